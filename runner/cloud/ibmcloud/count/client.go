@@ -2,9 +2,6 @@ package count
 
 import (
 	"cmp"
-	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,6 +21,7 @@ import (
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 const (
@@ -82,36 +80,19 @@ func New(cfg Config) *Client {
 	return &Client{cfg: cfg, http: retrying.StandardClient()}
 }
 
-// account returns the id of the account that our token is for. It is read from the token, which a pod with a trusted profile has too.
-func (c *Client) account(ctx context.Context) (string, error) {
+// account returns the id of the account that our token is for.
+func (c *Client) account() (string, error) {
 	if c.cfg.Authenticator == nil {
 		return "", errors.New("there are no credentials for IBM Cloud")
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://iam.cloud.ibm.com", nil)
-	if err != nil {
-		return "", err
-	}
-	if err := c.cfg.Authenticator.Authenticate(request); err != nil {
-		if code := statusOf(nil, err); code == http.StatusBadRequest || code == http.StatusUnauthorized || code == http.StatusForbidden {
-			return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
-		}
+	account, err := answer.Account(c.cfg.Authenticator)
+	switch {
+	case err != nil && answer.RefusesCredentials(err):
+		return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
+	case err != nil:
 		return "", fmt.Errorf("get a token: %w", err)
 	}
-	_, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return "", errors.New("the token does not say which account it is for")
-	}
-	var claims struct {
-		Account struct {
-			BSS string `json:"bss"`
-		} `json:"account"`
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
-	if err != nil || json.Unmarshal(raw, &claims) != nil || claims.Account.BSS == "" {
-		return "", errors.New("the token does not say which account it is for")
-	}
-	return claims.Account.BSS, nil
+	return account, nil
 }
 
 func (c *Client) vpcIn(region string) (*vpcv1.VpcV1, error) {

@@ -10,6 +10,8 @@ import (
 	"github.com/IBM/networking-go-sdk/dnssvcsv1"
 	"github.com/IBM/networking-go-sdk/zonesv1"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
+
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 // zone is a DNS zone of Internet Services, or of DNS Services if it is private.
@@ -23,7 +25,7 @@ const dnsAdministrator = "the DNS administrator: "
 
 // zonesOf lists every zone that the account has, in every instance of both services. Each call is a query of its own in the record. Zones
 // named like the cluster are left over.
-func (c *Client) zonesOf(ctx context.Context, domain string) (all []zone, answers []answer) {
+func (c *Client) zonesOf(ctx context.Context, domain string) (all []zone, answers []reply) {
 	for _, service := range []struct {
 		id, name string
 		list     func(context.Context, string) ([]zone, error)
@@ -38,8 +40,8 @@ func (c *Client) zonesOf(ctx context.Context, domain string) (all []zone, answer
 		instances.keepFindings() // instances are no leftovers
 		answers = append(answers, instances)
 		for _, instance := range crns {
-			if of, ok := parseCRN(instance); ok && service.id == serviceDNS {
-				instance = of.instance
+			if of, ok := answer.ParseCRN(instance); ok && service.id == serviceDNS {
+				instance = of.Instance
 			}
 			found, a := c.zonesIn(ctx, service.name, instance, service.list)
 			a.things = append(a.things, zonesLeft(found, domain)...)
@@ -54,7 +56,7 @@ func (c *Client) instancesOf(service, name string) question {
 	return c.instances("service="+name, &resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: &service})
 }
 
-func (c *Client) zonesIn(ctx context.Context, service, instance string, list func(context.Context, string) ([]zone, error)) (found []zone, a answer) {
+func (c *Client) zonesIn(ctx context.Context, service, instance string, list func(context.Context, string) ([]zone, error)) (found []zone, a reply) {
 	a = c.ask(ctx, question{service: service, call: "ListZones", region: global, asked: "instance=" + instance,
 		ask: func(ctx context.Context) (_ []thing, err error) {
 			found, err = list(ctx, instance)
@@ -64,48 +66,26 @@ func (c *Client) zonesIn(ctx context.Context, service, instance string, list fun
 	return found, a
 }
 
-func (c *Client) listCISZones(ctx context.Context, instance string) ([]zone, error) {
+func (c *Client) listCISZones(ctx context.Context, instance string) (found []zone, err error) {
 	api, err := c.cisZones(instance)
 	if err != nil {
 		return nil, err
 	}
 	perPage := int64(50)
-	return everyNumberedPage(func(page int64) ([]zone, *int64, error) {
+	err = answer.CountedPages(func(page, _ int64) (int, *int64, error) {
 		list, response, err := api.ListZonesWithContext(ctx, &zonesv1.ListZonesOptions{Page: &page, PerPage: &perPage})
 		switch {
 		case err != nil:
-			return nil, nil, explained(response, err)
+			return 0, nil, answer.Explain(response, err)
 		case list == nil || list.Result == nil || list.ResultInfo == nil:
-			return nil, nil, errNoList
+			return 0, nil, answer.ErrNoList
 		}
-		var found []zone
 		for _, z := range list.Result {
-			found = append(found, zone{instance: instance, id: text(z.ID), name: dnsName(z.Name)})
+			found = append(found, zone{instance: instance, id: answer.Text(z.ID), name: dnsName(z.Name)})
 		}
-		return found, list.ResultInfo.TotalCount, nil
+		return len(list.Result), list.ResultInfo.TotalCount, nil
 	})
-}
-
-// everyNumberedPage reads pages until it has as many items as IBM says there are. The number of items on a page, which IBM calls count,
-// says nothing about that.
-func everyNumberedPage[T any](read func(page int64) (found []T, total *int64, err error)) ([]T, error) {
-	var all []T
-	for page := int64(1); ; page++ {
-		found, total, err := read(page)
-		switch {
-		case err != nil:
-			return nil, err
-		case total == nil:
-			return nil, errNoList
-		}
-		all = append(all, found...)
-		switch {
-		case int64(len(all)) >= *total:
-			return all, nil
-		case len(found) == 0:
-			return nil, fmt.Errorf("page %d is empty, but only %d of %d items were listed", page, len(all), *total)
-		}
-	}
+	return found, err
 }
 
 func (c *Client) listDNSZones(ctx context.Context, instance string) (found []zone, err error) {
@@ -113,9 +93,9 @@ func (c *Client) listDNSZones(ctx context.Context, instance string) (found []zon
 	if err != nil {
 		return nil, err
 	}
-	p, err := api.NewDnszonesPager(&dnssvcsv1.ListDnszonesOptions{InstanceID: &instance, Limit: hundred()})
+	p, err := api.NewDnszonesPager(&dnssvcsv1.ListDnszonesOptions{InstanceID: &instance, Limit: answer.Hundred()})
 	_, err = collect(ctx, p, err, func(z dnssvcsv1.Dnszone) thing {
-		found = append(found, zone{instance: instance, id: text(z.ID), name: dnsName(z.Name), private: true})
+		found = append(found, zone{instance: instance, id: answer.Text(z.ID), name: dnsName(z.Name), private: true})
 		return thing{}
 	})
 	return found, err
@@ -150,25 +130,25 @@ func (c *Client) recordsLeft(z zone, domain string) question {
 	return q
 }
 
-func (c *Client) listCISRecords(ctx context.Context, z zone) ([]thing, error) {
+func (c *Client) listCISRecords(ctx context.Context, z zone) (found []thing, err error) {
 	api, err := c.cisRecords(z)
 	if err != nil {
 		return nil, err
 	}
-	return everyNumberedPage(func(page int64) ([]thing, *int64, error) {
-		list, response, err := api.ListAllDnsRecordsWithContext(ctx, &dnsrecordsv1.ListAllDnsRecordsOptions{Page: &page, PerPage: hundred()})
+	err = answer.CountedPages(func(page, _ int64) (int, *int64, error) {
+		list, response, err := api.ListAllDnsRecordsWithContext(ctx, &dnsrecordsv1.ListAllDnsRecordsOptions{Page: &page, PerPage: answer.Hundred()})
 		switch {
 		case err != nil:
-			return nil, nil, explained(response, err)
+			return 0, nil, answer.Explain(response, err)
 		case list == nil || list.Result == nil || list.ResultInfo == nil:
-			return nil, nil, errNoList
+			return 0, nil, answer.ErrNoList
 		}
-		var found []thing
 		for _, r := range list.Result {
-			found = append(found, recordThing(z, text(r.ID), dnsName(r.Name), fmt.Sprintf("ibmcloud cis dns-record-delete %s %s -i %s", z.id, text(r.ID), z.instance)))
+			found = append(found, recordThing(z, answer.Text(r.ID), dnsName(r.Name), fmt.Sprintf("ibmcloud cis dns-record-delete %s %s -i %s", z.id, answer.Text(r.ID), z.instance)))
 		}
-		return found, list.ResultInfo.TotalCount, nil
+		return len(list.Result), list.ResultInfo.TotalCount, nil
 	})
+	return found, err
 }
 
 func (c *Client) listDNSRecords(ctx context.Context, z zone) ([]thing, error) {
@@ -176,9 +156,9 @@ func (c *Client) listDNSRecords(ctx context.Context, z zone) ([]thing, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := api.NewResourceRecordsPager(&dnssvcsv1.ListResourceRecordsOptions{InstanceID: &z.instance, DnszoneID: &z.id, Limit: hundred()})
+	p, err := api.NewResourceRecordsPager(&dnssvcsv1.ListResourceRecordsOptions{InstanceID: &z.instance, DnszoneID: &z.id, Limit: answer.Hundred()})
 	return collect(ctx, p, err, func(r dnssvcsv1.ResourceRecord) thing {
-		return recordThing(z, text(r.ID), dnsName(r.Name), fmt.Sprintf("ibmcloud dns resource-record-delete %s %s -i %s", z.id, text(r.ID), z.instance))
+		return recordThing(z, answer.Text(r.ID), dnsName(r.Name), fmt.Sprintf("ibmcloud dns resource-record-delete %s %s -i %s", z.id, answer.Text(r.ID), z.instance))
 	})
 }
 
@@ -198,18 +178,18 @@ func (c *Client) networksLeft(z zone, vpcs []string) question {
 			list, response, err := api.ListPermittedNetworksWithContext(ctx, &dnssvcsv1.ListPermittedNetworksOptions{InstanceID: &z.instance, DnszoneID: &z.id})
 			switch {
 			case err != nil:
-				return nil, explained(response, err)
+				return nil, answer.Explain(response, err)
 			case list == nil || list.PermittedNetworks == nil:
-				return nil, errNoList
+				return nil, answer.ErrNoList
 			}
 			var left []thing
 			for _, n := range list.PermittedNetworks {
 				if n.PermittedNetwork == nil {
 					continue
 				}
-				if of, ok := parseCRN(text(n.PermittedNetwork.VpcCrn)); ok && slices.Contains(vpcs, of.id) {
-					left = append(left, thing{kind: "permitted-network", id: text(n.ID), name: z.name,
-						free: dnsAdministrator + fmt.Sprintf("ibmcloud dns permitted-network-remove %s %s -i %s", z.id, text(n.ID), z.instance)})
+				if of, ok := answer.ParseCRN(answer.Text(n.PermittedNetwork.VpcCrn)); ok && slices.Contains(vpcs, of.ID) {
+					left = append(left, thing{kind: "permitted-network", id: answer.Text(n.ID), name: z.name,
+						free: dnsAdministrator + fmt.Sprintf("ibmcloud dns permitted-network-remove %s %s -i %s", z.id, answer.Text(n.ID), z.instance)})
 				}
 			}
 			return left, nil
@@ -218,4 +198,4 @@ func (c *Client) networksLeft(z zone, vpcs []string) question {
 }
 
 // dnsName is a name in lower case and without a final dot.
-func dnsName(name *string) string { return strings.TrimSuffix(strings.ToLower(text(name)), ".") }
+func dnsName(name *string) string { return strings.TrimSuffix(strings.ToLower(answer.Text(name)), ".") }

@@ -3,12 +3,13 @@ package count
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/IBM/platform-services-go-sdk/iamidentityv1"
 	"github.com/IBM/platform-services-go-sdk/iampolicymanagementv1"
+
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 const kindServiceID = "service-id"
@@ -22,25 +23,26 @@ func (c *Client) serviceIDs(account string, id identity) question {
 			if err != nil {
 				return nil, err
 			}
-			return everyPage(func(token *string) ([]thing, *string, error) {
-				page, response, err := api.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: &account, Pagesize: hundred(), Pagetoken: token})
+			var found []thing
+			err = answer.TokenPages(func(token *string) (*string, error) {
+				page, response, err := api.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: &account, Pagesize: answer.Hundred(), Pagetoken: token})
 				switch {
 				case err != nil:
-					return nil, nil, explained(response, err)
+					return nil, answer.Explain(response, err)
 				case page == nil || page.Serviceids == nil:
-					return nil, nil, errNoList
+					return nil, answer.ErrNoList
 				}
-				var found []thing
 				for _, s := range page.Serviceids {
-					if id.named(text(s.Name)) {
+					if id.named(answer.Text(s.Name)) {
 						found = append(found, thing{
-							kind: kindServiceID, id: text(s.ID), name: text(s.Name), iamID: text(s.IamID),
-							free: "an IAM administrator of the account: ibmcloud iam service-id-delete " + text(s.ID),
+							kind: kindServiceID, id: answer.Text(s.ID), name: answer.Text(s.Name), iamID: answer.Text(s.IamID),
+							free: "an IAM administrator of the account: ibmcloud iam service-id-delete " + answer.Text(s.ID),
 						})
 					}
 				}
-				return found, page.Next, nil
+				return page.Next, nil
 			})
+			return found, err
 		},
 	}
 }
@@ -55,51 +57,28 @@ func (c *Client) apiKeys(account string, id identity, iamIDs []string) question 
 				return nil, err
 			}
 			scope, kind := iamidentityv1.ListAPIKeysOptionsScopeAccountConst, iamidentityv1.ListAPIKeysOptionsTypeServiceidConst
-			return everyPage(func(token *string) ([]thing, *string, error) {
+			var found []thing
+			err = answer.TokenPages(func(token *string) (*string, error) {
 				page, response, err := api.ListAPIKeysWithContext(ctx, &iamidentityv1.ListAPIKeysOptions{
-					AccountID: &account, Scope: &scope, Type: &kind, Pagesize: hundred(), Pagetoken: token})
+					AccountID: &account, Scope: &scope, Type: &kind, Pagesize: answer.Hundred(), Pagetoken: token})
 				switch {
 				case err != nil:
-					return nil, nil, explained(response, err)
+					return nil, answer.Explain(response, err)
 				case page == nil || page.Apikeys == nil:
-					return nil, nil, errNoList
+					return nil, answer.ErrNoList
 				}
-				var found []thing
 				for _, k := range page.Apikeys {
-					if id.named(text(k.Name)) || slices.Contains(iamIDs, text(k.IamID)) {
+					if id.named(answer.Text(k.Name)) || slices.Contains(iamIDs, answer.Text(k.IamID)) {
 						found = append(found, thing{
-							kind: "api-key", id: text(k.ID), name: text(k.Name), iamID: text(k.IamID),
-							free: fmt.Sprintf("an IAM administrator of the account: ibmcloud iam service-api-key-delete %s %s", text(k.ID), strings.TrimPrefix(text(k.IamID), "iam-")),
+							kind: "api-key", id: answer.Text(k.ID), name: answer.Text(k.Name), iamID: answer.Text(k.IamID),
+							free: fmt.Sprintf("an IAM administrator of the account: ibmcloud iam service-api-key-delete %s %s", answer.Text(k.ID), strings.TrimPrefix(answer.Text(k.IamID), "iam-")),
 						})
 					}
 				}
-				return found, page.Next, nil
+				return page.Next, nil
 			})
+			return found, err
 		},
-	}
-}
-
-// everyPage reads the pages of a list of IAM, whose addresses of next pages contain a token.
-func everyPage(read func(token *string) (found []thing, next *string, err error)) ([]thing, error) {
-	var all []thing
-	for token := (*string)(nil); ; {
-		found, next, err := read(token)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-		if text(next) == "" {
-			return all, nil
-		}
-		address, err := url.Parse(*next)
-		if err != nil || address.Query().Get("pagetoken") == "" {
-			return nil, fmt.Errorf("the address of the next page, %.200q, has no token", *next)
-		}
-		value := address.Query().Get("pagetoken")
-		if text(token) == value {
-			return nil, fmt.Errorf("the page %.80q names itself as the next one", value)
-		}
-		token = &value
 	}
 }
 
@@ -139,7 +118,7 @@ func (c *Client) authorizations(account string, id identity, of owners) question
 				return ours, nil
 			}
 			found, err := c.getInstance(ctx, instance)
-			if code := statusOf(nil, err); code == 401 || code == 403 {
+			if code := answer.StatusOf(nil, err); code == 401 || code == 403 {
 				err = nil // an instance that we may not read is not one that we made
 			}
 			known[instance] = id.named(found.name)
@@ -183,15 +162,15 @@ func (c *Client) policiesOf(kind, account, asked string, ours func(context.Conte
 }
 
 func readPolicy(p iampolicymanagementv1.V2PolicyTemplateMetaData) policy {
-	read := policy{id: text(p.ID), subject: map[string]string{}, resource: map[string]string{}}
+	read := policy{id: answer.Text(p.ID), subject: map[string]string{}, resource: map[string]string{}}
 	if p.Subject != nil {
 		for _, a := range p.Subject.Attributes {
-			read.subject[text(a.Key)] = fmt.Sprint(a.Value)
+			read.subject[answer.Text(a.Key)] = fmt.Sprint(a.Value)
 		}
 	}
 	if p.Resource != nil {
 		for _, a := range p.Resource.Attributes {
-			read.resource[text(a.Key)] = fmt.Sprint(a.Value)
+			read.resource[answer.Text(a.Key)] = fmt.Sprint(a.Value)
 		}
 	}
 	return read

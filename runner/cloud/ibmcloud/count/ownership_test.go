@@ -1,7 +1,6 @@
 package count
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,48 +47,4 @@ func TestTagsAreComparedWithoutCase(t *testing.T) {
 	require.True(t, id.tagged([]string{"kubernetes-io-cluster-demo-abcde:owned"}))
 	require.False(t, id.tagged([]string{"kubernetes-io-cluster-demo-abcdef:owned", "clusterid:01hxample2", ""}))
 	require.False(t, identity{}.tagged([]string{"", "clusterid:"}), "without names no tag is ours")
-}
-
-func TestACRNIsReadByItsParts(t *testing.T) {
-	of, ok := parseCRN("crn:v1:bluemix:public:is:us-south-1:a/0a1b::instance:0717_1234")
-	require.True(t, ok)
-	require.Equal(t, crn{"is", "us-south-1", "", "instance", "0717_1234"}, of)
-	require.Equal(t, "us-south", regionOf(of))
-	of, ok = parseCRN("crn:v1:bluemix:public:cloud-object-storage:global:a/0a1b:1f2e::")
-	require.True(t, ok)
-	require.Equal(t, crn{service: "cloud-object-storage", region: "global", instance: "1f2e"}, of)
-	_, ok = parseCRN("r006-1234")
-	require.False(t, ok)
-}
-
-func TestAPageThatNamesItselfAsTheNextIsAnError(t *testing.T) {
-	same := "https://iam.cloud.ibm.com/v1/apikeys?pagetoken=a"
-	calls := 0
-	_, err := everyPage(func(*string) ([]thing, *string, error) {
-		calls++
-		return nil, &same, nil
-	})
-	require.ErrorContains(t, err, "names itself")
-	require.Equal(t, 2, calls)
-
-	bare := "https://iam.cloud.ibm.com/v1/apikeys"
-	_, err = everyPage(func(*string) ([]thing, *string, error) { return nil, &bare, nil })
-	require.ErrorContains(t, err, "has no token")
-}
-
-func TestNumberedPagesAreReadUntilEverythingWasListed(t *testing.T) {
-	total := int64(5)
-	pages := [][]string{{"a", "b"}, {"c", "d"}, {"e"}}
-	all, err := everyNumberedPage(func(page int64) ([]string, *int64, error) { return pages[page-1], &total, nil })
-	require.NoError(t, err)
-	require.Equal(t, []string{"a", "b", "c", "d", "e"}, all)
-
-	pages[2] = nil
-	_, err = everyNumberedPage(func(page int64) ([]string, *int64, error) { return pages[page-1], &total, nil })
-	require.ErrorContains(t, err, "only 4 of 5 items", "a page that is missing is no end")
-
-	_, err = everyNumberedPage(func(int64) ([]string, *int64, error) { return nil, nil, nil })
-	require.ErrorIs(t, err, errNoList)
-	_, err = everyNumberedPage(func(int64) ([]string, *int64, error) { return nil, &total, errors.New("refused") })
-	require.ErrorContains(t, err, "refused")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 // lookFor makes the queries of a pass, in a fixed order: regions, then what needs no other's result, then what depends on what was found.
@@ -54,7 +55,7 @@ func (c *Client) followUps(id identity, listed []string, v *verification) []ques
 	var qs []question
 	if len(id.all()) > 0 {
 		iamIDs := v.of(kindServiceID, func(t thing) string { return t.iamID })
-		guid := func(t thing) string { of, _ := parseCRN(t.crn); return of.instance }
+		guid := func(t thing) string { of, _ := answer.ParseCRN(t.crn); return of.Instance }
 		of := owners{iamIDs: iamIDs, groups: id.groupIDs, instances: slices.Concat(v.of(kindInstance, guid), v.of(kindReclamation, guid))}
 		qs = append(qs, c.apiKeys(account, id, iamIDs), c.accessPolicies(account, of), c.authorizations(account, id, of))
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
 	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
+
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 // The services whose instances are looked for, as Resource Controller calls them.
@@ -32,18 +34,18 @@ func (c *Client) groupsOf(ctx context.Context, account string) ([]thing, error) 
 	list, response, err := api.ListResourceGroupsWithContext(ctx, &resourcemanagerv2.ListResourceGroupsOptions{AccountID: &account})
 	switch {
 	case err != nil:
-		return nil, explained(response, err)
+		return nil, answer.Explain(response, err)
 	case list == nil || list.Resources == nil:
-		return nil, errNoList
+		return nil, answer.ErrNoList
 	}
 	var all []thing
 	for _, g := range list.Resources {
-		if text(g.State) == "DELETED" {
+		if answer.Text(g.State) == "DELETED" {
 			continue
 		}
 		all = append(all, thing{
-			kind: kindGroup, id: text(g.ID), name: text(g.Name),
-			free: fmt.Sprintf("an administrator of the account: ibmcloud resource group-delete %s (after everything in it is gone, reclamations too)", text(g.Name)),
+			kind: kindGroup, id: answer.Text(g.ID), name: answer.Text(g.Name),
+			free: fmt.Sprintf("an administrator of the account: ibmcloud resource group-delete %s (after everything in it is gone, reclamations too)", answer.Text(g.Name)),
 		})
 	}
 	return all, nil
@@ -80,7 +82,7 @@ func (c *Client) instances(asked string, options *resourcecontrollerv2.ListResou
 				return nil, err
 			}
 			options := *options
-			options.Limit = hundred()
+			options.Limit = answer.Hundred()
 			p, err := api.NewResourceInstancesPager(&options)
 			all, err := collect(ctx, p, err, instanceThing)
 			return slices.DeleteFunc(all, func(t thing) bool { return t.kind == "" }), err
@@ -90,12 +92,12 @@ func (c *Client) instances(asked string, options *resourcecontrollerv2.ListResou
 
 // instanceThing has no kind if the instance is gone for good: IBM lists it for a while.
 func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
-	t := thing{kind: kindInstance, id: texts(r.CRN, r.ID), name: text(r.Name), crn: texts(r.CRN, r.ID), group: text(r.ResourceGroupID)}
-	if text(r.State) == resourcecontrollerv2.ListResourceInstancesOptionsStateRemovedConst {
+	t := thing{kind: kindInstance, id: answer.Text(r.CRN, r.ID), name: answer.Text(r.Name), crn: answer.Text(r.CRN, r.ID), group: answer.Text(r.ResourceGroupID)}
+	if answer.Text(r.State) == resourcecontrollerv2.ListResourceInstancesOptionsStateRemovedConst {
 		return thing{}
 	}
 	t.free = fmt.Sprintf("an administrator of the account: ibmcloud resource service-instance-delete %s --recursive", t.id)
-	if of, ok := parseCRN(t.crn); ok && of.service == "is" {
+	if of, ok := answer.ParseCRN(t.crn); ok && of.Service == "is" {
 		t.free += " (a resource of a VPC: if the VPC does not list it any more, Resource Controller forgets it later)"
 	}
 	return t
@@ -108,14 +110,14 @@ func (c *Client) getInstance(ctx context.Context, id string) (thing, error) {
 		return thing{}, err
 	}
 	found, response, err := api.GetResourceInstanceWithContext(ctx, &resourcecontrollerv2.GetResourceInstanceOptions{ID: &id})
-	if code := statusOf(response, err); code == http.StatusNotFound || code == http.StatusGone {
+	if code := answer.StatusOf(response, err); code == http.StatusNotFound || code == http.StatusGone {
 		return thing{}, nil
 	}
 	if err != nil {
-		return thing{}, explained(response, err)
+		return thing{}, answer.Explain(response, err)
 	}
 	if found == nil || found.ID == nil && found.CRN == nil {
-		return thing{}, errNoList
+		return thing{}, answer.ErrNoList
 	}
 	return instanceThing(*found), nil
 }
@@ -147,22 +149,22 @@ func (c *Client) reclamations(account string, id identity, names []string) quest
 			list, response, err := api.ListReclamationsWithContext(ctx, &resourcecontrollerv2.ListReclamationsOptions{AccountID: &account})
 			switch {
 			case err != nil:
-				return nil, explained(response, err)
+				return nil, answer.Explain(response, err)
 			case list == nil || list.Resources == nil:
-				return nil, errNoList
+				return nil, answer.ErrNoList
 			}
 			var out []thing
 			for _, r := range list.Resources {
-				instance, err := c.getInstance(ctx, texts(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
-				ours := id.inGroup(thing{group: text(r.ResourceGroupID)})
-				code := statusOf(nil, err)
+				instance, err := c.getInstance(ctx, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
+				ours := id.inGroup(thing{group: answer.Text(r.ResourceGroupID)})
+				code := answer.StatusOf(nil, err)
 				if err != nil && !ours && code != http.StatusForbidden && code != http.StatusUnauthorized {
-					return nil, fmt.Errorf("look up the instance of reclamation %s: %w", text(r.ID), err)
+					return nil, fmt.Errorf("look up the instance of reclamation %s: %w", answer.Text(r.ID), err)
 				}
 				if ours || slices.Contains(names, instance.name) {
 					out = append(out, thing{
-						kind: kindReclamation, id: text(r.ID), name: instance.name, crn: texts(r.EntityCRN, r.ResourceInstanceID),
-						free: fmt.Sprintf("an administrator of the account: ibmcloud resource reclamation-delete %s", text(r.ID)),
+						kind: kindReclamation, id: answer.Text(r.ID), name: instance.name, crn: answer.Text(r.EntityCRN, r.ResourceInstanceID),
+						free: fmt.Sprintf("an administrator of the account: ibmcloud resource reclamation-delete %s", answer.Text(r.ID)),
 					})
 				}
 			}
@@ -180,14 +182,14 @@ func (c *Client) keysNamed(name string) question {
 			if err != nil {
 				return nil, err
 			}
-			p, err := api.NewResourceKeysPager(&resourcecontrollerv2.ListResourceKeysOptions{Name: &name, Limit: hundred()})
+			p, err := api.NewResourceKeysPager(&resourcecontrollerv2.ListResourceKeysOptions{Name: &name, Limit: answer.Hundred()})
 			all, err := collect(ctx, p, err, func(k resourcecontrollerv2.ResourceKey) thing {
-				if text(k.State) == "removed" {
+				if answer.Text(k.State) == "removed" {
 					return thing{}
 				}
 				return thing{
-					kind: "resource-key", id: texts(k.CRN, k.ID), name: text(k.Name), crn: text(k.SourceCRN),
-					free: fmt.Sprintf("an administrator of the account: ibmcloud resource service-key-delete %s", texts(k.GUID, k.CRN, k.ID)),
+					kind: "resource-key", id: answer.Text(k.CRN, k.ID), name: answer.Text(k.Name), crn: answer.Text(k.SourceCRN),
+					free: fmt.Sprintf("an administrator of the account: ibmcloud resource service-key-delete %s", answer.Text(k.GUID, k.CRN, k.ID)),
 				}
 			})
 			return slices.DeleteFunc(all, func(t thing) bool { return t.kind == "" }), err
@@ -201,16 +203,4 @@ func (id identity) instanceNames() (names []string) {
 		names = append(names, infraID+"-cos", infraID+"-image-registry")
 	}
 	return names
-}
-
-// crn is the parts of a cloud resource name that tell what and where a resource is:
-// crn:v1:bluemix:public:<service>:<region>:a/<account>:<instance>:<kind>:<id>
-type crn struct{ service, region, instance, kind, id string }
-
-func parseCRN(s string) (crn, bool) {
-	parts := strings.SplitN(s, ":", 10)
-	if len(parts) != 10 || parts[0] != "crn" {
-		return crn{}, false
-	}
-	return crn{service: parts[4], region: parts[5], instance: parts[7], kind: parts[8], id: parts[9]}, true
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/IBM/platform-services-go-sdk/globalsearchv2"
 	"github.com/IBM/platform-services-go-sdk/globaltaggingv1"
+
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 // kindHit marks a thing that Global Search listed and no other query confirmed: it is an index, which is late and keeps what is gone.
@@ -44,27 +46,27 @@ func (c *Client) search(account, query string, ours func(thing) bool) question {
 				return nil, err
 			}
 			var found []thing
-			options := &globalsearchv2.SearchOptions{Query: &query, Fields: []string{"crn", "name", "type", "family", "resource_group_id"}, AccountID: &account, Limit: hundred()}
+			options := &globalsearchv2.SearchOptions{Query: &query, Fields: []string{"crn", "name", "type", "family", "resource_group_id"}, AccountID: &account, Limit: answer.Hundred()}
 			for {
 				page, response, err := api.SearchWithContext(ctx, options)
 				switch {
 				case err != nil:
-					return nil, explained(response, err)
+					return nil, answer.Explain(response, err)
 				case page == nil || page.Items == nil:
-					return nil, errNoList
+					return nil, answer.ErrNoList
 				}
 				for _, item := range page.Items {
 					name, _ := item.GetProperty("name").(string)
 					group, _ := item.GetProperty("resource_group_id").(string)
-					if t := (thing{kind: kindHit, id: text(item.CRN), crn: text(item.CRN), name: name, group: group}); ours(t) {
+					if t := (thing{kind: kindHit, id: answer.Text(item.CRN), crn: answer.Text(item.CRN), name: name, group: group}); ours(t) {
 						found = append(found, t)
 					}
 				}
-				if len(page.Items) == 0 || text(page.SearchCursor) == "" {
+				if len(page.Items) == 0 || answer.Text(page.SearchCursor) == "" {
 					return found, nil
 				}
 				// The cursor says what is searched for.
-				options = &globalsearchv2.SearchOptions{SearchCursor: page.SearchCursor, AccountID: &account, Limit: hundred()}
+				options = &globalsearchv2.SearchOptions{SearchCursor: page.SearchCursor, AccountID: &account, Limit: answer.Hundred()}
 			}
 		},
 	}
@@ -72,40 +74,31 @@ func (c *Client) search(account, query string, ours func(thing) bool) question {
 
 // confirm is the query that proves whether a hit still exists. ok is false if the pass has listed all of its kind already.
 func (c *Client) confirm(hit thing, listed []string) (q question, ok bool) {
-	of, known := parseCRN(hit.crn)
+	of, known := answer.ParseCRN(hit.crn)
 	switch {
 	case !known:
 		return unknownHit(hit), true
-	case of.service == "iam-identity", of.service == "resource-controller" && of.kind == "resource-group":
+	case of.Service == "iam-identity", of.Service == "resource-controller" && of.Kind == "resource-group":
 		return question{}, false
-	case of.service == "is":
-		i := slices.IndexFunc(vpcKinds, func(k vpcKind) bool { return k.crnType == of.kind })
+	case of.Service == "is":
+		i := slices.IndexFunc(vpcKinds, func(k vpcKind) bool { return k.crnType == of.Kind })
 		switch {
 		case i < 0:
 			return c.confirmInstance(hit.crn), true
-		case slices.Contains(listed, regionOf(of)):
+		case slices.Contains(listed, of.Region()):
 			return question{}, false
 		}
-		q = c.vpcQuestion(regionOf(of), vpcKinds[i], "id="+of.id)
+		q = c.vpcQuestion(of.Region(), vpcKinds[i], "id="+of.ID)
 		list := q.ask
 		q.ask = func(ctx context.Context) ([]thing, error) {
 			all, err := list(ctx)
-			return slices.DeleteFunc(all, func(t thing) bool { return t.id != of.id }), err
+			return slices.DeleteFunc(all, func(t thing) bool { return t.id != of.ID }), err
 		}
 		return q, true
-	case of.kind != "": // a part of an instance, which goes with it
-		return c.confirmInstance(strings.TrimSuffix(hit.crn, of.kind+":"+of.id) + ":"), true
+	case of.Kind != "": // a part of an instance, which goes with it
+		return c.confirmInstance(strings.TrimSuffix(hit.crn, of.Kind+":"+of.ID) + ":"), true
 	}
 	return c.confirmInstance(hit.crn), true
-}
-
-// regionOf returns the region of a resource, whose CRN may name its zone.
-func regionOf(of crn) string {
-	parts := strings.Split(of.region, "-")
-	if last := parts[len(parts)-1]; len(parts) > 2 && strings.Trim(last, "0123456789") == "" {
-		return strings.Join(parts[:len(parts)-1], "-")
-	}
-	return of.region
 }
 
 // unknownHit is something that the index names by what is no CRN, so it cannot be looked up.
@@ -128,29 +121,24 @@ func (c *Client) tagsLeft(id identity) question {
 			if err != nil {
 				return nil, err
 			}
-			kind, seen, left := globaltaggingv1.ListTagsOptionsTagTypeUserConst, int64(0), []thing(nil)
-			for {
-				page, response, err := api.ListTagsWithContext(ctx, &globaltaggingv1.ListTagsOptions{TagType: &kind, Offset: &seen, Limit: hundred()})
+			kind, left := globaltaggingv1.ListTagsOptionsTagTypeUserConst, []thing(nil)
+			err = answer.CountedPages(func(_, listed int64) (int, *int64, error) {
+				page, response, err := api.ListTagsWithContext(ctx, &globaltaggingv1.ListTagsOptions{TagType: &kind, Offset: &listed, Limit: answer.Hundred()})
 				switch {
 				case err != nil:
-					return nil, explained(response, err)
-				case page == nil || page.TotalCount == nil:
-					return nil, errNoList
+					return 0, nil, answer.Explain(response, err)
+				case page == nil:
+					return 0, nil, answer.ErrNoList
 				}
 				for _, t := range page.Items {
-					if slices.Contains(names, strings.ToLower(text(t.Name))) {
-						left = append(left, thing{kind: "user-tag", id: text(t.Name), free: fmt.Sprintf(
-							"an administrator of the account: ibmcloud resource tag-delete --tag-name %s (after everything with the tag is gone)", text(t.Name))})
+					if slices.Contains(names, strings.ToLower(answer.Text(t.Name))) {
+						left = append(left, thing{kind: "user-tag", id: answer.Text(t.Name), free: fmt.Sprintf(
+							"an administrator of the account: ibmcloud resource tag-delete --tag-name %s (after everything with the tag is gone)", answer.Text(t.Name))})
 					}
 				}
-				seen += int64(len(page.Items))
-				switch {
-				case seen >= *page.TotalCount:
-					return left, nil
-				case len(page.Items) == 0:
-					return nil, fmt.Errorf("a page is empty, but only %d of %d tags were listed", seen, *page.TotalCount)
-				}
-			}
+				return len(page.Items), page.TotalCount, nil
+			})
+			return left, err
 		},
 	}
 }

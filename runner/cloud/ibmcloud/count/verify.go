@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 // Verify counts what is left of a cluster, in one pass. It never fails: what could not be queried is a finding in the pass. The
@@ -45,7 +46,7 @@ type verification struct {
 	found []thing
 }
 
-func (v *verification) add(answers ...answer) {
+func (v *verification) add(answers ...reply) {
 	for _, a := range answers {
 		v.pass.Queries = append(v.pass.Queries, a.query)
 		for _, t := range a.things {
@@ -65,8 +66,8 @@ func (v *verification) add(answers ...answer) {
 
 // keyOf is equal for everything that names the same resource: Resource Controller and the index name those of VPCs by their CRN.
 func keyOf(t thing) string {
-	if of, ok := parseCRN(t.crn); ok && of.service == "is" {
-		return of.id
+	if of, ok := answer.ParseCRN(t.crn); ok && of.Service == "is" {
+		return of.ID
 	}
 	if t.kind == kindHit {
 		return kindInstance + "/" + t.crn
@@ -87,13 +88,13 @@ func (v *verification) of(kind string, value func(thing) string) (values []strin
 // control queries the account, its resource groups and the zones, and sets the groups that are the cluster's. ok is false if one of them
 // is not as expected.
 func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *verification) (zones []zone, ok bool) {
-	answers := []answer{c.accountControl(ctx, t, v.pass)}
+	answers := []reply{c.accountControl(ctx, t, v.pass)}
 	said := "no name was ever recorded"
 	if answers[0].query.Err == "" {
 		answers = append(answers, c.groupControl(ctx, v.pass.Account, id))
 	}
 	if answers[0].query.Err == "" && len(id.infraIDs) > 0 {
-		var dns []answer
+		var dns []reply
 		zones, dns = c.zoneControl(ctx, t)
 		answers = append(answers, dns...)
 		var ids []string
@@ -114,10 +115,10 @@ func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *v
 	return zones, true
 }
 
-func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contract.Pass) answer {
+func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contract.Pass) reply {
 	a := c.ask(ctx, question{service: "iam-identity", call: "Token", region: global, asked: "account",
-		ask: func(ctx context.Context) (_ []thing, err error) {
-			pass.Account, err = c.account(ctx)
+		ask: func(context.Context) (_ []thing, err error) {
+			pass.Account, err = c.account()
 			return nil, err
 		}})
 	if a.query.Err != "" {
@@ -133,7 +134,7 @@ func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contr
 }
 
 // groupControl lists the account's resource groups. Every account has one, so an empty answer shows that the credentials see nothing.
-func (c *Client) groupControl(ctx context.Context, account string, id *identity) answer {
+func (c *Client) groupControl(ctx context.Context, account string, id *identity) reply {
 	a := c.ask(ctx, question{service: "resource-manager", call: "ListResourceGroups", region: global, asked: "account_id=" + account,
 		ask: func(ctx context.Context) ([]thing, error) {
 			all, err := c.groupsOf(ctx, account)
@@ -154,11 +155,11 @@ func (c *Client) groupControl(ctx context.Context, account string, id *identity)
 	return a
 }
 
-func (c *Client) zoneControl(ctx context.Context, t cloud.Target) (zones []zone, answers []answer) {
+func (c *Client) zoneControl(ctx context.Context, t cloud.Target) (zones []zone, answers []reply) {
 	baseDomain := t.BaseDomain
 	zones, answers = c.zonesOf(ctx, dnsName(new(t.Domain())))
 	visible := slices.ContainsFunc(zones, func(z zone) bool { return z.name == dnsName(&baseDomain) })
-	refused := slices.ContainsFunc(answers, func(a answer) bool { return a.query.Err != "" })
+	refused := slices.ContainsFunc(answers, func(a reply) bool { return a.query.Err != "" })
 	if !visible && !refused {
 		last := &answers[len(answers)-1]
 		last.query.Err = "no zone " + baseDomain + " is visible, neither in Internet Services nor in DNS Services"

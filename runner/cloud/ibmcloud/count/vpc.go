@@ -70,7 +70,7 @@ func vpcFree(kind vpcKind, id, region string) string {
 }
 
 // regional lists everything in one region and selects what is the cluster's.
-func (c *Client) regional(ctx context.Context, region string, id identity) []answer {
+func (c *Client) regional(ctx context.Context, region string, id identity) []reply {
 	var questions []question
 	for _, kind := range vpcKinds {
 		questions = append(questions, c.vpcQuestion(region, kind, "all; resource group, VPC, name or tag of the cluster"))
@@ -89,7 +89,7 @@ func (c *Client) regional(ctx context.Context, region string, id identity) []ans
 	return answers
 }
 
-func each(answers []answer, kind string, do func(thing)) {
+func each(answers []reply, kind string, do func(thing)) {
 	for _, a := range answers {
 		for _, t := range a.things {
 			if t.kind == kind {
