@@ -60,8 +60,9 @@ type Client struct {
 	search     *globalsearchv2.GlobalSearchV2
 	tagging    *globaltaggingv1.GlobalTaggingV1
 
-	mu   sync.Mutex
-	vpcs map[string]*vpcv1.VpcV1 // by region
+	mu      sync.Mutex
+	vpcs    map[string]*vpcv1.VpcV1 // by region
+	started map[string]time.Time    // when this client started an instance
 }
 
 // authenticator is one for all services, so that all share a token.
@@ -84,7 +85,7 @@ func New(_ context.Context, region string, keys cloud.Keys, env func(string) str
 }
 
 func newClient(region string, keys cloud.Keys, env func(string) string, waits pace) (*Client, error) {
-	c := &Client{region: region, env: env, pace: waits, vpcs: map[string]*vpcv1.VpcV1{}}
+	c := &Client{region: region, env: env, pace: waits, vpcs: map[string]*vpcv1.VpcV1{}, started: map[string]time.Time{}}
 	web := newHTTPClient(waits.retry)
 	switch profile := env(profileVariable); {
 	case !keys.Empty():

@@ -30,12 +30,13 @@ type owner struct {
 	cluster, installation string // as their tags are stored; empty: unknown
 	infraIDs, ccoNames    []string
 
-	groups map[string]string // ids of our resource groups that exist, and their names
-	vpcs   map[string]bool   // ids of our VPCs that exist
+	groups  map[string]string // ids of our resource groups that exist, and their names
+	vpcs    map[string]bool   // ids of our VPCs that exist
+	subnets map[string]bool   // ids of the subnets in them
 }
 
 func ownerOf(t cloud.Target) *owner {
-	o := &owner{groups: map[string]string{}, vpcs: map[string]bool{}}
+	o := &owner{groups: map[string]string{}, vpcs: map[string]bool{}, subnets: map[string]bool{}}
 	if t.Cluster != "" {
 		o.cluster = tagkey.IBM(tagkey.ClusterID, t.Cluster)
 	}
@@ -82,9 +83,10 @@ func (o *owner) mentions(name string) bool {
 	return slices.ContainsFunc(o.infraIDs, func(infraID string) bool { return strings.Contains(name, infraID) })
 }
 
-// owns reports that an object of a region is this cluster's.
+// owns reports that an object of a region is this cluster's: by its resource group, by its name, or because it is in the cluster's VPC.
 func (o *owner) owns(obj object) bool {
-	return o.groups[obj.Group.ID] != "" || o.named(obj.Name) || obj.VPC.ID != "" && o.vpcs[obj.VPC.ID]
+	return o.groups[obj.Group.ID] != "" || o.named(obj.Name) || o.vpcs[obj.VPC.ID] ||
+		slices.ContainsFunc(obj.Subnets, func(s named) bool { return o.subnets[s.ID] })
 }
 
 // serviceIDNamed reports that ccoctl gave the name to a service ID of this cluster: <ccoName>-<namespace>-<secret>, and every namespace of

@@ -55,6 +55,7 @@ type reclamation struct {
 	CRN      string `json:"entity_crn"`
 	Instance string `json:"resource_instance_id"`
 	Group    string `json:"resource_group_id"`
+	State    string `json:"state"` // SCHEDULED, RECLAIMING
 }
 
 // reclamations lists the account's; the list has one page.

@@ -124,14 +124,18 @@ func (c *Client) tagsOf(ctx context.Context, crns []string) (map[string][]string
 	return tags, group.Wait()
 }
 
-func (c *Client) tagsOn(ctx context.Context, crn string) ([]string, error) {
+// tagsOn reads the user tags of a resource.
+func (c *Client) tagsOn(ctx context.Context, crn string) ([]string, error) { return c.userTags(ctx, "tags of "+crn, &crn) }
+
+// userTags reads the user tags of a resource, or the account's.
+func (c *Client) userTags(ctx context.Context, what string, attachedTo *string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	items, err := read[named](list{
-		what: "tags of " + crn, array: "items",
+		what: what, array: "items",
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
 			return c.tagging.ListTagsWithContext(ctx, &globaltaggingv1.ListTagsOptions{
-				AttachedTo: &crn, TagType: core.StringPtr(globaltaggingv1.ListTagsOptionsTagTypeUserConst), Offset: core.Int64Ptr(number(cursor, 0)), Limit: full,
+				AttachedTo: attachedTo, TagType: core.StringPtr(globaltaggingv1.ListTagsOptionsTagTypeUserConst), Offset: core.Int64Ptr(number(cursor, 0)), Limit: tagPage,
 			})
 		},
 		next: func(page any, cursor string, items int) (string, error) {
@@ -152,3 +156,5 @@ func (c *Client) tagsOn(ctx context.Context, crn string) ([]string, error) {
 	}
 	return names, err
 }
+
+var tagPage = core.Int64Ptr(1000) // an account keeps the tags of everything that it ever had
