@@ -16,8 +16,8 @@ import (
 )
 
 // Sweep deletes what the installer's destroy and ccoctl leave behind, in the order that frees the resource group: DNS records and permitted
-// networks, authorizations of the cluster's storage, everything of the VPC service, storage with its reclamations, service IDs with their
-// policies, tags of the cluster's own name, and last the resource group. Call it after destroy exited.
+// networks, everything of the VPC service, authorizations of the cluster's storage, service IDs with their policies, storage with its
+// reclamations, tags of the cluster's own name, and last the resource group. Call it after destroy exited.
 //
 // It deletes only for recorded identities and only what is proven to be this cluster's; a resource with another cluster's tag is left alone and
 // reported in the error. The result lists what was deleted, even if something else failed.
@@ -37,8 +37,8 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	if len(s.owner.infraIDs) > 0 { // before an infraID existed, nothing was in DNS
 		s.dns(ctx, t, found)
 	}
+	s.objects(ctx, found) // machines first: what their operators use must outlive them
 	s.iam(ctx)
-	s.objects(ctx, found)
 	s.storages(ctx)
 	s.rest(ctx)
 	s.tags(ctx, t)

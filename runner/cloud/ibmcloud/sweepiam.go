@@ -80,7 +80,9 @@ func (c *Client) serviceIDs(ctx context.Context, account string) ([]serviceID, e
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
 			return c.identity.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: &account, Pagesize: full, Pagetoken: optional(cursor)})
 		},
-		next: func(page any, _ string, _ int) (string, error) { return tokenIn(page.(*iamidentityv1.ServiceIDList).Next) },
+		next: func(page any, _ string, _ int) (string, error) {
+			return tokenIn(page.(*iamidentityv1.ServiceIDList).Next)
+		},
 	})
 }
 

@@ -125,7 +125,9 @@ func (c *Client) tagsOf(ctx context.Context, crns []string) (map[string][]string
 }
 
 // tagsOn reads the user tags of a resource.
-func (c *Client) tagsOn(ctx context.Context, crn string) ([]string, error) { return c.userTags(ctx, "tags of "+crn, &crn) }
+func (c *Client) tagsOn(ctx context.Context, crn string) ([]string, error) {
+	return c.userTags(ctx, "tags of "+crn, &crn)
+}
 
 // userTags reads the user tags of a resource, or the account's.
 func (c *Client) userTags(ctx context.Context, what string, attachedTo *string) ([]string, error) {
