@@ -1,7 +1,6 @@
 package ibmcloud
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -156,8 +155,7 @@ func credentialsError(err error) error {
 	}
 }
 
-// vpcIn returns the client of a region. IBM's address of a region is known; with an address of our own, that one is asked for the
-// region's, as the installer does.
+// vpcIn returns the client of a region. IBM's address of a region is known, or one region is asked for another one's, as the installer does.
 func (c *Client) vpcIn(ctx context.Context, region string) (*vpcv1.VpcV1, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,8 +163,11 @@ func (c *Client) vpcIn(ctx context.Context, region string) (*vpcv1.VpcV1, error)
 		return api, nil
 	}
 	address, err := vpcv1.GetServiceURLForRegion(region)
-	if own := c.env(vpcURL); own != "" || err != nil {
-		if address, err = c.addressOf(ctx, region, cmp.Or(own, vpcv1.DefaultServiceURL)); err != nil {
+	if own := c.env(vpcURL); own != "" {
+		address, err = strings.ReplaceAll(own, "{region}", region), nil
+	}
+	if err != nil {
+		if address, err = c.addressOf(ctx, region); err != nil {
 			return nil, fmt.Errorf("look up the address of region %s: %w", region, err)
 		}
 	}
@@ -187,10 +188,10 @@ func (c *Client) vpcAt(address string) (*vpcv1.VpcV1, error) {
 	return api, nil
 }
 
-func (c *Client) addressOf(ctx context.Context, region, anywhere string) (string, error) {
+func (c *Client) addressOf(ctx context.Context, region string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	api, err := c.vpcAt(anywhere)
+	api, err := c.vpcAt(vpcv1.DefaultServiceURL)
 	if err != nil {
 		return "", err
 	}

@@ -26,11 +26,9 @@ type object struct {
 	Lifecycle    string `json:"lifecycle_state"`
 	Provisioning string `json:"provisioning_status"`
 
-	Hostname string   `json:"hostname"`               // of load balancers
-	Subnets  []named  `json:"subnets"`                // of load balancers
-	Default  named    `json:"default_security_group"` // of VPCs
-	Target   target   `json:"target"`                 // of floating IPs
-	Attached []target `json:"volume_attachments"`     // of volumes
+	Hostname string  `json:"hostname"` // of load balancers
+	Subnets  []named `json:"subnets"`  // of load balancers
+	Target   target  `json:"target"`   // of floating IPs
 }
 
 type named struct {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 )
@@ -52,23 +54,26 @@ func read[T any](l list) ([]T, error) {
 	}
 }
 
+// itemsOf returns the items of a page. The field is read as the SDK filled it: in JSON, some SDKs omit an empty list, which would look like one
+// that the service did not send.
 func itemsOf[T any](page any, array string) ([]T, error) {
 	if core.IsNil(page) {
 		return nil, errEmpty
 	}
-	raw, err := json.Marshal(page)
-	if err != nil {
-		return nil, err
+	value := reflect.Indirect(reflect.ValueOf(page))
+	for i := range value.NumField() {
+		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
+		if name != array || value.Field(i).IsNil() {
+			continue
+		}
+		raw, err := json.Marshal(value.Field(i).Interface())
+		if err != nil {
+			return nil, err
+		}
+		items := []T{}
+		return items, json.Unmarshal(raw, &items)
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, err
-	}
-	var items []T
-	if err := json.Unmarshal(fields[array], &items); err != nil || items == nil {
-		return nil, errors.Join(fmt.Errorf("the response has no list %q", array), err)
-	}
-	return items, nil
+	return nil, fmt.Errorf("the response has no list %q", array)
 }
 
 // startsAfter continues lists whose pages contain the start of the next one.

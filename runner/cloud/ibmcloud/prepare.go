@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
@@ -29,7 +30,7 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error
 	if createErr != nil {
 		createErr = fmt.Errorf("create resource group %s: %w", name, createErr)
 	}
-	if status(createErr) >= 400 && status(createErr) < 500 {
+	if code := status(createErr); code >= 400 && code < 500 && code != http.StatusConflict {
 		return createErr // refused; otherwise it may exist, whatever the response was
 	}
 	ctx, cancel = context.WithTimeout(ctx, c.pace.settle)
@@ -39,7 +40,7 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error
 		if err == nil && len(found) > 0 {
 			return nil
 		}
-		if !c.pause(ctx) || createErr != nil {
+		if !c.pause(ctx) {
 			return errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/platform-services-go-sdk/globalsearchv2"
+	"github.com/oklog/ulid/v2"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -197,9 +198,18 @@ func (c *Client) clusters(ctx context.Context) (map[string]string, error) {
 	for _, item := range items {
 		for _, tag := range item.Tags {
 			if id, ours := strings.CutPrefix(strings.ToLower(tag), strings.ToLower(tagkey.ClusterID)+":"); ours {
-				byCRN[item.CRN] = id
+				byCRN[item.CRN] = clusterID(id)
 			}
 		}
 	}
 	return byCRN, err
+}
+
+// clusterID returns an id as ocpctl writes it, from a tag, which is in lower case: the part after the prefix is a ULID in capitals.
+func clusterID(tag string) string {
+	prefix, rest, _ := strings.Cut(tag, "_")
+	if len(rest) != ulid.EncodedSize {
+		return tag
+	}
+	return prefix + "_" + strings.ToUpper(rest)
 }

@@ -32,6 +32,8 @@ type resource struct {
 const (
 	reclaimable = "pending_reclamation"
 	removed     = "removed"
+
+	reclaiming = "RECLAIMING" // the state of a reclamation that runs
 )
 
 // isVPC reports that the VPC service keeps the resource.

@@ -52,7 +52,6 @@ type sweep struct {
 	account string
 
 	storage   []resource      // the cluster's instances of Cloud Object Storage, deleted ones too
-	reclaims  []reclamation   // of those, and of everything else in the cluster's resource groups
 	hosts     map[string]bool // of load balancers that are not the cluster's
 	hostsSeen bool            // every list of load balancers was answered
 

@@ -48,26 +48,10 @@ func (s *sweep) findStorage(ctx context.Context) {
 	all, err := s.reclamations(ctx, s.account)
 	s.fail("sweep", err)
 	for _, each := range all {
-		switch r, err := s.reclaimed(ctx, each); {
-		case err != nil: // it may be anybody's, and must not stop what is ours
-			s.fail("look up what reclamation "+each.ID+" is of", err)
-		case s.owner.groups[each.Group] != "" || r.Service == storageService && s.owner.isStorage(r):
-			s.reclaims = append(s.reclaims, each)
-			add(r)
-		}
+		r, err := s.instance(ctx, each.CRN)
+		s.fail("look up what reclamation "+each.ID+" is of", err) // it may be anybody's, and must not stop what is ours
+		add(r)
 	}
-}
-
-// reclaimed returns what a reclamation is of. An instance in the cluster's resource group needs no second look, except for its name.
-func (s *sweep) reclaimed(ctx context.Context, of reclamation) (resource, error) {
-	if len(s.owner.infraIDs) == 0 && s.owner.groups[of.Group] == "" {
-		return resource{}, nil
-	}
-	r, err := s.instance(ctx, of.CRN)
-	if absent(err) {
-		return resource{}, nil
-	}
-	return r, err
 }
 
 // instance returns an instance of a service, a deleted one too, by its CRN or GUID.
@@ -136,9 +120,7 @@ func (s *sweep) reclaim(ctx context.Context) {
 	all, err := s.reclamations(ctx, s.account)
 	s.fail("sweep", err)
 	for _, each := range all {
-		known := slices.ContainsFunc(s.reclaims, func(r reclamation) bool { return r.ID == each.ID })
-		stored := slices.ContainsFunc(s.storage, func(r resource) bool { return r.CRN == each.CRN || r.GUID == each.Instance })
-		if !known && !stored && s.owner.groups[each.Group] == "" || each.State == "RECLAIMING" {
+		if !s.reclaims(each) || each.State == reclaiming {
 			continue
 		}
 		if !s.mine(ctx, "reclamation "+each.ID, each.CRN) {
@@ -153,6 +135,11 @@ func (s *sweep) reclaim(ctx context.Context) {
 	s.reclaimsOver(ctx)
 }
 
+// reclaims reports that a reclamation is of the cluster's storage, or of something else in its resource groups.
+func (s *sweep) reclaims(r reclamation) bool {
+	return s.owner.groups[r.Group] != "" || slices.ContainsFunc(s.storage, func(of resource) bool { return of.CRN == r.CRN || of.GUID == r.Instance })
+}
+
 // reclaimsOver waits until nothing of the cluster is left to reclaim.
 func (s *sweep) reclaimsOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.pace.settle)
@@ -163,7 +150,7 @@ func (s *sweep) reclaimsOver(ctx context.Context) {
 			s.fail("look whether the reclamations are over", err)
 			return
 		}
-		if !slices.ContainsFunc(all, func(r reclamation) bool { return s.owner.groups[r.Group] != "" && r.State == "RECLAIMING" }) || !s.pause(ctx) {
+		if !slices.ContainsFunc(all, func(r reclamation) bool { return s.reclaims(r) && r.State == reclaiming }) || !s.pause(ctx) {
 			return
 		}
 	}
