@@ -93,7 +93,7 @@ var areas = []area{
 	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
 	{"store/runs", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is known of a pipeline's run does not depend on who said it"},
-	{"store/statistics", 6, []string{"store/internal/..."}, "what is counted over many clusters changes nothing"},
+	{"store/statistics", 6, []string{"lifecycle", "store/internal/..."}, "what is counted over many clusters changes nothing"},
 	{"store/sweeps", 6, []string{"store/internal/...", "internal/queue", "internal/price", "lifecycle"}, "what was seen in an account is kept as it was seen, and deletes nothing"},
 	{"store/testreports", 6, []string{"store/internal/...", "lifecycle"}, "what tests said of a cluster changes nothing about the cluster"},
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
@@ -108,6 +108,7 @@ var areas = []area{
 	{"runner/status", 1, []string{"internal/contract", "internal/secret", "internal/tracing"}, "every kind of runner talks to the server in one way"},
 	{"runner/platform", 2, []string{"runner/cloud", "runner/names", "internal/contract", "internal/secret"}, "what differs between clouds is known before one is called"},
 	{"runner/sweep", 3, []string{"runner/cloud", "runner/platform", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
+	{"runner/cloud/cloudtest", 4, []string{"runner", "runner/cloud", "internal/contract"}, "one suite for all clouds asks what package runner relies on"},
 	{"runner/cloud/aws/inventory", 2, []string{"runner/cloud", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 

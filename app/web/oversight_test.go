@@ -250,7 +250,7 @@ func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, page, _ := h.as("ada").get("/admin/orphans")
-	for _, want := range []string{"released, reported", "shop-abcde", "it still exists.", "maya of platform", "$0.19/h", `href="/clusters/` + row.ID, "<code>vpc-1</code>", "&lt;i&gt;rob&lt;/i&gt;", "unknown, so far unknown",
+	for _, want := range []string{"released, reported", "shop-abcde", "It still exists.", "maya of platform", "$0.19/h", `href="/clusters/` + row.ID, "<code>vpc-1</code>", "&lt;i&gt;rob&lt;/i&gt;", "unknown, so far unknown",
 		"account 123456789012", "approve their removal"} {
 		require.Contains(t, page, want)
 	}
@@ -258,9 +258,9 @@ func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {
 	require.NotContains(t, page, "shop-abcde")
 	_, page, _ = h.as("ada").get("/admin/orphans?format=csv")
 	require.Contains(t, page, "released,reported,123456789012")
-	require.NotContains(t, page, "Look through the accounts now")
+	require.NotContains(t, page, "Sweep the accounts now")
 	_, page, _ = h.as("will").get("/admin/orphans")
-	require.Contains(t, page, "Look through the accounts now")
+	require.Contains(t, page, "Sweep the accounts now")
 	_, page, _ = h.as("will").post("/admin/sweeps", url.Values{"reason": {"x"}})
 	require.Contains(t, says(page), "No account is configured")
 }

@@ -60,7 +60,7 @@ type Config struct {
 type Client struct {
 	cfg  Config
 	aws  awssdk.Config
-	pace *pace
+	pace *paced
 
 	mu      sync.Mutex
 	caller  arn.ARN
@@ -78,7 +78,7 @@ func New(ctx context.Context, cfg Config, options ...func(*config.LoadOptions) e
 	if cfg.HomeRegion == "" || cfg.CallsPerSecond < 1 {
 		return nil, fmt.Errorf("inventory: the home region is %q and there are %d calls per second; give a region and at least one call", cfg.HomeRegion, cfg.CallsPerSecond)
 	}
-	p := newPace(cfg.CallsPerSecond, cfg.Backoff)
+	p := newPaced(cfg.CallsPerSecond, cfg.Backoff)
 	loaded, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(cfg.HomeRegion), config.WithRetryer(p.retryer),
 		config.WithLogger(logging.Nop{}))...) // its warnings about cut connections help nobody
 	if err != nil {
@@ -179,13 +179,13 @@ func (c *Client) List(ctx context.Context, part string, emit Emit) error {
 }
 
 // Calls returns how many calls were made so far, by service as in a part's name; retries count.
-func (c *Client) Calls() map[string]int { return c.pace.counts() }
+func (c *Client) Calls() map[string]int { return c.pace.Calls() }
 
 // CallsOf returns how many calls were made so far in a service and region.
-func (c *Client) CallsOf(part string) int { return c.pace.countOf(part) }
+func (c *Client) CallsOf(part string) int { return c.pace.callsOf(part) }
 
 // Slowed returns how many calls AWS throttled.
-func (c *Client) Slowed() int { return c.pace.throttled() }
+func (c *Client) Slowed() int { return c.pace.Slowed() }
 
 func (c *Client) account() string {
 	c.mu.Lock()

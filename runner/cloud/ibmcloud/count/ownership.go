@@ -1,0 +1,122 @@
+package count
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// identity is what identifies a cluster's resources.
+type identity struct {
+	cluster            string // the cluster's id
+	infraIDs, ccoNames []string
+	groupIDs           []string // of the resource groups that are the cluster's, as far as they still exist
+}
+
+func identityOf(t cloud.Target) identity {
+	id := identity{cluster: t.Cluster}
+	for _, recorded := range t.Identities {
+		if name := recorded.InfraID; name != "" && !slices.Contains(id.infraIDs, name) {
+			id.infraIDs = append(id.infraIDs, name)
+		}
+		if name := recorded.CCOName; name != "" && !slices.Contains(id.ccoNames, name) {
+			id.ccoNames = append(id.ccoNames, name)
+		}
+	}
+	return id
+}
+
+// all returns the identities that a pass reports as searched for.
+func (id identity) all() []string { return slices.Concat(id.infraIDs, id.ccoNames) }
+
+// groupNames are the names that a cluster's resource group may have: ours, or the one that the installer gives when it was told none.
+func (id identity) groupNames() []string { return slices.Concat(id.ccoNames, id.infraIDs) }
+
+// inGroup reports that a thing is in one of the cluster's resource groups.
+func (id identity) inGroup(t thing) bool {
+	return t.group != "" && slices.Contains(id.groupIDs, t.group) || t.groupName != "" && slices.Contains(id.groupNames(), t.groupName)
+}
+
+// kubernetesTag is the user tag that the installer's destroyer finds volumes by, and that the storage driver may set.
+func kubernetesTag(infraID string) string { return "kubernetes-io-cluster-" + infraID + ":owned" }
+
+// registryTag is what the image registry's operator puts on its Object Storage instance.
+func registryTag(infraID string) string { return "kubernetes.io_cluster_" + infraID + ":owned" }
+
+// clusterTag is our own tag with the cluster's id. IBM keeps tags in lower case.
+func clusterTag(cluster string) string { return "clusterid:" + strings.ToLower(cluster) }
+
+// tagNames are the user tags that name this cluster and no other: the installer puts the bare infraID on everything.
+func (id identity) tagNames() (names []string) {
+	for _, infraID := range id.infraIDs {
+		names = append(names, infraID, kubernetesTag(infraID), registryTag(infraID))
+	}
+	if id.cluster != "" {
+		names = append(names, clusterTag(id.cluster))
+	}
+	return names
+}
+
+func (id identity) tagged(tags []string) bool {
+	names := id.tagNames()
+	return slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(names, strings.ToLower(tag)) })
+}
+
+// named reports that a name contains an infraID of the cluster, or begins with its name for ccoctl.
+func (id identity) named(name string) bool {
+	return slices.ContainsFunc(id.infraIDs, func(infraID string) bool { return contains(name, infraID) }) ||
+		slices.ContainsFunc(id.ccoNames, func(cco string) bool { return name == cco || strings.HasPrefix(name, cco+"-") })
+}
+
+// contains reports that a name contains an infraID as a whole part, and not as the beginning of a longer infraID: the cluster called
+// demo-abcde has infraIDs like demo-abcde-x7k2p, and demo-abcde may be an infraID itself. A machine called <infraID>-worker-2-x7k2p
+// looks like another cluster's too; it is found by its resource group and by its VPC.
+func contains(name, infraID string) bool {
+	for from := 0; infraID != ""; {
+		at := strings.Index(name[from:], infraID)
+		if at < 0 {
+			return false
+		}
+		start := from + at
+		before, after := name[:start], name[start+len(infraID):]
+		if isBoundary(before, true) && isBoundary(after, false) && !hasRandomPart(after) {
+			return true
+		}
+		from = start + 1
+	}
+	return false
+}
+
+// isBoundary reports that a part of a name ends where the rest of it begins.
+func isBoundary(rest string, before bool) bool {
+	if rest == "" {
+		return true
+	}
+	next := rest[0]
+	if before {
+		next = rest[len(rest)-1]
+	}
+	return next == '-' || next == '.' || next == '_' || next == '/'
+}
+
+// randomAlphabet is what infraIDs end with five characters of (k8s.io/apimachinery/pkg/util/rand).
+const randomAlphabet = "bcdfghjklmnpqrstvwxz2456789"
+
+// hasRandomPart reports that one of the parts of the rest of a name may be what another infraID ends with.
+func hasRandomPart(rest string) bool {
+	return slices.ContainsFunc(strings.Split(rest, "-"), func(part string) bool {
+		return len(part) == 5 && strings.Trim(part, randomAlphabet) == ""
+	})
+}
+
+// regions returns the target's and every recorded region.
+func regions(t cloud.Target) []string {
+	out := []string{t.Region}
+	for _, id := range t.Identities {
+		if id.Region != "" && !slices.Contains(out, id.Region) {
+			out = append(out, id.Region)
+		}
+	}
+	return out
+}

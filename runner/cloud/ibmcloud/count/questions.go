@@ -1,0 +1,113 @@
+package count
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+)
+
+// thing is a resource that a query found.
+type thing struct {
+	kind, id, name string
+	free           string // who can remove it and how
+
+	crn       string
+	group     string   // id of its resource group
+	groupName string   // a VPC resource says it too
+	vpc       string   // id of the VPC that it is in
+	subnets   []string // ids of those that a load balancer is in
+	tags      []string // user tags, as far as its list has them
+	iamID     string   // of a service ID, and of whoever an API key is for
+}
+
+// question is one query of the cloud, including its pages.
+type question struct {
+	service, call, region, asked string
+	ask                          func(context.Context) ([]thing, error)
+}
+
+// reply is a query's record and what it found.
+type reply struct {
+	query  contract.Query
+	things []thing
+}
+
+// askAll runs all queries, a few at a time, and returns the answers in the order of the queries.
+func (c *Client) askAll(ctx context.Context, questions []question) []reply {
+	answers := make([]reply, len(questions))
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i, q := range questions {
+		group.Go(func() error {
+			answers[i] = c.ask(ctx, q)
+			return nil
+		})
+	}
+	_ = group.Wait() // every error is in its answer
+	return answers
+}
+
+// ask makes one query. Not found is no empty list: IBM answers so for another account's resources and at a wrong address. Queries for
+// one resource find out themselves that it is gone.
+func (c *Client) ask(ctx context.Context, q question) (a reply) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	a.query = contract.Query{Service: q.service, Call: q.call, Region: q.region, Asked: q.asked, At: c.cfg.Now().UTC().Truncate(time.Millisecond)}
+	things, err := q.ask(ctx)
+	if err != nil {
+		a.query.Err = err.Error()
+		a.things = []thing{{
+			kind: kindRefused, id: q.service + ":" + q.call, name: q.asked,
+			free: fmt.Sprintf("an administrator of the account: allow the runner %s of the service %s in %s, or find out why it does not answer", q.call, q.service, q.region),
+		}}
+		return a
+	}
+	a.things, a.query.Count = things, len(things)
+	return a
+}
+
+// keep removes from an answer what is not the cluster's.
+func (a *reply) keep(ours func(thing) bool) {
+	if a.query.Err != "" {
+		return
+	}
+	var kept []thing
+	for _, t := range a.things {
+		if ours(t) {
+			kept = append(kept, t)
+		}
+	}
+	a.things, a.query.Count = kept, len(kept)
+}
+
+// keepFindings removes from an answer what is there for others than the pass.
+func (a *reply) keepFindings() {
+	a.things = slices.DeleteFunc(a.things, func(t thing) bool { return t.kind != kindRefused })
+}
+
+// The kinds of leftovers that are no resources.
+const (
+	kindRefused = "refused-query"
+	kindAccount = "wrong-account"
+	kindZone    = "zone-not-visible"
+)
+
+// collect reads every page and converts its items. A refused page makes the whole result an error. made is the error of making the pager.
+func collect[T any](ctx context.Context, p answer.Pager[T], made error, thingOf func(T) thing) (all []thing, err error) {
+	err = answer.Pages(ctx, p, made, func(page []T) error {
+		for _, item := range page {
+			all = append(all, thingOf(item))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
