@@ -21,6 +21,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/count"
 )
 
 const (
@@ -51,6 +52,7 @@ type Client struct {
 	env    func(string) string
 	auth   authenticator
 	pace   pace
+	count  *count.Client // only for Verify: nothing else here may use it
 
 	identity   *iamidentityv1.IamIdentityV1
 	policies   *iampolicymanagementv1.IamPolicyManagementV1
@@ -94,6 +96,10 @@ func newClient(region string, keys cloud.Keys, env func(string) string, waits pa
 	default:
 		return nil, fmt.Errorf("%w: there is no API key, and %s names no trusted profile", cloud.ErrCredentials, profileVariable)
 	}
+	c.count = count.New(count.Config{Authenticator: c.auth, MaxBackoff: min(maxWait, 16*waits.retry), URLs: count.URLs{
+		IAM: env(iamURL), ResourceController: env(controllerURL), ResourceManager: env(managerURL), VPC: env(vpcURL), CIS: env(cisURL), DNSServices: env(dnsURL),
+		GlobalSearch: env(searchURL), GlobalTagging: env(taggingURL),
+	}})
 	var errs [6]error
 	c.identity, errs[0] = iamidentityv1.NewIamIdentityV1(&iamidentityv1.IamIdentityV1Options{Authenticator: c.auth, URL: env(iamURL)})
 	c.policies, errs[1] = iampolicymanagementv1.NewIamPolicyManagementV1(&iampolicymanagementv1.IamPolicyManagementV1Options{Authenticator: c.auth, URL: env(iamURL)})
@@ -205,5 +211,8 @@ func (c *Client) addressOf(ctx context.Context, region string) (string, error) {
 	return strings.TrimSuffix(*found.Endpoint, "/") + "/v1", nil
 }
 
-// Verify counts what is left of a cluster, in one pass.
-func (c *Client) Verify(context.Context, cloud.Target) contract.Pass { panic("not wired") }
+// Verify counts what is left of a cluster, in one pass. It never fails: what could not be queried is a finding in the pass. The caller numbers the
+// pass and decides how many clean ones it needs.
+func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
+	return c.count.Verify(ctx, t)
+}

@@ -98,17 +98,35 @@ func tokenIn(next *string) (string, error) {
 	return token, nil
 }
 
-// pageAfter continues lists with numbered pages. The count of a page may be less than asked for, so the total decides.
+// pageAfter continues lists with numbered pages. A page may be shorter than asked for, so what it says of itself and the total decide.
 func pageAfter(cursor string, perPage, total *int64, items int) (string, error) {
-	if perPage == nil || total == nil || *perPage <= 0 {
-		return "", errors.New("the response does not say how many there are")
-	}
 	page := number(cursor, 1)
-	if items == 0 || page**perPage >= *total {
+	switch {
+	case perPage == nil || total == nil || *perPage <= 0:
+		return "", errNoTotal
+	case page**perPage >= *total:
 		return "", nil
+	case items == 0:
+		return "", fmt.Errorf("page %d is empty, but there are %d items", page, *total)
 	}
 	return strconv.FormatInt(page+1, 10), nil
 }
+
+// countedAfter continues lists of which a page says how many items there are altogether.
+func countedAfter(cursor string, total *int64, items int) (string, error) {
+	read := number(cursor, 0) + int64(items)
+	switch {
+	case total == nil:
+		return "", errNoTotal
+	case read >= *total:
+		return "", nil
+	case items == 0:
+		return "", fmt.Errorf("it ends after %d of %d items", read, *total)
+	}
+	return strconv.FormatInt(read, 10), nil
+}
+
+var errNoTotal = errors.New("the response does not say how many there are")
 
 // optional is a cursor as the SDKs want it.
 func optional(cursor string) *string {

@@ -141,15 +141,7 @@ func (c *Client) userTags(ctx context.Context, what string, attachedTo *string) 
 			})
 		},
 		next: func(page any, cursor string, items int) (string, error) {
-			total := page.(*globaltaggingv1.TagList).TotalCount
-			if total == nil {
-				return "", errors.New("the response does not say how many there are")
-			}
-			read := number(cursor, 0) + int64(items)
-			if items == 0 || read >= *total {
-				return "", nil
-			}
-			return fmt.Sprint(read), nil
+			return countedAfter(cursor, page.(*globaltaggingv1.TagList).TotalCount, items)
 		},
 	})
 	names := make([]string, len(items))
