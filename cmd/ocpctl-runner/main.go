@@ -29,8 +29,10 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/inventory"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/runner/platform"
 	"github.com/ocpctl/ocpctl/runner/status"
 	"github.com/ocpctl/ocpctl/runner/sweep"
 )
@@ -142,6 +144,7 @@ func start(ctx context.Context, f flags) error {
 	if err != nil {
 		return err
 	}
+	own := map[string]cloud.Keys{names.AWS: keys, names.IBMCloud: ibmKeys(os.Getenv, redact)}
 	lines := redact.Lines(func(line string) { fmt.Fprintln(os.Stdout, line) })
 	defer lines.Close()
 	log := slog.New(tracing.Log(slog.NewJSONHandler(lines, nil)))
@@ -155,7 +158,7 @@ func start(ctx context.Context, f flags) error {
 	if f.sweep != "" {
 		err = given.sweep(ctx, f)
 	} else {
-		err = given.attempt(ctx, f, keys)
+		err = given.attempt(ctx, f, own)
 	}
 	if err != nil {
 		return seemly{err, redact.Text(err.Error())}
@@ -163,11 +166,14 @@ func start(ctx context.Context, f flags) error {
 	return nil
 }
 
-func (r runtime) attempt(ctx context.Context, f flags, keys cloud.Keys) error {
+func (r runtime) attempt(ctx context.Context, f flags, own map[string]cloud.Keys) error {
 	return runner.Run(ctx, runner.Config{
 		Server: f.server, Attempt: f.attempt, Token: r.token, Pod: r.pod, WorkDir: f.workDir, Installers: f.installers,
 		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), HTTP: r.http, Log: r.log, Redact: r.redact,
-		Clouds: map[string]runner.Source{names.AWS: {Keys: keys, Open: openAWS}},
+		Clouds: map[string]runner.Source{
+			names.AWS:      {Keys: own[names.AWS], Open: openAWS},
+			names.IBMCloud: {Keys: own[names.IBMCloud], Open: openIBMCloud},
+		},
 	})
 }
 
@@ -205,6 +211,11 @@ func openAWS(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud,
 	return aws.New(ctx, region, with(keys)...)
 }
 
+// openIBMCloud opens IBM Cloud with the given API key or, without one, with the trusted profile of the pod.
+func openIBMCloud(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
+	return ibmcloud.New(ctx, region, keys, os.Getenv)
+}
+
 // openAWSInventory opens an account for a sweep in the same way.
 func openAWSInventory(ctx context.Context, spec contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
 	return inventory.New(ctx, inventory.Config{
@@ -240,4 +251,16 @@ func awsKeys(ctx context.Context, redact *installer.Redactor) (cloud.Keys, error
 		return cloud.Keys{}, nil
 	}
 	return keys, nil
+}
+
+// ibmKeys registers every API key of IBM Cloud in the environment with the redactor, and returns the one that the installer's programs use.
+func ibmKeys(env func(string) string, redact *installer.Redactor) (first cloud.Keys) {
+	for _, variable := range platform.IBMCloudKeyVariables {
+		key := secret.New(env(variable))
+		redact.Add(key)
+		if first.Empty() {
+			first.Secret = key
+		}
+	}
+	return first
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	runnerinstaller "github.com/ocpctl/ocpctl/runner/installer"
 )
 
 func TestMain(m *testing.M) { installertest.Main(m) }
@@ -210,4 +211,13 @@ func TestExitCodesSayWhetherTheServerHasTheResult(t *testing.T) {
 			require.Equal(t, c.code, cmd.ProcessState.ExitCode(), string(out))
 		})
 	}
+}
+
+func TestAPIKeysOfIBMCloudAreTakenFromTheEnvironmentAndMasked(t *testing.T) {
+	redact := runnerinstaller.NewRedactor()
+	env := map[string]string{"IBMCLOUD_API_KEY": "CANARY-of-the-second-name", "BLUEMIX_API_KEY": "CANARY-of-the-last-name"}
+	keys := ibmKeys(func(name string) string { return env[name] }, redact)
+	require.Equal(t, "CANARY-of-the-second-name", keys.Secret.Reveal())
+	require.NotContains(t, redact.Text("keys CANARY-of-the-second-name and CANARY-of-the-last-name"), "CANARY")
+	require.True(t, ibmKeys(func(string) string { return "" }, redact).Empty())
 }

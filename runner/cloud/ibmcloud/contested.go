@@ -1,0 +1,64 @@
+package ibmcloud
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// Contested lists what a teardown of this cluster would delete although it belongs to somebody else: resources in the cluster's resource groups,
+// or with one of its names, that have another cluster's tag; and resources that only mention an infraID in their name, because the
+// installer's destroyer takes every name that contains it. An error means that the search was incomplete, so nothing is known.
+func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	defer cancel()
+	account, err := c.checkedAccount(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	o := ownerOf(t)
+	if err := c.findGroups(ctx, account, o); err != nil {
+		return nil, err
+	}
+	crns, err := c.crnsIn(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, region := range regionsOf(t) {
+		for _, k := range destroyed {
+			objects, err := c.objectsIn(ctx, region, k)
+			if err != nil {
+				return nil, err
+			}
+			for _, obj := range objects {
+				switch {
+				case o.owns(obj):
+					crns = with(crns, obj.CRN)
+				case o.mentions(obj.Name) && !obj.going():
+					found[cmp.Or(obj.CRN, obj.ID)] = "resource group " + cmp.Or(obj.Group.Name, obj.Group.ID, "unknown")
+				}
+			}
+		}
+	}
+	tags, err := c.tagsOf(ctx, crns)
+	if err != nil {
+		return nil, err
+	}
+	for crn, its := range tags {
+		if mark := o.foreignMark(its); mark != "" {
+			found[crn] = mark
+		}
+	}
+	out := make([]cloud.Contested, 0, len(found))
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, cloud.Contested{ID: id, Mark: found[id]})
+	}
+	return out, nil
+}
+
+// destroyed are the kinds that the installer's destroyer finds by a part of their name (openshift/installer pkg/destroy/ibmcloud).
+var destroyed = []kind{instances, loadBalancers, subnets, publicGateways, floatingIPs, images, vpcs}

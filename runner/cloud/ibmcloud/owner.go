@@ -1,0 +1,126 @@
+package ibmcloud
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// The tags of other programs, as IBM Cloud stores them. The installer's operators put an infraID after them.
+const (
+	diskTag     = "kubernetes-io-cluster-" // …:owned, on volumes (openshift/installer pkg/destroy/ibmcloud/disk.go)
+	registryTag = "kubernetes.io_cluster_" // …:owned, on the image registry's storage (cluster-image-registry-operator)
+)
+
+var (
+	// made are the rests of the names that the installer, its Cluster API provider and the machine API give: <infraID>-<rest>. A cluster
+	// whose name is our infraID has names <infraID>-<five letters>-<rest>, which none of these matches.
+	made = regexp.MustCompile(`^(vpc|cos|image-registry|rhcos|bootstrap|kubernetes-api-(private|public)|security-group-bootstrap` +
+		`|sg-(cluster-wide|openshift-net|kube-api-lb|control-plane|cp-internal)|subnet-(control-plane|compute)-.+|(pgateway|public-gateway)-.+` +
+		`|master-[0-9]+|worker-.+)$`)
+	// infraTag is a tag that is a bare infraID (cluster-api-provider-ibmcloud). The letters are those of apimachinery's rand.String.
+	infraTag = regexp.MustCompile(`^[a-z][a-z0-9-]*-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+)
+
+// owner identifies a cluster by the names on its resources.
+type owner struct {
+	cluster, installation string // as their tags are stored; empty: unknown
+	infraIDs, ccoNames    []string
+
+	groups  map[string]string // ids of our resource groups that exist, and their names
+	vpcs    map[string]bool   // ids of our VPCs that exist
+	subnets map[string]bool   // ids of the subnets in them
+}
+
+func ownerOf(t cloud.Target) *owner {
+	o := &owner{groups: map[string]string{}, vpcs: map[string]bool{}, subnets: map[string]bool{}}
+	if t.Cluster != "" {
+		o.cluster = tagkey.IBM(tagkey.ClusterID, t.Cluster)
+	}
+	if t.Installation != "" {
+		o.installation = tagkey.IBM(tagkey.Installation, t.Installation)
+	}
+	for _, id := range t.Identities {
+		o.infraIDs, o.ccoNames = with(o.infraIDs, id.InfraID), with(o.ccoNames, id.CCOName)
+	}
+	return o
+}
+
+// regionsOf returns the target's region and every recorded one.
+func regionsOf(t cloud.Target) []string {
+	regions := with(nil, t.Region)
+	for _, id := range t.Identities {
+		regions = with(regions, id.Region)
+	}
+	return regions
+}
+
+// with adds a value unless it is empty or already contained.
+func with(values []string, value string) []string {
+	if value == "" || slices.Contains(values, value) {
+		return values
+	}
+	return append(values, value)
+}
+
+// named reports that the installer or an operator of this cluster gave the name.
+func (o *owner) named(name string) bool {
+	return slices.ContainsFunc(o.infraIDs, func(infraID string) bool {
+		rest, begins := strings.CutPrefix(name, infraID+"-")
+		service, isService := strings.CutPrefix(name, "kube-"+infraID+"-")
+		return begins && made.MatchString(rest) || isService && serviceUID.MatchString(service)
+	})
+}
+
+// serviceUID is what the load balancer of a service ends with; it is cut to 63 characters altogether (IBM/cloud-provider-ibm).
+var serviceUID = regexp.MustCompile(`^[0-9a-f]{20,32}$`)
+
+// mentions reports that the installer's destroyer would find the name: it compares with strings.Contains.
+func (o *owner) mentions(name string) bool {
+	return slices.ContainsFunc(o.infraIDs, func(infraID string) bool { return strings.Contains(name, infraID) })
+}
+
+// owns reports that an object of a region is this cluster's: by its resource group, by its name, or because it is in the cluster's VPC.
+func (o *owner) owns(obj object) bool {
+	return o.groups[obj.Group.ID] != "" || o.named(obj.Name) || o.vpcs[obj.VPC.ID] ||
+		slices.ContainsFunc(obj.Subnets, func(s named) bool { return o.subnets[s.ID] })
+}
+
+// serviceIDNamed reports that ccoctl gave the name to a service ID of this cluster: <ccoName>-<namespace>-<secret>, and every namespace of
+// an operator begins with openshift-.
+func (o *owner) serviceIDNamed(name string) bool {
+	return slices.ContainsFunc(o.ccoNames, func(ccoName string) bool { return strings.HasPrefix(name, ccoName+"-openshift-") })
+}
+
+// foreignMark returns a tag by which another cluster or another installation owns the resource; empty if there is none.
+func (o *owner) foreignMark(tags []string) string {
+	for _, tag := range slices.Sorted(slices.Values(tags)) {
+		tag = strings.ToLower(tag)
+		key, value, pair := strings.Cut(tag, ":")
+		infraID, isDisk := strings.CutPrefix(key, diskTag)
+		if !isDisk {
+			var isRegistry bool
+			if infraID, isRegistry = strings.CutPrefix(key, registryTag); !isRegistry {
+				infraID = ""
+			}
+		}
+		foreign := false
+		switch {
+		case key == strings.ToLower(tagkey.ClusterID) && pair:
+			foreign = o.cluster != "" && tag != o.cluster
+		case key == strings.ToLower(tagkey.Installation) && pair:
+			foreign = o.installation != "" && tag != o.installation
+		case infraID != "":
+			foreign = value == tagkey.Owned && !slices.Contains(o.infraIDs, infraID)
+		case !pair && infraTag.MatchString(tag):
+			foreign = !slices.Contains(o.infraIDs, tag)
+		}
+		if foreign {
+			return tag
+		}
+	}
+	return ""
+}

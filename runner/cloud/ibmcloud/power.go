@@ -1,0 +1,141 @@
+package ibmcloud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/IBM/vpc-go-sdk/vpcv1"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// Machines lists the instances of the cluster's newest infraID: those with its name in the cluster's resource group, and those elsewhere that are
+// named like a machine of it, which are not ours. Those that are being deleted are omitted. A machine is ours if it has the tags of the
+// cluster and of this installation or, without a tag of any cluster, if it is in the cluster's resource group: tags are attached after a
+// machine is made.
+//
+// Started is when this client started the machine or, if it did not, when it was made: IBM Cloud does not tell when it was last started.
+func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error) {
+	account, err := c.checkedAccount(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	infraID, region := newest(t)
+	if infraID == "" {
+		return nil, fmt.Errorf("no infraID of cluster %s is recorded", t.Cluster)
+	}
+	o := ownerOf(t)
+	if err := c.findGroups(ctx, account, o); err != nil {
+		return nil, err
+	}
+	all, err := c.objectsIn(ctx, region, instances)
+	if err != nil {
+		return nil, err
+	}
+	var machines []cloud.Machine
+	for _, i := range all {
+		rest, begins := strings.CutPrefix(i.Name, infraID+"-")
+		inGroup := o.groups[i.Group.ID] != ""
+		if !begins || i.going() || !inGroup && !made.MatchString(rest) {
+			continue
+		}
+		tags, err := c.tagsOn(ctx, i.CRN)
+		if err != nil {
+			return nil, err
+		}
+		machines = append(machines, cloud.Machine{
+			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Started: c.startOf(i),
+			Ours: o.ownsMachine(tags, inGroup, t),
+		})
+	}
+	return machines, nil
+}
+
+// ownsMachine decides by the tags if there are any of a cluster, and by the resource group otherwise.
+func (o *owner) ownsMachine(tags []string, inGroup bool, t cloud.Target) bool {
+	tagged := slices.ContainsFunc(tags, func(tag string) bool { return strings.HasPrefix(tag, strings.ToLower(tagkey.ClusterID)+":") })
+	if !tagged {
+		return inGroup && o.foreignMark(tags) == ""
+	}
+	return slices.Contains(tags, o.cluster) && slices.Contains(tags, tagkey.IBM(tagkey.Installation, t.Installation))
+}
+
+// change is an action of an instance, and the states in which it needs none.
+type change struct {
+	action string
+	unless []string
+}
+
+var (
+	starting = change{vpcv1.CreateInstanceActionOptionsTypeStartConst, []string{cloud.MachineRunning, "starting", "restarting", "pending"}}
+	stopping = change{vpcv1.CreateInstanceActionOptionsTypeStopConst, []string{cloud.MachineStopped, "stopping"}}
+)
+
+// SetRunning starts or stops instances. One that is as it should be, or on its way there, stays so.
+func (c *Client) SetRunning(ctx context.Context, t cloud.Target, ids []string, running bool) error {
+	_, region := newest(t)
+	all, err := c.objectsIn(ctx, region, instances)
+	if err != nil {
+		return err
+	}
+	api, err := c.vpcIn(ctx, region)
+	if err != nil {
+		return err
+	}
+	want := stopping
+	if running {
+		want = starting
+	}
+	for _, id := range ids {
+		at := slices.IndexFunc(all, func(i object) bool { return i.ID == id })
+		if at < 0 {
+			return fmt.Errorf("%s instance %s: it does not exist", want.action, id)
+		}
+		if slices.Contains(want.unless, all[at].state()) {
+			continue
+		}
+		if err := c.act(ctx, api, id, want.action); err != nil {
+			return fmt.Errorf("%s instance %s: %w", want.action, all[at].Name, err)
+		}
+	}
+	return nil
+}
+
+func (c *Client) act(ctx context.Context, api *vpcv1.VpcV1, id, action string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	done, err := got(api.CreateInstanceActionWithContext(ctx, &vpcv1.CreateInstanceActionOptions{InstanceID: &id, Type: &action}))
+	if err == nil && action == starting.action && done.CreatedAt != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.started[id] = time.Time(*done.CreatedAt)
+	}
+	return err
+}
+
+func (c *Client) startOf(i object) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := c.started[i.ID]; at.After(i.Created) {
+		return at
+	}
+	return i.Created
+}
+
+// newest returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.
+func newest(t cloud.Target) (infraID, region string) {
+	region = t.Region
+	for _, id := range t.Identities {
+		if id.InfraID != "" {
+			infraID, region = id.InfraID, id.Region
+		}
+	}
+	if region == "" {
+		region = t.Region
+	}
+	return infraID, region
+}

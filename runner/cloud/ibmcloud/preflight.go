@@ -1,0 +1,185 @@
+package ibmcloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// Preflight reports what would prevent an install, before anything is recorded: the account, the base domain's zone, the name, the zones and
+// instance types. Only a proven shortfall blocks; a query that the cloud did not answer is a warning. The error is for a context that ended.
+//
+// Codes that block: CredentialsRefused, WrongAccount, ZoneMissing, ZoneAmbiguous, NameInUse, ZoneNotOffered, InstanceTypeNotOffered. Codes
+// that warn: NotAnswered, ZoneShadowed.
+func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error) {
+	var problems []cloud.Problem
+	for _, check := range []func(context.Context) ([]cloud.Problem, error){
+		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkAccount(ctx, t.Account) },
+		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkDomain(ctx, t) },
+		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkNames(ctx, t) },
+		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkZones(ctx, t.Region, zones) },
+		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkTypes(ctx, t.Region, instanceTypes) },
+	} {
+		found, err := check(ctx)
+		if ctx.Err() != nil {
+			return problems, fmt.Errorf("preflight: %w", ctx.Err())
+		}
+		problems = append(problems, found...)
+		if err != nil {
+			problems = append(problems, notAnswered(err))
+		}
+	}
+	return problems, nil
+}
+
+// notAnswered is a warning, because of a missing permission or a problem in the cloud.
+func notAnswered(err error) cloud.Problem {
+	p := cloud.Problem{
+		Code: "NotAnswered", Whose: contract.WhoseCloud, Message: "the cloud did not answer: " + err.Error(),
+		Next: "the install continues; you need not do anything unless it fails because of this",
+	}
+	if forbidden(err) {
+		p.Whose, p.Next = contract.WhoseOurs, "the install continues; ask an administrator of the account to give the runner's credentials access to this service"
+	}
+	return p
+}
+
+func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem, error) {
+	got, err := c.Account(ctx)
+	switch {
+	case errors.Is(err, cloud.ErrCredentials), errors.Is(err, cloud.ErrCredentialsExpired):
+		return []cloud.Problem{{
+			Code: "CredentialsRefused", Block: true, Whose: contract.WhoseOurs, Message: err.Error(),
+			Next: "ask an administrator of this installation to renew them",
+		}}, nil
+	case err != nil:
+		return nil, err
+	case want != "" && got != want:
+		return []cloud.Problem{{
+			Code: "WrongAccount", Block: true, Whose: contract.WhoseOurs, Message: fmt.Sprintf("the runner's credentials belong to account %s, but the cluster needs account %s", got, want),
+			Next: "ask an administrator of this installation to give the runner credentials for account " + want,
+		}}, nil
+	}
+	return nil, nil
+}
+
+// checkDomain looks for the base domain's zone, and for anything at and below the cluster's own name in it.
+func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
+	public, err := c.publicZones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	exact, listed := activeZones(public, t.BaseDomain), c.publicRecords
+	if len(exact) == 0 {
+		private, err := c.privateZones(ctx)
+		if err != nil {
+			return nil, err
+		}
+		exact, listed = activeZones(private, t.BaseDomain), c.privateRecords
+	}
+	switch len(exact) {
+	case 0:
+		return []cloud.Problem{{
+			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs,
+			Message: fmt.Sprintf("neither Internet Services nor DNS Services of this account have an active zone for %s", t.BaseDomain),
+			Next:    "choose another base domain, or ask the DNS administrator to create the zone",
+		}}, nil
+	case 1:
+	default:
+		return []cloud.Problem{{
+			Code: "ZoneAmbiguous", Block: true, Whose: contract.WhoseOurs,
+			Message: fmt.Sprintf("%d instances have an active zone for %s, and the installer does not say which one it uses", len(exact), t.BaseDomain),
+			Next:    "ask the DNS administrator to delete all but one of the zones",
+		}}, nil
+	}
+	problems := shadowed(public, exact[0])
+	records, err := listed(ctx, exact[0])
+	if err != nil {
+		return problems, err
+	}
+	var taken []string
+	for _, r := range records {
+		if name := undotted(r.Name); strings.HasSuffix("."+name, "."+t.Domain()) {
+			taken = append(taken, name)
+		}
+	}
+	return append(problems, nameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records")...), nil
+}
+
+// shadowed warns about zones that the installer's destroyer may take for the cluster's: it takes the last one whose name the base domain
+// contains (openshift/installer pkg/destroy/ibmcloud). What it then leaves is swept.
+func shadowed(all []zone, ours zone) []cloud.Problem {
+	var others []string
+	for _, z := range all {
+		if z.ID != ours.ID && strings.Contains(ours.Name, z.Name) {
+			others = append(others, z.Name)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	slices.Sort(others)
+	return []cloud.Problem{{
+		Code: "ZoneShadowed", Whose: contract.WhoseOurs,
+		Message: fmt.Sprintf("the installer's destroyer may look for the DNS records of this cluster in another zone (%s), because its name is a part of %s", strings.Join(others, ", "), ours.Name),
+		Next:    "you need not do anything: ocpctl deletes the records itself",
+	}}
+}
+
+// checkNames looks for what would be made under the names recorded for this attempt: it would be used as if it were the cluster's own.
+func (c *Client) checkNames(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
+	o := ownerOf(t)
+	if len(o.ccoNames)+len(o.infraIDs) == 0 {
+		return nil, nil
+	}
+	account, err := c.Account(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var taken []string
+	if err := c.findGroups(ctx, account, o); err != nil {
+		return nil, err
+	}
+	for _, name := range o.groups {
+		taken = append(taken, "resource group "+name)
+	}
+	service := storageService
+	for _, name := range o.storageNames() {
+		found, err := c.resources(ctx, "storage called "+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name, ResourceID: &service})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			taken = append(taken, "storage "+name)
+		}
+	}
+	ids, err := c.serviceIDs(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if o.serviceIDNamed(id.Name) {
+			taken = append(taken, "service ID "+id.Name)
+		}
+	}
+	return nameInUse(taken, "names of this attempt are already in use", "try again: the next attempt uses other names"), nil
+}
+
+// nameInUse combines everything that is taken into one problem; none if nothing is taken.
+func nameInUse(taken []string, text, next string) []cloud.Problem {
+	if len(taken) == 0 {
+		return nil
+	}
+	slices.Sort(taken)
+	return []cloud.Problem{{
+		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
+		Message: fmt.Sprintf("%s (%s)", text, strings.Join(slices.Compact(taken), ", ")),
+	}}
+}

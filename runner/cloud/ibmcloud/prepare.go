@@ -1,0 +1,111 @@
+package ibmcloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/names"
+)
+
+// Prepare makes the cluster's resource group under the recorded name, unless it is there, and returns when the list of groups shows it: the
+// installer and ccoctl look it up there.
+func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error {
+	account, err := c.checkedAccount(ctx, t)
+	if err != nil {
+		return err
+	}
+	found, err := c.groupsCalled(ctx, account, name)
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	callCtx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, createErr := got(c.manager.CreateResourceGroupWithContext(callCtx, &resourcemanagerv2.CreateResourceGroupOptions{Name: &name, AccountID: &account}))
+	if createErr != nil {
+		createErr = fmt.Errorf("create resource group %s: %w", name, createErr)
+	}
+	if code := status(createErr); code >= 400 && code < 500 && code != http.StatusConflict {
+		return createErr // refused; otherwise it may exist, whatever the response was
+	}
+	ctx, cancel = context.WithTimeout(ctx, c.pace.settle)
+	defer cancel()
+	for {
+		found, err := c.groupsCalled(ctx, account, name)
+		if err == nil && len(found) > 0 {
+			return nil
+		}
+		if !c.pause(ctx) {
+			return errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
+		}
+	}
+}
+
+// pause waits until the next look at something that changes. It reports false if the context ended.
+func (c *Client) pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(c.pace.poll):
+		return true
+	}
+}
+
+// checkedAccount returns the account of the credentials, if it is the cluster's.
+func (c *Client) checkedAccount(ctx context.Context, t cloud.Target) (string, error) {
+	account, err := c.Account(ctx)
+	if err != nil {
+		return "", err
+	}
+	recorded := with(nil, t.Account)
+	for _, id := range t.Identities {
+		recorded = with(recorded, id.Account)
+	}
+	for _, each := range recorded {
+		if each != account {
+			return "", fmt.Errorf("the credentials belong to account %s, but the cluster belongs to account %s", account, each)
+		}
+	}
+	return account, nil
+}
+
+// Found returns the account and the instance with the base domain's zone: that of Internet Services or, if there is none, that of DNS
+// Services. Two of them are an error: a destroyer would look in one.
+func (c *Client) Found(ctx context.Context, t cloud.Target) (names.Found, error) {
+	account, err := c.checkedAccount(ctx, t)
+	if err != nil {
+		return names.Found{}, err
+	}
+	public, err := c.publicZones(ctx)
+	if err != nil {
+		return names.Found{}, err
+	}
+	found := names.Found{Account: account}
+	exact := activeZones(public, t.BaseDomain)
+	switch len(exact) {
+	case 0:
+	case 1:
+		found.CISInstanceCRN = exact[0].instance
+		return found, nil
+	default:
+		return names.Found{}, fmt.Errorf("%d instances of Internet Services have a zone for %s", len(exact), t.BaseDomain)
+	}
+	private, err := c.privateZones(ctx)
+	if err != nil {
+		return names.Found{}, err
+	}
+	switch exact := activeZones(private, t.BaseDomain); len(exact) {
+	case 0:
+		return found, nil
+	case 1:
+		found.DNSInstanceID = exact[0].instance
+		return found, nil
+	default:
+		return names.Found{}, fmt.Errorf("%d instances of DNS Services have a zone for %s", len(exact), t.BaseDomain)
+	}
+}

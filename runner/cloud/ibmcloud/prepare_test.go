@@ -1,0 +1,79 @@
+package ibmcloud_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/runner/names"
+)
+
+func TestPrepareMakesTheResourceGroupOnceAndWaitsUntilItIsListed(t *testing.T) {
+	s := newScene(t)
+	s.SetLag(standin.Lag{Groups: 20 * time.Millisecond})
+	for range 3 {
+		require.NoError(t, s.client.Prepare(t.Context(), s.target, myCCO))
+		require.Equal(t, []string{"resource-group " + myCCO}, s.left())
+	}
+	require.Equal(t, 1, s.Calls()["rc:create_resource_group"].Calls)
+}
+
+// A runner that was killed right after the create does not see the group in the list yet, and its create is refused.
+func TestPrepareTakesAGroupThatIsNotListedYet(t *testing.T) {
+	s := newScene(t)
+	s.group(t, myCCO)
+	s.SetLag(standin.Lag{Groups: 20 * time.Millisecond})
+	require.NoError(t, s.client.Prepare(t.Context(), s.target, myCCO))
+	require.Equal(t, []string{"resource-group " + myCCO}, s.left())
+}
+
+func TestPrepareSaysWhyItMadeNothing(t *testing.T) {
+	s := newScene(t)
+	s.Refuse("rc:create_resource_group", 1, standin.Denied)
+	require.ErrorContains(t, s.client.Prepare(t.Context(), s.target, myCCO), "create resource group "+myCCO)
+	require.ErrorContains(t, s.as(t, "theirs").Prepare(t.Context(), s.target, myCCO), "the cluster belongs to account")
+	require.Empty(t, s.left())
+}
+
+func TestTheDNSInstanceIsThatWithTheBaseDomain(t *testing.T) {
+	s := newScene(t)
+	crn, guid := "", ""
+	for _, r := range s.All() {
+		switch {
+		case r.Type == "instance" && r.Service == "internet-svcs":
+			crn = r.CRN()
+		case r.Type == "instance" && r.Service == "dns-svcs":
+			guid = r.ID
+		}
+	}
+	for domain, want := range map[string]names.Found{
+		domain:                 {Account: account, CISInstanceCRN: crn},
+		"internal.example.com": {Account: account, DNSInstanceID: guid},
+		"example.com":          {Account: account},
+		"none.example.org":     {Account: account},
+	} {
+		s.target.BaseDomain = domain
+		found, err := s.client.Found(t.Context(), s.target)
+		require.NoError(t, err)
+		require.Equal(t, want, found, domain)
+	}
+}
+
+func TestTheDNSInstanceIsNotGuessed(t *testing.T) {
+	s := newScene(t)
+	twin := s.plant(t, standin.Resource{Service: "internet-svcs", Type: "instance", Name: "twin"})
+	s.plant(t, standin.Resource{Service: "internet-svcs", Type: "zone", Name: domain, Parent: twin.ID, State: "pending"})
+	found, err := s.client.Found(t.Context(), s.target)
+	require.NoError(t, err, "a zone that is not active is none")
+	require.NotEmpty(t, found.CISInstanceCRN)
+	s.plant(t, standin.Resource{Service: "internet-svcs", Type: "zone", Name: domain, Parent: twin.ID, State: "active"})
+	_, err = s.client.Found(t.Context(), s.target)
+	require.EqualError(t, err, "2 instances of Internet Services have a zone for "+domain)
+	for _, call := range []string{"cis:list_zones", "rc:list_resource_instances"} {
+		s.Refuse(call, 1, standin.Denied)
+		_, err = s.client.Found(t.Context(), s.target)
+		require.ErrorContains(t, err, "(403)")
+	}
+}

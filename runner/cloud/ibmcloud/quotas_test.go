@@ -1,0 +1,80 @@
+package ibmcloud_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+var plan = cloud.Plan{Zones: []string{"us-east-1", "us-east-2"}, Machines: []cloud.Machines{
+	{Type: "bx2-4x16", Lasting: 3, Transient: 1}, {Type: "bx2-8x32", Lasting: 2},
+}}
+
+func byCode(quotas []contract.Quota) map[string]contract.Quota {
+	out := map[string]contract.Quota{}
+	for _, q := range quotas {
+		out[q.Code+q.Scope] = q
+	}
+	return out
+}
+
+func TestQuotasAreStandardLimitsAndOurOwnCount(t *testing.T) {
+	s := newScene(t)
+	s.cluster(t, neighbour, theirCCO, "shop-2")
+	const cluster = "clu_01JYYYYYYYYYYYYYYYYYYYYYYY"
+	require.NoError(t, s.Retag(func(r standin.Resource) bool { return r.Group != "" && !r.Stands }, "ClusterId:"+cluster))
+	s.vpcObject(t, "vpc", "somebodys", "", "")
+	s.Pages(3)
+	quotas, err := s.client.Quotas(t.Context(), s.target, plan)
+	require.NoError(t, err)
+	got := byCode(quotas)
+	for code, want := range map[string]contract.Quota{
+		"vcpu":                 {Limit: 200, Used: 16, Need: 32, Lasting: 28, UsedBy: map[string]int{cluster: 16}},
+		"memory":               {Limit: 5600, Used: 64, Need: 128, Lasting: 112, UsedBy: map[string]int{cluster: 64}},
+		"vpc":                  {Limit: 10, Used: 2, Need: 1, Lasting: 1, UsedBy: map[string]int{cluster: 1}},
+		"load_balancer":        {Limit: 50, Used: 3, Need: 3, Lasting: 3, UsedBy: map[string]int{cluster: 3}},
+		"floating_ipus-east-1": {Limit: 40, Used: 1, Need: 2, Lasting: 1, UsedBy: map[string]int{cluster: 1}},
+		"floating_ipus-east-2": {Limit: 40, Need: 1, Lasting: 1, UsedBy: map[string]int{}},
+		"volume":               {Limit: 300, Used: 5, Need: 6, Lasting: 5, UsedBy: map[string]int{cluster: 5}},
+	} {
+		q := got[code]
+		require.Empty(t, q.Unknown)
+		require.NotEmpty(t, q.Name)
+		q.Service, q.Code, q.Scope, q.Name = "", "", "", ""
+		require.Equal(t, want, q, code)
+	}
+	require.Len(t, quotas, 7)
+}
+
+func TestAQuotaWithoutAnAnswerIsUnknown(t *testing.T) {
+	for call, codes := range map[string][]string{
+		"vpc:list_volumes":           {"volume"},
+		"vpc:list_instance_profiles": {"memory", "vcpu"},
+		"vpc:list_instances":         {"memory", "vcpu"},
+		"search:search":              {"floating_ipus-east-1", "floating_ipus-east-2", "load_balancer", "memory", "vcpu", "volume", "vpc"},
+	} {
+		t.Run(call, func(t *testing.T) {
+			s := newScene(t)
+			s.Refuse(call, -1, standin.Denied)
+			quotas, err := s.client.Quotas(t.Context(), s.target, plan)
+			require.NoError(t, err)
+			require.Len(t, quotas, 7)
+			var unknown []string
+			for code, q := range byCode(quotas) {
+				if q.Unknown != "" {
+					require.Contains(t, q.Unknown, "(403)")
+					unknown = append(unknown, code)
+				}
+			}
+			require.ElementsMatch(t, codes, unknown)
+		})
+	}
+	s := newScene(t)
+	quotas, err := s.client.Quotas(t.Context(), s.target, cloud.Plan{Zones: plan.Zones, Machines: []cloud.Machines{{Type: "bx9-1x1", Lasting: 3}}})
+	require.NoError(t, err)
+	require.Contains(t, byCode(quotas)["vcpu"].Unknown, "IBM Cloud does not say how large bx9-1x1 is")
+}

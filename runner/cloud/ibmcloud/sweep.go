@@ -1,0 +1,176 @@
+package ibmcloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/IBM/platform-services-go-sdk/globaltaggingv1"
+	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
+	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// Sweep deletes what the installer's destroy and ccoctl leave behind, in the order that frees the resource group: DNS records and permitted
+// networks, everything of the VPC service, authorizations of the cluster's storage, service IDs with their policies, storage with its
+// reclamations, tags of the cluster's own name, and last the resource group. Call it after destroy exited.
+//
+// It deletes only for recorded identities and only what is proven to be this cluster's; a resource with another cluster's tag is left alone and
+// reported in the error. The result lists what was deleted, even if something else failed.
+func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout) // a response that never comes must not block the attempt for ever
+	defer cancel()
+	account, err := c.checkedAccount(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("sweep: %w", err)
+	}
+	s := &sweep{Client: c, owner: ownerOf(t), account: account, hosts: map[string]bool{}}
+	if err := c.findGroups(ctx, account, s.owner); err != nil {
+		return nil, fmt.Errorf("sweep: %w", err)
+	}
+	s.findStorage(ctx)
+	found := s.look(ctx, regionsOf(t))
+	if len(s.owner.infraIDs) > 0 { // before an infraID existed, nothing was in DNS
+		s.dns(ctx, t, found)
+	}
+	s.objects(ctx, found) // machines first: what their operators use must outlive them
+	s.iam(ctx)
+	s.storages(ctx)
+	s.rest(ctx)
+	s.tags(ctx, t)
+	s.groups(ctx)
+	return s.deleted, errors.Join(s.errs...)
+}
+
+type sweep struct {
+	*Client
+	owner   *owner
+	account string
+
+	storage   []resource      // the cluster's instances of Cloud Object Storage, deleted ones too
+	hosts     map[string]bool // of load balancers that are not the cluster's
+	hostsSeen bool            // every list of load balancers was answered
+
+	deleted []string
+	errs    []error
+}
+
+// fail records an error, unless it says that the object no longer exists.
+func (s *sweep) fail(doing string, err error) {
+	if err != nil && !absent(err) {
+		s.errs = append(s.errs, fmt.Errorf("%s: %w", doing, err))
+	}
+}
+
+// refuse records what was left alone and why.
+func (s *sweep) refuse(format string, args ...any) {
+	s.errs = append(s.errs, fmt.Errorf(format+": it was not deleted", args...))
+}
+
+// did records a deletion, or why it failed.
+func (s *sweep) did(what string, err error) {
+	s.fail("delete "+what, err)
+	if err == nil {
+		s.deleted = append(s.deleted, what)
+	}
+}
+
+// mine reports that nobody else has a mark on a resource. One whose tags cannot be read stays.
+func (s *sweep) mine(ctx context.Context, what, crn string) bool {
+	if crn == "" {
+		return true
+	}
+	tags, err := s.tagsOn(ctx, crn)
+	if err != nil {
+		s.fail("read the tags of "+what, err)
+		return absent(err)
+	}
+	if mark := s.owner.foreignMark(tags); mark != "" {
+		s.refuse("%s has the tag %s of another cluster", what, mark)
+		return false
+	}
+	return true
+}
+
+// rest deletes what is left in the cluster's resource groups and has no list of its own: other services' instances, and objects of the VPC
+// service that only the resource controller still knows, as it does with images for a while (openshift/installer pull 6845).
+func (s *sweep) rest(ctx context.Context) {
+	for id, name := range s.owner.groups {
+		left, err := s.resourcesIn(ctx, id)
+		s.fail("look for what is left in resource group "+name, err)
+		for _, r := range left {
+			if r.State != reclaimable && r.State != removed && r.Group == id {
+				s.remove(ctx, r)
+			}
+		}
+	}
+	s.reclaim(ctx)
+}
+
+// remove deletes an instance of a service with its resource keys.
+func (s *sweep) remove(ctx context.Context, r resource) {
+	what := "resource " + r.CRN + " (" + r.Name + ")"
+	if !s.mine(ctx, what, r.CRN) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	recursive := true
+	s.did(what, done(s.controller.DeleteResourceInstanceWithContext(ctx, &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: &r.ID, Recursive: &recursive})))
+}
+
+// tags deletes the tags that bear the cluster's own name from the account's list, which keeps them after their last resource is gone. IBM Cloud
+// refuses that for a tag that is still attached.
+func (s *sweep) tags(ctx context.Context, t cloud.Target) {
+	var names []string
+	for _, infraID := range s.owner.infraIDs {
+		names = append(names, infraID, diskTag+infraID+":"+tagkey.Owned, registryTag+infraID+":"+tagkey.Owned)
+	}
+	if len(names) > 0 && t.Cluster != "" {
+		names = append(names, s.owner.cluster)
+	}
+	if len(names) == 0 {
+		return
+	}
+	all, err := s.userTags(ctx, "account's tags", nil)
+	s.fail("sweep", err)
+	for _, name := range names {
+		if slices.Contains(all, name) {
+			s.did("tag "+name, s.deleteTag(ctx, name))
+		}
+	}
+}
+
+func (s *sweep) deleteTag(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	kind := globaltaggingv1.DeleteTagOptionsTagTypeUserConst
+	answer, err := got(s.tagging.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: &name, TagType: &kind}))
+	if err != nil {
+		return err
+	}
+	for _, r := range answer.Results {
+		if r.IsError == nil || *r.IsError {
+			return errors.New("IBM Cloud refused it: it is still attached")
+		}
+	}
+	return nil
+}
+
+// groups deletes the cluster's resource groups. IBM Cloud answers 500 as long as one is not empty.
+func (s *sweep) groups(ctx context.Context) {
+	for _, id := range slices.Sorted(maps.Keys(s.owner.groups)) {
+		what := "resource group " + s.owner.groups[id]
+		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
+		err := done(s.manager.DeleteResourceGroupWithContext(callCtx, &resourcemanagerv2.DeleteResourceGroupOptions{ID: &id}))
+		cancel()
+		if status(err) >= 500 {
+			err = fmt.Errorf("it is probably not empty yet: %w", err)
+		}
+		s.did(what, err)
+	}
+}

@@ -1,0 +1,236 @@
+package ibmcloud_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+)
+
+func TestASweepOfAWholeClusterLeavesNothing(t *testing.T) {
+	s := newScene(t)
+	s.cluster(t, mine, myCCO, "shop")
+	require.Greater(t, len(s.left()), 30)
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Empty(t, s.left())
+	require.Contains(t, deleted, "resource group "+myCCO)
+	require.Contains(t, deleted, "tag "+mine)
+	again, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Empty(t, again)
+}
+
+// Another cluster of the account, with each of the names that a careless comparison takes for ours, keeps everything.
+func TestASweepTouchesNothingOfALookAlike(t *testing.T) {
+	for name, c := range map[string]struct{ infraID, ccoName, cluster string }{
+		"that begins as ours does":          {neighbour, theirCCO, "shop-2"},
+		"whose name ends as ours does":      {longer, "my-" + myCCO, "my-shop"},
+		"that is called like our infraID":   {namesake, "shop-x7k2p-k3j2m4n5p6", "shop-x7k2p"},
+		"below our domain, by its own name": {"a-shop-qqqqq", "a-shop-k3j2m4n5p6", "a.shop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.cluster(t, c.infraID, c.ccoName, c.cluster)
+			before := s.Resources("")
+			deleted, err := s.client.Sweep(t.Context(), s.target)
+			require.NoError(t, err)
+			require.Empty(t, deleted)
+			require.Equal(t, before, s.Resources(""))
+			s.cluster(t, mine, myCCO, "shop")
+			_, err = s.client.Sweep(t.Context(), s.target)
+			require.NoError(t, err)
+			require.Equal(t, before, s.Resources(""), "nor together with ours")
+		})
+	}
+}
+
+// What a person or another program marked as another cluster's stays, and the error says so.
+func TestASweepLeavesWhatAnotherClusterMarked(t *testing.T) {
+	for _, mark := range []string{
+		"ClusterId:clu_01JYYYYYYYYYYYYYYYYYYYYYYY", "InstallationId:prod", "shop-x7k2q", "kubernetes-io-cluster-" + neighbour + ":owned",
+	} {
+		t.Run(mark, func(t *testing.T) {
+			s := newScene(t)
+			group := s.group(t, myCCO)
+			volume := s.vpcObject(t, "volume", "pvc-1", group, "")
+			s.vpcObject(t, "volume", "pvc-2", group, "")
+			require.NoError(t, s.Retag(func(r standin.Resource) bool { return r.ID == volume.ID }, mark))
+			deleted, err := s.client.Sweep(t.Context(), s.target)
+			require.ErrorContains(t, err, "(pvc-1) has the tag "+strings.ToLower(mark)+" of another cluster: it was not deleted")
+			require.ErrorContains(t, err, "delete resource group "+myCCO)
+			require.Len(t, deleted, 1)
+			require.Contains(t, s.left(), "volume pvc-1")
+		})
+	}
+}
+
+func TestASweepReadsEveryPageAndWaitsWhenItIsThrottled(t *testing.T) {
+	s := newScene(t)
+	s.cluster(t, neighbour, theirCCO, "shop-2")
+	before := s.Resources("")
+	s.cluster(t, mine, myCCO, "shop")
+	for range 30 { // more than a page of records, as openshift.md tells of the installer's destroyer
+		s.record(t, strconv.Itoa(len(s.left()))+".other."+domain, "elsewhere.example.com")
+	}
+	s.Pages(2)
+	s.Throttle("*", 0, 7)
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	s.Throttle("*", 0, 0)
+	require.Len(t, s.Resources(""), len(before)+30)
+}
+
+func TestASweepInAnotherAccountDeletesNothing(t *testing.T) {
+	s := newScene(t)
+	s.cluster(t, mine, myCCO, "shop")
+	before := s.left()
+	deleted, err := s.as(t, "theirs").Sweep(t.Context(), s.target)
+	require.EqualError(t, err, "sweep: the credentials belong to account "+other+", but the cluster belongs to account "+account)
+	require.Empty(t, deleted)
+	require.Equal(t, before, s.left())
+}
+
+// A kill of the destroyer between the deletion and the reclamation of storage: the instance is in no list of active ones any more.
+func TestASweepReclaimsStorageThatWasDeletedBefore(t *testing.T) {
+	s := newScene(t)
+	group := s.group(t, myCCO)
+	guid := s.storage(t, mine+"-cos", group)
+	s.authorization(t, guid)
+	s.deleteStorage(t, guid)
+	theirs := s.storage(t, "reports-cos", "")
+	s.authorization(t, theirs)
+	s.deleteStorage(t, theirs)
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, []string{"instance reports-cos", "policy", "reclamation reports-cos"}, s.left())
+}
+
+func TestASweepAfterTheResourceGroupIsGoneFindsWhatIsLeftByName(t *testing.T) {
+	s := newScene(t)
+	other := s.group(t, "kept")
+	s.storage(t, mine+"-image-registry", other)
+	s.vpcObject(t, "image", mine+"-rhcos", other, "")
+	s.vpcObject(t, "image", neighbour+"-rhcos", other, "")
+	s.serviceID(t, myCCO+"-openshift-ingress-operator-cloud-credentials", other)
+	s.serviceID(t, theirCCO+"-openshift-ingress-operator-cloud-credentials", other)
+	s.record(t, "*.apps.shop."+domain, "gone.lb.appdomain.cloud")
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{
+		"resource-group kept", "image " + neighbour + "-rhcos", "serviceid " + theirCCO + "-openshift-ingress-operator-cloud-credentials", "policy", "apikey ccoctl-generated-key",
+	}, s.left())
+}
+
+// An access policy outlives its service ID, which ccoctl deleted: only the resource group in it tells whose it was.
+func TestASweepDeletesThePoliciesOfServiceIDsThatAreGone(t *testing.T) {
+	s := newScene(t)
+	group, kept := s.group(t, myCCO), s.group(t, "kept")
+	s.access(t, "iam-ServiceId-gone", group)
+	s.access(t, "iam-ServiceId-gone", kept)
+	s.access(t, "IBMid-of-a-person", group)
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Len(t, deleted, 2, deleted)
+	require.Equal(t, []string{"resource-group kept", "policy", "policy"}, s.left())
+}
+
+func TestASweepLeavesTheRecordsOfWhoeverElseHasTheName(t *testing.T) {
+	for name, plant := range map[string]func(*testing.T, *scene){
+		"a load balancer of another cluster": func(t *testing.T, s *scene) {
+			vpc := s.vpcObject(t, "vpc", neighbour+"-vpc", "", "")
+			subnet := s.vpcObject(t, "subnet", neighbour+"-subnet-compute-us-east-1", "", vpc.ID, vpc.ID)
+			balancer := s.vpcObject(t, "load-balancer", "theirs", "", vpc.ID, subnet.ID)
+			s.record(t, "api.shop."+domain, balancer.Attrs["hostname"])
+		},
+		"an address": func(t *testing.T, s *scene) {
+			s.call(t, "POST", s.zone(t, domain), object{"name": "api.shop." + domain, "type": "A", "content": "203.0.113.7"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			plant(t, s)
+			s.record(t, "*.apps.shop."+domain, "gone.lb.appdomain.cloud")
+			deleted, err := s.client.Sweep(t.Context(), s.target)
+			require.ErrorContains(t, err, "which belongs to another cluster or to somebody: it was not deleted")
+			require.Empty(t, deleted)
+		})
+	}
+}
+
+func TestASweepRemovesTheVPCFromAPrivateZone(t *testing.T) {
+	s := newScene(t)
+	s.target.BaseDomain = "internal.example.com"
+	group := s.group(t, myCCO)
+	ours, theirs := s.vpcObject(t, "vpc", mine+"-vpc", group, ""), s.vpcObject(t, "vpc", neighbour+"-vpc", "", "")
+	var zone string
+	for _, z := range s.All() {
+		if z.Type == "zone" && z.Name == s.target.BaseDomain {
+			zone = "/dns/v1/instances/" + z.Parent + "/dnszones/" + z.ID
+		}
+	}
+	for _, vpc := range []standin.Resource{ours, theirs} {
+		s.call(t, "POST", zone+"/permitted_networks", object{"type": "vpc", "permitted_network": object{"vpc_crn": vpc.CRN()}})
+	}
+	for _, name := range []string{"api.shop", "api-int.shop", "api.shop-2"} {
+		s.call(t, "POST", zone+"/resource_records", object{"name": name + ".internal.example.com", "type": "CNAME", "ttl": 60, "rdata": object{"cname": "gone.lb.appdomain.cloud"}})
+	}
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"vpc " + neighbour + "-vpc", "permitted-network", "dns-record api.shop-2.internal.example.com"}, s.left())
+}
+
+// A ghost is what the resource controller still lists after its service forgot it.
+func TestASweepDeletesGhostsThatBlockTheResourceGroup(t *testing.T) {
+	s := newScene(t)
+	group := s.group(t, myCCO)
+	s.plant(t, standin.Resource{Service: "is", Type: "image", Name: mine + "-rhcos", Group: group, Attrs: map[string]string{"ghost": "true"}})
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Empty(t, s.left())
+}
+
+// What is not answered is reported, and what depends on it stays; everything else is deleted.
+func TestASweepNeverTakesAnUnansweredQueryForAnEmptyResult(t *testing.T) {
+	for call, stays := range map[string]string{
+		"rc:list_resource_groups": "volume pvc-0f8f8a8e",
+		"vpc:list_load_balancers": "load-balancer " + mine + "-kubernetes-api-public",
+		"cis:list_zones":          "dns-record api.shop." + domain,
+		"iam:list_service_ids":    "serviceid " + myCCO + "-openshift-machine-api-ibmcloud-credentials",
+		"rc:list_reclamations":    "reclamation " + mine + "-cos",
+		"tags:list_tags":          "vpc " + mine + "-vpc",
+	} {
+		for _, how := range []string{standin.Denied, standin.Broken} {
+			t.Run(call+" "+how, func(t *testing.T) {
+				s := newScene(t)
+				s.cluster(t, mine, myCCO, "shop")
+				s.Refuse(call, -1, how)
+				_, err := s.client.Sweep(t.Context(), s.target)
+				require.Error(t, err)
+				require.Contains(t, s.left(), stays)
+				s.Lift(call)
+				_, err = s.client.Sweep(t.Context(), s.target)
+				require.NoError(t, err)
+				require.Empty(t, s.left())
+			})
+		}
+	}
+}
+
+func TestASweepGoesOnAfterAnAnswerThatWasLost(t *testing.T) {
+	for _, call := range []string{"vpc:delete_vpc", "rc:delete_resource_instance", "rc:run_reclamation_action", "iam:delete_service_id", "rc:delete_resource_group", "cis:delete_dns_record"} {
+		t.Run(call, func(t *testing.T) {
+			s := newScene(t)
+			s.cluster(t, mine, myCCO, "shop")
+			s.Refuse(call, 1, standin.Lost)
+			_, err := s.client.Sweep(t.Context(), s.target)
+			require.ErrorContains(t, err, "500")
+			_, err = s.client.Sweep(t.Context(), s.target)
+			require.NoError(t, err)
+			require.Empty(t, s.left())
+		})
+	}
+}

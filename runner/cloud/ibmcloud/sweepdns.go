@@ -1,0 +1,121 @@
+package ibmcloud
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/IBM/go-sdk-core/v5/core"
+	"github.com/IBM/networking-go-sdk/dnsrecordsv1"
+	"github.com/IBM/networking-go-sdk/dnssvcsv1"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// ownRecords are the only DNS names that the installer and the cluster create.
+func ownRecords(domain string) []string {
+	return []string{"api." + domain, "api-int." + domain, "*.apps." + domain}
+}
+
+// dns deletes the cluster's records from the base domain's zones, public and private, and its VPC from the networks that may ask a private
+// zone. All pages are read: the installer's destroyer reads one.
+func (s *sweep) dns(ctx context.Context, t cloud.Target, found []regional) {
+	public, err := s.publicZones(ctx)
+	s.fail("sweep the public records", err)
+	for _, z := range public {
+		if z.Name == t.BaseDomain {
+			records, err := s.publicRecords(ctx, z)
+			s.fail("sweep the public records", err)
+			s.records(ctx, z, t.Domain(), records, s.deletePublic)
+		}
+	}
+	private, err := s.privateZones(ctx)
+	s.fail("sweep the private records", err)
+	for _, z := range private {
+		if z.Name == t.BaseDomain {
+			records, err := s.privateRecords(ctx, z)
+			s.fail("sweep the private records", err)
+			s.records(ctx, z, t.Domain(), records, s.deletePrivate)
+			s.permitted(ctx, z, found)
+		}
+	}
+}
+
+// records deletes the records with our exact names. They are CNAMEs of load balancers; if one leads to a load balancer that is somebody
+// else's, or is of another type, the name is in use by another cluster or a person, and all of it stays.
+func (s *sweep) records(ctx context.Context, z zone, domain string, all []record, remove func(context.Context, zone, record) error) {
+	ours := slices.DeleteFunc(all, func(r record) bool { return !slices.Contains(ownRecords(domain), undotted(r.Name)) })
+	if len(ours) == 0 {
+		return
+	}
+	if !s.hostsSeen {
+		s.refuse("%s is in zone %s, but not all load balancers could be listed", domain, z.Name)
+		return
+	}
+	for _, r := range ours {
+		if r.Type != "CNAME" || s.hosts[undotted(r.Content)] {
+			s.refuse("%s record %s in zone %s leads to %s, which belongs to another cluster or to somebody", r.Type, r.Name, z.Name, r.Content)
+			return
+		}
+	}
+	for _, r := range ours {
+		s.did(r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
+	}
+}
+
+func (s *sweep) deletePublic(ctx context.Context, z zone, r record) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	api, err := s.recordsAPI(z)
+	if err != nil {
+		return err
+	}
+	_, err = got(api.DeleteDnsRecordWithContext(ctx, &dnsrecordsv1.DeleteDnsRecordOptions{DnsrecordIdentifier: &r.ID}))
+	return err
+}
+
+func (s *sweep) deletePrivate(ctx context.Context, z zone, r record) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	api, err := s.dnsServices()
+	if err != nil {
+		return err
+	}
+	return done(api.DeleteResourceRecordWithContext(ctx, &dnssvcsv1.DeleteResourceRecordOptions{InstanceID: &z.instance, DnszoneID: &z.ID, RecordID: &r.ID}))
+}
+
+// permitted removes the cluster's VPCs from the networks of a private zone. It must come before they are deleted: a network has no name, and
+// the CRN of a VPC that is gone does not tell whose it was.
+func (s *sweep) permitted(ctx context.Context, z zone, found []regional) {
+	api, err := s.dnsServices()
+	if err != nil {
+		s.fail("sweep the permitted networks", err)
+		return
+	}
+	callCtx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	type network struct {
+		ID      string `json:"id"`
+		State   string `json:"state"`
+		Network struct {
+			CRN string `json:"vpc_crn"`
+		} `json:"permitted_network"`
+	}
+	networks, err := read[network](list{what: "permitted networks of " + z.Name, array: "permitted_networks", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
+		return api.ListPermittedNetworksWithContext(callCtx, &dnssvcsv1.ListPermittedNetworksOptions{InstanceID: &z.instance, DnszoneID: &z.ID})
+	}})
+	s.fail("sweep", err)
+	for _, n := range networks {
+		ours := slices.ContainsFunc(found, func(r regional) bool {
+			return slices.ContainsFunc(r.ours[vpcs.name], func(v object) bool { return v.CRN != "" && v.CRN == n.Network.CRN })
+		})
+		if !ours || n.State == "REMOVAL_IN_PROGRESS" {
+			continue
+		}
+		_, err := got(api.DeletePermittedNetworkWithContext(callCtx, &dnssvcsv1.DeletePermittedNetworkOptions{InstanceID: &z.instance, DnszoneID: &z.ID, PermittedNetworkID: &n.ID}))
+		s.did("permitted network "+n.ID+" of zone "+z.Name, err)
+	}
+}
+
+// undotted is a DNS name without its final dot, in lower case.
+func undotted(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

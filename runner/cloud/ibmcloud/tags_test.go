@@ -1,0 +1,56 @@
+package ibmcloud_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+)
+
+func TestTagsAreAttachedToWhateverLacksThem(t *testing.T) {
+	s := newScene(t)
+	s.cluster(t, neighbour, theirCCO, "shop-2")
+	group := s.cluster(t, mine, myCCO, "shop")
+	tags := map[string]string{"ClusterId": s.target.Cluster, "InstallationId": "test", "Owner": "maya@example.com"}
+	s.Pages(3)
+	n, err := s.client.Tag(t.Context(), s.target, tags)
+	require.NoError(t, err)
+	in := 0
+	for _, r := range s.Resources("") {
+		want := r.Group == group
+		require.Equal(t, want, len(r.Tags) >= 3, "%s %s: %v", r.Type, r.Name, r.Tags)
+		if want {
+			in++
+			require.Subset(t, r.Tags, []string{"clusterid:clu_01jzzzzzzzzzzzzzzzzzzzzzzz", "installationid:test", "owner:maya-example.com"})
+		}
+	}
+	require.Equal(t, in, n)
+	n, err = s.client.Tag(t.Context(), s.target, tags)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	s.vpcObject(t, "volume", "pvc-later", group, "")
+	n, err = s.client.Tag(t.Context(), s.target, tags)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+}
+
+// The tagging service answers with success and says per resource what it refused.
+func TestATagThatWasRefusedForAResourceIsToldOf(t *testing.T) {
+	s := newScene(t)
+	s.vpcObject(t, "volume", "pvc-1", s.group(t, myCCO), "")
+	crn := ""
+	for _, r := range s.Resources("pvc-1") {
+		crn = r.CRN()
+	}
+	s.Fail("tags:attach_tag", 1, 200, `{"results":[{"resource_id":"`+crn+`","is_error":true}]}`)
+	n, err := s.client.Tag(t.Context(), s.target, map[string]string{"ClusterId": "x"})
+	require.EqualError(t, err, "IBM Cloud did not attach the tags to "+crn)
+	require.Zero(t, n)
+	s.Fail("tags:attach_tag", 1, 200, `{"results":[]}`)
+	_, err = s.client.Tag(t.Context(), s.target, map[string]string{"ClusterId": "x"})
+	require.ErrorContains(t, err, crn, "no result is no success")
+	s.Refuse("rc:list_resource_instances", 1, standin.Denied)
+	_, err = s.client.Tag(t.Context(), s.target, map[string]string{"ClusterId": "x"})
+	require.ErrorContains(t, err, "(403)")
+}
