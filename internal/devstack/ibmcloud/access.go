@@ -1,0 +1,222 @@
+package ibmcloud
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Caller is somebody with an API key.
+type Caller struct {
+	Name    string   // of the key
+	Account string   // empty: the configuration's
+	APIKey  string   //
+	IAMID   string   // IBMid-…; empty: made from the key's position
+	Denied  []string // patterns of calls that it may not make: "vpc:delete_*"
+}
+
+// Profile is a trusted profile that pods may use.
+type Profile struct {
+	ID, Name string
+	Account  string // empty: the configuration's
+	Token    string // of the pod, as in its file
+	Denied   []string
+}
+
+// caller is who makes a call.
+type caller struct {
+	account, iamID string
+	denied         []string
+}
+
+// APIKey is the first configured key of an account; empty account: of the configuration's.
+func (s *Server) APIKey(account string) string {
+	for _, c := range s.cfg.Callers {
+		if account == "" || account == c.Account || c.Account == "" && account == s.cfg.Account {
+			return c.APIKey
+		}
+	}
+	return ""
+}
+
+// ExpireTokens makes every token issued until now invalid: services answer status 401.
+func (s *Server) ExpireTokens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire = time.Now()
+}
+
+// claims are what an access token says.
+type claims struct {
+	IAMID   string  `json:"iam_id"`
+	ID      string  `json:"id"`
+	Subject string  `json:"sub"`
+	Account account `json:"account"`
+	Issued  int64   `json:"iat"`
+	Exact   int64   `json:"jti_at"` // in nanoseconds, for ExpireTokens
+	Expires int64   `json:"exp"`
+	Issuer  string  `json:"iss"`
+	Grant   string  `json:"grant_type"`
+	Scope   string  `json:"scope"`
+	Client  string  `json:"client_id"`
+}
+
+type account struct {
+	Valid bool   `json:"valid"`
+	BSS   string `json:"bss"`
+}
+
+func (s *Server) sign(text string) string {
+	mac := hmac.New(sha256.New, s.secret)
+	_, _ = mac.Write([]byte(text)) // a hash never fails
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+const (
+	keyGrant     = "urn:ibm:params:oauth:grant-type:apikey"
+	profileGrant = "urn:ibm:params:oauth:grant-type:cr-token"
+)
+
+func createToken(c *call) (any, error) {
+	form, err := url.ParseQuery(string(c.body))
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "BXNIM0106E", "The request body is no form.")
+	}
+	var who caller
+	grant := form.Get("grant_type")
+	switch grant {
+	case keyGrant:
+		known := false
+		if who, known = c.server.callerOf(form.Get("apikey")); !known {
+			return nil, refuse(http.StatusBadRequest, "BXNIM0415E", "Provided API key could not be found.")
+		}
+	case profileGrant:
+		i := slices.IndexFunc(c.server.cfg.Profiles, func(p Profile) bool {
+			named := p.ID == form.Get("profile_id") || p.Name == form.Get("profile_name") || strings.HasSuffix(form.Get("profile_crn"), ":profile:"+p.ID)
+			return named && p.Token == form.Get("cr_token")
+		})
+		if i < 0 {
+			return nil, refuse(http.StatusBadRequest, "BXNIM0109E", "The compute resource token or the trusted profile is not valid.")
+		}
+		p := c.server.cfg.Profiles[i]
+		who = caller{account: p.Account, iamID: "iam-" + p.ID, denied: p.Denied}
+		if who.account == "" {
+			who.account = c.Account
+		}
+	default:
+		return nil, refuse(http.StatusBadRequest, "BXNIM0106E", "The grant type %q is not supported.", grant)
+	}
+	now := time.Now() // clients compare with their own clock
+	expires := now.Add(c.server.cfg.TokenLife)
+	raw, err := json.Marshal(claims{
+		IAMID: who.iamID, ID: who.iamID, Subject: who.iamID, Account: account{true, who.account}, Issued: now.Unix(), Exact: now.UnixNano(),
+		Expires: expires.Unix(), Issuer: "https://iam.cloud.ibm.com/identity", Grant: grant, Scope: "ibm openid", Client: "default",
+	})
+	if err != nil {
+		return nil, err
+	}
+	text := base64.RawURLEncoding.EncodeToString([]byte(`{"kid":"standin","alg":"HS256"}`)) + "." + base64.RawURLEncoding.EncodeToString(raw)
+	return object{
+		"access_token": text + "." + c.server.sign(text), "refresh_token": "not_supported", "token_type": "Bearer",
+		"expires_in": int(c.server.cfg.TokenLife.Seconds()), "expiration": expires.Unix(), "scope": "ibm openid",
+	}, nil
+}
+
+// callerOf returns whose API key it is: a configured one, or one that was made. The server's mutex is held.
+func (s *Server) callerOf(key string) (caller, bool) {
+	for i, c := range s.cfg.Callers {
+		if c.APIKey != key {
+			continue
+		}
+		who := caller{account: c.Account, iamID: c.IAMID, denied: c.Denied}
+		if who.iamID == "" {
+			who.iamID = "IBMid-" + strings.Repeat("0", 9) + string(rune('A'+i))
+		}
+		if who.account == "" {
+			who.account = s.world.Account
+		}
+		return who, true
+	}
+	r := s.world.first(func(r *Resource) bool {
+		return r.Service == identity && r.Type == "apikey" && r.Secret == key && key != ""
+	})
+	if r == nil {
+		return caller{}, false
+	}
+	return caller{account: r.Account, iamID: r.Attrs["iam_id"]}, true
+}
+
+// authenticate finds out who calls, by the access token.
+func (c *call) authenticate() error {
+	no := refuse(http.StatusUnauthorized, "invalid_token", "The provided token is expired or not valid.")
+	switch c.service {
+	case "iam":
+		no.code = "BXNIM0308E"
+	case "cis":
+		no.code = "10000"
+	case "cos":
+		no.status, no.code, no.text = http.StatusForbidden, "AccessDenied", "Access Denied"
+	}
+	parts := strings.Split(strings.TrimPrefix(c.header.Get("Authorization"), "Bearer "), ".")
+	if len(parts) != 3 || !hmac.Equal([]byte(parts[2]), []byte(c.server.sign(parts[0]+"."+parts[1]))) {
+		return no
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(parts[1])
+	var said claims
+	if err != nil || json.Unmarshal(raw, &said) != nil {
+		return no
+	}
+	c.server.mu.Lock()
+	over := said.Exact <= c.server.expire.UnixNano() && !c.server.expire.IsZero()
+	denied := c.server.deniedTo(said.IAMID)
+	c.server.mu.Unlock()
+	if over || time.Now().Unix() >= said.Expires {
+		return no
+	}
+	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied}
+	for _, pattern := range c.who.denied {
+		if match, err := path.Match(pattern, c.op); err != nil || match {
+			return c.denied()
+		}
+	}
+	return nil
+}
+
+// deniedTo are the patterns of calls that somebody may not make. The server's mutex is held.
+func (s *Server) deniedTo(iamID string) []string {
+	for _, c := range s.cfg.Callers {
+		if who, _ := s.callerOf(c.APIKey); who.iamID == iamID {
+			return c.Denied
+		}
+	}
+	for _, p := range s.cfg.Profiles {
+		if "iam-"+p.ID == iamID {
+			return p.Denied
+		}
+	}
+	return nil
+}
+
+// denied is each service's error for a caller without the role that a call needs.
+func (c *call) denied() error {
+	switch c.service {
+	case "iam":
+		return refuse(http.StatusForbidden, "BXNIM0513E", "You are not authorized to use this API.")
+	case "vpc":
+		return refuse(http.StatusForbidden, "not_authorized", "The request is not authorized.")
+	case "cis":
+		return refuse(http.StatusForbidden, "10000", "Authentication error")
+	case "cos":
+		return refuse(http.StatusForbidden, "AccessDenied", "Access Denied")
+	case "rc":
+		return refuse(http.StatusForbidden, "insufficient_permissions", "You do not have the required permission to perform this operation.")
+	}
+	return refuse(http.StatusForbidden, "forbidden", "The caller is not authorized to perform this operation.")
+}

@@ -1,0 +1,160 @@
+package ibmcloud
+
+import (
+	"net/http"
+	"strings"
+)
+
+func cisRoutes() []route {
+	const zone = "/cis/v1/{id}/zones"
+	return []route{
+		{"GET " + zone, "cis:list_zones", listZones},
+		{"GET " + zone + "/{sub}/dns_records", "cis:list_all_dns_records", listRecords},
+		{"POST " + zone + "/{sub}/dns_records", "cis:create_dns_record", createRecord},
+		{"GET " + zone + "/{sub}/dns_records/{record}", "cis:get_dns_record", getRecord},
+		{"DELETE " + zone + "/{sub}/dns_records/{record}", "cis:delete_dns_record", deleteRecord},
+	}
+}
+
+// cisInstance finds the instance by the CRN in the path. An instance of somebody else is refused and not missing.
+func (c *call) cisInstance() (*Resource, error) {
+	r := c.byCRN(c.path("id"))
+	if r == nil || r.Service != "internet-svcs" {
+		return nil, refuse(http.StatusForbidden, "10000", "Authentication error")
+	}
+	return r, nil
+}
+
+func (c *call) cisZone() (*Resource, error) {
+	instance, err := c.cisInstance()
+	if err != nil {
+		return nil, err
+	}
+	z := c.first(func(r *Resource) bool { return r.Type == "zone" && r.ID == c.path("sub") && r.Parent == instance.ID })
+	if z == nil {
+		return nil, refuse(http.StatusNotFound, "1001", "Invalid zone identifier")
+	}
+	return z, nil
+}
+
+// cisPage is one page, with how many items are on it and how many there are.
+func (c *call) cisPage(all []object, most int) (any, error) {
+	page, err := c.number("page", 1, 1<<30)
+	if err != nil || page < 1 {
+		return nil, refuse(http.StatusBadRequest, "1004", "The page must be a number from 1.")
+	}
+	per, err := c.length("per_page", 20, most)
+	if err != nil || per < 1 {
+		return nil, refuse(http.StatusBadRequest, "1004", "per_page must be a number from 1 to %d.", most)
+	}
+	shown := append([]object{}, slicePage(all, (page-1)*per, per)...)
+	info := object{"page": page, "per_page": per, "count": len(shown), "total_count": len(all), "total_pages": (len(all) + per - 1) / per}
+	return object{"success": true, "errors": []object{}, "messages": []object{}, "result": shown, "result_info": info}, nil
+}
+
+func listZones(c *call) (any, error) {
+	if err := c.only("page", "per_page"); err != nil {
+		return nil, err
+	}
+	instance, err := c.cisInstance()
+	if err != nil {
+		return nil, err
+	}
+	var all []object
+	for _, z := range c.all(func(r *Resource) bool { return r.Type == "zone" && r.Parent == instance.ID }) {
+		all = append(all, object{
+			"id": z.ID, "name": z.Name, "status": z.State, "type": "full", "paused": false, "name_servers": []string{"ns001.name.cloud.ibm.com", "ns002.name.cloud.ibm.com"},
+			"created_on": stamp(z.Created), "modified_on": stamp(z.Created),
+		})
+	}
+	return c.cisPage(all, 50)
+}
+
+func recordView(z, r *Resource) object {
+	return object{
+		"id": r.ID, "name": r.Name, "type": r.Attrs["type"], "content": r.Attrs["content"], "ttl": 120, "proxied": false, "proxiable": true, "zone_id": z.ID, "zone_name": z.Name,
+		"created_on": stamp(r.Created), "modified_on": stamp(r.Created),
+	}
+}
+
+func listRecords(c *call) (any, error) {
+	if err := c.only("type", "name", "content", "page", "per_page", "order", "direction", "match"); err != nil {
+		return nil, err
+	}
+	z, err := c.cisZone()
+	if err != nil {
+		return nil, err
+	}
+	want := func(param, value string) bool { v := c.query.Get(param); return v == "" || strings.EqualFold(v, value) }
+	var all []object
+	for _, r := range c.all(func(r *Resource) bool {
+		return r.Type == "dns-record" && r.Parent == z.ID && want("name", r.Name) && want("type", r.Attrs["type"]) && want("content", r.Attrs["content"])
+	}) {
+		all = append(all, recordView(z, r))
+	}
+	return c.cisPage(all, 1000)
+}
+
+func createRecord(c *call) (any, error) {
+	z, err := c.cisZone()
+	if err != nil {
+		return nil, err
+	}
+	var in struct{ Name, Type, Content string }
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	name := strings.TrimSuffix(in.Name, ".")
+	if name == "" || in.Type == "" || in.Content == "" {
+		return nil, refuse(http.StatusBadRequest, "1004", "DNS Validation Error: name, type and content are required.")
+	}
+	if name != z.Name && !strings.HasSuffix(name, "."+z.Name) {
+		name += "." + z.Name
+	}
+	if c.clash(z, name, in.Type) {
+		return nil, refuse(http.StatusBadRequest, "81053", "An A, AAAA, or CNAME record with that host already exists.")
+	}
+	r := c.add(Resource{
+		Account: z.Account, Service: "internet-svcs", Type: "dns-record", ID: hexes(32), Name: name, Parent: z.ID,
+		Attrs: map[string]string{"type": in.Type, "content": strings.TrimSuffix(in.Content, ".")},
+	})
+	return object{"success": true, "errors": []object{}, "messages": []object{}, "result": recordView(z, r)}, nil
+}
+
+// clash reports that a name cannot get a record of a type, because one of the two would be an alias.
+func (c *call) clash(z *Resource, name, typ string) bool {
+	return c.first(func(r *Resource) bool {
+		return r.Type == "dns-record" && r.Parent == z.ID && strings.EqualFold(r.Name, name) && (typ == "CNAME" || r.Attrs["type"] == "CNAME")
+	}) != nil
+}
+
+func (c *call) cisRecord() (z, r *Resource, err error) {
+	if z, err = c.cisZone(); err != nil {
+		return nil, nil, err
+	}
+	r = c.first(func(r *Resource) bool { return r.Type == "dns-record" && r.ID == c.path("record") && r.Parent == z.ID })
+	if r == nil {
+		return nil, nil, refuse(http.StatusNotFound, "81044", "Record does not exist.")
+	}
+	return z, r, nil
+}
+
+func getRecord(c *call) (any, error) {
+	z, r, err := c.cisRecord()
+	if err != nil {
+		return nil, err
+	}
+	return object{"success": true, "errors": []object{}, "messages": []object{}, "result": recordView(z, r)}, nil
+}
+
+func deleteRecord(c *call) (any, error) {
+	_, r, err := c.cisRecord()
+	if err != nil {
+		return nil, err
+	}
+	if c.pinned(r) {
+		return nil, refuse(http.StatusConflict, "1005", "The record is locked.")
+	}
+	c.remove(r)
+	return object{"success": true, "errors": []object{}, "messages": []object{}, "result": object{"id": r.ID}}, nil
+}

@@ -1,0 +1,196 @@
+package ibmcloud
+
+import (
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func cosRoutes() []route {
+	return []route{
+		{"GET /cos/{region}/{$}", "cos:list_buckets", listBuckets},
+		{"GET /cos/{region}/{bucket}", "cos:list_objects", listObjects},
+		{"HEAD /cos/{region}/{bucket}", "cos:head_bucket", headBucket},
+		{"PUT /cos/{region}/{bucket}", "cos:create_bucket", createBucket},
+		{"DELETE /cos/{region}/{bucket}", "cos:delete_bucket", deleteBucket},
+		{"HEAD /cos/{region}/{bucket}/{key...}", "cos:head_object", headObject},
+		{"PUT /cos/{region}/{bucket}/{key...}", "cos:put_object", putObject},
+		{"DELETE /cos/{region}/{bucket}/{key...}", "cos:delete_object", deleteObject},
+	}
+}
+
+// cosInstance finds the instance of the request's header, which has its GUID or its CRN.
+func (c *call) cosInstance() (*Resource, error) {
+	r := c.byCRN(c.header.Get("ibm-service-instance-id"))
+	if r == nil || r.Service != "cloud-object-storage" || r.State != "active" {
+		return nil, refuse(http.StatusForbidden, "AccessDenied", "Access Denied")
+	}
+	return r, nil
+}
+
+type bucketList struct {
+	XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
+	Owner   struct{ ID, DisplayName string }
+	Buckets []bucketItem `xml:"Buckets>Bucket"`
+}
+
+type bucketItem struct{ Name, CreationDate string }
+
+// listBuckets lists the buckets of one instance, in every region.
+func listBuckets(c *call) (any, error) {
+	instance, err := c.cosInstance()
+	if err != nil {
+		return nil, err
+	}
+	var out bucketList
+	out.Owner.ID, out.Owner.DisplayName = instance.ID, instance.ID
+	for _, b := range c.all(func(r *Resource) bool { return r.Type == "bucket" && r.Parent == instance.ID }) {
+		out.Buckets = append(out.Buckets, bucketItem{b.Name, stamp(b.Created)})
+	}
+	return out, nil
+}
+
+// createBucket: names are unique over all accounts. The location constraint begins with the region.
+func createBucket(c *call) (any, error) {
+	instance, err := c.cosInstance()
+	if err != nil {
+		return nil, err
+	}
+	var in struct{ LocationConstraint string }
+	if len(c.body) > 0 {
+		if err := xml.Unmarshal(c.body, &in); err != nil {
+			return nil, refuse(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed.")
+		}
+	}
+	if in.LocationConstraint != "" && !strings.HasPrefix(in.LocationConstraint, c.region+"-") {
+		return nil, refuse(http.StatusBadRequest, "InvalidLocationConstraint", "The specified location-constraint is not valid here.")
+	}
+	name := c.path("bucket")
+	if c.first(func(r *Resource) bool { return r.Type == "bucket" && r.Name == name }) != nil {
+		return nil, refuse(http.StatusConflict, "BucketAlreadyExists", "The requested bucket name is not available. The bucket namespace is shared by all users of the system.")
+	}
+	c.add(Resource{Account: c.who.account, Service: "cloud-object-storage", Type: "bucket", ID: name, Name: name, Region: c.region, Parent: instance.ID})
+	c.status = http.StatusOK
+	return nil, nil
+}
+
+// bucket finds a bucket of the caller in the call's region. What waits for its reclamation is not there.
+func (c *call) bucket() (*Resource, error) {
+	name := c.path("bucket")
+	b := c.first(func(r *Resource) bool { return r.Type == "bucket" && r.Name == name && r.Region == c.region })
+	if b != nil && b.Account != c.who.account {
+		return nil, refuse(http.StatusForbidden, "AccessDenied", "Access Denied")
+	}
+	if b == nil || c.first(func(r *Resource) bool { return r.ID == b.Parent && r.State == "active" }) == nil {
+		return nil, refuse(http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist.")
+	}
+	return b, nil
+}
+
+func headBucket(c *call) (any, error) {
+	_, err := c.bucket()
+	c.status = http.StatusOK
+	return nil, err
+}
+
+func deleteBucket(c *call) (any, error) {
+	b, err := c.bucket()
+	if err != nil {
+		return nil, err
+	}
+	if c.first(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID }) != nil || c.pinned(b) {
+		return nil, refuse(http.StatusConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty.")
+	}
+	c.remove(b)
+	return nil, nil
+}
+
+type objectList struct {
+	XMLName               xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListBucketResult"`
+	Name                  string
+	Prefix                string
+	KeyCount              int
+	MaxKeys               int
+	IsTruncated           bool
+	NextContinuationToken string       `xml:",omitempty"`
+	Contents              []objectItem `xml:"Contents"`
+}
+
+type objectItem struct {
+	Key, LastModified, ETag string
+	Size                    string
+	StorageClass            string
+}
+
+func listObjects(c *call) (any, error) {
+	if err := c.only("list-type", "prefix", "max-keys", "continuation-token", "x-id"); err != nil {
+		return nil, err
+	}
+	b, err := c.bucket()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := c.length("max-keys", 1000, 1000)
+	if err != nil {
+		return nil, err
+	}
+	prefix := c.query.Get("prefix")
+	found, next, err := after(c.all(func(r *Resource) bool {
+		return r.Type == "object" && r.Parent == b.ID && strings.HasPrefix(r.Name, prefix)
+	}), c.query.Get("continuation-token"), limit)
+	if err != nil {
+		return nil, err
+	}
+	out := objectList{Name: b.Name, Prefix: prefix, KeyCount: len(found), MaxKeys: limit, IsTruncated: next != "", NextContinuationToken: next}
+	for _, o := range found {
+		out.Contents = append(out.Contents, objectItem{o.Name, o.Created.UTC().Format(time.RFC3339), `"` + hexes(32) + `"`, o.Attrs["size"], "STANDARD"})
+	}
+	return out, nil
+}
+
+func (c *call) object(b *Resource) *Resource {
+	return c.first(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID && r.Name == c.path("key") })
+}
+
+// putObject keeps that there is an object and how long it is, and not its content.
+func putObject(c *call) (any, error) {
+	b, err := c.bucket()
+	if err != nil {
+		return nil, err
+	}
+	if old := c.object(b); old != nil {
+		c.remove(old)
+	}
+	key := c.path("key")
+	c.add(Resource{
+		Account: b.Account, Service: b.Service, Type: "object", ID: b.Name + "/" + key, Name: key, Region: b.Region, Parent: b.ID,
+		Attrs: map[string]string{"size": fmt.Sprint(len(c.body))},
+	})
+	c.status = http.StatusOK
+	return nil, nil
+}
+
+func headObject(c *call) (any, error) {
+	b, err := c.bucket()
+	if err != nil {
+		return nil, err
+	}
+	if c.object(b) == nil {
+		return nil, refuse(http.StatusNotFound, "NoSuchKey", "The specified key does not exist.")
+	}
+	c.status = http.StatusOK
+	return nil, nil
+}
+
+func deleteObject(c *call) (any, error) {
+	b, err := c.bucket()
+	if err != nil {
+		return nil, err
+	}
+	if o := c.object(b); o != nil {
+		c.remove(o)
+	}
+	return nil, nil
+}

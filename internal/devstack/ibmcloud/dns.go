@@ -1,0 +1,242 @@
+package ibmcloud
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+func dnsRoutes() []route {
+	const zone = "/dns/v1/instances/{id}/dnszones"
+	return []route{
+		{"GET " + zone, "dns:list_dnszones", listDNSZones},
+		{"POST " + zone, "dns:create_dnszone", createDNSZone},
+		{"GET " + zone + "/{sub}", "dns:get_dnszone", getDNSZone},
+		{"GET " + zone + "/{sub}/resource_records", "dns:list_resource_records", listDNSRecords},
+		{"POST " + zone + "/{sub}/resource_records", "dns:create_resource_record", createDNSRecord},
+		{"DELETE " + zone + "/{sub}/resource_records/{record}", "dns:delete_resource_record", deleteDNSRecord},
+		{"GET " + zone + "/{sub}/permitted_networks", "dns:list_permitted_networks", listNetworks},
+		{"POST " + zone + "/{sub}/permitted_networks", "dns:create_permitted_network", createNetwork},
+		{"DELETE " + zone + "/{sub}/permitted_networks/{record}", "dns:delete_permitted_network", deleteNetwork},
+	}
+}
+
+func (c *call) dnsInstance() (*Resource, error) {
+	r := c.first(func(r *Resource) bool {
+		return r.Service == "dns-svcs" && r.Type == "instance" && r.ID == c.path("id") && r.Account == c.who.account
+	})
+	if r == nil {
+		return nil, refuse(http.StatusNotFound, "instance_not_found", "The instance %s cannot be found.", c.path("id"))
+	}
+	return r, nil
+}
+
+func (c *call) dnsZone() (*Resource, error) {
+	instance, err := c.dnsInstance()
+	if err != nil {
+		return nil, err
+	}
+	z := c.first(func(r *Resource) bool { return r.Type == "zone" && r.ID == c.path("sub") && r.Parent == instance.ID })
+	if z == nil {
+		return nil, refuse(http.StatusNotFound, "zone_not_found", "The DNS zone %s cannot be found.", c.path("sub"))
+	}
+	return z, nil
+}
+
+// dnsPage is one page of a list whose next page has an offset.
+func (c *call) dnsPage(field string, all []object) (any, error) {
+	if err := c.only("offset", "limit", "vpc_id"); err != nil {
+		return nil, err
+	}
+	limit, err := c.length("limit", 200, 1000)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := c.number("offset", 0, 1<<30)
+	if err != nil {
+		return nil, err
+	}
+	shown := append([]object{}, slicePage(all, offset, limit)...)
+	href := func(at int) object {
+		return object{"href": fmt.Sprintf("%s/instances/%s/%s?offset=%d&limit=%d", c.server.URL("dns", ""), c.path("id"), field, at, limit)}
+	}
+	out := object{field: shown, "offset": offset, "limit": limit, "count": len(shown), "total_count": len(all), "first": href(0), "last": href(max(0, len(all)-limit))}
+	if offset+len(shown) < len(all) {
+		out["next"] = href(offset + limit)
+	}
+	return out, nil
+}
+
+// dnsZoneView: a zone is active once a network may use it.
+func (c *call) dnsZoneView(z *Resource) object {
+	state := "PENDING_NETWORK_ADD"
+	if c.first(func(r *Resource) bool { return r.Type == "permitted-network" && r.Parent == z.ID }) != nil {
+		state = "ACTIVE"
+	}
+	return object{"id": z.ID, "instance_id": z.Parent, "name": z.Name, "state": state, "label": "", "description": "", "created_on": stamp(z.Created), "modified_on": stamp(z.Created)}
+}
+
+func listDNSZones(c *call) (any, error) {
+	instance, err := c.dnsInstance()
+	if err != nil {
+		return nil, err
+	}
+	var all []object
+	for _, z := range c.all(func(r *Resource) bool { return r.Type == "zone" && r.Parent == instance.ID }) {
+		all = append(all, c.dnsZoneView(z))
+	}
+	return c.dnsPage("dnszones", all)
+}
+
+func createDNSZone(c *call) (any, error) {
+	instance, err := c.dnsInstance()
+	if err != nil {
+		return nil, err
+	}
+	var in struct{ Name string }
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	return c.dnsZoneView(c.add(Resource{Account: instance.Account, Service: "dns-svcs", Type: "zone", ID: newUUID(), Name: in.Name, Parent: instance.ID})), nil
+}
+
+func getDNSZone(c *call) (any, error) {
+	z, err := c.dnsZone()
+	if err != nil {
+		return nil, err
+	}
+	return c.dnsZoneView(z), nil
+}
+
+func dnsRecordView(r *Resource) object {
+	data := json.RawMessage(r.Attrs["rdata"])
+	if len(data) == 0 {
+		data = json.RawMessage(`{}`) // a planted record without one
+	}
+	return object{"id": r.ID, "name": r.Name, "type": r.Attrs["type"], "ttl": 60, "rdata": data, "created_on": stamp(r.Created), "modified_on": stamp(r.Created)}
+}
+
+func listDNSRecords(c *call) (any, error) {
+	z, err := c.dnsZone()
+	if err != nil {
+		return nil, err
+	}
+	var all []object
+	for _, r := range c.all(func(r *Resource) bool { return r.Type == "dns-record" && r.Parent == z.ID }) {
+		all = append(all, dnsRecordView(r))
+	}
+	return c.dnsPage("resource_records", all)
+}
+
+func createDNSRecord(c *call) (any, error) {
+	z, err := c.dnsZone()
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Name, Type string
+		RData      json.RawMessage `json:"rdata"`
+	}
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	name := strings.TrimSuffix(in.Name, ".")
+	if name == "" || in.Type == "" || len(in.RData) == 0 {
+		return nil, refuse(http.StatusBadRequest, "invalid_request", "A record needs a name, a type and rdata.")
+	}
+	if name != z.Name && !strings.HasSuffix(name, "."+z.Name) {
+		name += "." + z.Name
+	}
+	if c.clash(z, name, in.Type) {
+		return nil, refuse(http.StatusConflict, "resource_record_conflict", "A record of the name %s already exists.", name)
+	}
+	return dnsRecordView(c.add(Resource{
+		Account: z.Account, Service: "dns-svcs", Type: "dns-record", ID: in.Type + ":" + newUUID(), Name: name, Parent: z.ID,
+		Attrs: map[string]string{"type": in.Type, "rdata": string(in.RData)},
+	})), nil
+}
+
+// ofZone finds a record or a network of the zone in the path.
+func (c *call) ofZone(typ string) (*Resource, error) {
+	z, err := c.dnsZone()
+	if err != nil {
+		return nil, err
+	}
+	r := c.first(func(r *Resource) bool { return r.Type == typ && r.ID == c.path("record") && r.Parent == z.ID })
+	if r == nil {
+		return nil, refuse(http.StatusNotFound, strings.ReplaceAll(typ, "-", "_")+"_not_found", "The %s %s cannot be found.", typ, c.path("record"))
+	}
+	if !c.reads() && c.pinned(r) {
+		return nil, refuse(http.StatusConflict, "locked", "The %s cannot be deleted now.", typ)
+	}
+	return r, nil
+}
+
+func deleteDNSRecord(c *call) (any, error) {
+	r, err := c.ofZone("dns-record")
+	if err != nil {
+		return nil, err
+	}
+	c.remove(r)
+	return nil, nil
+}
+
+func networkView(r *Resource) object {
+	return object{
+		"id": r.ID, "type": "vpc", "state": r.State, "permitted_network": object{"vpc_crn": r.Attrs["vpc_crn"]}, "created_on": stamp(r.Created), "modified_on": stamp(r.Created),
+	}
+}
+
+func listNetworks(c *call) (any, error) {
+	z, err := c.dnsZone()
+	if err != nil {
+		return nil, err
+	}
+	all := []object{}
+	for _, r := range c.all(func(r *Resource) bool { return r.Type == "permitted-network" && r.Parent == z.ID }) {
+		all = append(all, networkView(r))
+	}
+	return object{"permitted_networks": all}, nil
+}
+
+// createNetwork lets a VPC use a zone. It stays when the VPC is deleted.
+func createNetwork(c *call) (any, error) {
+	z, err := c.dnsZone()
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Type    string
+		Network struct {
+			VPC string `json:"vpc_crn"`
+		} `json:"permitted_network"`
+	}
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	crn := in.Network.VPC
+	if in.Type != "vpc" || c.first(func(r *Resource) bool { return r.Type == "vpc" && r.CRN() == crn }) == nil {
+		return nil, refuse(http.StatusBadRequest, "invalid_vpc", "There is no VPC %q.", crn)
+	}
+	if c.first(func(r *Resource) bool {
+		return r.Type == "permitted-network" && r.Parent == z.ID && r.Attrs["vpc_crn"] == crn
+	}) != nil {
+		return nil, refuse(http.StatusConflict, "permitted_network_exists", "The VPC is a permitted network of the zone already.")
+	}
+	return networkView(c.add(Resource{
+		Account: z.Account, Service: "dns-svcs", Type: "permitted-network", ID: newUUID(), Parent: z.ID, State: "ACTIVE", Attrs: map[string]string{"vpc_crn": crn},
+	})), nil
+}
+
+func deleteNetwork(c *call) (any, error) {
+	r, err := c.ofZone("permitted-network")
+	if err != nil {
+		return nil, err
+	}
+	if r.Next == "" {
+		c.move(r, "REMOVAL_IN_PROGRESS", gone)
+	}
+	c.status = http.StatusAccepted
+	return networkView(r), nil
+}

@@ -1,0 +1,205 @@
+package ibmcloud
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// identity is the service of service IDs and API keys in CRNs.
+const identity = "iam-identity"
+
+func iamRoutes() []route {
+	return []route{
+		{"POST /iam/identity/token", "iam:create_token", createToken},
+		{"GET /iam/v1/apikeys/details", "iam:get_api_keys_details", keyDetails},
+		{"GET /iam/v1/apikeys", "iam:list_api_keys", listKeys},
+		{"POST /iam/v1/apikeys", "iam:create_api_key", createKey},
+		{"DELETE /iam/v1/apikeys/{id}", "iam:delete_api_key", deleteIdentity("apikey")},
+		{"GET /iam/v1/serviceids/{$}", "iam:list_service_ids", listServiceIDs},
+		{"POST /iam/v1/serviceids/{$}", "iam:create_service_id", createServiceID},
+		{"GET /iam/v1/serviceids/{id}", "iam:get_service_id", getServiceID},
+		{"DELETE /iam/v1/serviceids/{id}", "iam:delete_service_id", deleteIdentity("serviceid")},
+	}
+}
+
+func (c *call) identity(typ, id string) (*Resource, error) {
+	r := c.first(func(r *Resource) bool {
+		return r.Service == identity && r.Type == typ && r.ID == id && r.Account == c.who.account
+	})
+	if r == nil {
+		return nil, refuse(http.StatusNotFound, "BXNIM0201E", "The %s %s could not be found.", typ, id)
+	}
+	return r, nil
+}
+
+func identityView(r *Resource) object {
+	out := object{
+		"id": r.ID, "crn": r.CRN(), "entity_tag": "1-" + strconv.FormatInt(r.Seq, 16), "locked": false, "name": r.Name, "account_id": r.Account,
+		"iam_id": r.Attrs["iam_id"], "description": r.Attrs["description"], "created_at": iamTime(r), "modified_at": iamTime(r), "created_by": r.Attrs["created_by"],
+	}
+	if r.Type == "serviceid" {
+		out["iam_id"] = "iam-" + r.ID
+	}
+	return out
+}
+
+// iamTime is a time as IAM writes it.
+func iamTime(r *Resource) string { return r.Created.UTC().Format("2006-01-02T15:04+0000") }
+
+func keyDetails(c *call) (any, error) {
+	key := c.header.Get("IAM-ApiKey")
+	who, known := c.server.callerOf(key)
+	if !known {
+		return nil, refuse(http.StatusNotFound, "BXNIM0415E", "Provided API key could not be found.")
+	}
+	if r := c.first(func(r *Resource) bool { return r.Type == "apikey" && r.Secret == key }); r != nil {
+		return identityView(r), nil
+	}
+	for i, configured := range c.server.cfg.Callers {
+		if configured.APIKey == key {
+			id := "ApiKey-" + strconv.Itoa(i+1)
+			r := Resource{Account: who.account, Service: identity, Type: "apikey", ID: id, Name: configured.Name, Created: c.now(), Attrs: map[string]string{"iam_id": who.iamID, "created_by": who.iamID}}
+			return identityView(&r), nil
+		}
+	}
+	return nil, refuse(http.StatusNotFound, "BXNIM0415E", "Provided API key could not be found.")
+}
+
+func listKeys(c *call) (any, error) {
+	if err := c.only("account_id", "iam_id", "pagesize", "pagetoken", "scope", "type", "sort", "order", "include_history"); err != nil {
+		return nil, err
+	}
+	iamID, typ := c.query.Get("iam_id"), c.query.Get("type")
+	return c.identities("apikeys", "apikey", func(r *Resource) bool {
+		ofService := strings.HasPrefix(r.Attrs["iam_id"], "iam-ServiceId-")
+		if typ == "serviceid" && !ofService || typ == "user" && ofService {
+			return false
+		}
+		return iamID == "" || iamID == r.Attrs["iam_id"]
+	})
+}
+
+func listServiceIDs(c *call) (any, error) {
+	if err := c.only("account_id", "name", "pagesize", "pagetoken", "sort", "order", "include_history"); err != nil {
+		return nil, err
+	}
+	name := c.query.Get("name")
+	return c.identities("serviceids", "serviceid", func(r *Resource) bool { return name == "" || r.Name == name })
+}
+
+// identities is a page of IAM: twenty unless more are requested, with the next page as a whole address.
+func (c *call) identities(field, typ string, match func(*Resource) bool) (any, error) {
+	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
+		return nil, c.denied()
+	}
+	limit, err := c.length("pagesize", 20, 100)
+	if err != nil {
+		return nil, err
+	}
+	found := c.all(func(r *Resource) bool {
+		return r.Service == identity && r.Type == typ && r.Account == c.who.account && match(r)
+	})
+	found, next, err := after(found, c.query.Get("pagetoken"), limit)
+	if err != nil {
+		return nil, err
+	}
+	shown := []object{}
+	for _, r := range found {
+		shown = append(shown, identityView(r))
+	}
+	base := c.server.URL("iam", "") + "/v1/" + field + "?" + url.Values{"account_id": {c.who.account}, "pagesize": {strconv.Itoa(limit)}}.Encode()
+	out := object{"offset": 0, "limit": limit, "first": base, field: shown}
+	if next != "" {
+		out["next"] = base + "&pagetoken=" + next
+	}
+	return out, nil
+}
+
+// newIdentity is the request for a service ID or an API key.
+type newIdentity struct {
+	Name        string `json:"name"`
+	IAMID       string `json:"iam_id"`
+	AccountID   string `json:"account_id"`
+	Description string `json:"description"`
+}
+
+func (c *call) newIdentity() (in newIdentity, err error) {
+	if err := c.decode(&in); err != nil {
+		return in, err
+	}
+	if in.Name == "" {
+		return in, refuse(http.StatusBadRequest, "BXNIM0106E", "Property missing or empty: name")
+	}
+	if in.AccountID != "" && in.AccountID != c.who.account {
+		return in, c.denied()
+	}
+	return in, nil
+}
+
+// createServiceID does not look whether the name is in use: names are not unique.
+func createServiceID(c *call) (any, error) {
+	in, err := c.newIdentity()
+	if err != nil {
+		return nil, err
+	}
+	r := c.add(Resource{
+		Account: c.who.account, Service: identity, Type: "serviceid", ID: "ServiceId-" + newUUID(), Name: in.Name,
+		Attrs: map[string]string{"description": in.Description, "created_by": c.who.iamID},
+	})
+	c.status = http.StatusCreated
+	return identityView(r), nil
+}
+
+func getServiceID(c *call) (any, error) {
+	r, err := c.identity("serviceid", c.path("id"))
+	if err != nil {
+		return nil, err
+	}
+	return identityView(r), nil
+}
+
+func createKey(c *call) (any, error) {
+	in, err := c.newIdentity()
+	if err != nil {
+		return nil, err
+	}
+	key := Resource{
+		Account: c.who.account, Service: identity, Type: "apikey", ID: "ApiKey-" + newUUID(), Name: in.Name, Secret: "standin-" + hexes(36),
+		Attrs: map[string]string{"iam_id": in.IAMID, "description": in.Description, "created_by": c.who.iamID},
+	}
+	if in.IAMID == "" {
+		key.Attrs["iam_id"] = c.who.iamID
+	}
+	if id, ok := strings.CutPrefix(in.IAMID, "iam-"); ok {
+		if _, err := c.identity("serviceid", id); err != nil {
+			return nil, err
+		}
+		key.Parent = id
+	}
+	r := c.add(key)
+	out := identityView(r)
+	out["apikey"] = r.Secret // only here
+	c.status = http.StatusCreated
+	return out, nil
+}
+
+// deleteIdentity deletes a service ID with its API keys. Its access policies stay: IBM does not say what happens to them, and people have
+// found them left.
+func deleteIdentity(typ string) handler {
+	return func(c *call) (any, error) {
+		r, err := c.identity(typ, c.path("id"))
+		if err != nil {
+			return nil, err
+		}
+		if c.pinned(r) {
+			return nil, refuse(http.StatusConflict, "BXNIM0125E", "The %s %s is locked.", typ, r.ID)
+		}
+		c.remove(r)
+		return nil, nil
+	}
+}
+
+// pinned reports that a test wants the deletion of a resource to fail.
+func (w *world) pinned(r *Resource) bool { return w.Pinned[r.ID] || w.Pinned[r.Name] && r.Name != "" }

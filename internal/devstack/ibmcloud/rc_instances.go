@@ -1,0 +1,193 @@
+package ibmcloud
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// The catalogue's ids of the services whose instances OpenShift makes or looks for.
+var serviceIDs = map[string]string{
+	"cloud-object-storage": "dff97f5c-bc5e-4455-b470-411c3edbe49c",
+	"internet-svcs":        "75874a60-cb12-11e7-948e-37ac098eb1b9",
+	"dns-svcs":             "b4ed8a30-936f-11e9-b289-1d079699cbe5",
+}
+
+// servicePlans are the plans that can be requested, by id.
+var servicePlans = map[string]string{
+	"744bfc56-d12c-4866-88d5-dac9139e0e5d": "cloud-object-storage",
+	"46f74bf0-5c34-4c04-a4b0-5b5d9c5f1b4b": "internet-svcs",
+	"2c8fa097-d7c2-4df2-b53e-2efb7874cdf7": "dns-svcs",
+}
+
+// reclaimable is the state of an instance that was deleted and can still be restored.
+const reclaimable = "pending_reclamation"
+
+func rcRoutes() []route {
+	return []route{
+		{"GET /rc/v2/resource_instances", "rc:list_resource_instances", listInstances},
+		{"POST /rc/v2/resource_instances", "rc:create_resource_instance", createInstance},
+		{"GET /rc/v2/resource_instances/{id}", "rc:get_resource_instance", getInstance},
+		{"DELETE /rc/v2/resource_instances/{id}", "rc:delete_resource_instance", deleteInstance},
+		{"GET /rc/v2/resource_keys", "rc:list_resource_keys", listResourceKeys},
+		{"POST /rc/v2/resource_keys", "rc:create_resource_key", createResourceKey},
+		{"DELETE /rc/v2/resource_keys/{id}", "rc:delete_resource_key", deleteResourceKey},
+		{"GET /rc/v1/reclamations", "rc:list_reclamations", listReclamations},
+		{"POST /rc/v1/reclamations/{id}/actions/{sub}", "rc:run_reclamation_action", actOnReclamation},
+	}
+}
+
+// controlled reports that Resource Controller lists a resource: instances of services, and everything of VPC.
+func controlled(r *Resource) bool {
+	return r.Service == "is" || r.Type == "instance"
+}
+
+// byCRN finds a resource of the caller by its CRN, or an instance by its GUID.
+func (c *call) byCRN(id string) *Resource {
+	return c.first(func(r *Resource) bool {
+		return r.Account == c.who.account && controlled(r) && (r.CRN() == id || r.Service != "is" && r.ID == id)
+	})
+}
+
+func (c *call) instance(id string) (*Resource, error) {
+	r := c.byCRN(id)
+	if r == nil {
+		return nil, refuse(http.StatusNotFound, "RC-InstanceNotFound", "The resource instance %s could not be found.", id)
+	}
+	return r, nil
+}
+
+func instanceView(r *Resource) object {
+	state := r.State
+	out := object{
+		"id": r.CRN(), "guid": r.ID, "crn": r.CRN(), "name": r.Name, "region_id": "global", "account_id": r.Account, "resource_group_id": r.Group,
+		"resource_plan_id": "", "resource_id": serviceIDs[r.Service], "type": "service_instance", "sub_type": "", "created_at": stamp(r.Created), "updated_at": stamp(r.Created),
+		"target_crn": "crn:v1:bluemix:public:globalcatalog::::deployment:" + r.Service, "resource_keys_url": "/v2/resource_instances/" + url.PathEscape(r.CRN()) + "/resource_keys",
+	}
+	if r.Service == "is" {
+		state = "active"
+		out["type"], out["resource_id"], out["region_id"] = "resource_instance", "is."+r.Type, r.Region
+	}
+	for id, service := range servicePlans {
+		if service == r.Service {
+			out["resource_plan_id"] = id
+		}
+	}
+	out["state"] = state
+	out["last_operation"] = object{"type": "create", "state": "succeeded", "async": false, "description": "Completed", "cancelable": false, "poll": false}
+	return out
+}
+
+func listInstances(c *call) (any, error) {
+	if err := c.only("guid", "name", "resource_group_id", "resource_id", "resource_plan_id", "type", "sub_type", "limit", "start", "state", "updated_from", "updated_to"); err != nil {
+		return nil, err
+	}
+	limit, err := c.length("limit", 100, 100)
+	if err != nil {
+		return nil, err
+	}
+	found, next, err := after(c.all(c.instanceMatches), c.query.Get("start"), limit)
+	if err != nil {
+		return nil, err
+	}
+	shown := []object{}
+	for _, r := range found {
+		shown = append(shown, instanceView(r))
+	}
+	out := object{"rows_count": len(shown), "next_url": nil, "resources": shown}
+	if next != "" {
+		q := c.query
+		q.Set("limit", strconv.Itoa(limit))
+		q.Set("start", next)
+		out["next_url"] = "/v2/resource_instances?" + q.Encode()
+	}
+	return out, nil
+}
+
+// instanceMatches: without a state in the request, what waits for its reclamation is not listed.
+func (c *call) instanceMatches(r *Resource) bool {
+	if r.Account != c.who.account || !controlled(r) {
+		return false
+	}
+	v := instanceView(r)
+	if c.query.Get("state") == "" && r.State == reclaimable {
+		return false
+	}
+	for param, field := range map[string]string{
+		"guid": "guid", "name": "name", "resource_group_id": "resource_group_id", "resource_id": "resource_id", "resource_plan_id": "resource_plan_id",
+		"type": "type", "sub_type": "sub_type", "state": "state",
+	} {
+		if want := c.query.Get(param); want != "" && want != v[field] {
+			return false
+		}
+	}
+	return true
+}
+
+func createInstance(c *call) (any, error) {
+	var in struct {
+		Name          string   `json:"name"`
+		Target        string   `json:"target"`
+		ResourceGroup string   `json:"resource_group"`
+		PlanID        string   `json:"resource_plan_id"`
+		Tags          []string `json:"tags"`
+	}
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	service := servicePlans[in.PlanID]
+	if service == "" || in.Name == "" || in.Target == "" {
+		return nil, refuse(http.StatusBadRequest, "RC-BadRequest", "An instance needs a name, a target and a known plan, not %q, %q and %q.", in.Name, in.Target, in.PlanID)
+	}
+	group, err := c.group(in.ResourceGroup)
+	if err != nil {
+		return nil, err
+	}
+	r := c.add(Resource{Account: c.who.account, Service: service, Type: "instance", ID: newUUID(), Name: in.Name, Group: group.ID, State: "active"})
+	for _, tag := range in.Tags {
+		r.Tags = append(r.Tags, strings.ToLower(tag))
+		c.tagged(r.Account, strings.ToLower(tag))
+	}
+	c.status = http.StatusCreated
+	return instanceView(r), nil
+}
+
+func getInstance(c *call) (any, error) {
+	r, err := c.instance(c.path("id"))
+	if err != nil {
+		return nil, err
+	}
+	return instanceView(r), nil
+}
+
+// deleteInstance sends Object Storage to reclamation; instances of other services end at once. An object of VPC can be deleted here only
+// if VPC itself does not know it any more.
+func deleteInstance(c *call) (any, error) {
+	r, err := c.instance(c.path("id"))
+	if err != nil {
+		return nil, err
+	}
+	keys := c.all(func(k *Resource) bool { return k.Type == "resource-key" && k.Parent == r.ID })
+	switch {
+	case r.State == reclaimable:
+		return nil, refuse(http.StatusUnprocessableEntity, "RC-ReclamationPending", "Instance is in pending_reclamation state.  Use API to reclaim the instance.")
+	case c.pinned(r):
+		return nil, refuse(http.StatusConflict, "RC-InstanceLocked", "The resource instance %s is locked.", r.Name)
+	case len(keys) > 0 && c.query.Get("recursive") != "true":
+		return nil, refuse(http.StatusBadRequest, "RC-KeysExist", "Cannot delete instance or alias, resource keys must first be deleted.")
+	case r.Service == "is" && r.Attrs["ghost"] == "":
+		return nil, refuse(http.StatusBadRequest, "RC-NotSupported", "The resource %s has to be deleted by its own service.", r.CRN())
+	}
+	for _, k := range keys {
+		c.remove(k)
+	}
+	if r.Service != "cloud-object-storage" {
+		c.remove(r)
+		return nil, nil
+	}
+	r.State = reclaimable
+	c.add(Resource{Account: r.Account, Service: manager, Type: "reclamation", ID: newUUID(), Name: r.Name, Parent: r.ID, State: "SCHEDULED", Attrs: map[string]string{"crn": r.CRN()}})
+	c.status = http.StatusAccepted
+	return nil, nil
+}

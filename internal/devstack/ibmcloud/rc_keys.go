@@ -1,0 +1,71 @@
+package ibmcloud
+
+import "net/http"
+
+func resourceKeyView(r *Resource) object {
+	return object{
+		"id": r.CRN(), "guid": r.ID, "crn": r.CRN(), "name": r.Name, "account_id": r.Account, "resource_group_id": r.Attrs["group"], "source_crn": r.Attrs["source"],
+		"state": "active", "iam_compatible": true, "created_at": stamp(r.Created), "resource_instance_url": "/v2/resource_instances/" + r.Parent,
+	}
+}
+
+func listResourceKeys(c *call) (any, error) {
+	if err := c.only("guid", "name", "resource_group_id", "resource_id", "limit", "start", "updated_from", "updated_to"); err != nil {
+		return nil, err
+	}
+	limit, err := c.length("limit", 100, 100)
+	if err != nil {
+		return nil, err
+	}
+	name, guid, group := c.query.Get("name"), c.query.Get("guid"), c.query.Get("resource_group_id")
+	found, next, err := after(c.all(func(r *Resource) bool {
+		return r.Type == "resource-key" && r.Account == c.who.account && (name == "" || name == r.Name) && (guid == "" || guid == r.ID) && (group == "" || group == r.Attrs["group"])
+	}), c.query.Get("start"), limit)
+	if err != nil {
+		return nil, err
+	}
+	shown := []object{}
+	for _, r := range found {
+		shown = append(shown, resourceKeyView(r))
+	}
+	out := object{"rows_count": len(shown), "next_url": nil, "resources": shown}
+	if next != "" {
+		out["next_url"] = "/v2/resource_keys?start=" + next
+	}
+	return out, nil
+}
+
+// createResourceKey makes a service ID too, whose name is invented; it ends with the key.
+func createResourceKey(c *call) (any, error) {
+	var in struct {
+		Name   string `json:"name"`
+		Source string `json:"source"`
+		Role   string `json:"role"`
+	}
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	of, err := c.instance(in.Source)
+	if err != nil {
+		return nil, err
+	}
+	k := c.add(Resource{
+		Account: c.who.account, Service: of.Service, Type: "resource-key", ID: newUUID(), Name: in.Name, Parent: of.ID,
+		Attrs: map[string]string{"group": of.Group, "source": of.CRN(), "role": in.Role},
+	})
+	c.add(Resource{Account: k.Account, Service: identity, Type: "serviceid", ID: "ServiceId-" + newUUID(), Name: "auto-generated-serviceId-" + k.ID, Parent: k.ID})
+	c.status = http.StatusCreated
+	return resourceKeyView(k), nil
+}
+
+func deleteResourceKey(c *call) (any, error) {
+	id := c.path("id")
+	r := c.first(func(r *Resource) bool {
+		return r.Type == "resource-key" && r.Account == c.who.account && (r.ID == id || r.CRN() == id)
+	})
+	if r == nil {
+		return nil, refuse(http.StatusNotFound, "RC-KeyNotFound", "The resource key %s could not be found.", id)
+	}
+	c.remove(r)
+	return nil, nil
+}

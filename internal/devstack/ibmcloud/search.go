@@ -1,0 +1,123 @@
+package ibmcloud
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+func searchRoutes() []route {
+	return []route{{"POST /search/v3/resources/search", "search:search", search}}
+}
+
+type searchRequest struct {
+	Query  string   `json:"query"`
+	Fields []string `json:"fields"`
+	Cursor string   `json:"search_cursor"`
+}
+
+// cursor is a search that continues: what was asked first, and how many items were shown.
+type cursor struct {
+	Query  string
+	Fields []string
+	Last   int64
+	Limit  int
+}
+
+// indexed reports that the index has a resource of a type.
+func indexed(r *Resource) bool {
+	return controlled(r) || contains([]string{"serviceid", "resource-group", "bucket", "resource-key"}, r.Type)
+}
+
+func document(r *Resource) object {
+	family := "resource_controller"
+	switch {
+	case r.Service == "is":
+		family = "is"
+	case r.Service == identity:
+		family = "iam"
+	}
+	typ := r.Type
+	if typ == "instance" && r.Service != "is" {
+		typ = "resource-instance"
+	}
+	region := r.Region
+	if region == "" {
+		region = "global"
+	}
+	return object{
+		"crn": r.CRN(), "name": r.Name, "type": typ, "family": family, "account_id": r.Account, "region": region, "resource_group_id": r.Group,
+		"resource_id": r.ID, "service_name": r.Service, "tags": append([]string{}, r.Tags...), "creation_date": stamp(r.Created), "doc": object{"id": r.ID, "state": r.State},
+	}
+}
+
+// search sees new resources late and deleted ones for a while longer.
+func search(c *call) (any, error) {
+	if err := c.only("account_id", "limit", "timeout", "sort", "is_deleted", "is_reclaimed", "is_public", "impersonate_user", "can_tag", "is_project_resource"); err != nil {
+		return nil, err
+	}
+	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
+		return nil, c.denied()
+	}
+	var in searchRequest
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	limit, err := c.length("limit", 10, 1000)
+	if err != nil {
+		return nil, err
+	}
+	at := cursor{Query: in.Query, Fields: in.Fields, Limit: limit}
+	if in.Cursor != "" {
+		raw, err := base64.RawURLEncoding.DecodeString(in.Cursor)
+		if err != nil || json.Unmarshal(raw, &at) != nil {
+			return nil, refuse(http.StatusBadRequest, "invalid_cursor", "The search cursor is not valid.")
+		}
+	}
+	match, err := parseQuery(at.Query)
+	if err != nil {
+		return nil, err
+	}
+	items := []object{}
+	all := append(slices.Clone(c.Dead), c.Resources...)
+	slices.SortFunc(all, func(a, b *Resource) int { return cmp.Compare(a.Seq, b.Seq) })
+	for _, r := range all {
+		if len(items) == at.Limit {
+			break
+		}
+		if r.Account != c.who.account || !indexed(r) || r.Seq <= at.Last || r.Alive() && c.late(r, c.lag.Create) || r.State == reclaimable {
+			continue
+		}
+		if d := document(r); match(d) {
+			items = append(items, pick(d, at.Fields))
+			at.Last = max(at.Last, r.Seq)
+		}
+	}
+	out := object{"items": items, "limit": at.Limit}
+	if len(items) == at.Limit {
+		raw, err := json.Marshal(at)
+		if err != nil {
+			return nil, err
+		}
+		out["search_cursor"] = base64.RawURLEncoding.EncodeToString(raw)
+	}
+	return out, nil
+}
+
+// pick returns the requested fields; the service has some that it always shows.
+func pick(d object, fields []string) object {
+	if contains(fields, "*") {
+		return d
+	}
+	out := object{}
+	for _, f := range append([]string{"account_id", "name", "type", "family", "crn"}, fields...) {
+		f, _, _ = strings.Cut(f, ".")
+		if v, ok := d[f]; ok {
+			out[f] = v
+		}
+	}
+	return out
+}
