@@ -58,6 +58,9 @@ func Open(region string, wrote func(service, action string) error, keys ...strin
 // HasKey reports whether the environment has an API key.
 func (c *Cloud) HasKey() bool { return c.key != "" }
 
+// Key is the API key.
+func (c *Cloud) Key() string { return c.key }
+
 // Login gets a token and the account of the key.
 func (c *Cloud) Login(ctx context.Context) error {
 	form := url.Values{"grant_type": {"urn:ibm:params:oauth:grant-type:apikey"}, "apikey": {c.key}, "response_type": {"cloud_iam"}}

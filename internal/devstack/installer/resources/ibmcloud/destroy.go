@@ -66,9 +66,6 @@ func (d *Destroy) Run(ctx context.Context) (err error) {
 }
 
 func (d *Destroy) load(ctx context.Context) (err error) {
-	if err := d.Login(ctx); err != nil {
-		return err
-	}
 	if d.group, err = d.FindGroup(ctx, d.ResourceGroupName); err != nil {
 		return err
 	}

@@ -72,8 +72,8 @@ func (b *Build) SpareAddress(ctx context.Context) error {
 	return b.postVPC(ctx, "create_floating_ip", "floating_ips", map[string]any{"zone": named(b.Spec.Zones[0]), "resource_group": id(b.group)}, nil)
 }
 
-// Key is an SSH key in the cluster's resource group.
-func (b *Build) Key(ctx context.Context) error {
+// SSHKey is an SSH key in the cluster's resource group.
+func (b *Build) SSHKey(ctx context.Context) error {
 	return b.postVPC(ctx, "create_key", "keys", map[string]any{
 		"name": b.InfraID + "-debug", "public_key": "ssh-rsa AAAAB3NzaC1yc2E", "type": "rsa", "resource_group": id(b.group),
 	}, nil)
