@@ -38,6 +38,9 @@ const (
 	PaceVariable   = "OCPCTL_STANDIN_PACE"
 	FaultsVariable = "OCPCTL_STANDIN_FAULTS"
 	TraceVariable  = "OCPCTL_STANDIN_TRACE"
+
+	// IBMCloudVariable is the address of the stand-in IBM Cloud, below which every service has its path.
+	IBMCloudVariable = "OCPCTL_STANDIN_IBMCLOUD_URL"
 )
 
 // Versions are the catalogue's versions, the default first.

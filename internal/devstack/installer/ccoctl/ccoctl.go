@@ -1,5 +1,6 @@
-// Package ccoctl is the stand-in for the tool that gives a cluster's operators their own roles in AWS: `ccoctl aws create-all` and
-// `ccoctl aws delete`, after cloud-credential-operator 4.20 (pkg/cmd/provisioning/aws). Its keys are short and its bucket is never
+// Package ccoctl is the stand-in for the tool that gives a cluster's operators their own roles in AWS and service IDs in IBM Cloud:
+// `ccoctl aws create-all` and `delete`, `ccoctl ibmcloud create-service-id` and `delete-service-id`, after cloud-credential-operator
+// 4.20 (pkg/cmd/provisioning). Its keys are short and its bucket is never
 // private; everything else is as in the real tool, including its traps.
 package ccoctl
 
@@ -29,6 +30,8 @@ type run struct {
 	publicKey        string
 	boundary         string
 	private, tech    bool
+	group            string // IBM Cloud: name of the resource group
+	force            bool
 	version          string
 	stdout           io.Writer
 	absolute         string // of output
@@ -112,7 +115,7 @@ func (r *run) commands() *cobra.Command {
 		_, err := fmt.Fprintf(r.stdout, "ccoctl %s\nstand-in: ocpctl's scripted ccoctl; it speaks to this machine only\n", r.version)
 		return err
 	}}
-	root.AddCommand(aws, version)
+	root.AddCommand(aws, r.ibmCommands(), version)
 	return root
 }
 

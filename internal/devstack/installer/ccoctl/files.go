@@ -22,6 +22,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources/ibmcloud"
 )
 
 const (
@@ -132,6 +133,7 @@ type credentialsRequest struct {
 				Action   []string
 				Resource string
 			} `yaml:"statementEntries"`
+			Policies []ibmcloud.Policy
 		} `yaml:"providerSpec"`
 		SecretRef           struct{ Name, Namespace string } `yaml:"secretRef"`
 		ServiceAccountNames []string                         `yaml:"serviceAccountNames"`

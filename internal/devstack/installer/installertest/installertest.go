@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/devstack/s3"
 	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
@@ -29,6 +30,7 @@ const PullSecret = `{"auths":{"registry.example.com":{"auth":"cHVsbC1tZTpzZWNyZX
 
 // World is one test's cloud.
 type World struct {
+	IBM    *ibmcloud.Server // only in a world of StartIBMCloud, which has nothing of AWS
 	AWS    *aws.Server
 	S3     *s3.Server
 	Faults string // path of the file with the faults
@@ -175,6 +177,9 @@ func (w *World) Must(t testing.TB, dir, command string, flags ...string) Result 
 func (w *World) Left(t testing.TB, texts ...string) []string {
 	t.Helper()
 	var left []string
+	if w.IBM != nil {
+		return w.leftOnIBMCloud(texts)
+	}
 	buckets, err := w.S3.Client().ListBuckets(context.Background(), &s3sdk.ListBucketsInput{})
 	require.NoError(t, err)
 	for _, text := range texts {

@@ -8,9 +8,9 @@ import (
 // Request is a CredentialsRequest: the cloud permissions that an operator needs, and the Secret in which it expects its credentials.
 type Request struct {
 	Name, Namespace, Secret string // name of the request; namespace and name of the Secret
-	Cloud                   string // "AWS", "GCP", "Azure"
+	Cloud                   string // "AWS", "IBMCloud", "GCP", "Azure"
 	ServiceAccounts         []string
-	Actions                 []string
+	Actions                 []string // of IBM Cloud: a service and its roles
 }
 
 // File is the name of the Secret's manifest that ccoctl writes.
@@ -18,7 +18,7 @@ func (r Request) File() string { return r.Namespace + "-" + r.Secret + "-credent
 
 // Requests returns a release's requests, for every cloud.
 func Requests() []Request {
-	return append(AWSRequests(),
+	return append(append(AWSRequests(), IBMRequests()...),
 		Request{"cloud-credential-operator-gcp-ro-creds", "openshift-cloud-credential-operator", "cloud-credential-operator-gcp-ro-creds", "GCP", []string{"cloud-credential-operator"}, []string{"iam.roles.get"}},
 		Request{"openshift-machine-api-azure", "openshift-machine-api", "azure-cloud-credentials", "Azure", []string{"machine-api-controllers"}, []string{"Microsoft.Compute/virtualMachines/read"}},
 	)
@@ -44,8 +44,64 @@ func AWSRequests() []Request {
 	}
 }
 
+// IBMRequests returns the requests of the operators that run on IBM Cloud.
+func IBMRequests() []Request {
+	const viewer, editor, operator = "crn:v1:bluemix:public:iam::::role:Viewer", "crn:v1:bluemix:public:iam::::role:Editor", "crn:v1:bluemix:public:iam::::role:Operator"
+	const manager, writer = "crn:v1:bluemix:public:iam::::serviceRole:Manager", "crn:v1:bluemix:public:iam::::serviceRole:Writer"
+	grant := func(service string, roles ...string) string { return service + " " + strings.Join(roles, " ") }
+	return []Request{
+		{"openshift-cloud-controller-manager-ibm", "openshift-cloud-controller-manager", "ibm-cloud-credentials", "IBMCloud",
+			[]string{"cloud-controller-manager"}, []string{grant("is", viewer, operator, editor), grant(resourceGroups, viewer)}},
+		{"ibm-vpc-block-csi-driver-operator", "openshift-cluster-csi-drivers", "ibm-cloud-credentials", "IBMCloud",
+			[]string{"ibm-vpc-block-csi-driver-operator"}, []string{grant("is", viewer, operator, editor), grant(resourceGroups, viewer)}},
+		{"openshift-image-registry-ibmcos", "openshift-image-registry", "installer-cloud-credentials", "IBMCloud",
+			[]string{"cluster-image-registry-operator"}, []string{grant("cloud-object-storage", viewer, editor, manager, writer), grant(resourceGroups, viewer)}},
+		{"openshift-ingress-ibmcloud", "openshift-ingress-operator", "cloud-credentials", "IBMCloud",
+			[]string{"ingress-operator"}, []string{grant("internet-svcs", operator, manager), grant("dns-svcs", operator, manager)}},
+		{"openshift-machine-api-ibmcloud", "openshift-machine-api", "ibmcloud-credentials", "IBMCloud",
+			[]string{"machine-api-controllers"}, []string{grant("is", viewer, operator, editor), grant(resourceGroups, viewer)}},
+	}
+}
+
+// resourceGroups stands for the resource groups themselves, which are no service.
+const resourceGroups = "resource-group"
+
+// policies is a request for IBM Cloud: access policies instead of statements.
+func (r Request) policies() string {
+	var b strings.Builder
+	for _, grant := range r.Actions {
+		fields := strings.Fields(grant)
+		b.WriteString("    - attributes:\n")
+		attribute := "serviceName"
+		if fields[0] == resourceGroups {
+			attribute = "resourceType"
+		}
+		fmt.Fprintf(&b, "      - name: %s\n        value: %s\n      roles:\n", attribute, fields[0])
+		for _, role := range fields[1:] {
+			fmt.Fprintf(&b, "      - %s\n", role)
+		}
+	}
+	return "    policies:\n" + b.String()
+}
+
 // YAML returns the request as in the release image.
 func (r Request) YAML() string {
+	if r.Cloud == "IBMCloud" {
+		return fmt.Sprintf(`---
+apiVersion: cloudcredential.openshift.io/v1
+kind: CredentialsRequest
+metadata:
+  name: %s
+  namespace: openshift-cloud-credential-operator
+spec:
+  providerSpec:
+    apiVersion: cloudcredential.openshift.io/v1
+    kind: IBMCloudProviderSpec
+%s  secretRef:
+    name: %s
+    namespace: %s
+`, r.Name, r.policies(), r.Secret, r.Namespace)
+	}
 	list := func(items []string, indent string) string {
 		var b strings.Builder
 		for _, item := range items {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources/ibmcloud"
 )
 
 // assets is the state that the commands pass on through the state file, which is full of secrets.
@@ -28,6 +29,8 @@ type assets struct {
 	keySecret   string
 	credentials []stateFile // the operators' Secrets that were added to the manifests
 	signer      []byte      // the key that signs the operators' tokens, from tls/
+
+	found *ibmcloud.Metadata // what was looked up for metadata.json, at the first time
 }
 
 // The keys of the state file are the real installer's asset types.
@@ -39,6 +42,7 @@ const (
 	keyAdmin     = "*tls.AdminKubeConfigClientCertKey"
 	keyManifests = "*manifests.Manifests"
 	keySigner    = "*tls.BoundSASigningKey"
+	keyMetadata  = "*cluster.Metadata"
 )
 
 type stateConfig struct {
@@ -135,7 +139,7 @@ func (r *run) save(a *assets) error {
 		keyConfig:    stateConfig{a.config, stateFile{"install-config.yaml", a.configYAML}},
 		keyClusterID: stateClusterID{a.clusterUUID, a.infraID},
 		keyPassword:  statePassword{a.password, stateFile{"auth/kubeadmin-password", []byte(a.password)}},
-		keyCA:        a.ca, keyAdmin: a.admin, keyManifests: a.credentials, keySigner: a.signer,
+		keyCA:        a.ca, keyAdmin: a.admin, keyManifests: a.credentials, keySigner: a.signer, keyMetadata: a.found,
 	}
 	raw, err := json.MarshalIndent(state, "", "    ")
 	if err != nil {
@@ -157,7 +161,7 @@ func (r *run) restore() (*assets, error) {
 	var id stateClusterID
 	var password statePassword
 	var a assets
-	for key, into := range map[string]any{keyConfig: &config, keyClusterID: &id, keyPassword: &password, keyCA: &a.ca, keyAdmin: &a.admin, keyManifests: &a.credentials, keySigner: &a.signer} {
+	for key, into := range map[string]any{keyConfig: &config, keyClusterID: &id, keyPassword: &password, keyCA: &a.ca, keyAdmin: &a.admin, keyManifests: &a.credentials, keySigner: &a.signer, keyMetadata: &a.found} {
 		if err := json.Unmarshal(state[key], into); err != nil {
 			return nil, fail(exitGeneric, "failed to load state file: %s: %s", key, err)
 		}
@@ -189,31 +193,19 @@ func newUUID() string {
 	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 }
 
-// metadata is metadata.json (pkg/types/aws/metadata.go in the real installer).
+// metadata is metadata.json (pkg/types/clustermetadata.go in the real installer).
 type metadata struct {
-	ClusterName string `json:"clusterName"`
-	ClusterID   string `json:"clusterID"`
-	InfraID     string `json:"infraID"`
-	AWS         *struct {
-		Region        string                 `json:"region"`
-		Identifier    []resources.Identifier `json:"identifier"`
-		ClusterDomain string                 `json:"clusterDomain"`
-	} `json:"aws,omitempty"`
-	FeatureSet       string `json:"featureSet"`
-	CustomFeatureSet any    `json:"customFeatureSet"`
+	ClusterName      string             `json:"clusterName"`
+	ClusterID        string             `json:"clusterID"`
+	InfraID          string             `json:"infraID"`
+	AWS              *awsMetadata       `json:"aws,omitempty"`
+	IBM              *ibmcloud.Metadata `json:"ibmcloud,omitempty"`
+	FeatureSet       string             `json:"featureSet"`
+	CustomFeatureSet any                `json:"customFeatureSet"`
 }
 
 func (a *assets) metadata() ([]byte, error) {
 	m := metadata{ClusterName: a.config.Metadata.Name, ClusterID: a.clusterUUID, InfraID: a.infraID}
-	m.AWS = &struct {
-		Region        string                 `json:"region"`
-		Identifier    []resources.Identifier `json:"identifier"`
-		ClusterDomain string                 `json:"clusterDomain"`
-	}{
-		Region: a.config.Platform.AWS.Region, ClusterDomain: a.config.domain(),
-		Identifier: []resources.Identifier{
-			{resources.KubernetesTag(a.infraID): "owned"}, {"openshiftClusterID": a.clusterUUID}, {resources.ProviderTag(a.infraID): "owned"},
-		},
-	}
+	a.config.on().describe(a, &m)
 	return json.Marshal(m)
 }

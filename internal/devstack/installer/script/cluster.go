@@ -9,17 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
 // install is one running `create cluster`.
 type install struct {
 	*run
 	*assets
-	cloud *resources.Cloud
-	build *resources.Build
+	account
+	build build
 	capi  bool // the local control plane runs
 }
 
@@ -28,18 +26,14 @@ func (r *run) createCluster(ctx context.Context) error {
 	if r.exists(".clusterapi_output", "envtest.kubeconfig") {
 		return fail(exitGeneric, "failed to fetch Cluster: failed to generate asset \"Cluster\": local infrastructure provisioning artifacts already exist. There may already be a running cluster")
 	}
-	a, cloud, err := r.open(ctx)
+	i, err := r.newInstall(ctx)
 	if err != nil {
-		return err
-	}
-	i := &install{run: r, assets: a, cloud: cloud}
-	if i.build, err = i.newBuild(ctx); err != nil {
 		return err
 	}
 	if err := i.prepare(ctx); err != nil {
 		return i.ended(ctx, err)
 	}
-	for _, phase := range []func(context.Context) error{i.infrastructure, i.bootstrapping, i.initialising} {
+	for _, phase := range []func(context.Context) error{i.build.infrastructure, i.bootstrapping, i.initialising} {
 		if err := phase(ctx); err != nil {
 			return i.ended(ctx, err)
 		}
@@ -47,26 +41,15 @@ func (r *run) createCluster(ctx context.Context) error {
 	return nil
 }
 
-// newBuild fills in what the install-config omits: without zones these are all zones of the region.
-func (i *install) newBuild(ctx context.Context) (*resources.Build, error) {
-	zones := i.config.zones()
-	if len(zones) == 0 {
-		var err error
-		if zones, err = i.cloud.AvailableZones(ctx); err != nil {
-			return nil, fail(exitGeneric, "failed to fetch Master Machines: %s", err)
-		}
+// newInstall opens the cloud and takes up the cluster of the directory.
+func (r *run) newInstall(ctx context.Context) (*install, error) {
+	a, account, err := r.open(ctx)
+	if err != nil {
+		return nil, err
 	}
-	workerType := i.config.machineType(nil)
-	if len(i.config.Compute) > 0 {
-		workerType = i.config.machineType(&i.config.Compute[0])
-	}
-	return i.cloud.NewBuild(resources.Spec{
-		InfraID: i.infraID, ClusterUUID: i.clusterUUID, Name: i.config.Metadata.Name, BaseDomain: strings.TrimSuffix(i.config.BaseDomain, "."),
-		Zones: zones, Masters: i.config.replicas(), Workers: i.config.workers(),
-		MasterType: i.config.machineType(i.config.ControlPlane), WorkerType: workerType,
-		UserTags: i.config.Platform.AWS.UserTags, Mint: i.config.CredentialsMode == "" || i.config.CredentialsMode == "Mint",
-		ClassicIngress: i.config.Platform.AWS.LBType != "NLB", KeepBootstrapBucket: i.Leaks(installer.LeakBucket),
-	}), nil
+	i := &install{run: r, assets: a, account: account}
+	i.build, err = account.newBuild(ctx, i)
+	return i, err
 }
 
 // prepare checks quota and name, and writes metadata.json and the rest before the first write to the cloud.
@@ -74,17 +57,8 @@ func (i *install) prepare(ctx context.Context) error {
 	if err := i.consumeManifests(i.assets); err != nil {
 		return err
 	}
-	zone, err := i.cloud.PublicZone(ctx, i.build.BaseDomain)
-	if err != nil {
+	if err := i.build.check(ctx); err != nil {
 		return err
-	}
-	taken, err := i.cloud.RecordsUnder(ctx, zone, i.build.Domain())
-	if err != nil {
-		return err
-	}
-	if len(taken) > 0 {
-		return fail(exitGeneric, `failed to fetch Cluster: failed to fetch dependency of "Cluster": failed to generate asset "Platform Provisioning Check": metadata.name: Invalid value: %q: the zone already has record sets for the domain of the cluster: [%s]`,
-			i.config.Metadata.Name, strings.Join(taken, ", "))
 	}
 	if err := i.Mark(ctx, "quota", 0.5); err != nil {
 		return err
@@ -118,7 +92,7 @@ func (i *install) tfvars() error {
 	if err := i.write(vars, "terraform.tfvars.json"); err != nil {
 		return err
 	}
-	vars, err = json.MarshalIndent(map[string]any{"aws_region": i.cloud.Region, "aws_master_availability_zones": i.build.Zones, "custom_tags": i.build.UserTags}, "", "  ")
+	vars, err = json.MarshalIndent(i.build.variables(), "", "  ")
 	if err != nil {
 		return err
 	}
@@ -148,12 +122,13 @@ func (i *install) ended(ctx context.Context, err error) error {
 // startCAPI leaves the files of the local control plane. Its kubeconfig permanently marks the directory as used.
 func (i *install) startCAPI() error {
 	i.capi = true
+	on := i.config.on()
 	for name, content := range map[string]string{
 		"envtest.kubeconfig": "apiVersion: v1\nkind: Config\nclusters:\n- name: envtest\n  cluster:\n    server: https://127.0.0.1:33443/\n",
 		"etcd.log":           "", "kube-apiserver.log": "", "etcd/member/snap/db": "",
-		"Secret-openshift-cluster-api-guests-" + i.infraID + "-bootstrap.yaml":  "apiVersion: v1\nkind: Secret\nstringData:\n  value: '" + string(i.ignition("bootstrap")) + "'\n",
-		"AWSCluster-openshift-cluster-api-guests-" + i.infraID + ".yaml":        "apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWSCluster\n",
-		"Machine-openshift-cluster-api-guests-" + i.infraID + "-bootstrap.yaml": "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Machine\n",
+		"Secret-openshift-cluster-api-guests-" + i.infraID + "-bootstrap.yaml":     "apiVersion: v1\nkind: Secret\nstringData:\n  value: '" + string(i.ignition("bootstrap")) + "'\n",
+		on.infraCluster() + "-openshift-cluster-api-guests-" + i.infraID + ".yaml": "apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: " + on.infraCluster() + "\n",
+		"Machine-openshift-cluster-api-guests-" + i.infraID + "-bootstrap.yaml":    "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Machine\n",
 	} {
 		if err := i.write([]byte(content), append([]string{".clusterapi_output"}, strings.Split(name, "/")...)...); err != nil {
 			return err
@@ -171,7 +146,7 @@ func (i *install) startCAPI() error {
 	i.info("Started local control plane with envtest")
 	i.info("Stored kubeconfig for envtest in: %s", i.path(".clusterapi_output", "envtest.kubeconfig"))
 	i.info("Running process: Cluster API with args [-v=2 --diagnostics-address=0]")
-	i.info("Running process: aws infrastructure provider with args [-v=4 --diagnostics-address=0]")
+	i.info("Running process: %s infrastructure provider with args [-v=4 --diagnostics-address=0]", on.name())
 	return nil
 }
 
@@ -179,7 +154,7 @@ func (i *install) stopCAPI() {
 	i.capi = false
 	i.info("Shutting down local Cluster API controllers...")
 	i.info("Stopped controller: Cluster API")
-	i.info("Stopped controller: aws infrastructure provider")
+	i.info("Stopped controller: %s infrastructure provider", i.config.on().name())
 	i.info("Shutting down local Cluster API control plane...")
 	if err := os.RemoveAll(i.path(".clusterapi_output", "etcd")); err != nil {
 		i.warn("failed to clean etcd: %s", err)
@@ -190,4 +165,29 @@ func (i *install) stopCAPI() {
 // until formats the deadline of a waiting line.
 func until(d time.Duration) string {
 	return fmt.Sprintf("%s (until %s)", d, time.Now().UTC().Add(d).Format("3:04PM MST"))
+}
+
+// announceMachines logs the machines that are created next and returns their names.
+func (i *install) announceMachines() []string {
+	machines := []string{i.infraID + "-bootstrap"}
+	for n := range i.config.replicas() {
+		machines = append(machines, fmt.Sprintf("%s-master-%d", i.infraID, n))
+	}
+	for _, m := range machines {
+		i.info("Created manifest *v1beta2.%s, namespace=openshift-cluster-api-guests name=%s", i.config.on().infraMachine(), m)
+	}
+	return machines
+}
+
+// infraManifests starts the local control plane and logs the cluster's objects in it.
+func (i *install) infraManifests() error {
+	if err := i.startCAPI(); err != nil {
+		return err
+	}
+	i.info("Creating infra manifests...")
+	i.info("Created manifest *v1.Namespace, namespace= name=openshift-cluster-api-guests")
+	i.info("Created manifest *v1beta2.%s, namespace=openshift-cluster-api-guests name=%s", i.config.on().infraCluster(), i.infraID)
+	i.info("Done creating infra manifests")
+	i.info("Creating kubeconfig entry for capi cluster %s", i.infraID)
+	return nil
 }

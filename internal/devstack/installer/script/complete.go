@@ -7,9 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/ocpctl/ocpctl/internal/devstack/installer"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
 )
 
 // initialising waits for the operators and prints the cluster's address. They run in the cluster: an installer that stops waiting
@@ -39,20 +36,17 @@ func (i *install) initialising(ctx context.Context) error {
 	return i.settled(ctx)
 }
 
-// degraded lists the operators without access to the cloud: in Manual mode each needs a Secret, whose role has to exist, and the key
-// that signs their tokens.
+// degraded lists the operators without access to the cloud: in Manual mode each needs a Secret that works.
 func (i *install) degraded(ctx context.Context) (namespaces []string, err error) {
-	if i.config.CredentialsMode != "Manual" {
+	if i.config.on().mints(i.config.CredentialsMode) {
 		return nil, nil
 	}
-	for _, request := range release.AWSRequests() {
-		arn, there := i.roleFor(request.File())
-		if there && len(i.signer) > 0 {
-			if there, err = i.cloud.HasRole(ctx, arn); err != nil {
-				return nil, err
-			}
+	for _, request := range i.requests() {
+		there, err := i.usable(ctx, i.assets, request)
+		if err != nil {
+			return nil, err
 		}
-		if !there || len(i.signer) == 0 {
+		if !there {
 			namespaces = append(namespaces, request.Namespace)
 		}
 	}
@@ -69,15 +63,7 @@ func (i *install) withoutCredentials(namespaces []string) error {
 
 // workloads creates what users of the cluster create, if a fault asks for it.
 func (i *install) workloads(ctx context.Context) error {
-	b := i.build
-	for class, make := range map[string]func(context.Context) error{
-		installer.LeakBalancer:   func(ctx context.Context) error { _, err := b.ServiceBalancer(ctx, 443); return err },
-		installer.LeakVolume:     func(ctx context.Context) error { _, err := b.ClaimedVolume(ctx); return err },
-		installer.LeakSnapshot:   b.RetainedSnapshot,
-		installer.LeakDNS:        b.ExternalRecord,
-		installer.LeakForeign:    b.ForeignResource,
-		installer.LeakGroupInUse: b.ForeignInterface,
-	} {
+	for class, make := range i.build.workloads() {
 		if !i.Leaks(class) {
 			continue
 		}

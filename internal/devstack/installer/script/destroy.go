@@ -6,9 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
 // destroyCluster is `destroy cluster`. It uses only metadata.json, deletes what has the identifiers, and does not check the account:
@@ -21,11 +19,11 @@ func (r *run) destroyCluster(ctx context.Context) error {
 	if err := r.Begin(r.command, m.ClusterName); err != nil {
 		return err
 	}
-	cloud, err := resources.Open(ctx, m.AWS.Region, r.Wrote)
-	if err != nil {
+	d := r.destroyerOf(m)
+	if err := d.begin(ctx); err != nil {
 		return fail(exitGeneric, "%s", err)
 	}
-	if err := r.destroyResources(ctx, cloud, m); err != nil {
+	if err := r.destroyResources(ctx, d); err != nil {
 		return err
 	}
 	if err := r.forget(); err != nil {
@@ -44,7 +42,7 @@ func (r *run) readMetadata() (m metadata, err error) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: failed to Unmarshal data from %q to types.ClusterMetadata: %s", r.path("metadata.json"), err)
 	}
-	if m.AWS == nil || m.InfraID == "" {
+	if r.destroyerOf(m) == nil {
 		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: no destroyers registered for \"\"")
 	}
 	return m, nil
@@ -62,21 +60,18 @@ func (r *run) destroyBootstrap(ctx context.Context) error {
 	if err := r.Begin(r.command, m.ClusterName); err != nil {
 		return err
 	}
-	cloud, err := resources.Open(ctx, m.AWS.Region, r.Wrote)
-	if err != nil {
+	d := r.destroyerOf(m)
+	if err := d.begin(ctx); err != nil {
 		return fail(exitGeneric, "%s", err)
 	}
-	if err := cloud.NewBuild(resources.Spec{InfraID: m.InfraID}).DestroyBootstrap(ctx); err != nil {
+	if err := d.destroyBootstrap(ctx); err != nil {
 		return inCloud(ctx, err, exitGeneric, "error destroying bootstrap resources "+err.Error())
 	}
 	r.info("Finished destroying bootstrap resources")
 	return nil
 }
 
-func (r *run) destroyResources(ctx context.Context, cloud *resources.Cloud, m metadata) error {
-	for _, identifier := range m.AWS.Identifier {
-		r.debug("search for matching resources by tag in %s matching aws.Filter%v", m.AWS.Region, identifier)
-	}
+func (r *run) destroyResources(ctx context.Context, d destroyer) error {
 	if err := r.Mark(ctx, "start", 0); err != nil {
 		return err
 	}
@@ -84,17 +79,7 @@ func (r *run) destroyResources(ctx context.Context, cloud *resources.Cloud, m me
 	if err != nil {
 		return err
 	}
-	if r.Leaks(installer.LeakUser) {
-		cloud.Blind = append(cloud.Blind, "user")
-	}
-	if r.Leaks(installer.LeakProfile) {
-		cloud.Blind = append(cloud.Blind, "instance-profile")
-	}
-	destroyer := &resources.Destroy{
-		Cloud: cloud, InfraID: m.InfraID, Identifiers: m.AWS.Identifier, Leave: lie.Leave,
-		Interval: max(r.Pace/2, 5*time.Millisecond), Info: r.info, Warn: r.warn, Debug: r.debug,
-	}
-	err = destroyer.Run(ctx)
+	err = d.destroy(ctx, lie.Leave)
 	if ctx.Err() != nil {
 		return act.ErrInterrupted
 	}

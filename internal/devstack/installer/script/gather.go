@@ -19,12 +19,8 @@ func (r *run) gatherBootstrap(ctx context.Context, keys []string) error {
 			return fail(exitGeneric, "failed to read SSH private key: %s", err)
 		}
 	}
-	a, cloud, err := r.open(ctx)
+	i, err := r.newInstall(ctx)
 	if err != nil {
-		return err
-	}
-	i := &install{run: r, assets: a, cloud: cloud}
-	if i.build, err = i.newBuild(ctx); err != nil {
 		return err
 	}
 	machines, err := i.build.Machines(ctx, "bootstrap")

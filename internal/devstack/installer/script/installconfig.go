@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,7 +48,8 @@ type pool struct {
 	Architecture   string `yaml:"architecture" json:"architecture,omitempty"`
 	Hyperthreading string `yaml:"hyperthreading" json:"hyperthreading,omitempty"`
 	Platform       struct {
-		AWS *machinePlatform `yaml:"aws" json:"aws,omitempty"`
+		AWS *machinePlatform    `yaml:"aws" json:"aws,omitempty"`
+		IBM *ibmMachinePlatform `yaml:"ibmcloud" json:"ibmcloud,omitempty"`
 	} `yaml:"platform" json:"platform"`
 }
 
@@ -64,21 +66,7 @@ type machinePlatform struct {
 
 type platform struct {
 	AWS *awsPlatform `yaml:"aws" json:"aws,omitempty"`
-}
-
-type awsPlatform struct {
-	Region            string            `yaml:"region" json:"region"`
-	UserTags          map[string]string `yaml:"userTags" json:"userTags,omitempty"`
-	PropagateUserTags bool              `yaml:"propagateUserTags" json:"propagateUserTags,omitempty"`
-	Default           *machinePlatform  `yaml:"defaultMachinePlatform" json:"defaultMachinePlatform,omitempty"`
-	LBType            string            `yaml:"lbType" json:"lbType,omitempty"`
-	AMIID             string            `yaml:"amiID" json:"amiID,omitempty"`
-	HostedZone        string            `yaml:"hostedZone" json:"hostedZone,omitempty"`
-	HostedZoneRole    string            `yaml:"hostedZoneRole" json:"hostedZoneRole,omitempty"`
-	ServiceEndpoints  []map[string]any  `yaml:"serviceEndpoints" json:"serviceEndpoints,omitempty"`
-	VPC               map[string]any    `yaml:"vpc" json:"vpc,omitempty"`
-	BestEffort        bool              `yaml:"bestEffortDeleteIgnition" json:"bestEffortDeleteIgnition,omitempty"`
-	PublicIPv4Pool    string            `yaml:"publicIpv4Pool" json:"publicIpv4Pool,omitempty"`
+	IBM *ibmPlatform `yaml:"ibmcloud" json:"ibmcloud,omitempty"`
 }
 
 // parseConfig parses install-config.yaml. An unknown key is only a warning, as in the real installer.
@@ -98,8 +86,6 @@ func parseConfig(raw []byte) (config installConfig, unknown, err error) {
 
 var (
 	validName   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
-	validTag    = regexp.MustCompile(`^[0-9A-Za-z_.:/=+\-@\p{Z}]+$`)
-	forbidden   = regexp.MustCompile(`(?i)^name$|^([^/]*\.)?(kubernetes|openshift)\.io/`)
 	validModes  = []string{"", "Mint", "Passthrough", "Manual"}
 	validPublic = []string{"", "External", "Internal"}
 )
@@ -121,34 +107,14 @@ func (c installConfig) validate() []string {
 	add(slices.Contains(validModes, c.CredentialsMode), "credentialsMode: Unsupported value: %q", c.CredentialsMode)
 	add(slices.Contains(validPublic, c.Publish), "publish: Unsupported value: %q", c.Publish)
 	add(c.replicas() > 0, "controlPlane.replicas: Invalid value: 0: number of control plane replicas must be positive")
-	if c.Platform.AWS == nil {
-		add(false, "platform: Invalid value: \"\": must specify one of the platforms (aws)")
+	if on := c.on(); on == nil {
+		add(false, "platform: Invalid value: \"\": must specify one of the platforms (aws, ibmcloud)")
 	} else {
-		add(c.Platform.AWS.Region != "", "platform.aws.region: Required value: region must be specified")
-		wrong = append(wrong, c.Platform.AWS.validateTags()...)
+		wrong = append(wrong, on.validate(c)...)
 	}
 	if err := validPullSecret(c.PullSecret); err != nil {
 		add(false, "pullSecret: Invalid value: %q: %s", c.PullSecret, err)
 	}
-	return wrong
-}
-
-func (p *awsPlatform) validateTags() []string {
-	var wrong []string
-	if len(p.UserTags) > 25 {
-		wrong = append(wrong, fmt.Sprintf("platform.aws.userTags: Too many: %d: must have at most 25 items", len(p.UserTags)))
-	}
-	for key, value := range p.UserTags {
-		switch {
-		case forbidden.MatchString(key):
-			wrong = append(wrong, fmt.Sprintf("platform.aws.userTags[%s]: Invalid value: %q: key is reserved", key, value))
-		case len(key) > 128 || !validTag.MatchString(key):
-			wrong = append(wrong, fmt.Sprintf("platform.aws.userTags[%s]: Invalid value: %q: key contains invalid characters", key, value))
-		case value == "" || len(value) > 256 || !validTag.MatchString(value):
-			wrong = append(wrong, fmt.Sprintf("platform.aws.userTags[%s]: Invalid value: %q: value contains invalid characters", key, value))
-		}
-	}
-	slices.Sort(wrong)
 	return wrong
 }
 
@@ -198,21 +164,15 @@ func (c installConfig) domain() string {
 
 // machineType returns a pool's type, with the platform's and the installer's default.
 func (c installConfig) machineType(p *pool) string {
-	if p != nil && p.Platform.AWS != nil && p.Platform.AWS.Type != "" {
-		return p.Platform.AWS.Type
-	}
-	if d := c.Platform.AWS.Default; d != nil && d.Type != "" {
-		return d.Type
-	}
-	return "m6i.xlarge"
+	on := c.on()
+	kind, _ := on.machines(c, p)
+	fallback, _ := on.machines(c, nil)
+	return cmp.Or(kind, fallback, on.defaultType())
 }
 
 // zones returns the union of the pools' zones; nil if a pool names none, which means all of the region.
 func (c installConfig) zones() []string {
-	var fallback []string
-	if d := c.Platform.AWS.Default; d != nil {
-		fallback = d.Zones
-	}
+	_, fallback := c.on().machines(c, nil)
 	pools := c.Compute
 	if c.ControlPlane != nil {
 		pools = append([]pool{*c.ControlPlane}, pools...)
@@ -221,10 +181,10 @@ func (c installConfig) zones() []string {
 		return fallback
 	}
 	var union []string
-	for _, p := range pools {
-		zones := fallback
-		if p.Platform.AWS != nil && len(p.Platform.AWS.Zones) > 0 {
-			zones = p.Platform.AWS.Zones
+	for i := range pools {
+		_, zones := c.on().machines(c, &pools[i])
+		if len(zones) == 0 {
+			zones = fallback
 		}
 		if len(zones) == 0 {
 			return nil

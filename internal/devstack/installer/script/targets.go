@@ -5,16 +5,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
-// open loads the assets and makes the cloud queries that the real installer makes before it writes anything: credentials and the
-// zone.
-func (r *run) open(ctx context.Context) (*assets, *resources.Cloud, error) {
+// open loads the assets and makes the cloud queries that the real installer makes before it writes anything.
+func (r *run) open(ctx context.Context) (*assets, account, error) {
 	a, err := r.load()
 	if err != nil {
 		return nil, nil, err
@@ -27,28 +25,14 @@ func (r *run) open(ctx context.Context) (*assets, *resources.Cloud, error) {
 			return nil, nil, err
 		}
 	}
-	cloud, err := resources.Open(ctx, a.config.Platform.AWS.Region, r.Wrote)
+	account, err := a.config.on().open(ctx, r, a)
 	if err != nil {
-		return nil, nil, fail(exitGeneric, "%s", err)
-	}
-	keys, err := cloud.Credentials(ctx)
-	if err != nil {
-		// The real installer asks for a key here, and reads the end of the input.
-		fmt.Fprintln(r.out, "? AWS Access Key ID ")
-		return nil, nil, fail(exitGeneric, `failed to fetch Install Config: failed to create install config: failed to retrieve AWS credentials: EOF`)
-	}
-	if mode := a.config.CredentialsMode; keys.SessionToken != "" && (mode == "" || mode == "Mint") {
-		return nil, nil, fail(exitConfig, "failed to create install config: AWS credentials provided by %s are not valid for Mint credentials mode", keys.Source)
-	}
-	r.info("Credentials loaded from the AWS config using %q provider", keys.Source)
-	a.keyID, a.keySecret = keys.AccessKeyID, keys.SecretAccessKey
-	if _, err := cloud.PublicZone(ctx, strings.TrimSuffix(a.config.BaseDomain, ".")); err != nil {
-		return nil, nil, fail(exitConfig, `failed to fetch Install Config: failed to create install config: platform provisioning check: baseDomain: Invalid value: %q: %s`, a.config.BaseDomain, err)
+		return nil, nil, err
 	}
 	if a.config.workers() == 0 {
 		r.warn("Making control-plane schedulable by setting MastersSchedulable to true for Scheduler cluster settings")
 	}
-	return a, cloud, nil
+	return a, account, nil
 }
 
 // createManifests is `create manifests`.
@@ -141,7 +125,8 @@ func (r *run) writeManifests(a *assets) error {
 // manifests returns the manifests by path. The secrets among them are real ones.
 func (a *assets) manifests() map[string]string {
 	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
-	object := func(version, kind, namespace, name, rest string) string {
+	on := a.config.on()
+	var object objectWriter = func(version, kind, namespace, name, rest string) string {
 		if namespace != "" {
 			namespace = "\n  namespace: " + namespace
 		}
@@ -153,7 +138,7 @@ func (a *assets) manifests() map[string]string {
 		"manifests/cluster-dns-02-config.yml": object("config.openshift.io/v1", "DNS", "", "cluster",
 			"spec:\n  baseDomain: "+a.config.domain()+"\n  privateZone:\n    tags:\n      Name: "+a.infraID+"-int\n"),
 		"manifests/cluster-infrastructure-02-config.yml": object("config.openshift.io/v1", "Infrastructure", "", "cluster",
-			"status:\n  infrastructureName: "+a.infraID+"\n  platform: AWS\n  apiServerURL: https://api."+a.config.domain()+":6443\n"),
+			"status:\n  infrastructureName: "+a.infraID+"\n  platform: "+on.infraCluster()[:3]+"\n  apiServerURL: https://api."+a.config.domain()+":6443\n"),
 		"manifests/cluster-ingress-02-config.yml": object("config.openshift.io/v1", "Ingress", "", "cluster", "spec:\n  domain: apps."+a.config.domain()+"\n"),
 		"manifests/cluster-network-02-config.yml": object("config.openshift.io/v1", "Network", "", "cluster", "spec:\n  networkType: OVNKubernetes\n"),
 		"manifests/cluster-proxy-01-config.yaml":  object("config.openshift.io/v1", "Proxy", "", "cluster", "spec: {}\n"),
@@ -168,17 +153,13 @@ func (a *assets) manifests() map[string]string {
 			fmt.Sprintf("spec:\n  replicas: %d\n", a.config.replicas())),
 		"openshift/openshift-install-manifests.yaml":                            object("v1", "ConfigMap", "openshift-config", "openshift-install-manifests", "data:\n  invoker: user\n"),
 		"cluster-api/000_capi-namespace.yaml":                                   object("v1", "Namespace", "", "openshift-cluster-api-guests", ""),
-		"cluster-api/01_aws-cluster-controller-identity-default.yaml":           object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSClusterControllerIdentity", "openshift-cluster-api-guests", "default", ""),
-		"cluster-api/02_infra-cluster.yaml":                                     object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSCluster", "openshift-cluster-api-guests", a.infraID, ""),
-		"cluster-api/machines/10_inframachine_" + a.infraID + "-bootstrap.yaml": object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSMachine", "openshift-cluster-api-guests", a.infraID+"-bootstrap", ""),
+		"cluster-api/02_infra-cluster.yaml":                                     object("infrastructure.cluster.x-k8s.io/v1beta2", on.infraCluster(), "openshift-cluster-api-guests", a.infraID, ""),
+		"cluster-api/machines/10_inframachine_" + a.infraID + "-bootstrap.yaml": object("infrastructure.cluster.x-k8s.io/v1beta2", on.infraMachine(), "openshift-cluster-api-guests", a.infraID+"-bootstrap", ""),
 	}
-	if a.config.CredentialsMode != "Manual" {
-		files["openshift/99_cloud-creds-secret.yaml"] = object("v1", "Secret", "kube-system", "aws-creds",
-			"data:\n  aws_access_key_id: "+encode(a.keyID)+"\n  aws_secret_access_key: "+encode(a.keySecret)+"\n")
-	}
+	maps.Copy(files, on.manifests(a, object))
 	for i := range a.config.replicas() {
 		files[fmt.Sprintf("cluster-api/machines/10_inframachine_%s-master-%d.yaml", a.infraID, i)] =
-			object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSMachine", "openshift-cluster-api-guests", fmt.Sprintf("%s-master-%d", a.infraID, i), "")
+			object("infrastructure.cluster.x-k8s.io/v1beta2", on.infraMachine(), "openshift-cluster-api-guests", fmt.Sprintf("%s-master-%d", a.infraID, i), "")
 		files[fmt.Sprintf("openshift/99_openshift-cluster-api_master-machines-%d.yaml", i)] =
 			object("machine.openshift.io/v1beta1", "Machine", "openshift-machine-api", fmt.Sprintf("%s-master-%d", a.infraID, i), "")
 	}

@@ -25,15 +25,11 @@ func (r *run) waitForInstall(ctx context.Context) error {
 	if len(degraded) > 0 {
 		return i.withoutCredentials(degraded)
 	}
-	zone, err := i.cloud.PublicZone(ctx, i.build.BaseDomain)
+	there, err := i.build.ingress(ctx)
 	if err != nil {
 		return err
 	}
-	records, err := i.cloud.RecordsUnder(ctx, zone, i.build.Domain())
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(strings.Join(records, " "), ".apps."+i.build.Domain()) {
+	if !there {
 		return fail(exitInstall, "%s", worded(exitInstall, "Cluster operators authentication, console, ingress are not available"))
 	}
 	return i.settled(ctx)
@@ -62,12 +58,8 @@ func (r *run) takeUp(ctx context.Context) (*install, error) {
 	if !r.exists("auth", "kubeconfig") {
 		return nil, fail(exitGeneric, "loading kubeconfig: stat %s: no such file or directory", r.path("auth", "kubeconfig"))
 	}
-	a, cloud, err := r.open(ctx)
+	i, err := r.newInstall(ctx)
 	if err != nil {
-		return nil, err
-	}
-	i := &install{run: r, assets: a, cloud: cloud}
-	if i.build, err = i.newBuild(ctx); err != nil {
 		return nil, err
 	}
 	masters, err := i.build.Machines(ctx, "master")
@@ -79,7 +71,7 @@ func (r *run) takeUp(ctx context.Context) (*install, error) {
 		if strings.HasSuffix(r.leaf, "bootstrap-complete") {
 			code, text = exitBootstrap, "failed waiting for Kubernetes API: "
 		}
-		return nil, fail(code, "%sGet \"https://api.%s:6443/version\": dial tcp: connect: connection refused", text, a.config.domain())
+		return nil, fail(code, "%sGet \"https://api.%s:6443/version\": dial tcp: connect: connection refused", text, i.config.domain())
 	}
 	return i, nil
 }

@@ -1,0 +1,66 @@
+package installertest
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+)
+
+// IBMKey is an API key of the stand-in IBM Cloud, and occurs nowhere else.
+const IBMKey = "ibm-key-of-the-tests"
+
+// StartIBMCloud starts an empty IBM Cloud for this test.
+func StartIBMCloud(t testing.TB) *World {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	server, err := ibmcloud.Start(context.Background(), ibmcloud.Config{Callers: []ibmcloud.Caller{{Name: "admin", APIKey: IBMKey}}, Settle: 5 * time.Millisecond})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	t.Setenv(installer.IBMCloudVariable, server.Base())
+	t.Setenv("IC_API_KEY", IBMKey)
+	return &World{IBM: server, Binary: path, Faults: filepath.Join(t.TempDir(), "faults.json")}
+}
+
+// IBMConfig returns a small cluster's install-config with the given number of workers. Without a resource group the installer makes one.
+func IBMConfig(name, group string, workers int) string {
+	if group != "" {
+		group = "    resourceGroupName: " + group + "\n"
+	}
+	return fmt.Sprintf(`apiVersion: v1
+baseDomain: labs.example.com
+metadata:
+  name: %s
+credentialsMode: Manual
+controlPlane:
+  name: master
+  replicas: 3
+  platform: {ibmcloud: {type: bx2-4x16, zones: [us-east-1]}}
+compute:
+- name: worker
+  replicas: %d
+  platform: {ibmcloud: {type: bx2-4x16, zones: [us-east-1]}}
+platform:
+  ibmcloud:
+    region: us-east
+%spublish: External
+pullSecret: '%s'
+sshKey: ssh-rsa AAAAB3NzaC1yc2E
+`, name, workers, group, PullSecret)
+}
+
+func (w *World) leftOnIBMCloud(texts []string) (left []string) {
+	for _, text := range texts {
+		for _, r := range w.IBM.Resources(text) {
+			left = append(left, r.Type+" "+r.ID+" "+r.Name)
+		}
+	}
+	return left
+}
