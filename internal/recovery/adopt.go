@@ -15,6 +15,7 @@ import (
 type Adoption struct {
 	Orphan    string // id; its removal was approved
 	Cluster   string // id, by its tags
+	Platform  string
 	Account   string // in which it was seen
 	Resources []Tagged
 	Why       string // for people and the audit trail
@@ -52,7 +53,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	}
 	for _, resource := range a.Resources {
 		if resource.Tags[tagkey.ClusterID] == a.Cluster {
-			of.addResource(resource.Region, resource.Resource)
+			of.addResource(a.Platform, resource.Region, resource.Resource)
 		}
 	}
 	if err := r.read(ctx, of); err != nil && of.unread {

@@ -92,7 +92,10 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 	if record := c.record(); record != nil {
 		about = *record
 	} else {
-		about = contract.AttemptRecord{Installation: r.Installation, Name: c.tags[tagkey.ClusterName], Region: c.region, BaseDomain: r.BaseDomain, Platform: Platform, Tags: c.tags}
+		about = contract.AttemptRecord{Installation: r.Installation, Name: c.tags[tagkey.ClusterName], Region: c.region, Platform: c.platform, Tags: c.tags}
+		if r.BaseDomain != nil {
+			about.BaseDomain = r.BaseDomain(c.platform)
+		}
 	}
 	switch {
 	case about.Installation != r.Installation:
@@ -104,7 +107,7 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 	case about.BaseDomain == "":
 		return about, "its base domain is unknown"
 	}
-	about.Version, about.Platform = cmp.Or(about.Version, "unknown"), cmp.Or(about.Platform, Platform)
+	about.Version, about.Platform = cmp.Or(about.Version, "unknown"), cmp.Or(about.Platform, names.AWS)
 	return about, ""
 }
 
@@ -117,7 +120,7 @@ func (r *run) row(c *cluster, about contract.AttemptRecord) (row store.Row, end 
 			accepted.At = earlier(accepted.At, a.at)
 		}
 	}
-	spec := r.Spec(about.Version)
+	spec := r.Spec(about.Platform, about.Version)
 	spec.Account, spec.CredentialsMode = about.Account, about.CredentialsMode
 	spec.DestroyDeadline = cmp.Or(about.DestroyDeadline, time.Hour)
 	row = store.Row{

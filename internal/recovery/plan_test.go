@@ -24,7 +24,7 @@ func newRun() *run {
 	return &run{
 		Config: Config{
 			Installation: "test", BucketName: "bucket", Keep: 8 * time.Hour, Wait: time.Minute,
-			Spec: func(string) store.Spec { return store.Spec{PullSecretRef: "file:/pull"} },
+			Spec: func(string, string) store.Spec { return store.Spec{PullSecretRef: "file:/pull"} },
 		},
 		view: store.RecoveryView{Now: now, Clusters: map[string]store.RecoveryRow{}}, seen: map[string]*cluster{},
 	}
@@ -122,9 +122,9 @@ func TestANameThatIsNotTheClustersOwnIsLeftOut(t *testing.T) {
 
 func TestAClusterOfWhichOnlyTagsTellIsTornDownByThem(t *testing.T) {
 	r := newRun()
-	r.BaseDomain = "labs.example.com"
+	r.BaseDomain = func(string) string { return "labs.example.com" }
 	c := r.of("clu_2")
-	c.addResource("us-east-1", cloudtags.Resource{ARN: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1", Tags: map[string]string{
+	c.addResource("aws", "us-east-1", cloudtags.Resource{ARN: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1", Tags: map[string]string{
 		tagkey.ClusterID: "clu_2", tagkey.ClusterName: "shop", tagkey.KubernetesCluster + "shop-abcde": "owned",
 	}})
 	p := r.planUnknown(c)
