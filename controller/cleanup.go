@@ -132,6 +132,7 @@ func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan
 		if err := json.Unmarshal(row.Resource, &seen); err != nil {
 			return fmt.Errorf("read resource %s: %w", row.ID, err)
 		}
+		a.Names = append(a.Names, seen.Name)
 		a.Resources = append(a.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: seen.ID, Tags: seen.Tags}, Region: seen.Region})
 	}
 	switch err := c.Cleanup.Adopter.Adopt(ctx, a); {

@@ -222,6 +222,13 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 			}
 		}
 	}
+	if of.Platform == names.IBMCloud { // whose names tell it, and no tag
+		for _, s := range seen {
+			if infraID := of.InfraIDIn(s.Name); infraID != "" && !slices.Contains(infraIDs, infraID) {
+				infraIDs = append(infraIDs, infraID)
+			}
+		}
+	}
 	switch {
 	case !strings.HasPrefix(of.Cluster, "clu_"):
 		return of, nil, fmt.Sprintf("%q is not the id of a cluster", of.Cluster)

@@ -18,7 +18,8 @@ type Adoption struct {
 	Platform  string
 	Account   string // in which it was seen
 	Resources []Tagged
-	Why       string // for people and the audit trail
+	Names     []string // of the resources; on IBM Cloud they tell the cluster's infraID, and no tag does
+	Why       string   // for people and the audit trail
 }
 
 // Tagged is a resource with the region in which it was seen.
@@ -44,6 +45,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	}
 	r := &run{Config: c, seen: map[string]*cluster{}}
 	of := r.of(a.Cluster)
+	of.names = a.Names
 	traces, err := c.Bucket.TracesOf(ctx, a.Cluster)
 	if err != nil {
 		return err

@@ -242,7 +242,10 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 
 // unrecorded returns an attempt for each infraID of the cluster that the archives or the tags name and no row does.
 func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int) (out []store.RecoveredAttempt) {
-	named := slices.Clone(c.infraIDs)
+	named, group := slices.Clone(c.infraIDs), ""
+	if of.Platform == names.IBMCloud {
+		named, group = ofIBMCloud(of, c.names, number)
+	}
 	for _, n := range c.numbers() {
 		for _, s := range c.attempts[n].snapshots {
 			named = append(named, s.InfraID)
@@ -255,11 +258,31 @@ func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int)
 		known = append(known, infraID)
 		out = append(out, store.RecoveredAttempt{
 			Number: number, Kind: lifecycle.Create, OpenedAt: r.view.Now,
-			Identity: store.IdentityRow{InfraID: infraID, Region: of.Region, Metadata: string(of.MetadataJSON(names.Identity{InfraID: infraID}))},
+			Identity: store.IdentityRow{InfraID: infraID, CCOName: group, Region: of.Region, Metadata: string(of.MetadataJSON(names.Identity{InfraID: infraID, CCOName: group}))},
 		})
 		number++
 	}
 	return out
+}
+
+// ofIBMCloud returns the infraIDs from which names on IBM Cloud were made, and the cluster's resource group if it has one infraID and one
+// group: with more, nobody knows which belong together.
+func ofIBMCloud(of names.Scope, named []string, most int) (infraIDs []string, group string) {
+	of.Attempt = most
+	var groups []string
+	for _, name := range named {
+		if infraID := of.InfraIDIn(name); infraID != "" && !slices.Contains(infraIDs, infraID) {
+			infraIDs = append(infraIDs, infraID)
+		}
+		if of.IsCCOName(name) && !slices.Contains(groups, name) {
+			groups = append(groups, name)
+		}
+	}
+	slices.Sort(infraIDs)
+	if len(infraIDs) == 1 && len(groups) == 1 {
+		group = groups[0]
+	}
+	return infraIDs, group
 }
 
 func identities(list []store.RecoveredAttempt) (names []string) {

@@ -28,6 +28,7 @@ type cluster struct {
 	region   string
 	arns     []string
 	infraIDs []string // by the tags of its resources
+	names    []string // of its resources
 }
 
 // attempt is everything that was seen of one attempt in the bucket.
