@@ -276,6 +276,7 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 	if err != nil {
 		return store.Row{}, fmt.Errorf("render install-config of %s: %w", g.Profile, err)
 	}
+	cloud := s.installs.Clouds[g.Platform]
 	row := store.Row{
 		CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment,
 		Source: string(r.Request.Source), Tags: tags,
@@ -283,7 +284,7 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace, RunGrace: g.RunGrace,
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: s.installs.Releases[g.Version],
 			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
-			CloudCredsRef: s.installs.CloudCredsRef, Account: s.installs.Account,
+			CloudCredsRef: cloud.CredentialsRef, Account: cloud.Account,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy, AccessMost: profile.MaxAccess,
 			OffHoursChosen: r.Request.OffHours,
 		},

@@ -90,11 +90,11 @@ type Config struct {
 	GitHub        GitHub
 	Artifacts     Artifacts
 	Installs      Installs
-	Accounts      func() []sweeps.Wanted // that are looked through for orphans
-	RunnersIn     string                 // the cloud account that runners use; empty: it is not known
-	SlackEmails   []string               // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
-	AccessMost    time.Duration          // how long a kubeconfig may be valid; zero: UsualAccess
-	UI            string                 // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
+	Accounts      func() []sweeps.Wanted       // that are looked through for orphans
+	RunnersIn     func(platform string) string // the account of a platform that runners use; nil or empty: it is not known
+	SlackEmails   []string                     // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
+	AccessMost    time.Duration                // how long a kubeconfig may be valid; zero: UsualAccess
+	UI            string                       // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
 	Log           *slog.Logger
 }
 
@@ -103,9 +103,14 @@ type Installs struct {
 	PullSecretRef string            // e.g. file:/run/secrets/pull-secret
 	SSHKey        string            // public key for the nodes; empty: the public half of SSHKeyRef
 	SSHKeyRef     string            // private key for debugging failed bootstraps; empty: none
-	CloudCredsRef string            // the cloud's keys; empty: the runner's own identity
 	Releases      map[string]string // version → release image pinned by digest, for versions the installers' directory lacks
-	Account       string            // the only cloud account to work in; empty: the runner's own
+	Clouds        map[string]Cloud  // by platform
+}
+
+// Cloud is what differs between the clouds in a spec.
+type Cloud struct {
+	Account        string // the only one to work in; empty: the runner's own
+	CredentialsRef string // the cloud's keys; empty: the runner's own identity
 }
 
 // Service implements the use cases. It is safe for concurrent use.

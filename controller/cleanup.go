@@ -33,10 +33,9 @@ type Adopter interface {
 
 // Cleanup says what is removed of what sweeps find.
 type Cleanup struct {
-	Account    string                  // that runners use; empty: it is not known
-	BaseDomain func() string           // of clusters that only tags tell of; nil or empty: it is unknown
-	Delete     []lifecycle.OrphanClass // that are removed without a person's approval; empty: none
-	Adopter    Adopter                 // nil: nothing is adopted
+	Planner cleanup.Config          // how removals are planned
+	Delete  []lifecycle.OrphanClass // that are removed without a person's approval; empty: none
+	Adopter Adopter                 // nil: nothing is adopted
 }
 
 type cleanupWorker struct {
@@ -76,7 +75,7 @@ func (c *Controller) approveBySetting(ctx context.Context) error {
 			return err
 		}
 		why := ""
-		switch p := c.planner().PlanOf(r); {
+		switch p := c.Cleanup.Planner.PlanOf(r); {
 		case p.Refused != "":
 			why = fmt.Sprintf("sweep.delete has %s, but no teardown can remove it: %s", p.Class, p.Refused)
 		case p.Doubt != "":
@@ -97,21 +96,13 @@ func (c *Controller) approveBySetting(ctx context.Context) error {
 	return err
 }
 
-// planner plans removals with the catalogue in force.
-func (c *Controller) planner() cleanup.Config {
-	if c.Cleanup.BaseDomain == nil {
-		return cleanup.Config{Account: c.Cleanup.Account}
-	}
-	return cleanup.Config{BaseDomain: c.Cleanup.BaseDomain(), Account: c.Cleanup.Account}
-}
-
 // beginRemoval begins an approved removal, or records why it waits or why no teardown can do it.
 func (c *Controller) beginRemoval(ctx context.Context, id string) error {
 	r, err := c.Store.Sweeps.Removal(ctx, id)
 	if err != nil {
 		return err
 	}
-	switch p := c.planner().PlanOf(r); {
+	switch p := c.Cleanup.Planner.PlanOf(r); {
 	case p.Refused != "":
 		c.Log.WarnContext(ctx, "no teardown can remove an orphan", "orphan", id, "why", p.Refused)
 		return c.Store.Sweeps.Refuse(ctx, id, p.Refused)
@@ -135,12 +126,13 @@ func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan
 	if c.Cleanup.Adopter == nil {
 		return c.Store.Sweeps.Refuse(ctx, p.Orphan, "this server cannot read the artifacts' bucket")
 	}
-	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Account: r.Orphan.Account, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.StateWhy + ")"}
+	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Platform: r.Orphan.Platform, Account: r.Orphan.Account, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.StateWhy + ")"}
 	for _, row := range r.Seen {
 		var seen contract.SeenResource
 		if err := json.Unmarshal(row.Resource, &seen); err != nil {
 			return fmt.Errorf("read resource %s: %w", row.ID, err)
 		}
+		a.Names = append(a.Names, seen.Name)
 		a.Resources = append(a.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: seen.ID, Tags: seen.Tags}, Region: seen.Region})
 	}
 	switch err := c.Cleanup.Adopter.Adopt(ctx, a); {

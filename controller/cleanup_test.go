@@ -30,7 +30,7 @@ func (a *adopter) Adopt(_ context.Context, of recovery.Adoption) error {
 // found stores an orphan of this installation: a VPC with the marks of a cluster, reported.
 func (h *fixture) found(class lifecycle.OrphanClass, cluster, infraID string, known bool) (id string) {
 	h.t.Helper()
-	id, h.Cleanup.Account = store.NewID("orp"), "123456789012"
+	id, h.Cleanup.Planner.Account = store.NewID("orp"), func(string) string { return "123456789012" }
 	tags := map[string]string{
 		tagkey.ManagedBy: tagkey.ControlPlaneName, tagkey.Installation: "test", tagkey.ClusterID: cluster, tagkey.ClusterName: "shop", tagkey.KubernetesCluster + infraID: tagkey.Owned,
 	}
@@ -127,7 +127,7 @@ func TestTheSettingLeavesAnUnknownClusterThatMayBeAlive(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	a := &adopter{}
-	h.Cleanup.Adopter, h.Cleanup.BaseDomain = a, func() string { return "labs.example.com" }
+	h.Cleanup.Adopter, h.Cleanup.Planner.BaseDomain = a, func(string) string { return "labs.example.com" }
 	h.Cleanup.Delete = []lifecycle.OrphanClass{lifecycle.ClassUnknown}
 	id := h.found(lifecycle.ClassUnknown, "clu_9", "shop-abcde", false)
 	ends := func(at time.Time) {
@@ -149,7 +149,7 @@ func TestAnUnknownClusterIsHandedToTheRecovery(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	a := &adopter{}
-	h.Cleanup.Adopter, h.Cleanup.BaseDomain = a, func() string { return "labs.example.com" }
+	h.Cleanup.Adopter, h.Cleanup.Planner.BaseDomain = a, func(string) string { return "labs.example.com" }
 	id := h.found(lifecycle.ClassUnknown, "clu_9", "shop-abcde", false)
 	h.work(queue.CleanupArgs{})
 	require.Empty(t, a.asked, "only what was approved")

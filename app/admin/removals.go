@@ -16,9 +16,6 @@ import (
 // MostOrphans is how many orphans one request may decide about.
 const MostOrphans = 100
 
-// orphansOn is the platform whose clusters sweeps find.
-const orphansOn = "aws"
-
 // PlanRemovals returns how each of the orphans would be removed. It changes nothing.
 func (s *Service) PlanRemovals(ctx context.Context, p policy.Principal, ids []string) ([]cleanup.Plan, error) {
 	if err := app.MayForEverybody(p, policy.ActCleanup, messages.ToRemoveOrphans); err != nil {
@@ -27,7 +24,7 @@ func (s *Service) PlanRemovals(ctx context.Context, p policy.Principal, ids []st
 	if err := checkOrphans(ids); err != nil {
 		return nil, err
 	}
-	planner := cleanup.Config{BaseDomain: s.catalogue().OnlyBaseDomain(orphansOn), Account: s.runnersIn}
+	planner := cleanup.Config{BaseDomain: s.catalogue().OnlyBaseDomain, Account: s.runnersIn}
 	plans := make([]cleanup.Plan, len(ids))
 	for i, id := range ids {
 		r, err := s.store.Sweeps.Removal(ctx, id)

@@ -18,9 +18,9 @@ type Service struct {
 	catalogue func() catalogue.Catalogue
 	keeper    app.Keeper
 	github    app.GitHub
-	accounts  func() []sweeps.Wanted // that are looked through; nil: none
-	runnersIn string                 // the account that runners use; empty: it is not known
-	issuers   []string               // of GitHub Actions, besides those whose addresses show it
+	accounts  func() []sweeps.Wanted       // that are looked through; nil: none
+	runnersIn func(platform string) string // the account that runners use; nil or empty: it is not known
+	issuers   []string                     // of GitHub Actions, besides those whose addresses show it
 	since     time.Time
 }
 

@@ -99,7 +99,7 @@ func fixtureWith(t *testing.T, terms catalogue.Catalogue, change func(*Config)) 
 func appConfig(s *store.Store, terms catalogue.Catalogue, files shelf, gh app.GitHub) app.Config {
 	return app.Config{
 		Store: s, Artifacts: files, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: gh, UI: "http://ocpctl.test", GitHubSite: "https://github.com",
-		Policy: policy.Settings{Installation: "test"}, Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", SSHKey: "ssh-rsa ours", Account: "123456789012"},
+		Policy: policy.Settings{Installation: "test"}, Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", SSHKey: "ssh-rsa ours", Clouds: map[string]app.Cloud{"aws": {Account: "123456789012"}}},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
 	}
 }

@@ -62,7 +62,7 @@ identities:
 `, "teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n"})
 	cfg := app.Config{
 		Store: s, Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
-		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"},
+		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Clouds: map[string]app.Cloud{"aws": {Account: "123456789012"}}},
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)

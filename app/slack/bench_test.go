@@ -28,7 +28,7 @@ func BenchmarkPress(b *testing.B) {
 	terms.Identities = append(terms.Identities, seats()...)
 	c := app.Config{
 		Store: servicetest.Store(b, pgtest.New(b)), Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Installation: "test"},
-		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"}, UI: "http://127.0.0.1:8080",
+		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Clouds: map[string]app.Cloud{"aws": {Account: "123456789012"}}}, UI: "http://127.0.0.1:8080",
 	}
 	core := app.New(c)
 	service := slackapp.New(core, credentials.New(core, c), admin.New(core, c), newWorkspace(), c)

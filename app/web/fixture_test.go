@@ -69,7 +69,7 @@ func newFixture(t *testing.T) *fixture {
 	h.issuer = servicetest.Issuer(t)
 	terms := ownCatalogue(t)
 	h.app = app.Config{
-		RunnersIn: "123456789012",
+		RunnersIn: func(string) string { return "123456789012" },
 		Store:     h.store, Artifacts: h.shelf, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: githubAnswers{}, UI: h.base,
 		Policy: policy.Settings{Installation: "test"}, Installs: app.Installs{PullSecretRef: "file:/run/pull-secret"},
 	}

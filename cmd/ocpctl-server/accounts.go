@@ -8,31 +8,37 @@ import (
 	"github.com/ocpctl/ocpctl/controller"
 	"github.com/ocpctl/ocpctl/internal/orphans"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
-// homeRegion is where an account is asked about what has no region, if neither it nor a profile says otherwise.
-const homeRegion = "us-east-1"
+// homeRegions are where an account is asked about what has no region, by platform, if neither the account nor a profile says otherwise.
+var homeRegions = map[string]string{names.AWS: "us-east-1", names.IBMCloud: "us-south"}
 
 // accounts returns the accounts that are looked through, with the base domains of the catalogue in force.
 func accounts(c config.Config, of catalogue.Catalogue) (list []sweeps.Wanted) {
-	region, domains := "", []string{}
+	for _, a := range c.SweepAccounts() {
+		region, domains := places(of, a.Platform)
+		list = append(list, sweeps.Wanted{Platform: a.Platform, Account: a.Account, Spec: sweeps.Spec{
+			Installation: c.Installation, HomeRegion: cmp.Or(a.Region, region, homeRegions[a.Platform]), Regions: a.Regions, BaseDomains: domains,
+			CloudCredentialsRef: a.CredentialsRef, CallsPerSecond: c.Sweep.CallsPerSecond,
+		}})
+	}
+	return list
+}
+
+// places returns the default region of a platform's first profile, and the base domains of all of them.
+func places(of catalogue.Catalogue, platform string) (region string, domains []string) {
+	domains = []string{}
 	for _, p := range of.All() {
-		if !p.Enabled || p.Platform != "aws" {
+		if !p.Enabled || p.Platform != platform {
 			continue
 		}
 		region = cmp.Or(region, p.DefaultRegion)
 		domains = append(domains, p.BaseDomains.Allow...)
 	}
 	slices.Sort(domains)
-	domains = slices.Compact(domains)
-	for _, a := range c.SweepAccounts() {
-		list = append(list, sweeps.Wanted{Platform: a.Platform, Account: a.Account, Spec: sweeps.Spec{
-			Installation: c.Installation, HomeRegion: cmp.Or(a.Region, region, homeRegion), Regions: a.Regions, BaseDomains: domains,
-			CloudCredentialsRef: a.CredentialsRef, CallsPerSecond: c.Sweep.CallsPerSecond,
-		}})
-	}
-	return list
+	return region, slices.Compact(domains)
 }
 
 // sweepAccounts returns what the controller looks through.

@@ -4,15 +4,18 @@ import (
 	"context"
 
 	"github.com/ocpctl/ocpctl/controller"
+	"github.com/ocpctl/ocpctl/internal/cleanup"
 	"github.com/ocpctl/ocpctl/internal/recovery"
 )
 
 // wireCleanup says what is removed of what sweeps find. The catalogue can change while the server runs.
 func (in inner) wireCleanup() controller.Cleanup {
-	return controller.Cleanup{Account: in.cfg.RunnersIn(), BaseDomain: in.baseDomain, Delete: in.cfg.Sweep.Classes(), Adopter: adopter{in}}
+	return controller.Cleanup{Planner: cleanup.Config{Account: in.cfg.RunnersIn, BaseDomain: in.baseDomain}, Delete: in.cfg.Sweep.Classes(), Adopter: adopter{in}}
 }
 
-func (in inner) baseDomain() string { return in.catalogue.Current().OnlyBaseDomain(recovery.Platform) }
+func (in inner) baseDomain(platform string) string {
+	return in.catalogue.Current().OnlyBaseDomain(platform)
+}
 
 // adopter gives a row to a cluster that only the cloud knows. It asks no cloud: a sweep did.
 type adopter struct{ in inner }
@@ -20,7 +23,7 @@ type adopter struct{ in inner }
 func (a adopter) Adopt(ctx context.Context, of recovery.Adoption) error {
 	c := a.in.cfg
 	return recovery.Config{
-		Store: a.in.store, Bucket: a.in.bucket, BucketName: c.Artifacts.Bucket, Installation: c.Installation, BaseDomain: a.in.baseDomain(),
+		Store: a.in.store, Bucket: a.in.bucket, BucketName: c.Artifacts.Bucket, Installation: c.Installation, BaseDomain: a.in.baseDomain,
 		Spec: specOf(c), Keep: keepRecovered, Wait: c.Runner.Lease + c.Limits.LeaseGrace, Log: a.in.log,
 	}.Adopt(ctx, of)
 }

@@ -6,16 +6,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 )
 
-func TestEveryClusterIsFrozenWithTheRunnersSettings(t *testing.T) {
+func TestEveryClusterIsFrozenWithTheRunnersSettingsAndItsCloudsKeys(t *testing.T) {
 	runner := config.Runner{
 		CloudCredsRef: "aws-sm:cloud", SSHKeyRef: "aws-sm:ocpctl/ssh#private",
 		Releases: map[string]string{"4.20.3": "quay.io/openshift-release-dev/ocp-release@sha256:" + strings.Repeat("0f", 32)},
 	}
-	runs := inner{cfg: config.Config{Runner: runner}}.installs()
-	require.Equal(t, runner.CloudCredsRef, runs.CloudCredsRef)
+	ibm := config.Cloud{Account: strings.Repeat("0a", 16), CredentialsRef: "aws-sm:ibm"}
+	runs := inner{cfg: config.Config{Runner: runner, Account: "123456789012", Clouds: config.Clouds{IBMCloud: ibm}}}.installs()
+	require.Equal(t, map[string]app.Cloud{"aws": {Account: "123456789012", CredentialsRef: runner.CloudCredsRef}, "ibmcloud": app.Cloud(ibm)}, runs.Clouds)
 	require.Equal(t, runner.SSHKeyRef, runs.SSHKeyRef)
 	require.Equal(t, runner.Releases, runs.Releases)
 }

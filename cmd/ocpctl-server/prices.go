@@ -16,12 +16,12 @@ import (
 
 const pricesCommand = "refresh-prices"
 
-// names is a flag that can be given several times.
-type names []string
+// repeated is a flag that can be given several times.
+type repeated []string
 
-func (n *names) String() string { return strings.Join(*n, ",") }
+func (n *repeated) String() string { return strings.Join(*n, ",") }
 
-func (n *names) Set(value string) error {
+func (n *repeated) Set(value string) error {
 	*n = append(*n, value)
 	return nil
 }
@@ -31,7 +31,7 @@ func refreshPrices(args []string, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+pricesCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
 	to := flags.String("list", "", "price `file` to refresh, prices/aws.yaml in a catalogue's directory; the built-in one is its start if there is none")
-	var regions, instances names
+	var regions, instances repeated
 	flags.Var(&regions, "region", "also prices of this `region`; can be repeated")
 	flags.Var(&instances, "instance", "also prices of this instance `type`, in every region; can be repeated")
 	flags.Usage = func() {

@@ -77,12 +77,12 @@ func recoverySettings(ctx context.Context, c config.Config, r config.Roles, log 
 	catalogue := live.Current()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Get(name)
-		if profile.Platform != recovery.Platform {
+		if profile.Platform != recovery.Searched {
 			continue
 		}
 		set.Regions = append(set.Regions, profile.RegionNames()...)
 	}
-	set.BaseDomain = catalogue.OnlyBaseDomain(recovery.Platform)
+	set.BaseDomain = catalogue.OnlyBaseDomain
 	if set.Bucket, err = artifacts.New(ctx, artifacts.Config{Bucket: c.Artifacts.Bucket}); err != nil {
 		return set, err
 	}
@@ -94,31 +94,32 @@ func recoverySettings(ctx context.Context, c config.Config, r config.Roles, log 
 }
 
 // specOf returns the spec of a recovered cluster of a version: the settings in force now.
-func specOf(c config.Config) func(version string) store.Spec {
-	return func(version string) store.Spec {
+func specOf(c config.Config) func(platform, version string) store.Spec {
+	return func(platform, version string) store.Spec {
 		return store.Spec{
 			Zones: []string{}, PullSecretRef: c.Runner.PullSecretRef, SSHKey: c.Runner.SSHKey, SSHKeyRef: c.Runner.SSHKeyRef,
-			CloudCredsRef: c.Runner.CloudCredsRef, ReleaseImage: c.Runner.Releases[version],
+			CloudCredsRef: c.Cloud(platform).CredentialsRef, ReleaseImage: c.Runner.Releases[version],
 		}
 	}
 }
 
 // cloudTags asks the cloud with the runners' keys, or with this process's own identity if they have none.
 func cloudTags(ctx context.Context, c config.Config) (*cloudtags.Client, error) {
-	if c.Runner.CloudCredsRef == "" {
+	field, ref := c.CredentialsField(recovery.Searched)
+	if ref == "" {
 		return cloudtags.New(ctx)
 	}
-	raw, err := c.Secret(ctx, "runner.cloud_credentials_ref", c.Runner.CloudCredsRef)
+	raw, err := c.Secret(ctx, field, ref)
 	if err != nil {
 		return nil, err
 	}
-	kind, err := platform.Of(recovery.Platform)
+	kind, err := platform.Of(recovery.Searched)
 	if err != nil {
 		return nil, err
 	}
 	keys, err := kind.ParseKeys(raw)
 	if err != nil {
-		return nil, fmt.Errorf("runner.cloud_credentials_ref: %w", err)
+		return nil, fmt.Errorf("%s: %w", field, err)
 	}
 	return cloudtags.New(ctx, awsconfig.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(keys.ID, keys.Secret.Reveal(), keys.Token.Reveal())))
 }

@@ -187,7 +187,7 @@ func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	site := github.Site(cfg.GitHub.APIURL)
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: func() []sweeps.Wanted { return accounts(cfg, in.catalogue.Current()) }, RunnersIn: cfg.RunnersIn(), UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: func() []sweeps.Wanted { return accounts(cfg, in.catalogue.Current()) }, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
 		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Installs: in.installs(),
 	}
@@ -203,9 +203,13 @@ func (in inner) keeper() app.Keeper {
 
 // installs returns what every cluster's spec is frozen with.
 func (in inner) installs() app.Installs {
-	r := in.cfg.Runner
+	r, clouds := in.cfg.Runner, map[string]app.Cloud{}
+	for _, platform := range config.Platforms {
+		of := in.cfg.Cloud(platform)
+		clouds[platform] = app.Cloud{Account: of.Account, CredentialsRef: of.CredentialsRef}
+	}
 	return app.Installs{
 		PullSecretRef: r.PullSecretRef, SSHKey: r.SSHKey, SSHKeyRef: r.SSHKeyRef,
-		CloudCredsRef: r.CloudCredsRef, Releases: r.Releases, Account: in.cfg.Account,
+		Releases: r.Releases, Clouds: clouds,
 	}
 }

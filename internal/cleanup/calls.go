@@ -13,6 +13,9 @@ import (
 
 // calls lists what the teardown does, as package runner does it.
 func calls(account string, of names.Scope, known []sweeps.RecordedName) []Call {
+	if of.Platform == names.IBMCloud {
+		return ibmCalls(account, of, known)
+	}
 	list := []Call{
 		{"check the account", "sts:GetCallerIdentity has to answer " + account},
 		{"check for other owners", "nothing is deleted while one of the resources also has another cluster's mark"},
@@ -82,12 +85,11 @@ func (p *Plan) sort(of names.Scope, known []sweeps.RecordedName, seen []contract
 
 // covered says which call removes a resource, or why none does.
 func covered(of names.Scope, known []sweeps.RecordedName, s contract.SeenResource) (removed bool, why string) {
-	if s.Type == "record" {
-		name := strings.TrimSuffix(strings.ReplaceAll(s.Name, `\052`, "*"), ".")
-		if slices.Contains(records(of), name) {
-			return true, "a DNS record of this exact name, unless it points to somebody else"
-		}
-		return false, "it is no record that the teardown deletes by name"
+	switch {
+	case of.Platform == names.IBMCloud:
+		return ibmCovered(of, known, s)
+	case s.Type == "record":
+		return recordCovered(of, s)
 	}
 	for _, n := range known {
 		switch {
@@ -108,4 +110,12 @@ func covered(of names.Scope, known []sweeps.RecordedName, s contract.SeenResourc
 		}
 	}
 	return false, "it has no mark of a name that the teardown searches for; remove it by hand"
+}
+
+func recordCovered(of names.Scope, s contract.SeenResource) (removed bool, why string) {
+	name := strings.TrimSuffix(strings.ReplaceAll(s.Name, `\052`, "*"), ".")
+	if slices.Contains(records(of), name) {
+		return true, "a DNS record of this exact name, unless it points to somebody else"
+	}
+	return false, "it is no record that the teardown deletes by name"
 }

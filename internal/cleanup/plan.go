@@ -42,10 +42,17 @@ type Call struct{ What, Call string }
 // Resource is a resource of the orphan, with the call that removes it, or why none does.
 type Resource struct{ ID, Type, Region, Name, Why string }
 
-// Config is what a plan depends on besides the orphan.
+// Config is what a plan depends on besides the orphan. Each function gets the orphan's platform; nil is like an empty answer.
 type Config struct {
-	BaseDomain string // of clusters that only tags tell of
-	Account    string // that runners use; empty: it is not known
+	BaseDomain func(platform string) string // of clusters that only tags tell of; empty: it is unknown
+	Account    func(platform string) string // that runners use; empty: it is not known
+}
+
+func onPlatform(platform string, value func(string) string) string {
+	if value == nil {
+		return ""
+	}
+	return value(platform)
 }
 
 // PlanOf returns the plan for an orphan as it is now. It refuses everything that is not certainly this installation's own.
@@ -162,8 +169,8 @@ func (c Config) elsewhere(r sweeps.Removal) string {
 	if r.Of != nil {
 		accounts = r.Of.Accounts
 	}
-	if len(accounts) == 0 && c.Account != "" {
-		accounts = []string{c.Account}
+	if account := onPlatform(r.Orphan.Platform, c.Account); len(accounts) == 0 && account != "" {
+		accounts = []string{account}
 	}
 	if len(accounts) == 0 {
 		return fmt.Sprintf("it is in the account %s, and that of its cluster is not known; set account in the configuration, or remove it by hand", r.Orphan.Account)
@@ -202,7 +209,7 @@ func ofKnown(r sweeps.Removal) (of names.Scope, known []sweeps.RecordedName, ref
 
 // unknown returns what the teardown of an adopted cluster goes by: its tags.
 func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of names.Scope, known []sweeps.RecordedName, refused string) {
-	of = names.Scope{Platform: r.Orphan.Platform, Installation: r.Installation, Cluster: r.Orphan.ClusterTag, BaseDomain: c.BaseDomain}
+	of = names.Scope{Platform: r.Orphan.Platform, Installation: r.Installation, Cluster: r.Orphan.ClusterTag, BaseDomain: onPlatform(r.Orphan.Platform, c.BaseDomain)}
 	var infraIDs []string
 	for _, s := range seen {
 		of.Name = cmp.Or(of.Name, s.Tags[tagkey.ClusterName])
@@ -211,6 +218,13 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 		}
 		for key := range s.Tags {
 			if infraID, ok := strings.CutPrefix(key, tagkey.KubernetesCluster); ok && !slices.Contains(infraIDs, infraID) {
+				infraIDs = append(infraIDs, infraID)
+			}
+		}
+	}
+	if of.Platform == names.IBMCloud { // whose names tell it, and no tag
+		for _, s := range seen {
+			if infraID := of.InfraIDIn(s.Name); infraID != "" && !slices.Contains(infraIDs, infraID) {
 				infraIDs = append(infraIDs, infraID)
 			}
 		}

@@ -20,9 +20,12 @@ import (
 var (
 	now      = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	released = now.Add(-24 * time.Hour)
-	cfg      = Config{BaseDomain: "labs.example.com", Account: "123456789012"}
+	cfg      = Config{BaseDomain: always("labs.example.com"), Account: always("123456789012")}
 	scope    = names.Scope{Installation: "here", Cluster: "clu_1", Attempt: 2, Name: "shop", BaseDomain: "labs.example.com", Region: "eu-west-1"}
 )
+
+// always answers the same for every platform.
+func always(text string) func(string) string { return func(string) string { return text } }
 
 func own(more ...string) map[string]string {
 	tags := map[string]string{tagkey.ManagedBy: tagkey.ControlPlaneName, tagkey.Installation: "here", tagkey.ClusterID: "clu_1", tagkey.ClusterName: "shop"}

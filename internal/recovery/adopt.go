@@ -15,9 +15,11 @@ import (
 type Adoption struct {
 	Orphan    string // id; its removal was approved
 	Cluster   string // id, by its tags
+	Platform  string
 	Account   string // in which it was seen
 	Resources []Tagged
-	Why       string // for people and the audit trail
+	Names     []string // of the resources; on IBM Cloud they tell the cluster's infraID, and no tag does
+	Why       string   // for people and the audit trail
 }
 
 // Tagged is a resource with the region in which it was seen.
@@ -43,6 +45,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	}
 	r := &run{Config: c, seen: map[string]*cluster{}}
 	of := r.of(a.Cluster)
+	of.names = a.Names
 	traces, err := c.Bucket.TracesOf(ctx, a.Cluster)
 	if err != nil {
 		return err
@@ -52,7 +55,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	}
 	for _, resource := range a.Resources {
 		if resource.Tags[tagkey.ClusterID] == a.Cluster {
-			of.addResource(resource.Region, resource.Resource)
+			of.addResource(a.Platform, resource.Region, resource.Resource)
 		}
 	}
 	if err := r.read(ctx, of); err != nil && of.unread {

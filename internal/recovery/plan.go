@@ -92,7 +92,10 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 	if record := c.record(); record != nil {
 		about = *record
 	} else {
-		about = contract.AttemptRecord{Installation: r.Installation, Name: c.tags[tagkey.ClusterName], Region: c.region, BaseDomain: r.BaseDomain, Platform: Platform, Tags: c.tags}
+		about = contract.AttemptRecord{Installation: r.Installation, Name: c.tags[tagkey.ClusterName], Region: c.region, Platform: c.platform, Tags: c.tags}
+		if r.BaseDomain != nil {
+			about.BaseDomain = r.BaseDomain(c.platform)
+		}
 	}
 	switch {
 	case about.Installation != r.Installation:
@@ -104,7 +107,7 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 	case about.BaseDomain == "":
 		return about, "its base domain is unknown"
 	}
-	about.Version, about.Platform = cmp.Or(about.Version, "unknown"), cmp.Or(about.Platform, Platform)
+	about.Version, about.Platform = cmp.Or(about.Version, "unknown"), cmp.Or(about.Platform, names.AWS)
 	return about, ""
 }
 
@@ -117,7 +120,7 @@ func (r *run) row(c *cluster, about contract.AttemptRecord) (row store.Row, end 
 			accepted.At = earlier(accepted.At, a.at)
 		}
 	}
-	spec := r.Spec(about.Version)
+	spec := r.Spec(about.Platform, about.Version)
 	spec.Account, spec.CredentialsMode = about.Account, about.CredentialsMode
 	spec.DestroyDeadline = cmp.Or(about.DestroyDeadline, time.Hour)
 	row = store.Row{
@@ -239,7 +242,10 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 
 // unrecorded returns an attempt for each infraID of the cluster that the archives or the tags name and no row does.
 func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int) (out []store.RecoveredAttempt) {
-	named := slices.Clone(c.infraIDs)
+	named, group := slices.Clone(c.infraIDs), ""
+	if of.Platform == names.IBMCloud {
+		named, group = ofIBMCloud(of, c.names, number)
+	}
 	for _, n := range c.numbers() {
 		for _, s := range c.attempts[n].snapshots {
 			named = append(named, s.InfraID)
@@ -252,11 +258,31 @@ func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int)
 		known = append(known, infraID)
 		out = append(out, store.RecoveredAttempt{
 			Number: number, Kind: lifecycle.Create, OpenedAt: r.view.Now,
-			Identity: store.IdentityRow{InfraID: infraID, Region: of.Region, Metadata: string(of.MetadataJSON(names.Identity{InfraID: infraID}))},
+			Identity: store.IdentityRow{InfraID: infraID, CCOName: group, Region: of.Region, Metadata: string(of.MetadataJSON(names.Identity{InfraID: infraID, CCOName: group}))},
 		})
 		number++
 	}
 	return out
+}
+
+// ofIBMCloud returns the infraIDs from which names on IBM Cloud were made, and the cluster's resource group if it has one infraID and one
+// group: with more, nobody knows which belong together.
+func ofIBMCloud(of names.Scope, named []string, most int) (infraIDs []string, group string) {
+	of.Attempt = most
+	var groups []string
+	for _, name := range named {
+		if infraID := of.InfraIDIn(name); infraID != "" && !slices.Contains(infraIDs, infraID) {
+			infraIDs = append(infraIDs, infraID)
+		}
+		if of.IsCCOName(name) && !slices.Contains(groups, name) {
+			groups = append(groups, name)
+		}
+	}
+	slices.Sort(infraIDs)
+	if len(infraIDs) == 1 && len(groups) == 1 {
+		group = groups[0]
+	}
+	return infraIDs, group
 }
 
 func identities(list []store.RecoveredAttempt) (names []string) {

@@ -24,7 +24,7 @@ func newRun() *run {
 	return &run{
 		Config: Config{
 			Installation: "test", BucketName: "bucket", Keep: 8 * time.Hour, Wait: time.Minute,
-			Spec: func(string) store.Spec { return store.Spec{PullSecretRef: "file:/pull"} },
+			Spec: func(string, string) store.Spec { return store.Spec{PullSecretRef: "file:/pull"} },
 		},
 		view: store.RecoveryView{Now: now, Clusters: map[string]store.RecoveryRow{}}, seen: map[string]*cluster{},
 	}
@@ -122,9 +122,9 @@ func TestANameThatIsNotTheClustersOwnIsLeftOut(t *testing.T) {
 
 func TestAClusterOfWhichOnlyTagsTellIsTornDownByThem(t *testing.T) {
 	r := newRun()
-	r.BaseDomain = "labs.example.com"
+	r.BaseDomain = func(string) string { return "labs.example.com" }
 	c := r.of("clu_2")
-	c.addResource("us-east-1", cloudtags.Resource{ARN: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1", Tags: map[string]string{
+	c.addResource("aws", "us-east-1", cloudtags.Resource{ARN: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1", Tags: map[string]string{
 		tagkey.ClusterID: "clu_2", tagkey.ClusterName: "shop", tagkey.KubernetesCluster + "shop-abcde": "owned",
 	}})
 	p := r.planUnknown(c)
@@ -170,4 +170,28 @@ func TestANumberThatWasUsedTwiceHidesNoName(t *testing.T) {
 	require.Len(t, p.write.Attempts, 1)
 	require.Equal(t, 5, p.write.Attempts[0].Number)
 	require.Equal(t, "shop-zzzzz", p.write.Attempts[0].Identity.InfraID)
+}
+
+func TestAClusterOnIBMCloudIsNamedByItsResources(t *testing.T) {
+	r := newRun()
+	r.BaseDomain = func(platform string) string { return platform + ".example.com" }
+	c := r.of("clu_2")
+	first := names.Scope{Platform: names.IBMCloud, Installation: "test", Cluster: "clu_2", Attempt: 1, Name: "shop"}
+	c.names = []string{"shop-abcde-vpc", "kube-shop-abcde-0a1b", "pvc-1", "shopping-fghij-vpc", first.CCOName()}
+	c.addResource(names.IBMCloud, "us-south", cloudtags.Resource{
+		ARN: "crn:v1:bluemix:public:is:us-south:a/0a1b2c3d4e5f60718293a4b5c6d7e8f9::vpc:r006-1", Tags: map[string]string{tagkey.ClusterID: "clu_2", tagkey.ClusterName: "shop"},
+	})
+	p := r.planUnknown(c)
+	require.Empty(t, p.person)
+	require.Equal(t, []string{names.IBMCloud, "us-south", "ibmcloud.example.com"}, []string{p.write.New.Platform, p.write.New.Region, p.write.New.BaseDomain})
+	require.Len(t, p.write.Attempts, 1)
+	identity := p.write.Attempts[0].Identity
+	require.Equal(t, []string{"shop-abcde", first.CCOName()}, []string{identity.InfraID, identity.CCOName})
+	require.Contains(t, identity.Metadata, `"resourceGroupName":"`+first.CCOName()+`"`)
+
+	second := first
+	second.Attempt = 2
+	infraIDs, group := ofIBMCloud(first, append(c.names, second.CCOName()), 2)
+	require.Equal(t, []string{"shop-abcde"}, infraIDs)
+	require.Empty(t, group, "two groups: nobody knows which it is in")
 }

@@ -20,11 +20,12 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Platform is the cloud that is searched by tags.
-const Platform = "aws"
+// Searched is the cloud that Run searches by tags. What others have is found by sweeps of their accounts.
+const Searched = names.AWS
 
 // Cloud lists tagged resources, cloudtags.Client.
 type Cloud interface {
@@ -39,8 +40,8 @@ type Config struct {
 	Cloud        Cloud
 	Regions      []string // in which the cloud is searched, besides those that the bucket names
 	Installation string
-	BaseDomain   string // of clusters that only tags tell of; empty: such clusters need a person
-	Spec         func(version string) store.Spec
+	BaseDomain   func(platform string) string // of clusters that only tags tell of; nil or empty: such clusters need a person
+	Spec         func(platform, version string) store.Spec
 	Since        time.Duration // only what was stored in this time is read; zero: everything
 	Keep         time.Duration // how long a ready cluster that was unknown is kept, and how early a known one may end
 	Wait         time.Duration // until runners of which the database knows nothing have certainly stopped
@@ -161,12 +162,12 @@ func (r *run) search(ctx context.Context) error {
 		regions[region] = true
 	}
 	for _, known := range r.view.Clusters {
-		if known.Status != lifecycle.Destroyed && known.Platform == Platform {
+		if known.Status != lifecycle.Destroyed && known.Platform == Searched {
 			regions[known.Region] = true
 		}
 	}
 	for _, c := range r.seen {
-		if record := c.record(); record != nil && record.Region != "" && record.Platform == Platform {
+		if record := c.record(); record != nil && record.Region != "" && record.Platform == Searched {
 			regions[record.Region] = true
 		}
 	}
@@ -183,7 +184,7 @@ func (r *run) search(ctx context.Context) error {
 
 func (r *run) addResource(region string, resource cloudtags.Resource) {
 	if id := resource.Tags[tagkey.ClusterID]; strings.HasPrefix(id, "clu_") {
-		r.of(id).addResource(region, resource)
+		r.of(id).addResource(Searched, region, resource)
 		return
 	}
 	r.findings = append(r.findings, lifecycle.Finding{

@@ -57,8 +57,8 @@ func world(t *testing.T) (recovery.Config, *sky) {
 	require.NoError(t, err)
 	over := &sky{resources: map[string][]cloudtags.Resource{}}
 	return recovery.Config{
-		Store: s, Bucket: bucket, BucketName: name, Cloud: over, Regions: []string{"eu-west-1"}, Installation: "test", BaseDomain: "labs.example.com",
-		Spec: func(string) store.Spec { return store.Spec{Zones: []string{}} }, Keep: time.Hour, Wait: time.Minute, Log: slog.New(slog.DiscardHandler),
+		Store: s, Bucket: bucket, BucketName: name, Cloud: over, Regions: []string{"eu-west-1"}, Installation: "test", BaseDomain: func(string) string { return "labs.example.com" },
+		Spec: func(string, string) store.Spec { return store.Spec{Zones: []string{}} }, Keep: time.Hour, Wait: time.Minute, Log: slog.New(slog.DiscardHandler),
 	}, over
 }
 
@@ -156,7 +156,7 @@ func approved(t *testing.T, s *store.Store, cluster string) (id string) {
 
 func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	cfg, _ := world(t)
-	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Account: "123456789012", Why: "a sweep found it",
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
 	require.NoError(t, cfg.Adopt(t.Context(), a))
 	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
@@ -169,7 +169,7 @@ func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	require.NoError(t, cfg.Store.Pool().QueryRow(t.Context(), `SELECT account FROM attempts WHERE infra_id = 'shop-abcde'`).Scan(&account))
 	require.Equal(t, "123456789012", account)
 
-	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Account: "123456789012", Why: "a sweep found it",
+	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_2", "shop", "shop-fghij"), Region: "eu-west-1"}}}
 	require.ErrorIs(t, cfg.Adopt(t.Context(), b), store.ErrNameTaken, "its teardown would delete the other's DNS records")
 
@@ -186,7 +186,7 @@ func TestAClusterWhoseRecordTellsOfAnotherAccountIsNotAdopted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = cfg.Bucket.PutOnce(t.Context(), artifacts.AttemptKey("clu_1", "create", 1, time.Now()), raw)
 	require.NoError(t, err)
-	err = cfg.Adopt(t.Context(), recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Account: "123456789012", Why: "a sweep found it",
+	err = cfg.Adopt(t.Context(), recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}})
 	require.ErrorIs(t, err, recovery.ErrUnfit)
 	require.ErrorContains(t, err, `its record tells of "210987654321"`)
@@ -209,7 +209,7 @@ func TestAClusterThatTheBucketShowsAsReadyIsNotAdopted(t *testing.T) {
 		_, err = cfg.Bucket.PutOnce(t.Context(), key, data)
 		require.NoError(t, err)
 	}
-	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Account: "123456789012", Why: "a sweep found it",
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
 	err = cfg.Adopt(t.Context(), a)
 	require.ErrorIs(t, err, recovery.ErrUnfit)

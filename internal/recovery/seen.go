@@ -24,9 +24,11 @@ type cluster struct {
 	unread   bool             // the bucket did not answer, so nothing is written now: a closed attempt cannot be completed later
 
 	tags     map[string]string // of its resources in the cloud
+	platform string            // whose cloud has them
 	region   string
 	arns     []string
 	infraIDs []string // by the tags of its resources
+	names    []string // of its resources
 }
 
 // attempt is everything that was seen of one attempt in the bucket.
@@ -73,12 +75,13 @@ func newer(have *artifacts.Trace, t artifacts.Trace) *artifacts.Trace {
 	return &t
 }
 
-func (c *cluster) addResource(region string, resource cloudtags.Resource) {
+func (c *cluster) addResource(platform, region string, resource cloudtags.Resource) {
+	c.platform = platform
 	if c.tags == nil || c.tags[tagkey.ClusterName] == "" {
 		c.tags = resource.Tags
 	}
 	c.arns = append(c.arns, resource.ARN)
-	if parts := strings.SplitN(resource.ARN, ":", 6); len(parts) == 6 {
+	if parts := strings.SplitN(resource.ARN, ":", 6); len(parts) == 6 && parts[0] == "arn" {
 		region = parts[3] // empty: of a global service
 	}
 	c.region = cmp.Or(c.region, region)

@@ -90,7 +90,7 @@ func (h *Fixture) Config() app.Config {
 		Repositories: []app.Repository{
 			{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}},
 		},
-		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"},
+		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Clouds: map[string]app.Cloud{"aws": {Account: "123456789012"}}},
 		UI:       "http://127.0.0.1:8080",
 	}
 }

@@ -157,7 +157,7 @@ func (w *world) links() {
 func (w *world) config() app.Config {
 	return app.Config{
 		Store: w.store, Catalogue: func() catalogue.Catalogue { return w.terms }, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
-		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"}, UI: "https://ocpctl.example.com",
+		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Clouds: map[string]app.Cloud{"aws": {Account: "123456789012"}}}, UI: "https://ocpctl.example.com",
 	}
 }
 

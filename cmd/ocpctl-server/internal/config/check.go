@@ -22,6 +22,7 @@ import (
 func (c Config) check(r Roles) []error {
 	bad := append(c.checkNeeds(r), c.checkSlack(r)...)
 	bad = append(bad, c.checkRunner()...)
+	bad = append(bad, c.checkClouds(r)...)
 	bad = append(bad, c.checkAddresses(r)...)
 	bad = append(bad, c.checkIdentity()...)
 	bad = append(bad, c.checkTekton()...)

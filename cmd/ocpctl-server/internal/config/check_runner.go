@@ -23,7 +23,7 @@ var pinned = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+@sha
 func (c Config) checkRunner() []error {
 	var bad []error
 	for _, r := range []struct{ field, ref, what string }{
-		{"runner.cloud_credentials_ref", c.Runner.CloudCredsRef, `the cloud's keys: {"aws_access_key_id": …, "aws_secret_access_key": …}`},
+		{"runner.cloud_credentials_ref", c.Runner.CloudCredsRef, `the keys for AWS: {"aws_access_key_id": …, "aws_secret_access_key": …}`},
 		{"runner.ssh_key_ref", c.Runner.SSHKeyRef, "a private ssh key without a passphrase"},
 	} {
 		if r.ref != "" && !isRef(r.ref) {

@@ -39,7 +39,8 @@ type Config struct {
 	Artifacts    Artifacts     `yaml:"artifacts"`    // the bucket for installer state
 	Runner       Runner        `yaml:"runner"`       // how runners are started, and what they get
 	Bill         Bill          `yaml:"bill"`         // what the cloud billed
-	Account      string        `yaml:"account"`      // the cloud account for clusters; empty: any
+	Account      string        `yaml:"account"`      // the AWS account for clusters; empty: clouds.aws.account
+	Clouds       Clouds        `yaml:"clouds"`       // accounts and keys by platform
 	Sweep        Sweep         `yaml:"sweep"`        // cloud accounts that are looked through for orphans
 	Limits       Limits        `yaml:"limits"`       // time limits of the controller
 	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a TTL; 1h outside the demo
@@ -198,7 +199,7 @@ type Runner struct {
 	StatusURL     string              `yaml:"status_url"`            // URL of the Status API for runners
 	StatusKeyRef  string              `yaml:"status_key_ref"`        // Ed25519 private key, PKCS#8 PEM
 	PullSecretRef string              `yaml:"pull_secret_ref"`       // reference to the pull secret, which runners resolve
-	CloudCredsRef string              `yaml:"cloud_credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
+	CloudCredsRef string              `yaml:"cloud_credentials_ref"` // the keys for AWS as JSON; empty: clouds.aws.credentials_ref
 	SSHKey        string              `yaml:"ssh_key"`               // public key
 	SSHKeyRef     string              `yaml:"ssh_key_ref"`           // private key, for access to failed bootstrap machines
 	Lease         time.Duration       `yaml:"lease"`                 // a runner that cannot renew it stops its installer

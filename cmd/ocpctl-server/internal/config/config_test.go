@@ -129,7 +129,7 @@ session: {life: 13h, not_before: soon}
 		"line 3: unknown field databse_url_ref",
 		"line 15: often is not a duration",
 		`runner.cloud_credentials_ref is not a reference; give a reference (file:/path, or aws-sm:<name`,
-		`to the cloud's keys: {"aws_access_key_id"`,
+		`to the keys for AWS: {"aws_access_key_id"`,
 		`runner.ssh_key_ref is not a reference; give a reference`,
 		`runner.env contains "DATABASE_URL", which is not passed to runners; give AWS_…, OTEL_EXPORTER_OTLP_… or OTEL_TRACES_… variables`,
 		`artifacts.runner_role is "runner"; give the ARN of a role`,

@@ -115,7 +115,8 @@ func TestIBMCloudIsOffUntilItsFeatureIsOn(t *testing.T) {
 	cfg, err := read(t, sound)
 	require.NoError(t, err)
 	require.Contains(t, cfg.Features.PlatformsOff()["ibmcloud"], "turned on with features.ibm_cloud in the server's configuration")
-	cfg, err = read(t, sound+"features: {ibm_cloud: true}\n")
+	const on = "features: {ibm_cloud: true}\nclouds: {ibmcloud: {credentials_ref: file:/ibm}}\n"
+	cfg, err = read(t, sound+on)
 	require.NoError(t, err)
 	require.Empty(t, cfg.Features.PlatformsOff())
 
@@ -124,7 +125,7 @@ func TestIBMCloudIsOffUntilItsFeatureIsOn(t *testing.T) {
 		require.NotEqual(t, sound, changed)
 		_, err = read(t, changed)
 		require.NoError(t, err, "AWS keeps it")
-		_, err = read(t, changed+"features: {ibm_cloud: true}\n")
+		_, err = read(t, changed+on)
 		require.ErrorContains(t, err, `installation is "`+name+`"; with features.ibm_cloud give lower-case letters, digits and _ - . alone`)
 	}
 }

@@ -1,19 +1,21 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // Sweep says which cloud accounts are looked through for resources that belong to no living cluster.
 type Sweep struct {
-	Accounts       []SweepAccount `yaml:"accounts"`         // empty: account, if it is set
+	Accounts       []SweepAccount `yaml:"accounts"`         // empty: the account of each cloud for which one is set
 	Every          time.Duration  `yaml:"every"`            // how often each account is looked through; 0: only on request
 	MinAge         time.Duration  `yaml:"min_age"`          // since a sweep first saw an orphan, before it is told
 	MinSights      int            `yaml:"min_sights"`       // sweeps in a row that have to see it before
@@ -23,7 +25,7 @@ type Sweep struct {
 }
 
 type SweepAccount struct {
-	Platform       string   `yaml:"platform"`        // aws; empty: aws
+	Platform       string   `yaml:"platform"`        // aws or ibmcloud; empty: aws
 	Account        string   `yaml:"account"`         // its id
 	Region         string   `yaml:"region"`          // the home region, for what has none; empty: that of the first profile
 	CredentialsRef string   `yaml:"credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
@@ -39,8 +41,6 @@ type SweepExempt struct {
 	Why      string `yaml:"why"`      // for people
 }
 
-const sweepPlatform = "aws"
-
 // deletable are the classes that a setting may remove: what is certainly this installation's own, and what nobody uses.
 var deletable = []lifecycle.OrphanClass{lifecycle.ClassReleased, lifecycle.ClassUnknown}
 
@@ -52,30 +52,36 @@ func (s Sweep) Classes() (classes []lifecycle.OrphanClass) {
 	return classes
 }
 
-var awsAccountID = regexp.MustCompile(`^[0-9]{12}$`)
-
 // SweepAccounts returns the accounts to look through, with their defaults.
-func (c Config) SweepAccounts() []SweepAccount {
-	if len(c.Sweep.Accounts) == 0 && c.Account != "" {
-		return []SweepAccount{{Platform: sweepPlatform, Account: c.Account, CredentialsRef: c.Runner.CloudCredsRef}}
+func (c Config) SweepAccounts() (accounts []SweepAccount) {
+	for _, a := range c.Sweep.Accounts {
+		a.Platform = a.platform()
+		accounts = append(accounts, a)
 	}
-	accounts := slices.Clone(c.Sweep.Accounts)
-	for i := range accounts {
-		accounts[i].Platform = sweepPlatform
+	if len(accounts) > 0 {
+		return accounts
+	}
+	for _, p := range Platforms {
+		if of := c.Cloud(p); of.Account != "" {
+			accounts = append(accounts, SweepAccount{Platform: p, Account: of.Account, CredentialsRef: of.CredentialsRef})
+		}
 	}
 	return accounts
 }
 
-// RunnersIn returns the cloud account that runners work in: the configured one, else the only one that sweeps look through with the same keys.
-// Empty: it is not known.
-func (c Config) RunnersIn() string {
-	if c.Account != "" {
-		return c.Account
+func (a SweepAccount) platform() string { return cmp.Or(a.Platform, names.AWS) }
+
+// RunnersIn returns the account of a platform that runners work in: the configured one, else the only one that sweeps look through with the
+// same keys. Empty: it is not known.
+func (c Config) RunnersIn(platform string) string {
+	of := c.Cloud(platform)
+	if of.Account != "" {
+		return of.Account
 	}
 	only := ""
 	for _, a := range c.Sweep.Accounts {
 		switch {
-		case a.CredentialsRef != c.Runner.CloudCredsRef:
+		case a.platform() != platform, a.CredentialsRef != of.CredentialsRef:
 		case only != "":
 			return ""
 		default:
@@ -97,11 +103,12 @@ func (s Sweep) check() []error {
 	var bad []error
 	wrong := func(format string, args ...any) { bad = append(bad, fmt.Errorf(format, args...)) }
 	for i, a := range s.Accounts {
-		if a.Platform != "" && a.Platform != sweepPlatform {
-			wrong("sweep.accounts[%d].platform is %q; give %s, or omit it: other clouds cannot be looked through yet", i, a.Platform, sweepPlatform)
-		}
-		if !awsAccountID.MatchString(a.Account) {
-			wrong("sweep.accounts[%d].account is %q; give an AWS account's 12 digits", i, a.Account)
+		form, known := cloudForms[a.platform()]
+		switch {
+		case !known:
+			wrong("sweep.accounts[%d].platform is %q; give one of %s, or omit it for %s", i, a.Platform, strings.Join(Platforms, ", "), names.AWS)
+		case !form.account.MatchString(a.Account):
+			wrong("sweep.accounts[%d].account is %q; give %s", i, a.Account, form.what)
 		}
 		if slices.ContainsFunc(s.Accounts[:i], func(other SweepAccount) bool { return other.Account == a.Account }) {
 			wrong("sweep.accounts[%d].account is given twice; give each account once", i)

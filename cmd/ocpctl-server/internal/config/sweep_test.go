@@ -9,6 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
+const ibmAccount = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+
 func TestTheAccountOfTheClustersIsLookedThroughByDefault(t *testing.T) {
 	c := Defaults()
 	require.Empty(t, c.SweepAccounts())
@@ -16,6 +18,10 @@ func TestTheAccountOfTheClustersIsLookedThroughByDefault(t *testing.T) {
 	require.Equal(t, []SweepAccount{{Platform: "aws", Account: "123456789012", CredentialsRef: "file:/keys"}}, c.SweepAccounts())
 	c.Sweep.Accounts = []SweepAccount{{Account: "210987654321"}}
 	require.Equal(t, []SweepAccount{{Platform: "aws", Account: "210987654321"}}, c.SweepAccounts())
+	c.Sweep.Accounts, c.Clouds.IBMCloud = nil, Cloud{Account: ibmAccount, CredentialsRef: "file:/ibm"}
+	require.Equal(t, []SweepAccount{
+		{Platform: "aws", Account: "123456789012", CredentialsRef: "file:/keys"}, {Platform: "ibmcloud", Account: ibmAccount, CredentialsRef: "file:/ibm"},
+	}, c.SweepAccounts(), "two accounts of two clouds")
 	require.Empty(t, Defaults().Sweep.check())
 	c.Sweep.Every = 0
 	require.Empty(t, c.Sweep.check(), "only on request")
@@ -38,15 +44,21 @@ func TestTheAccountThatRunnersWorkInIsKnownOnlyIfItIsCertain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			of := Defaults()
 			of.Account, of.Runner.CloudCredsRef, of.Sweep.Accounts = c.account, c.keys, c.accounts
-			require.Equal(t, c.in, of.RunnersIn())
+			require.Equal(t, c.in, of.RunnersIn("aws"))
+			require.Empty(t, of.RunnersIn("ibmcloud"))
+			of.Sweep.Accounts = append(of.Sweep.Accounts, SweepAccount{Platform: "ibmcloud", Account: ibmAccount, CredentialsRef: "file:/ibm"})
+			of.Clouds.IBMCloud.CredentialsRef = "file:/ibm"
+			require.Equal(t, c.in, of.RunnersIn("aws"), "another cloud's account says nothing")
+			require.Equal(t, ibmAccount, of.RunnersIn("ibmcloud"))
 		})
 	}
 }
 
 func TestWhatIsWrongWithSweepsIsTold(t *testing.T) {
 	s := Sweep{
-		Accounts: []SweepAccount{{Account: "acme"}, {Account: "123456789012", Platform: "ibmcloud", CredentialsRef: "AKIAX"}, {Account: "123456789012"}},
-		Every:    time.Second, MinAge: -1, MinSights: 1, CallsPerSecond: 0, Exempt: []SweepExempt{{Why: "all"}, {Name: "a["}},
+		Accounts: []SweepAccount{{Account: "acme"}, {Account: "123456789012", Platform: "ibmcloud", CredentialsRef: "AKIAX"}, {Account: "123456789012"},
+			{Account: ibmAccount, Platform: "ibmcloud"}, {Account: "p1", Platform: "gcp"}, {Account: ibmAccount}},
+		Every: time.Second, MinAge: -1, MinSights: 1, CallsPerSecond: 0, Exempt: []SweepExempt{{Why: "all"}, {Name: "a["}},
 	}
 	var told []string
 	for _, err := range s.check() {
@@ -54,9 +66,12 @@ func TestWhatIsWrongWithSweepsIsTold(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		`sweep.accounts[0].account is "acme"; give an AWS account's 12 digits`,
-		`sweep.accounts[1].platform is "ibmcloud"; give aws, or omit it: other clouds cannot be looked through yet`,
+		`sweep.accounts[1].account is "123456789012"; give the id of an account on IBM Cloud, 32 digits and letters a-f (ibmcloud account show)`,
 		"sweep.accounts[1].credentials_ref is not a reference; give a reference (" + secret.References + ") to the cloud's keys, or omit it",
 		"sweep.accounts[2].account is given twice; give each account once",
+		`sweep.accounts[4].platform is "gcp"; give one of aws, ibmcloud, or omit it for aws`,
+		`sweep.accounts[5].account is "` + ibmAccount + `"; give an AWS account's 12 digits`,
+		"sweep.accounts[5].account is given twice; give each account once",
 		"sweep.every is 1s; give 10m0s or more, or 0 to look only on request",
 		"sweep.min_age is -1ns; give 0s or more",
 		"sweep.min_sights is 1; give 2 to 10: an answer of a cloud can be late",

@@ -1,0 +1,25 @@
+package names
+
+import "strings"
+
+// ofService begins the name of a load balancer that Kubernetes makes for a service on IBM Cloud: kube-<infraID>-<uid of the service>.
+const ofService = "kube-"
+
+// HasInfraID reports whether a resource on IBM Cloud has a name that was made from the infraID: the infraID itself, or with more after a
+// dash. A longer infraID that begins with this one is another.
+func HasInfraID(name, infraID string) bool {
+	name = strings.TrimPrefix(name, ofService)
+	return name == infraID || strings.HasPrefix(name, infraID+"-")
+}
+
+// InfraIDIn returns the infraID of this cluster from which a name on IBM Cloud was made; empty: it was made from none.
+func (s Scope) InfraIDIn(name string) string {
+	prefix := s.InfraIDPrefix()
+	name = strings.TrimPrefix(name, ofService)
+	if random, ok := strings.CutPrefix(name, prefix); ok && len(random) >= 5 {
+		if infraID := prefix + random[:5]; s.IsInfraID(infraID) && HasInfraID(name, infraID) {
+			return infraID
+		}
+	}
+	return ""
+}
