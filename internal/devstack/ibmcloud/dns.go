@@ -216,7 +216,7 @@ func createNetwork(c *call) (any, error) {
 		return nil, err
 	}
 	crn := in.Network.VPC
-	if in.Type != "vpc" || c.first(func(r *Resource) bool { return r.Type == "vpc" && r.CRN() == crn }) == nil {
+	if in.Type != "vpc" || c.first(func(r *Resource) bool { return r.Type == "vpc" && r.called(crn) }) == nil {
 		return nil, refuse(http.StatusBadRequest, "invalid_vpc", "There is no VPC %q.", crn)
 	}
 	if c.first(func(r *Resource) bool {

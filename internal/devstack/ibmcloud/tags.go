@@ -33,7 +33,7 @@ func (w *world) tagged(account, name string) {
 // taggable finds what a CRN names: everything but tags, records, objects and the like has tags.
 func (c *call) taggable(crn string) *Resource {
 	return c.first(func(r *Resource) bool {
-		return r.Account == c.who.account && (controlled(r) || r.Type == "serviceid" || r.Type == "resource-group") && r.CRN() == crn
+		return r.Account == c.who.account && (controlled(r) || r.Type == "serviceid" || r.Type == "resource-group") && r.called(crn)
 	})
 }
 
