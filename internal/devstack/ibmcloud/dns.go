@@ -46,7 +46,7 @@ func (c *call) dnsZone() (*Resource, error) {
 
 // dnsPage is one page of a list whose next page has an offset.
 func (c *call) dnsPage(field string, all []object) (any, error) {
-	if err := c.only("offset", "limit", "vpc_id"); err != nil {
+	if err := c.only("offset", "limit"); err != nil {
 		return nil, err
 	}
 	limit, err := c.length("limit", 200, 1000)

@@ -80,7 +80,7 @@ func instanceView(r *Resource) object {
 }
 
 func listInstances(c *call) (any, error) {
-	if err := c.only("guid", "name", "resource_group_id", "resource_id", "resource_plan_id", "type", "sub_type", "limit", "start", "state", "updated_from", "updated_to"); err != nil {
+	if err := c.only("guid", "name", "resource_group_id", "resource_id", "resource_plan_id", "type", "sub_type", "limit", "start", "state"); err != nil {
 		return nil, err
 	}
 	limit, err := c.length("limit", 100, 100)
