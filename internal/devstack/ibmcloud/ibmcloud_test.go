@@ -59,7 +59,12 @@ func start(t *testing.T, cfg ibmcloud.Config) *cloud {
 // as makes the clients use an API key.
 func (c *cloud) as(t *testing.T, apiKey string) {
 	t.Helper()
-	c.with(t, &core.IamAuthenticator{ApiKey: apiKey, URL: c.URL("iam", "")})
+	c.with(t, c.keyed(apiKey))
+}
+
+// keyed is an authenticator for one client: the SDKs read all of it when they make a client, also what is in use by then.
+func (c *cloud) keyed(apiKey string) core.Authenticator {
+	return &core.IamAuthenticator{ApiKey: apiKey, URL: c.URL("iam", "")}
 }
 
 func (c *cloud) with(t *testing.T, auth core.Authenticator) {

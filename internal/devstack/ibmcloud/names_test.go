@@ -35,12 +35,12 @@ func TestRecordsOfInternetServicesHavePagesOfTwenty(t *testing.T) {
 	ctx := t.Context()
 	instance := c.standing(t, "internet-svcs", "instance")
 	crn := instance.CRN()
-	zones, err := zonesv1.NewZonesV1(&zonesv1.ZonesV1Options{Authenticator: c.auth, URL: c.URL("cis", ""), Crn: &crn})
+	zones, err := zonesv1.NewZonesV1(&zonesv1.ZonesV1Options{Authenticator: c.keyed(key), URL: c.URL("cis", ""), Crn: &crn})
 	require.NoError(t, err)
 	all, _, err := zones.ListZonesWithContext(ctx, &zonesv1.ListZonesOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "labs.example.com", *all.Result[0].Name)
-	records, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{Authenticator: c.auth, URL: c.URL("cis", ""), Crn: &crn, ZoneIdentifier: all.Result[0].ID})
+	records, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{Authenticator: c.keyed(key), URL: c.URL("cis", ""), Crn: &crn, ZoneIdentifier: all.Result[0].ID})
 	require.NoError(t, err)
 	create := func(name string) (*dnsrecordsv1.DnsrecordResp, *core.DetailedResponse, error) {
 		return records.CreateDnsRecordWithContext(ctx, &dnsrecordsv1.CreateDnsRecordOptions{Name: &name, Type: p("CNAME"), Content: p("1-us-east.lb.appdomain.cloud")})
@@ -63,7 +63,7 @@ func TestRecordsOfInternetServicesHavePagesOfTwenty(t *testing.T) {
 	_, resp, err = records.DeleteDnsRecordWithContext(ctx, &dnsrecordsv1.DeleteDnsRecordOptions{DnsrecordIdentifier: named.Result[0].ID})
 	status(t, http.StatusNotFound, resp, err)
 
-	zones.Service.Options.Authenticator = &core.IamAuthenticator{ApiKey: "other", URL: c.URL("iam", "")}
+	zones.Service.Options.Authenticator = c.keyed("other")
 	_, resp, err = zones.ListZonesWithContext(ctx, &zonesv1.ListZonesOptions{})
 	status(t, http.StatusForbidden, resp, err)
 }

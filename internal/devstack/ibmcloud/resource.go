@@ -63,6 +63,11 @@ func (r *Resource) CRN() string {
 	return fmt.Sprintf("crn:v1:bluemix:public:%s:%s:a/%s::%s:%s", r.Service, place, r.Account, r.Type, r.ID)
 }
 
+// called reports that a CRN is the resource's.
+func (r *Resource) called(crn string) bool {
+	return r.Attrs["crn"] == crn || strings.HasSuffix(strings.TrimRight(crn, ":"), r.ID) && r.CRN() == crn
+}
+
 // prepare makes the maps that handlers write to.
 func (r *Resource) prepare() {
 	if r.Attrs == nil {
