@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/IBM/networking-go-sdk/dnsrecordsv1"
 	"github.com/IBM/networking-go-sdk/dnssvcsv1"
 	"github.com/IBM/networking-go-sdk/zonesv1"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
-	"github.com/go-openapi/strfmt"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
@@ -43,9 +43,9 @@ func (l *listing) zones(all []zone, detail string) error {
 	return l.report(page)
 }
 
-func (l *listing) record(z zone, id, name, kind string, at *strfmt.DateTime) thing {
+func (l *listing) record(z zone, id, name, kind string, at time.Time) thing {
 	return thing{holds: recordOf(name, z.name), in: []string{z.key()}, SeenResource: contract.SeenResource{
-		ID: strings.Join([]string{"record", z.id, name, kind, id}, "/"), Type: "record", Name: name, MadeAt: made(at),
+		ID: strings.Join([]string{"record", z.id, name, kind, id}, "/"), Type: "record", Name: name, MadeAt: at,
 	}}
 }
 
@@ -109,11 +109,7 @@ func (l *listing) cisRecordsOf(ctx context.Context, z zone) error {
 		}
 		var found []thing
 		for _, r := range list.Result {
-			at, err := strfmt.ParseDateTime(answer.Text(r.CreatedOn))
-			if err != nil {
-				at = strfmt.DateTime{}
-			}
-			found = append(found, l.record(z, answer.Text(r.ID), dnsName(r.Name), answer.Text(r.Type), &at))
+			found = append(found, l.record(z, answer.Text(r.ID), dnsName(r.Name), answer.Text(r.Type), timeOf(answer.Text(r.CreatedOn))))
 		}
 		return len(list.Result), list.ResultInfo.TotalCount, l.report(found)
 	})
@@ -168,7 +164,7 @@ func (l *listing) dnsRecordsOf(ctx context.Context, z zone) error {
 	return answer.Pages(ctx, p, err, func(page []dnssvcsv1.ResourceRecord) error {
 		var found []thing
 		for _, r := range page {
-			found = append(found, l.record(z, answer.Text(r.ID), dnsName(r.Name), answer.Text(r.Type), r.CreatedOn))
+			found = append(found, l.record(z, answer.Text(r.ID), dnsName(r.Name), answer.Text(r.Type), made(r.CreatedOn)))
 		}
 		return l.report(found)
 	})

@@ -2,11 +2,11 @@ package inventory
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
-	"github.com/go-openapi/strfmt"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
@@ -130,10 +130,18 @@ func (l *listing) keys(ctx context.Context) error {
 	})
 }
 
-// made is a time of creation; zero if IBM told none.
-func made(at *strfmt.DateTime) time.Time {
+// made is a time of creation of the SDKs; zero if IBM told none.
+func made[T fmt.Stringer](at *T) time.Time {
 	if at == nil {
 		return time.Time{}
 	}
-	return time.Time(*at).UTC()
+	return timeOf((*at).String())
+}
+
+func timeOf(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
 }
