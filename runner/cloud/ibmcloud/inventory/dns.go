@@ -52,13 +52,13 @@ func (l *listing) record(z zone, id, name, kind string, at time.Time) thing {
 // listCIS lists the records of clusters in the zones of Internet Services.
 func (l *listing) listCIS() {
 	var instances []string
-	l.lists.run("ListResourceInstances", func(ctx context.Context) (err error) {
+	l.run("ListResourceInstances", func(ctx context.Context) (err error) {
 		instances, err = l.instancesOf(ctx, partCIS, serviceCIS)
 		return err
 	})
 	for _, instance := range instances {
 		var zones []zone
-		l.lists.run("ListZones", func(ctx context.Context) (err error) {
+		l.run("ListZones", func(ctx context.Context) (err error) {
 			if zones, err = l.cisZonesOf(ctx, instance); err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func (l *listing) listCIS() {
 		})
 		for _, z := range zones {
 			if l.isBase(z) {
-				l.lists.run("ListAllDnsRecords", func(ctx context.Context) error { return l.cisRecordsOf(ctx, z) })
+				l.run("ListAllDnsRecords", func(ctx context.Context) error { return l.cisRecordsOf(ctx, z) })
 			}
 		}
 	}
@@ -118,14 +118,14 @@ func (l *listing) cisRecordsOf(ctx context.Context, z zone) error {
 // listDNS lists the records of clusters in the zones of DNS Services, and the networks that may resolve them.
 func (l *listing) listDNS() {
 	var instances []string
-	l.lists.run("ListResourceInstances", func(ctx context.Context) (err error) {
+	l.run("ListResourceInstances", func(ctx context.Context) (err error) {
 		instances, err = l.instancesOf(ctx, partDNS, serviceDNS)
 		return err
 	})
 	for _, instance := range instances {
 		of, _ := answer.ParseCRN(instance)
 		var zones []zone
-		l.lists.run("ListDnszones", func(ctx context.Context) (err error) {
+		l.run("ListDnszones", func(ctx context.Context) (err error) {
 			if zones, err = l.dnsZonesOf(ctx, of.Instance); err != nil {
 				return err
 			}
@@ -133,8 +133,8 @@ func (l *listing) listDNS() {
 		})
 		for _, z := range zones {
 			if l.isBase(z) {
-				l.lists.run("ListResourceRecords", func(ctx context.Context) error { return l.dnsRecordsOf(ctx, z) })
-				l.lists.run("ListPermittedNetworks", func(ctx context.Context) error { return l.networksOf(ctx, z) })
+				l.run("ListResourceRecords", func(ctx context.Context) error { return l.dnsRecordsOf(ctx, z) })
+				l.run("ListPermittedNetworks", func(ctx context.Context) error { return l.networksOf(ctx, z) })
 			}
 		}
 	}

@@ -22,12 +22,12 @@ type identities struct {
 // listIAM lists service IDs, their API keys, and policies.
 func (l *listing) listIAM() {
 	i := &identities{listing: l, all: map[string]bool{}, reported: map[string]string{}}
-	l.lists.run("ListServiceIds", i.serviceIDs)
-	if len(l.lists.errs) > 0 {
+	l.run("ListServiceIds", i.serviceIDs)
+	if l.lists.Err() != nil {
 		return // without them, every key and policy would seem to be left alone
 	}
-	l.lists.run("ListAPIKeys", i.keys)
-	l.lists.run("ListV2Policies", i.policies)
+	l.run("ListAPIKeys", i.keys)
+	l.run("ListV2Policies", i.policies)
 }
 
 func (i *identities) serviceIDs(ctx context.Context) error {

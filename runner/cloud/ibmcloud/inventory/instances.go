@@ -20,7 +20,7 @@ const (
 
 // listInstances lists instances of services, what can still be reclaimed of them, and their keys.
 func (l *listing) listInstances() {
-	l.lists.run("ListResourceInstances", func(ctx context.Context) error {
+	l.run("ListResourceInstances", func(ctx context.Context) error {
 		return l.eachInstance(ctx, partInstances, &resourcecontrollerv2.ListResourceInstancesOptions{}, func(r resourcecontrollerv2.ResourceInstance) error {
 			t := instanceThing(r)
 			if of, ok := answer.ParseCRN(t.ID); ok && of.Service == "is" { // those are listed in their regions
@@ -29,8 +29,8 @@ func (l *listing) listInstances() {
 			return l.report([]thing{t})
 		})
 	})
-	l.lists.run("ListReclamations", l.reclamations)
-	l.lists.run("ListResourceKeys", l.keys)
+	l.run("ListReclamations", l.reclamations)
+	l.run("ListResourceKeys", l.keys)
 }
 
 // eachInstance visits those that are not gone for good.

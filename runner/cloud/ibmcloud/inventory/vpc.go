@@ -88,23 +88,23 @@ func (c *Client) eachVPC(ctx context.Context, region string, take func([]thing) 
 func (l *listing) listVPC() {
 	api, err := l.vpcIn(l.region)
 	if err != nil {
-		l.lists.run("VPC", func(context.Context) error { return err })
+		l.run("VPC", func(context.Context) error { return err })
 		return
 	}
 	r := &vpcRegion{listing: l, api: api, subnets: map[string]string{}}
-	l.lists.run("ListVpcs", func(ctx context.Context) error { return l.eachVPC(ctx, l.region, l.report) })
-	l.lists.run("ListSubnets", r.listSubnets)
-	l.lists.run("ListPublicGateways", r.gateways)
-	l.lists.run("ListSecurityGroups", r.securityGroups)
-	l.lists.run("ListEndpointGateways", r.endpoints)
-	l.lists.run("ListVirtualNetworkInterfaces", r.interfaces)
-	l.lists.run("ListInstances", r.instances)
-	l.lists.run("ListLoadBalancers", r.balancers)
-	l.lists.run("ListVolumes", r.volumes)
-	l.lists.run("ListSnapshots", r.snapshots)
-	l.lists.run("ListFloatingIps", r.addresses)
-	l.lists.run("ListImages", r.images)
-	l.lists.run("ListKeys", r.keys)
+	l.run("ListVpcs", func(ctx context.Context) error { return l.eachVPC(ctx, l.region, l.report) })
+	l.run("ListSubnets", r.listSubnets)
+	l.run("ListPublicGateways", r.gateways)
+	l.run("ListSecurityGroups", r.securityGroups)
+	l.run("ListEndpointGateways", r.endpoints)
+	l.run("ListVirtualNetworkInterfaces", r.interfaces)
+	l.run("ListInstances", r.instances)
+	l.run("ListLoadBalancers", r.balancers)
+	l.run("ListVolumes", r.volumes)
+	l.run("ListSnapshots", r.snapshots)
+	l.run("ListFloatingIps", r.addresses)
+	l.run("ListImages", r.images)
+	l.run("ListKeys", r.keys)
 }
 
 // vpcRegion is one region while it is listed.
