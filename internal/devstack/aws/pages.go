@@ -28,11 +28,14 @@ func bySeq(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) }
 // limited returns the length of a page: as requested, otherwise the service's default (0: everything), but not more than a test
 // allows.
 func (c *call) limited(asked, usual int) int {
-	limit, most := cmp.Or(asked, usual), c.server.faults.pages
-	if most > 0 && (limit == 0 || limit > most) {
-		return most
-	}
-	return limit
+	length, _ := c.server.Page(cmp.Or(asked, usual))
+	return length
+}
+
+// short reports that a test has limited the length of pages.
+func (c *call) short() bool {
+	_, limited := c.server.Page(0)
+	return limited
 }
 
 // page applies EC2's MaxResults, unless the call has no pages because it names ids, or never has any.
@@ -47,7 +50,7 @@ func page[T any](c *call, found []T, whole bool, key func(T) string) ([]T, []nod
 	if limit != 0 && limit < 5 {
 		return nil, nil, fault("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value greater than 5.", limit)
 	}
-	if limit != 0 && token == "" && c.server.faults.pages > 0 {
+	if limit != 0 && token == "" && c.short() {
 		return nil, []node{el("nextToken", firstToken)}, nil
 	}
 	found, last, err := after(found, token, c.limited(limit, 0), key)

@@ -120,11 +120,10 @@ func (s *Server) change(do func(*world)) error {
 	s.mu.Lock()
 	s.world.tick()
 	do(s.world)
-	s.world.Changed++
-	err := s.world.note()
+	err := s.world.file.Note(s.world.meta())
 	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	return s.save(false)
+	return s.world.file.Save(false)
 }

@@ -27,16 +27,21 @@ type Resource struct {
 	Attrs   map[string]string   `json:"attrs,omitempty"`
 	Values  map[string][]string `json:"values,omitempty"`
 	Created time.Time           `json:"created"`
-	Gone    time.Time           `json:"gone,omitzero"`    // a tombstone: deleted at that time, still listed for a while
-	Until   time.Time           `json:"until,omitzero"`   // when the tombstone is forgotten
-	Metered time.Time           `json:"metered,omitzero"` // since when it is counted by the meter, on the meter's clock; zero: it is not
-	Stands  bool                `json:"stands,omitempty"` // part of the initial world, never a leftover
-	saved   uint64              // checksum of its version in the state file; 0: it is not there
+	Gone    time.Time           `json:"gone,omitzero"`     // a tombstone: deleted at that time, still listed for a while
+	Until   time.Time           `json:"until,omitzero"`    // when the tombstone is forgotten
+	Metered time.Time           `json:"metered,omitzero"`  // since when it is counted by the meter, on the meter's clock; zero: it is not
+	Stands  bool                `json:"stands,omitempty"`  // part of the initial world, never a leftover
 	Secrets map[string]string   `json:"secrets,omitempty"` // only in the state file; copies that are handed out do not have them
 }
 
 // Alive reports that the resource exists and is no tombstone.
 func (r *Resource) Alive() bool { return r.Gone.IsZero() }
+
+// Number is the order of creation.
+func (r *Resource) Number() int64 { return r.Seq }
+
+// Forgotten reports that the resource is gone without a tombstone.
+func (r *Resource) Forgotten() bool { return !r.Alive() && r.Until.IsZero() }
 
 // ARN returns the resource's ARN: its ID if that is an ARN, as for every service that this package does not know; empty for types
 // without one.

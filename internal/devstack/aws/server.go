@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/faults"
 )
 
 // Config configures the stand-in. Every field except the keys has a default for its zero value.
@@ -35,26 +37,24 @@ type Config struct {
 }
 
 // Server is the running stand-in. Its methods are safe for concurrent use; those that are not part of AWS are also served as JSON
-// under /_standin/.
+// under /_standin/. Its faults are those of faults.Set; with short pages the tagging API, and lists of EC2 with a requested length, begin
+// with an empty page.
 type Server struct {
+	*faults.Set
+
 	cfg  Config
 	log  *slog.Logger
 	http *http.Server
 	addr string
 	done chan struct{}
 
-	mu     sync.Mutex // guards world, faults, counts and used
-	world  *world
-	faults faults
-	counts map[string]*Count
-	used   map[string]map[string]bool // actions by caller
+	mu    sync.Mutex // guards world and used
+	world *world
+	used  map[string]map[string]bool // actions by caller
 
 	documents sync.Map // policies by their text: string to iampolicy.Document
 
 	exceeded atomic.Int64 // refusals because of a limit
-
-	saving sync.Mutex // guards the state file
-	store  store
 }
 
 // Start serves until Stop is called or ctx ends.
@@ -74,7 +74,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.AccessKey == "" || cfg.SecretKey == "" {
 		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), faults: newFaults(), counts: map[string]*Count{}, used: map[string]map[string]bool{}}
+	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), Set: faults.New(), used: map[string]map[string]bool{}}
 	if err := s.load(); err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (s *Server) URL() string { return "http://" + s.addr }
 func (s *Server) Stop() error {
 	_ = s.http.Close() // without waiting: clients of AWS must handle cut connections
 	<-s.done
-	return s.last()
+	return s.world.file.Stop()
 }
 
 // call is one request while a service processes it.
@@ -193,21 +193,20 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 	}
 	s.mu.Lock()
 	s.world.tick()
-	s.world.journal.reading = reads(c.action)
+	s.world.reading = reads(c.action)
 	c.world = s.world.view(c)
 	nodes, err := h(c)
-	s.world.journal.reading = false
+	s.world.reading = false
 	changes := err == nil && !reads(c.action)
 	if err != nil {
-		s.count(c).Refused++
+		s.Refused(c.name())
 	}
 	if changes {
-		s.world.Changed++
-		err = s.world.note()
+		err = s.world.file.Note(s.world.meta())
 	}
 	s.mu.Unlock()
 	if changes && err == nil {
-		err = s.save(false)
+		err = s.world.file.Save(false)
 	}
 	return nodes, err
 }

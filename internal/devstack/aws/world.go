@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/statefile"
 )
 
 // world is everything that exists, in order of creation. The server's mutex guards it.
@@ -15,12 +17,12 @@ type world struct {
 	Pinned    map[string]bool `json:"pinned,omitempty"` // ids whose deletion is refused
 	Limits    map[string]int  `json:"limits,omitempty"` // by quota code, if one was set
 	Meter     map[string]Used `json:"meter,omitempty"`  // what was used by what is gone, or stopped
-	Changed   int64           `json:"-"`                // increases with every change
 
 	settle    time.Duration
 	tombstone time.Duration
 	lag       Lag
-	journal   journal
+	file      *statefile.File[*Resource]
+	reading   bool // a call only reads: what it finds is not changed
 	now       func() time.Time
 	ahead     time.Duration // of the meter's clock
 }
@@ -45,14 +47,21 @@ func (w *world) add(r Resource) *Resource {
 	if r.Type != "instance" || r.State == "running" { // a machine is counted while it runs
 		w.meter(&r, w.now())
 	}
-	w.journal.touch(&r)
+	w.touch(&r)
 	return &r
+}
+
+// touch says that whoever found a resource may change it.
+func (w *world) touch(r *Resource) {
+	if !w.reading {
+		w.file.Touch(r)
+	}
 }
 
 func (w *world) first(match func(*Resource) bool) *Resource {
 	for _, r := range w.Resources {
 		if match(r) {
-			w.journal.touch(r)
+			w.touch(r)
 			return r
 		}
 	}
@@ -63,7 +72,7 @@ func (w *world) all(match func(*Resource) bool) []*Resource {
 	var out []*Resource
 	for _, r := range w.Resources {
 		if match(r) {
-			w.journal.touch(r)
+			w.touch(r)
 			out = append(out, r)
 		}
 	}
@@ -106,7 +115,7 @@ func (w *world) tick() {
 			if r.Type == "instance" && r.State == "running" {
 				w.meter(r, r.NextAt)
 			}
-			w.journal.touch(r)
+			w.touch(r)
 			if ended[r.State] {
 				over = append(over, r)
 			}
@@ -128,7 +137,7 @@ func (w *world) end(r *Resource, at time.Time) {
 	}
 	w.unmeter(r, at)
 	r.Gone = at
-	w.journal.touch(r)
+	w.touch(r)
 	for _, kid := range w.all(func(k *Resource) bool { return k.Parent == r.ID && k.Account == r.Account }) {
 		w.end(kid, at)
 	}

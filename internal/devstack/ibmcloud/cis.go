@@ -78,7 +78,7 @@ func recordView(z, r *Resource) object {
 }
 
 func listRecords(c *call) (any, error) {
-	if err := c.only("type", "name", "content", "page", "per_page", "order", "direction", "match"); err != nil {
+	if err := c.only("type", "name", "content", "page", "per_page"); err != nil {
 		return nil, err
 	}
 	z, err := c.cisZone()

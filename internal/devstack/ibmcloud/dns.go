@@ -46,7 +46,7 @@ func (c *call) dnsZone() (*Resource, error) {
 
 // dnsPage is one page of a list whose next page has an offset.
 func (c *call) dnsPage(field string, all []object) (any, error) {
-	if err := c.only("offset", "limit", "vpc_id"); err != nil {
+	if err := c.only("offset", "limit"); err != nil {
 		return nil, err
 	}
 	limit, err := c.length("limit", 200, 1000)
@@ -216,7 +216,7 @@ func createNetwork(c *call) (any, error) {
 		return nil, err
 	}
 	crn := in.Network.VPC
-	if in.Type != "vpc" || c.first(func(r *Resource) bool { return r.Type == "vpc" && r.CRN() == crn }) == nil {
+	if in.Type != "vpc" || c.first(func(r *Resource) bool { return r.Type == "vpc" && r.called(crn) }) == nil {
 		return nil, refuse(http.StatusBadRequest, "invalid_vpc", "There is no VPC %q.", crn)
 	}
 	if c.first(func(r *Resource) bool {

@@ -67,11 +67,16 @@ func keyDetails(c *call) (any, error) {
 	return nil, refuse(http.StatusNotFound, "BXNIM0415E", "Provided API key could not be found.")
 }
 
+// listKeys lists the keys of one user or service ID, who is the caller unless the request names another, or those of the whole account if
+// it says so.
 func listKeys(c *call) (any, error) {
-	if err := c.only("account_id", "iam_id", "pagesize", "pagetoken", "scope", "type", "sort", "order", "include_history"); err != nil {
+	if err := c.only("account_id", "iam_id", "pagesize", "pagetoken", "scope", "type"); err != nil {
 		return nil, err
 	}
 	iamID, typ := c.query.Get("iam_id"), c.query.Get("type")
+	if iamID == "" && c.query.Get("scope") != "account" {
+		iamID = c.who.iamID
+	}
 	return c.identities("apikeys", "apikey", func(r *Resource) bool {
 		ofService := strings.HasPrefix(r.Attrs["iam_id"], "iam-ServiceId-")
 		if typ == "serviceid" && !ofService || typ == "user" && ofService {
@@ -82,7 +87,7 @@ func listKeys(c *call) (any, error) {
 }
 
 func listServiceIDs(c *call) (any, error) {
-	if err := c.only("account_id", "name", "pagesize", "pagetoken", "sort", "order", "include_history"); err != nil {
+	if err := c.only("account_id", "name", "pagesize", "pagetoken"); err != nil {
 		return nil, err
 	}
 	name := c.query.Get("name")

@@ -162,7 +162,7 @@ func rolesOf(p policy) []grantedRole { return append([]grantedRole{}, p.Roles...
 // listPolicies has pages only if a limit is requested.
 func listPolicies(view func(*Resource) object) handler {
 	return func(c *call) (any, error) {
-		if err := c.only("account_id", "type", "iam_id", "state", "service_name", "limit", "start", "service_type", "sort", "format"); err != nil {
+		if err := c.only("account_id", "type", "iam_id", "state", "service_name", "limit", "start"); err != nil {
 			return nil, err
 		}
 		if c.query.Get("account_id") != c.who.account {

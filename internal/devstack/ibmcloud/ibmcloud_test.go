@@ -2,6 +2,7 @@ package ibmcloud_test
 
 import (
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
@@ -58,7 +59,12 @@ func start(t *testing.T, cfg ibmcloud.Config) *cloud {
 // as makes the clients use an API key.
 func (c *cloud) as(t *testing.T, apiKey string) {
 	t.Helper()
-	c.with(t, &core.IamAuthenticator{ApiKey: apiKey, URL: c.URL("iam", "")})
+	c.with(t, c.keyed(apiKey))
+}
+
+// keyed is an authenticator for one client: the SDKs read all of it when they make a client, also what is in use by then.
+func (c *cloud) keyed(apiKey string) core.Authenticator {
+	return &core.IamAuthenticator{ApiKey: apiKey, URL: c.URL("iam", "")}
 }
 
 func (c *cloud) with(t *testing.T, auth core.Authenticator) {
@@ -87,6 +93,11 @@ func (c *cloud) with(t *testing.T, auth core.Authenticator) {
 func (c *cloud) wait() { c.now = c.now.Add(2 * time.Minute) }
 
 func p(s string) *string { return &s }
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
 
 // status requires a refusal with a status, and returns what the body says.
 func status(t *testing.T, want int, resp *core.DetailedResponse, err error) map[string]any {

@@ -29,7 +29,7 @@ var vpcPrefixes = map[string]string{"us-south": "r006", "us-east": "r014", "eu-d
 
 func newVPCID(region, zone string) string {
 	if zone != "" {
-		return "0" + fmt.Sprintf("%03d", 700+int(zone[len(zone)-1]-'0')) + "_" + newUUID()
+		return fmt.Sprintf("%04d_%s", 700+int(zone[len(zone)-1]-'0'), newUUID())
 	}
 	prefix := vpcPrefixes[region]
 	if prefix == "" {

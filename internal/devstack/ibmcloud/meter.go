@@ -66,6 +66,7 @@ func (w *world) meter(r *Resource, at time.Time) {
 func (w *world) unmeter(r *Resource, at time.Time) {
 	for _, u := range w.used(r, at) {
 		w.Meter = sum(w.Meter, u)
+		w.file.Used(u)
 	}
 	r.Metered = time.Time{}
 }

@@ -42,9 +42,7 @@ func (c *call) number(name string, usual, most int) (int, error) {
 // length is the length of a page: as requested, otherwise the service's default, but not more than a test allows.
 func (c *call) length(name string, usual, most int) (int, error) {
 	n, err := c.number(name, usual, most)
-	if allowed := c.server.faults.pages; err == nil && allowed > 0 && (n == 0 || n > allowed) {
-		return allowed, nil
-	}
+	n, _ = c.server.Page(n)
 	return n, err
 }
 

@@ -122,8 +122,12 @@ func (s *Server) look(pick func(*world) []*Resource) []Resource {
 
 func (s *Server) change(do func(*world)) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.world.tick()
 	do(s.world)
-	return s.save()
+	err := s.world.file.Note(s.world.meta())
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return s.world.file.Save(false)
 }

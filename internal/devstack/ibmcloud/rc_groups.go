@@ -50,7 +50,7 @@ func groupView(r *Resource) object {
 }
 
 func listGroups(c *call) (any, error) {
-	if err := c.only("account_id", "name", "default", "include_deleted", "date"); err != nil {
+	if err := c.only("account_id", "name"); err != nil {
 		return nil, err
 	}
 	account, name := c.query.Get("account_id"), c.query.Get("name")

@@ -46,7 +46,7 @@ func controlled(r *Resource) bool {
 // byCRN finds a resource of the caller by its CRN, or an instance by its GUID.
 func (c *call) byCRN(id string) *Resource {
 	return c.first(func(r *Resource) bool {
-		return r.Account == c.who.account && controlled(r) && (r.CRN() == id || r.Service != "is" && r.ID == id)
+		return r.Account == c.who.account && controlled(r) && (r.called(id) || r.Service != "is" && r.ID == id)
 	})
 }
 
@@ -80,7 +80,7 @@ func instanceView(r *Resource) object {
 }
 
 func listInstances(c *call) (any, error) {
-	if err := c.only("guid", "name", "resource_group_id", "resource_id", "resource_plan_id", "type", "sub_type", "limit", "start", "state", "updated_from", "updated_to"); err != nil {
+	if err := c.only("guid", "name", "resource_group_id", "resource_id", "resource_plan_id", "type", "sub_type", "limit", "start", "state"); err != nil {
 		return nil, err
 	}
 	limit, err := c.length("limit", 100, 100)
@@ -110,13 +110,13 @@ func (c *call) instanceMatches(r *Resource) bool {
 	if r.Account != c.who.account || !controlled(r) {
 		return false
 	}
-	v := instanceView(r)
-	if c.query.Get("state") == "" && r.State == reclaimable {
+	group, name := c.query.Get("resource_group_id"), c.query.Get("name")
+	if group != "" && group != r.Group || name != "" && name != r.Name || c.query.Get("state") == "" && r.State == reclaimable {
 		return false
 	}
+	v := instanceView(r)
 	for param, field := range map[string]string{
-		"guid": "guid", "name": "name", "resource_group_id": "resource_group_id", "resource_id": "resource_id", "resource_plan_id": "resource_plan_id",
-		"type": "type", "sub_type": "sub_type", "state": "state",
+		"guid": "guid", "resource_id": "resource_id", "resource_plan_id": "resource_plan_id", "type": "type", "sub_type": "sub_type", "state": "state",
 	} {
 		if want := c.query.Get(param); want != "" && want != v[field] {
 			return false

@@ -10,7 +10,7 @@ func resourceKeyView(r *Resource) object {
 }
 
 func listResourceKeys(c *call) (any, error) {
-	if err := c.only("guid", "name", "resource_group_id", "resource_id", "limit", "start", "updated_from", "updated_to"); err != nil {
+	if err := c.only("guid", "name", "resource_group_id", "limit", "start"); err != nil {
 		return nil, err
 	}
 	limit, err := c.length("limit", 100, 100)

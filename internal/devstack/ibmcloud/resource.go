@@ -30,6 +30,7 @@ type Resource struct {
 	Values  map[string][]string `json:"values,omitempty"`
 	Created time.Time           `json:"created"`
 	Gone    time.Time           `json:"gone,omitzero"`    // a tombstone: deleted at that time, still in the search index
+	Until   time.Time           `json:"until,omitzero"`   // when the tombstone is forgotten
 	Metered time.Time           `json:"metered,omitzero"` // since when it is counted by the meter, on the meter's clock; zero: it is not
 	Stands  bool                `json:"stands,omitempty"` // part of the initial world, never a leftover
 	Secret  string              `json:"secret,omitempty"` // an API key; only in the state file, never in copies that are handed out
@@ -37,6 +38,12 @@ type Resource struct {
 
 // Alive reports that the resource exists and is no tombstone.
 func (r *Resource) Alive() bool { return r.Gone.IsZero() }
+
+// Number is the order of creation.
+func (r *Resource) Number() int64 { return r.Seq }
+
+// Forgotten reports that the resource is gone without a tombstone.
+func (r *Resource) Forgotten() bool { return !r.Alive() && r.Until.IsZero() }
 
 // CRN returns the resource's Cloud Resource Name.
 func (r *Resource) CRN() string {
@@ -56,10 +63,19 @@ func (r *Resource) CRN() string {
 	return fmt.Sprintf("crn:v1:bluemix:public:%s:%s:a/%s::%s:%s", r.Service, place, r.Account, r.Type, r.ID)
 }
 
-// crnParts returns service, location, account, instance, type and id of a CRN.
-func crnParts(crn string) (service, location, account, instance, kind, id string) {
-	p := append(strings.SplitN(crn, ":", 10), make([]string, 10)...)
-	return p[4], p[5], strings.TrimPrefix(p[6], "a/"), p[7], p[8], p[9]
+// called reports that a CRN is the resource's.
+func (r *Resource) called(crn string) bool {
+	return r.Attrs["crn"] == crn || strings.HasSuffix(strings.TrimRight(crn, ":"), r.ID) && r.CRN() == crn
+}
+
+// prepare makes the maps that handlers write to.
+func (r *Resource) prepare() {
+	if r.Attrs == nil {
+		r.Attrs = map[string]string{}
+	}
+	if r.Values == nil {
+		r.Values = map[string][]string{}
+	}
 }
 
 // clone returns a copy without the secret.

@@ -56,7 +56,7 @@ func document(r *Resource) object {
 
 // search sees new resources late and deleted ones for a while longer.
 func search(c *call) (any, error) {
-	if err := c.only("account_id", "limit", "timeout", "sort", "is_deleted", "is_reclaimed", "is_public", "impersonate_user", "can_tag", "is_project_resource"); err != nil {
+	if err := c.only("account_id", "limit", "is_reclaimed"); err != nil {
 		return nil, err
 	}
 	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
@@ -88,7 +88,7 @@ func search(c *call) (any, error) {
 		if len(items) == at.Limit {
 			break
 		}
-		if r.Account != c.who.account || !indexed(r) || r.Seq <= at.Last || r.Alive() && c.late(r, c.lag.Create) || r.State == reclaimable {
+		if r.Account != c.who.account || !indexed(r) || r.Seq <= at.Last || r.Alive() && c.late(r, c.lag.Create) || !reclaimed(r, c.query.Get("is_reclaimed")) {
 			continue
 		}
 		if d := document(r); match(d) {
@@ -105,6 +105,11 @@ func search(c *call) (any, error) {
 		out["search_cursor"] = base64.RawURLEncoding.EncodeToString(raw)
 	}
 	return out, nil
+}
+
+// reclaimed reports that a request wants a resource: by default none that waits for its reclamation.
+func reclaimed(r *Resource, want string) bool {
+	return want == "any" || (r.State == reclaimable) == (want == "true")
 }
 
 // pick returns the requested fields; the service has some that it always shows.

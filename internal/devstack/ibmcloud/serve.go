@@ -97,20 +97,31 @@ func wait(ctx context.Context, delay time.Duration) {
 	}
 }
 
-// do executes the call on the world and, if it changed something, writes the state file, so that an answered change is not lost when
+// do executes the call on the world and, if it changed something, waits for the state file, so that an answered change is not lost when
 // the process is killed.
 func (s *Server) do(c *call, h handler) (any, error) {
+	out, err := s.execute(c, h)
+	if err == nil && !c.reads() {
+		err = s.world.file.Save(false)
+	}
+	return out, err
+}
+
+func (s *Server) execute(c *call, h handler) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.tick()
 	c.world = s.world
+	c.quiet = c.reads()
+	defer func() { s.world.quiet = false }()
 	out, err := h(c)
-	if err != nil {
-		s.count(c).Refused++
-	}
 	s.note(c, err)
-	if err == nil && !c.reads() {
-		err = s.save()
+	if err != nil {
+		s.Refused(c.op)
+		return nil, err
+	}
+	if !c.reads() {
+		err = s.world.file.Note(s.world.meta())
 	}
 	return out, err
 }

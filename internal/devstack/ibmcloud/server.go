@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/faults"
 )
 
 // Config configures the stand-in. Every field except Callers has a default for its zero value.
@@ -32,8 +34,10 @@ type Config struct {
 }
 
 // Server is the running stand-in. Its methods are safe for concurrent use; those that are not part of IBM Cloud are also served as
-// JSON under /_standin/.
+// JSON under /_standin/. Its faults are those of faults.Set.
 type Server struct {
+	*faults.Set
+
 	cfg    Config
 	log    *slog.Logger
 	http   *http.Server
@@ -44,8 +48,6 @@ type Server struct {
 
 	mu     sync.Mutex // guards everything below
 	world  *world
-	faults faults
-	counts map[string]*Count
 	asked  []Asked
 	expire time.Time // tokens issued before are not valid any more
 	over   int       // refusals because of a limit
@@ -69,7 +71,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if len(cfg.Callers) == 0 || slices.ContainsFunc(cfg.Callers, func(c Caller) bool { return c.APIKey == "" }) {
 		return nil, fmt.Errorf("start the ibm cloud stand-in: at least one caller is needed, and every caller needs an API key")
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), secret: make([]byte, 32), kinds: vpcKinds(), faults: newFaults(), counts: map[string]*Count{}}
+	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), secret: make([]byte, 32), kinds: vpcKinds(), Set: faults.New()}
 	_, _ = rand.Read(s.secret) // crypto/rand never fails
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
 	if err != nil {
@@ -96,9 +98,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) Stop() error {
 	_ = s.http.Close() // without waiting: clients must handle cut connections
 	<-s.done
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.save()
+	return s.world.file.Stop()
 }
 
 // Base is the server's own address, below which every service has its path.

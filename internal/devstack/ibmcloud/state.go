@@ -2,50 +2,62 @@ package ibmcloud
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"slices"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/file"
+	"github.com/ocpctl/ocpctl/internal/devstack/statefile"
 )
+
+// meta is everything of a world that is no resource and was not used.
+type meta struct {
+	Account string          `json:"account"`
+	Pinned  map[string]bool `json:"pinned"`
+	Limits  map[string]int  `json:"limits"`
+}
+
+func (w *world) meta() meta { return meta{w.Account, w.Pinned, w.Limits} }
 
 // load reads the state file, or creates a new world.
 func (s *Server) load() error {
 	w := &world{Account: s.cfg.Account, Pinned: map[string]bool{}, Limits: map[string]int{}}
 	w.settle, w.now = s.cfg.Settle, s.cfg.Now
+	all := func() []*Resource { return slices.Concat(w.Resources, w.Dead) }
+	w.file = statefile.New(s.cfg.StatePath, &s.mu, func() (any, []*Resource) { return w, all() })
 	s.world = w
-	if s.cfg.StatePath == "" {
-		s.furnish()
-		return nil
-	}
-	raw, err := os.ReadFile(s.cfg.StatePath)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.furnish()
-		return s.save()
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, w)
-	}
+	records, found, err := w.file.Read(w, all, w.other)
 	if err != nil {
-		return fmt.Errorf("read the ibm cloud stand-in's state %s: %w", s.cfg.StatePath, err)
+		return fmt.Errorf("start the ibm cloud stand-in: %w", err)
 	}
-	return nil
+	if !found {
+		s.furnish()
+		return w.file.Save(true)
+	}
+	w.Resources, w.Dead = nil, nil
+	for _, r := range records {
+		r.prepare()
+		w.LastSeq = max(w.LastSeq, r.Seq)
+		if r.Alive() {
+			w.Resources = append(w.Resources, r)
+		} else {
+			w.Dead = append(w.Dead, r)
+		}
+	}
+	slices.SortStableFunc(w.Dead, func(a, b *Resource) int { return a.Gone.Compare(b.Gone) })
+	return w.file.Save(true) // an incomplete last line is removed before new lines are added
 }
 
-// save writes the whole world. The server's mutex is held.
-func (s *Server) save() error {
-	if s.cfg.StatePath == "" {
-		return nil
+// other reads a change that is no resource.
+func (w *world) other(rest, used json.RawMessage) error {
+	if used != nil {
+		var u Used
+		err := json.Unmarshal(used, &u)
+		w.Meter = sum(w.Meter, u)
+		return err
 	}
-	raw, err := json.Marshal(s.world)
-	if err == nil {
-		err = file.Replace(s.cfg.StatePath, raw)
-	}
-	if err != nil {
-		return fmt.Errorf("write the ibm cloud stand-in's state: %w", err)
-	}
-	return nil
+	var m meta
+	err := json.Unmarshal(rest, &m)
+	w.Account, w.Pinned, w.Limits = m.Account, m.Pinned, m.Limits
+	return err
 }
 
 // furnish puts into a new world what accounts in use have: a default resource group each, the zones of the configuration, and IBM's own

@@ -33,7 +33,7 @@ func (w *world) tagged(account, name string) {
 // taggable finds what a CRN names: everything but tags, records, objects and the like has tags.
 func (c *call) taggable(crn string) *Resource {
 	return c.first(func(r *Resource) bool {
-		return r.Account == c.who.account && (controlled(r) || r.Type == "serviceid" || r.Type == "resource-group") && r.CRN() == crn
+		return r.Account == c.who.account && (controlled(r) || r.Type == "serviceid" || r.Type == "resource-group") && r.called(crn)
 	})
 }
 
@@ -46,11 +46,11 @@ type tagRequest struct {
 }
 
 func (c *call) tagRequest() (in tagRequest, err error) {
-	if err := c.only("tag_type", "account_id", "replace", "update"); err != nil {
+	if err := c.only("tag_type", "account_id", "replace"); err != nil {
 		return in, err
 	}
-	if typ := c.query.Get("tag_type"); typ != "" && typ != "user" {
-		return in, refuse(http.StatusBadRequest, "bad_request", "This stand-in has user tags only, and not %q.", typ)
+	if err := c.userTags(); err != nil {
+		return in, err
 	}
 	if err := c.decode(&in); err != nil {
 		return in, err
@@ -68,6 +68,14 @@ func (c *call) tagRequest() (in tagRequest, err error) {
 		return in, refuse(http.StatusBadRequest, "bad_request", "The request has no tag names.")
 	}
 	return in, nil
+}
+
+// userTags refuses every other type of tag.
+func (c *call) userTags() error {
+	if typ := c.query.Get("tag_type"); typ != "" && typ != "user" {
+		return refuse(http.StatusBadRequest, "bad_request", "This stand-in has user tags only, and not %q.", typ)
+	}
+	return nil
 }
 
 // changeTags answers status 200 even if it failed for some resources, which say so.
@@ -113,7 +121,10 @@ func (c *call) attach(r *Resource, names []string) {
 }
 
 func listTags(c *call) (any, error) {
-	if err := c.only("tag_type", "account_id", "attached_to", "full_data", "providers", "offset", "limit", "order_by_name", "timeout", "attached_only", "impersonate_user"); err != nil {
+	if err := c.only("tag_type", "account_id", "attached_to", "offset", "limit"); err != nil {
+		return nil, err
+	}
+	if err := c.userTags(); err != nil {
 		return nil, err
 	}
 	limit, err := c.length("limit", 100, 1000)

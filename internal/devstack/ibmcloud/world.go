@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/statefile"
 )
 
 // world is everything that exists, in order of creation. The server's mutex guards it.
@@ -18,6 +20,8 @@ type world struct {
 
 	settle time.Duration
 	lag    Lag
+	file   *statefile.File[*Resource]
+	quiet  bool // a call only reads: what it finds is not changed
 	now    func() time.Time
 	ahead  time.Duration // of the meter's clock
 }
@@ -31,13 +35,9 @@ func (w *world) add(r Resource) *Resource {
 	if r.Created.IsZero() {
 		r.Created = w.now()
 	}
-	if r.Attrs == nil {
-		r.Attrs = map[string]string{}
-	}
-	if r.Values == nil {
-		r.Values = map[string][]string{}
-	}
+	r.prepare()
 	w.Resources = append(w.Resources, &r)
+	w.file.Touch(&r)
 	if r.Service != "is" || r.Type != "instance" || r.State == "running" { // a machine is counted while it runs
 		w.meter(&r, w.now())
 	}
@@ -45,16 +45,26 @@ func (w *world) add(r Resource) *Resource {
 }
 
 func (w *world) first(match func(*Resource) bool) *Resource {
-	if i := slices.IndexFunc(w.Resources, match); i >= 0 {
-		return w.Resources[i]
+	i := slices.IndexFunc(w.Resources, match)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	w.touch(w.Resources[i])
+	return w.Resources[i]
+}
+
+// touch says that whoever found a resource may change it.
+func (w *world) touch(r *Resource) {
+	if !w.quiet {
+		w.file.Touch(r)
+	}
 }
 
 func (w *world) all(match func(*Resource) bool) []*Resource {
 	var out []*Resource
 	for _, r := range w.Resources {
 		if match(r) {
+			w.touch(r)
 			out = append(out, r)
 		}
 	}
@@ -88,6 +98,7 @@ func (w *world) tick() {
 			continue
 		}
 		r.State, r.Next = r.Next, ""
+		w.file.Touch(r)
 		if r.State == gone {
 			over = append(over, r)
 		}
@@ -98,7 +109,7 @@ func (w *world) tick() {
 	for _, r := range over {
 		w.end(r, r.NextAt)
 	}
-	w.Dead = slices.DeleteFunc(w.Dead, func(r *Resource) bool { return now.After(r.Gone.Add(w.lag.Delete)) })
+	w.Dead = slices.DeleteFunc(w.Dead, func(r *Resource) bool { return now.After(r.Until) })
 	w.Dead = w.Dead[max(0, len(w.Dead)-mostDead):]
 }
 
@@ -111,12 +122,13 @@ func (w *world) end(r *Resource, at time.Time) {
 	}
 	w.unmeter(r, at)
 	r.Gone = at
+	w.file.Touch(r)
 	for _, kid := range w.all(func(k *Resource) bool { return k.Parent == r.ID && k.Account == r.Account }) {
 		w.end(kid, at)
 	}
 	w.Resources = slices.DeleteFunc(w.Resources, func(o *Resource) bool { return o == r })
 	if w.lag.Delete > 0 {
-		r.Secret = ""
+		r.Secret, r.Until = "", at.Add(w.lag.Delete)
 		w.Dead = append(w.Dead, r)
 	}
 }
