@@ -170,7 +170,7 @@ func (l *listing) listSearch() {
 			if !ok || !tagged(l.index.tags[crn]) || listedElsewhere(of) {
 				return nil
 			}
-			found, err := l.instance(ctx, partSearch, crn)
+			found, _, err := l.instance(ctx, partSearch, crn)
 			if err != nil || found == nil {
 				return err
 			}

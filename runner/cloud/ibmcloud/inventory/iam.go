@@ -129,11 +129,11 @@ func (i *identities) policy(ctx context.Context, p iampolicymanagementv1.V2Polic
 		t.holds = i.reported[who] != "" || !i.all[who] && t.group != "" && !exists
 	}
 	if guid := resource["serviceInstance"]; guid != "" && resource["serviceName"] == "cloud-object-storage" && subject["serviceName"] == "is" {
-		instance, err := i.instance(ctx, partIAM, guid)
+		instance, gone, err := i.instance(ctx, partIAM, guid)
 		if err != nil {
 			return thing{}, err
 		}
-		t.holds = instance == nil
+		t.holds = gone
 		if instance != nil && named(answer.Text(instance.Name)) {
 			t.Name, t.Within = answer.Text(instance.Name), answer.Text(instance.CRN, instance.ID)
 		}

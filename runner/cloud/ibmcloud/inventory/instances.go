@@ -60,26 +60,26 @@ func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
 	}}
 }
 
-// instance gets one instance; nil if it does not exist, is gone for good, or may not be read.
-func (c *Client) instance(ctx context.Context, part, id string) (*resourcecontrollerv2.ResourceInstance, error) {
+// instance gets one instance; nil if it does not exist or is gone for good, and nil without being gone if it may not be read.
+func (c *Client) instance(ctx context.Context, part, id string) (found *resourcecontrollerv2.ResourceInstance, gone bool, err error) {
 	api, err := c.controller(part)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	found, response, err := api.GetResourceInstanceWithContext(ctx, &resourcecontrollerv2.GetResourceInstanceOptions{ID: &id})
-	switch answer.StatusOf(response, err) {
-	case http.StatusNotFound, http.StatusGone, http.StatusForbidden:
-		return nil, nil
-	}
-	switch {
+	switch code := answer.StatusOf(response, err); {
+	case code == http.StatusForbidden:
+		return nil, false, nil
+	case code == http.StatusNotFound, code == http.StatusGone:
+		return nil, true, nil
 	case err != nil:
-		return nil, answer.Explain(response, err)
+		return nil, false, answer.Explain(response, err)
 	case found == nil || found.ID == nil && found.CRN == nil:
-		return nil, answer.ErrNoList
+		return nil, false, answer.ErrNoList
 	case answer.Text(found.State) == resourcecontrollerv2.ListResourceInstancesOptionsStateRemovedConst:
-		return nil, nil
+		return nil, true, nil
 	}
-	return found, nil
+	return found, false, nil
 }
 
 // reclamations have the name and the tags of their instance, which no list shows any more. The call has no pages.
@@ -99,7 +99,7 @@ func (l *listing) reclamations(ctx context.Context) error {
 		t := thing{group: answer.Text(r.ResourceGroupID), SeenResource: contract.SeenResource{
 			ID: "reclamation/" + answer.Text(r.ID), Type: "reclamation", MadeAt: made(r.CreatedAt), Tags: l.index.tags[answer.Text(r.EntityCRN)],
 		}}
-		instance, err := l.instance(ctx, partInstances, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
+		instance, _, err := l.instance(ctx, partInstances, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
 		if err != nil {
 			return err
 		}
