@@ -109,8 +109,13 @@ var areas = []area{
 	{"runner/platform", 2, []string{"runner/cloud", "runner/names", "internal/contract", "internal/secret"}, "what differs between clouds is known before one is called"},
 	{"runner/sweep", 3, []string{"runner/cloud", "runner/platform", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
 	{"runner/cloud/cloudtest", 4, []string{"runner", "runner/cloud", "internal/contract"}, "one suite for all clouds asks what package runner relies on"},
-	{"runner/cloud/aws/inventory", 2, []string{"runner/cloud", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
+	{"runner/cloud/parts", 1, []string{"internal/contract"}, "how a part of a sweep ends does not depend on whose cloud it is in"},
+	{"runner/cloud/pace", 0, nil, "how fast an account may be asked does not depend on whose cloud it is in"},
+	{"runner/cloud/aws/inventory", 2, []string{"runner/cloud", "runner/cloud/pace", "runner/cloud/parts", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
+	{"runner/cloud/ibmcloud/answer", 0, nil, "it reads what IBM Cloud answers, and asks nothing itself"},
+	{"runner/cloud/ibmcloud/inventory", 2, []string{"runner/cloud", "runner/cloud/pace", "runner/cloud/parts", "runner/cloud/ibmcloud/answer", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
+	{"runner/cloud/ibmcloud/count", 2, []string{"runner/cloud", "runner/cloud/ibmcloud/answer", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
 	// The application.
 	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
@@ -160,6 +165,7 @@ var outside = []struct {
 // guarded are areas that one file alone may enter.
 var guarded = []struct{ area, file, why string }{
 	{"runner/cloud/aws/count", "runner/cloud/aws/client.go", "it is there to be asked for a whole pass; a deletion looks for itself"},
+	{"runner/cloud/ibmcloud/count", "runner/cloud/ibmcloud/client.go", "it is there to be asked for a whole pass; a deletion looks for itself"},
 }
 
 func TestTheWallsStand(t *testing.T) {

@@ -53,13 +53,13 @@ type SweepPart struct {
 // SeenResource is a resource that may belong to a cluster: it has a cluster's tag (tagkey.OfCluster), or a name as the installer or ccoctl
 // give it, or it belongs to such a resource.
 type SeenResource struct {
-	ID     string            `json:"id"`   // ARN; without one type/id: record/<zone>/<name>/<record type>
+	ID     string            `json:"id"`   // ARN or CRN; without one type/id: record/<zone>/<name>/<record type>
 	Type   string            `json:"type"` // vpc, instance, hosted-zone, record, role … as in Leftover
 	Region string            `json:"region,omitempty"`
 	Name   string            `json:"name,omitempty"`
-	Within string            `json:"within,omitempty"` // id of what it is a part of: its VPC, its zone
-	Tags   map[string]string `json:"tags,omitempty"`
-	MadeAt time.Time         `json:"madeAt,omitzero"` // the cloud's time of creation, if it tells one
+	Within string            `json:"within,omitempty"` // id of what it is a part of: its VPC, its zone, its resource group
+	Tags   map[string]string `json:"tags,omitempty"`   // on IBM Cloud, whose tags are single texts, as they would be on AWS
+	MadeAt time.Time         `json:"madeAt,omitzero"`  // the cloud's time of creation, if it tells one
 
 	// What its price depends on: an instance's type ("m6i.large", "m6i.large spot"), a volume's kind and GiB ("gp3 120"), a snapshot's GiB
 	// ("120"), a load balancer's kind ("network", "application", "gateway", "classic"), an endpoint's ("Interface", "Gateway"), service and kind

@@ -29,15 +29,15 @@ type balancing struct {
 // listBalancing lists load balancers of both APIs and target groups: by tag, by name, and in reported VPCs.
 func (c *Client) listBalancing(ctx context.Context, region string, emit Emit) error {
 	b := &balancing{Client: c, region: region, emit: emit}
-	all := lists{ctx: ctx}
-	all.run(func(ctx context.Context) (err error) {
+	all := listsOf(ctx)
+	all.Run(func(ctx context.Context) (err error) {
 		b.vpcs, err = c.vpcsIn(ctx, region)
 		return err
 	})
-	all.run(b.balancers)
-	all.run(b.targetGroups)
-	all.run(b.classics)
-	return all.err()
+	all.Run(b.balancers)
+	all.Run(b.targetGroups)
+	all.Run(b.classics)
+	return all.Err()
 }
 
 // balanced is one of them, with the key by which its tags are asked for.
@@ -66,7 +66,7 @@ func (b *balancing) judge(ctx context.Context, page []balanced, tagsOf func(cont
 			seen = append(seen, r.SeenResource)
 		}
 	}
-	return emitAll(b.emit, seen)
+	return b.emit(seen)
 }
 
 // addTags asks for the tags of some resources. If one of them was deleted meanwhile, AWS refuses all; then each is asked for alone.

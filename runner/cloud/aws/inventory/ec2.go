@@ -60,9 +60,9 @@ func (c *Client) listEC2(ctx context.Context, region string, emit Emit) error {
 	api := c.ec2In(region)
 	reported := map[string]string{} // ARNs, by id
 	inside := map[string]string{}   // ARN of what holds it, by id
-	all := lists{ctx: ctx}
+	all := listsOf(ctx)
 	for _, kind := range ec2Kinds {
-		all.run(func(ctx context.Context) error {
+		all.Run(func(ctx context.Context) error {
 			return kind.list(ctx, api, func(page []thing) error {
 				var seen []contract.SeenResource
 				for _, t := range page {
@@ -70,11 +70,11 @@ func (c *Client) listEC2(ctx context.Context, region string, emit Emit) error {
 						seen = append(seen, s)
 					}
 				}
-				return emitAll(emit, seen)
+				return emit(seen)
 			})
 		})
 	}
-	return all.err()
+	return all.Err()
 }
 
 // judge reports whether a thing may belong to a cluster, and remembers that others may belong to it.

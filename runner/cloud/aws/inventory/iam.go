@@ -21,11 +21,11 @@ type identities struct {
 // listIAM lists roles, users, instance profiles and OIDC providers.
 func (c *Client) listIAM(ctx context.Context, emit Emit) error {
 	i := &identities{api: iam.NewFromConfig(c.aws), emit: emit, roles: map[string]bool{}}
-	all := lists{ctx: ctx}
-	all.run(i.rolesAndUsers)
-	all.run(i.profiles)
-	all.run(i.providers)
-	return all.err()
+	all := listsOf(ctx)
+	all.Run(i.rolesAndUsers)
+	all.Run(i.profiles)
+	all.Run(i.providers)
+	return all.Err()
 }
 
 func iamTags(tags []types.Tag) map[string]string {
@@ -54,7 +54,7 @@ func (i *identities) rolesAndUsers(ctx context.Context) error {
 		for _, u := range page.UserDetailList {
 			add("user", u.Arn, u.UserName, u.Tags, contract.SeenResource{MadeAt: made(u.CreateDate)})
 		}
-		return emitAll(i.emit, seen)
+		return i.emit(seen)
 	})
 }
 
@@ -86,7 +86,7 @@ func (i *identities) profiles(ctx context.Context) error {
 			s.Tags = iamTags(found.InstanceProfile.Tags)
 			seen = append(seen, s)
 		}
-		return emitAll(i.emit, seen)
+		return i.emit(seen)
 	})
 }
 
@@ -112,5 +112,5 @@ func (i *identities) providers(ctx context.Context) error {
 			seen = append(seen, s)
 		}
 	}
-	return emitAll(i.emit, seen)
+	return i.emit(seen)
 }

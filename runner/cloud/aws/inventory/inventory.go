@@ -27,7 +27,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
 
-	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud/parts"
 )
 
 // The services by which parts are named: <region>/<service>, or Global/<service>.
@@ -145,7 +145,7 @@ func (c *Client) Parts(regions []string) []string {
 }
 
 // Emit takes what one page showed. An error of it ends the listing.
-type Emit = func(page []contract.SeenResource) error
+type Emit = parts.Emit
 
 // List lists one part, page by page. An error means that the part is incomplete: what was emitted is there, what was not may be there
 // too. Several lists that were refused are all in the error.
@@ -154,13 +154,7 @@ func (c *Client) List(ctx context.Context, part string, emit Emit) error {
 	if c.account() == "" {
 		return errors.New("list a part: the account is not known yet")
 	}
-	take := emit
-	emit = func(page []contract.SeenResource) error {
-		if err := take(page); err != nil {
-			return refusedPage{err}
-		}
-		return nil
-	}
+	emit = parts.To(emit)
 	switch {
 	case where == Global && service == partIAM:
 		return c.listIAM(ctx, emit)

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
@@ -81,12 +80,4 @@ func tagsOf[T any](tags []T, pair func(T) (key, value *string)) map[string]strin
 		}
 	}
 	return out
-}
-
-// emitAll emits a page that has anything in it.
-func emitAll(emit Emit, page []contract.SeenResource) error {
-	if len(page) == 0 {
-		return nil
-	}
-	return emit(page)
 }

@@ -28,12 +28,12 @@ type dns struct {
 // listRoute53 lists hosted zones, private and public, and the records of clusters in the zones of the base domains.
 func (c *Client) listRoute53(ctx context.Context, emit Emit) error {
 	d := &dns{Client: c, api: route53.NewFromConfig(c.aws), emit: emit, names: map[string]string{}}
-	all := lists{ctx: ctx}
-	all.run(d.listZones)
+	all := listsOf(ctx)
+	all.Run(d.listZones)
 	for _, zone := range d.zones {
-		all.run(func(ctx context.Context) error { return d.listRecords(ctx, zone) })
+		all.Run(func(ctx context.Context) error { return d.listRecords(ctx, zone) })
 	}
-	return all.err()
+	return all.Err()
 }
 
 func (d *dns) listZones(ctx context.Context) error {
@@ -76,7 +76,7 @@ func (d *dns) judge(ctx context.Context, zones []types.HostedZone) error {
 		}
 		seen = append(seen, contract.SeenResource{ID: d.arnOf(id), Type: "hosted-zone", Name: name, Tags: tags[id], Detail: detail})
 	}
-	return emitAll(d.emit, seen)
+	return d.emit(seen)
 }
 
 // tags asks for the tags of at most mostZones zones. If one of them was deleted meanwhile, each is asked for alone.
@@ -128,7 +128,7 @@ func (d *dns) listRecords(ctx context.Context, zone string) error {
 			}
 			seen = append(seen, contract.SeenResource{ID: id, Type: "record", Name: name, Within: d.arnOf(zone)})
 		}
-		return emitAll(d.emit, seen)
+		return d.emit(seen)
 	})
 }
 

@@ -15,9 +15,9 @@ import (
 // listBuckets lists the buckets with a name that the installer, an image registry or ccoctl gives. A bucket with another name and a
 // cluster's tag is in its region's part of the tagging API: the tags of buckets of everybody are nobody's business.
 func (c *Client) listBuckets(ctx context.Context, emit Emit) error {
-	all := lists{ctx: ctx}
+	all := listsOf(ctx)
 	var found []types.Bucket
-	all.run(func(ctx context.Context) error {
+	all.Run(func(ctx context.Context) error {
 		// With a length for pages AWS tells each bucket's region.
 		p := s3.NewListBucketsPaginator(c.s3In(c.cfg.HomeRegion), &s3.ListBucketsInput{MaxBuckets: awssdk.Int32(longPage)})
 		return eachPage(ctx, p, func(page *s3.ListBucketsOutput) error {
@@ -26,7 +26,7 @@ func (c *Client) listBuckets(ctx context.Context, emit Emit) error {
 		})
 	})
 	for _, b := range found {
-		all.run(func(ctx context.Context) error {
+		all.Run(func(ctx context.Context) error {
 			s := contract.SeenResource{
 				Type: "bucket", Region: cmp.Or(awssdk.ToString(b.BucketRegion), c.cfg.HomeRegion), Name: awssdk.ToString(b.Name), MadeAt: made(b.CreationDate),
 			}
@@ -42,7 +42,7 @@ func (c *Client) listBuckets(ctx context.Context, emit Emit) error {
 			return err // the bucket is there, but whose it is was not told
 		})
 	}
-	return all.err()
+	return all.Err()
 }
 
 // bucketTags returns a bucket's tags; nil if it has none.

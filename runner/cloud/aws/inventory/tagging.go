@@ -19,8 +19,8 @@ import (
 // It asks for everything that has tags, because the keys of the installer end with infraIDs, and the API finds no beginnings of keys.
 func (c *Client) listTagged(ctx context.Context, region string, emit Emit) error {
 	api := tagging.NewFromConfig(c.aws, func(o *tagging.Options) { o.Region = region })
-	all := lists{ctx: ctx}
-	all.run(func(ctx context.Context) error {
+	all := listsOf(ctx)
+	all.Run(func(ctx context.Context) error {
 		p := tagging.NewGetResourcesPaginator(api, &tagging.GetResourcesInput{ResourcesPerPage: awssdk.Int32(shortPage)})
 		return eachPage(ctx, p, func(page *tagging.GetResourcesOutput) error {
 			var seen []contract.SeenResource
@@ -29,10 +29,10 @@ func (c *Client) listTagged(ctx context.Context, region string, emit Emit) error
 					seen = append(seen, s)
 				}
 			}
-			return emitAll(emit, seen)
+			return emit(seen)
 		})
 	})
-	return all.err()
+	return all.Err()
 }
 
 // taggedResource gives service and kind as the detail: rds db.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/IBM/networking-go-sdk/dnsrecordsv1"
 	"github.com/IBM/networking-go-sdk/dnssvcsv1"
 	"github.com/IBM/networking-go-sdk/zonesv1"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
-	"github.com/go-openapi/strfmt"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
@@ -43,22 +43,22 @@ func (l *listing) zones(all []zone, detail string) error {
 	return l.report(page)
 }
 
-func (l *listing) record(z zone, id, name, kind string, at *strfmt.DateTime) thing {
+func (l *listing) record(z zone, id, name, kind string, at time.Time) thing {
 	return thing{holds: recordOf(name, z.name), in: []string{z.key()}, SeenResource: contract.SeenResource{
-		ID: strings.Join([]string{"record", z.id, name, kind, id}, "/"), Type: "record", Name: name, MadeAt: made(at),
+		ID: strings.Join([]string{"record", z.id, name, kind, id}, "/"), Type: "record", Name: name, MadeAt: at,
 	}}
 }
 
 // listCIS lists the records of clusters in the zones of Internet Services.
 func (l *listing) listCIS() {
 	var instances []string
-	l.lists.run("ListResourceInstances", func(ctx context.Context) (err error) {
+	l.run("ListResourceInstances", func(ctx context.Context) (err error) {
 		instances, err = l.instancesOf(ctx, partCIS, serviceCIS)
 		return err
 	})
 	for _, instance := range instances {
 		var zones []zone
-		l.lists.run("ListZones", func(ctx context.Context) (err error) {
+		l.run("ListZones", func(ctx context.Context) (err error) {
 			if zones, err = l.cisZonesOf(ctx, instance); err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func (l *listing) listCIS() {
 		})
 		for _, z := range zones {
 			if l.isBase(z) {
-				l.lists.run("ListAllDnsRecords", func(ctx context.Context) error { return l.cisRecordsOf(ctx, z) })
+				l.run("ListAllDnsRecords", func(ctx context.Context) error { return l.cisRecordsOf(ctx, z) })
 			}
 		}
 	}
@@ -109,11 +109,7 @@ func (l *listing) cisRecordsOf(ctx context.Context, z zone) error {
 		}
 		var found []thing
 		for _, r := range list.Result {
-			at, err := strfmt.ParseDateTime(answer.Text(r.CreatedOn))
-			if err != nil {
-				at = strfmt.DateTime{}
-			}
-			found = append(found, l.record(z, answer.Text(r.ID), dnsName(r.Name), answer.Text(r.Type), &at))
+			found = append(found, l.record(z, answer.Text(r.ID), dnsName(r.Name), answer.Text(r.Type), timeOf(answer.Text(r.CreatedOn))))
 		}
 		return len(list.Result), list.ResultInfo.TotalCount, l.report(found)
 	})
@@ -122,14 +118,14 @@ func (l *listing) cisRecordsOf(ctx context.Context, z zone) error {
 // listDNS lists the records of clusters in the zones of DNS Services, and the networks that may resolve them.
 func (l *listing) listDNS() {
 	var instances []string
-	l.lists.run("ListResourceInstances", func(ctx context.Context) (err error) {
+	l.run("ListResourceInstances", func(ctx context.Context) (err error) {
 		instances, err = l.instancesOf(ctx, partDNS, serviceDNS)
 		return err
 	})
 	for _, instance := range instances {
 		of, _ := answer.ParseCRN(instance)
 		var zones []zone
-		l.lists.run("ListDnszones", func(ctx context.Context) (err error) {
+		l.run("ListDnszones", func(ctx context.Context) (err error) {
 			if zones, err = l.dnsZonesOf(ctx, of.Instance); err != nil {
 				return err
 			}
@@ -137,8 +133,8 @@ func (l *listing) listDNS() {
 		})
 		for _, z := range zones {
 			if l.isBase(z) {
-				l.lists.run("ListResourceRecords", func(ctx context.Context) error { return l.dnsRecordsOf(ctx, z) })
-				l.lists.run("ListPermittedNetworks", func(ctx context.Context) error { return l.networksOf(ctx, z) })
+				l.run("ListResourceRecords", func(ctx context.Context) error { return l.dnsRecordsOf(ctx, z) })
+				l.run("ListPermittedNetworks", func(ctx context.Context) error { return l.networksOf(ctx, z) })
 			}
 		}
 	}
@@ -168,7 +164,7 @@ func (l *listing) dnsRecordsOf(ctx context.Context, z zone) error {
 	return answer.Pages(ctx, p, err, func(page []dnssvcsv1.ResourceRecord) error {
 		var found []thing
 		for _, r := range page {
-			found = append(found, l.record(z, answer.Text(r.ID), dnsName(r.Name), answer.Text(r.Type), r.CreatedOn))
+			found = append(found, l.record(z, answer.Text(r.ID), dnsName(r.Name), answer.Text(r.Type), made(r.CreatedOn)))
 		}
 		return l.report(found)
 	})

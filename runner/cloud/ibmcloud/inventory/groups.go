@@ -55,7 +55,7 @@ func (c *Client) everyGroup(ctx context.Context, account string) ([]resourcemana
 }
 
 func (l *listing) listGroups() {
-	l.lists.run("ListResourceGroups", func(ctx context.Context) error {
+	l.run("ListResourceGroups", func(ctx context.Context) error {
 		all, err := l.everyGroup(ctx, l.account)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func searchPage(ctx context.Context, api *globalsearchv2.GlobalSearchV2, options
 
 // listTags lists the account's user tags that name one cluster: a tag stays when the last resource with it is gone.
 func (l *listing) listTags() {
-	l.lists.run("ListTags", func(ctx context.Context) error {
+	l.run("ListTags", func(ctx context.Context) error {
 		api, err := l.tagging()
 		if err != nil {
 			return err
@@ -164,13 +164,13 @@ const clusterPrefix = "clusterid:"
 
 // listSearch reports what has a cluster's tag and is in no other part, if it still exists.
 func (l *listing) listSearch() {
-	l.lists.run("Search", func(ctx context.Context) error {
+	l.run("Search", func(ctx context.Context) error {
 		return l.eachCRN(ctx, func(crn string) error {
 			of, ok := answer.ParseCRN(crn)
 			if !ok || !tagged(l.index.tags[crn]) || listedElsewhere(of) {
 				return nil
 			}
-			found, err := l.instance(ctx, partSearch, crn)
+			found, _, err := l.instance(ctx, partSearch, crn)
 			if err != nil || found == nil {
 				return err
 			}

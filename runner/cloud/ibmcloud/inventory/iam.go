@@ -22,12 +22,12 @@ type identities struct {
 // listIAM lists service IDs, their API keys, and policies.
 func (l *listing) listIAM() {
 	i := &identities{listing: l, all: map[string]bool{}, reported: map[string]string{}}
-	l.lists.run("ListServiceIds", i.serviceIDs)
-	if len(l.lists.errs) > 0 {
+	l.run("ListServiceIds", i.serviceIDs)
+	if l.lists.Err() != nil {
 		return // without them, every key and policy would seem to be left alone
 	}
-	l.lists.run("ListAPIKeys", i.keys)
-	l.lists.run("ListV2Policies", i.policies)
+	l.run("ListAPIKeys", i.keys)
+	l.run("ListV2Policies", i.policies)
 }
 
 func (i *identities) serviceIDs(ctx context.Context) error {
@@ -129,11 +129,11 @@ func (i *identities) policy(ctx context.Context, p iampolicymanagementv1.V2Polic
 		t.holds = i.reported[who] != "" || !i.all[who] && t.group != "" && !exists
 	}
 	if guid := resource["serviceInstance"]; guid != "" && resource["serviceName"] == "cloud-object-storage" && subject["serviceName"] == "is" {
-		instance, err := i.instance(ctx, partIAM, guid)
+		instance, gone, err := i.instance(ctx, partIAM, guid)
 		if err != nil {
 			return thing{}, err
 		}
-		t.holds = instance == nil
+		t.holds = gone
 		if instance != nil && named(answer.Text(instance.Name)) {
 			t.Name, t.Within = answer.Text(instance.Name), answer.Text(instance.CRN, instance.ID)
 		}

@@ -2,11 +2,11 @@ package inventory
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
-	"github.com/go-openapi/strfmt"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
@@ -20,7 +20,7 @@ const (
 
 // listInstances lists instances of services, what can still be reclaimed of them, and their keys.
 func (l *listing) listInstances() {
-	l.lists.run("ListResourceInstances", func(ctx context.Context) error {
+	l.run("ListResourceInstances", func(ctx context.Context) error {
 		return l.eachInstance(ctx, partInstances, &resourcecontrollerv2.ListResourceInstancesOptions{}, func(r resourcecontrollerv2.ResourceInstance) error {
 			t := instanceThing(r)
 			if of, ok := answer.ParseCRN(t.ID); ok && of.Service == "is" { // those are listed in their regions
@@ -29,8 +29,8 @@ func (l *listing) listInstances() {
 			return l.report([]thing{t})
 		})
 	})
-	l.lists.run("ListReclamations", l.reclamations)
-	l.lists.run("ListResourceKeys", l.keys)
+	l.run("ListReclamations", l.reclamations)
+	l.run("ListResourceKeys", l.keys)
 }
 
 // eachInstance visits those that are not gone for good.
@@ -60,26 +60,26 @@ func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
 	}}
 }
 
-// instance gets one instance; nil if it does not exist, is gone for good, or may not be read.
-func (c *Client) instance(ctx context.Context, part, id string) (*resourcecontrollerv2.ResourceInstance, error) {
+// instance gets one instance; nil if it does not exist or is gone for good, and nil without being gone if it may not be read.
+func (c *Client) instance(ctx context.Context, part, id string) (found *resourcecontrollerv2.ResourceInstance, gone bool, err error) {
 	api, err := c.controller(part)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	found, response, err := api.GetResourceInstanceWithContext(ctx, &resourcecontrollerv2.GetResourceInstanceOptions{ID: &id})
-	switch answer.StatusOf(response, err) {
-	case http.StatusNotFound, http.StatusGone, http.StatusForbidden:
-		return nil, nil
-	}
-	switch {
+	switch code := answer.StatusOf(response, err); {
+	case code == http.StatusForbidden:
+		return nil, false, nil
+	case code == http.StatusNotFound, code == http.StatusGone:
+		return nil, true, nil
 	case err != nil:
-		return nil, answer.Explain(response, err)
+		return nil, false, answer.Explain(response, err)
 	case found == nil || found.ID == nil && found.CRN == nil:
-		return nil, answer.ErrNoList
+		return nil, false, answer.ErrNoList
 	case answer.Text(found.State) == resourcecontrollerv2.ListResourceInstancesOptionsStateRemovedConst:
-		return nil, nil
+		return nil, true, nil
 	}
-	return found, nil
+	return found, false, nil
 }
 
 // reclamations have the name and the tags of their instance, which no list shows any more. The call has no pages.
@@ -99,7 +99,7 @@ func (l *listing) reclamations(ctx context.Context) error {
 		t := thing{group: answer.Text(r.ResourceGroupID), SeenResource: contract.SeenResource{
 			ID: "reclamation/" + answer.Text(r.ID), Type: "reclamation", MadeAt: made(r.CreatedAt), Tags: l.index.tags[answer.Text(r.EntityCRN)],
 		}}
-		instance, err := l.instance(ctx, partInstances, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
+		instance, _, err := l.instance(ctx, partInstances, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
 		if err != nil {
 			return err
 		}
@@ -130,10 +130,18 @@ func (l *listing) keys(ctx context.Context) error {
 	})
 }
 
-// made is a time of creation; zero if IBM told none.
-func made(at *strfmt.DateTime) time.Time {
+// made is a time of creation of the SDKs; zero if IBM told none.
+func made[T fmt.Stringer](at *T) time.Time {
 	if at == nil {
 		return time.Time{}
 	}
-	return time.Time(*at).UTC()
+	return timeOf((*at).String())
+}
+
+func timeOf(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
 }

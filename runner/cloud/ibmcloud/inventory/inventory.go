@@ -25,10 +25,10 @@ import (
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 
-	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 	"github.com/ocpctl/ocpctl/runner/cloud/pace"
+	"github.com/ocpctl/ocpctl/runner/cloud/parts"
 )
 
 // The services by which parts are named: <region>/vpc, or Global/<service>.
@@ -120,7 +120,7 @@ func (c *Client) Regions(ctx context.Context) ([]string, error) {
 	}
 	list, response, err := api.ListRegionsWithContext(ctx, &vpcv1.ListRegionsOptions{}) // this call has no pages
 	if err != nil {
-		return nil, fmt.Errorf("list the regions: %w", plain("ListRegions", answer.Explain(response, err)))
+		return nil, fmt.Errorf("list the regions: %w", plain(failed{"ListRegions", answer.Explain(response, err)}))
 	}
 	var all []string
 	if list != nil {
@@ -147,12 +147,9 @@ func (c *Client) Parts(regions []string) []string {
 	return append(parts, Global+"/"+partSearch)
 }
 
-// Emit takes what one page showed. An error of it ends the listing.
-type Emit = func(page []contract.SeenResource) error
-
 // List lists one part, page by page. An error means that the part is incomplete: what was emitted is there, what was not may be there
 // too. Several lists that were refused are all in the error.
-func (c *Client) List(ctx context.Context, part string, emit Emit) error {
+func (c *Client) List(ctx context.Context, part string, emit parts.Emit) error {
 	where, service, _ := strings.Cut(part, "/")
 	account := c.accountID()
 	if account == "" {
@@ -160,22 +157,16 @@ func (c *Client) List(ctx context.Context, part string, emit Emit) error {
 	}
 	tags, err := c.allTags.get(func() (index, error) { return c.findTags(ctx, account) })
 	if err != nil {
-		return plain("Search", err) // without its tags, a resource would seem to be somebody else's
+		return plain(failed{"Search", err}) // without its tags, a resource would seem to be somebody else's
 	}
 	known, err := c.allGroups.get(func() (groups, error) { return c.findGroups(ctx, account, tags) })
 	if err != nil {
-		return plain("ListResourceGroups", err)
+		return plain(failed{"ListResourceGroups", err})
 	}
-	p := &listing{Client: c, account: account, region: where, index: tags, groups: known, seen: map[string]bool{}, emit: func(page []contract.SeenResource) error {
-		if len(page) == 0 {
-			return nil
-		}
-		if err := emit(page); err != nil {
-			return refusedPage{err}
-		}
-		return nil
-	}}
-	p.lists.ctx = ctx
+	p := &listing{
+		Client: c, account: account, region: where, index: tags, groups: known, seen: map[string]bool{},
+		emit: parts.To(emit), lists: parts.New(ctx, answered, plain),
+	}
 	list := map[string]func(){
 		partGroups: p.listGroups, partIAM: p.listIAM, partInstances: p.listInstances, partCIS: p.listCIS, partDNS: p.listDNS, partTags: p.listTags, partSearch: p.listSearch,
 	}[service]
@@ -186,7 +177,7 @@ func (c *Client) List(ctx context.Context, part string, emit Emit) error {
 		return fmt.Errorf("list %s: this runner knows no such part", part)
 	}
 	list()
-	return p.lists.err()
+	return p.lists.Err()
 }
 
 // Calls returns how many calls were made so far, by service as in a part's name; retries count.

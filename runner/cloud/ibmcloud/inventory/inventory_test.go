@@ -249,6 +249,15 @@ func TestWhatIsGoneIsNotSeenAlthoughTheIndexStillHasIt(t *testing.T) {
 	require.Empty(t, s.look(t))
 }
 
+func TestAnInstanceThatMayNotBeReadIsNotTakenForGone(t *testing.T) {
+	s := start(t)
+	s.policy(t, "authorization", attributes("serviceName", "is"), attributes("serviceName", "cloud-object-storage", "serviceInstance", "00000000-0000-0000-0000-000000000000"))
+	s.Refuse("rc:get_resource_instance", -1, standin.Denied)
+	require.Empty(t, s.look(t))
+	s.Lift("rc:get_resource_instance")
+	require.Len(t, s.look(t), 1)
+}
+
 func TestARefusedListMakesItsPartIncompleteAndNothingElse(t *testing.T) {
 	for call, part := range map[string]string{
 		"vpc:list_volumes": "us-south/vpc", "rc:list_reclamations": "global/resource-controller", "iam:list_service_ids": "global/iam", "cis:list_all_dns_records": "global/cis",

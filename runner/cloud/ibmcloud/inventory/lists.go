@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+	"github.com/ocpctl/ocpctl/runner/cloud/parts"
 )
 
 // listing is one part while it is listed.
@@ -19,8 +20,8 @@ type listing struct {
 	index   index
 	groups  groups
 	seen    map[string]bool // CRNs of what the part has reported
-	emit    Emit
-	lists   lists
+	emit    parts.Emit
+	lists   *parts.Lists
 }
 
 // thing is a resource in the form that all lists share.
@@ -56,53 +57,36 @@ func (l *listing) judge(t *thing) bool {
 	return t.holds || t.Within != "" || tagged(t.Tags) || named(t.Name)
 }
 
-// refusedPage is an error of whoever takes the pages. It ends the listing as it is.
-type refusedPage struct{ error }
-
-func (r refusedPage) Unwrap() error { return r.error }
-
-// lists runs several lists of one part. What IBM refused does not keep the others from being listed; the error then names every refused
-// list. It ends at once when the work is stopped or IBM does not answer at all.
-type lists struct {
-	ctx  context.Context
-	errs []error
-	over bool
-}
-
-// run runs one list, unless the part is over.
-func (l *lists) run(call string, list func(context.Context) error) {
-	if l.over {
-		return
-	}
-	err := list(l.ctx)
-	var refused refusedPage
-	switch {
-	case err == nil:
-		return
-	case l.ctx.Err() != nil:
-		l.errs, l.over = []error{context.Cause(l.ctx)}, true
-	case errors.As(err, &refused):
-		l.errs, l.over = []error{refused.error}, true
-	default:
-		l.over = answer.StatusOf(nil, err) == 0 && !errors.Is(err, answer.ErrNoList)
-		l.errs = append(l.errs, plain(call, err))
-	}
-}
-
-// err returns what went wrong, in one line.
-func (l *lists) err() error {
-	switch len(l.errs) {
-	case 0:
+// run runs one list, whose errors name the call.
+func (l *listing) run(call string, list func(context.Context) error) {
+	l.lists.Run(func(ctx context.Context) error {
+		if err := list(ctx); err != nil {
+			return failed{call, err}
+		}
 		return nil
-	case 1:
-		return l.errs[0]
-	}
-	return fmt.Errorf("%w; and %d more lists failed, the last one because %w", l.errs[0], len(l.errs)-1, l.errs[len(l.errs)-1])
+	})
+}
+
+// failed is the error of a call.
+type failed struct {
+	call string
+	error
+}
+
+func (f failed) Unwrap() error { return f.error }
+
+// answered reports that IBM answered, with whatever.
+func answered(err error) bool {
+	return answer.StatusOf(nil, err) != 0 || errors.Is(err, answer.ErrNoList)
 }
 
 // plain returns what IBM answered, or why there was no answer. A token that IBM does not accept gives cloud.ErrCredentialsExpired: it was
 // accepted when the sweep began.
-func plain(call string, err error) error {
+func plain(err error) error {
+	call := "a call"
+	if f := (failed{}); errors.As(err, &f) {
+		call, err = f.call, f.error
+	}
 	code := answer.StatusOf(nil, err)
 	switch {
 	case answer.RefusesCredentials(err):

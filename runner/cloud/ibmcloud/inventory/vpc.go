@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/IBM/vpc-go-sdk/vpcv1"
-	"github.com/go-openapi/strfmt"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
@@ -48,11 +48,11 @@ type base struct {
 	crn, id, name *string
 	group         *vpcv1.ResourceGroupReference
 	vpc           *vpcv1.VPCReference
-	at            *strfmt.DateTime
+	at            time.Time
 }
 
 func (b base) thing(region string) thing {
-	t := thing{SeenResource: contract.SeenResource{ID: answer.Text(b.crn, b.id), Type: b.kind, Name: answer.Text(b.name), Region: region, MadeAt: made(b.at)}}
+	t := thing{SeenResource: contract.SeenResource{ID: answer.Text(b.crn, b.id), Type: b.kind, Name: answer.Text(b.name), Region: region, MadeAt: b.at}}
 	if b.group != nil {
 		t.group = answer.Text(b.group.ID)
 	}
@@ -80,7 +80,7 @@ func (c *Client) eachVPC(ctx context.Context, region string, take func([]thing) 
 	}
 	p, err := api.NewVpcsPager(&vpcv1.ListVpcsOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(v vpcv1.VPC) thing {
-		return base{"vpc", v.CRN, v.ID, v.Name, v.ResourceGroup, nil, v.CreatedAt}.thing(region)
+		return base{"vpc", v.CRN, v.ID, v.Name, v.ResourceGroup, nil, made(v.CreatedAt)}.thing(region)
 	}, take)
 }
 
@@ -88,23 +88,23 @@ func (c *Client) eachVPC(ctx context.Context, region string, take func([]thing) 
 func (l *listing) listVPC() {
 	api, err := l.vpcIn(l.region)
 	if err != nil {
-		l.lists.run("VPC", func(context.Context) error { return err })
+		l.run("VPC", func(context.Context) error { return err })
 		return
 	}
 	r := &vpcRegion{listing: l, api: api, subnets: map[string]string{}}
-	l.lists.run("ListVpcs", func(ctx context.Context) error { return l.eachVPC(ctx, l.region, l.report) })
-	l.lists.run("ListSubnets", r.listSubnets)
-	l.lists.run("ListPublicGateways", r.gateways)
-	l.lists.run("ListSecurityGroups", r.securityGroups)
-	l.lists.run("ListEndpointGateways", r.endpoints)
-	l.lists.run("ListVirtualNetworkInterfaces", r.interfaces)
-	l.lists.run("ListInstances", r.instances)
-	l.lists.run("ListLoadBalancers", r.balancers)
-	l.lists.run("ListVolumes", r.volumes)
-	l.lists.run("ListSnapshots", r.snapshots)
-	l.lists.run("ListFloatingIps", r.addresses)
-	l.lists.run("ListImages", r.images)
-	l.lists.run("ListKeys", r.keys)
+	l.run("ListVpcs", func(ctx context.Context) error { return l.eachVPC(ctx, l.region, l.report) })
+	l.run("ListSubnets", r.listSubnets)
+	l.run("ListPublicGateways", r.gateways)
+	l.run("ListSecurityGroups", r.securityGroups)
+	l.run("ListEndpointGateways", r.endpoints)
+	l.run("ListVirtualNetworkInterfaces", r.interfaces)
+	l.run("ListInstances", r.instances)
+	l.run("ListLoadBalancers", r.balancers)
+	l.run("ListVolumes", r.volumes)
+	l.run("ListSnapshots", r.snapshots)
+	l.run("ListFloatingIps", r.addresses)
+	l.run("ListImages", r.images)
+	l.run("ListKeys", r.keys)
 }
 
 // vpcRegion is one region while it is listed.
@@ -120,35 +120,35 @@ func (r *vpcRegion) listSubnets(ctx context.Context) error {
 		if s.VPC != nil {
 			r.subnets[answer.Text(s.ID)] = answer.Text(s.VPC.CRN)
 		}
-		return base{"subnet", s.CRN, s.ID, s.Name, s.ResourceGroup, s.VPC, s.CreatedAt}.thing(r.region)
+		return base{"subnet", s.CRN, s.ID, s.Name, s.ResourceGroup, s.VPC, made(s.CreatedAt)}.thing(r.region)
 	}, r.report)
 }
 
 func (r *vpcRegion) gateways(ctx context.Context) error {
 	p, err := r.api.NewPublicGatewaysPager(&vpcv1.ListPublicGatewaysOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(g vpcv1.PublicGateway) thing {
-		return base{"public-gateway", g.CRN, g.ID, g.Name, g.ResourceGroup, g.VPC, g.CreatedAt}.thing(r.region)
+		return base{"public-gateway", g.CRN, g.ID, g.Name, g.ResourceGroup, g.VPC, made(g.CreatedAt)}.thing(r.region)
 	}, r.report)
 }
 
 func (r *vpcRegion) securityGroups(ctx context.Context) error {
 	p, err := r.api.NewSecurityGroupsPager(&vpcv1.ListSecurityGroupsOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(g vpcv1.SecurityGroup) thing {
-		return base{"security-group", g.CRN, g.ID, g.Name, g.ResourceGroup, g.VPC, g.CreatedAt}.thing(r.region)
+		return base{"security-group", g.CRN, g.ID, g.Name, g.ResourceGroup, g.VPC, made(g.CreatedAt)}.thing(r.region)
 	}, r.report)
 }
 
 func (r *vpcRegion) endpoints(ctx context.Context) error {
 	p, err := r.api.NewEndpointGatewaysPager(&vpcv1.ListEndpointGatewaysOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(g vpcv1.EndpointGateway) thing {
-		return base{"endpoint-gateway", g.CRN, g.ID, g.Name, g.ResourceGroup, g.VPC, g.CreatedAt}.thing(r.region)
+		return base{"endpoint-gateway", g.CRN, g.ID, g.Name, g.ResourceGroup, g.VPC, made(g.CreatedAt)}.thing(r.region)
 	}, r.report)
 }
 
 func (r *vpcRegion) interfaces(ctx context.Context) error {
 	p, err := r.api.NewVirtualNetworkInterfacesPager(&vpcv1.ListVirtualNetworkInterfacesOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(i vpcv1.VirtualNetworkInterface) thing {
-		return base{"virtual-network-interface", i.CRN, i.ID, i.Name, i.ResourceGroup, i.VPC, i.CreatedAt}.thing(r.region)
+		return base{"virtual-network-interface", i.CRN, i.ID, i.Name, i.ResourceGroup, i.VPC, made(i.CreatedAt)}.thing(r.region)
 	}, r.report)
 }
 
@@ -156,7 +156,7 @@ func (r *vpcRegion) interfaces(ctx context.Context) error {
 func (r *vpcRegion) instances(ctx context.Context) error {
 	p, err := r.api.NewInstancesPager(&vpcv1.ListInstancesOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(i vpcv1.Instance) thing {
-		t := base{"instance", i.CRN, i.ID, i.Name, i.ResourceGroup, i.VPC, i.CreatedAt}.thing(r.region)
+		t := base{"instance", i.CRN, i.ID, i.Name, i.ResourceGroup, i.VPC, made(i.CreatedAt)}.thing(r.region)
 		if i.Profile != nil {
 			t.Detail = answer.Text(i.Profile.Name)
 		}
@@ -170,7 +170,7 @@ func (r *vpcRegion) instances(ctx context.Context) error {
 func (r *vpcRegion) balancers(ctx context.Context) error {
 	p, err := r.api.NewLoadBalancersPager(&vpcv1.ListLoadBalancersOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(b vpcv1.LoadBalancer) thing {
-		t := base{"load-balancer", b.CRN, b.ID, b.Name, b.ResourceGroup, nil, b.CreatedAt}.thing(r.region)
+		t := base{"load-balancer", b.CRN, b.ID, b.Name, b.ResourceGroup, nil, made(b.CreatedAt)}.thing(r.region)
 		for _, s := range b.Subnets {
 			t.in = append(t.in, r.subnets[answer.Text(s.ID)])
 		}
@@ -185,7 +185,7 @@ func (r *vpcRegion) balancers(ctx context.Context) error {
 func (r *vpcRegion) volumes(ctx context.Context) error {
 	p, err := r.api.NewVolumesPager(&vpcv1.ListVolumesOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(v vpcv1.Volume) thing {
-		t := base{"volume", v.CRN, v.ID, v.Name, v.ResourceGroup, nil, v.CreatedAt}.thing(r.region)
+		t := base{"volume", v.CRN, v.ID, v.Name, v.ResourceGroup, nil, made(v.CreatedAt)}.thing(r.region)
 		t.Tags = tagsOf(v.UserTags)
 		if v.Profile != nil && v.Capacity != nil {
 			t.Detail = fmt.Sprintf("%s %d", answer.Text(v.Profile.Name), *v.Capacity)
@@ -203,7 +203,7 @@ func (r *vpcRegion) volumes(ctx context.Context) error {
 func (r *vpcRegion) snapshots(ctx context.Context) error {
 	p, err := r.api.NewSnapshotsPager(&vpcv1.ListSnapshotsOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(s vpcv1.Snapshot) thing {
-		t := base{"snapshot", s.CRN, s.ID, s.Name, s.ResourceGroup, nil, s.CreatedAt}.thing(r.region)
+		t := base{"snapshot", s.CRN, s.ID, s.Name, s.ResourceGroup, nil, made(s.CreatedAt)}.thing(r.region)
 		t.Tags = tagsOf(s.UserTags)
 		if s.MinimumCapacity != nil {
 			t.Detail = strconv.FormatInt(*s.MinimumCapacity, 10)
@@ -218,7 +218,7 @@ func (r *vpcRegion) snapshots(ctx context.Context) error {
 func (r *vpcRegion) addresses(ctx context.Context) error {
 	p, err := r.api.NewFloatingIpsPager(&vpcv1.ListFloatingIpsOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(f vpcv1.FloatingIP) thing {
-		t := base{"floating-ip", f.CRN, f.ID, f.Name, f.ResourceGroup, nil, f.CreatedAt}.thing(r.region)
+		t := base{"floating-ip", f.CRN, f.ID, f.Name, f.ResourceGroup, nil, made(f.CreatedAt)}.thing(r.region)
 		if target, ok := f.Target.(*vpcv1.FloatingIPTarget); ok {
 			t.in = append(t.in, answer.Text(target.CRN))
 		}
@@ -231,13 +231,13 @@ func (r *vpcRegion) images(ctx context.Context) error {
 	private := vpcv1.ListImagesOptionsVisibilityPrivateConst
 	p, err := r.api.NewImagesPager(&vpcv1.ListImagesOptions{Limit: answer.Hundred(), Visibility: &private})
 	return each(ctx, p, err, func(i vpcv1.Image) thing {
-		return base{"image", i.CRN, i.ID, i.Name, i.ResourceGroup, nil, i.CreatedAt}.thing(r.region)
+		return base{"image", i.CRN, i.ID, i.Name, i.ResourceGroup, nil, made(i.CreatedAt)}.thing(r.region)
 	}, r.report)
 }
 
 func (r *vpcRegion) keys(ctx context.Context) error {
 	p, err := r.api.NewKeysPager(&vpcv1.ListKeysOptions{Limit: answer.Hundred()})
 	return each(ctx, p, err, func(k vpcv1.Key) thing {
-		return base{"key", k.CRN, k.ID, k.Name, k.ResourceGroup, nil, k.CreatedAt}.thing(r.region)
+		return base{"key", k.CRN, k.ID, k.Name, k.ResourceGroup, nil, made(k.CreatedAt)}.thing(r.region)
 	}, r.report)
 }
