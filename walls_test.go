@@ -111,6 +111,8 @@ var areas = []area{
 	{"runner/cloud/cloudtest", 4, []string{"runner", "runner/cloud", "internal/contract"}, "one suite for all clouds asks what package runner relies on"},
 	{"runner/cloud/aws/inventory", 2, []string{"runner/cloud", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
+	{"runner/cloud/ibmcloud/answer", 1, nil, "what IBM Cloud answers is read in one way by what counts; it asks nothing"},
+	{"runner/cloud/ibmcloud/count", 2, []string{"runner/cloud", "runner/cloud/ibmcloud/answer", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
 	// The application.
 	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
@@ -148,6 +150,7 @@ var outside = []struct {
 }{
 	{"github.com/jackc/pgx", []string{"store", "internal/queue", "internal/devstack", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; internal/queue and cmd hand the pool to River's client, benchmarks compare with a bare INSERT"},
 	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "runner/cloud/aws/count", "internal/devstack"}, "it takes a minute to compile"},
+	{"github.com/IBM", []string{"runner/cloud/ibmcloud"}, "the SDKs are large, and what is no runner must not know that there are two clouds"},
 	{"cel.dev/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
 	{"k8s.io/", []string{"internal/dispatch/kubernetes"}, "it is slow to compile, and the server's other parts know no Kubernetes"},
 	{"k8s.io/client-go/kubernetes", nil, "the typed clientset takes minutes to compile; a dispatcher makes ten different calls"},
@@ -159,6 +162,7 @@ var outside = []struct {
 // guarded are areas that one file alone may enter.
 var guarded = []struct{ area, file, why string }{
 	{"runner/cloud/aws/count", "runner/cloud/aws/client.go", "it is there to be asked for a whole pass; a deletion looks for itself"},
+	{"runner/cloud/ibmcloud/count", "runner/cloud/ibmcloud/client.go", "it is there to be asked for a whole pass; a deletion looks for itself"},
 }
 
 func TestTheWallsStand(t *testing.T) {
