@@ -3,7 +3,6 @@ package ibmcloud
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
@@ -35,9 +34,6 @@ const (
 
 	reclaiming = "RECLAIMING" // the state of a reclamation that runs
 )
-
-// isVPC reports that the VPC service keeps the resource.
-func (r resource) isVPC() bool { return strings.Contains(r.CRN, ":public:is:") }
 
 func (c *Client) resources(ctx context.Context, what string, filter resourcecontrollerv2.ListResourceInstancesOptions) ([]resource, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
