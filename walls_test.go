@@ -109,9 +109,11 @@ var areas = []area{
 	{"runner/platform", 2, []string{"runner/cloud", "runner/names", "internal/contract", "internal/secret"}, "what differs between clouds is known before one is called"},
 	{"runner/sweep", 3, []string{"runner/cloud", "runner/platform", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
 	{"runner/cloud/cloudtest", 4, []string{"runner", "runner/cloud", "internal/contract"}, "one suite for all clouds asks what package runner relies on"},
-	{"runner/cloud/aws/inventory", 2, []string{"runner/cloud", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
+	{"runner/cloud/pace", 0, nil, "how fast an account may be asked does not depend on whose cloud it is in"},
+	{"runner/cloud/aws/inventory", 2, []string{"runner/cloud", "runner/cloud/pace", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
-	{"runner/cloud/ibmcloud/answer", 1, nil, "what IBM Cloud answers is read in one way by what counts; it asks nothing"},
+	{"runner/cloud/ibmcloud/answer", 0, nil, "it reads what IBM Cloud answers, and asks nothing itself"},
+	{"runner/cloud/ibmcloud/inventory", 2, []string{"runner/cloud", "runner/cloud/pace", "runner/cloud/ibmcloud/answer", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
 	{"runner/cloud/ibmcloud/count", 2, []string{"runner/cloud", "runner/cloud/ibmcloud/answer", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
 	// The application.
@@ -150,7 +152,7 @@ var outside = []struct {
 }{
 	{"github.com/jackc/pgx", []string{"store", "internal/queue", "internal/devstack", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; internal/queue and cmd hand the pool to River's client, benchmarks compare with a bare INSERT"},
 	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "runner/cloud/aws/count", "internal/devstack"}, "it takes a minute to compile"},
-	{"github.com/IBM", []string{"runner/cloud/ibmcloud"}, "the SDKs are large, and what is no runner must not know that there are two clouds"},
+	{"github.com/IBM/", []string{"runner/cloud/ibmcloud"}, "only the runner calls IBM Cloud: the SDKs take half a minute to compile"},
 	{"cel.dev/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
 	{"k8s.io/", []string{"internal/dispatch/kubernetes"}, "it is slow to compile, and the server's other parts know no Kubernetes"},
 	{"k8s.io/client-go/kubernetes", nil, "the typed clientset takes minutes to compile; a dispatcher makes ten different calls"},

@@ -10,10 +10,14 @@ import (
 )
 
 // What follows an infraID or ccoctl's name in the names that the installer, the cluster's operators and ccoctl give
-// (openshift/installer pkg/asset/manifests/aws and data/data/aws; ccoctl's pkg/cmd/provisioning/aws). The names of other clusters
+// (openshift/installer pkg/asset/manifests/aws, pkg/asset/manifests/ibmcloud and data/data/aws; ccoctl's pkg/cmd/provisioning/aws). The names of other clusters
 // whose name merely begins the same do not match: theirs goes on with five random characters.
 var following = regexp.MustCompile(`^-(bootstrap|master|worker|control-?plane|controlplane|node|lb|apiserver-lb|vpc|igw|int|ext|aint|aext|sint|` +
-	`subnet|public|private|nat|eip|natgw|rtb|sg|edge|image-registry|oidc|openshift|instance-profile|security-group|termination-handler)([-.]|$)`)
+	`subnet|public|private|nat|eip|natgw|rtb|sg|edge|image-registry|oidc|openshift|instance-profile|security-group|termination-handler|` +
+	`worker|cos|rhcos|vsi-image|pgateway|kubernetes-api)([-.]|$)`)
+
+// serviceBalancer is the name of a service's load balancer on IBM Cloud, with the infraID in it (IBM/cloud-provider-ibm).
+var serviceBalancer = regexp.MustCompile(`^kube-([a-z0-9][-a-z0-9]*-[a-z0-9]{5})-[0-9a-f]{8,32}$`)
 
 // infraID is the form of an infraID: a name, and five random characters.
 var infraID = regexp.MustCompile(`^[a-z0-9][-a-z0-9]*-[a-z0-9]{5}$`)
@@ -51,6 +55,10 @@ func candidates(r contract.SeenResource) (found []string) {
 	for _, name := range []string{r.Name, tail(r.ID)} {
 		if bare, ok := strings.CutPrefix(name, bucketPrefix); ok {
 			found = append(found, bare)
+			continue
+		}
+		if balancer := serviceBalancer.FindStringSubmatch(name); balancer != nil {
+			found = append(found, balancer[1])
 			continue
 		}
 		if name == "" {

@@ -49,6 +49,13 @@ func TestAResourceBelongsToWhoseSignItHas(t *testing.T) {
 			[]string{"here|clu_1|shop-abcde|: role/shop-abcde-master-role vpc-1"}},
 		"the bucket of a bootstrap": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("bucket", "bucket/b", bucketPrefix+"shop-abcde", "")},
 			[]string{"here|clu_1|shop-abcde|: bucket/b vpc-1"}},
+		"names on IBM Cloud": {[]Resource{
+			seen("user-tag", "user-tag/shop-abcde", "shop-abcde", "", mark, "ClusterId=clu_1"), seen("vpc", "crn:vpc", "shop-abcde-vpc", "crn:group"), seen("instance", "crn:worker", "shop-abcde-worker-1-x7k2p", "crn:vpc"),
+			seen("load-balancer", "crn:lb", "kube-shop-abcde-0123456789abcdef0123456789abcdef", ""), seen("image", "crn:image", "shop-abcde-rhcos", ""),
+			seen("load-balancer", "crn:other", "kube-shop-abcde-fghij-0123456789abcdef", "")},
+			[]string{"|clu_1|shop-abcde|: crn:image crn:lb crn:vpc crn:worker user-tag/shop-abcde", "|||shop-abcde-fghij: crn:other"}},
+		"what is in a group that was recorded": {[]Resource{seen("resource-group", "crn:group", "shop-1234567890", ""), seen("volume", "crn:pvc", "pvc-1", "crn:group"), seen("service-id", "crn:id", "shop-1234567890-openshift-ingress-operator-cloud-credentials", "")},
+			[]string{"||shop-1234567890|: crn:group crn:id crn:pvc"}},
 		"a name that merely begins alike": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("role", "role/r", "shop-abcde-fghij-master-role", ""), seen("role", "role/s", "shop-abcdefg", "")},
 			[]string{"|||role/s: role/s", "|||shop-abcde-fghij: role/r", "here|clu_1|shop-abcde|: vpc-1"}},
 		"a cluster whose name begins with what follows another's": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("bucket", "bucket/b", "shop-abcde-master-zzzzz-bootstrap", "")},
@@ -65,7 +72,7 @@ func TestAResourceBelongsToWhoseSignItHas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, g := range Groups(Account{BaseDomains: []string{"labs.example.com"}}, c.resources) {
+			for _, g := range Groups(Account{BaseDomains: []string{"labs.example.com"}, Names: map[string]bool{"shop-1234567890": true}}, c.resources) {
 				got = append(got, g.Installation+"|"+g.Cluster+"|"+g.Identity+"|"+g.Place+": "+strings.Join(g.Resources, " "))
 			}
 			slices.Sort(got)

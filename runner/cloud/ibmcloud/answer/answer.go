@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 )
@@ -21,10 +22,17 @@ var ErrNoList = errors.New("the answer has no list")
 // Refusal is an answer with an error.
 type Refusal struct {
 	Status int
+	Token  bool // IBM gave no token for the credentials
 	text   string
 }
 
 func (r Refusal) Error() string { return r.text }
+
+// getToken is the operation of IAM that gives tokens, as IBM's SDK names it.
+const getToken = "get_token"
+
+// noTokenText begins the error of a call for which there was no token: with several SDKs nothing else tells.
+var noTokenText, _, _ = strings.Cut(core.ERRORMSG_AUTHENTICATE_ERROR, "%s")
 
 // Explain reads what IBM answered to a call that failed. Several of its SDKs keep neither status nor text in their errors, so both are read
 // from the response. Without a response the error is returned as it is.
@@ -33,7 +41,13 @@ func Explain(response *core.DetailedResponse, err error) error {
 		return nil
 	}
 	var problem *core.HTTPProblem
-	if response == nil && errors.As(err, &problem) {
+	var noToken *core.AuthenticationError
+	if errors.As(err, &noToken) {
+		problem = noToken.HTTPProblem
+	} else {
+		errors.As(err, &problem)
+	}
+	if response == nil && problem != nil {
 		response = problem.Response
 	}
 	if response == nil {
@@ -43,7 +57,7 @@ func Explain(response *core.DetailedResponse, err error) error {
 	if said := said(response); said != "" {
 		text += ": " + said
 	}
-	return Refusal{response.StatusCode, text}
+	return Refusal{response.StatusCode, problem != nil && problem.OperationID == getToken || strings.HasPrefix(err.Error(), noTokenText), text}
 }
 
 // said is the code and the message in the body of an error, in any of the shapes that IBM's services use.
@@ -109,13 +123,23 @@ func Account(auth core.Authenticator) (string, error) {
 
 var errNoAccount = errors.New("the token does not say which account it is for")
 
-// RefusesCredentials reports that IBM answered a request for a token, or a call, and does not accept the credentials.
+// RefusesCredentials reports that IBM answered a request for a token and does not accept the credentials.
 func RefusesCredentials(err error) bool {
-	switch StatusOf(nil, err) {
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
-		return true
+	var r Refusal
+	return errors.As(Explain(nil, err), &r) && r.Token && (r.Status == http.StatusBadRequest || r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden)
+}
+
+// Patient makes a client that repeats what IBM throttled or failed to answer: so often, and with so much time between two tries at most,
+// whatever IBM asks for. It must not be used for what changes something.
+func Patient(web *http.Client, retries int, longest time.Duration) *http.Client {
+	patient := core.NewRetryableClientWithHTTPClient(web)
+	patient.RetryMax, patient.RetryWaitMax = retries, longest
+	patient.RetryWaitMin = min(patient.RetryWaitMin, longest)
+	backoff := patient.Backoff
+	patient.Backoff = func(least, most time.Duration, try int, response *http.Response) time.Duration {
+		return min(backoff(least, most, try, response), longest)
 	}
-	return false
+	return patient.StandardClient()
 }
 
 // Text returns the first of some texts that is not empty. The SDKs give nil for what an answer does not have.

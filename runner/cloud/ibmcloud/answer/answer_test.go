@@ -3,9 +3,13 @@ package answer_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/IBM/go-sdk-core/v5/core"
+	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
@@ -81,4 +85,24 @@ func TestTheAccountIsReadFromTheToken(t *testing.T) {
 		_, err := answer.Account(&core.BearerTokenAuthenticator{BearerToken: token})
 		require.EqualError(t, err, "the token does not say which account it is for", token)
 	}
+}
+
+func TestCredentialsThatGetNoTokenAreToldFromOtherRefusals(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"errorCode":"BXNIM0415E","errorMessage":"Provided API key could not be found."}`)
+	}))
+	t.Cleanup(server.Close)
+	auth := &core.IamAuthenticator{ApiKey: "a-key", URL: server.URL}
+	_, direct := answer.Account(auth)
+	api, err := resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: auth, URL: server.URL})
+	require.NoError(t, err)
+	_, response, throughAService := api.ListResourceGroups(&resourcemanagerv2.ListResourceGroupsOptions{})
+	for _, err := range []error{direct, answer.Explain(response, throughAService)} {
+		require.True(t, answer.RefusesCredentials(err))
+		require.EqualError(t, answer.Explain(nil, err), "status 400: BXNIM0415E Provided API key could not be found.")
+	}
+	require.False(t, answer.RefusesCredentials(answer.Refusal{Status: http.StatusForbidden}))
+	require.False(t, answer.RefusesCredentials(errors.New("no route to host")))
 }

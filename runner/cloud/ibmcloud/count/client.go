@@ -74,10 +74,7 @@ func New(cfg Config) *Client {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	retrying := core.NewRetryableClientWithHTTPClient(cfg.HTTP)
-	retrying.RetryMax, retrying.RetryWaitMax = retries, cmp.Or(cfg.MaxBackoff, maxBackoff)
-	retrying.RetryWaitMin = min(retrying.RetryWaitMin, retrying.RetryWaitMax)
-	return &Client{cfg: cfg, http: retrying.StandardClient()}
+	return &Client{cfg: cfg, http: answer.Patient(cfg.HTTP, retries, cmp.Or(cfg.MaxBackoff, maxBackoff))}
 }
 
 // account returns the id of the account that our token is for.

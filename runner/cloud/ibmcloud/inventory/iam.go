@@ -1,0 +1,142 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/IBM/platform-services-go-sdk/iamidentityv1"
+	"github.com/IBM/platform-services-go-sdk/iampolicymanagementv1"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+)
+
+// identities is what IAM has in the account.
+type identities struct {
+	*listing
+	all      map[string]bool   // IAM ids of every service ID
+	reported map[string]string // CRNs of the reported ones, by IAM id
+}
+
+// listIAM lists service IDs, their API keys, and policies.
+func (l *listing) listIAM() {
+	i := &identities{listing: l, all: map[string]bool{}, reported: map[string]string{}}
+	l.lists.run("ListServiceIds", i.serviceIDs)
+	if len(l.lists.errs) > 0 {
+		return // without them, every key and policy would seem to be left alone
+	}
+	l.lists.run("ListAPIKeys", i.keys)
+	l.lists.run("ListV2Policies", i.policies)
+}
+
+func (i *identities) serviceIDs(ctx context.Context) error {
+	api, err := i.Client.identities()
+	if err != nil {
+		return err
+	}
+	return answer.TokenPages(func(token *string) (*string, error) {
+		list, response, err := api.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: &i.account, Pagesize: answer.Hundred(), Pagetoken: token})
+		switch {
+		case err != nil:
+			return nil, answer.Explain(response, err)
+		case list == nil || list.Serviceids == nil:
+			return nil, answer.ErrNoList
+		}
+		var page []thing
+		for _, s := range list.Serviceids {
+			i.all[answer.Text(s.IamID)] = true
+			t := thing{holds: operatorID.MatchString(answer.Text(s.Name)), SeenResource: contract.SeenResource{
+				ID: answer.Text(s.CRN, s.ID), Type: "service-id", Name: answer.Text(s.Name), MadeAt: made(s.CreatedAt),
+			}}
+			if i.judge(&t) {
+				i.reported[answer.Text(s.IamID)] = t.ID
+			}
+			page = append(page, t)
+		}
+		return list.Next, i.report(page)
+	})
+}
+
+// generatedKey is the name of the key that ccoctl makes for each service ID.
+const generatedKey = "ccoctl-generated-key"
+
+func (i *identities) keys(ctx context.Context) error {
+	api, err := i.Client.identities()
+	if err != nil {
+		return err
+	}
+	scope, kind := iamidentityv1.ListAPIKeysOptionsScopeAccountConst, iamidentityv1.ListAPIKeysOptionsTypeServiceidConst
+	return answer.TokenPages(func(token *string) (*string, error) {
+		list, response, err := api.ListAPIKeysWithContext(ctx, &iamidentityv1.ListAPIKeysOptions{AccountID: &i.account, Scope: &scope, Type: &kind, Pagesize: answer.Hundred(), Pagetoken: token})
+		switch {
+		case err != nil:
+			return nil, answer.Explain(response, err)
+		case list == nil || list.Apikeys == nil:
+			return nil, answer.ErrNoList
+		}
+		var page []thing
+		for _, k := range list.Apikeys {
+			lost := answer.Text(k.Name) == generatedKey && !i.all[answer.Text(k.IamID)]
+			page = append(page, thing{holds: lost, in: []string{i.reported[answer.Text(k.IamID)]}, SeenResource: contract.SeenResource{
+				ID: "api-key/" + answer.Text(k.ID), Type: "api-key", Name: answer.Text(k.Name), MadeAt: made(k.CreatedAt),
+			}})
+		}
+		return list.Next, i.report(page)
+	})
+}
+
+// policies reports those of reported service IDs and resource groups, and two that are left alone: of a service ID that is gone, in a
+// resource group that is gone, and of an Object Storage instance that is gone, for VPC images.
+func (i *identities) policies(ctx context.Context) error {
+	api, err := i.Client.policies()
+	if err != nil {
+		return err
+	}
+	p, err := api.NewV2PoliciesPager(&iampolicymanagementv1.ListV2PoliciesOptions{AccountID: &i.account})
+	return answer.Pages(ctx, p, err, func(page []iampolicymanagementv1.V2PolicyTemplateMetaData) error {
+		var found []thing
+		for _, p := range page {
+			t, err := i.policy(ctx, p)
+			if err != nil {
+				return err
+			}
+			found = append(found, t)
+		}
+		return i.report(found)
+	})
+}
+
+func (i *identities) policy(ctx context.Context, p iampolicymanagementv1.V2PolicyTemplateMetaData) (thing, error) {
+	subject, resource := map[string]string{}, map[string]string{}
+	if p.Subject != nil {
+		for _, a := range p.Subject.Attributes {
+			subject[answer.Text(a.Key)] = fmt.Sprint(a.Value)
+		}
+	}
+	if p.Resource != nil {
+		for _, a := range p.Resource.Attributes {
+			resource[answer.Text(a.Key)] = fmt.Sprint(a.Value)
+		}
+	}
+	t := thing{group: resource["resourceGroupId"], SeenResource: contract.SeenResource{ID: "policy/" + answer.Text(p.ID), Type: answer.Text(p.Type) + "-policy", MadeAt: made(p.CreatedAt)}}
+	if t.group == "" {
+		t.group = resource["resource"]
+	}
+	if who := subject["iam_id"]; strings.HasPrefix(who, "iam-ServiceId-") {
+		t.in = []string{i.reported[who]}
+		_, exists := i.groups[t.group]
+		t.holds = i.reported[who] != "" || !i.all[who] && t.group != "" && !exists
+	}
+	if guid := resource["serviceInstance"]; guid != "" && resource["serviceName"] == "cloud-object-storage" && subject["serviceName"] == "is" {
+		instance, err := i.instance(ctx, partIAM, guid)
+		if err != nil {
+			return thing{}, err
+		}
+		t.holds = instance == nil
+		if instance != nil && named(answer.Text(instance.Name)) {
+			t.Name, t.Within = answer.Text(instance.Name), answer.Text(instance.CRN, instance.ID)
+		}
+	}
+	return t, nil
+}

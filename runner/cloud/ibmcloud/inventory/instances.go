@@ -1,0 +1,147 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+)
+
+// The services whose instances are looked for, as Resource Controller calls them.
+const (
+	serviceCIS = "75874a60-cb12-11e7-948e-37ac098eb1b9"
+	serviceDNS = "b4ed8a30-936f-11e9-b289-1d079699cbe5"
+)
+
+// listInstances lists instances of services, what can still be reclaimed of them, and their keys.
+func (l *listing) listInstances() {
+	l.lists.run("ListResourceInstances", func(ctx context.Context) error {
+		return l.eachInstance(ctx, partInstances, &resourcecontrollerv2.ListResourceInstancesOptions{}, func(r resourcecontrollerv2.ResourceInstance) error {
+			t := instanceThing(r)
+			if of, ok := answer.ParseCRN(t.ID); ok && of.Service == "is" { // those are listed in their regions
+				return nil
+			}
+			return l.report([]thing{t})
+		})
+	})
+	l.lists.run("ListReclamations", l.reclamations)
+	l.lists.run("ListResourceKeys", l.keys)
+}
+
+// eachInstance visits those that are not gone for good.
+func (c *Client) eachInstance(ctx context.Context, part string, options *resourcecontrollerv2.ListResourceInstancesOptions, visit func(resourcecontrollerv2.ResourceInstance) error) error {
+	api, err := c.controller(part)
+	if err != nil {
+		return err
+	}
+	options.Limit = answer.Hundred()
+	p, err := api.NewResourceInstancesPager(options)
+	return answer.Pages(ctx, p, err, func(page []resourcecontrollerv2.ResourceInstance) error {
+		for _, r := range page {
+			if answer.Text(r.State) == resourcecontrollerv2.ListResourceInstancesOptionsStateRemovedConst {
+				continue
+			}
+			if err := visit(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
+	return thing{group: answer.Text(r.ResourceGroupID), SeenResource: contract.SeenResource{
+		ID: answer.Text(r.CRN, r.ID), Type: "service-instance", Name: answer.Text(r.Name), MadeAt: made(r.CreatedAt),
+	}}
+}
+
+// instance gets one instance; nil if it does not exist, is gone for good, or may not be read.
+func (c *Client) instance(ctx context.Context, part, id string) (*resourcecontrollerv2.ResourceInstance, error) {
+	api, err := c.controller(part)
+	if err != nil {
+		return nil, err
+	}
+	found, response, err := api.GetResourceInstanceWithContext(ctx, &resourcecontrollerv2.GetResourceInstanceOptions{ID: &id})
+	switch answer.StatusOf(response, err) {
+	case http.StatusNotFound, http.StatusGone, http.StatusForbidden:
+		return nil, nil
+	}
+	switch {
+	case err != nil:
+		return nil, answer.Explain(response, err)
+	case found == nil || found.ID == nil && found.CRN == nil:
+		return nil, answer.ErrNoList
+	case answer.Text(found.State) == resourcecontrollerv2.ListResourceInstancesOptionsStateRemovedConst:
+		return nil, nil
+	}
+	return found, nil
+}
+
+// reclamations have the name and the tags of their instance, which no list shows any more. The call has no pages.
+func (l *listing) reclamations(ctx context.Context) error {
+	api, err := l.controller(partInstances)
+	if err != nil {
+		return err
+	}
+	list, response, err := api.ListReclamationsWithContext(ctx, &resourcecontrollerv2.ListReclamationsOptions{AccountID: &l.account})
+	switch {
+	case err != nil:
+		return answer.Explain(response, err)
+	case list == nil || list.Resources == nil:
+		return answer.ErrNoList
+	}
+	for _, r := range list.Resources {
+		t := thing{group: answer.Text(r.ResourceGroupID), SeenResource: contract.SeenResource{
+			ID: "reclamation/" + answer.Text(r.ID), Type: "reclamation", MadeAt: made(r.CreatedAt), Tags: l.index.tags[answer.Text(r.EntityCRN)],
+		}}
+		instance, err := l.instance(ctx, partInstances, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
+		if err != nil {
+			return err
+		}
+		if instance != nil {
+			t.Name = answer.Text(instance.Name)
+		}
+		if err := l.report([]thing{t}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listing) keys(ctx context.Context) error {
+	api, err := l.controller(partInstances)
+	if err != nil {
+		return err
+	}
+	p, err := api.NewResourceKeysPager(&resourcecontrollerv2.ListResourceKeysOptions{Limit: answer.Hundred()})
+	return answer.Pages(ctx, p, err, func(page []resourcecontrollerv2.ResourceKey) error {
+		var found []thing
+		for _, k := range page {
+			found = append(found, thing{in: []string{answer.Text(k.SourceCRN)}, SeenResource: contract.SeenResource{
+				ID: answer.Text(k.CRN, k.ID), Type: "resource-key", Name: answer.Text(k.Name), MadeAt: made(k.CreatedAt),
+			}})
+		}
+		return l.report(found)
+	})
+}
+
+// made is a time of creation of the SDKs; zero if IBM told none.
+func made[T fmt.Stringer](at *T) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return timeOf((*at).String())
+}
+
+func timeOf(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
