@@ -3,6 +3,7 @@ package ibmcloud
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
@@ -88,9 +89,9 @@ func (c *Client) groupsCalled(ctx context.Context, account, name string) ([]grou
 	return exact, err
 }
 
-// findGroups notes which of the cluster's resource groups exist.
+// findGroups notes which of the cluster's resource groups exist: those that were prepared, and one that the installer made because it was told none.
 func (c *Client) findGroups(ctx context.Context, account string, o *owner) error {
-	for _, name := range o.ccoNames {
+	for _, name := range slices.Concat(o.ccoNames, o.infraIDs) {
 		found, err := c.groupsCalled(ctx, account, name)
 		if err != nil {
 			return err

@@ -126,6 +126,16 @@ func TestASweepAfterTheResourceGroupIsGoneFindsWhatIsLeftByName(t *testing.T) {
 	}, s.left())
 }
 
+func TestASweepDeletesAResourceGroupThatTheInstallerMade(t *testing.T) {
+	s := newScene(t)
+	s.target.Identities[0].CCOName = ""
+	s.vpcObject(t, "volume", "pvc-1", s.group(t, mine), "")
+	s.group(t, neighbour)
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, []string{"resource-group " + neighbour}, s.left())
+}
+
 // An access policy outlives its service ID, which ccoctl deleted: only the resource group in it tells whose it was.
 func TestASweepDeletesThePoliciesOfServiceIDsThatAreGone(t *testing.T) {
 	s := newScene(t)
