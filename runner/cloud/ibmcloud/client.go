@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -51,6 +52,7 @@ type Client struct {
 	region string
 	env    func(string) string
 	auth   authenticator
+	web    *http.Client
 	pace   pace
 	count  *count.Client // only for Verify: nothing else here may use it
 
@@ -87,12 +89,12 @@ func New(_ context.Context, region string, keys cloud.Keys, env func(string) str
 
 func newClient(region string, keys cloud.Keys, env func(string) string, waits pace) (*Client, error) {
 	c := &Client{region: region, env: env, pace: waits, vpcs: map[string]*vpcv1.VpcV1{}, started: map[string]time.Time{}}
-	web := newHTTPClient(waits.retry)
+	c.web = newHTTPClient(waits.retry)
 	switch profile := env(profileVariable); {
 	case !keys.Empty():
-		c.auth = &core.IamAuthenticator{ApiKey: keys.Secret.Reveal(), URL: env(iamURL), Client: web}
+		c.auth = &core.IamAuthenticator{ApiKey: keys.Secret.Reveal(), URL: env(iamURL), Client: c.web}
 	case profile != "":
-		c.auth = &core.ContainerAuthenticator{IAMProfileID: profile, CRTokenFilename: env(tokenFileVariable), URL: env(iamURL), Client: web}
+		c.auth = &core.ContainerAuthenticator{IAMProfileID: profile, CRTokenFilename: env(tokenFileVariable), URL: env(iamURL), Client: c.web}
 	default:
 		return nil, fmt.Errorf("%w: there is no API key, and %s names no trusted profile", cloud.ErrCredentials, profileVariable)
 	}
@@ -111,7 +113,7 @@ func newClient(region string, keys cloud.Keys, env func(string) string, waits pa
 		return nil, fmt.Errorf("open IBM Cloud: %w", err)
 	}
 	for _, service := range []*core.BaseService{c.identity.Service, c.policies.Service, c.controller.Service, c.manager.Service, c.search.Service, c.tagging.Service} {
-		service.SetHTTPClient(web)
+		service.SetHTTPClient(c.web)
 	}
 	return c, nil
 }
@@ -190,7 +192,7 @@ func (c *Client) vpcAt(address string) (*vpcv1.VpcV1, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the VPC service at %s: %w", address, err)
 	}
-	api.Service.SetHTTPClient(newHTTPClient(c.pace.retry))
+	api.Service.SetHTTPClient(c.web)
 	return api, nil
 }
 

@@ -29,7 +29,7 @@ func TestTheAccountIsThatOfTheCredentials(t *testing.T) {
 	require.NotContains(t, err.Error(), "CANARY")
 }
 
-func TestATrustedProfileOfThePodIsEnough(t *testing.T) {
+func TestATrustedProfileOfThePodIsEnoughForOurCalls(t *testing.T) {
 	s := newScene(t)
 	token := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(token, []byte("pod-token"), 0o600))
@@ -40,6 +40,11 @@ func TestATrustedProfileOfThePodIsEnough(t *testing.T) {
 	require.Equal(t, account, got)
 	_, err = client.Found(t.Context(), s.target)
 	require.NoError(t, err)
+	problems, err := client.Preflight(t.Context(), s.target, nil, nil)
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	require.Equal(t, "NoAPIKey", problems[0].Code, "but not for an install")
+	require.True(t, problems[0].Block)
 
 	_, err = ibmcloud.New(t.Context(), region, cloud.Keys{}, s.env())
 	require.ErrorIs(t, err, cloud.ErrCredentials)

@@ -44,7 +44,7 @@ func (c *Client) publicZones(ctx context.Context) ([]zone, error) {
 		if err != nil {
 			return nil, err
 		}
-		api.Service.SetHTTPClient(c.identity.Service.GetHTTPClient())
+		api.Service.SetHTTPClient(c.web)
 		return read[zone](list{
 			what: "zones of " + instance.CRN, array: "result",
 			get: func(cursor string) (any, *core.DetailedResponse, error) {
@@ -106,7 +106,7 @@ func (c *Client) dnsServices() (*dnssvcsv1.DnsSvcsV1, error) {
 	if err != nil {
 		return nil, err
 	}
-	api.Service.SetHTTPClient(c.identity.Service.GetHTTPClient())
+	api.Service.SetHTTPClient(c.web)
 	return api, nil
 }
 
@@ -131,7 +131,7 @@ func (c *Client) recordsAPI(z zone) (*dnsrecordsv1.DnsRecordsV1, error) {
 	if err != nil {
 		return nil, err
 	}
-	api.Service.SetHTTPClient(c.identity.Service.GetHTTPClient())
+	api.Service.SetHTTPClient(c.web)
 	return api, nil
 }
 

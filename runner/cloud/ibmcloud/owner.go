@@ -17,12 +17,17 @@ const (
 
 var (
 	// made are the rests of the names that the installer, its Cluster API provider and the machine API give: <infraID>-<rest>. A cluster
-	// whose name is our infraID has names <infraID>-<five letters>-<rest>, which none of these matches.
+	// that is called like our infraID, or like one of our machines, has names <infraID>-…-<five letters>-<rest>, which none of these matches.
 	made = regexp.MustCompile(`^(vpc|cos|image-registry|rhcos|bootstrap|kubernetes-api-(private|public)|security-group-bootstrap` +
-		`|sg-(cluster-wide|openshift-net|kube-api-lb|control-plane|cp-internal)|subnet-(control-plane|compute)-.+|(pgateway|public-gateway)-.+` +
-		`|master-[0-9]+|worker-.+)$`)
-	// infraTag is a tag that is a bare infraID (cluster-api-provider-ibmcloud). The letters are those of apimachinery's rand.String.
-	infraTag = regexp.MustCompile(`^[a-z][a-z0-9-]*-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+		`|sg-(cluster-wide|openshift-net|kube-api-lb|control-plane|cp-internal)|(subnet-control-plane|subnet-compute|pgateway|public-gateway)-` + zoneName +
+		`|master-[0-9]+|worker-[0-9]+-` + random + `)$`)
+	// infraTag is a tag that is a bare infraID (cluster-api-provider-ibmcloud).
+	infraTag = regexp.MustCompile(`^[a-z][a-z0-9-]*-` + random + `$`)
+)
+
+const (
+	random   = `[bcdfghjklmnpqrstvwxz2456789]{5}` // what infraIDs and machines end with (k8s.io/apimachinery pkg/util/rand)
+	zoneName = `[a-z]{2}-[a-z]+-[0-9]`
 )
 
 // owner identifies a cluster by the names on its resources.

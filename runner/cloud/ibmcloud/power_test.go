@@ -61,7 +61,7 @@ func TestMachinesAreStoppedAndStarted(t *testing.T) {
 func TestAMachineIsOursByItsTagsOrByItsResourceGroup(t *testing.T) {
 	s := newScene(t)
 	group := s.cluster(t, mine, myCCO, "shop")
-	s.vpcObject(t, "instance", mine+"-worker-9-abcde", "", "")
+	s.vpcObject(t, "instance", mine+"-worker-9-2lbln", "", "")
 	s.vpcObject(t, "instance", mine+"-gpu-abcde", group, "")
 	tag := func(name string, tags ...string) {
 		for _, tag := range tags {
@@ -76,7 +76,7 @@ func TestAMachineIsOursByItsTagsOrByItsResourceGroup(t *testing.T) {
 		ours[m.Name[len(mine):]] = m.Ours
 	}
 	require.Equal(t, map[string]bool{
-		"-master-0": true, "-master-1": false, "-master-2": false, "-worker-1-2lbln": true, "-worker-9-abcde": false, "-gpu-abcde": true,
+		"-master-0": true, "-master-1": false, "-master-2": false, "-worker-1-2lbln": true, "-worker-9-2lbln": false, "-gpu-abcde": true,
 	}, ours)
 	s.target.Identities = nil
 	_, err := s.client.Machines(t.Context(), s.target)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -16,11 +17,12 @@ import (
 // Preflight reports what would prevent an install, before anything is recorded: the account, the base domain's zone, the name, the zones and
 // instance types. Only a proven shortfall blocks; a query that the cloud did not answer is a warning. The error is for a context that ended.
 //
-// Codes that block: CredentialsRefused, WrongAccount, ZoneMissing, ZoneAmbiguous, NameInUse, ZoneNotOffered, InstanceTypeNotOffered. Codes
+// Codes that block: NoAPIKey, CredentialsRefused, WrongAccount, ZoneMissing, ZoneAmbiguous, NameInUse, ZoneNotOffered, InstanceTypeNotOffered. Codes
 // that warn: NotAnswered, ZoneShadowed.
 func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error) {
 	var problems []cloud.Problem
 	for _, check := range []func(context.Context) ([]cloud.Problem, error){
+		func(context.Context) ([]cloud.Problem, error) { return c.checkKey(), nil },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkAccount(ctx, t.Account) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkDomain(ctx, t) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkNames(ctx, t) },
@@ -49,6 +51,17 @@ func notAnswered(err error) cloud.Problem {
 		p.Whose, p.Next = contract.WhoseOurs, "the install continues; ask an administrator of the account to give the runner's credentials access to this service"
 	}
 	return p
+}
+
+// checkKey refuses an install with the pod's trusted profile alone: the client could do its part, and the installer's programs could not.
+func (c *Client) checkKey() []cloud.Problem {
+	if _, byKey := c.auth.(*core.IamAuthenticator); byKey {
+		return nil
+	}
+	return []cloud.Problem{{
+		Code: "NoAPIKey", Block: true, Whose: contract.WhoseOurs, Message: "the runner has a trusted profile, but openshift-install and ccoctl accept only an API key",
+		Next: "ask an administrator of this installation to set a reference to an API key (cloud_credentials_ref), or IC_API_KEY of the runner",
+	}}
 }
 
 func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem, error) {

@@ -3,7 +3,7 @@ package ibmcloud
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
@@ -35,9 +35,6 @@ const (
 
 	reclaiming = "RECLAIMING" // the state of a reclamation that runs
 )
-
-// isVPC reports that the VPC service keeps the resource.
-func (r resource) isVPC() bool { return strings.Contains(r.CRN, ":public:is:") }
 
 func (c *Client) resources(ctx context.Context, what string, filter resourcecontrollerv2.ListResourceInstancesOptions) ([]resource, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -92,9 +89,9 @@ func (c *Client) groupsCalled(ctx context.Context, account, name string) ([]grou
 	return exact, err
 }
 
-// findGroups notes which of the cluster's resource groups exist.
+// findGroups notes which of the cluster's resource groups exist: those that were prepared, and one that the installer made because it was told none.
 func (c *Client) findGroups(ctx context.Context, account string, o *owner) error {
-	for _, name := range o.ccoNames {
+	for _, name := range slices.Concat(o.ccoNames, o.infraIDs) {
 		found, err := c.groupsCalled(ctx, account, name)
 		if err != nil {
 			return err

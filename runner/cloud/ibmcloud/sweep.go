@@ -82,7 +82,8 @@ func (s *sweep) did(what string, err error) {
 // mine reports that nobody else has a mark on a resource. One whose tags cannot be read stays.
 func (s *sweep) mine(ctx context.Context, what, crn string) bool {
 	if crn == "" {
-		return true
+		s.refuse("%s has no CRN, so nobody knows who else has a mark on it", what)
+		return false
 	}
 	tags, err := s.tagsOn(ctx, crn)
 	if err != nil {
