@@ -54,6 +54,7 @@ func (in lagInput) lag() (out Lag, err error) {
 //	POST /_standin/throttle {"call","first","every"}         /_standin/expire  {}
 //	POST /_standin/lag     {"lag":{"groups","create","delete"}}
 //	POST /_standin/limit   {"name","value"}                  SetLimit
+//	POST /_standin/note    {"id","name","body"}              Note
 //	POST /_standin/plant   {"resource"}                      returns the planted resource
 func (s *Server) admin() http.Handler {
 	mux := http.NewServeMux()
@@ -108,6 +109,7 @@ func (s *Server) adminCalls() map[string]func(adminInput) (any, error) {
 		},
 		"limit":   func(in adminInput) (any, error) { return done, s.SetLimit(in.Name, in.Value) },
 		"account": func(in adminInput) (any, error) { return done, s.SetAccount(in.Account) },
+		"note":    func(in adminInput) (any, error) { return done, s.Note(in.ID, in.Name, in.Body) },
 		"pin":     func(in adminInput) (any, error) { return done, s.Pin(in.ID) },
 		"unpin":   func(in adminInput) (any, error) { return done, s.Unpin(in.ID) },
 		"free":    func(in adminInput) (any, error) { return done, s.Free(in.ID) },

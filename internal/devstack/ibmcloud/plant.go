@@ -69,6 +69,21 @@ func (s *Server) Retag(is func(Resource) bool, tag string) error {
 	})
 }
 
+// Note keeps a value with a resource for the stand-ins of what runs on it; an empty one removes it. IBM Cloud does not show it.
+func (s *Server) Note(id, key, value string) error {
+	return s.change(func(w *world) {
+		r := w.first(func(r *Resource) bool { return r.ID == id })
+		if r == nil {
+			return
+		}
+		if r.Attrs[noted+key] = value; value == "" {
+			delete(r.Attrs, noted+key)
+		}
+	})
+}
+
+const noted = "note/"
+
 // Pin makes every deletion of a resource (by id or name) fail as if something still used it.
 func (s *Server) Pin(id string) error { return s.change(func(w *world) { w.Pinned[id] = true }) }
 

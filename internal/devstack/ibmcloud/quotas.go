@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // generous is by how much the stand-in multiplies IBM's default where nobody set a limit: a demo and most tests run more clusters at
@@ -55,7 +56,8 @@ func (c *call) limit(name string) int {
 func (c *call) room(name string, used, more int) error {
 	if limit := c.limit(name); used+more > limit {
 		c.server.over++
-		return refuse(http.StatusBadRequest, "over_quota", "Creating this resource exceeds the quota of %s: %d of %d are in use.", name, used, limit)
+		return refuse(http.StatusBadRequest, "over_quota", "Creating a new %s will put the user over quota. Allocated: %d, Requested: %d, Quota: %d",
+			strings.ReplaceAll(strings.TrimSuffix(name, "s"), "-", " "), used, more, limit)
 	}
 	return nil
 }

@@ -134,6 +134,9 @@ func actOnInstance(c *call) (any, error) {
 	}
 	if r.State == step.from {
 		c.move(r, step.through, step.to)
+		if in.Type == "start" {
+			r.Attrs["started"] = stamp(c.now()) // for the stand-in of its cluster, whose nodes need new certificates now
+		}
 	}
 	c.status = http.StatusCreated
 	return object{"id": newUUID(), "type": in.Type, "force": in.Force, "status": "pending", "created_at": stamp(c.now()), "href": c.server.URL("vpc", c.region) + "/instances/" + r.ID + "/actions"}, nil

@@ -31,7 +31,7 @@ type Faults map[string]Fault
 type Fault struct {
 	Cluster string `json:"cluster,omitempty"` // only for clusters with this name; empty: any
 
-	// FailAt is the step of the fault: one of Steps for "create", "start" (also when empty) for the other commands. "oc-scale" has two
+	// FailAt is the step of the fault: one of StepsOn for "create", "start" (also when empty) for the other commands. "oc-scale" has two
 	// more, at which the command itself succeeds: "launch", where the cloud refuses the machine, and "ready", where its node never
 	// becomes ready; "oc-wait" has "established" and "available", which a kind or deployment then never becomes.
 	FailAt  string   `json:"failAt,omitempty"`
@@ -55,6 +55,17 @@ func Steps() []string {
 	return []string{
 		"quota", "infrastructure", "iam", "image", "image-tags", "network", "balancers", "bucket", "bucket-tags", "zone", "zone-tags", "public-record",
 		"private-records", "machines", "api", "bootstrap", "bootstrap-destroy", "initialize", "stable", "complete",
+	}
+}
+
+// StepsOn are the points of a platform: "aws" or "ibmcloud". Those that both have are named alike.
+func StepsOn(platform string) []string {
+	if platform != "ibmcloud" {
+		return Steps()
+	}
+	return []string{
+		"quota", "infrastructure", "storage", "bucket", "upload", "authorization", "network", "image", "subnets", "balancers", "public-record", "private-records",
+		"machines", "bootstrap-address", "api", "bootstrap", "bootstrap-destroy", "initialize", "stable", "complete",
 	}
 }
 

@@ -296,3 +296,84 @@ func TestOnIBMCloudWhatIsWrongIsSaidBeforeAnythingIsMade(t *testing.T) {
 	require.Contains(t, out.Stdout, "? IBM Cloud API Key")
 	require.Empty(t, w.Left(t, "wrong"))
 }
+
+func TestOnIBMCloudFailuresSayWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		trouble func(*ibmcloud.Server)
+		code    int
+		said    []string
+	}{
+		"quota":         {func(s *ibmcloud.Server) { require.NoError(t, s.SetLimit("vpcs", 0)) }, 4, []string{"will put the user over quota. Allocated: 0, Requested: 1, Quota: 0", "infrastructure was not ready within"}},
+		"machines":      {func(s *ibmcloud.Server) { require.NoError(t, s.SetLimit("vcpu", 8)) }, 4, []string{"over quota", "failed to provision control-plane machines"}},
+		"pre-provision": {func(s *ibmcloud.Server) { s.Refuse("cos:create_bucket", -1, ibmcloud.Denied) }, 4, []string{"failed during pre-provisioning: Access Denied"}},
+		"throttled":     {func(s *ibmcloud.Server) { s.Throttle("vpc:create_vpc", 3, 0) }, 0, []string{"Install complete!"}},
+		"a region":      {func(s *ibmcloud.Server) { s.Refuse("vpc:list_vpcs", -1, ibmcloud.Broken) }, 1, []string{"error destroying bootstrap resources failed listing VPCs in region"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := installertest.StartIBMCloud(t)
+			ofGroup(t, w, "cco-why")
+			dir := ibmInstall(t, w, "why", "cco-why", nil)
+			c.trouble(w.IBM)
+			out := w.Run(t, dir, "create cluster", "--log-level=debug")
+			require.Equal(t, c.code, out.Code, out.Stderr)
+			inOrder(t, out.Stderr, c.said...)
+			w.IBM.Lift("vpc:list_vpcs")
+			infraID, _ := ibmMetadata(t, dir)
+			w.Must(t, dir, "destroy cluster")
+			require.Empty(t, standing(w, t, infraID))
+		})
+	}
+}
+
+func TestOnIBMCloudAnUsedNameIsRefused(t *testing.T) {
+	w := installertest.StartIBMCloud(t)
+	zone := ""
+	for _, r := range w.IBM.All() {
+		if r.Type == "zone" && r.Name == "labs.example.com" {
+			zone = r.ID
+		}
+	}
+	_, err := w.IBM.Plant(ibmcloud.Resource{Service: "internet-svcs", Type: "dns-record", Name: "api.used.labs.example.com", Parent: zone, Attrs: map[string]string{"type": "CNAME", "content": "x.example.com"}})
+	require.NoError(t, err)
+	out := w.Run(t, installertest.Dir(t, installertest.IBMConfig("used", "", 0)), "create cluster")
+	require.Equal(t, 1, out.Code)
+	require.Contains(t, out.Stderr, "record api.used.labs.example.com already exists in CIS zone")
+}
+
+func TestOnIBMCloudAPrivateClusterIsInDNSServices(t *testing.T) {
+	w := installertest.StartIBMCloud(t)
+	ofGroup(t, w, "cco-private")
+	config := strings.NewReplacer("publish: External", "publish: Internal", "labs.example.com", "internal.example.com").Replace(installertest.IBMConfig("private", "cco-private", 0))
+	dir := installertest.Dir(t, config)
+	_, cc := ibmCredentials(t, w, "own", "cco-private")
+	w.Must(t, dir, "create manifests")
+	bring(t, cc, dir)
+	w.Must(t, dir, "create cluster")
+	_, m := ibmMetadata(t, dir)
+	require.NotEmpty(t, m["dnsInstanceID"])
+	require.NotContains(t, m, "cisInstanceCRN")
+	w.Must(t, dir, "destroy cluster")
+	left := map[string]int{}
+	for _, r := range w.IBM.All() {
+		if r.Alive() && (r.Type == "permitted-network" || r.Type == "dns-record" || r.Type == "vpc") {
+			left[r.Type]++
+		}
+	}
+	require.Equal(t, map[string]int{"permitted-network": 1}, left, "which the destroyer never touches")
+}
+
+func TestOnIBMCloudAStepCanFail(t *testing.T) {
+	w := installertest.StartIBMCloud(t)
+	for _, step := range []string{"storage", "authorization", "subnets", "bootstrap-address"} {
+		require.Contains(t, installer.StepsOn("ibmcloud"), step)
+		group := "cco-" + step
+		ofGroup(t, w, group)
+		dir := ibmInstall(t, w, "at-"+step, group, installer.Faults{"create": {FailAt: step, Message: "told to fail at " + step, Times: 1}})
+		out := w.Run(t, dir, "create cluster")
+		require.NotZero(t, out.Code, step)
+		require.Contains(t, out.Stderr, "told to fail at "+step)
+		infraID, _ := ibmMetadata(t, dir)
+		w.Must(t, dir, "destroy cluster")
+		require.Empty(t, standing(w, t, infraID), step)
+	}
+}

@@ -2,7 +2,10 @@ package installertest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
 	"path/filepath"
 	"testing"
 	"time"
@@ -63,4 +66,17 @@ func (w *World) leftOnIBMCloud(texts []string) (left []string) {
 		}
 	}
 	return left
+}
+
+// IBMToken returns an access token of the key.
+func (w *World) IBMToken(t testing.TB) string {
+	t.Helper()
+	resp, err := http.PostForm(w.IBM.URL("iam", "")+"/identity/token", url.Values{"grant_type": {"urn:ibm:params:oauth:grant-type:apikey"}, "apikey": {IBMKey}})
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	var out struct {
+		Token string `json:"access_token"`
+	}
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&out))
+	return out.Token
 }

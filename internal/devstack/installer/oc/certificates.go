@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
@@ -24,7 +25,8 @@ type certificateRequest struct {
 }
 
 func (c certificateRequest) name() string {
-	return fmt.Sprintf("csr-%s-%s-%d", c.machine.Name, c.kind, c.machine.Launched.Unix())
+	started, _ := time.Parse(time.RFC3339Nano, c.machine.Started) // as the cloud wrote it
+	return fmt.Sprintf("csr-%s-%s-%d", c.machine.Name, c.kind, started.UnixMilli())
 }
 
 // certificateRequests lists the requests that nobody approved yet.

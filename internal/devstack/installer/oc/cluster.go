@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources/ibmcloud"
 )
 
 const namespace = "openshift-machine-api"
@@ -115,7 +116,17 @@ func (r *run) domain() (string, error) {
 	return strings.TrimPrefix(server.Hostname(), "api."), nil
 }
 
+// reach finds the cluster of a domain: in IBM Cloud if there is an API key for it, otherwise in AWS.
 func (r *run) reach(ctx context.Context, domain string) (*resources.Living, error) {
+	if os.Getenv(installer.IBMCloudVariable) != "" {
+		ibm, err := ibmcloud.Open("", r.Wrote, "IC_API_KEY")
+		if err != nil {
+			return nil, err
+		}
+		if ibm.HasKey() {
+			return ibm.Locate(ctx, domain)
+		}
+	}
 	global, err := resources.Open(ctx, "us-east-1", r.Wrote)
 	if err != nil {
 		return nil, err
@@ -144,7 +155,7 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 	case kind == "scheduler" || kind == "schedulers":
 		return r.print(map[string]any{"kind": "Scheduler", "metadata": map[string]any{"name": "cluster"}, "spec": map[string]any{"mastersSchedulable": l.Schedulable()}})
 	case (kind == "machineset" || kind == "machinesets") && r.namespace == namespace:
-		for _, zone := range l.Spec.Zones {
+		for _, zone := range l.Zones {
 			items = append(items, machineSet(l, zone))
 		}
 	case (kind == "machine" || kind == "machines") && r.namespace == namespace:
@@ -204,14 +215,14 @@ func (r *run) print(document any) error {
 // scale sets a set's number of machines. The machine API reports failures only in its objects: what it cannot create shows in the
 // machines, at the step "launch", and what never becomes ready in the nodes, at the step "ready".
 func (r *run) scale(ctx context.Context, l *resources.Living, args []string) error {
-	zone, found := strings.CutPrefix(args[1], l.InfraID+"-worker-")
+	i := slices.IndexFunc(l.Zones, func(zone string) bool { return setName(l, zone) == args[1] })
 	if r.replicas < 0 {
 		return errors.New("required flag(s) \"replicas\" not set")
 	}
-	if !found || !slices.Contains(l.Spec.Zones, zone) || r.namespace != namespace {
+	if i < 0 || r.namespace != namespace {
 		return act.Fail(1, "Error from server (NotFound): machinesets.machine.openshift.io %q not found", args[1])
 	}
-	fails := ""
+	zone, fails := l.Zones[i], ""
 	if err := r.Mark(ctx, "launch", 0); err != nil {
 		fails = err.Error()
 	}

@@ -1,7 +1,6 @@
 package oc
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
@@ -39,7 +38,7 @@ func machineSet(l *resources.Living, zone string) object {
 	}
 }
 
-func setName(l *resources.Living, zone string) string { return l.InfraID + "-worker-" + zone }
+func setName(l *resources.Living, zone string) string { return l.On.SetName(l, zone) }
 
 // machines returns all machines, with a failed one for every zone whose last one could not be created.
 func machines(l *resources.Living) (all []any) {
@@ -53,7 +52,7 @@ func machines(l *resources.Living) (all []any) {
 			"addresses": []object{{"type": "InternalIP", "address": m.IP}, {"type": "InternalDNS", "address": m.Name}, {"type": "Hostname", "address": m.Name}},
 		}})
 	}
-	for _, zone := range l.Spec.Zones {
+	for _, zone := range l.Zones {
 		if text := l.Complaint(zone); text != "" {
 			all = append(all, object{
 				"kind": "Machine", "metadata": object{"name": setName(l, zone) + "-fails", "namespace": namespace},
@@ -66,7 +65,7 @@ func machines(l *resources.Living) (all []any) {
 
 // node returns a machine's node.
 func node(l *resources.Living, m resources.Machine) object {
-	labels, spec := object{"kubernetes.io/os": "linux"}, object{"providerID": fmt.Sprintf("aws:///%s/%s", m.Zone, m.ID)}
+	labels, spec := object{"kubernetes.io/os": "linux"}, object{"providerID": l.On.ProviderID(l, m)}
 	if m.Master {
 		labels["node-role.kubernetes.io/master"], labels["node-role.kubernetes.io/control-plane"] = "", ""
 		if l.Schedulable() {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 // Account is a service account of a cluster.
@@ -54,10 +52,10 @@ func random() string {
 
 // Accounts returns all service accounts, by namespace and name.
 func (l *Living) Accounts() (all []Account) {
-	for _, t := range l.network.Tags {
+	for key, value := range l.Notes[l.Network] {
 		var a Account
 		var where, labels string
-		if n, _ := fmt.Sscan(aws.ToString(t.Value), &where, &a.UID, &labels); strings.HasPrefix(aws.ToString(t.Key), accountTag) && n == 3 {
+		if n, _ := fmt.Sscan(value, &where, &a.UID, &labels); strings.HasPrefix(key, accountTag) && n == 3 {
 			a.Namespace, a.Name, _ = strings.Cut(where, "/")
 			a.Labels = strings.Split(labels, ",")
 			all = append(all, a)
@@ -69,10 +67,10 @@ func (l *Living) Accounts() (all []Account) {
 
 // Bindings returns all bindings of service accounts to cluster roles, by namespace, name and account.
 func (l *Living) Bindings() (all []Binding) {
-	for _, t := range l.network.Tags {
+	for key, value := range l.Notes[l.Network] {
 		var b Binding
 		var where, who, labels string
-		if n, _ := fmt.Sscan(aws.ToString(t.Value), &where, &b.Role, &who, &labels); strings.HasPrefix(aws.ToString(t.Key), bindingTag) && n == 4 {
+		if n, _ := fmt.Sscan(value, &where, &b.Role, &who, &labels); strings.HasPrefix(key, bindingTag) && n == 4 {
 			b.In, b.Name, _ = strings.Cut(where, "/")
 			b.Namespace, b.Account, _ = strings.Cut(who, "/")
 			b.Labels = strings.Split(labels, ",")
@@ -103,7 +101,7 @@ func (l *Living) ApplyAccount(ctx context.Context, a Account) error {
 		a.UID = random()
 	}
 	where := a.Namespace + "/" + a.Name
-	return l.remember(ctx, aws.ToString(l.network.VpcId), accountTag+short(where), fmt.Sprintf("%s %s %s", where, a.UID, labels(a.Labels)))
+	return l.remember(ctx, l.Network, accountTag+short(where), fmt.Sprintf("%s %s %s", where, a.UID, labels(a.Labels)))
 }
 
 // ApplyBinding stores a binding with its subjects, and no others.
@@ -111,14 +109,14 @@ func (l *Living) ApplyBinding(ctx context.Context, subjects ...Binding) error {
 	for _, before := range l.Bindings() {
 		same := func(b Binding) bool { return b.key() == before.key() }
 		if before.In == subjects[0].In && before.Name == subjects[0].Name && !slices.ContainsFunc(subjects, same) {
-			if err := l.remember(ctx, aws.ToString(l.network.VpcId), before.key(), ""); err != nil {
+			if err := l.remember(ctx, l.Network, before.key(), ""); err != nil {
 				return err
 			}
 		}
 	}
 	for _, b := range subjects {
 		value := fmt.Sprintf("%s/%s %s %s/%s %s", b.In, b.Name, b.Role, b.Namespace, b.Account, labels(b.Labels))
-		if err := l.remember(ctx, aws.ToString(l.network.VpcId), b.key(), value); err != nil {
+		if err := l.remember(ctx, l.Network, b.key(), value); err != nil {
 			return err
 		}
 	}
@@ -135,14 +133,14 @@ func labels(keys []string) string {
 
 // DeleteAccount removes a service account. Its tokens name its UID, so they are worth nothing from now on.
 func (l *Living) DeleteAccount(ctx context.Context, namespace, name string) error {
-	return l.remember(ctx, aws.ToString(l.network.VpcId), accountTag+short(namespace+"/"+name), "")
+	return l.remember(ctx, l.Network, accountTag+short(namespace+"/"+name), "")
 }
 
 // DeleteBinding removes a binding of a namespace, or of the whole cluster, with all its subjects.
 func (l *Living) DeleteBinding(ctx context.Context, in, name string) error {
 	for _, b := range l.Bindings() {
 		if b.In == in && b.Name == name {
-			if err := l.remember(ctx, aws.ToString(l.network.VpcId), b.key(), ""); err != nil {
+			if err := l.remember(ctx, l.Network, b.key(), ""); err != nil {
 				return err
 			}
 		}
@@ -162,10 +160,10 @@ func (l *Living) RolesOf(namespace, name, in string) (roles []string) {
 
 // Signer returns the key with which the cluster signs the tokens of service accounts; it makes one the first time.
 func (l *Living) Signer(ctx context.Context) ([]byte, error) {
-	key := tag(l.network.Tags, signerTag)
+	key := l.Notes[l.Network][signerTag]
 	if key == "" {
 		key = random()
-		if err := l.remember(ctx, aws.ToString(l.network.VpcId), signerTag, key); err != nil {
+		if err := l.remember(ctx, l.Network, signerTag, key); err != nil {
 			return nil, err
 		}
 	}

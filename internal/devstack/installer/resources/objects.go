@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 // Object is a Kubernetes object that was applied to a cluster: its identity, by whom it was applied and how often. Its content is
@@ -25,13 +23,13 @@ const objectTag = "ocpctl-standin/object/"
 
 // Objects returns all applied objects, by kind, namespace and name.
 func (l *Living) Objects() (all []Object) {
-	for _, t := range l.network.Tags {
-		if !strings.HasPrefix(aws.ToString(t.Key), objectTag) {
+	for key, value := range l.Notes[l.Network] {
+		if !strings.HasPrefix(key, objectTag) {
 			continue
 		}
 		var o Object
 		var where string
-		if n, _ := fmt.Sscan(aws.ToString(t.Value), &o.APIVersion, &o.Kind, &where, &o.Manager, &o.Hash, &o.Applied); n == 6 {
+		if n, _ := fmt.Sscan(value, &o.APIVersion, &o.Kind, &where, &o.Manager, &o.Hash, &o.Applied); n == 6 {
 			o.Namespace, o.Name, _ = strings.Cut(where, "/")
 			all = append(all, o)
 		}
@@ -57,8 +55,8 @@ func (l *Living) Apply(ctx context.Context, o Object, content []byte) error {
 	sum, name := sha256.Sum256(content), sha256.Sum256([]byte(o.Kind+"/"+o.Namespace+"/"+o.Name))
 	before, _ := l.Object(o.Kind, o.Namespace, o.Name)
 	value := fmt.Sprintf("%s %s %s/%s %s %s %d", o.APIVersion, o.Kind, o.Namespace, o.Name, o.Manager, hex.EncodeToString(sum[:6]), before.Applied+1)
-	return l.remember(ctx, aws.ToString(l.network.VpcId), objectTag+hex.EncodeToString(name[:8]), value)
+	return l.remember(ctx, l.Network, objectTag+hex.EncodeToString(name[:8]), value)
 }
 
 // Again reads the cluster's current state.
-func (l *Living) Again(ctx context.Context) (*Living, error) { return l.Cloud.Living(ctx, l.InfraID) }
+func (l *Living) Again(ctx context.Context) (*Living, error) { return l.On.Again(ctx) }

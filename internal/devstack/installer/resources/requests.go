@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 // Requests are what one user sent to a cluster's API in the newest hour in which they sent anything.
@@ -21,10 +19,10 @@ const RequestsTag = "ocpctl-standin/requests/"
 
 // Requests returns what each user sent. The stand-in remembers the newest hour of each.
 func (l *Living) Requests() (all []Requests) {
-	for _, t := range l.network.Tags {
+	for key, value := range l.Notes[l.Network] {
 		var r Requests
 		var hour int64
-		if n, _ := fmt.Sscan(aws.ToString(t.Value), &r.User, &hour, &r.Count); strings.HasPrefix(aws.ToString(t.Key), RequestsTag) && n == 3 {
+		if n, _ := fmt.Sscan(value, &r.User, &hour, &r.Count); strings.HasPrefix(key, RequestsTag) && n == 3 {
 			r.Hour = time.Unix(hour, 0).UTC()
 			all = append(all, r)
 		}
@@ -40,5 +38,5 @@ func (l *Living) CountRequest(ctx context.Context, user string, now time.Time) e
 			count += r.Count
 		}
 	}
-	return l.remember(ctx, aws.ToString(l.network.VpcId), RequestsTag+short(user), fmt.Sprintf("%s %d %d", user, hour.Unix(), count))
+	return l.remember(ctx, l.Network, RequestsTag+short(user), fmt.Sprintf("%s %d %d", user, hour.Unix(), count))
 }

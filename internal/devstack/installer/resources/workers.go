@@ -62,7 +62,7 @@ type Machine struct {
 	Running              bool // its instance is running; not one that is starting or ending
 	Mute                 bool // its node never becomes ready, because a test asks for it
 	IP                   string
-	Launched             time.Time
+	Started              string          // its last start, if it was started again
 	Restarted            bool            // it was stopped since it was created, so its node's certificates ran out
 	Certified            map[string]bool // the certificates that its node got since its last start: client, serving
 }
@@ -72,23 +72,37 @@ func (m Machine) Joined() bool {
 	return m.Running && !m.Mute && (!m.Restarted || m.Certified[ClientCertificate])
 }
 
+// Living is a running cluster: the data for its own machine API.
+type Living struct {
+	InfraID, Region        string
+	Zones                  []string
+	MasterType, WorkerType string
+	Machines               []Machine
+	Network                string                       // its id
+	Subnets                map[string]string            // ids of those for workers, by zone
+	Notes                  map[string]map[string]string // by the id of the resource that has them, and key
+	On                     Platform
+}
+
+// Platform is what differs between the clouds for a running cluster.
+type Platform interface {
+	Launch(ctx context.Context, l *Living, zone, subnet string) (id string, err error)
+	Terminate(ctx context.Context, ids []string) error
+	Note(ctx context.Context, id, key, value string) error
+	ProviderID(l *Living, m Machine) string
+	SetName(l *Living, zone string) string // of a zone's workers
+	Again(ctx context.Context) (*Living, error)
+}
+
 // The certificates of a node.
 const (
 	ClientCertificate  = "client"
 	ServingCertificate = "serving"
 )
 
-// Living is a running cluster: the data for its own machine API.
-type Living struct {
-	*Build
-	Machines []Machine
-	subnets  map[string]types.Subnet // private, by zone
-	network  types.Vpc
-}
-
-// The stand-in has no cluster to store these in, so they are tags of resources that are deleted with it: a zone's private subnet has
+// The stand-in has no cluster to store these in, so they are notes on resources that are deleted with it: a zone's private subnet has
 // the requested number of workers and the last error, the network whether the control plane accepts workloads, an instance that its
-// node never becomes ready.
+// node never becomes ready. AWS keeps them as tags.
 const (
 	replicasTag    = "ocpctl-standin/replicas"
 	errorTag       = "ocpctl-standin/error"
@@ -97,9 +111,13 @@ const (
 	certificateTag = "ocpctl-standin/certificate-" // an instance's last start for which its node has the certificate
 )
 
+// awsLiving is a running cluster in AWS.
+type awsLiving struct{ *Build }
+
 // Living reads a running cluster. ErrNoCluster: it has no control plane any more.
 func (c *Cloud) Living(ctx context.Context, infraID string) (*Living, error) {
-	l := &Living{Build: c.NewBuild(Spec{InfraID: infraID, UserTags: map[string]string{}}), subnets: map[string]types.Subnet{}}
+	b := awsLiving{c.NewBuild(Spec{InfraID: infraID, UserTags: map[string]string{}})}
+	l := &Living{InfraID: infraID, Region: c.Region, Subnets: map[string]string{}, Notes: map[string]map[string]string{}, On: b}
 	owned := types.Filter{Name: aws.String("tag:" + KubernetesTag(infraID)), Values: []string{"owned"}}
 	vpcs, err := c.ec2.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{Filters: []types.Filter{owned}})
 	if err != nil {
@@ -111,24 +129,33 @@ func (c *Cloud) Living(ctx context.Context, infraID string) (*Living, error) {
 	}
 	for _, s := range subnets.Subnets {
 		if strings.HasPrefix(tag(s.Tags, "Name"), infraID+"-subnet-private-") {
-			zone := aws.ToString(s.AvailabilityZone)
-			l.subnets[zone], l.Spec.Zones = s, append(l.Spec.Zones, zone)
+			zone, id := aws.ToString(s.AvailabilityZone), aws.ToString(s.SubnetId)
+			l.Subnets[zone], l.Notes[id], l.Zones = id, notes(s.Tags), append(l.Zones, zone)
 		}
 	}
-	slices.Sort(l.Spec.Zones)
-	if err := l.readMachines(ctx, owned); err != nil {
+	slices.Sort(l.Zones)
+	if err := b.readMachines(ctx, l, owned); err != nil {
 		return nil, err
 	}
 	if len(vpcs.Vpcs) == 0 || l.MasterType == "" {
 		return nil, ErrNoCluster
 	}
-	l.network = vpcs.Vpcs[0]
+	l.Network = aws.ToString(vpcs.Vpcs[0].VpcId)
+	l.Notes[l.Network] = notes(vpcs.Vpcs[0].Tags)
 	return l, nil
 }
 
+func notes(tags []types.Tag) map[string]string {
+	out := map[string]string{}
+	for _, t := range tags {
+		out[aws.ToString(t.Key)] = aws.ToString(t.Value)
+	}
+	return out
+}
+
 // readMachines copies from the control plane what a new worker needs: its image, its security group, and the common tags.
-func (l *Living) readMachines(ctx context.Context, owned types.Filter) error {
-	out, err := l.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{Filters: []types.Filter{owned}})
+func (b awsLiving) readMachines(ctx context.Context, l *Living, owned types.Filter) error {
+	out, err := b.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{Filters: []types.Filter{owned}})
 	if err != nil {
 		return err
 	}
@@ -138,40 +165,49 @@ func (l *Living) readMachines(ctx context.Context, owned types.Filter) error {
 			if i.State != nil {
 				state = i.State.Name
 			}
-			m := Machine{
-				ID: aws.ToString(i.InstanceId), Name: name, Type: string(i.InstanceType), Running: state == types.InstanceStateNameRunning,
-				Mute: tag(i.Tags, muteTag) != "", Master: strings.HasPrefix(name, l.InfraID+"-master-"),
-			}
-			m.IP, m.Launched = aws.ToString(i.PrivateIpAddress), aws.ToTime(i.LaunchTime)
-			m.Restarted, m.Certified = !m.Launched.Equal(aws.ToTime(i.UsageOperationUpdateTime)), map[string]bool{}
-			for _, kind := range []string{ClientCertificate, ServingCertificate} {
-				m.Certified[kind] = tag(i.Tags, certificateTag+kind) == m.Launched.Format(time.RFC3339Nano)
-			}
+			m := Machine{ID: aws.ToString(i.InstanceId), Name: name, Type: string(i.InstanceType), Running: state == types.InstanceStateNameRunning, IP: aws.ToString(i.PrivateIpAddress)}
+			launched := aws.ToTime(i.LaunchTime)
+			m.Restarted, m.Started = !launched.Equal(aws.ToTime(i.UsageOperationUpdateTime)), launched.Format(time.RFC3339Nano)
 			if i.Placement != nil {
 				m.Zone = aws.ToString(i.Placement.AvailabilityZone)
 			}
-			if state == types.InstanceStateNameTerminated || !m.Master && !strings.HasPrefix(name, l.InfraID+"-worker-") {
+			if state == types.InstanceStateNameTerminated || !l.Add(m, notes(i.Tags)) || !strings.HasPrefix(name, l.InfraID+"-master-") {
 				continue
 			}
-			l.Machines = append(l.Machines, m)
-			if !m.Master {
-				l.WorkerType = m.Type
-				continue
-			}
-			l.MasterType, l.image = m.Type, aws.ToString(i.ImageId)
+			b.image = aws.ToString(i.ImageId)
 			for _, g := range i.SecurityGroups {
-				l.nodeGroup = aws.ToString(g.GroupId)
+				b.nodeGroup = aws.ToString(g.GroupId)
 			}
 			for _, t := range i.Tags {
-				l.UserTags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+				b.UserTags[aws.ToString(t.Key)] = aws.ToString(t.Value)
 			}
 		}
+	}
+	return nil
+}
+
+// Add adds a machine of the cluster with its notes. A machine of another kind is left out.
+func (l *Living) Add(m Machine, notes map[string]string) bool {
+	m.Master = strings.HasPrefix(m.Name, l.InfraID+"-master-")
+	if !m.Master && !strings.HasPrefix(m.Name, l.InfraID+"-worker-") {
+		return false
+	}
+	m.Mute, m.Certified = notes[muteTag] != "", map[string]bool{}
+	for _, kind := range []string{ClientCertificate, ServingCertificate} {
+		m.Certified[kind] = notes[certificateTag+kind] == m.Started
+	}
+	switch {
+	case m.Master:
+		l.MasterType = m.Type
+	default:
+		l.WorkerType = m.Type
 	}
 	if l.WorkerType == "" {
 		l.WorkerType = l.MasterType
 	}
+	l.Machines = append(l.Machines, m)
 	slices.SortFunc(l.Machines, func(a, b Machine) int { return strings.Compare(a.Name, b.Name) })
-	return nil
+	return true
 }
 
 // Workers returns the machines of a zone's set, including those that are starting or ending.
@@ -186,7 +222,7 @@ func (l *Living) Workers(zone string) (all []Machine) {
 
 // Replicas returns the last requested number of workers of a zone.
 func (l *Living) Replicas(zone string) (n int) {
-	if asked := tag(l.subnets[zone].Tags, replicasTag); asked != "" {
+	if asked := l.Notes[l.Subnets[zone]][replicasTag]; asked != "" {
 		_, _ = fmt.Sscan(asked, &n)
 		return n
 	}
@@ -194,11 +230,11 @@ func (l *Living) Replicas(zone string) (n int) {
 }
 
 // Complaint says why a zone's last machine could not be created; empty: it could.
-func (l *Living) Complaint(zone string) string { return tag(l.subnets[zone].Tags, errorTag) }
+func (l *Living) Complaint(zone string) string { return l.Notes[l.Subnets[zone]][errorTag] }
 
 // Schedulable reports whether the control plane accepts workloads: as it was set, otherwise whether there are no workers.
 func (l *Living) Schedulable() bool {
-	if set := tag(l.network.Tags, schedulableTag); set != "" {
+	if set := l.Notes[l.Network][schedulableTag]; set != "" {
 		return set == "true"
 	}
 	return !slices.ContainsFunc(l.Machines, func(m Machine) bool { return !m.Master })
@@ -206,13 +242,13 @@ func (l *Living) Schedulable() bool {
 
 // SetSchedulable sets whether the control plane accepts workloads.
 func (l *Living) SetSchedulable(ctx context.Context, to bool) error {
-	return l.remember(ctx, aws.ToString(l.network.VpcId), schedulableTag, fmt.Sprint(to))
+	return l.remember(ctx, l.Network, schedulableTag, fmt.Sprint(to))
 }
 
 // Resize does what the machine API does when a zone's set is scaled: it creates machines or deletes the newest. fails, if not empty,
 // is the cloud's error instead of a machine; nodes of mute machines never become ready.
 func (l *Living) Resize(ctx context.Context, zone string, to int, fails string, mute bool) error {
-	subnet := aws.ToString(l.subnets[zone].SubnetId)
+	subnet := l.Subnets[zone]
 	if err := l.remember(ctx, subnet, replicasTag, fmt.Sprint(to)); err != nil {
 		return err
 	}
@@ -232,7 +268,7 @@ func (l *Living) Resize(ctx context.Context, zone string, to int, fails string, 
 		surplus = append(surplus, have[n-1].ID)
 	}
 	if len(surplus) > 0 {
-		if _, err := l.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: surplus}); err != nil {
+		if err := l.On.Terminate(ctx, surplus); err != nil {
 			return err
 		}
 	}
@@ -240,26 +276,52 @@ func (l *Living) Resize(ctx context.Context, zone string, to int, fails string, 
 }
 
 func (l *Living) addWorker(ctx context.Context, zone, subnet string, mute bool) error {
-	name := fmt.Sprintf("%s-worker-%s-%s", l.InfraID, zone, RandomSuffix())
-	id, err := l.instance(ctx, name, l.WorkerType, l.InfraID+"-worker-profile", subnet)
+	id, err := l.On.Launch(ctx, l, zone, subnet)
 	if err != nil || !mute {
 		return err
 	}
 	return l.remember(ctx, id, muteTag, "true")
 }
 
-// Certify remembers that a machine's node got a certificate.
-func (l *Living) Certify(ctx context.Context, m Machine, kind string) error {
-	return l.remember(ctx, m.ID, certificateTag+kind, m.Launched.Format(time.RFC3339Nano))
+// Launch creates a worker.
+func (b awsLiving) Launch(ctx context.Context, l *Living, zone, subnet string) (id string, err error) {
+	return b.instance(ctx, fmt.Sprintf("%s-worker-%s-%s", l.InfraID, zone, RandomSuffix()), l.WorkerType, l.InfraID+"-worker-profile", subnet)
 }
 
-// remember sets a tag, or removes it if it is empty.
-func (l *Living) remember(ctx context.Context, id, key, value string) (err error) {
+// SetName ends in the zone.
+func (awsLiving) SetName(l *Living, zone string) string { return l.InfraID + "-worker-" + zone }
+
+// Terminate deletes workers.
+func (b awsLiving) Terminate(ctx context.Context, ids []string) error {
+	_, err := b.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
+	return err
+}
+
+// ProviderID names a machine as its node does.
+func (awsLiving) ProviderID(_ *Living, m Machine) string {
+	return fmt.Sprintf("aws:///%s/%s", m.Zone, m.ID)
+}
+
+// Again reads the cluster's current state.
+func (b awsLiving) Again(ctx context.Context) (*Living, error) { return b.Cloud.Living(ctx, b.InfraID) }
+
+// Certify remembers that a machine's node got a certificate.
+func (l *Living) Certify(ctx context.Context, m Machine, kind string) error {
+	return l.remember(ctx, m.ID, certificateTag+kind, m.Started)
+}
+
+// remember keeps a note, or removes it if it is empty.
+func (l *Living) remember(ctx context.Context, id, key, value string) error {
+	return l.On.Note(ctx, id, key, value)
+}
+
+// Note sets a tag, or removes it if it is empty.
+func (b awsLiving) Note(ctx context.Context, id, key, value string) (err error) {
 	if value == "" {
-		_, err = l.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: &key}}})
+		_, err = b.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: &key}}})
 		return err
 	}
-	_, err = l.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: &key, Value: &value}}})
+	_, err = b.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: &key, Value: &value}}})
 	return err
 }
 

@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -51,6 +52,15 @@ func failed(ctx context.Context, err error, frame string) error {
 	return fail(exitInfrastructure, "%s", worded(exitInfrastructure, frame+": "+err.Error()))
 }
 
+// timedOut is failed for what the installer's controllers do. They log the reason and try again, so that the installer itself only knows
+// that the time was up.
+func timedOut(ctx context.Context, err error, frame string) error {
+	if ctx.Err() != nil || act.Ends(err) {
+		return err
+	}
+	return failed(ctx, errors.New("client rate limiter Wait returned an error: context deadline exceeded"), frame)
+}
+
 // infrastructure creates everything up to a running control plane.
 func (b *ibmBuild) infrastructure(ctx context.Context) error {
 	if err := b.preProvision(ctx); err != nil {
@@ -66,8 +76,8 @@ func (b *ibmBuild) infrastructure(ctx context.Context) error {
 		step{"balancers", 1, "", b.Balancers},
 	)
 	if err != nil {
-		b.debug(`E0227 10:12:13.402118 204 controller.go:324] "Reconciler error" err=%q controller="ibmvpccluster"`, err)
-		return failed(ctx, err, "infrastructure was not ready within 30m0s")
+		b.debug(`E0227 10:12:13.402118 204 ibmvpccluster_controller.go:241] "failed to reconcile" err=%q logger="controllers.IBMVPCCluster"`, err)
+		return timedOut(ctx, err, "infrastructure was not ready within 30m0s")
 	}
 	b.info("Network infrastructure is ready")
 	err = b.steps(ctx,
@@ -86,7 +96,8 @@ func (b *ibmBuild) infrastructure(ctx context.Context) error {
 		step{"bootstrap-address", 0, "", b.BootstrapAddress},
 	)
 	if err != nil {
-		return failed(ctx, err, "failed to provision control-plane machines")
+		b.debug(`E0227 10:12:13.402118 204 ibmvpcmachine_controller.go:312] "could not reconcile machine" err=%q logger="controllers.IBMVPCMachine"`, err)
+		return timedOut(ctx, err, "failed to provision control-plane machines: machines are not ready")
 	}
 	b.info("Control-plane machines are ready")
 	b.info("Cluster API resources have been created. Waiting for cluster to become ready...")

@@ -92,9 +92,9 @@ func (b *Build) servers(ctx context.Context) ([]instance, error) {
 // Workers creates the machines that the machine API creates in the cluster. Like it they get no tags.
 func (b *Build) Workers(ctx context.Context) error {
 	for n := range b.Spec.Workers {
-		zone := n % len(b.Zones)
-		name := fmt.Sprintf("%s-worker-%d-%s", b.InfraID, zone+1, random(5))
-		if _, err := b.machine(ctx, name, b.WorkerType, "compute", b.Zones[zone], "sg-cluster-wide", "sg-openshift-net"); err != nil {
+		zone := b.Zones[n%len(b.Zones)]
+		name := fmt.Sprintf("%s-worker-%s-%s", b.InfraID, zoneNumber(zone), random(5))
+		if _, err := b.machine(ctx, name, b.WorkerType, "compute", zone, "sg-cluster-wide", "sg-openshift-net"); err != nil {
 			return err
 		}
 	}

@@ -131,7 +131,7 @@ func (c *Cloud) FindZone(ctx context.Context, domain string, private bool) (Zone
 	}
 	i := slices.IndexFunc(zones, func(z Zone) bool { return z.Name == domain })
 	if i < 0 {
-		return Zone{}, fmt.Errorf("IBM Cloud Internet Services zone not found for base domain %q", domain)
+		return Zone{}, fmt.Errorf("DNS zone %q not found", domain)
 	}
 	return zones[i], nil
 }
