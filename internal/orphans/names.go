@@ -10,10 +10,14 @@ import (
 )
 
 // What follows an infraID or ccoctl's name in the names that the installer, the cluster's operators and ccoctl give
-// (openshift/installer pkg/asset/manifests/aws and data/data/aws; ccoctl's pkg/cmd/provisioning/aws). The names of other clusters
+// (openshift/installer pkg/asset/manifests/{aws,ibmcloud}, pkg/infrastructure/ibmcloud and data/data/aws; ccoctl's pkg/cmd/provisioning). The names of other clusters
 // whose name merely begins the same do not match: theirs goes on with five random characters.
 var following = regexp.MustCompile(`^-(bootstrap|master|worker|control-?plane|controlplane|node|lb|apiserver-lb|vpc|igw|int|ext|aint|aext|sint|` +
-	`subnet|public|private|nat|eip|natgw|rtb|sg|edge|image-registry|oidc|openshift|instance-profile|security-group|termination-handler)([-.]|$)`)
+	`subnet|public|private|nat|eip|natgw|rtb|sg|edge|image-registry|oidc|openshift|instance-profile|security-group|termination-handler|` +
+	`pgateway|kubernetes-api|rhcos|vsi-image|cos)([-.]|$)`)
+
+// ofService begins the name of a load balancer that IBM Cloud's controller makes for a service: kube-<infraID>-<the service's UID>.
+const ofService = "kube-"
 
 // infraID is the form of an infraID: a name, and five random characters.
 var infraID = regexp.MustCompile(`^[a-z0-9][-a-z0-9]*-[a-z0-9]{5}$`)
@@ -52,6 +56,11 @@ func candidates(r contract.SeenResource) (found []string) {
 		if bare, ok := strings.CutPrefix(name, bucketPrefix); ok {
 			found = append(found, bare)
 			continue
+		}
+		if of, ok := strings.CutPrefix(name, ofService); ok {
+			if at := strings.LastIndex(of, "-"); at > 0 {
+				found = append(found, of[:at])
+			}
 		}
 		if name == "" {
 			continue

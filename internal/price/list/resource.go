@@ -16,6 +16,10 @@ var free = map[string]bool{
 	"vpc": true, "subnet": true, "route-table": true, "internet-gateway": true, "egress-only-gateway": true, "carrier-gateway": true,
 	"peering-connection": true, "security-group": true, "network-interface": true, "network-acl": true, "dhcp-options": true, "target-group": true, "listener": true, "record": true, "image": true, "role": true,
 	"user": true, "instance-profile": true, "policy": true, "oidc-provider": true, "key-pair": true, "launch-template": true, "placement-group": true,
+	// On IBM Cloud alone. The floating IP of a public gateway is a resource of its own, and what a service instance or its reclamation
+	// costs depends on its content.
+	"public-gateway": true, "virtual-network-interface": true, "key": true, "resource-group": true, "service-id": true, "api-key": true,
+	"access-policy": true, "authorization-policy": true, "resource-key": true, "permitted-network": true, "user-tag": true,
 }
 
 // Resource returns what a resource costs by the hour, in US cents. kind and detail are those of contract.SeenResource: an instance's type,
@@ -56,7 +60,7 @@ func (l List) resource(kind, region, detail string, stopped bool) (cents float64
 		return monthly(r.Snapshot, d.size), r.Snapshot > 0 && d.size > 0 // of a full one, which is the most that it can cost
 	case "nat-gateway":
 		return hourly(r.NAT), r.NAT > 0
-	case "address":
+	case "address", "floating-ip":
 		return hourly(r.Address), r.Address > 0
 	case "classic-load-balancer":
 		return hourly(r.ClassicLB), r.ClassicLB > 0
