@@ -108,11 +108,8 @@ func compareMachines(r *reader, p Profile) {
 	}
 }
 
-// compareSleep allows only what the runner can do: machines are stopped on aws, and only workers that are there can be removed.
+// compareSleep allows only what the runner can do: only workers that are there can be removed.
 func compareSleep(r *reader, p Profile) {
-	if r.good("platform", "sleep.mode") && p.Sleep == SleepStopped && p.Platform != "aws" {
-		r.failAt("sleep.mode", "stopped on "+p.Platform, "workers or never, or platform: aws")
-	}
 	if r.good("workers.replicas", "sleep.mode") && p.Sleep == SleepWorkers && p.Workers.Replicas == 0 {
 		r.failAt("sleep.mode", "workers without workers", "stopped or never")
 	}

@@ -19,6 +19,10 @@ func (a *attempt) installing(ctx context.Context) error {
 		a.api.Stop(status.ErrLeaseOver)
 		return status.ErrLeaseOver
 	}
+	images := installer.ImageCache{Shared: a.cfg.ImageCache, Home: a.tool.Home}
+	if err := images.Take(); err != nil {
+		a.cfg.Log.WarnContext(ctx, "the shared images of machines cannot be used", "err", err) // the installer downloads its own
+	}
 	moments, stopSnapshots := a.snapshotAtMoments(ctx)
 	began := time.Now()
 	exit, err := a.createCluster(ctx, moments)
@@ -42,6 +46,9 @@ func (a *attempt) installing(ctx context.Context) error {
 		a.keepBundles(ctx)
 		return explained(hopeless.Failure, "stopped early because it kept retrying")
 	case exit.Code == 0:
+		if err := images.Share(a.cfg.Attempt); err != nil {
+			a.cfg.Log.WarnContext(ctx, "the image of the machines was not shared", "err", err)
+		}
 		return nil
 	}
 	log := a.logTail()

@@ -66,6 +66,7 @@ type Config struct {
 	Installers string // directory of <version>/openshift-install, ccoctl and oc
 	Env        []string
 	Boundary   string // ARN of the permissions boundary of the roles that ccoctl creates; empty: none
+	ImageCache string // directory with images of machines that runners share; empty: none
 
 	Clouds  map[string]Source // by platform, as a spec names it
 	HTTP    *http.Client

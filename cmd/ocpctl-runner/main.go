@@ -169,7 +169,7 @@ func start(ctx context.Context, f flags) error {
 func (r runtime) attempt(ctx context.Context, f flags, own map[string]cloud.Keys) error {
 	return runner.Run(ctx, runner.Config{
 		Server: f.server, Attempt: f.attempt, Token: r.token, Pod: r.pod, WorkDir: f.workDir, Installers: f.installers,
-		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), HTTP: r.http, Log: r.log, Redact: r.redact,
+		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), ImageCache: os.Getenv("OCPCTL_IMAGE_CACHE"), HTTP: r.http, Log: r.log, Redact: r.redact,
 		Clouds: map[string]runner.Source{
 			names.AWS:      {Keys: own[names.AWS], Open: openAWS},
 			names.IBMCloud: {Keys: own[names.IBMCloud], Open: openIBMCloud},

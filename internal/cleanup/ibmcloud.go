@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store/sweeps"
 )
@@ -70,8 +71,10 @@ func ibmCovered(of names.Scope, known []sweeps.RecordedName, s contract.SeenReso
 			return true, "the resource group of this exact name, after everything in it"
 		case n.CCOName != "" && s.Type == "service-id" && strings.HasPrefix(s.Name, n.CCOName+"-"):
 			return true, "ccoctl ibmcloud delete-service-id, by the name " + n.CCOName
-		case n.InfraID != "" && s.Type == "reclamation" && slices.Contains(ibmInstances(n.InfraID), s.Name):
-			return true, "it is reclaimed, by the exact name of its instance"
+		case n.InfraID != "" && s.Type == "reclamation" && (s.Tags[tagkey.KubernetesCluster+n.InfraID] == tagkey.Owned || slices.Contains(ibmInstances(n.InfraID), s.Name)):
+			return true, "it is reclaimed: its instance was " + n.InfraID + "'s"
+		case n.InfraID != "" && s.Type == "user-tag" && s.Name == n.InfraID:
+			return true, "by its exact name"
 		case n.InfraID != "" && names.HasInfraID(s.Name, n.InfraID):
 			if isGlobal(s.Region) || s.Region == n.Region {
 				return true, "openshift-install destroy cluster, by a name with " + n.InfraID

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store/sweeps"
 )
@@ -40,8 +41,10 @@ func TestALeakOnIBMCloudIsRemovedByNamesAndWithItsResourceGroup(t *testing.T) {
 		contract.SeenResource{ID: "image/1", Type: "image", Region: "us-south", Name: "shop-abcde-rhcos"},
 		contract.SeenResource{ID: "image/2", Type: "image", Region: "eu-de", Name: "shop-abcde-rhcos"},
 		contract.SeenResource{ID: "image/3", Type: "image", Region: "us-south", Name: "shop-abcdef-rhcos"},
-		contract.SeenResource{ID: "cos/1", Type: "cos-instance", Name: "shop-abcde-cos"},
-		contract.SeenResource{ID: "reclamation/1", Type: "reclamation", Name: "shop-abcde-image-registry"},
+		contract.SeenResource{ID: "cos/1", Type: "service-instance", Name: "shop-abcde-cos"},
+		contract.SeenResource{ID: "reclamation/1", Type: "reclamation", Tags: map[string]string{tagkey.KubernetesCluster + "shop-abcde": tagkey.Owned}},
+		contract.SeenResource{ID: "reclamation/2", Type: "reclamation"},
+		contract.SeenResource{ID: "user-tag/shop-abcde", Type: "user-tag", Name: "shop-abcde"},
 		contract.SeenResource{ID: "service-id/1", Type: "service-id", Name: group + "-openshift-machine-api-ibmcloud-credentials"},
 		contract.SeenResource{ID: "api-key/1", Type: "api-key", Name: "ccoctl-generated-key", Within: "service-id/1"},
 		contract.SeenResource{ID: "service-id/2", Type: "service-id", Name: "shop-abcdefghij"},
@@ -58,8 +61,8 @@ func TestALeakOnIBMCloudIsRemovedByNamesAndWithItsResourceGroup(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"vpc/1": byInstaller, "lb/1": byInstaller, "image/1": byInstaller, "cos/1": byInstaller,
 		"group/1": "the resource group of this exact name, after everything in it", "volume/1": "it ends with group/1",
-		"reclamation/1": "it is reclaimed, by the exact name of its instance",
-		"service-id/1":  "ccoctl ibmcloud delete-service-id, by the name " + group, "api-key/1": "it ends with service-id/1",
+		"reclamation/1": "it is reclaimed: its instance was shop-abcde's", "user-tag/shop-abcde": "by its exact name",
+		"service-id/1": "ccoctl ibmcloud delete-service-id, by the name " + group, "api-key/1": "it ends with service-id/1",
 		"record/1": "a DNS record of this exact name, unless it points to somebody else",
 	}, why)
 	var kept []string
@@ -67,7 +70,7 @@ func TestALeakOnIBMCloudIsRemovedByNamesAndWithItsResourceGroup(t *testing.T) {
 		require.NotEmpty(t, r.Why)
 		kept = append(kept, r.ID)
 	}
-	require.Equal(t, []string{"group/2", "image/2", "image/3", "service-id/2", "record/2"}, kept, "no teardown finds these")
+	require.Equal(t, []string{"group/2", "image/2", "image/3", "reclamation/2", "service-id/2", "record/2"}, kept, "no teardown finds these")
 }
 
 func TestTheCallsOfATeardownOnIBMCloudAreListedInTheirOrder(t *testing.T) {

@@ -43,6 +43,9 @@ const (
 // attemptVariable marks a runner and everything it starts, so that they can be found even if nothing was stored.
 const attemptVariable = "OCPCTL_ATTEMPT"
 
+// ImageCacheVariable names a directory that runners share, with the images of machines.
+const ImageCacheVariable = "OCPCTL_IMAGE_CACHE"
+
 // startPatience is how long a start without a stored identity may still be in progress.
 const startPatience = 10 * time.Second
 
@@ -160,7 +163,7 @@ func Allowed(env []string) []string {
 	for _, pair := range env {
 		key, _, _ := strings.Cut(pair, "=")
 		switch key {
-		case "PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "OCPCTL_PERMISSIONS_BOUNDARY",
+		case "PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "OCPCTL_PERMISSIONS_BOUNDARY", ImageCacheVariable,
 			"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy":
 			kept = append(kept, pair)
 		default:

@@ -177,11 +177,13 @@ func TestCatalogueFilesAreMountedAtTheirPaths(t *testing.T) {
 func TestRunnersGetTheSecretsOfTheValuesAndTheMountsOfTheConfiguration(t *testing.T) {
 	values := readValues(t, "openshift")
 	put(values, strings.Split("runner.secrets.sshKey.existingSecret", "."), "keys")
+	put(values, strings.Split("runner.secrets.ibmcloudCredentials.existingSecret", "."), "ibm")
 	values["config"].(map[string]any)["runner"] = map[string]any{"kubernetes": map[string]any{"mounts": []any{map[string]any{"config_map": "ca", "path": "/etc/ca"}}}}
 	r, err := render(values)
 	require.NoError(t, err)
 	require.Contains(t, r.Manifest, "ssh_key_ref: file:/run/secrets/ocpctl/ssh-key/ssh-key")
-	require.Regexp(t, `mounts:\n\s+- path: /run/secrets/ocpctl/ssh-key\n\s+secret: keys\n\s+- config_map: ca\n\s+path: /etc/ca`, r.Manifest)
+	require.Regexp(t, `clouds:\n\s+ibmcloud:\n\s+credentials_ref: file:/run/secrets/ocpctl/ibmcloud-credentials/ibmcloud-credentials`, r.Manifest)
+	require.Regexp(t, `mounts:\n\s+- path: /run/secrets/ocpctl/ibmcloud-credentials\n\s+secret: ibm\n\s+- path: /run/secrets/ocpctl/ssh-key\n\s+secret: keys\n\s+- config_map: ca\n\s+path: /etc/ca`, r.Manifest)
 }
 
 // The server reads its keys as PKCS#8; another form would stop it.

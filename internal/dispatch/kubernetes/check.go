@@ -51,6 +51,7 @@ func (s Settings) checkNames(wrong report) {
 	name("service_accounts.configure", a.Configure, true)
 	name("service_accounts.access", a.Access, true)
 	name("service_accounts.sweep", a.Sweep, true)
+	name("image_cache_claim", s.ImageCacheClaim, true)
 	for i, secret := range s.ImagePullSecrets {
 		name(fmt.Sprintf("image_pull_secrets[%d]", i), secret, false)
 	}
@@ -61,8 +62,8 @@ func (s Settings) checkNames(wrong report) {
 		}
 		name(field, m.Secret+m.ConfigMap, true)
 		taken := func(dir string) bool { return m.Path == dir || strings.HasPrefix(m.Path, dir+"/") }
-		if !path.IsAbs(m.Path) || path.Clean(m.Path) != m.Path || m.Path == "/" || slices.ContainsFunc([]string{tokenDir, WorkDir, tempDir, Installers, "/usr"}, taken) {
-			wrong(field+".path", "is %q; give an absolute path outside %s, %s, %s, %s and /usr, e.g. /run/secrets/ocpctl", m.Path, tokenDir, WorkDir, tempDir, Installers)
+		if !path.IsAbs(m.Path) || path.Clean(m.Path) != m.Path || m.Path == "/" || slices.ContainsFunc([]string{tokenDir, WorkDir, tempDir, cacheDir, Installers, "/usr"}, taken) {
+			wrong(field+".path", "is %q; give an absolute path outside %s, %s, %s, %s, %s and /usr, e.g. /run/secrets/ocpctl", m.Path, tokenDir, WorkDir, tempDir, cacheDir, Installers)
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.PriorityClasses)) {

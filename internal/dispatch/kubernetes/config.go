@@ -22,6 +22,7 @@ const (
 	tokenDir  = "/var/run/ocpctl"
 	tokenFile = "token"
 	tempDir   = "/tmp"
+	cacheDir  = "/var/cache/ocpctl"
 )
 
 const (
@@ -50,7 +51,7 @@ type Settings struct {
 	ImagePullSecrets []string `yaml:"image_pull_secrets"`
 
 	ServiceAccounts ServiceAccounts      `yaml:"service_accounts"`
-	Resources       map[string]Resources `yaml:"resources"` // by profile, platform, kind of attempt, or default
+	Resources       map[string]Resources `yaml:"resources"` // by profile, platform and kind of attempt ("ibmcloud-create"), platform, kind of attempt, or default
 
 	Mounts []Mount `yaml:"mounts"` // what references such as file:/run/secrets/pull-secret name
 
@@ -62,7 +63,8 @@ type Settings struct {
 
 	Deadlines        map[string]time.Duration `yaml:"deadlines"` // by kind of attempt; at least LeastDeadline
 	TerminationGrace time.Duration            `yaml:"termination_grace"`
-	Keep             time.Duration            `yaml:"keep"` // when Kubernetes deletes finished Jobs that the server did not
+	Keep             time.Duration            `yaml:"keep"`              // when Kubernetes deletes finished Jobs that the server did not
+	ImageCacheClaim  string                   `yaml:"image_cache_claim"` // PersistentVolumeClaim with the machines' images, for installs on IBM Cloud; empty: each install downloads its own
 	WorkSize         string                   `yaml:"work_size"`
 	TempSize         string                   `yaml:"temp_size"`
 }
@@ -105,10 +107,18 @@ func Defaults() Settings {
 		deadlines[kind] = LeastDeadline
 	}
 	return Settings{
-		Resources: map[string]Resources{usualResources: { // what an installation on AWS needs
-			Requests: map[string]string{"cpu": "500m", "memory": "1Gi", "ephemeral-storage": "6Gi"},
-			Limits:   map[string]string{"memory": "2Gi"},
-		}},
+		Resources: map[string]Resources{
+			usualResources: { // what an installation on AWS needs
+				Requests: map[string]string{"cpu": "500m", "memory": "1Gi", "ephemeral-storage": "6Gi"},
+				Limits:   map[string]string{"memory": "2Gi"},
+			},
+			// The installer unpacks the machines' image of some GiB, and reads the whole of it into memory before it uploads it
+			// (openshift/installer pkg/infrastructure/ibmcloud/clusterapi).
+			"ibmcloud-create": {
+				Requests: map[string]string{"cpu": "500m", "memory": "4Gi", "ephemeral-storage": "14Gi"},
+				Limits:   map[string]string{"memory": "8Gi"},
+			},
+		},
 		Deadlines: deadlines, TerminationGrace: LeastGrace, Keep: defaultKeep, WorkSize: "20Gi", TempSize: "5Gi",
 	}
 }

@@ -33,7 +33,7 @@ const (
 // group is the group that owns the runner's files outside OpenShift.
 const group = 65532
 
-const tokenVolume, workVolume, tempVolume, containerName = "token", "work", "tmp", "runner"
+const tokenVolume, workVolume, tempVolume, cacheVolume, containerName = "token", "work", "tmp", "image-cache", "runner"
 
 // jobName derives a DNS label from cluster, kind and number: clu_01J… becomes ocpctl-clu-01j…-create-3. A sweep gives its own id.
 func jobName(job dispatch.Job) (string, error) {
@@ -121,6 +121,13 @@ func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec 
 	if !c.OpenShift {
 		spec.SecurityContext.FSGroup = new(int64(group))
 	}
+	if c.ImageCacheClaim != "" && job.Platform == "ibmcloud" && job.Kind == "create" { // no other installer uploads an image
+		claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.ImageCacheClaim}
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: cacheVolume, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}})
+		runner := &spec.Containers[0]
+		runner.VolumeMounts = append(runner.VolumeMounts, corev1.VolumeMount{Name: cacheVolume, MountPath: cacheDir})
+		runner.Env = append(runner.Env, corev1.EnvVar{Name: dispatch.ImageCacheVariable, Value: cacheDir})
+	}
 	volumes, mounts := c.mounts()
 	spec.Volumes = append(spec.Volumes, volumes...)
 	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts, mounts...)
@@ -136,7 +143,7 @@ func (c *Config) containerOf(job dispatch.Job) corev1.Container {
 		Command:   []string{Program},
 		Args:      job.Arguments(c.StatusURL, tokenDir+"/"+tokenFile, WorkDir, Installers),
 		Env:       c.env(),
-		Resources: c.needs(job.Profile, job.Platform, job.Kind),
+		Resources: c.needs(job.Profile, job.Platform+"-"+job.Kind, job.Platform, job.Kind),
 		SecurityContext: &corev1.SecurityContext{
 			RunAsNonRoot: new(true), ReadOnlyRootFilesystem: new(true), AllowPrivilegeEscalation: new(false),
 			Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,14 +56,47 @@ func rich() Config {
 	return c
 }
 
+// cached has a volume with the machines' images, and the usual resources.
+func cached() Config {
+	c := settled()
+	c.ImageCacheClaim, c.Resources = "rhcos-images", Defaults().Resources
+	return c
+}
+
+func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
+	c := cached()
+	require.NoError(t, c.complete())
+	for _, of := range []struct {
+		platform, kind, memory string
+		volume                 bool
+	}{{"ibmcloud", "create", "4Gi", true}, {"ibmcloud", "destroy", "1Gi", false}, {"aws", "create", "1Gi", false}} {
+		asked := attempt(1, of.kind)
+		asked.Platform = of.platform
+		job, err := c.jobOf(asked)
+		require.NoError(t, err)
+		pod := job.Spec.Template.Spec
+		memory := pod.Containers[0].Resources.Requests[corev1.ResourceMemory]
+		require.Equal(t, of.memory, memory.String())
+		require.Equal(t, of.volume, slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil }))
+	}
+	c.Resources["ibmcloud"] = Resources{Requests: map[string]string{"memory": "3Gi"}}
+	got := c.needs("small", "ibmcloud-create", "ibmcloud", "create").Requests[corev1.ResourceMemory]
+	require.Equal(t, "4Gi", got.String(), "a name of platform and kind counts before one of the platform")
+	got = c.needs("small", "ibmcloud-destroy", "ibmcloud", "destroy").Requests[corev1.ResourceMemory]
+	require.Equal(t, "3Gi", got.String())
+}
+
 func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg Config
 		job dispatch.Job
-	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}, "sweep": {settled(), sweep(2)}} {
+	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}, "sweep": {settled(), sweep(2)}, "create-ibmcloud": {cached(), attempt(1, "create")}} {
 		t.Run(name, func(t *testing.T) {
 			if name == "destroy-openshift" {
 				c.job.Platform, c.job.Team = "ibmcloud", "team with spaces"
+			}
+			if name == "create-ibmcloud" {
+				c.job.Platform = "ibmcloud"
 			}
 			require.NoError(t, c.cfg.complete())
 			job, err := c.cfg.jobOf(c.job)

@@ -176,12 +176,13 @@ func TestAClusterOnIBMCloudHasItsOwnParts(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 6*20+6*2+2*3+3*0.5, list.Sum(items), 1e-6, "the router has one load balancer inside, and the API another")
 
-	for kind, want := range map[[2]string]float64{{"instance", "bx2-4x16"}: 20, {"volume", "general-purpose 100"}: 2, {"load-balancer", "application"}: 3, {"address", ""}: 0.5, {"floating-ip", ""}: 0.5, {"public-gateway", ""}: 0} {
+	for kind, want := range map[[2]string]float64{{"instance", "bx2-4x16"}: 20, {"volume", "general-purpose 100"}: 2, {"load-balancer", "application"}: 3, {"address", ""}: 0.5, {"floating-ip", ""}: 0.5,
+		{"public-gateway", ""}: 0, {"resource-group", ""}: 0, {"service-id", ""}: 0, {"access-policy", ""}: 0} {
 		cents, known := l.Resource(kind[0], "us-south", kind[1], false)
 		require.True(t, known, kind)
 		require.InDelta(t, want, cents, 1e-6, kind)
 	}
-	for _, kind := range []string{"hosted-zone", "nat-gateway", "bucket"} {
+	for _, kind := range []string{"hosted-zone", "nat-gateway", "bucket", "service-instance", "reclamation", "dns-zone", "endpoint-gateway"} {
 		_, known := l.Resource(kind, "us-south", "", false)
 		require.False(t, known, kind)
 	}

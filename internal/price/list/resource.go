@@ -15,9 +15,11 @@ const zoneMonth Price = 500_000
 var free = map[string]bool{
 	"vpc": true, "subnet": true, "route-table": true, "internet-gateway": true, "egress-only-gateway": true, "carrier-gateway": true,
 	"peering-connection": true, "security-group": true, "network-interface": true, "network-acl": true, "dhcp-options": true, "target-group": true, "listener": true, "record": true, "image": true, "role": true,
-	"resource-group": true, "public-gateway": true, "virtual-network-interface": true, "key": true, "service-id": true, "api-key": true, "access-policy": true,
-	"authorization-policy": true, "resource-key": true, "reclamation": true, "permitted-network": true, "user-tag": true,
 	"user": true, "instance-profile": true, "policy": true, "oidc-provider": true, "key-pair": true, "launch-template": true, "placement-group": true,
+	// On IBM Cloud alone. The floating IP of a public gateway is a resource of its own, and what a service instance or its reclamation
+	// costs depends on its content.
+	"public-gateway": true, "virtual-network-interface": true, "key": true, "resource-group": true, "service-id": true, "api-key": true,
+	"access-policy": true, "authorization-policy": true, "resource-key": true, "permitted-network": true, "user-tag": true,
 }
 
 // Resource returns what a resource costs by the hour, in US cents. kind and detail are those of contract.SeenResource: an instance's type,

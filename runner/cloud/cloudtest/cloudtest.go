@@ -230,7 +230,8 @@ func quotas(t *testing.T, s Scene) {
 	for i, q := range after {
 		require.Empty(t, q.Unknown, q)
 		require.NotEmpty(t, q.Name, q)
-		require.NotEmpty(t, q.Code, q)
+		require.Regexp(t, `^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`, q.Service, "as the server accepts it: %+v", q)
+		require.Regexp(t, `^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`, q.Code, "as the server accepts it: %+v", q)
 		require.Positive(t, q.Limit, q)
 		require.GreaterOrEqual(t, q.Need, q.Lasting, q)
 		require.Equal(t, before[i].Code, q.Code, "always in the same order")

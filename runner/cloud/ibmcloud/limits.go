@@ -6,8 +6,8 @@ var limits = map[string]limit{
 	"vcpu":          {"vCPUs of instances per region", 200},
 	"memory":        {"GiB of instances' memory per region", 5600},
 	"vpc":           {"VPCs per region", 10},
-	"load_balancer": {"application load balancers per region", 50},
-	"floating_ip":   {"floating IPs per zone", 40},
+	"load-balancer": {"application load balancers per region", 50},
+	"floating-ip":   {"floating IPs per zone", 40},
 	"volume":        {"block storage volumes per region", 300},
 }
 

@@ -83,8 +83,8 @@ func (c *Client) demands(plan cloud.Plan, types map[string]profile) ([]demand, e
 	}
 	demands := []demand{
 		{code: "vpc", need: 1, lasting: 1, usage: c.counted(vpcs)},
-		{code: "load_balancer", need: apiBalancers, lasting: apiBalancers, usage: c.counted(loadBalancers)},
-		{code: "floating_ip", scopes: plan.Zones, need: 1, lasting: 1, extra: 1, usage: c.counted(floatingIPs)},
+		{code: "load-balancer", need: apiBalancers, lasting: apiBalancers, usage: c.counted(loadBalancers)},
+		{code: "floating-ip", scopes: plan.Zones, need: 1, lasting: 1, extra: 1, usage: c.counted(floatingIPs)},
 		disks,
 	}
 	if len(unknown) > 0 {

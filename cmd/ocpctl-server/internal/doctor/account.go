@@ -52,8 +52,8 @@ func (d *doctor) account(ctx context.Context, f *findings) {
 
 // rightAccount compares the identity's account with the configured one. It reports whether runners work in the identity's account.
 func (d *doctor) rightAccount(f *findings, found string) bool {
-	wanted := d.Settings.Account
-	shared := d.Settings.Runner.CloudCredsRef == "" && d.Kubernetes == nil && !slices.ContainsFunc(slices.Collect(maps.Keys(d.Settings.Runner.Env)),
+	wanted := d.Settings.Cloud("aws").Account
+	shared := d.Settings.Cloud("aws").CredentialsRef == "" && d.Kubernetes == nil && !slices.ContainsFunc(slices.Collect(maps.Keys(d.Settings.Runner.Env)),
 		func(name string) bool { return strings.HasPrefix(name, "AWS_") })
 	switch {
 	case wanted == "":

@@ -125,6 +125,7 @@ func (d *doctor) areas() (list []area) {
 		{"tekton", []string{config.WorkerRole}, d.tekton},
 		{"slack", []string{config.HooksRole, config.WorkerRole}, d.slack},
 		{"account", []string{config.WorkerRole}, d.account},
+		{"ibmcloud", []string{config.WorkerRole}, d.ibmCloud},
 		{"runner", []string{config.WorkerRole}, d.runner},
 		{"kubernetes", []string{config.WorkerRole}, d.kubernetes},
 	} {

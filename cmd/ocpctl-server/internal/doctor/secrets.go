@@ -39,7 +39,10 @@ func (d *doctor) secrets(ctx context.Context, f *findings) {
 	}
 	if d.Roles.Has(config.WorkerRole) {
 		d.forRunners(f, "runner.pull_secret_ref", c.Runner.PullSecretRef)
-		d.forRunners(f, "runner.cloud_credentials_ref", c.Runner.CloudCredsRef)
+		for _, platform := range config.Platforms {
+			field, ref := c.CredentialsField(platform)
+			d.forRunners(f, field, ref)
+		}
 		d.forRunners(f, "runner.ssh_key_ref", c.Runner.SSHKeyRef)
 	}
 }

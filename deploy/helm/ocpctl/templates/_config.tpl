@@ -32,7 +32,7 @@
      "secrets". */}}
 {{- define "ocpctl.runnerSecrets" -}}
 {{- $found := list -}}
-{{- range $name, $field := dict "pullSecret" "pull_secret_ref" "cloudCredentials" "cloud_credentials_ref" "sshKey" "ssh_key_ref" -}}
+{{- range $name, $field := dict "pullSecret" "runner.pull_secret_ref" "cloudCredentials" "runner.cloud_credentials_ref" "ibmcloudCredentials" "clouds.ibmcloud.credentials_ref" "sshKey" "runner.ssh_key_ref" -}}
 {{- $value := index $.Values.runner.secrets $name -}}
 {{- with $value.existingSecret -}}
 {{- $found = append $found (dict "field" $field "secret" . "key" $value.key "path" (printf "/run/secrets/ocpctl/%s" (kebabcase $name))) -}}
@@ -73,11 +73,18 @@ catalogue: {dir: /etc/ocpctl/catalogue}
 demo: true
 artifacts: {bucket: ocpctl}
 {{- end }}
+{{- range (include "ocpctl.runnerSecrets" . | fromYaml).secrets }}
+{{- if eq .field "clouds.ibmcloud.credentials_ref" }}
+clouds: {ibmcloud: {credentials_ref: "file:{{ .path }}/{{ .key }}"}}
+{{- end }}
+{{- end }}
 runner:
   dispatch: kubernetes
   status_url: {{ include "ocpctl.privateURL" . }}
   {{- range (include "ocpctl.runnerSecrets" . | fromYaml).secrets }}
-  {{ .field }}: file:{{ .path }}/{{ .key }}
+  {{- if hasPrefix "runner." .field }}
+  {{ trimPrefix "runner." .field }}: file:{{ .path }}/{{ .key }}
+  {{- end }}
   {{- end }}
   {{- if .Values.embedded.enabled }}
   env:
