@@ -113,9 +113,10 @@ var areas = []area{
 	{"runner/cloud/pace", 0, nil, "how fast an account may be asked does not depend on whose cloud it is in"},
 	{"runner/cloud/aws/inventory", 2, []string{"runner/cloud", "runner/cloud/pace", "runner/cloud/parts", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
+	{"runner/cloud/ibmcloud/access", 1, []string{"runner/cloud"}, "credentials and addresses are the same for everybody who calls IBM Cloud"},
 	{"runner/cloud/ibmcloud/answer", 0, nil, "it reads what IBM Cloud answers, and asks nothing itself"},
-	{"runner/cloud/ibmcloud/inventory", 2, []string{"runner/cloud", "runner/cloud/pace", "runner/cloud/parts", "runner/cloud/ibmcloud/answer", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
-	{"runner/cloud/ibmcloud/count", 2, []string{"runner/cloud", "runner/cloud/ibmcloud/answer", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
+	{"runner/cloud/ibmcloud/inventory", 2, []string{"runner/cloud", "runner/cloud/pace", "runner/cloud/parts", "runner/cloud/ibmcloud/access", "runner/cloud/ibmcloud/answer", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
+	{"runner/cloud/ibmcloud/count", 2, []string{"runner/cloud", "runner/cloud/ibmcloud/access", "runner/cloud/ibmcloud/answer", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
 	// The application.
 	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},

@@ -29,10 +29,8 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/inventory"
-	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/names"
-	"github.com/ocpctl/ocpctl/runner/platform"
 	"github.com/ocpctl/ocpctl/runner/status"
 	"github.com/ocpctl/ocpctl/runner/sweep"
 )
@@ -180,7 +178,7 @@ func (r runtime) attempt(ctx context.Context, f flags, own map[string]cloud.Keys
 // sweep leaves the keys of the default chain to the SDK, which renews them.
 func (r runtime) sweep(ctx context.Context, f flags) error {
 	return sweep.Run(ctx, sweep.Config{
-		Server: f.server, Sweep: f.sweep, Token: r.token, Pod: r.pod, Clouds: map[string]sweep.Open{names.AWS: openAWSInventory}, HTTP: r.http, Log: r.log, Redact: r.redact,
+		Server: f.server, Sweep: f.sweep, Token: r.token, Pod: r.pod, Clouds: map[string]sweep.Open{names.AWS: openAWSInventory, names.IBMCloud: openIBMInventory}, HTTP: r.http, Log: r.log, Redact: r.redact,
 	})
 }
 
@@ -209,11 +207,6 @@ func podName() (string, error) {
 // openAWS opens AWS with the given keys or, without any, with those of the SDK's default chain.
 func openAWS(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
 	return aws.New(ctx, region, with(keys)...)
-}
-
-// openIBMCloud opens IBM Cloud with the given API key or, without one, with the trusted profile of the pod.
-func openIBMCloud(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
-	return ibmcloud.New(ctx, region, keys, os.Getenv)
 }
 
 // openAWSInventory opens an account for a sweep in the same way.
@@ -251,16 +244,4 @@ func awsKeys(ctx context.Context, redact *installer.Redactor) (cloud.Keys, error
 		return cloud.Keys{}, nil
 	}
 	return keys, nil
-}
-
-// ibmKeys registers every API key of IBM Cloud in the environment with the redactor, and returns the one that the installer's programs use.
-func ibmKeys(env func(string) string, redact *installer.Redactor) (first cloud.Keys) {
-	for _, variable := range platform.IBMCloudKeyVariables {
-		key := secret.New(env(variable))
-		redact.Add(key)
-		if first.Empty() {
-			first.Secret = key
-		}
-	}
-	return first
 }

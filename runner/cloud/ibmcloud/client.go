@@ -22,6 +22,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/count"
 )
 
@@ -32,26 +33,11 @@ const (
 	sweepTimeout = 20 * time.Minute
 )
 
-// The variables that Client reads. The names of the addresses are those of IBM's Terraform provider.
-const (
-	profileVariable   = "IBMCLOUD_TRUSTED_PROFILE_ID"
-	tokenFileVariable = "IBMCLOUD_CR_TOKEN_FILENAME"
-
-	iamURL        = "IBMCLOUD_IAM_API_ENDPOINT"
-	controllerURL = "IBMCLOUD_RESOURCE_CONTROLLER_API_ENDPOINT"
-	managerURL    = "IBMCLOUD_RESOURCE_MANAGEMENT_API_ENDPOINT"
-	vpcURL        = "IBMCLOUD_IS_NG_API_ENDPOINT"
-	cisURL        = "IBMCLOUD_CIS_API_ENDPOINT"
-	dnsURL        = "IBMCLOUD_PRIVATE_DNS_API_ENDPOINT"
-	searchURL     = "IBMCLOUD_GS_API_ENDPOINT"
-	taggingURL    = "IBMCLOUD_GT_API_ENDPOINT"
-)
-
 // Client queries one region and the global services. It is safe for concurrent use.
 type Client struct {
 	region string
-	env    func(string) string
-	auth   authenticator
+	at     access.URLs
+	auth   access.Authenticator
 	web    *http.Client
 	pace   pace
 	count  *count.Client // only for Verify: nothing else here may use it
@@ -68,12 +54,6 @@ type Client struct {
 	started map[string]time.Time    // when this client started an instance
 }
 
-// authenticator is one for all services, so that all share a token.
-type authenticator interface {
-	core.Authenticator
-	GetToken() (string, error)
-}
-
 // pace is how long the client waits.
 type pace struct {
 	retry  time.Duration // before the second try of a request; it doubles
@@ -88,27 +68,20 @@ func New(_ context.Context, region string, keys cloud.Keys, env func(string) str
 }
 
 func newClient(region string, keys cloud.Keys, env func(string) string, waits pace) (*Client, error) {
-	c := &Client{region: region, env: env, pace: waits, vpcs: map[string]*vpcv1.VpcV1{}, started: map[string]time.Time{}}
+	c := &Client{region: region, at: access.Addresses(env), pace: waits, vpcs: map[string]*vpcv1.VpcV1{}, started: map[string]time.Time{}}
 	c.web = newHTTPClient(waits.retry)
-	switch profile := env(profileVariable); {
-	case !keys.Empty():
-		c.auth = &core.IamAuthenticator{ApiKey: keys.Secret.Reveal(), URL: env(iamURL), Client: c.web}
-	case profile != "":
-		c.auth = &core.ContainerAuthenticator{IAMProfileID: profile, CRTokenFilename: env(tokenFileVariable), URL: env(iamURL), Client: c.web}
-	default:
-		return nil, fmt.Errorf("%w: there is no API key, and %s names no trusted profile", cloud.ErrCredentials, profileVariable)
+	var err error
+	if c.auth, err = access.Authenticate(keys, env, c.web); err != nil {
+		return nil, err
 	}
-	c.count = count.New(count.Config{Authenticator: c.auth, MaxBackoff: min(maxWait, 16*waits.retry), URLs: count.URLs{
-		IAM: env(iamURL), ResourceController: env(controllerURL), ResourceManager: env(managerURL), VPC: env(vpcURL), CIS: env(cisURL), DNSServices: env(dnsURL),
-		GlobalSearch: env(searchURL), GlobalTagging: env(taggingURL),
-	}})
+	c.count = count.New(count.Config{Authenticator: c.auth, MaxBackoff: min(maxWait, 16*waits.retry), URLs: c.at})
 	var errs [6]error
-	c.identity, errs[0] = iamidentityv1.NewIamIdentityV1(&iamidentityv1.IamIdentityV1Options{Authenticator: c.auth, URL: env(iamURL)})
-	c.policies, errs[1] = iampolicymanagementv1.NewIamPolicyManagementV1(&iampolicymanagementv1.IamPolicyManagementV1Options{Authenticator: c.auth, URL: env(iamURL)})
-	c.controller, errs[2] = resourcecontrollerv2.NewResourceControllerV2(&resourcecontrollerv2.ResourceControllerV2Options{Authenticator: c.auth, URL: env(controllerURL)})
-	c.manager, errs[3] = resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: c.auth, URL: env(managerURL)})
-	c.search, errs[4] = globalsearchv2.NewGlobalSearchV2(&globalsearchv2.GlobalSearchV2Options{Authenticator: c.auth, URL: env(searchURL)})
-	c.tagging, errs[5] = globaltaggingv1.NewGlobalTaggingV1(&globaltaggingv1.GlobalTaggingV1Options{Authenticator: c.auth, URL: env(taggingURL)})
+	c.identity, errs[0] = iamidentityv1.NewIamIdentityV1(&iamidentityv1.IamIdentityV1Options{Authenticator: c.auth, URL: c.at.IAM})
+	c.policies, errs[1] = iampolicymanagementv1.NewIamPolicyManagementV1(&iampolicymanagementv1.IamPolicyManagementV1Options{Authenticator: c.auth, URL: c.at.IAM})
+	c.controller, errs[2] = resourcecontrollerv2.NewResourceControllerV2(&resourcecontrollerv2.ResourceControllerV2Options{Authenticator: c.auth, URL: c.at.ResourceController})
+	c.manager, errs[3] = resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: c.auth, URL: c.at.ResourceManager})
+	c.search, errs[4] = globalsearchv2.NewGlobalSearchV2(&globalsearchv2.GlobalSearchV2Options{Authenticator: c.auth, URL: c.at.GlobalSearch})
+	c.tagging, errs[5] = globaltaggingv1.NewGlobalTaggingV1(&globaltaggingv1.GlobalTaggingV1Options{Authenticator: c.auth, URL: c.at.GlobalTagging})
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("open IBM Cloud: %w", err)
 	}
@@ -171,7 +144,7 @@ func (c *Client) vpcIn(ctx context.Context, region string) (*vpcv1.VpcV1, error)
 		return api, nil
 	}
 	address, err := vpcv1.GetServiceURLForRegion(region)
-	if own := c.env(vpcURL); own != "" {
+	if own := c.at.VPC; own != "" {
 		address, err = strings.ReplaceAll(own, "{region}", region), nil
 	}
 	if err != nil {

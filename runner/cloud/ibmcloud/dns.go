@@ -40,7 +40,7 @@ func activeZones(all []zone, domain string) (found []zone) {
 // zone that is looked for.
 func (c *Client) publicZones(ctx context.Context) ([]zone, error) {
 	return c.zonesOf(ctx, "instances of Internet Services", cisService, func(ctx context.Context, instance resource) ([]zone, error) {
-		api, err := zonesv1.NewZonesV1(&zonesv1.ZonesV1Options{Authenticator: c.auth, URL: c.env(cisURL), Crn: &instance.CRN})
+		api, err := zonesv1.NewZonesV1(&zonesv1.ZonesV1Options{Authenticator: c.auth, URL: c.at.CIS, Crn: &instance.CRN})
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func (c *Client) zonesOf(ctx context.Context, what, service string, zones func(c
 }
 
 func (c *Client) dnsServices() (*dnssvcsv1.DnsSvcsV1, error) {
-	api, err := dnssvcsv1.NewDnsSvcsV1(&dnssvcsv1.DnsSvcsV1Options{Authenticator: c.auth, URL: c.env(dnsURL)})
+	api, err := dnssvcsv1.NewDnsSvcsV1(&dnssvcsv1.DnsSvcsV1Options{Authenticator: c.auth, URL: c.at.DNSServices})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ type record struct {
 }
 
 func (c *Client) recordsAPI(z zone) (*dnsrecordsv1.DnsRecordsV1, error) {
-	api, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{Authenticator: c.auth, URL: c.env(cisURL), Crn: &z.instance, ZoneIdentifier: &z.ID})
+	api, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{Authenticator: c.auth, URL: c.at.CIS, Crn: &z.instance, ZoneIdentifier: &z.ID})
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
@@ -36,18 +37,6 @@ const (
 	maxBackoff = 4 * time.Second
 )
 
-// URLs are the addresses of IBM Cloud's services. An empty one is IBM's own.
-type URLs struct {
-	IAM                string // identities and policies
-	ResourceController string
-	ResourceManager    string
-	VPC                string // with {region} where the region's name belongs, and with /v1
-	CIS                string
-	DNSServices        string // with /v1
-	GlobalSearch       string
-	GlobalTagging      string
-}
-
 // regionPart is replaced in URLs.VPC.
 const regionPart = "{region}"
 
@@ -57,7 +46,7 @@ const vpcURL = "https://" + regionPart + ".iaas.cloud.ibm.com/v1"
 // Config is what a Client is made from.
 type Config struct {
 	Authenticator core.Authenticator
-	URLs          URLs
+	URLs          access.URLs
 	HTTP          *http.Client  // nil: one of its own
 	MaxBackoff    time.Duration // longest wait between two tries of a request; zero: 4 s
 	Now           func() time.Time

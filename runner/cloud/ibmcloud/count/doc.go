@@ -8,7 +8,7 @@
 //
 // runner/cloud/ibmcloud has queries of its own for its deletions, some of them very similar. That is intended: a mistake in a shared
 // query would hide a leftover from the deletion and from the count alike. So a fix on one side must be checked against the other, and
-// the two must not share a helper. Only New, Config, URLs, Client and Verify are exported.
+// the two must not share a helper. Only New, Config, Client and Verify are exported.
 //
 // Three kinds of leftovers cannot be told apart from other clusters' once what they refer to is gone for good: an authorization whose
 // Object Storage instance was reclaimed, a permitted network whose VPC was deleted, and API keys without their service ID. The count

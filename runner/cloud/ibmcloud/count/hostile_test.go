@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 )
 
 // answering is a client of a cloud that answers every request in one way, with a token for account 0a1b.
@@ -28,7 +29,7 @@ func answering(t *testing.T, status int, body string) *Client {
 	token, err := core.NewBearerTokenAuthenticator("e30.eyJhY2NvdW50Ijp7ImJzcyI6IjBhMWIifX0.c2ln")
 	require.NoError(t, err)
 	u := server.URL
-	return New(Config{Authenticator: token, MaxBackoff: time.Millisecond, URLs: URLs{
+	return New(Config{Authenticator: token, MaxBackoff: time.Millisecond, URLs: access.URLs{
 		IAM: u, ResourceController: u, ResourceManager: u, VPC: u, CIS: u, DNSServices: u, GlobalSearch: u, GlobalTagging: u,
 	}})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/count"
 )
 
@@ -55,7 +56,7 @@ func start(t *testing.T) *scene {
 func (s *scene) as(key string) *count.Client {
 	return count.New(count.Config{
 		Authenticator: &core.IamAuthenticator{ApiKey: key, URL: s.URL("iam", "")}, MaxBackoff: time.Millisecond, Now: func() time.Time { return s.now },
-		URLs: count.URLs{
+		URLs: access.URLs{
 			IAM: s.URL("iam", ""), ResourceController: s.URL("rc", ""), ResourceManager: s.URL("rc", ""), VPC: s.URL("vpc", "{region}"), CIS: s.URL("cis", ""),
 			DNSServices: s.URL("dns", ""), GlobalSearch: s.URL("search", ""), GlobalTagging: s.URL("tags", ""),
 		},

@@ -26,6 +26,7 @@ import (
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 	"github.com/ocpctl/ocpctl/runner/cloud/pace"
 	"github.com/ocpctl/ocpctl/runner/cloud/parts"
@@ -45,22 +46,10 @@ const (
 	partTags      = "tags"
 )
 
-// URLs are the addresses of IBM Cloud's services. An empty one is IBM's own.
-type URLs struct {
-	IAM                string // identities and policies
-	ResourceController string
-	ResourceManager    string
-	VPC                string // with {region} where the region's name belongs, and with /v1
-	CIS                string
-	DNSServices        string // with /v1
-	GlobalSearch       string
-	GlobalTagging      string
-}
-
 // Config says what to look through.
 type Config struct {
 	Authenticator  core.Authenticator
-	URLs           URLs
+	URLs           access.URLs
 	HomeRegion     string        // where the account is asked for its regions
 	BaseDomains    []string      // records of clusters below them are listed
 	CallsPerSecond int           // at most, in each service and region

@@ -17,6 +17,7 @@ import (
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/inventory"
 )
 
@@ -53,7 +54,7 @@ func (s *scene) as(t *testing.T, key string) *inventory.Client {
 	t.Helper()
 	client, err := inventory.New(inventory.Config{
 		Authenticator: &core.IamAuthenticator{ApiKey: key, URL: s.URL("iam", "")}, HomeRegion: "us-south", BaseDomains: []string{"Labs.example.com.", "internal.example.com"},
-		CallsPerSecond: 1_000_000, Backoff: time.Millisecond, URLs: inventory.URLs{
+		CallsPerSecond: 1_000_000, Backoff: time.Millisecond, URLs: access.URLs{
 			IAM: s.URL("iam", ""), ResourceController: s.URL("rc", ""), ResourceManager: s.URL("rc", ""), VPC: s.URL("vpc", "{region}"), CIS: s.URL("cis", ""),
 			DNSServices: s.URL("dns", ""), GlobalSearch: s.URL("search", ""), GlobalTagging: s.URL("tags", ""),
 		},

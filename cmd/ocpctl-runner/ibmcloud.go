@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/inventory"
+	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/platform"
+	"github.com/ocpctl/ocpctl/runner/sweep"
+)
+
+// openIBMCloud opens IBM Cloud with the given API key or, without one, with the trusted profile of the pod.
+func openIBMCloud(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
+	return ibmcloud.New(ctx, region, keys, os.Getenv)
+}
+
+// openIBMInventory opens an account for a sweep in the same way.
+func openIBMInventory(_ context.Context, spec contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
+	authenticator, err := access.Authenticate(keys, os.Getenv, nil)
+	if err != nil {
+		return nil, err
+	}
+	return inventory.New(inventory.Config{
+		Authenticator: authenticator, URLs: access.Addresses(os.Getenv), HomeRegion: spec.HomeRegion, BaseDomains: spec.BaseDomains, CallsPerSecond: spec.CallsPerSecond,
+	})
+}
+
+// ibmKeys registers every API key of IBM Cloud in the environment with the redactor, and returns the one that the installer's programs use.
+func ibmKeys(env func(string) string, redact *installer.Redactor) (first cloud.Keys) {
+	for _, variable := range platform.IBMCloudKeyVariables {
+		key := secret.New(env(variable))
+		redact.Add(key)
+		if first.Empty() {
+			first.Secret = key
+		}
+	}
+	return first
+}
