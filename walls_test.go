@@ -93,7 +93,7 @@ var areas = []area{
 	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
 	{"store/runs", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is known of a pipeline's run does not depend on who said it"},
-	{"store/statistics", 6, []string{"store/internal/..."}, "what is counted over many clusters changes nothing"},
+	{"store/statistics", 6, []string{"lifecycle", "store/internal/..."}, "what is counted over many clusters changes nothing"},
 	{"store/sweeps", 6, []string{"store/internal/...", "internal/queue", "internal/price", "lifecycle"}, "what was seen in an account is kept as it was seen, and deletes nothing"},
 	{"store/testreports", 6, []string{"store/internal/...", "lifecycle"}, "what tests said of a cluster changes nothing about the cluster"},
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
@@ -104,9 +104,11 @@ var areas = []area{
 	{"internal/notifier", 9, []string{"internal/queue", "internal/price", "store/...", "lifecycle", "profiles", "chatops", "chatops/blocks", "chatops/slack"}, "who hears of what is found out in one place, behind the store: it meets neither the application nor the controller"},
 
 	// The runner.
-	{"runner", 2, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey", "internal/tracing"}, "a pod with cloud credentials has no database"},
+	{"runner", 3, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey", "internal/tracing"}, "a pod with cloud credentials has no database"},
 	{"runner/status", 1, []string{"internal/contract", "internal/secret", "internal/tracing"}, "every kind of runner talks to the server in one way"},
-	{"runner/sweep", 2, []string{"runner/cloud", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
+	{"runner/platform", 2, []string{"runner/cloud", "runner/names", "internal/contract", "internal/secret"}, "what differs between clouds is known before one is called"},
+	{"runner/sweep", 3, []string{"runner/cloud", "runner/platform", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
+	{"runner/cloud/cloudtest", 4, []string{"runner", "runner/cloud", "internal/contract"}, "one suite for all clouds asks what package runner relies on"},
 	{"runner/cloud/aws/inventory", 2, []string{"runner/cloud", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
@@ -130,7 +132,7 @@ var areas = []area{
 
 	// Programs and the development stack.
 	{"deploy", 13, nil, "what an installation is made from, which doctor compares with what is there; its tests compare it with the code"},
-	{"cmd/ocpctl-server/internal/config", 13, []string{"app/hooks", "chatops/github", "chatops/slack", "internal/dispatch", "internal/dispatch/kubernetes", "internal/secret", "internal/source", "internal/tekton", "lifecycle", "policy", "profiles", "store/outbox"}, "what the server is told is read and checked in one place, which starts nothing"},
+	{"cmd/ocpctl-server/internal/config", 13, []string{"app/hooks", "chatops/github", "chatops/slack", "internal/dispatch", "internal/dispatch/kubernetes", "internal/secret", "internal/source", "internal/tagkey", "internal/tekton", "lifecycle", "policy", "profiles", "store/outbox"}, "what the server is told is read and checked in one place, which starts nothing"},
 	{"cmd/ocpctl-server/internal/doctor", 14, []string{"cmd/ocpctl-server/internal/config", "app/auth", "app/socketmode", "chatops/github", "chatops/slack", "deploy", "internal/artifacts", "internal/buildinfo", "internal/dispatch/kubernetes", "internal/secret", "internal/tekton", "internal/token", "policy/catalogue", "profiles", "store/inspect"}, "it looks at what the server depends on, with the clients that the server uses, and changes nothing"},
 	{"cmd/ocpctl", 13, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo", "profiles"}, "it knows the API, how its amounts are counted and which issuer is which GitHub's: it stays small, starts at once, and what it shows is what the server said"},
 	{"internal/devstack", 13, []string{"..."}, "the development stack stands on everything"},

@@ -285,6 +285,7 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
 			CloudCredsRef: s.installs.CloudCredsRef, Account: s.installs.Account,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy, AccessMost: profile.MaxAccess,
+			OffHoursChosen: r.Request.OffHours,
 		},
 	}
 	if f := r.Request.File; f != nil {

@@ -75,7 +75,7 @@ func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wr
 	case declared && !known || !profiles.TeamName(team):
 		wrong = append(wrong, ProblemOf("team", messages.UnknownTeam(team, teams)))
 	}
-	if problem := profiles.TagProblem("Owner", owner); problem != "" {
+	if problem := profiles.TagValueProblem(owner); problem != "" {
 		wrong = append(wrong, ProblemOf("owner", messages.NotAnOwner(owner, problem)))
 	}
 	return wrong

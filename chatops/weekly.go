@@ -27,6 +27,10 @@ type Week struct {
 	FailedAttempts int
 	Failures       []WeekFailure // the most frequent first
 
+	EndedUnused   int // clusters that ended because nobody used them
+	SleptIdle     int // how often a cluster fell asleep because of that
+	SleptOffHours int // how often one fell asleep outside working hours
+
 	Teardowns, Unaided int   // that ended, and of these those without help
 	Blocked            int   // teardowns that are blocked now
 	Leaks              int   // that are there now
@@ -95,6 +99,9 @@ func (w Week) Text() string {
 	}
 	clusters += fmt.Sprintf(", and %d are gone", w.Destroyed)
 	add("Clusters", clusters)
+	if unused := w.unused(); unused != "" {
+		add("Unused clusters", unused)
+	}
 	if w.FailedAttempts > 0 {
 		add("Failed attempts", w.failed())
 	} else {
@@ -123,6 +130,27 @@ func (w Week) Text() string {
 		lines = append(lines, "- "+task)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// unused says what was done about clusters that nobody used; empty: nothing.
+func (w Week) unused() string {
+	var said, slept []string
+	switch {
+	case w.EndedUnused == 1:
+		said = append(said, "1 cluster ended because nobody used it")
+	case w.EndedUnused > 1:
+		said = append(said, fmt.Sprintf("%d clusters ended because nobody used them", w.EndedUnused))
+	}
+	if w.SleptIdle > 0 {
+		slept = append(slept, several(w.SleptIdle, "time", "times")+" because nobody used them")
+	}
+	if w.SleptOffHours > 0 {
+		slept = append(slept, several(w.SleptOffHours, "time", "times")+" outside working hours")
+	}
+	if len(slept) > 0 {
+		said = append(said, "clusters fell asleep "+strings.Join(slept, ", and "))
+	}
+	return strings.Join(said, "; ")
 }
 
 func (w Week) spent() string {

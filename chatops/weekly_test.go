@@ -15,7 +15,7 @@ func week() Week {
 		Cents: 18_450, CentsBefore: 12_000, SavedCents: 2_310, Spenders: []Spender{{"platform", 15_000}, {"pay`ments", 3_400}, {"a", 30}, {"b", 20}},
 		Accepted: 12, Ready: 10, Destroyed: 9, Median: 41*time.Minute + 40*time.Second,
 		Live: 4, HourlyCents: 430, Longest: []LongRunning{{"shop", "maya", "platform", 9*24*time.Hour + time.Hour, 120}, {"vault", "rob", "payments", 30 * time.Hour, 70}},
-		FailedAttempts: 5, Failures: []WeekFailure{{"VPCLimitExceeded", 4}, {"lost", 1}}, Teardowns: 9, Unaided: 8, Blocked: 1, Leaks: 2, LeakCents: 350,
+		FailedAttempts: 5, Failures: []WeekFailure{{"VPCLimitExceeded", 4}, {"lost", 1}}, EndedUnused: 1, SleptIdle: 3, SleptOffHours: 12, Teardowns: 9, Unaided: 8, Blocked: 1, Leaks: 2, LeakCents: 350,
 	}
 }
 
@@ -27,6 +27,7 @@ func TestAWeekIsTold(t *testing.T) {
 **Spent:** $184.50 by list prices, $64.50 more than in the week before. The most: `+"`platform` $150.00, `pay'ments` $34.00, `a` $0.30"+`.
 **Saved by sleeping:** $23.10.
 **Clusters:** 12 requested, 10 became ready, half of them within 42 minutes, and 9 are gone.
+**Unused clusters:** 1 cluster ended because nobody used it; clusters fell asleep 3 times because nobody used them, and 12 times outside working hours.
 **Failed attempts:** 5. The most frequent: `+"`VPCLimitExceeded` 4, `lost` 1"+`.
 **Teardowns:** 8 of 9 ended without help.
 **Leaks:** 2 groups of resources that belong to no cluster, which cost at least $3.50.

@@ -29,7 +29,7 @@ func (j judging) offHours() bool {
 func (j judging) checkOffHours() Check {
 	hours := j.terms.Catalogue.HoursOf(j.profile.Name, j.own.Team)
 	check := Check{Name: "off-hours", Result: Pass, Asked: fmt.Sprint(j.offHours())}
-	who, leaveOut := "the request", "Leave the choice out"
+	who, leaveOut := "the request", "Request a cluster without this choice"
 	if j.r.OffHours == nil && j.hoursChoice() != nil {
 		who, leaveOut = fileOf(j.r), "Choose otherwise in the request, or take offHours out of "+profiles.RepositoryFilePath+" on the base branch"
 	}

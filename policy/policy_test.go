@@ -21,8 +21,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// catalogue is the embedded one's profiles alone, which refuse where a quota is full.
-func catalogue(t testing.TB) profiles.Catalogue { return embedded(t, profiles.WhenFullRefuse) }
+// catalogue is the embedded one's profiles alone, which refuse where a quota is full. IBM Cloud is off.
+func catalogue(t testing.TB) profiles.Catalogue {
+	return embedded(t, profiles.WhenFullRefuse).Without(map[string]string{"ibmcloud": ibmOff})
+}
+
+// ibmOff is why no profile of IBM Cloud can be used.
+const ibmOff = "IBM Cloud is off"
 
 func embedded(t testing.TB, whenFull string) profiles.Catalogue {
 	t.Helper()
@@ -131,7 +136,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 	}{
 		"an unknown profile":            {func(r *Request) { r.Profile = "aws-minimal-tst" }, "profile", "There is no profile", "Did you mean aws-minimal-test?"},
 		"a profile like no other":       {func(r *Request) { r.Profile = "gke" }, "profile", "There is no profile", "Choose one of: aws-minimal-test, aws-standard."},
-		"a profile not enabled":         {func(r *Request) { r.Profile = "ibm-standard" }, "platform", "IBM Cloud is not enabled yet", "Choose one of: aws-minimal-test, aws-standard."},
+		"a profile not enabled":         {func(r *Request) { r.Profile = "ibm-standard" }, "platform", ibmOff, "Choose one of: aws-minimal-test, aws-standard."},
 		"a profile for admins":          {func(r *Request) { r.Profile = "aws-minimal-mint" }, "admin-only", "for platform admins alone", "Choose one of: aws-minimal-test, aws-standard, or ask a platform admin"},
 		"somebody who may only read":    {func(r *Request) { r.Permission = "read" }, "permission", "only read permission", "write permission"},
 		"somebody who may only triage":  {func(r *Request) { r.Permission = "triage" }, "permission", "only triage permission", "write permission"},
@@ -293,6 +298,33 @@ func TestAnInstallationMayAskForMoreThanWrite(t *testing.T) {
 		require.Equal(t, c.enough, Evaluate(r, Usage{}, terms(t), Settings{}).Allowed, c)
 	}
 	require.Contains(t, checkGitHub(Request{Permission: "write", Takes: "maintain"}, phrases[ActDestroy].ofOne).Message, "maintain is needed")
+}
+
+func TestTagsOnIBMCloudAreThoseThatItCanKeep(t *testing.T) {
+	judged := func(profile string, tags map[string]string) Verdict {
+		t.Helper()
+		r := validRequest()
+		r.Profile, r.Tags = profile, tags
+		return Evaluate(r, Usage{}, Terms{Catalogue: embedded(t, profiles.WhenFullRefuse), Now: noon}, Settings{})
+	}
+	both := map[string]string{"color": "blue", "Color": "green"}
+	for name, c := range map[string]struct {
+		tags map[string]string
+		want string
+	}{
+		"a character of AWS alone":  {map[string]string{"mail": "maya@example.com"}, `The tag "mail": on IBM Cloud tags may contain letters, digits, spaces and _ - . and the value also :.`},
+		"a colon in the key":        {map[string]string{"a:b": "c"}, `The tag "a:b": on IBM Cloud the key ends at the first colon.`},
+		"more than one string has":  {map[string]string{"note": strings.Repeat("n", 124)}, `The tag "note": IBM Cloud stores a tag as key:value, with at most 128 characters in all.`},
+		"keys that differ in case":  {both, `The tags "Color" and "color" have one key on IBM Cloud, which ignores case.`},
+		"a key of ours in any case": {map[string]string{"OWNER": "x"}, "The tag Owner is set by the control plane and cannot be chosen."},
+	} {
+		v := judged("ibm-standard", c.tags)
+		require.False(t, v.Allowed, name)
+		require.Len(t, v.Refusals(), 1, name)
+		require.Contains(t, v.Refusals()[0].Message, c.want, name)
+	}
+	require.True(t, judged("aws-standard", both).Allowed, "AWS keeps both")
+	require.True(t, judged("ibm-standard", map[string]string{"color": "blue", "at": "12:30", "note": strings.Repeat("n", 123)}).Allowed)
 }
 
 func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {

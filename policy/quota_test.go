@@ -29,7 +29,7 @@ func declaredTerms(t testing.TB) Terms {
 
 // patient is the same catalogue, whose profiles wait for capacity.
 func patient(t testing.TB, c profiles.Catalogue) profiles.Catalogue {
-	out := embedded(t, profiles.WhenFullWait)
+	out := embedded(t, profiles.WhenFullWait).Without(map[string]string{"ibmcloud": ibmOff})
 	out.Teams, out.Quotas = c.Teams, c.Quotas
 	return out
 }

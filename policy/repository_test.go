@@ -96,11 +96,11 @@ func TestTheServersGuardrailsWinOverTheFile(t *testing.T) {
 			profiles.RepositoryFile{Default: "aws-minmal-test"}, Settings{}, "", "profile", Fail,
 			`There is no profile "aws-minmal-test", which .github/ocpctl.yaml of acme/shop names as default.`, "Did you mean aws-minimal-test?"},
 		"a default that is not enabled": {
-			profiles.RepositoryFile{Default: "ibm-standard"}, Settings{}, "", "platform", Fail, "IBM Cloud is not enabled yet", "Choose one of"},
+			profiles.RepositoryFile{Default: "ibm-standard"}, Settings{}, "", "platform", Fail, ibmOff, "Choose one of"},
 		"a default for admins": {
 			profiles.RepositoryFile{Default: "aws-minimal-mint"}, Settings{}, "", "admin-only", Fail, "for platform admins alone", "Choose one of"},
 		"a list that names what is forbidden": {
-			profiles.RepositoryFile{Profiles: []string{"ibm-*"}}, Settings{}, "ibm-standard", "platform", Fail, "IBM Cloud is not enabled yet", "Choose one of"},
+			profiles.RepositoryFile{Profiles: []string{"ibm-*"}}, Settings{}, "ibm-standard", "platform", Fail, ibmOff, "Choose one of"},
 		"a profile off the list": {
 			profiles.RepositoryFile{Profiles: []string{"aws-min*"}}, Settings{}, "aws-standard", "repository file", Fail,
 			"Profile aws-standard is not among those that .github/ocpctl.yaml of acme/shop lets the repository have: aws-min*.", "Choose one of: aws-minimal-test, or ask"},

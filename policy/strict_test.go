@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -34,6 +35,10 @@ func generated(p profiles.Profile) *rapid.Generator[Request] {
 		r.Ownership.Owner, r.Ownership.CostCenter, r.Ownership.Environment = word.Draw(t, "owner"), word.Draw(t, "cost center"), word.Draw(t, "environment")
 		value := rapid.OneOf(word, rapid.Just(strings.Repeat("v", 256)), rapid.SampledFrom([]string{"true", "no", "1", "0x1f", "2025-01-01", "null", "1e3", "= x"}))
 		r.Tags = map[string]string{}
+		if p.Platform == "ibmcloud" { // where a tag is one string with fewer characters
+			word = rapid.StringMatching(`[0-9A-Za-z_.-]([0-9A-Za-z_. -]{0,60}[0-9A-Za-z_.-])?`)
+			value = rapid.StringMatching(`[0-9A-Za-z_.:-]([0-9A-Za-z_.: -]{0,57}[0-9A-Za-z_.:-])?`)
+		}
 		for i := range rapid.IntRange(0, profiles.MaxTags-ourTags).Draw(t, "tags") {
 			r.Tags[fmt.Sprintf("k%d.%s", i, word.Draw(t, "key"))] = value.Draw(t, "value")
 		}
@@ -42,22 +47,21 @@ func generated(p profiles.Profile) *rapid.Generator[Request] {
 }
 
 func TestEveryProfileRendersStrictlyValidForTwoHundredRequests(t *testing.T) {
-	for _, p := range catalogue(t).All() {
-		if !p.Enabled {
-			continue
-		}
+	all := Terms{Catalogue: embedded(t, profiles.WhenFullRefuse), Now: noon}
+	for _, p := range all.Catalogue.All() {
+		require.True(t, p.Enabled, p.Name)
 		t.Run(p.Name, func(t *testing.T) {
 			requests, names := generated(p), map[string]bool{}
 			for seed := range 200 {
 				r := requests.Example(seed)
-				v := Evaluate(r, Usage{}, terms(t), Settings{})
+				v := Evaluate(r, Usage{}, all, Settings{})
 				require.True(t, v.Allowed, "seed %d: %v", seed, v.Refusals())
 				tags := EffectiveTags(r, v.Grant, "clu_1", "job_1", time.Unix(1_735_732_800, 0), "test")
 				out, err := p.InstallConfig(profiles.InstallInput{Name: v.Grant.Name, BaseDomain: v.Grant.BaseDomain, Region: v.Grant.Region,
 					Version: v.Grant.Version, Zones: v.Grant.Zones, Tags: tags})
 				require.NoError(t, err, "seed %d", seed)
 				require.NoError(t, profiles.Strict(out), "seed %d", seed)
-				requireTags(t, out, tags)
+				requireTags(t, p.Platform, out, tags)
 				names[v.Grant.Name] = true
 			}
 			require.Greater(t, len(names), 150, "the requests differ")
@@ -65,9 +69,21 @@ func TestEveryProfileRendersStrictlyValidForTwoHundredRequests(t *testing.T) {
 	}
 }
 
-// requireTags reads the tags back: a value such as "true" stays the text it was.
-func requireTags(t *testing.T, config []byte, want map[string]string) {
+// requireTags reads the tags back: a value such as "true" stays the text it was. An install-config of IBM Cloud has none, and each can be
+// attached later, under a key of its own.
+func requireTags(t *testing.T, platform string, config []byte, want map[string]string) {
 	t.Helper()
+	if platform == "ibmcloud" {
+		keys := map[string]bool{}
+		for key, value := range want {
+			stored, _, _ := strings.Cut(tagkey.IBM(key, value), ":")
+			require.Equal(t, strings.ToLower(key), stored)
+			keys[stored] = true
+		}
+		require.Len(t, keys, len(want))
+		require.NotContains(t, string(config), "Tags")
+		return
+	}
 	var c struct {
 		Platform struct {
 			AWS struct {

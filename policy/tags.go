@@ -39,6 +39,16 @@ func EffectiveTags(_ Request, g Grant, clusterID, jobID string, acceptedAt time.
 	return tags
 }
 
+// otherSpelling returns a key before this one in the alphabet that differs from it only in case; empty: there is none.
+func otherSpelling(tags map[string]string, key string) string {
+	for _, other := range slices.Sorted(maps.Keys(tags)) {
+		if other < key && strings.EqualFold(other, key) {
+			return other
+		}
+	}
+	return ""
+}
+
 // checkTags checks the user's own tags, with a check for each wrong one.
 func checkTags(r Request, p profiles.Profile, known bool) Check {
 	var checks []Check
@@ -57,8 +67,10 @@ func checkTags(r Request, p profiles.Profile, known bool) Check {
 			refuse(key, key, "any other key", fmt.Sprintf("The tag %s is set by the control plane and cannot be chosen.", own), "Leave it out, or choose another key.")
 			continue
 		}
-		if problem := profiles.TagProblem(key, r.Tags[key]); problem != "" {
-			refuse(key, key+"="+r.Tags[key], "a tag that AWS and the installer take", fmt.Sprintf("The tag %q: %s.", key, problem), "Choose another key or value.")
+		if problem := profiles.TagProblem(p.Platform, key, r.Tags[key]); problem != "" {
+			refuse(key, key+"="+r.Tags[key], "a tag that the cloud and the installer take", fmt.Sprintf("The tag %q: %s.", key, problem), "Choose another key or value.")
+		} else if again := otherSpelling(r.Tags, key); again != "" && p.Platform == "ibmcloud" {
+			refuse(key, key, "keys that differ in more than case", fmt.Sprintf("The tags %q and %q have one key on IBM Cloud, which ignores case.", again, key), "Leave one of them out.")
 		}
 	}
 	own := fmt.Sprintf("%d tags", len(r.Tags))

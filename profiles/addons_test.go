@@ -116,7 +116,7 @@ func TestTheBuiltInAddonsAreWhatOpenShiftKnows(t *testing.T) {
 	require.Len(t, objects["pr-namespace"], 7)
 	manager, _ := c.Addon("cert-manager")
 	require.Equal(t, AddonWait{"crd", "certificates.cert-manager.io", "", "Established", 10 * time.Minute}, manager.Waits[0])
-	for name, want := range map[string]int{"aws-minimal-test": 2, "aws-standard": 2, "aws-minimal-mint": 2, "ibm-standard": 0} {
+	for name, want := range map[string]int{"aws-minimal-test": 2, "aws-standard": 2, "aws-minimal-mint": 2, "ibm-minimal-test": 2, "ibm-standard": 2} {
 		require.Len(t, c.AddonsOf(get(t, name)), want, name)
 		require.Empty(t, get(t, name).Addons.Default, "none comes by itself")
 	}

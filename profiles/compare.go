@@ -16,8 +16,8 @@ func compare(r *reader, p Profile) {
 	if r.good("enabled") && !p.Enabled && r.lines["disabledReason"] == 0 {
 		r.failAt("enabled", "false without a reason", "false together with disabledReason")
 	}
-	if r.good("platform", "credentialsMode") && p.Platform == "ibmcloud" && p.CredentialsMode != "Manual" {
-		r.failAt("credentialsMode", p.CredentialsMode, "Manual, the only mode on ibmcloud")
+	if modes := platforms[p.Platform].modes; r.good("platform", "credentialsMode") && !slices.Contains(modes, p.CredentialsMode) {
+		r.failAt("credentialsMode", p.CredentialsMode, strings.Join(modes, ", ")+", the only mode on "+p.Platform)
 	}
 	if r.good("credentialsMode") && p.CredentialsMode == "Mint" && !p.AdminOnly && !r.wrong("adminOnly") {
 		at := cmp.Or(r.lines["adminOnly"], r.lines["credentialsMode"])
@@ -39,6 +39,9 @@ func compare(r *reader, p Profile) {
 		r.failAt("runGrace", p.RunGrace.String(), fmt.Sprintf("at most maxHours, %gh", p.MaxTTL.Hours()))
 	}
 	compareLists(r, p)
+	if on, known := platforms[p.Platform]; known {
+		comparePlaces(r, on, p)
+	}
 	compareMachines(r, p)
 	compareSleep(r, p)
 	compareNetworks(r, p)
@@ -60,16 +63,28 @@ func compareLists(r *reader, p Profile) {
 			r.failAt(at+".name", region.Name+" again", "each region once")
 		}
 		seen[region.Name] = true
+	}
+}
+
+// comparePlaces checks that regions, zones and instance types are those of the profile's cloud.
+func comparePlaces(r *reader, on platform, p Profile) {
+	check := func(at, value string, of form) {
+		if r.good("platform", at) && !of.MatchString(value) {
+			r.failAt(at, fmt.Sprintf("%q", value), of.text)
+		}
+	}
+	for i, region := range p.Regions {
+		at := fmt.Sprintf("regions.allow[%d]", i)
+		check(at+".name", region.Name, on.region)
 		for j, zone := range region.Zones {
-			inside := strings.HasPrefix(zone, region.Name) && len(zone) > len(region.Name)
-			if !r.good(at+".name", at+".zones") {
-				break
-			}
-			if !inside || slices.Index(region.Zones, zone) != j {
-				r.failAt(fmt.Sprintf("%s.zones[%d]", at, j), fmt.Sprintf("%q", zone), "zones of "+region.Name+", each once")
+			in := fmt.Sprintf("%s.zones[%d]", at, j)
+			if check(in, zone, on.zone); r.good(at+".name", in) && (!on.inside(region.Name, zone) || slices.Index(region.Zones, zone) != j) {
+				r.failAt(in, fmt.Sprintf("%q", zone), "zones of "+region.Name+", each once")
 			}
 		}
 	}
+	check("controlPlane.instanceType", p.ControlPlane.InstanceType, on.instance)
+	check("workers.instanceType", p.Workers.InstanceType, on.instance)
 }
 
 // compareMachines allows only what the installer can build: it makes the control plane schedulable exactly if there are no workers,

@@ -12,14 +12,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Patterns for a profile's values. nameForm leaves space for "ocp/" within GitHub's 50 characters for a label.
+// Patterns for a profile's values; those of a cloud are in platforms. nameForm leaves space for "ocp/" within GitHub's 50 characters for a label.
 var (
-	nameForm     = regexp.MustCompile(`^[a-z][-a-z0-9]{0,39}$`)
-	versionForm  = regexp.MustCompile(`^4\.[0-9]{1,2}\.[0-9]{1,3}$`)
-	regionForm   = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+(-[0-9])?$`)
-	zoneForm     = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9][a-z]?$`)
-	instanceForm = regexp.MustCompile(`^[a-z0-9]+[.-][-a-z0-9]+$`)
-	domainForm   = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
+	nameForm    = regexp.MustCompile(`^[a-z][-a-z0-9]{0,39}$`)
+	versionForm = regexp.MustCompile(`^4\.[0-9]{1,2}\.[0-9]{1,3}$`)
+	domainForm  = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
 )
 
 // The bounds that a profile must keep.
@@ -72,7 +69,7 @@ func profileFields(r *reader, p *Profile) []field {
 		text("name", &p.Name, profileNameAccept, profileName),
 		text("displayName", &p.DisplayName, "a text", filled),
 		text("description", &p.Description, "a text", filled),
-		choice("platform", &p.Platform, "aws", "ibmcloud"),
+		choice("platform", &p.Platform, platformNames...),
 		boolean("enabled", &p.Enabled),
 		optional(text("disabledReason", &p.DisabledReason, "a text, when enabled is false", filled)),
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
@@ -158,17 +155,17 @@ func regions(r *reader, p *Profile) field {
 		r.items("allow", "a mapping with name, zones, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
 			var region Region
 			r.object(n, path,
-				text("name", &region.Name, "a region such as us-east-1", regionForm.MatchString),
-				r.items("zones", "a zone such as us-east-1a", func(n *yaml.Node, _ string) bool {
+				text("name", &region.Name, "a region such as us-east-1 or us-south", filled),
+				r.items("zones", "a zone such as us-east-1a or us-south-1", func(n *yaml.Node, _ string) bool {
 					region.Zones = append(region.Zones, n.Value)
-					return scalar(n, "!!str") && zoneForm.MatchString(n.Value)
+					return scalar(n, "!!str")
 				}),
 				optional(whole("hourlyCents", &region.HourlyCents, 1, 100_000)),
 				optional(asleepCents(&region)))
 			p.Regions = append(p.Regions, region)
 			return true
 		}),
-		text("default", &p.DefaultRegion, "a region of the list", regionForm.MatchString))
+		text("default", &p.DefaultRegion, "a region of the list", filled))
 }
 
 // asleepCents reads what an hour costs while a cluster is asleep.
@@ -181,7 +178,7 @@ func asleepCents(region *Region) field {
 }
 
 func instance(into *string) field {
-	return text("instanceType", into, "an instance type such as m6i.xlarge", instanceForm.MatchString)
+	return text("instanceType", into, "an instance type such as m6i.xlarge or bx2-4x16", filled)
 }
 
 // profileNameAccept excludes "keep": ocp/keep is the label that holds a pull request's clusters.

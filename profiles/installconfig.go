@@ -25,12 +25,9 @@ type InstallInput struct {
 	Tags                              map[string]string // effective tags: ours and the user's
 }
 
-// InstallConfig renders the installer's install-config.yaml without pullSecret and sshKey, which the runner adds. The result has
-// passed Strict. It does not contain the version, which selects the installer's binary. The error names everything that is wrong.
+// InstallConfig renders the installer's install-config.yaml without pullSecret and sshKey, and on IBM Cloud without resourceGroupName,
+// which the runner adds. The result has passed Strict. It does not contain the version, which selects the installer's binary. The error names everything that is wrong.
 func (p Profile) InstallConfig(in InstallInput) ([]byte, error) {
-	if p.Platform != "aws" {
-		return nil, fmt.Errorf("render install-config of %s: platform %s is not enabled yet; accepted: aws", p.Name, p.Platform)
-	}
 	if len(in.Zones) == 0 {
 		region, _ := p.Region(in.Region)
 		in.Zones = region.Zones
@@ -67,7 +64,7 @@ func (p Profile) offers(in InstallInput) error {
 
 func (p Profile) installConfig(in InstallInput) installConfig {
 	pool := func(name string, replicas int, instanceType string) machinePool {
-		return machinePool{Name: name, Replicas: replicas, Platform: poolPlatform{AWS: awsPool{Type: instanceType, Zones: in.Zones}}}
+		return machinePool{Name: name, Replicas: replicas, Platform: poolPlatform{p.Platform: {Type: instanceType, Zones: in.Zones}}}
 	}
 	c := installConfig{
 		APIVersion:      "v1",
@@ -84,7 +81,11 @@ func (p Profile) installConfig(in InstallInput) installConfig {
 		},
 		Publish: p.Publish,
 	}
-	c.Platform.AWS = awsPlatform{Region: in.Region, UserTags: in.Tags, PropagateUserTags: true, LBType: p.LoadBalancer}
-	c.Platform.AWS.Default.Zones = in.Zones
+	switch zones := (zonesOf{in.Zones}); p.Platform {
+	case "aws":
+		c.Platform.AWS = &awsPlatform{Region: in.Region, Default: zones, UserTags: in.Tags, PropagateUserTags: true, LBType: p.LoadBalancer}
+	case "ibmcloud": // its tags are attached to the resources once they are there
+		c.Platform.IBMCloud = &ibmPlatform{Region: in.Region, Default: zones}
+	}
 	return c
 }

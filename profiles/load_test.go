@@ -3,6 +3,7 @@ package profiles
 import (
 	"cmp"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,21 +59,20 @@ func TestTheProfilesAreWhatTheSpecificationSays(t *testing.T) {
 	require.Equal(t, []string{"aws-minimal-mint", "aws-minimal-test", "aws-standard", "ibm-minimal-test", "ibm-standard"}, catalogue(t).Names())
 	for name, want := range map[string]struct {
 		platform string
-		enabled  bool
 		workers  int
 		maxTTL   time.Duration
 		zones    int
 	}{
-		"aws-minimal-mint": {"aws", true, 0, 24 * time.Hour, 1},
-		"aws-minimal-test": {"aws", true, 0, 72 * time.Hour, 1},
-		"aws-standard":     {"aws", true, 3, 168 * time.Hour, 3},
-		"ibm-minimal-test": {"ibmcloud", false, 0, 72 * time.Hour, 1},
-		"ibm-standard":     {"ibmcloud", false, 3, 168 * time.Hour, 3},
+		"aws-minimal-mint": {"aws", 0, 24 * time.Hour, 1},
+		"aws-minimal-test": {"aws", 0, 72 * time.Hour, 1},
+		"aws-standard":     {"aws", 3, 168 * time.Hour, 3},
+		"ibm-minimal-test": {"ibmcloud", 0, 72 * time.Hour, 1},
+		"ibm-standard":     {"ibmcloud", 3, 168 * time.Hour, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := get(t, name)
 			require.Equal(t, want.platform, p.Platform)
-			require.Equal(t, want.enabled, p.Enabled)
+			require.True(t, p.Enabled)
 			require.Equal(t, 3, p.ControlPlane.Replicas)
 			require.Equal(t, want.workers, p.Workers.Replicas)
 			require.Equal(t, want.workers == 0, p.ControlPlane.Schedulable)
@@ -87,17 +87,29 @@ func TestTheProfilesAreWhatTheSpecificationSays(t *testing.T) {
 				require.Len(t, region.Zones, want.zones)
 				require.Positive(t, region.HourlyCents)
 			}
-			if !want.enabled {
-				require.Contains(t, p.DisabledReason, "not enabled yet")
-			}
 		})
 	}
+}
+
+func TestAPlatformThatIsNotOfferedHasNoProfileThatCanBeUsed(t *testing.T) {
+	all := catalogue(t)
+	c := all.Without(map[string]string{"ibmcloud": "IBM Cloud is off"})
+	for _, p := range c.All() {
+		require.Equal(t, p.Platform == "aws", p.Enabled, p.Name)
+		if !p.Enabled {
+			require.Equal(t, "IBM Cloud is off", p.DisabledReason)
+		}
+	}
+	require.Equal(t, "IBM Cloud is off", c.Without(map[string]string{"ibmcloud": "another reason"}).All()[3].DisabledReason)
+	require.True(t, all.All()[3].Enabled, "the catalogue itself stays as it is")
+	require.Equal(t, all.Names(), c.Names())
+	require.Equal(t, all, all.Without(nil))
 }
 
 func TestTheDefaultProfileIsTheCheapestEnabledOne(t *testing.T) {
 	p, ok := catalogue(t).Default()
 	require.True(t, ok)
-	require.Equal(t, "aws-minimal-test", p.Name)
+	require.Equal(t, "aws-minimal-test", p.Name, "whatever clouds are offered")
 	_, ok = Catalogue{}.Default()
 	require.False(t, ok)
 	mint := get(t, "aws-minimal-mint")
@@ -143,6 +155,36 @@ publish:
 tags: {allowUser: true}
 pricesAsOf: "yesterday"
 `).Error()+"\n")
+}
+
+func TestPlacesAndMachinesAreThoseOfTheProfilesCloud(t *testing.T) {
+	files := EmbeddedFiles()
+	for name, c := range map[string]struct{ profile, old, new, field, accept string }{
+		"a zone of IBM Cloud on AWS":   {"aws-minimal-test", "zones: [us-east-1a]", "zones: [us-east-1]", "regions.allow[0].zones[0]", "a zone such as us-east-1a"},
+		"a region of IBM Cloud on AWS": {"aws-minimal-test", "{name: us-east-1, zones", "{name: us-south, zones", "regions.allow[0].name", "a region such as us-east-1"},
+		"a machine of IBM Cloud":       {"aws-minimal-test", "workers: {replicas: 0, instanceType: m6i.xlarge", "workers: {replicas: 0, instanceType: bx2-4x16", "workers.instanceType", "m6i.xlarge"},
+		"a zone of AWS on IBM Cloud":   {"ibm-standard", "us-south-2", "us-south-2a", "regions.allow[0].zones[1]", "a zone such as us-south-1"},
+		"a region of AWS on IBM Cloud": {"ibm-standard", "{name: us-south, zones", "{name: us-east-1, zones", "regions.allow[0].name", "a region such as us-south"},
+		"another region's zone":        {"ibm-standard", "us-south-2", "us-east-2", "regions.allow[0].zones[1]", "zones of us-south, each once"},
+		"a machine of AWS":             {"ibm-standard", "controlPlane: {replicas: 3, instanceType: bx2-4x16", "controlPlane: {replicas: 3, instanceType: m6i.xlarge", "controlPlane.instanceType", "bx2-4x16"},
+		"a mode that AWS has":          {"ibm-standard", "credentialsMode: Manual", "credentialsMode: Mint", "credentialsMode", "Manual, the only mode on ibmcloud"},
+		"an ingress that AWS has":      {"ibm-standard", "publish: External", "publish: External\nloadBalancer: NLB", "loadBalancer", "platform: aws"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := "profiles/" + c.profile + ".yaml"
+			body, err := fs.ReadFile(files, file)
+			require.NoError(t, err)
+			changed := strings.Replace(string(body), c.old, c.new, 1)
+			require.NotEqual(t, string(body), changed)
+			_, err = Load(fstest.MapFS{file: {Data: []byte(changed)}})
+			var problems Problems
+			require.ErrorAs(t, err, &problems)
+			i := indexOf(problems, c.field)
+			require.GreaterOrEqual(t, i, 0, err.Error())
+			require.Contains(t, problems[i].Accept, c.accept)
+			require.Positive(t, problems[i].Line)
+		})
+	}
 }
 
 func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {

@@ -108,7 +108,23 @@ func TestAPriceThatCannotBeComputedHasToBeNamed(t *testing.T) {
 	require.ErrorContains(t, err, "regions.allow[0].hourlyCents: missing; accepted: cents an hour, because the price list of aws of 2025-09-05 has no price in us-east-1 of: m9i.xlarge instances")
 
 	ibm := embeddedFiles(t)
-	ibm["profiles/ibm-standard.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(ibm["profiles/ibm-standard.yaml"].Data), ", hourlyCents: 140", ""))}
+	delete(ibm, "prices/ibmcloud.yaml")
+	c, err := Load(ibm)
+	require.NoError(t, err, "the built-in list applies")
+	p, _ := c.Get("ibm-standard")
+	require.Equal(t, 144, p.Regions[0].HourlyCents)
+	ibm["profiles/ibm-standard.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(ibm["profiles/ibm-standard.yaml"].Data), "us-south", "eu-de"))}
 	_, err = Load(ibm)
-	require.ErrorContains(t, err, "hourlyCents: missing; accepted: cents an hour, because there is no price list of ibmcloud")
+	require.ErrorContains(t, err, "hourlyCents: missing; accepted: cents an hour, because the price list of ibmcloud has no region eu-de; it has us-south")
+}
+
+func TestThePricesOfIBMCloudComeFromItsList(t *testing.T) {
+	for name, want := range map[string]int{"ibm-minimal-test": 76, "ibm-standard": 144} {
+		region, known := get(t, name).Region("us-south")
+		require.True(t, known)
+		// 3 or 6 x 20.5 machines, as many x 1.781 boot volumes, 3 x 3 load balancers, 1 or 3 x 0.5 floating IPs
+		require.Equal(t, want, region.HourlyCents, name)
+		require.Nil(t, region.AsleepCents, "these clusters do not sleep")
+		require.Equal(t, 222_808, *region.WorkerMicros)
+	}
 }

@@ -17,7 +17,7 @@ import (
 type Profile struct {
 	Name, DisplayName, Description string
 
-	Platform        string // "aws" or "ibmcloud"
+	Platform        string // one of platforms: "aws" or "ibmcloud"
 	Enabled         bool
 	DisabledReason  string // shown to people; set exactly if not Enabled
 	CredentialsMode string // the installer's credentialsMode: Manual (ccoctl makes roles) or Mint (the runner's own keys are stored in the cluster)
@@ -149,6 +149,18 @@ type Catalogue struct {
 	Addons     []Addon     // ordered by name
 	Prices     []list.List `json:"-"` // ordered by cloud
 	Hash       string      // SHA-256 over the files, first 12 hex digits; stored with every verdict
+}
+
+// Without returns the catalogue of an installation that does not offer some platforms: their profiles are disabled, with the reason of the
+// platform. A profile that is disabled by its file keeps its own reason.
+func (c Catalogue) Without(platforms map[string]string) Catalogue {
+	c.profiles = slices.Clone(c.profiles)
+	for i, p := range c.profiles {
+		if why, off := platforms[p.Platform]; off && p.Enabled {
+			c.profiles[i].Enabled, c.profiles[i].DisabledReason = false, why
+		}
+	}
+	return c
 }
 
 // OnlyBaseDomain returns the base domain of a platform if its profiles allow exactly one; else empty.

@@ -127,9 +127,19 @@ var settable = map[string]struct {
 	"costCenter":  {tagText, tagValue},
 	"environment": {tagText, tagValue},
 	"profile":     {nameAccept, nameForm.MatchString},
-	"region":      {"a region such as us-east-1", regionForm.MatchString},
+	"region":      {"a region such as us-east-1 or us-south", regionName},
 	"ttlHours":    {fmt.Sprintf("a whole number from 1 to %d", mostTTLHours), ttlHours},
 	"version":     {"a version such as \"4.20.3\", in quotes", versionForm.MatchString},
+}
+
+// regionName reports whether s could be a region of some cloud.
+func regionName(s string) bool {
+	for _, on := range platforms {
+		if on.region.MatchString(s) {
+			return true
+		}
+	}
+	return false
 }
 
 func ttlHours(s string) bool {

@@ -1,7 +1,7 @@
 package profiles
 
-// installConfig is the part of the installer's install-config that a profile determines (pkg/types/installconfig.go, pkg/types/aws). Fields are in the
-// order of the file.
+// installConfig is the part of the installer's install-config that a profile determines (pkg/types/installconfig.go). Fields are in the order of
+// the file. Exactly one platform is set.
 type installConfig struct {
 	APIVersion      string        `yaml:"apiVersion"`
 	BaseDomain      string        `yaml:"baseDomain"`
@@ -11,7 +11,8 @@ type installConfig struct {
 	Compute         []machinePool `yaml:"compute"`
 	Networking      networking    `yaml:"networking"`
 	Platform        struct {
-		AWS awsPlatform `yaml:"aws"`
+		AWS      *awsPlatform `yaml:"aws,omitempty"`
+		IBMCloud *ibmPlatform `yaml:"ibmcloud,omitempty"`
 	} `yaml:"platform"`
 	Publish string `yaml:"publish"`
 }
@@ -26,24 +27,35 @@ type machinePool struct {
 	Platform poolPlatform `yaml:"platform"`
 }
 
-type poolPlatform struct {
-	AWS awsPool `yaml:"aws"`
-}
+// poolPlatform has the one cloud's machines, by its name.
+type poolPlatform map[string]*poolMachines
 
-// awsPool repeats the zones in every pool: with one pool without zones, the installer uses every zone of the region.
-type awsPool struct {
+// poolMachines repeats the zones in every pool: with one pool without zones, the installer uses every zone of the region.
+type poolMachines struct {
 	Type  string   `yaml:"type"`
 	Zones []string `yaml:"zones,flow"`
 }
 
-type awsPlatform struct {
-	Region  string `yaml:"region"`
-	Default struct {
-		Zones []string `yaml:"zones,flow"`
-	} `yaml:"defaultMachinePlatform"`
-	UserTags          map[string]string `yaml:"userTags,omitempty"`
-	PropagateUserTags bool              `yaml:"propagateUserTags"` // volumes, load balancers and buckets that are created later get them too
-	LBType            string            `yaml:"lbType,omitempty"`  // for the ingress; without it the installer makes a Classic one
+type zonesOf struct {
+	Zones []string `yaml:"zones,flow"`
+}
+
+func (p machinePool) zones(cloud string) []string {
+	if machines := p.Platform[cloud]; machines != nil {
+		return machines.Zones
+	}
+	return nil
+}
+
+// place returns the region and the default zones.
+func (c installConfig) place() (region string, zones []string) {
+	switch {
+	case c.Platform.AWS != nil:
+		return c.Platform.AWS.Region, c.Platform.AWS.Default.Zones
+	case c.Platform.IBMCloud != nil:
+		return c.Platform.IBMCloud.Region, c.Platform.IBMCloud.Default.Zones
+	}
+	return "", nil
 }
 
 type networking struct {

@@ -25,8 +25,9 @@ func Strict(config []byte) error {
 	r := &reader{file: "install-config.yaml", lines: map[string]int{}}
 	if doc := r.document(config, "install-config"); doc != nil {
 		var c installConfig
-		r.object(doc, "", installFields(r, &c)...)
-		compareInstall(r, c)
+		cloud := platformOf(r, doc)
+		r.object(doc, "", installFields(r, cloud, &c)...)
+		compareInstall(r, cloud, c)
 	}
 	if len(r.problems) > 0 {
 		return r.sorted()
@@ -34,96 +35,87 @@ func Strict(config []byte) error {
 	return nil
 }
 
-// installFields is the part of the installer's schema that ocpctl renders (pkg/types/installconfig.go, pkg/types/aws).
-func installFields(r *reader, c *installConfig) []field {
-	aws := &c.Platform.AWS
+// installFields is the part of the installer's schema that ocpctl renders (pkg/types/installconfig.go). cloud is the platform of the file;
+// empty: it names none or several, and any is read.
+func installFields(r *reader, cloud string, c *installConfig) []field {
 	pull, ssh := pullSecret(r), sshKeys()
-	tags, balancer := userTags(r, &aws.UserTags), choice("lbType", &aws.LBType, "Classic", "NLB")
-	pull.optional, ssh.optional, tags.optional, balancer.optional = true, true, true, true
+	pull.optional, ssh.optional = true, true
 	return []field{
 		choice("apiVersion", &c.APIVersion, "v1"),
 		text("baseDomain", &c.BaseDomain, "a lowercase DNS domain, at most 253 characters", func(s string) bool { return len(s) <= maxDomain && strictDomain.MatchString(s) }),
 		r.inner("metadata", text("name", &c.Metadata.Name, nameText, func(s string) bool { return len(s) <= MaxName && NameForm.MatchString(s) })),
-		choice("credentialsMode", &c.CredentialsMode, "Manual", "Mint", "Passthrough"), // if empty, the installer would simulate permissions and select one itself
-		r.inner("controlPlane", poolFields(r, "master", 1, &c.ControlPlane)...),
+		choice("credentialsMode", &c.CredentialsMode, modes(cloud)...),
+		r.inner("controlPlane", poolFields(r, cloud, "master", 1, &c.ControlPlane)...),
 		r.items("compute", "a pool named worker", func(n *yaml.Node, path string) bool {
 			var pool machinePool
-			r.object(n, path, poolFields(r, "worker", 0, &pool)...)
+			r.object(n, path, poolFields(r, cloud, "worker", 0, &pool)...)
 			c.Compute = append(c.Compute, pool)
 			return true
 		}),
-		r.inner("networking",
-			choice("networkType", &c.Networking.NetworkType, "OVNKubernetes"),
-			r.items("machineNetwork", "a mapping with cidr", func(n *yaml.Node, path string) bool {
-				var m machineNetwork
-				r.object(n, path, text("cidr", &m.CIDR, cidrText, cidr))
-				c.Networking.MachineNetwork = append(c.Networking.MachineNetwork, m)
-				return true
-			}),
-			r.items("clusterNetwork", "a mapping with cidr and hostPrefix", func(n *yaml.Node, path string) bool {
-				var m clusterNetwork
-				r.object(n, path, text("cidr", &m.CIDR, cidrText, cidr), whole("hostPrefix", &m.HostPrefix, 16, 28))
-				c.Networking.ClusterNetwork = append(c.Networking.ClusterNetwork, m)
-				return true
-			}),
-			r.items("serviceNetwork", cidrText, func(n *yaml.Node, _ string) bool {
-				c.Networking.ServiceNetwork = append(c.Networking.ServiceNetwork, n.Value)
-				return scalar(n, "!!str") && cidr(n.Value)
-			})),
-		r.inner("platform", r.inner("aws",
-			text("region", &aws.Region, "a region such as us-east-1", regionForm.MatchString),
-			r.inner("defaultMachinePlatform", zones(r, &aws.Default.Zones)),
-			tags, boolean("propagateUserTags", &aws.PropagateUserTags), balancer)),
+		networkFields(r, &c.Networking),
+		r.inner("platform", ofPlatform(cloud, func(on platform, _ string) field { return on.config(r, on, c) })...),
 		choice("publish", &c.Publish, "External", "Internal"),
 		pull, ssh,
 	}
 }
 
-func poolFields(r *reader, name string, least int, into *machinePool) []field {
+// modes returns the credentials modes of a cloud, or of all of them.
+func modes(cloud string) []string {
+	if on, known := platforms[cloud]; known {
+		return on.modes
+	}
+	return platforms["aws"].modes
+}
+
+// ofPlatform returns the field of one cloud, or of all of them, of which none is required.
+func ofPlatform(cloud string, of func(on platform, name string) field) (fields []field) {
+	if on, known := platforms[cloud]; known {
+		return []field{of(on, cloud)}
+	}
+	for _, name := range platformNames {
+		fields = append(fields, optional(of(platforms[name], name)))
+	}
+	return fields
+}
+
+func networkFields(r *reader, into *networking) field {
+	return r.inner("networking",
+		choice("networkType", &into.NetworkType, "OVNKubernetes"),
+		r.items("machineNetwork", "a mapping with cidr", func(n *yaml.Node, path string) bool {
+			var m machineNetwork
+			r.object(n, path, text("cidr", &m.CIDR, cidrText, cidr))
+			into.MachineNetwork = append(into.MachineNetwork, m)
+			return true
+		}),
+		r.items("clusterNetwork", "a mapping with cidr and hostPrefix", func(n *yaml.Node, path string) bool {
+			var m clusterNetwork
+			r.object(n, path, text("cidr", &m.CIDR, cidrText, cidr), whole("hostPrefix", &m.HostPrefix, 16, 28))
+			into.ClusterNetwork = append(into.ClusterNetwork, m)
+			return true
+		}),
+		r.items("serviceNetwork", cidrText, func(n *yaml.Node, _ string) bool {
+			into.ServiceNetwork = append(into.ServiceNetwork, n.Value)
+			return scalar(n, "!!str") && cidr(n.Value)
+		}))
+}
+
+func poolFields(r *reader, cloud, name string, least int, into *machinePool) []field {
 	return []field{
 		choice("name", &into.Name, name), whole("replicas", &into.Replicas, least, 500),
-		r.inner("platform", r.inner("aws",
-			text("type", &into.Platform.AWS.Type, "an instance type such as m6i.xlarge", instanceForm.MatchString),
-			zones(r, &into.Platform.AWS.Zones))),
+		r.inner("platform", ofPlatform(cloud, func(on platform, name string) field {
+			pool := &poolMachines{}
+			into.Platform = poolPlatform{name: pool}
+			return r.inner(name, text("type", &pool.Type, on.instance.text, on.instance.MatchString), zones(r, on.zone, &pool.Zones))
+		})...),
 	}
 }
 
-// zones are always named: without them the installer builds a pair of subnets, a gateway and an address in every zone.
-func zones(r *reader, into *[]string) field {
-	return r.items("zones", "a zone such as us-east-1a", func(n *yaml.Node, _ string) bool {
+// zones are always named: without them the installer builds a subnet and a gateway in every zone of the region.
+func zones(r *reader, of form, into *[]string) field {
+	return r.items("zones", of.text, func(n *yaml.Node, _ string) bool {
 		*into = append(*into, n.Value)
-		return scalar(n, "!!str") && zoneForm.MatchString(n.Value)
+		return scalar(n, "!!str") && of.MatchString(n.Value)
 	})
-}
-
-// userTags checks the installer's limits and AWS's own (pkg/types/aws/validation/platform.go).
-func userTags(r *reader, into *map[string]string) field {
-	accept := fmt.Sprintf("a mapping of at most %d tags", MaxTags)
-	return field{name: "userTags", accept: accept, read: func(n *yaml.Node, path string) bool {
-		if n.Kind != yaml.MappingNode {
-			return false
-		}
-		*into = map[string]string{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i], n.Content[i+1]
-			_, again := (*into)[key.Value]
-			switch {
-			case again:
-				r.fail(key.Line, join(path, key.Value), "given twice", "each key once")
-			case !scalar(key, "!!str") || !scalar(value, "!!str"):
-				r.fail(value.Line, join(path, key.Value), r.show(value), "a string")
-			default:
-				if problem := TagProblem(key.Value, value.Value); problem != "" {
-					r.fail(key.Line, join(path, key.Value), r.show(value)+": "+problem, "another key or value")
-				}
-			}
-			(*into)[key.Value] = value.Value
-		}
-		if len(*into) > MaxTags {
-			r.fail(n.Line, path, fmt.Sprintf("%d tags", len(*into)), accept)
-		}
-		return true
-	}}
 }
 
 // pullSecret checks only the shape. The installer's error prints the whole secret; this one does not.
@@ -149,11 +141,13 @@ func sshKeys() field {
 }
 
 // compareInstall makes the checks that need more than one field, if those fields have no problem of their own.
-func compareInstall(r *reader, c installConfig) {
+func compareInstall(r *reader, cloud string, c installConfig) {
 	if domain := c.Metadata.Name + "." + c.BaseDomain; r.good("metadata.name", "baseDomain") && len(domain) > maxDomain {
 		r.failAt("baseDomain", fmt.Sprintf("%d characters including the name", len(domain)), fmt.Sprintf("at most %d", maxDomain))
 	}
-	compareZones(r, c)
+	if on, known := platforms[cloud]; known {
+		compareZones(r, cloud, on, c)
+	}
 	nodes := compareReplicas(r, c)
 	var all []network
 	for i, n := range c.Networking.MachineNetwork {
@@ -175,20 +169,20 @@ func compareInstall(r *reader, c installConfig) {
 }
 
 // compareZones checks that every zone belongs to the region and that no pool names one twice.
-func compareZones(r *reader, c installConfig) {
+func compareZones(r *reader, cloud string, on platform, c installConfig) {
+	region, zones := c.place()
 	check := func(path string, zones []string) {
 		for i, zone := range zones {
 			at := fmt.Sprintf("%s[%d]", path, i)
-			rest, inside := strings.CutPrefix(zone, c.Platform.AWS.Region)
-			if r.good("platform.aws.region", at) && (!inside || len(rest) != 1 || slices.Index(zones, zone) != i) {
-				r.failAt(at, fmt.Sprintf("%q", zone), "zones of "+c.Platform.AWS.Region+", each once")
+			if r.good("platform."+cloud+".region", at) && (!on.inside(region, zone) || slices.Index(zones, zone) != i) {
+				r.failAt(at, fmt.Sprintf("%q", zone), "zones of "+region+", each once")
 			}
 		}
 	}
-	check("platform.aws.defaultMachinePlatform.zones", c.Platform.AWS.Default.Zones)
-	check("controlPlane.platform.aws.zones", c.ControlPlane.Platform.AWS.Zones)
+	check("platform."+cloud+".defaultMachinePlatform.zones", zones)
+	check("controlPlane.platform."+cloud+".zones", c.ControlPlane.zones(cloud))
 	for i, pool := range c.Compute {
-		check(fmt.Sprintf("compute[%d].platform.aws.zones", i), pool.Platform.AWS.Zones)
+		check(fmt.Sprintf("compute[%d].platform.%s.zones", i, cloud), pool.zones(cloud))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -198,9 +199,13 @@ func (a *attempt) scope() names.Scope {
 
 // target describes the cluster for searches in the cloud.
 func (a *attempt) target() cloud.Target {
+	identities := a.spec.Identities
+	if a.identity.InfraID != "" { // this attempt's own
+		identities = append(slices.Clone(identities), a.identity)
+	}
 	return cloud.Target{
 		Region: a.spec.Region, Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Cluster: a.spec.Cluster,
-		Installation: a.spec.Installation, Account: a.spec.Account, Identities: a.spec.Identities,
+		Installation: a.spec.Installation, Account: a.spec.Account, Identities: identities,
 	}
 }
 

@@ -18,26 +18,14 @@ var errRefusedByOC = errors.New("refused")
 
 // ask queries the cluster once, through oc. It returns the JSON output; other output becomes the error.
 func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
-	var document, complaints []string
-	code, err := a.call(ctx, nil, func(line string) {
-		if len(document) == 0 && !strings.HasPrefix(line, "{") {
-			complaints = append(complaints, line)
-			return
+	var document []string
+	err := a.listen(ctx, func(line string) {
+		if len(document) > 0 || strings.HasPrefix(line, "{") {
+			document = append(document, line)
 		}
-		document = append(document, line)
 	}, args...)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case code != 0:
-		last := fmt.Sprintf("exit code %d", code)
-		if said := append(complaints, document...); len(said) > 0 {
-			last = installer.Message(said[len(said)-1])
-		}
-		if refused(last) {
-			return nil, fmt.Errorf("oc %s: %w: %s", args[0], errRefusedByOC, last)
-		}
-		return nil, fmt.Errorf("oc %s: %s", args[0], last)
 	}
 	if end := len(document); end > 0 {
 		for end > 1 && document[end-1] != "}" {
@@ -46,6 +34,27 @@ func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
 		document = document[:end]
 	}
 	return []byte(strings.Join(document, "\n")), nil
+}
+
+// listen queries the cluster once, and passes on each line that oc prints, its warnings among them. If oc fails, the last line is the reason.
+func (a *attempt) listen(ctx context.Context, hear func(line string), args ...string) error {
+	last := ""
+	code, err := a.call(ctx, nil, func(line string) {
+		last = line
+		hear(line)
+	}, args...)
+	switch said := installer.Message(last); {
+	case err != nil:
+		return err
+	case code == 0:
+		return nil
+	case last == "":
+		return fmt.Errorf("oc %s: exit code %d", args[0], code)
+	case refused(said):
+		return fmt.Errorf("oc %s: %w: %s", args[0], errRefusedByOC, said)
+	default:
+		return fmt.Errorf("oc %s: %s", args[0], said)
+	}
 }
 
 // askSecret queries the cluster once for something that is a secret, and keeps the answer away from the log.

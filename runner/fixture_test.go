@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -341,7 +342,7 @@ func (c *fakeCloud) Verify(_ context.Context, t cloud.Target) contract.Pass {
 }
 
 func cleanPass(t cloud.Target) contract.Pass {
-	p := contract.Pass{Account: account, Control: "the account answers", Clean: true, Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}}
+	p := contract.Pass{Account: cmp.Or(t.Account, account), Control: "the account answers", Clean: true, Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}}
 	for _, id := range t.Identities {
 		for _, name := range []string{id.InfraID, id.CCOName} {
 			if name != "" {

@@ -2,9 +2,9 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,72 +29,59 @@ func (a *attempt) observe(ctx context.Context) (last time.Time, err error) {
 }
 
 func (a *attempt) lastRequests(ctx context.Context) (time.Time, error) {
-	raw, err := a.ask(ctx, "get", "apirequestcounts.apiserver.openshift.io", "-o", "json")
-	if err == nil {
-		var last time.Time
-		if last, err = lastByPeople(raw, time.Now()); err == nil {
-			return last, nil
+	counts := requestCounts{now: time.Now()}
+	err := a.listen(ctx, counts.take, "get", "apirequestcounts.apiserver.openshift.io", "-o", "go-template="+countsTemplate)
+	if err == nil && !counts.known() {
+		err = errNoCounts
+	}
+	switch {
+	case ctx.Err() != nil:
+		return time.Time{}, context.Cause(ctx)
+	case err != nil:
+		return time.Time{}, failure{
+			Reason: "RequestsUnknown", Whose: contract.WhoseCloud, Retryable: !errors.Is(err, errRefusedByOC),
+			Message: fmt.Sprintf("the cluster's API could not be asked who uses it: %v", err),
+			Next:    "check that the cluster's API answers: oc get apirequestcounts",
 		}
 	}
-	if ctx.Err() != nil {
-		return time.Time{}, context.Cause(ctx)
-	}
-	return time.Time{}, failure{
-		Reason: "RequestsUnknown", Whose: contract.WhoseCloud, Retryable: !errors.Is(err, errRefusedByOC),
-		Message: fmt.Sprintf("the cluster's API could not be asked who uses it: %v", err),
-		Next:    "check that the cluster's API answers: oc get apirequestcounts",
-	}
+	return counts.last, nil
 }
 
 var errNoCounts = errors.New("what it answered holds no counts of requests")
 
-// requestCounts are APIRequestCounts (apiserver.openshift.io/v1): the requests for one resource each, by hour, node and user. A node lists only
-// the users with the most requests for that resource in that hour, ten unless the object's spec says otherwise.
+// countsTemplate prints a line "<hour> <user>" for each count of APIRequestCounts (apiserver.openshift.io/v1): the requests for one resource each,
+// by hour, node and user. The whole objects also have each user's agents and verbs: those of hundreds of resources are too large to be kept.
+//
+// last24h has an entry for each hour of the day in UTC. That of the present hour is updated while it lasts, and status.currentHour is a copy of
+// it, so only these are read. A node lists only the users with the most requests for that resource in that hour, ten unless the object's spec
+// says otherwise.
+const countsTemplate = `{{range .items}}{{range $hour, $entry := .status.last24h}}{{range $entry.byNode}}{{range .byUser}}` +
+	`{{if .requestCount}}{{$hour}} {{.username}}{{"\n"}}{{end}}{{end}}{{end}}{{end}}{{end}}`
+
+// requestCounts are the lines of countsTemplate as read so far.
 type requestCounts struct {
-	Items []struct {
-		Status struct {
-			// The index is the hour of the day in UTC. The entry of the present hour is updated while it lasts, and status.currentHour is a
-			// copy of it, so only these are read.
-			Last24h []struct {
-				ByNode []struct {
-					ByUser []struct {
-						Username     string
-						RequestCount int64
-					}
-				}
-			}
-		}
-	}
+	now  time.Time
+	some bool      // there are counts, of whomever
+	odd  bool      // one is of no hour of a day
+	last time.Time // the beginning of the newest hour in which a person sent requests; zero: in none of the last 24
 }
 
-// lastByPeople returns the beginning of the newest hour in which a person sent requests; zero: in none of the last 24. The counts hold no date: an
-// entry is from today up to the present hour, and from yesterday after it.
-func lastByPeople(raw []byte, now time.Time) (last time.Time, err error) {
-	var counts requestCounts
-	if json.Unmarshal(raw, &counts) != nil || len(counts.Items) == 0 {
-		return time.Time{}, errNoCounts
+// known reports that the counts say when people sent requests.
+func (c *requestCounts) known() bool { return c.some && !c.odd }
+
+// take reads a line. The hours have no date: one is of today up to the present hour, and of yesterday after it. Other lines are oc's warnings.
+func (c *requestCounts) take(line string) {
+	number, user, _ := strings.Cut(line, " ")
+	hour, err := strconv.Atoi(number)
+	if err != nil {
+		return
 	}
-	present := now.UTC().Truncate(time.Hour)
-	for _, resource := range counts.Items {
-		if len(resource.Status.Last24h) > 24 {
-			return time.Time{}, errNoCounts
-		}
-		for hour, entry := range resource.Status.Last24h {
-			ago := (present.Hour() - hour + 24) % 24
-			at := present.Add(-time.Duration(ago) * time.Hour)
-			if !at.After(last) {
-				continue
-			}
-			for _, node := range entry.ByNode {
-				for _, user := range node.ByUser {
-					if user.RequestCount > 0 && isPerson(user.Username) {
-						last = at
-					}
-				}
-			}
-		}
+	c.some, c.odd = true, c.odd || hour < 0 || hour > 23
+	present := c.now.UTC().Truncate(time.Hour)
+	at := present.Add(-time.Duration((present.Hour()-hour+24)%24) * time.Hour)
+	if at.After(c.last) && isPerson(user) {
+		c.last = at
 	}
-	return last, nil
 }
 
 // isPerson reports a user of the cluster that stands for a person: one that logged in, or whose access ocpctl made. Everything that belongs to

@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"text/template"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -40,15 +42,41 @@ func TestAnHourUpToThePresentOneIsOfTodayAndALaterOneOfYesterday(t *testing.T) {
 		"a program's account": {map[int][]string{8: {"system:serviceaccount:shop:builder"}}, time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			last, err := lastByPeople([]byte(`{"items": [`+counted(map[int][]string{10: {"system:admin"}})+","+counted(c.byHour)+`]}`), now)
-			require.NoError(t, err)
-			require.Equal(t, c.want, last)
+			counts := read(t, now, `{"items": [`+counted(map[int][]string{10: {"system:admin"}})+","+counted(c.byHour)+`]}`)
+			require.True(t, counts.known())
+			require.Equal(t, c.want, counts.last)
 		})
 	}
-	_, err := lastByPeople([]byte(`{"items": [{"metadata": {"name": "pods.v1"}}]}`), now)
-	require.NoError(t, err, "a resource that nobody asked for yet has no status")
-	for name, bad := range map[string]string{"no JSON": "[", "no objects": `{"items": []}`} {
-		_, err := lastByPeople([]byte(bad), now)
-		require.ErrorIs(t, err, errNoCounts, name)
+}
+
+func TestAnAnswerWithoutCountsOrWithUnknownHoursSaysNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		known  bool
+	}{
+		"no objects":                       {`{"items": []}`, false},
+		"a resource that nobody asked for": {`{"items": [{"metadata": {"name": "pods.v1"}}]}`, false},
+		"… and one that somebody did":      {`{"items": [{"metadata": {"name": "pods.v1"}}, ` + counted(map[int][]string{3: {"system:admin"}}) + `]}`, true},
+		"an hour without a count":          {`{"items": [{"status": {"last24h": [{"requestCount": 0}, {"byNode": [{"byUser": [{"username": "maya"}]}]}]}}]}`, false},
+		"a count of millions":              {`{"items": [{"status": {"last24h": [{"byNode": [{"byUser": [{"username": "maya", "requestCount": 2000000}]}]}]}}]}`, true},
+		"an hour of another day":           {`{"items": [{"status": {"last24h": [` + strings.Repeat(`{}, `, 24) + `{"byNode": [{"byUser": [{"username": "maya", "requestCount": 1}]}]}]}}]}`, false},
+	} {
+		require.Equal(t, c.known, read(t, time.Now(), c.answer).known(), name)
 	}
+	warned := requestCounts{now: time.Now()}
+	warned.take("Warning: 3 more of them are old")
+	require.False(t, warned.known())
+}
+
+// read reads an answer of the API server as oc prints it.
+func read(t *testing.T, now time.Time, answer string) *requestCounts {
+	var list any
+	require.NoError(t, json.Unmarshal([]byte(answer), &list))
+	var printed strings.Builder
+	require.NoError(t, template.Must(template.New("").Parse(countsTemplate)).Execute(&printed, list))
+	counts := &requestCounts{now: now}
+	for line := range strings.Lines(printed.String()) {
+		counts.take(strings.TrimSuffix(line, "\n"))
+	}
+	return counts
 }

@@ -28,7 +28,7 @@ type Orphan struct {
 
 // orphan adds what follows at that time.
 func orphan(row sweeps.OrphanRow, now time.Time) Orphan {
-	o := Orphan{OrphanRow: row, Next: messages.OrphanNext(row.Class, row.State)}
+	o := Orphan{OrphanRow: row, Next: messages.OrphanNext(row.Class, row.State, row.Owner+row.Team != "")}
 	if row.HourlyCents != nil {
 		until := now
 		if row.GoneAt != nil {

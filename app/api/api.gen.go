@@ -1486,7 +1486,7 @@ type CreateRequest struct {
 	// Owner The person responsible; default: you.
 	Owner string `json:"owner,omitempty,omitzero"`
 
-	// Platform Must be the profile's.
+	// Platform aws or ibmcloud. Must be the profile's.
 	Platform string `json:"platform,omitempty,omitzero"`
 
 	// Profile Example: aws-minimal-test
@@ -1701,6 +1701,9 @@ type Idle struct {
 
 	// TellAt When its people are told; absent if they were.
 	TellAt time.Time `json:"tellAt,omitempty,omitzero"`
+
+	// Unobserved Whether people use its API is unknown, because the newest look inside failed; absent if it did not.
+	Unobserved bool `json:"unobserved,omitempty,omitzero"`
 }
 
 // Job defines model for Job.
@@ -2216,7 +2219,10 @@ type ReportSummary struct {
 	// Teardowns Clusters whose teardown ended or was abandoned.
 	Teardowns []SummaryTeardown `json:"teardowns"`
 	To        time.Time         `json:"to"`
-	Weeks     []SummaryWeek     `json:"weeks"`
+
+	// Unused Clusters that ended or fell asleep because nobody used them, outside working hours or on request, and what that saved.
+	Unused []SummaryUnused `json:"unused"`
+	Weeks  []SummaryWeek   `json:"weeks"`
 }
 
 // ReportedTests defines model for ReportedTests.
@@ -2517,6 +2523,28 @@ type SummaryTeardown struct {
 
 	// Unaided Counted empty without a person's help.
 	Unaided int `json:"unaided"`
+}
+
+// SummaryUnused defines model for SummaryUnused.
+type SummaryUnused struct {
+	// AsleepHours Of all clusters together. Sleep at the price of a cluster that is awake does not count.
+	AsleepHours float32 `json:"asleepHours"`
+
+	// Ended Clusters that ended because nobody used them and of which nothing is left.
+	Ended   int    `json:"ended"`
+	Profile string `json:"profile,omitempty,omitzero"`
+
+	// SavedCents What the clusters would have cost more awake.
+	SavedCents int64 `json:"savedCents"`
+
+	// SleptAsked How often a cluster fell asleep because a person asked for it.
+	SleptAsked int `json:"sleptAsked"`
+
+	// SleptIdle How often a cluster fell asleep because nobody used it.
+	SleptIdle int `json:"sleptIdle"`
+
+	// SleptOffHours How often a cluster fell asleep outside working hours.
+	SleptOffHours int `json:"sleptOffHours"`
 }
 
 // SummaryWeek defines model for SummaryWeek.
@@ -3330,7 +3358,7 @@ type ReportSummaryParams struct {
 	// Format json: everything. csv: the table that the parameter table names.
 	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
 
-	// Table For csv: inventory, oldest, lifetime, ready, weeks, failures, teardowns, leaks or spenders.
+	// Table For csv: inventory, oldest, lifetime, ready, weeks, failures, teardowns, unused, leaks or spenders.
 	Table string `form:"table,omitempty" json:"table,omitempty,omitzero"`
 }
 

@@ -78,13 +78,8 @@ func (p *githubAnswers) Repository(context.Context, int64, string) (app.Reposito
 
 func newFixture(t *testing.T) *fixture { return fixtureWith(t, embedded(t), nil) }
 
-// embedded is the program's own catalogue.
-func embedded(t testing.TB) catalogue.Catalogue {
-	t.Helper()
-	b, err := catalogue.Embedded()
-	require.NoError(t, err)
-	return b
-}
+// embedded is the program's own catalogue, with IBM Cloud off.
+func embedded(t testing.TB) catalogue.Catalogue { return servicetest.Catalogue(t, nil) }
 
 // fixtureWith is a fixture with a catalogue of its own, and what else a test changes.
 func fixtureWith(t *testing.T, terms catalogue.Catalogue, change func(*Config)) *fixture {

@@ -48,7 +48,7 @@ func (s *server) ReportSummary(w http.ResponseWriter, r *http.Request, params Re
 func summaryOf(sum admin.Summary) ReportSummary {
 	out := ReportSummary{
 		At: sum.At.UTC(), From: sum.From.UTC(), To: sum.To.UTC(), Ages: barsOf(sum.Ages), Lifetimes: barsOf(sum.Lifetimes), Lifetime: profilesOf(sum.Lifetime), Ready: profilesOf(sum.Ready),
-		Inventory: []SummaryInventory{}, Oldest: []SummaryCluster{}, Weeks: []SummaryWeek{}, Failures: []SummaryFailure{}, Teardowns: []SummaryTeardown{}, Leaks: []SummaryLeak{}, Spenders: []UsageLine{}, SavedCents: sum.Saved,
+		Inventory: []SummaryInventory{}, Oldest: []SummaryCluster{}, Weeks: []SummaryWeek{}, Failures: []SummaryFailure{}, Teardowns: []SummaryTeardown{}, Unused: []SummaryUnused{}, Leaks: []SummaryLeak{}, Spenders: []UsageLine{}, SavedCents: sum.Saved,
 	}
 	for _, l := range sum.Inventory {
 		out.Inventory = append(out.Inventory, SummaryInventory{Team: l.Team, Profile: l.Profile, Status: Status(l.Status), Clusters: l.Clusters, OldestAt: l.Oldest, HourlyCents: l.HourlyCents})
@@ -66,6 +66,11 @@ func summaryOf(sum admin.Summary) ReportSummary {
 	}
 	for _, l := range sum.Teardowns {
 		out.Teardowns = append(out.Teardowns, SummaryTeardown{Profile: l.Profile, Clusters: l.Clusters, Unaided: l.Unaided, Blocked: l.Blocked, Abandoned: l.Abandoned, Took: secondsOf(l.Spread)})
+	}
+	for _, l := range sum.Unused {
+		out.Unused = append(out.Unused, SummaryUnused{
+			Profile: l.Profile, Ended: l.Ended, SleptIdle: l.SleptIdle, SleptOffHours: l.SleptOffHours, SleptAsked: l.SleptAsked, AsleepHours: float32(l.AsleepHours), SavedCents: l.SavedCents,
+		})
 	}
 	for _, l := range sum.Leaks {
 		out.Leaks = append(out.Leaks, SummaryLeak{

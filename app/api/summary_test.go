@@ -9,8 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/statistics"
 )
 
 func TestTheSummaryIsReportedForOnesOwnTeamsAndTablesAsCSV(t *testing.T) {
@@ -43,7 +45,7 @@ func TestTheSummaryIsReportedForOnesOwnTeamsAndTablesAsCSV(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode, string(raw))
 	require.Equal(t, "text/csv; charset=utf-8", answer.Header.Get("Content-Type"))
 	require.Equal(t, `attachment; filename="leaks.csv"`, answer.Header.Get("Content-Disposition"))
-	require.Equal(t, []string{"inventory", "oldest", "lifetime", "ready", "weeks", "failures", "teardowns", "leaks", "spenders"}, summaryTableNames(), "as in the document")
+	require.Equal(t, []string{"inventory", "oldest", "lifetime", "ready", "weeks", "failures", "teardowns", "unused", "leaks", "spenders"}, summaryTableNames(), "as in the document")
 	for _, name := range summaryTableNames() {
 		answer, raw := h.ask(http.MethodGet, path+"?format=csv&table="+name, h.as(oidc.Auditor), nil)
 		require.Equal(t, http.StatusOK, answer.StatusCode, name)
@@ -62,6 +64,14 @@ func TestTheSummaryIsReportedForOnesOwnTeamsAndTablesAsCSV(t *testing.T) {
 	require.Equal(t, strings.ReplaceAll(h.refused(http.MethodGet, path+"?team=none", h.as(oidc.Requester), nil, http.StatusForbidden).Detail, "none", "security"), p.Detail,
 		"nobody learns which teams exist")
 	h.refused(http.MethodGet, path, h.as(toni), nil, http.StatusForbidden)
+}
+
+func TestUnusedClustersAreATable(t *testing.T) {
+	sum := admin.Summary{}
+	sum.Unused = []statistics.Unused{{Ended: 3, SleptIdle: 5, SleptOffHours: 40, SleptAsked: 1, AsleepHours: 310.25, SavedCents: 2310}, {Profile: "aws-standard", Ended: 3}}
+	var b strings.Builder
+	require.NoError(t, summaryCSV(&b, "unused", summaryOf(sum)))
+	require.Equal(t, "profile,ended,slept_idle,slept_off_hours,slept_asked,asleep_hours,saved_cents\r\n,3,5,40,1,310.25,2310\r\naws-standard,3,0,0,0,0,0\r\n", b.String())
 }
 
 func TestACellIsNeverAFormula(t *testing.T) {

@@ -36,6 +36,9 @@ var summaryTables = []summaryTable{
 	{"teardowns", "profile,clusters,unaided,blocked,abandoned," + secondsColumns, table(func(s ReportSummary) []SummaryTeardown { return s.Teardowns }, func(l SummaryTeardown) []any {
 		return append([]any{l.Profile, l.Clusters, l.Unaided, l.Blocked, l.Abandoned}, secondsCells(l.Took)...)
 	})},
+	{"unused", "profile,ended,slept_idle,slept_off_hours,slept_asked,asleep_hours,saved_cents", table(func(s ReportSummary) []SummaryUnused { return s.Unused }, func(l SummaryUnused) []any {
+		return []any{l.Profile, l.Ended, l.SleptIdle, l.SleptOffHours, l.SleptAsked, l.AsleepHours, l.SavedCents}
+	})},
 	{"leaks", "identity,class,cluster_id,cluster,team,why,first_seen_at,last_seen_at,resolved_at,cents,unpriced", table(func(s ReportSummary) []SummaryLeak { return s.Leaks }, func(l SummaryLeak) []any {
 		cents := any("")
 		if l.Cents != nil {

@@ -57,7 +57,7 @@ func idleOf(c lifecycle.Cluster) Idle {
 	if !c.CountsIdle() {
 		return Idle{}
 	}
-	return Idle{Since: utc(c.UnusedSince()), LastUse: string(c.ActiveWhat), TellAt: utc(c.IdleTellAt()), SleepAt: utc(c.IdleSleepAt()), EndAt: utc(c.Ends.Idle)}
+	return Idle{Since: utc(c.UnusedSince()), LastUse: string(c.ActiveWhat), Unobserved: c.Unobserved(), TellAt: utc(c.IdleTellAt()), SleepAt: utc(c.IdleSleepAt()), EndAt: utc(c.Ends.Idle)}
 }
 
 // meter returns the inputs from which programs compute the same cents as every page.

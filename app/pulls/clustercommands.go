@@ -191,13 +191,15 @@ func (s *Service) retry(ctx context.Context, c command, row store.Row) (reply, n
 	return s.createOnce(ctx, c, w)
 }
 
-// alike returns a request for a cluster like an earlier one, with the same lifetime unless a label sets another.
+// alike returns a request for a cluster like an earlier one: with the same choice about the time outside working hours, and with the same
+// lifetime unless a label sets another.
 func (s *Service) alike(ctx context.Context, r policy.Request, pr pullrequests.PullRequest, row store.Row) (app.ClusterRequest, error) {
 	w, err := s.asked(ctx, r, pr)
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
 	w.Request.Profile, w.Request.Region, w.Request.Version = row.Profile, row.Region, row.Release
+	w.Request.OffHours = row.Spec.OffHoursChosen
 	if w.Request.TTL = labelled(pr.Labels); w.Request.TTL == 0 {
 		w.Request.TTL = s.policy.Asked(row.TTL)
 	}

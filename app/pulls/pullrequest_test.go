@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/rules"
@@ -201,7 +202,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 	}{
 		"a reader":           {"rita", label, "write"},
 		"a stranger":         {"zoe", label, "write"},
-		"a disabled profile": {"maya", "ocp/ibm-standard", "not enabled"},
+		"a disabled profile": {"maya", "ocp/ibm-standard", servicetest.IBMOff},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
@@ -214,6 +215,19 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 			require.Equal(t, []string{"false"}, h.Query(`SELECT allowed::text FROM cluster_requests`))
 		})
 	}
+}
+
+func TestALabelOfIBMCloudAsksForAClusterThere(t *testing.T) {
+	h := fixtureWith(t, servicetest.EveryCloud(t, nil))
+	const label = "ocp/ibm-minimal-test"
+	require.Contains(t, h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "maya", Action: "labeled", Label: label}), "accepted")
+	row := h.Only()
+	require.Equal(t, []string{"ibmcloud", "ibm-minimal-test", "us-south"}, []string{row.Platform, row.Profile, row.Region})
+	require.Equal(t, []string{"us-south-1"}, row.Spec.Zones)
+	require.Equal(t, 76, row.HourlyCents)
+	require.Contains(t, row.Spec.InstallConfig, "ibmcloud:")
+	require.NotContains(t, row.Spec.InstallConfig, "userTags")
+	require.Equal(t, "maya", row.Tags[tagkey.Owner], "its tags are kept, to be attached to its resources")
 }
 
 func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) {

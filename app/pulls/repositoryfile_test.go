@@ -1,6 +1,7 @@
 package pulls_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -303,10 +304,7 @@ func TestAPushIsAUseOfWhatSleepsOutsideWorkingHours(t *testing.T) {
 }
 
 func TestACommandAndTheFileChooseWhetherAClusterSleepsOutsideWorkingHours(t *testing.T) {
-	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
-		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\nworkHours: {timeZone: UTC, hours: [\"Mon-Fri 07:00-19:00\"]}\n",
-	}))
-	h.Open()
+	h := withWorkingHours(t)
 	h.Comment(1, "will", "/ocp create aws-standard --off-hours")
 	require.True(t, h.Only().OffHours)
 	h.File("offHours: true\n")
@@ -314,10 +312,58 @@ func TestACommandAndTheFileChooseWhetherAClusterSleepsOutsideWorkingHours(t *tes
 	require.True(t, h.Clusters()[1].OffHours, "the file says so")
 }
 
+func TestAClusterInPlaceOfAnotherKeepsItsChoiceAboutOffHours(t *testing.T) {
+	again := map[string]func(*fixture){
+		"a comment": func(h *fixture) { h.Destroy(h.Clusters()[0]); h.Comment(2, "maya", "/ocp retry") },
+		"a button": func(h *fixture) {
+			h.Destroy(h.Clusters()[0])
+			h.click("d2", "maya", chatops.ActionRetry, h.Clusters()[0])
+		},
+		"a push": func(h *fixture) {
+			e := h.Event("synchronize", "maya", true)
+			e.PR.Head = strings.Repeat("a", 40)
+			h.Sync(e)
+		},
+	}
+	for name, request := range again {
+		for said, want := range map[string]bool{" --off-hours": true, " --off-hours=false": false} {
+			t.Run(name+said, func(t *testing.T) {
+				h := withWorkingHours(t)
+				h.File(fmt.Sprintf("synchronize: recreate\noffHours: %v\n", !want))
+				h.Comment(1, "will", "/ocp create aws-standard"+said)
+				request(h)
+				require.Len(t, h.Clusters(), 2)
+				require.Equal(t, want, h.Clusters()[1].OffHours)
+				h.Destroy(h.Clusters()[1])
+				h.Comment(3, "maya", "/ocp retry")
+				require.Equal(t, want, h.Clusters()[2].OffHours, "the third is like the first")
+			})
+		}
+		t.Run(name+" and no choice", func(t *testing.T) {
+			h := withWorkingHours(t)
+			h.File("synchronize: recreate\noffHours: true\n")
+			h.Comment(1, "will", "/ocp create aws-standard")
+			h.File("synchronize: recreate\noffHours: false\n")
+			request(h)
+			require.Len(t, h.Clusters(), 2)
+			require.Equal(t, []bool{true, false}, []bool{h.Clusters()[0].OffHours, h.Clusters()[1].OffHours}, "the file counts as it is now")
+		})
+	}
+}
+
+// withWorkingHours is a fixture whose team says when people work, and whose pull request was opened.
+func withWorkingHours(t *testing.T) *fixture {
+	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
+		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\nworkHours: {timeZone: UTC, hours: [\"Mon-Fri 07:00-19:00\"]}\n",
+	}))
+	h.Open()
+	return h
+}
+
 func TestOffHoursWithoutWorkingHoursAreRefusedWhoeverChoseThem(t *testing.T) {
 	h := opened(t)
 	h.Comment(1, "will", "/ocp create aws-standard --off-hours")
-	require.Contains(t, h.Replies()[0], "Neither profile aws-standard nor team platform says when people work. **Next:** Leave the choice out, or")
+	require.Contains(t, h.Replies()[0], "Neither profile aws-standard nor team platform says when people work. **Next:** Request a cluster without this choice, or")
 	h.File("offHours: true\n")
 	h.Comment(2, "will", "/ocp create aws-standard")
 	require.Contains(t, h.Replies()[1], "take offHours out of .github/ocpctl.yaml on the base branch")

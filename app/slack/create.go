@@ -137,7 +137,7 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	}
 	r := app.CreateRequest{
 		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team,
-		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL), Addons: &row.Addons,
+		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL), Addons: &row.Addons, OffhoursOptIn: row.Spec.OffHoursChosen,
 		Again: app.Again{Of: row.ID, Once: pressed},
 	}
 	if app.IsGone(row) {

@@ -1,13 +1,19 @@
 package slack_test
 
 import (
+	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // places are where a cluster is shown in Slack.
@@ -97,6 +103,32 @@ func TestRetryInSlackAsksForTheSameAgain(t *testing.T) {
 	require.Contains(t, h.slack("UROB", "retry demo"), "is tried again now")
 	require.Len(t, h.Clusters(), 2)
 	require.Equal(t, lifecycle.Absent, h.Clusters()[1].Desired)
+}
+
+func TestRetryInSlackKeepsTheChoiceAboutOffHours(t *testing.T) {
+	standard, err := fs.ReadFile(profiles.EmbeddedFiles(), "profiles/aws-standard.yaml")
+	require.NoError(t, err)
+	b := servicetest.Catalogue(t, map[string]string{
+		"profiles/sleeper.yaml": strings.Replace(string(standard), "name: aws-standard\n", "name: sleeper\n", 1) + "\noffHours: {default: true}\n",
+		"teams/platform.yaml":   "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\nworkHours: {timeZone: UTC, hours: [\"Mon-Fri 07:00-19:00\"]}\n",
+	})
+	b.Identities = append(b.Identities, seats()...)
+	h := with(servicetest.With(t, b))
+	for _, request := range []string{"aws-standard --name chosen --off-hours", "sleeper --name refused --off-hours=false", "sleeper --name silent"} {
+		require.Contains(t, h.slack("UMATE", "create "+request), "is accepted")
+	}
+	for i, row := range h.Clusters() {
+		chosen := row.Name != "refused"
+		require.Equal(t, chosen, row.OffHours, row.Name)
+		h.Release(row)
+		require.Contains(t, h.slack("UMATE", "retry "+row.Name), "is accepted")
+		require.Equal(t, chosen, h.Clusters()[3+i].OffHours, row.Name)
+	}
+	row := h.Clusters()[4]
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	pressed := blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID, Notice: h.notice(blocks.Failed, row.ID, blocks.Facts{})}
+	require.Contains(t, h.press("UROB", pressed), "is accepted")
+	require.Equal(t, []any{"sleeper", false}, []any{h.Clusters()[6].Profile, h.Clusters()[6].OffHours})
 }
 
 func TestCreateAloneOpensTheForm(t *testing.T) {

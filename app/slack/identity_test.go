@@ -16,7 +16,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
-	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -47,8 +46,7 @@ func (w *directory) ShowHome(context.Context, string, api.HomeTabViewRequest) er
 // team platform, and one of them is Maya Weber.
 func known(t *testing.T) (*fixture, *directory) {
 	t.Helper()
-	b, err := catalogue.Embedded()
-	require.NoError(t, err)
+	b := servicetest.Catalogue(t, nil)
 	b.Identities = append(b.Identities, profiles.Identity{
 		Name: "slack-mail", Source: profiles.SourceSlack, Role: "requester", Teams: []string{"platform"},
 		Match: map[string][]string{"workspace": {"T1"}, "email": {"*@example.com"}},

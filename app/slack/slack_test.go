@@ -16,7 +16,6 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -47,8 +46,7 @@ func (h *fixture) restart() {
 // ours is a fixture in whose catalogue Slack's users have roles, and in which nothing needs an approval.
 func ours(t *testing.T) *fixture {
 	t.Helper()
-	b, err := catalogue.Embedded()
-	require.NoError(t, err)
+	b := servicetest.Catalogue(t, nil)
 	b.Identities = append(b.Identities, seats()...)
 	b.Teams = []profiles.Team{
 		{Name: "platform", CostCenters: []string{"sandbox"}, Environments: []string{"test"}}, {Name: "payments", CostCenters: []string{"cc-9"}, Environments: []string{"test"}},
@@ -216,8 +214,7 @@ func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
 }
 
 func TestStatusInSlackShowsWhatThePersonMaySee(t *testing.T) {
-	b, err := catalogue.Embedded()
-	require.NoError(t, err)
+	b := servicetest.Catalogue(t, nil)
 	b.Identities = append(b.Identities, profiles.Identity{
 		Name: "slack-mates", Source: profiles.SourceSlack, Role: "requester", Teams: []string{"platform"}, Match: map[string][]string{"channel": {"C1"}},
 	})

@@ -20,7 +20,6 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -38,8 +37,7 @@ const botToken = "demo-slack-bot-token"
 // spoken is such a fixture. Maya may request clusters; Gus, a guest, has the same identity.
 func spoken(t *testing.T) *protocol {
 	t.Helper()
-	b, err := catalogue.Embedded()
-	require.NoError(t, err)
+	b := servicetest.Catalogue(t, nil)
 	b.Teams = []profiles.Team{{Name: "platform", CostCenters: []string{"sandbox"}, Environments: []string{"test"}}}
 	b.Identities = append(b.Identities, profiles.Identity{
 		Name: "maya", Source: profiles.SourceSlack, Role: "requester", Teams: []string{"platform"},
@@ -48,6 +46,7 @@ func spoken(t *testing.T) *protocol {
 	p := &protocol{Fixture: servicetest.With(t, b), notes: make(chan string, 100)}
 	receiver := httptest.NewServer(http.HandlerFunc(p.receive))
 	t.Cleanup(receiver.Close)
+	var err error
 	p.Server, err = standin.Start(t.Context(), standin.Config{CommandURL: receiver.URL, Token: botToken, SigningSecret: "secret"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Stop()) })

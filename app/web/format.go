@@ -115,7 +115,7 @@ func slept(row store.Row, now time.Time) string {
 		if !row.SleepUntil.IsZero() {
 			until = "until " + stamp(row.SleepUntil)
 		}
-		parts = append(parts, until, row.SleepWhy)
+		parts = append(parts, until, "reason: "+row.SleepWhy)
 	}
 	if saved := row.Meter.Saved(now); saved > 0 {
 		parts = append(parts, "about "+policy.Dollars(saved)+" saved by sleeping")

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/costs"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -53,7 +54,7 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 	_, page, _ := h.as("maya").get("/limits")
 	for _, want := range []string{
 		`<meter min="0" max="4" high="3" value="1">1 of 4</meter>`, "clusters being created", "72 of 3000", "<td>you</td>", "<td>team platform</td>",
-		"$1,000.00", "requests are refused", "AWS minimal test", "requests wait in the queue", "IBM Cloud is not enabled yet", `href="/new?profile=aws-standard"`,
+		"$1,000.00", "requests are refused", "AWS minimal test", "requests wait in the queue", servicetest.IBMOff, `href="/new?profile=aws-standard"`,
 	} {
 		require.Contains(t, page, want)
 	}
@@ -249,7 +250,7 @@ func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, page, _ := h.as("ada").get("/admin/orphans")
-	for _, want := range []string{"released, reported", "shop-abcde", "it still exists.", "maya of platform", "$0.19/h", `href="/clusters/` + row.ID, "<code>vpc-1</code>", "&lt;i&gt;rob&lt;/i&gt;", "unknown, so far unknown",
+	for _, want := range []string{"released, reported", "shop-abcde", "It still exists.", "maya of platform", "$0.19/h", `href="/clusters/` + row.ID, "<code>vpc-1</code>", "&lt;i&gt;rob&lt;/i&gt;", "unknown, so far unknown",
 		"account 123456789012", "approve their removal"} {
 		require.Contains(t, page, want)
 	}
@@ -257,9 +258,9 @@ func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {
 	require.NotContains(t, page, "shop-abcde")
 	_, page, _ = h.as("ada").get("/admin/orphans?format=csv")
 	require.Contains(t, page, "released,reported,123456789012")
-	require.NotContains(t, page, "Look through the accounts now")
+	require.NotContains(t, page, "Sweep the accounts now")
 	_, page, _ = h.as("will").get("/admin/orphans")
-	require.Contains(t, page, "Look through the accounts now")
+	require.Contains(t, page, "Sweep the accounts now")
 	_, page, _ = h.as("will").post("/admin/sweeps", url.Values{"reason": {"x"}})
 	require.Contains(t, says(page), "No account is configured")
 }

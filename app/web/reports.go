@@ -108,14 +108,18 @@ func weeksPlot(weeks []statistics.Week) figure {
 	return figure{c.Title, plot.Bars(c)}
 }
 
-// readyPlot shows times in hours if the longest would be hundreds of minutes.
+// readyPlot shows times in hours if the longest would be hundreds of minutes, and in seconds if it would be a minute or two.
 func readyPlot(weeks []statistics.Week) figure {
 	c := plot.Chart{ID: "ready", Title: "Time until ready, by week", Unit: "min", Series: []plot.Series{{Name: "median"}, {Name: "90 %"}, {Name: "99 %"}}}
-	unit := 60.0
+	unit, longest := 60.0, int64(0)
 	for _, w := range weeks {
-		if w.P99 > 5*3600 {
-			c.Unit, unit = "h", 3600
-		}
+		longest = max(longest, w.P99)
+	}
+	switch {
+	case longest > 5*3600:
+		c.Unit, unit = "h", 3600
+	case longest > 0 && longest < 120:
+		c.Unit, unit = "s", 1
 	}
 	for _, w := range weeks {
 		c.Labels = append(c.Labels, w.Week.Format("2 Jan"))

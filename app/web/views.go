@@ -126,9 +126,10 @@ var functions = template.FuncMap{
 	"short": short,
 	"tail":  func(id string) string { return id[max(0, len(id)-8):] },
 
-	"dollars": policy.Dollars,
-	"hours":   policy.Span,
-	"tenths":  func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
+	"dollars":   policy.Dollars,
+	"hours":     policy.Span,
+	"whyItEnds": messages.WhyItEnds, "sentence": messages.Sentence,
+	"tenths": func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
 
 	"lasted":  lasted,
 	"percent": percent,

@@ -87,7 +87,7 @@ func extended(c lifecycle.Card, before, after lifecycle.Ends, capped bool, warni
 	}
 	switch end := after.DestroyAt(); {
 	case end.Before(after.TTL):
-		text += fmt.Sprintf(" The cluster still ends before that, %s: %s.", chatops.Time(end), after.Reason())
+		text += fmt.Sprintf(" The cluster still ends before that, %s: %s.", chatops.Time(end), WhyItEnds(after))
 	case end.After(after.TTL):
 		text += fmt.Sprintf(" That is without its hold, which keeps it until %s.", chatops.Time(end))
 	}

@@ -50,7 +50,7 @@ func Reasons(c lifecycle.Card) []string {
 	if text := chatops.Unused(c); text != "" {
 		add(true, "%s", text)
 	}
-	add(live && c.Desired == lifecycle.Present, "It ends %s: %s.", chatops.Time(c.DestroyAt), c.Ends.Reason())
+	add(live && c.Desired == lifecycle.Present, "It ends %s: %s.", chatops.Time(c.DestroyAt), WhyItEnds(c.Ends))
 	return why
 }
 

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -33,12 +34,20 @@ func HeldToMaximum(until time.Time) string {
 	return fmt.Sprintf("The hold lasts until %s, the maximum of its profile. It cannot go beyond that.", chatops.Time(until))
 }
 
+// WhyItEnds says why a cluster will end that is still wanted.
+func WhyItEnds(e lifecycle.Ends) string {
+	if rest, idle := strings.CutPrefix(e.Reason(), lifecycle.BecauseIdle); idle {
+		return "nobody uses it" + rest // it is not over yet
+	}
+	return e.Reason()
+}
+
 // HoldReleased says when and why a cluster ends without its hold; had: there was one.
 func HoldReleased(c lifecycle.Card, had bool) string {
 	if !had {
-		return fmt.Sprintf("%s was not held. It ends %s: %s.", c.Name, chatops.Time(c.DestroyAt), c.Ends.Reason())
+		return fmt.Sprintf("%s was not held. It ends %s: %s.", c.Name, chatops.Time(c.DestroyAt), WhyItEnds(c.Ends))
 	}
-	return fmt.Sprintf("%s is no longer held. It ends %s: %s.", c.Name, chatops.Time(c.DestroyAt), c.Ends.Reason())
+	return fmt.Sprintf("%s is no longer held. It ends %s: %s.", c.Name, chatops.Time(c.DestroyAt), WhyItEnds(c.Ends))
 }
 
 // DestroyedMeanwhile tells somebody that a cluster went while they released its hold.

@@ -29,8 +29,8 @@ func UnknownSweepAccount(account string, known []string) Problem {
 	return Problem{Detail: fmt.Sprintf("account %q is not configured", account), Accept: known}
 }
 
-// OrphanNext says what to do about an orphan.
-func OrphanNext(class lifecycle.OrphanClass, state lifecycle.OrphanState) string {
+// OrphanNext says what to do about an orphan; whose: a person or team to ask is known.
+func OrphanNext(class lifecycle.OrphanClass, state lifecycle.OrphanState, whose bool) string {
 	switch state {
 	case lifecycle.OrphanSeen:
 		return "Wait for the next sweep: it is reported if it is still there."
@@ -49,6 +49,9 @@ func OrphanNext(class lifecycle.OrphanClass, state lifecycle.OrphanState) string
 	case lifecycle.ClassUnknown:
 		return "If the database was restored from a backup, run the recovery. Otherwise find out who used this installation's tags. An approved removal gives the cluster a row and tears it down."
 	case lifecycle.ClassOwned:
+		if !whose {
+			return "Find out whose it is, from its mark and its tags. ocpctl never removes it."
+		}
 		return "Ask the owner. ocpctl never removes it."
 	case lifecycle.ClassForeign:
 		return "Nothing: another installation looks after it. ocpctl never removes it."

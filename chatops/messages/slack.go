@@ -15,8 +15,8 @@ import (
 
 // The texts of this file answer one person in Slack, who alone reads them. They are GitHub's Markdown, like all others.
 
-// sentence begins a text with a capital letter.
-func sentence(text string) string {
+// Sentence begins a text with a capital letter.
+func Sentence(text string) string {
 	r, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(r)) + text[size:]
 }
@@ -36,7 +36,7 @@ func WithProblems(text string, wrong []FieldProblem) string {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "\n- **%s**: %s", p.Field, sentence(strings.TrimRight(p.Detail, ".")+"."))
+		fmt.Fprintf(&b, "\n- **%s**: %s", p.Field, Sentence(strings.TrimRight(p.Detail, ".")+"."))
 		if accept := strings.Join(p.Accept, ", "); accept != "" {
 			fmt.Fprintf(&b, " Accepted: %s.", strings.TrimRight(accept, "."))
 		}
@@ -88,7 +88,7 @@ const DryRunInSlack = "This was a dry run: nothing was created. "
 
 // ExtendedInSlack answers extend: see Extended.
 func ExtendedInSlack(c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
-	return chatops.Said(sentence(extended(c, before, after, capped, warning)), "")
+	return chatops.Said(Sentence(extended(c, before, after, capped, warning)), "")
 }
 
 // ExtendedAlready tells somebody who pressed Extend that the cluster was extended since the button was shown; by is who did, or empty.
@@ -163,7 +163,7 @@ func RetriedBefore(name, by, created string) string {
 
 // TeardownRetriedBefore tells somebody who pressed Retry who had the teardown tried again before.
 func TeardownRetriedBefore(name, by string) string {
-	return fmt.Sprintf("%s already had the teardown of `%s` tried again. Nothing was changed. `%s status %s` shows the progress.", sentence(by), name, chatops.Prefix, name)
+	return fmt.Sprintf("%s already had the teardown of `%s` tried again. Nothing was changed. `%s status %s` shows the progress.", Sentence(by), name, chatops.Prefix, name)
 }
 
 // RetryOnPullRequest tells somebody that a pull request's cluster is requested again there.
@@ -323,7 +323,7 @@ func ExplainedInSlack(name string, why, ends, next []string) string {
 			if rest, ok := strings.CutPrefix(line, name+" "); ok { // a name is not capitalized
 				line = chatops.Code(name) + " " + rest
 			}
-			fmt.Fprintf(&b, "\n- %s", sentence(line))
+			fmt.Fprintf(&b, "\n- %s", Sentence(line))
 		}
 		if len(lines) > 0 {
 			b.WriteString("\n")

@@ -63,7 +63,7 @@ func FieldHint(hint string) string {
 	if hint == "" {
 		return ""
 	}
-	return sentence(hint)
+	return Sentence(hint)
 }
 
 // ProblemText says what is wrong with a field and what would be accepted.

@@ -174,7 +174,7 @@ func (r runtime) attempt(ctx context.Context, f flags, keys cloud.Keys) error {
 // sweep leaves the keys of the default chain to the SDK, which renews them.
 func (r runtime) sweep(ctx context.Context, f flags) error {
 	return sweep.Run(ctx, sweep.Config{
-		Server: f.server, Sweep: f.sweep, Token: r.token, Pod: r.pod, Open: openInventory, HTTP: r.http, Log: r.log, Redact: r.redact,
+		Server: f.server, Sweep: f.sweep, Token: r.token, Pod: r.pod, Clouds: map[string]sweep.Open{names.AWS: openAWSInventory}, HTTP: r.http, Log: r.log, Redact: r.redact,
 	})
 }
 
@@ -205,11 +205,8 @@ func openAWS(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud,
 	return aws.New(ctx, region, with(keys)...)
 }
 
-// openInventory opens an account for a sweep in the same way.
-func openInventory(ctx context.Context, spec contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
-	if spec.Platform != names.AWS {
-		return nil, fmt.Errorf("accounts of %s cannot be looked through yet", spec.Platform)
-	}
+// openAWSInventory opens an account for a sweep in the same way.
+func openAWSInventory(ctx context.Context, spec contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
 	return inventory.New(ctx, inventory.Config{
 		HomeRegion: spec.HomeRegion, BaseDomains: spec.BaseDomains, CallsPerSecond: spec.CallsPerSecond,
 	}, with(keys)...)

@@ -58,6 +58,39 @@ func TestASampleRequestBecomesAnInstallConfigWithoutSecrets(t *testing.T) {
 	require.Contains(t, again, "name: team-a-smoke-01")
 }
 
+func TestTheSampleRequestIsRenderedWithEachProfileOfTheSpecification(t *testing.T) {
+	on := written(t, "ocpctl.yaml", "installation: ocpctl\nfeatures: {ibm_cloud: true}\n")
+	ibm := strings.NewReplacer(`"platform": "aws"`, `"platform": "ibmcloud"`, "us-east-1", "us-south")
+	for profile, parts := range map[string][]string{
+		"aws-minimal-test": {"aws:", "region: us-east-1", "replicas: 0", "RequestSource: webform"},
+		"aws-standard":     {"aws:", "region: us-east-1", "- us-east-1c", "RequestSource: webform"},
+		"ibm-minimal-test": {"ibmcloud:", "region: us-south", "replicas: 0", "type: bx2-4x16", "- us-south-1", "credentialsMode: Manual"},
+		"ibm-standard":     {"ibmcloud:", "region: us-south", "- us-south-3"},
+	} {
+		request := strings.Replace(sample, "aws-minimal-test", profile, 1)
+		if strings.HasPrefix(profile, "ibm-") {
+			request = ibm.Replace(request)
+		}
+		out, _, err := rendering(t, request, "--request", "-", "--config", on)
+		require.NoError(t, err, profile)
+		for _, part := range append(parts, "name: team-a-smoke-01", "baseDomain: labs.example.com") {
+			require.Contains(t, out, part, profile)
+		}
+	}
+
+	request := ibm.Replace(strings.Replace(sample, "aws-minimal-test", "ibmcloud-minimal-test", 1))
+	out, _, err := rendering(t, request, "--request", "-", "--config", on)
+	require.NoError(t, err, "the other spelling of the profile's name")
+	require.Contains(t, out, "region: us-south")
+	require.NotContains(t, out, "userTags")
+
+	out, _, err = rendering(t, request, "--request", "-")
+	require.Empty(t, out)
+	require.ErrorContains(t, err, "Profile ibm-minimal-test cannot be used: IBM Cloud is off in this installation; it is turned on with features.ibm_cloud in the server's configuration.")
+	_, _, err = rendering(t, strings.Replace(request, "webform", "a+b", 1), "--request", "-", "--config", on)
+	require.ErrorContains(t, err, `The tag "RequestSource": on IBM Cloud tags may contain letters, digits, spaces and _ - . and the value also :.`)
+}
+
 func TestTheReadmesRequestIsRendered(t *testing.T) {
 	page, err := os.ReadFile("../../docs/render-install-config.md")
 	require.NoError(t, err)

@@ -202,6 +202,9 @@ func addSummary(w *chatops.Week, sum statistics.Summary) {
 	if len(sum.Teardowns) > 0 {
 		w.Teardowns, w.Unaided = sum.Teardowns[0].Clusters, sum.Teardowns[0].Unaided
 	}
+	if len(sum.Unused) > 0 {
+		w.EndedUnused, w.SleptIdle, w.SleptOffHours = sum.Unused[0].Ended, sum.Unused[0].SleptIdle, sum.Unused[0].SleptOffHours
+	}
 	for _, l := range sum.Leaks {
 		if l.ResolvedAt == nil {
 			w.Leaks++

@@ -34,8 +34,17 @@ func Load(files fs.FS, gitHub ...string) (Catalogue, error) {
 	return b, err
 }
 
-// LoadDir loads the folder with that path; empty: Embedded.
-func LoadDir(dir string, gitHub ...string) (Catalogue, error) { return Load(files(dir), gitHub...) }
+// Read reads the catalogue of an installation once; see Open for one that follows its folder.
+func Read(c Config) (Catalogue, error) {
+	b, err := Load(files(c.Dir), c.GitHubIssuers...)
+	return b.without(c.Off), err
+}
+
+// without is the catalogue of an installation that does not offer some platforms.
+func (b Catalogue) without(platforms map[string]string) Catalogue {
+	b.Catalogue = b.Catalogue.Without(platforms)
+	return b
+}
 
 func files(dir string) fs.FS {
 	if dir == "" {

@@ -61,11 +61,37 @@ func TestTheEmbeddedCatalogueIsSound(t *testing.T) {
 }
 
 func TestTheExamplesRulesCompile(t *testing.T) {
-	b, err := LoadDir("../../profiles/testdata/example")
+	b, err := Read(Config{Dir: "../../profiles/testdata/example"})
 	require.NoError(t, err)
 	require.Len(t, b.Policies, 2)
-	_, err = LoadDir("../../profiles/testdata/nowhere")
+	_, err = Read(Config{Dir: "../../profiles/testdata/nowhere"})
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestAPlatformThatIsNotOfferedStaysOffThroughEveryReload(t *testing.T) {
+	off := map[string]string{"ibmcloud": "IBM Cloud is off"}
+	check := func(b Catalogue) {
+		t.Helper()
+		p, known := b.Get("ibm-standard")
+		require.True(t, known)
+		require.False(t, p.Enabled)
+		require.Equal(t, "IBM Cloud is off", p.DisabledReason)
+		p, _ = b.Get("aws-standard")
+		require.True(t, p.Enabled)
+	}
+	dir := folder(t, embedded(t))
+	once, err := Read(Config{Dir: dir, Off: off})
+	require.NoError(t, err)
+	check(once)
+	live, err := Open(Config{Dir: dir, Off: off})
+	require.NoError(t, err)
+	check(live.Current())
+	write(t, dir, quotas, tight)
+	changed, err := live.Reload()
+	require.NoError(t, err)
+	require.True(t, changed)
+	check(live.Current())
+	require.Equal(t, live.Status().Hash, live.Current().Hash)
 }
 
 // example is a block of a page that is a file: its first line is a comment with the file's path.

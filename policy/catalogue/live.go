@@ -18,7 +18,8 @@ type Config struct {
 	Log *slog.Logger     // nil: slog.Default()
 	Now func() time.Time // nil: time.Now
 
-	GitHubIssuers []string // see profiles.Read
+	GitHubIssuers []string          // see profiles.Read
+	Off           map[string]string // platforms that the installation does not offer, and why; see profiles.Catalogue.Without
 }
 
 // Live is the catalogue in force. It is safe for concurrent use; a Catalogue taken from it never changes.
@@ -27,7 +28,8 @@ type Live struct {
 	log   *slog.Logger
 	now   func() time.Time
 
-	gitHub    []string // issuers
+	gitHub    []string          // issuers
+	off       map[string]string // see Config
 	catalogue atomic.Pointer[Catalogue]
 	status    atomic.Pointer[Status]
 
@@ -50,7 +52,7 @@ var errMoving = errors.New("the catalogue's files changed while they were read; 
 // Open reads the folder. It returns a Live even if that failed, with the error: nothing is allowed until Watch or Reload finds a
 // valid state. So a process that has to end clusters can still start.
 func Open(c Config) (*Live, error) {
-	l := &Live{files: files(c.Dir), log: c.Log, now: c.Now, gitHub: c.GitHubIssuers}
+	l := &Live{files: files(c.Dir), log: c.Log, now: c.Now, gitHub: c.GitHubIssuers, off: c.Off}
 	if l.log == nil {
 		l.log = slog.Default()
 	}
@@ -93,6 +95,7 @@ func (l *Live) reload() (changed bool, err error) {
 		l.status.Store(&Status{Hash: was.Hash, LoadedAt: was.LoadedAt})
 		return false, nil
 	}
+	catalogue = catalogue.without(l.off)
 	l.catalogue.Store(&catalogue)
 	l.status.Store(&Status{Hash: hash, LoadedAt: l.now()})
 	return true, nil

@@ -61,13 +61,14 @@ func TestARunReadsWhatItIsGivenAndNothingElse(t *testing.T) {
 func TestTheInstallerHasNoTerminalAndItsOwnHome(t *testing.T) {
 	out := listen()
 	tool := shell(t, "HOME=/home/me", "AWS_REGION=us-east-1", "OPENSHIFT_INSTALL_PRESERVE_BOOTSTRAP=true", "DATABASE_URL=postgres://x", "OCPCTL_STANDIN_PACE=1ms")
+	tool.Cloud = map[string]string{"AWS_REGION": "eu-west-1"}
 	_, err := tool.Run(t.Context(), Command{Args: []string{"-c", `readlink /proc/self/fd/0; env | sort`}, OnLine: out.add})
 	require.NoError(t, err)
 	got := strings.Join(out.lines, "\n")
 	require.Contains(t, got, "/dev/null")
 	for _, want := range []string{
-		"HOME=" + tool.Home, "TMPDIR=" + tool.Home + "/tmp", "XDG_CACHE_HOME=" + tool.Home + "/cache", "AWS_EC2_METADATA_DISABLED=true",
-		"AWS_REGION=us-east-1", "AWS_SHARED_CREDENTIALS_FILE=/home/me/.aws/credentials", "OCPCTL_STANDIN_PACE=1ms",
+		"HOME=" + tool.Home, "TMPDIR=" + tool.Home + "/tmp", "XDG_CACHE_HOME=" + tool.Home + "/cache",
+		"AWS_REGION=eu-west-1", "OCPCTL_STANDIN_PACE=1ms",
 	} {
 		require.Contains(t, out.lines, want)
 	}

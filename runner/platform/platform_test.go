@@ -73,3 +73,14 @@ func TestAnUnknownPlatformIsRefused(t *testing.T) {
 	_, err := Of("azure")
 	require.EqualError(t, err, `there is no platform "azure"; known: aws, ibmcloud`)
 }
+
+func TestTheRunnersFilesAreFoundUnderItsOwnHome(t *testing.T) {
+	own := []string{"HOME=/home/me", "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=CANARY", "AWS_PROFILE=x"}
+	require.Equal(t, map[string]string{
+		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "CANARY", "AWS_PROFILE": "x", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_SHARED_CREDENTIALS_FILE": "/home/me/.aws/credentials", "AWS_CONFIG_FILE": "/home/me/.aws/config",
+	}, aws{}.Environment(own, cloud.Keys{}, ""))
+	require.Equal(t, map[string]string{
+		"AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true", "AWS_SHARED_CREDENTIALS_FILE": "/work/keys", "AWS_CONFIG_FILE": "/dev/null",
+	}, aws{}.Environment(own, cloud.Keys{}, "/work/keys"), "with a file of keys, nothing else gives any")
+}

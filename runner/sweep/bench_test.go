@@ -122,10 +122,10 @@ func BenchmarkSweep(b *testing.B) {
 				used := peak(func() {
 					require.NoError(b, sweep.Run(b.Context(), sweep.Config{
 						Server: at.URL, Sweep: "swp_1", Token: secret.New("first"), Pod: "pod-1", Log: slog.New(slog.DiscardHandler), Redact: installer.NewRedactor(), HTTP: http.DefaultClient,
-						Open: func(ctx context.Context, spec contract.SweepSpec, _ cloud.Keys) (sweep.Inventory, error) {
+						Clouds: map[string]sweep.Open{"aws": func(ctx context.Context, spec contract.SweepSpec, _ cloud.Keys) (sweep.Inventory, error) {
 							return inventory.New(ctx, inventory.Config{HomeRegion: spec.HomeRegion, BaseDomains: spec.BaseDomains, CallsPerSecond: spec.CallsPerSecond},
 								config.WithBaseEndpoint(cloudAt.URL()), config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(benchKey, benchSecret, "")))
-						},
+						}},
 					}))
 				})
 				at.Close()

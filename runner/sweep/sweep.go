@@ -40,6 +40,9 @@ type Inventory interface {
 	Slowed() int
 }
 
+// Open opens the account of a sweep. Empty keys: what the platform's own chain finds.
+type Open func(ctx context.Context, spec contract.SweepSpec, keys cloud.Keys) (Inventory, error)
+
 // Config is everything that a sweep's runner is started with.
 type Config struct {
 	Server string      // base URL of the private listener
@@ -47,8 +50,7 @@ type Config struct {
 	Token  secret.Text // of the sweep
 	Pod    string      // the claimant: pod uid, or host:pid:start time
 
-	// Open opens the account of a sweep. Empty keys: the default chain's.
-	Open func(ctx context.Context, spec contract.SweepSpec, keys cloud.Keys) (Inventory, error)
+	Clouds map[string]Open // by platform, as a spec names it
 
 	HTTP    *http.Client
 	Log     *slog.Logger

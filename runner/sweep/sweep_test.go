@@ -170,10 +170,10 @@ func (s *server) run(ctx context.Context) error {
 	return sweep.Run(ctx, sweep.Config{
 		Server: s.url + "/", Sweep: "swp_1", Token: secret.New("first"), Pod: "pod-1", Log: slog.New(slog.NewJSONHandler(&s.log, nil)),
 		Redact: installer.NewRedactor(), HTTP: http.DefaultClient,
-		Open: func(_ context.Context, _ contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
+		Clouds: map[string]sweep.Open{"aws": func(_ context.Context, _ contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
 			s.cloud.openedAs = keys
 			return s.cloud, nil
-		},
+		}},
 		Timings: sweep.Timings{RetryMin: time.Millisecond, RetryMax: 2 * time.Millisecond, ClaimPatience: 50 * time.Millisecond, Farewell: 20 * time.Millisecond},
 	})
 }
@@ -260,6 +260,7 @@ func TestWhatEndsASweepBeforeAnythingIsListed(t *testing.T) {
 		"an unknown account":   {func(s *server) { s.cloud.idErr = errors.New("STS was not answered") }, "AccountUnknown", "STS was not answered"},
 		"unknown regions":      {func(s *server) { s.cloud.regsErr = errors.New("DescribeRegions was refused") }, "RegionsUnknown", "DescribeRegions was refused"},
 		"another cloud":        {func(s *server) { s.spec.Platform = "ibmcloud" }, "UnknownPlatform", `platform "ibmcloud"`},
+		"an unknown cloud":     {func(s *server) { s.spec.Platform = "azure" }, "UnknownPlatform", `platform "azure"`},
 		"a missing reference":  {func(s *server) { s.spec.CloudCredentialsRef = "file:/does/not/exist" }, "InvalidCloudCredentials", "cannot be used"},
 		"an unknown reference": {func(s *server) { s.spec.CloudCredentialsRef = "vault:x" }, "InvalidCloudCredentials", "cannot be used"},
 	} {

@@ -88,7 +88,9 @@ func (s *sweep) look(ctx context.Context) error {
 
 // open looks up the cloud's keys, if they are a reference, and opens the account.
 func (s *sweep) open(ctx context.Context) (err error) {
-	if s.platform, err = platform.Of(s.spec.Platform); err != nil {
+	s.platform, err = platform.Of(s.spec.Platform)
+	open, known := s.cfg.Clouds[s.spec.Platform]
+	if err != nil || !known {
 		return failure{
 			Reason: "UnknownPlatform", Message: fmt.Sprintf("this runner cannot look through accounts of the platform %q", s.spec.Platform),
 			Next: "ask an administrator of this installation to remove the account from sweep.accounts, or to upgrade ocpctl-runner",
@@ -109,7 +111,7 @@ func (s *sweep) open(ctx context.Context) (err error) {
 		}
 		s.cfg.Redact.Add(keys.Secret, keys.Token)
 	}
-	s.cloud, err = s.cfg.Open(ctx, s.spec, keys)
+	s.cloud, err = open(ctx, s.spec, keys)
 	return err
 }
 

@@ -1,5 +1,10 @@
 package statistics
 
+import (
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
+)
+
 // Parts of the queries. A cluster c is selected by its team alone; when something happened is up to each query.
 const (
 	isSelected = `(@teams::text[] IS NULL OR c.team = ANY (@teams))`
@@ -76,6 +81,35 @@ const teardowns = `
 			count(*) FILTER (WHERE c.blocked) AS blocked, count(*) FILTER (WHERE c.abandoned) AS abandoned,
 			` + percentiles + `(ORDER BY greatest(0, extract(epoch FROM c.destroyed_at - c.began))::float8) FILTER (WHERE c.destroyed_at IS NOT NULL AND c.began IS NOT NULL) AS p
 		FROM c` + eachAndAll + `) AS t` + allFirst
+
+// unused counts how clusters ended and fell asleep that nobody used. Only a job to sleep that a person asked for has an event that names it,
+// so the others of this type are because of idleness. A job succeeded when the cluster was seen asleep. Time asleep is what the meter counted
+// at a lower price, or without a running machine; it is cut and rounded as in reports of usage, whose sums of what was saved are the same.
+var unused = `
+	WITH among AS (
+		SELECT c.id, c.profile, c.workers_base, c.nodes, c.destroyed_at
+		FROM clusters c JOIN (SELECT DISTINCT cluster_id FROM usage_samples WHERE stopped OR saved_hourly > 0) u ON u.cluster_id = c.id
+		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND ` + isSelected + `
+	), spans AS (` + usage.SpansSQL + `
+	), asleep AS (
+		SELECT cluster_id, sum(ms) / 3600000.0 AS hours, ` + usage.CentsSQL("sum(ms * less)::bigint") + ` AS cents FROM (
+			SELECT cluster_id, less, greatest(0, ` + usage.MillisSQL("least(until, @now)") + ` - ` + usage.MillisSQL("since") + `) AS ms
+			FROM spans WHERE runs AND (stopped OR less > 0)) s
+		GROUP BY cluster_id HAVING sum(ms) > 0
+	), happened AS (
+		SELECT c.profile, 'ended' AS what, 0 AS hours, 0 AS cents FROM clusters c
+		WHERE c.destroyed_at >= @from AND c.destroyed_at < @to AND c.teardown = '` + string(lifecycle.JobJanitorDestroy) + `' AND starts_with(c.desired_why, '` + lifecycle.BecauseIdle + `') AND ` + isSelected + `
+		UNION ALL SELECT c.profile, CASE WHEN j.job_type = '` + string(lifecycle.JobOffHoursDown) + `' THEN 'hours' WHEN EXISTS (
+			SELECT FROM audit_events e WHERE e.target_cluster_id = c.id AND e.action = 'sleep_asked' AND e.metadata ->> 'job' = j.id) THEN 'asked' ELSE 'idle' END, 0, 0
+		FROM jobs j JOIN clusters c ON c.id = j.cluster_id
+		WHERE j.job_type IN ('` + string(lifecycle.JobSleep) + `', '` + string(lifecycle.JobOffHoursDown) + `') AND j.status = 'SUCCEEDED' AND j.ended_at >= @from AND j.ended_at < @to AND ` + isSelected + `
+		UNION ALL SELECT a.profile, 'asleep', s.hours, s.cents FROM asleep s JOIN among a ON a.id = s.cluster_id
+	)
+	SELECT ` + profileName + `, ended, slept_idle, slept_off_hours, slept_asked, asleep_hours, saved_cents FROM (
+		SELECT profile, count(*) AS clusters, count(*) FILTER (WHERE what = 'ended') AS ended, count(*) FILTER (WHERE what = 'idle') AS slept_idle,
+			count(*) FILTER (WHERE what = 'hours') AS slept_off_hours, count(*) FILTER (WHERE what = 'asked') AS slept_asked,
+			sum(hours)::float8 AS asleep_hours, sum(cents)::bigint AS saved_cents
+		FROM happened GROUP BY GROUPING SETS ((profile), ())) AS u` + allFirst
 
 // leaks are orphans that people were told of. Another installation's resources are none, nor is what somebody exempted. What one cost is
 // its price in an hour for as long as it was seen; NULL if the price of nothing of it is known.

@@ -40,6 +40,7 @@ type Summary struct {
 	Weeks     []Week
 	Failures  []Failure // the most frequent first, at most 500
 	Teardowns []Teardown
+	Unused    []Unused
 	Leaks     []Leak // the newest first, at most 500
 }
 
@@ -101,6 +102,17 @@ type Teardown struct {
 	Spread        // from the start of the first teardown until nothing was left
 }
 
+// Unused counts what was saved on clusters that nobody used.
+type Unused struct {
+	Profile       string  // empty: all of them; this line comes first
+	Ended         int     // clusters of which nothing is left, and that ended because nobody used them
+	SleptIdle     int     // how often one fell asleep because nobody used it
+	SleptOffHours int     // how often one fell asleep outside working hours
+	SleptAsked    int     // how often one fell asleep because a person asked for it
+	AsleepHours   float64 // of all clusters together, as far as they cost less or no machine ran
+	SavedCents    int64   // what they would have cost more awake, by list prices
+}
+
 // Leak is an orphan that people were told of: resources that belong to no living cluster.
 type Leak struct {
 	Identity, Class, Cluster, Name, Team string // the last three are empty if they are not known
@@ -128,6 +140,7 @@ func (s *Store) Summary(ctx context.Context, f Filter) (sum Summary, err error) 
 		read(r, "weeks", weeks, &sum.Weeks)
 		read(r, "failures", failures, &sum.Failures)
 		read(r, "teardowns", teardowns, &sum.Teardowns)
+		read(r, "what was not used", unused, &sum.Unused)
 		read(r, "leaks", leaks, &sum.Leaks)
 		sum.Ages, sum.Lifetimes = bars(r, "ages", ages), bars(r, "lifetimes", lifetimes)
 		return r.err

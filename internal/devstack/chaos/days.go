@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -177,7 +178,7 @@ func (d *days) passTo(ctx context.Context, at time.Duration) error {
 	if err := d.atRest(ctx); err != nil {
 		return err
 	}
-	if err := d.moveBack(ctx, by); err != nil {
+	if err := MoveBack(ctx, d.pool, by); err != nil {
 		return err
 	}
 	d.AWS.Elapse(by)
@@ -210,10 +211,10 @@ func hoursBehind(ahead time.Duration) string {
 	return fmt.Sprintf("Mon-Sun %s-%s", shown(opening), shown(closing))
 }
 
-// moveBack moves every time of the clusters that are not released, except for those that never change, and the times from which they cost
-// what they cost.
-func (d *days) moveBack(ctx context.Context, by time.Duration) error {
-	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
+// MoveBack lets time pass for the clusters that are not released: it moves every time of theirs back, except for those that never change, and
+// the times from which they cost what they cost.
+func MoveBack(ctx context.Context, pool *pgxpool.Pool, by time.Duration) error {
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `
 			SELECT column_name::text FROM information_schema.columns
 			WHERE table_name = 'clusters' AND data_type = 'timestamp with time zone' AND is_generated = 'NEVER'

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
@@ -67,9 +65,7 @@ func Wire(c app.Config) Services {
 // New returns a fixture with the program's own catalogue.
 func New(t *testing.T) *Fixture {
 	t.Helper()
-	terms, err := catalogue.Embedded()
-	require.NoError(t, err)
-	return With(t, terms)
+	return With(t, Catalogue(t, nil))
 }
 
 // With returns a fixture with another catalogue, and with settings that the given functions changed.

@@ -51,8 +51,20 @@ func Issuer(t testing.TB) *oidc.Issuer {
 	return issuer
 }
 
-// Catalogue returns the program's own catalogue with files added or replaced, by path.
+// IBMOff is why the profiles of IBM Cloud cannot be used, as long as it is not switched on.
+const IBMOff = "IBM Cloud is off here"
+
+// Catalogue returns the program's own catalogue with files added or replaced, by path. As in a server that is not told otherwise, IBM Cloud
+// is off.
 func Catalogue(t testing.TB, more map[string]string) catalogue.Catalogue {
+	t.Helper()
+	terms := EveryCloud(t, more)
+	terms.Catalogue = terms.Without(map[string]string{"ibmcloud": IBMOff})
+	return terms
+}
+
+// EveryCloud is Catalogue where every cloud is on.
+func EveryCloud(t testing.TB, more map[string]string) catalogue.Catalogue {
 	t.Helper()
 	files := fstest.MapFS{}
 	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {

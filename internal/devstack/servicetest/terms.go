@@ -15,8 +15,7 @@ import (
 // GitHub is a platform admin in it.
 func Careful(t testing.TB, terms profiles.ApprovalTerms) catalogue.Catalogue {
 	t.Helper()
-	b, err := catalogue.Embedded()
-	require.NoError(t, err)
+	b := Catalogue(t, nil)
 	set, problems := rules.Compile([]profiles.Policy{{Name: "careful", Rules: []profiles.Rule{
 		{Name: "all", When: "true", Effect: profiles.EffectRequireApproval, Message: "Somebody has to agree.", Approval: terms},
 	}}})

@@ -6,16 +6,24 @@ import (
 	"strings"
 )
 
-// DiskGB is the size of a machine's disk that the installer makes on AWS if the install-config names none, and its kind.
-const (
-	DiskGB   = 120
-	diskKind = "gp3"
-)
+// cloud is what the list has to know of a cloud itself.
+type cloud struct {
+	diskGB   int // of each machine that the installer makes, if the install-config says nothing else
+	diskKind string
+	network  func(*bill, Region, Cluster) // adds what the installer makes around the machines
+}
 
-// Cluster is what an installation on AWS consists of.
+// clouds are those that a list can be of, by their names in a profile. The disks are those of the installer's defaults
+// (pkg/types/aws/defaults/machinepool.go) and of IBM Cloud's machine images, whose boot volumes have 100 GB.
+var clouds = map[string]cloud{
+	"aws":      {diskGB: 120, diskKind: "gp3", network: networkOnAWS},
+	"ibmcloud": {diskGB: 100, diskKind: "general-purpose", network: networkOnIBMCloud},
+}
+
+// Cluster is what an installation consists of.
 type Cluster struct {
 	Region   string
-	Zones    int // the installer makes a NAT gateway in each
+	Zones    int // the installer makes a gateway to the internet in each
 	Machines []Machines
 	Internal bool // it publishes nothing to the internet
 }
@@ -48,17 +56,9 @@ func (l List) Cluster(c Cluster) ([]Item, error) {
 			b.running(m.Type+" instances", m.Count, r.Instances[m.Type], 1)
 		}
 	}
-	b.add(fmt.Sprintf("%s disks of %d GB", diskKind, DiskGB), machines, r.Volumes[diskKind], float64(DiskGB)/hoursInMonth)
-	b.add("NAT gateways", c.Zones, r.NAT, 1)
-	// Two load balancers for the API, inside and outside, and one for the router. Each public one has an address in every zone, as has each
-	// NAT gateway.
-	balancers, addresses := 3, 3*c.Zones
-	if c.Internal {
-		balancers, addresses = 2, c.Zones
-	}
-	b.add("network load balancers", balancers, r.NetworkLB, 1)
-	b.add("public addresses", addresses, r.Address, 1)
-	b.add("private hosted zones", 1, zoneMonth, 1.0/hoursInMonth)
+	on := clouds[l.Cloud]
+	b.add(fmt.Sprintf("%s disks of %d GB", on.diskKind, on.diskGB), machines, r.Volumes[on.diskKind], float64(on.diskGB)/hoursInMonth)
+	on.network(b, r, c)
 	if l.Traffic.NAT > 0 {
 		b.running("GB through NAT gateways, an estimate", machines, r.NATGB, float64(l.Traffic.NAT)/micros)
 	}
@@ -69,6 +69,30 @@ func (l List) Cluster(c Cluster) ([]Item, error) {
 		return nil, fmt.Errorf("the price list of %s of %s has no price in %s of: %s", l.Cloud, l.AsOf, c.Region, strings.Join(b.missing, ", "))
 	}
 	return b.items, nil
+}
+
+// networkOnAWS adds two load balancers for the API, inside and outside, and one for the router. Each public one has an address in every
+// zone, as has each NAT gateway.
+func networkOnAWS(b *bill, r Region, c Cluster) {
+	balancers, addresses := 3, 3*c.Zones
+	if c.Internal {
+		balancers, addresses = 2, c.Zones
+	}
+	b.add("NAT gateways", c.Zones, r.NAT, 1)
+	b.add("network load balancers", balancers, r.NetworkLB, 1)
+	b.add("public addresses", addresses, r.Address, 1)
+	b.add("private hosted zones", 1, zoneMonth, 1.0/hoursInMonth)
+}
+
+// networkOnIBMCloud adds the same load balancers, and a floating IP for the public gateway of each zone. The gateway itself and the
+// addresses of load balancers cost nothing. The DNS zone is the installation's own.
+func networkOnIBMCloud(b *bill, r Region, c Cluster) {
+	balancers := 3
+	if c.Internal {
+		balancers = 2
+	}
+	b.add("application load balancers", balancers, r.ApplicationLB, 1)
+	b.add("floating IPs", c.Zones, r.Address, 1)
 }
 
 // Stopped are the parts that cost the same while the machines are stopped.

@@ -37,7 +37,7 @@ type Traffic struct {
 type Region struct {
 	Name      string           `yaml:"name"`      // for people
 	Instances map[string]Price `yaml:"instances"` // on demand, Linux, an hour, by type
-	Volumes   map[string]Price `yaml:"volumes"`   // a GB for a month, by kind: gp3, io2 …
+	Volumes   map[string]Price `yaml:"volumes"`   // a GB for a month, by kind: gp3, io2, general-purpose …
 
 	Snapshot      Price `yaml:"snapshotGBMonth"`
 	Storage       Price `yaml:"storageGBMonth"` // in a bucket
@@ -46,7 +46,7 @@ type Region struct {
 	NetworkLB     Price `yaml:"networkLoadBalancer"`
 	ApplicationLB Price `yaml:"applicationLoadBalancer"`
 	ClassicLB     Price `yaml:"classicLoadBalancer"`
-	Address       Price `yaml:"publicAddress"` // a public IPv4 address, used or not
+	Address       Price `yaml:"publicAddress"` // a public IPv4 address, used or not; on IBM Cloud a floating IP
 	Endpoint      Price `yaml:"interfaceEndpoint"`
 	EgressGB      Price `yaml:"egressGB"`
 }
@@ -106,6 +106,9 @@ func Parse(raw []byte) (List, error) {
 		if missing.is {
 			return List{}, fmt.Errorf("%s is missing", missing.what)
 		}
+	}
+	if _, known := clouds[l.Cloud]; !known {
+		return List{}, fmt.Errorf("cloud is %q; give %s", l.Cloud, strings.Join(slices.Sorted(maps.Keys(clouds)), " or "))
 	}
 	if l.SpotPercent < 0 || l.SpotPercent > 100 {
 		return List{}, fmt.Errorf("spotPercent is %d; it is a percentage, 0 to 100", l.SpotPercent)

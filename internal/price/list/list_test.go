@@ -69,6 +69,7 @@ func TestAListThatIsWrongSaysWhere(t *testing.T) {
 		strings.Replace(small, "natGateway", "natGatway", 1):             "field natGatway not found",
 		strings.Replace(small, `"2025-09-05"`, `"last year"`, 1):         "write a date in quotes",
 		strings.Replace(small, "cloud: aws", "", 1):                      "cloud is missing",
+		strings.Replace(small, "cloud: aws", "cloud: ibm", 1):            `cloud is "ibm"; give aws or ibmcloud`,
 		strings.Replace(small, "spotPercent: 40", "spotPercent: 400", 1): "spotPercent is 400",
 		"cloud: aws\nasOf: \"2025-09-05\"\nsource: x\n":                  "regions is missing",
 		"": "EOF",
@@ -148,6 +149,47 @@ func TestWhatAClusterCosts(t *testing.T) {
 	_, err = l.Cluster(compact)
 	require.EqualError(t, err, "the price list of aws has no region mars-north-1; it has us-east-2")
 	require.Equal(t, []string{"US East (Ohio)", "mars-north-1"}, []string{l.RegionName("us-east-2"), l.RegionName("mars-north-1")})
+}
+
+const smallIBM = `
+cloud: ibmcloud
+asOf: "2025-09-05"
+source: typed in a test
+regions:
+  us-south:
+    instances: {bx2-4x16: 0.2}
+    volumes: {general-purpose: 0.146}
+    applicationLoadBalancer: 0.03
+    publicAddress: 0.005
+`
+
+func TestAClusterOnIBMCloudHasItsOwnParts(t *testing.T) {
+	t.Parallel()
+	l := parsed(t, smallIBM)
+	standard := list.Cluster{Region: "us-south", Zones: 3, Machines: []list.Machines{{Count: 3, Type: "bx2-4x16"}, {Count: 3, Type: "bx2-4x16"}}}
+	items, err := l.Cluster(standard)
+	require.NoError(t, err)
+	require.InDelta(t, 6*20+6*2+3*3+3*0.5, list.Sum(items), 1e-6, "machines, boot volumes of 100 GB, load balancers, floating IPs")
+	require.InDelta(t, 6*2+3*3+3*0.5, list.Sum(list.Stopped(items)), 1e-6, "stopped machines are not billed, all the rest is")
+	standard.Internal = true
+	items, err = l.Cluster(standard)
+	require.NoError(t, err)
+	require.InDelta(t, 6*20+6*2+2*3+3*0.5, list.Sum(items), 1e-6, "the router has one load balancer inside, and the API another")
+
+	for kind, want := range map[[2]string]float64{{"instance", "bx2-4x16"}: 20, {"volume", "general-purpose 100"}: 2, {"load-balancer", "application"}: 3, {"address", ""}: 0.5} {
+		cents, known := l.Resource(kind[0], "us-south", kind[1], false)
+		require.True(t, known, kind)
+		require.InDelta(t, want, cents, 1e-6, kind)
+	}
+	for _, kind := range []string{"hosted-zone", "nat-gateway", "bucket"} {
+		_, known := l.Resource(kind, "us-south", "", false)
+		require.False(t, known, kind)
+	}
+	cents, known := l.Resource("instance", "us-south", "bx2-4x16", true)
+	require.True(t, known)
+	require.Zero(t, cents, "a stopped machine")
+	_, _, err = l.Refresh(strings.NewReader("{}"))
+	require.EqualError(t, err, "the price list is of ibmcloud; only a list of aws is refreshed from offer files, change this one by hand")
 }
 
 func refreshed(t *testing.T, l list.List, file string) (list.List, []string) {

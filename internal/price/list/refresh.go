@@ -29,6 +29,9 @@ func (c Change) String() string {
 // (https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-service-price-list-files.html): those of the list's regions, of the
 // instance types that each region names, and the others that a list knows. What the file does not say stays as it is.
 func (l List) Refresh(offer io.Reader) (List, []Change, error) {
+	if l.Cloud != "aws" {
+		return l, nil, fmt.Errorf("the price list is of %s; only a list of aws is refreshed from offer files, change this one by hand", l.Cloud)
+	}
 	in := bufio.NewReaderSize(offer, 1<<16)
 	first, err := in.Peek(1)
 	if err != nil {
@@ -95,8 +98,8 @@ func (l List) Missing() (missing []string) {
 				missing = append(missing, what+" in "+name)
 			}
 		}
-		if r.Volumes[diskKind] == 0 {
-			missing = append(missing, diskKind+" volumes in "+name)
+		if kind := clouds[l.Cloud].diskKind; r.Volumes[kind] == 0 {
+			missing = append(missing, kind+" volumes in "+name)
 		}
 	}
 	return missing

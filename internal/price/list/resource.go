@@ -8,7 +8,7 @@ import (
 // hoursInMonth is how AWS turns a month's price into an hour's.
 const hoursInMonth = 730
 
-// zoneMonth is the price of a hosted zone for a month, the same in every region.
+// zoneMonth is the price of a hosted zone of AWS for a month, the same in every region.
 const zoneMonth Price = 500_000
 
 // free are the kinds of resources that cost nothing by themselves.
@@ -32,7 +32,7 @@ func (l List) resource(kind, region, detail string, stopped bool) (cents float64
 	if free[kind] {
 		return 0, true
 	}
-	if kind == "hosted-zone" {
+	if kind == "hosted-zone" && l.Cloud == "aws" {
 		return monthly(zoneMonth, 1), true
 	}
 	r, there := l.Regions[region]

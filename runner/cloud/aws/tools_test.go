@@ -93,23 +93,6 @@ func requests(t *testing.T, s *scene) string {
 	return dir
 }
 
-// Short pages, an account at its request rate and an index that remembers everything change no answer.
-func TestTheCountIsTheSameInABusyCloud(t *testing.T) {
-	s := newScene(t, "busy", "us-east-2")
-	s.render(t)
-	s.Must(t, s.dir, "create cluster")
-	calm := s.client.Verify(t.Context(), s.target)
-	s.AWS.SetLag(standin.Lag{Delete: time.Hour})
-	s.AWS.Pages(2)
-	s.AWS.Throttle("*", 0, 7)
-	busy := s.client.Verify(t.Context(), s.target)
-	require.ElementsMatch(t, calm.Leftovers, busy.Leftovers)
-	s.AWS.Throttle("*", 0, 0)
-	s.Must(t, s.dir, "destroy cluster")
-	p := s.client.Verify(t.Context(), s.target)
-	require.True(t, p.Clean, p.Leftovers)
-}
-
 // IAM shows what was there a while ago, so a role that was just made is in no answer yet.
 func TestAnIAMThatLagsIsWhyOneCleanPassIsNotEnough(t *testing.T) {
 	s := leaky(t)

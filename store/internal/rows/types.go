@@ -44,11 +44,12 @@ type Spec struct {
 	AccessMost      time.Duration       `json:"accessMost,omitempty"` // how long a kubeconfig may be valid; zero: as the installation says
 	CreateDeadline  time.Duration       `json:"createDeadline"`
 	DestroyDeadline time.Duration       `json:"destroyDeadline"`
-	Approval        string              `json:"approval,omitempty"`  // for the comment while it awaits approval: who, by when and why; Markdown
-	Approvers       []string            `json:"approvers,omitempty"` // GitHub logins and teams (organization/slug) that may approve it
-	Advice          string              `json:"advice,omitempty"`    // policy's warnings, for the comment until it is ready; Markdown
-	Mention         []string            `json:"mention,omitempty"`   // when the requester is mentioned, as set in the repository's file
-	Notify          map[string][]string `json:"notify,omitempty"`    // channels in Slack, by id, and the events that they hear of, as set in that file
+	Approval        string              `json:"approval,omitempty"`       // for the comment while it awaits approval: who, by when and why; Markdown
+	Approvers       []string            `json:"approvers,omitempty"`      // GitHub logins and teams (organization/slug) that may approve it
+	Advice          string              `json:"advice,omitempty"`         // policy's warnings, for the comment until it is ready; Markdown
+	Mention         []string            `json:"mention,omitempty"`        // when the requester is mentioned, as set in the repository's file
+	OffHoursChosen  *bool               `json:"offHoursChosen,omitempty"` // whether its request said that it sleeps outside working hours; nil: it did not say
+	Notify          map[string][]string `json:"notify,omitempty"`         // channels in Slack, by id, and the events that they hear of, as set in that file
 }
 
 // Outputs are a ready cluster's URLs, and references to its credentials.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -110,11 +111,20 @@ func TestNoFileIsNeeded(t *testing.T) {
 	require.ErrorContains(t, err, "the environment:\nnot set: database_url_ref is empty")
 }
 
-func TestAFeatureThatThisVersionLacksIsRefused(t *testing.T) {
-	_, err := read(t, sound+"features: {ibm_cloud: false}\n")
+func TestIBMCloudIsOffUntilItsFeatureIsOn(t *testing.T) {
+	cfg, err := read(t, sound)
 	require.NoError(t, err)
-	for _, field := range []string{"ibm_cloud"} {
-		_, err := read(t, sound+"features: {"+field+": true}\n")
-		require.ErrorContains(t, err, "line 17: features."+field+" is true; this version does not have that: ")
+	require.Contains(t, cfg.Features.PlatformsOff()["ibmcloud"], "turned on with features.ibm_cloud in the server's configuration")
+	cfg, err = read(t, sound+"features: {ibm_cloud: true}\n")
+	require.NoError(t, err)
+	require.Empty(t, cfg.Features.PlatformsOff())
+
+	for _, name := range []string{"Prod", "prod@acme", "prod/1"} {
+		changed := regexp.MustCompile(`(?m)^installation: .*$`).ReplaceAllString(sound, "installation: "+name)
+		require.NotEqual(t, sound, changed)
+		_, err = read(t, changed)
+		require.NoError(t, err, "AWS keeps it")
+		_, err = read(t, changed+"features: {ibm_cloud: true}\n")
+		require.ErrorContains(t, err, `installation is "`+name+`"; with features.ibm_cloud give lower-case letters, digits and _ - . alone`)
 	}
 }

@@ -1,25 +1,31 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+)
 
 // Features switch on parts of ocpctl that are being built. Each is off by default and disappears once its part is always on; see
 // docs/configuration.md for owners and plans.
 type Features struct {
-	IBMCloud bool `yaml:"ibm_cloud"` // clusters on IBM Cloud; not in this version
+	IBMCloud bool `yaml:"ibm_cloud"` // the profiles of IBM Cloud can be used
 }
 
-// checkFeatures refuses features that this version does not have, rather than accept a switch that does nothing.
-func (c Config) checkFeatures() (bad []error) {
-	for _, f := range []struct {
-		field   string
-		on      bool
-		instead string
-	}{
-		{"features.ibm_cloud", c.Features.IBMCloud, "it cannot install on IBM Cloud, and the profiles for it are disabled"},
-	} {
-		if f.on {
-			bad = append(bad, fmt.Errorf("%s is true; this version does not have that: %s. Give false, or omit it", f.field, f.instead))
-		}
+// PlatformsOff returns the platforms that this installation does not offer, and why, in words for people.
+func (f Features) PlatformsOff() map[string]string {
+	off := map[string]string{}
+	if !f.IBMCloud {
+		off["ibmcloud"] = "IBM Cloud is off in this installation; it is turned on with features.ibm_cloud in the server's configuration"
 	}
-	return bad
+	return off
+}
+
+// checkFeatures refuses a name of the installation that a tag on IBM Cloud would not keep: another installation's could become the same.
+func (c Config) checkFeatures() []error {
+	if !c.Features.IBMCloud || tagkey.IBM(tagkey.Installation, c.Installation) == strings.ToLower(tagkey.Installation)+":"+c.Installation {
+		return nil
+	}
+	return []error{fmt.Errorf("installation is %q; with features.ibm_cloud give lower-case letters, digits and _ - . alone, because a tag on IBM Cloud keeps nothing else", c.Installation)}
 }

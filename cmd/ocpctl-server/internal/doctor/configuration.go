@@ -42,7 +42,8 @@ func (d *doctor) configuration(_ context.Context, f *findings) {
 }
 
 func (d *doctor) catalogue() (catalogue.Catalogue, error) {
-	return catalogue.LoadDir(d.Settings.Catalogue.Dir, d.Settings.GitHubIssuers()...)
+	c := d.Settings.Config
+	return catalogue.Read(catalogue.Config{Dir: c.Catalogue.Dir, GitHubIssuers: c.GitHubIssuers(), Off: c.Features.PlatformsOff()})
 }
 
 // enabled lists the profiles that can be requested.

@@ -16,14 +16,14 @@ import (
 )
 
 // summaryTables are the tables that can be had as CSV.
-var summaryTables = []string{"inventory", "oldest", "lifetime", "ready", "weeks", "failures", "teardowns", "leaks", "spenders"}
+var summaryTables = []string{"inventory", "oldest", "lifetime", "ready", "weeks", "failures", "teardowns", "unused", "leaks", "spenders"}
 
 func (a *app) reportSummary() *cobra.Command {
 	var params client.ReportSummaryParams
 	var p period
 	c := &cobra.Command{
 		Use: "summary", Short: "Report lifetimes, time to ready, failures, teardowns, leaks and the clusters there are",
-		Long:    "Report what became of clusters: how long they lived, how soon they were ready, what failed, how teardowns ended,\nwhat leaked, whose clusters cost the most, and which clusters there are now. Without times it covers the last 30 days.",
+		Long:    "Report what became of clusters: how long they lived, how soon they were ready, what failed, how teardowns ended,\nwhich clusters nobody used, what leaked, whose clusters cost the most, and which clusters there are now. Without times it covers the last 30 days.",
 		Example: "  ocpctl report summary --from 90d --team payments\n  ocpctl report summary --csv failures > failures.csv",
 		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) (err error) {
@@ -56,7 +56,7 @@ func (a *app) reportSummary() *cobra.Command {
 	p.flags(c)
 	c.Flags().StringVar(&params.Team, "team", "", "only clusters of this `team`")
 	must(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
-	c.Flags().StringVar(&params.Table, "csv", "", "write this `table` as CSV: inventory, oldest, lifetime, ready, weeks, failures, teardowns, leaks or spenders")
+	c.Flags().StringVar(&params.Table, "csv", "", "write this `table` as CSV: inventory, oldest, lifetime, ready, weeks, failures, teardowns, unused, leaks or spenders")
 	must(c.RegisterFlagCompletionFunc("csv", cobra.FixedCompletions(summaryTables, cobra.ShellCompDirectiveNoFileComp)))
 	return c
 }
@@ -124,6 +124,12 @@ func happened(s *table.Screen, r client.ReportSummary) {
 	t = s.Columns("PROFILE", "CLUSTERS", "UNAIDED", "BLOCKED", "ABANDONED", "MEDIAN", "90 %", "LONGEST")
 	for _, l := range r.Teardowns {
 		t.Row(orAll(l.Profile), l.Clusters, l.Unaided, l.Blocked, l.Abandoned, tookSeconds(l.Took.P50), tookSeconds(l.Took.P90), tookSeconds(l.Took.Longest))
+	}
+	t.Write("None.")
+	s.Head("Unused clusters")
+	t = s.Columns("PROFILE", "ENDED", "SLEPT IDLE", "SLEPT OFF-HOURS", "SLEPT ON REQUEST", "HOURS ASLEEP", "SAVED")
+	for _, l := range r.Unused {
+		t.Row(orAll(l.Profile), l.Ended, l.SleptIdle, l.SleptOffHours, l.SleptAsked, fmt.Sprintf("%.1f", l.AsleepHours), humanize.Dollars(l.SavedCents))
 	}
 	t.Write("None.")
 	s.Head("Leaks")

@@ -114,7 +114,7 @@ func (s *scene) identities(d documented) (all []profiles.Identity) {
 		"identities/github.yaml":     d.block(&ignored, "identities:", "issuer: "+actionsIssuer),
 		"identities/kubernetes.yaml": d.block(&ignored, "identities:", "kubernetes.io.namespace"),
 	}
-	sample, err := catalogue.LoadDir("../../../../profiles/testdata/example")
+	sample, err := catalogue.Read(catalogue.Config{Dir: "../../../../profiles/testdata/example"})
 	require.NoError(s, err)
 	for _, i := range slices.Concat(servicetest.Catalogue(s.T, files).Identities, sample.Identities) {
 		if issuer, known := s.issuers[i.Issuer]; known {

@@ -77,6 +77,9 @@ func Unused(c client.Cluster, now time.Time) string {
 	if c.Idle.LastUse != "" {
 		parts = append(parts, Line(c.Idle.LastUse))
 	}
+	if c.Idle.Unobserved {
+		parts = append(parts, "whether people use its API is unknown")
+	}
 	for _, next := range []struct {
 		what string
 		at   time.Time

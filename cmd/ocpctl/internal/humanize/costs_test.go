@@ -59,6 +59,8 @@ func TestSinceWhenNobodyUsesAClusterIsSaid(t *testing.T) {
 	require.Empty(t, humanize.Unused(client.Cluster{}, now), "nothing follows from that")
 	said := humanize.Unused(client.Cluster{Idle: client.Idle{Since: now.Add(-time.Hour), LastUse: "a job waits for it", EndAt: now.Add(time.Hour)}}, now)
 	require.Equal(t, humanize.When(now.Add(-time.Hour), now)+", as far as ocpctl knows; a job waits for it; ends for it "+humanize.When(now.Add(time.Hour), now), said)
+	said = humanize.Unused(client.Cluster{Idle: client.Idle{Since: now.Add(-time.Hour), Unobserved: true}}, now)
+	require.Equal(t, humanize.When(now.Add(-time.Hour), now)+", as far as ocpctl knows; whether people use its API is unknown", said)
 }
 
 func TestTheNightsOfAClusterAreSaid(t *testing.T) {

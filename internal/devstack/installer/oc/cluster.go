@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	root.PersistentFlags().StringVarP(&r.namespace, "namespace", "n", "default", "The namespace scope")
 	root.PersistentFlags().String("request-timeout", "0", "How long to wait for one answer")
 	get := &cobra.Command{Use: "get RESOURCE [NAME]", Args: cobra.RangeArgs(1, 2), RunE: r.inCluster("oc-get", r.get)}
-	get.Flags().StringVarP(&r.output, "output", "o", "", "json")
+	get.Flags().StringVarP(&r.output, "output", "o", "", "json or go-template=TEMPLATE")
 	get.Flags().StringVarP(&r.selector, "selector", "l", "", "A label's key, or key=value")
 	get.Flags().BoolVarP(&r.everywhere, "all-namespaces", "A", false, "In all namespaces")
 	scale := &cobra.Command{Use: "scale machineset NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-scale", r.scale)}
@@ -146,8 +147,8 @@ func (r *run) reach(ctx context.Context, domain string) (*resources.Living, erro
 }
 
 func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
-	if r.output != "json" {
-		return errors.New("the stand-in prints JSON only")
+	if r.output != "json" && !strings.HasPrefix(r.output, goTemplate) {
+		return errors.New("the stand-in prints JSON, or what a Go template makes of it")
 	}
 	var items []any
 	switch kind, _, _ := strings.Cut(args[0], "."); {
@@ -188,10 +189,24 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 	return r.print(map[string]any{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}})
 }
 
+// goTemplate begins the output format that is a template.
+const goTemplate = "go-template="
+
 func (r *run) print(document any) error {
 	raw, err := json.MarshalIndent(document, "", "    ")
 	if err != nil {
 		return err
+	}
+	if text, is := strings.CutPrefix(r.output, goTemplate); is {
+		var plain any // as the real oc, which reads what it got as JSON again
+		if err := json.Unmarshal(raw, &plain); err != nil {
+			return err
+		}
+		t, err := template.New("output").Parse(text)
+		if err != nil {
+			return act.Fail(1, "error: error parsing template %s, %v", text, err)
+		}
+		return t.Execute(r.stdout, plain)
 	}
 	_, err = fmt.Fprintf(r.stdout, "%s\n", raw)
 	return err

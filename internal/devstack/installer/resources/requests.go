@@ -14,15 +14,15 @@ type Requests struct {
 	Count int
 }
 
-// requestsTag is the prefix of the network's tags that count requests, one tag for each user.
-const requestsTag = "ocpctl-standin/requests/"
+// RequestsTag is the prefix of the network's tags that count requests, one tag for each user.
+const RequestsTag = "ocpctl-standin/requests/"
 
 // Requests returns what each user sent. The stand-in remembers the newest hour of each.
 func (l *Living) Requests() (all []Requests) {
 	for key, value := range l.Notes[l.Network] {
 		var r Requests
 		var hour int64
-		if n, _ := fmt.Sscan(value, &r.User, &hour, &r.Count); strings.HasPrefix(key, requestsTag) && n == 3 {
+		if n, _ := fmt.Sscan(value, &r.User, &hour, &r.Count); strings.HasPrefix(key, RequestsTag) && n == 3 {
 			r.Hour = time.Unix(hour, 0).UTC()
 			all = append(all, r)
 		}
@@ -38,5 +38,5 @@ func (l *Living) CountRequest(ctx context.Context, user string, now time.Time) e
 			count += r.Count
 		}
 	}
-	return l.remember(ctx, l.Network, requestsTag+short(user), fmt.Sprintf("%s %d %d", user, hour.Unix(), count))
+	return l.remember(ctx, l.Network, RequestsTag+short(user), fmt.Sprintf("%s %d %d", user, hour.Unix(), count))
 }

@@ -1,0 +1,305 @@
+// Package cloudtest is the suite that every cloud has to pass: what package runner relies on, whatever the cloud is called.
+//
+// A cloud's own tests give it a Scene: a stand-in of the cloud, the client under test, and the programs that make and remove clusters there.
+// What only one cloud has is tested beside its client.
+package cloudtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// Scene is one test's stand-in cloud. It has the zone of the base domain, and no cluster.
+type Scene interface {
+	Client() runner.Cloud
+	// Stranger is a client with credentials that the cloud does not know.
+	Stranger(t *testing.T) runner.Cloud
+	// Target is a cluster of which nothing was recorded yet. Its account is that of the client's credentials.
+	Target(name string) cloud.Target
+	// Plan is what a small cluster asks for: three control-plane machines in one zone.
+	Plan() cloud.Plan
+
+	// Create makes a cluster as a runner does, and returns the target with what was recorded.
+	Create(t *testing.T, target cloud.Target) cloud.Target
+	// Destroy runs the installer's destroyer and ccoctl's delete, as a runner does before it calls Sweep.
+	Destroy(t *testing.T, target cloud.Target)
+	// LookAlikes makes things of others that resemble the target's, and returns their ids as leftovers and deletions name them.
+	LookAlikes(t *testing.T, target cloud.Target) (ids []string)
+
+	// Left lists everything in the cloud that mentions the text: one line each, with its type first, and its id.
+	Left(text string) []string
+	// Refuse has the cloud refuse every call of the client that lists machines, until Answer.
+	Refuse()
+	Answer()
+	// Busy makes the cloud's pages short and has it throttle calls now and then.
+	Busy()
+}
+
+// Run runs the suite; start starts a scene for each test.
+func Run(t *testing.T, start func(t *testing.T) Scene) {
+	for name, test := range map[string]func(*testing.T, Scene){
+		"the account is that of the credentials":                     account,
+		"an empty cloud is clean, and the proof says what was asked": empty,
+		"a name that is free passes preflight, one in use does not":  preflight,
+		"a life leaves nothing, and touches nobody else's":           life,
+		"what was not answered is a finding":                         refused,
+		"a busy cloud gives the same answers":                        busy,
+		"limits tell usage and need":                                 quotas,
+		"machines are stopped and started, and no one else's":        power,
+		"preparing twice makes one thing":                            prepare,
+		"nothing is swept of which nothing was recorded":             unrecorded,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, start(t)) })
+	}
+}
+
+func account(t *testing.T, s Scene) {
+	id, err := s.Client().Account(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, s.Target("shop").Account, id)
+	_, err = s.Stranger(t).Account(t.Context())
+	require.ErrorIs(t, err, cloud.ErrCredentials)
+}
+
+func empty(t *testing.T, s Scene) {
+	target := s.Target("shop")
+	target.Identities = []contract.Identity{
+		{InfraID: "shop-x7k2p", CCOName: "shop-abcdefghij", Account: target.Account, Region: target.Region}, {InfraID: "shop-b4d9w", Account: target.Account, Region: target.Region},
+	}
+	pass := s.Client().Verify(t.Context(), target)
+	require.Empty(t, pass.Leftovers)
+	require.True(t, pass.Clean)
+	require.Contains(t, pass.Control, target.Account)
+	require.Contains(t, pass.Control, target.BaseDomain)
+	require.Equal(t, target.Account, pass.Account)
+	require.Equal(t, []string{"shop-x7k2p", "shop-b4d9w", "shop-abcdefghij"}, pass.Identities)
+	require.Greater(t, len(pass.Queries), 10)
+	for _, q := range pass.Queries {
+		require.Empty(t, q.Err, q)
+		require.False(t, q.At.IsZero(), q)
+		require.NotEmpty(t, q.Service, q)
+		require.NotEmpty(t, q.Call, q)
+	}
+	contested, err := s.Client().Contested(t.Context(), target)
+	require.NoError(t, err)
+	require.Empty(t, contested)
+	deleted, err := s.Client().Sweep(t.Context(), target)
+	require.NoError(t, err)
+	require.Empty(t, deleted)
+}
+
+func preflight(t *testing.T, s Scene) {
+	target, plan := s.Target("shop"), s.Plan()
+	problems, err := s.Client().Preflight(t.Context(), target, plan.Zones, []string{plan.Machines[0].Type})
+	require.NoError(t, err)
+	require.Empty(t, blocking(t, problems))
+	s.Create(t, target)
+	problems, err = s.Client().Preflight(t.Context(), target, plan.Zones, []string{plan.Machines[0].Type})
+	require.NoError(t, err)
+	require.Equal(t, []string{"NameInUse"}, blocking(t, problems))
+
+	other := s.Target("bank")
+	other.BaseDomain = "nowhere.example.org"
+	problems, err = s.Client().Preflight(t.Context(), other, []string{plan.Zones[0] + "9"}, []string{"zz9.nothing"})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"ZoneMissing", "ZoneNotOffered", "InstanceTypeNotOffered"}, blocking(t, problems))
+}
+
+// blocking returns the codes of the problems that end an attempt. Each says what is wrong, what to do and who can do it.
+func blocking(t *testing.T, problems []cloud.Problem) (codes []string) {
+	for _, p := range problems {
+		require.NotEmpty(t, p.Message, p)
+		require.NotEmpty(t, p.Next, p)
+		require.NotEmpty(t, p.Whose, p)
+		if p.Block {
+			codes = append(codes, p.Code)
+		}
+	}
+	return codes
+}
+
+func life(t *testing.T, s Scene) {
+	target := s.Create(t, s.Target("shop"))
+	infraID, ccoName := newest(target)
+	require.NotEmpty(t, s.Left(infraID))
+	require.NotEmpty(t, s.Left(ccoName))
+	foreign := s.LookAlikes(t, target)
+	require.NotEmpty(t, foreign)
+
+	pass := s.Client().Verify(t.Context(), target)
+	require.False(t, pass.Clean)
+	for _, left := range pass.Leftovers {
+		require.NotEmpty(t, left.Free, left)
+		require.NotContains(t, foreign, left.ID, "nobody else's is counted")
+	}
+
+	s.Destroy(t, target)
+	until := time.Now().Add(30 * time.Second)
+	for pass = s.Client().Verify(t.Context(), target); !pass.Clean && time.Now().Before(until); pass = s.Client().Verify(t.Context(), target) {
+		deleted, err := s.Client().Sweep(t.Context(), target)
+		require.NoError(t, err)
+		for _, id := range foreign {
+			require.NotContains(t, deleted, id)
+		}
+	}
+	require.Empty(t, pass.Leftovers)
+	require.True(t, pass.Clean)
+	require.Empty(t, without(s.Left(infraID), foreign), "counted by the stand-in")
+	require.Empty(t, without(s.Left(ccoName), foreign), "counted by the stand-in")
+	for _, id := range foreign {
+		require.NotEmpty(t, s.Left(id), "somebody else's %s is gone", id)
+	}
+	deleted, err := s.Client().Sweep(t.Context(), target)
+	require.NoError(t, err, "again, and nothing is there")
+	require.Empty(t, deleted)
+}
+
+// without leaves out the lines that mention one of the ids.
+func without(lines, ids []string) (rest []string) {
+	for _, line := range lines {
+		if !slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(line, id) }) {
+			rest = append(rest, line)
+		}
+	}
+	return rest
+}
+
+// newest returns what was recorded of the cluster that was created last.
+func newest(target cloud.Target) (infraID, ccoName string) {
+	for _, id := range target.Identities {
+		if id.InfraID != "" {
+			infraID = id.InfraID
+		}
+		if id.CCOName != "" {
+			ccoName = id.CCOName
+		}
+	}
+	return infraID, ccoName
+}
+
+func refused(t *testing.T, s Scene) {
+	target := s.Target("shop")
+	target.Identities = []contract.Identity{{InfraID: "shop-x7k2p", Account: target.Account, Region: target.Region}}
+	s.Refuse()
+	pass := s.Client().Verify(t.Context(), target)
+	require.False(t, pass.Clean)
+	require.True(t, slices.ContainsFunc(pass.Queries, func(q contract.Query) bool { return q.Err != "" }))
+	require.True(t, slices.ContainsFunc(pass.Leftovers, func(l contract.Leftover) bool { return l.Type == "refused-query" }), pass.Leftovers)
+	_, err := s.Client().Machines(t.Context(), target)
+	require.Error(t, err)
+	s.Answer()
+	require.True(t, s.Client().Verify(t.Context(), target).Clean)
+
+	elsewhere := target
+	elsewhere.Account = strings.Repeat("9", len(target.Account))
+	pass = s.Client().Verify(t.Context(), elsewhere)
+	require.False(t, pass.Clean)
+	require.True(t, slices.ContainsFunc(pass.Leftovers, func(l contract.Leftover) bool { return l.Type == "wrong-account" }), pass.Leftovers)
+
+	hidden := target
+	hidden.BaseDomain = "nowhere.example.org"
+	pass = s.Client().Verify(t.Context(), hidden)
+	require.False(t, pass.Clean, "records in a zone that cannot be seen are not known to be gone")
+}
+
+func busy(t *testing.T, s Scene) {
+	target := s.Create(t, s.Target("shop"))
+	calm := s.Client().Verify(t.Context(), target)
+	s.Busy()
+	loud := s.Client().Verify(t.Context(), target)
+	require.ElementsMatch(t, calm.Leftovers, loud.Leftovers)
+}
+
+func quotas(t *testing.T, s Scene) {
+	target, plan := s.Target("shop"), s.Plan()
+	before, err := s.Client().Quotas(t.Context(), target, plan)
+	require.NoError(t, err)
+	require.NotEmpty(t, before)
+	s.Create(t, target)
+	after, err := s.Client().Quotas(t.Context(), s.Target("bank"), plan)
+	require.NoError(t, err)
+	grew := false
+	for i, q := range after {
+		require.Empty(t, q.Unknown, q)
+		require.NotEmpty(t, q.Name, q)
+		require.NotEmpty(t, q.Code, q)
+		require.Positive(t, q.Limit, q)
+		require.GreaterOrEqual(t, q.Need, q.Lasting, q)
+		require.Equal(t, before[i].Code, q.Code, "always in the same order")
+		grew = grew || q.Used > before[i].Used
+	}
+	require.True(t, grew, "a cluster uses something")
+}
+
+func power(t *testing.T, s Scene) {
+	target, bystander := s.Create(t, s.Target("shop")), s.Create(t, s.Target("bank"))
+	machines := become(t, s, target, cloud.MachineRunning)
+	require.Len(t, machines, 3)
+	var ids []string
+	for _, m := range machines {
+		require.True(t, m.ControlPlane, m)
+		require.True(t, m.Ours, m)
+		require.NotEmpty(t, m.Name, m)
+		ids = append(ids, m.ID)
+	}
+	require.NoError(t, s.Client().SetRunning(t.Context(), target, ids, false))
+	become(t, s, target, cloud.MachineStopped)
+	require.NoError(t, s.Client().SetRunning(t.Context(), target, ids, false), "again")
+	become(t, s, bystander, cloud.MachineRunning)
+	require.NoError(t, s.Client().SetRunning(t.Context(), target, ids, true))
+	become(t, s, target, cloud.MachineRunning)
+}
+
+// become waits until all machines of a cluster are in a state.
+func become(t *testing.T, s Scene, target cloud.Target, state string) (machines []cloud.Machine) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var err error
+		machines, err = s.Client().Machines(t.Context(), target)
+		return err == nil && len(machines) > 0 && !slices.ContainsFunc(machines, func(m cloud.Machine) bool { return m.State != state })
+	}, 30*time.Second, 5*time.Millisecond)
+	return machines
+}
+
+func prepare(t *testing.T, s Scene) {
+	target := s.Target("shop")
+	require.NoError(t, s.Client().Prepare(t.Context(), target, "shop-abcdefghij"))
+	once := s.Left("shop-abcdefghij")
+	require.NoError(t, s.Client().Prepare(t.Context(), target, "shop-abcdefghij"))
+	require.Equal(t, once, s.Left("shop-abcdefghij"))
+	target.Identities = []contract.Identity{{CCOName: "shop-abcdefghij", Account: target.Account, Region: target.Region}}
+	require.Equal(t, len(once) == 0, s.Client().Verify(t.Context(), target).Clean, "what was prepared is counted")
+	_, err := s.Client().Sweep(t.Context(), target)
+	require.NoError(t, err)
+	require.Empty(t, s.Left("shop-abcdefghij"))
+}
+
+func unrecorded(t *testing.T, s Scene) {
+	target := s.Target("shop")
+	made := s.Create(t, target)
+	infraID, _ := newest(made)
+	there := s.Left(infraID)
+	_, err := s.Client().Machines(t.Context(), target)
+	require.Error(t, err, "machines are found by a recorded name only")
+	_, err = s.Client().Sweep(t.Context(), target)
+	require.NoError(t, err)
+	require.Subset(t, s.Left(infraID), withoutRecords(there), "a runner never sweeps without a record; if it did, only DNS records go by the cluster's name")
+}
+
+// withoutRecords leaves out DNS records, which are known by the cluster's name alone.
+func withoutRecords(ids []string) (rest []string) {
+	for _, id := range ids {
+		if !strings.HasPrefix(id, "record") {
+			rest = append(rest, id)
+		}
+	}
+	return rest
+}
