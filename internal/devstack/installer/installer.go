@@ -1,7 +1,9 @@
-// Package installer builds and controls stand-ins for three tools of OpenShift 4.20: openshift-install on AWS (package script),
+// Package installer builds and controls stand-ins for three tools of OpenShift 4.20: openshift-install (package script),
 // ccoctl (package ccoctl) and oc's commands for release images and clusters (package oc). They are separate programs, under cmd/.
 // They have the real tools' commands, flags and environment, write their files with their modes (secrets included), print their log
-// lines, use their exit codes and have their traps, and create tagged resources in the service at AWS_ENDPOINT_URL on this machine.
+// lines, use their exit codes and have their traps, and create what the real ones create: in the stand-in AWS at AWS_ENDPOINT_URL
+// (package resources), or in the stand-in IBM Cloud at OCPCTL_STANDIN_IBMCLOUD_URL with the key in IC_API_KEY (package
+// resources/ibmcloud), as the install-config or metadata.json says.
 // They must never be used with a real cloud and refuse to be. Each says in `version` that it is a stand-in.
 //
 // # Location
@@ -22,7 +24,8 @@
 //
 // The tagging API of the stand-in AWS does not know the S3 server, so destroy reads the buckets' tags itself. wait-for and gather
 // query the cloud for what exists of the cluster, because there is no cluster. ccoctl creates short keys and no private bucket, and
-// does not remove a bucket's block on public access. Only the installer checks roles: the operators start when theirs exist.
+// does not remove a bucket's block on public access. On IBM Cloud the boot image is a few bytes, only networks of the installer's own are
+// made, security groups have no rules, and what oc reads of a cluster comes from the stand-in's administration API. Only the installer checks roles: the operators start when theirs exist.
 package installer
 
 import (

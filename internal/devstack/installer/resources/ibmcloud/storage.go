@@ -98,8 +98,11 @@ func (b *Build) Storage(ctx context.Context) (err error) {
 	return err
 }
 
-// ImageBucket creates the bucket of the boot image.
+// ImageBucket creates the bucket of the boot image, if it is not there.
 func (b *Build) ImageBucket(ctx context.Context) error {
+	if there, err := b.buckets(ctx, b.storage.CRN); err == nil && slices.Contains(there, imageBucket(b.InfraID)) {
+		return nil // whatever the error is, the real installer tries to create it
+	}
 	return b.createBucket(ctx, b.storage.CRN, imageBucket(b.InfraID))
 }
 
