@@ -21,6 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack/play"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // The demo's fixed secrets. They are public, and the server refuses them outside the demo.
@@ -274,9 +275,22 @@ func (h *Stack) Left(text string) (lines []string) {
 		lines = append(lines, strings.Join([]string{"aws", r.Type, r.ID, r.Name}, " "))
 	}
 	for _, r := range h.IBMCloud.Resources(text) {
+		if r.Type == "tag" && !ofOneCluster(r.Name) { // a tag like owner:maya stays in the account's list for the next cluster
+			continue
+		}
 		lines = append(lines, strings.Join([]string{"ibmcloud", r.Type, r.ID, r.Name}, " "))
 	}
 	return lines
+}
+
+// ofOneCluster reports that no two clusters have a tag.
+func ofOneCluster(tag string) bool {
+	for _, key := range []string{tagkey.Owner, tagkey.Team, tagkey.CostCenter, tagkey.Environment, tagkey.Installation, tagkey.ManagedBy} {
+		if strings.HasPrefix(tag, strings.ToLower(key)+":") {
+			return false
+		}
+	}
+	return true
 }
 
 // state returns where a stand-in keeps its state for a restart; a fast stack is never restarted.

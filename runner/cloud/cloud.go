@@ -19,9 +19,10 @@ type Target struct {
 	Region       string
 	Name         string
 	BaseDomain   string
-	Cluster      string // the cluster's id, the value of the ClusterId tag
-	Installation string // which installation of ocpctl owns it, the value of the InstallationId tag
-	Account      string // the expected account; empty: any
+	Cluster      string            // the cluster's id, the value of the ClusterId tag
+	Installation string            // which installation of ocpctl owns it, the value of the InstallationId tag
+	Account      string            // the expected account; empty: any
+	Tags         map[string]string // the cluster's tags, as they were accepted
 
 	Identities []contract.Identity // every identity ever recorded, oldest first
 }

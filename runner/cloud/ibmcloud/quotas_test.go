@@ -37,8 +37,8 @@ func TestQuotasAreStandardLimitsAndOurOwnCount(t *testing.T) {
 		"memory":               {Limit: 5600, Used: 64, Need: 128, Lasting: 112, UsedBy: map[string]int{cluster: 64}},
 		"vpc":                  {Limit: 10, Used: 2, Need: 1, Lasting: 1, UsedBy: map[string]int{cluster: 1}},
 		"load-balancer":        {Limit: 50, Used: 3, Need: 3, Lasting: 3, UsedBy: map[string]int{cluster: 3}},
-		"floating_ipus-east-1": {Limit: 40, Used: 1, Need: 2, Lasting: 1, UsedBy: map[string]int{cluster: 1}},
-		"floating_ipus-east-2": {Limit: 40, Need: 1, Lasting: 1, UsedBy: map[string]int{}},
+		"floating-ipus-east-1": {Limit: 40, Used: 1, Need: 2, Lasting: 1, UsedBy: map[string]int{cluster: 1}},
+		"floating-ipus-east-2": {Limit: 40, Need: 1, Lasting: 1, UsedBy: map[string]int{}},
 		"volume":               {Limit: 300, Used: 5, Need: 6, Lasting: 5, UsedBy: map[string]int{cluster: 5}},
 	} {
 		q := got[code]
@@ -55,7 +55,7 @@ func TestAQuotaWithoutAnAnswerIsUnknown(t *testing.T) {
 		"vpc:list_volumes":           {"volume"},
 		"vpc:list_instance_profiles": {"memory", "vcpu"},
 		"vpc:list_instances":         {"memory", "vcpu"},
-		"search:search":              {"floating_ipus-east-1", "floating_ipus-east-2", "load-balancer", "memory", "vcpu", "volume", "vpc"},
+		"search:search":              {"floating-ipus-east-1", "floating-ipus-east-2", "load-balancer", "memory", "vcpu", "volume", "vpc"},
 	} {
 		t.Run(call, func(t *testing.T) {
 			s := newScene(t)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/IBM/platform-services-go-sdk/globaltaggingv1"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
@@ -137,14 +138,25 @@ func (s *sweep) tags(ctx context.Context, t cloud.Target) {
 	if len(names) == 0 {
 		return
 	}
+	for _, key := range []string{tagkey.ClusterName, tagkey.RequestID, tagkey.TTLExpiry} { // no other cluster has these values, but a person may use them
+		if value := t.Tags[key]; value != "" {
+			names = append(names, tagkey.IBM(key, value))
+		}
+	}
 	all, err := s.userTags(ctx, "account's tags", nil)
 	s.fail("sweep", err)
 	for _, name := range names {
 		if slices.Contains(all, name) {
-			s.did("tag "+name, s.deleteTag(ctx, name))
+			err := s.deleteTag(ctx, name)
+			if errors.Is(err, errAttached) && name != s.owner.cluster && !slices.ContainsFunc(s.owner.infraIDs, func(id string) bool { return strings.Contains(name, id) }) {
+				continue
+			}
+			s.did("tag "+name, err)
 		}
 	}
 }
+
+var errAttached = errors.New("IBM Cloud refused it: it is still attached")
 
 func (s *sweep) deleteTag(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -156,7 +168,7 @@ func (s *sweep) deleteTag(ctx context.Context, name string) error {
 	}
 	for _, r := range answer.Results {
 		if r.IsError == nil || *r.IsError {
-			return errors.New("IBM Cloud refused it: it is still attached")
+			return errAttached
 		}
 	}
 	return nil
