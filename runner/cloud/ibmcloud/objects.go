@@ -68,7 +68,7 @@ var (
 	}, func(ctx context.Context, api *vpcv1.VpcV1, id string) (*core.DetailedResponse, error) {
 		return api.DeleteInstanceWithContext(ctx, &vpcv1.DeleteInstanceOptions{ID: &id})
 	}}
-	loadBalancers = kind{"load balancer", "load-balancers", func(ctx context.Context, api *vpcv1.VpcV1, start *string) (any, *core.DetailedResponse, error) {
+	loadBalancers = kind{"load balancer", "load_balancers", func(ctx context.Context, api *vpcv1.VpcV1, start *string) (any, *core.DetailedResponse, error) {
 		return api.ListLoadBalancersWithContext(ctx, &vpcv1.ListLoadBalancersOptions{Start: start, Limit: full})
 	}, func(ctx context.Context, api *vpcv1.VpcV1, id string) (*core.DetailedResponse, error) {
 		return api.DeleteLoadBalancerWithContext(ctx, &vpcv1.DeleteLoadBalancerOptions{ID: &id})
