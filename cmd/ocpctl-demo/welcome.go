@@ -21,7 +21,7 @@ ocpctl is up after %.1f s.
 GitHub, Slack, the cloud and openshift-install are stand-ins on this machine. No cluster is real, and nothing costs money.
 ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
 
-  1. Open %s/playground and put the label ocp/aws-minimal-test on a pull request.
+  1. Open %s/playground and put the label ocp/aws-minimal-test on a pull request, or ocp/ibm-minimal-test for IBM Cloud.
   2. Watch the bot's comment until the cluster is ready, about ten seconds. Then type /ocp help below it.
   3. Close the pull request: %s later the cluster is destroyed, and the comment shows the proof.
   4. Open %s/playground, type /ocp create as maya in #clusters, and fill in the form. The cluster's message shows the
@@ -36,6 +36,7 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   pages, API   %s   (sign in as %s)
   webhooks     %s/webhooks/github and /webhooks/slack
   AWS, S3      http://127.0.0.1:%d (stand-in, account %s), http://127.0.0.1:%d
+  IBM Cloud    http://127.0.0.1:%d (stand-in, account %s); what is there: http://127.0.0.1:%d/_standin/resources
   database     psql -h 127.0.0.1 -p %d -U postgres   (the runbooks' statements can be pasted)
 
   tokens       %s/{requester,admin,auditor,github-actions,kubernetes}.jwt
@@ -76,7 +77,7 @@ Ctrl-C stops everything, make demo continues where it stopped, and make clean de
 `,
 		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
 		h.Slack.URL(), h.GitHub.URL(), h.GitHub.URL(), h.Slack.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
-		h.Ports.AWS, devstack.Account, h.Ports.S3,
+		h.Ports.AWS, devstack.Account, h.Ports.S3, h.Ports.IBMCloud, devstack.IBMAccount, h.Ports.IBMCloud,
 		h.Ports.Postgres, tokens, devstack.WebhookSecret, devstack.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),
 		devstack.CLIUser, h.Bin, filepath.Join(h.Dir, "ocpctl.yaml"), h.Ports.AWS, devstack.CLIKey, devstack.CLISecret, h.PrivateURL(),
