@@ -21,7 +21,6 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack/play"
-	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // The demo's fixed secrets. They are public, and the server refuses them outside the demo.
@@ -237,77 +236,12 @@ func (h *Stack) startStatus(context.Context) (err error) {
 	return err
 }
 
-func (h *Stack) startAWS(ctx context.Context) (err error) {
-	policy, err := h.runnerPolicy()
-	if err != nil {
-		return err
-	}
-	sweeps, err := sweepPolicy()
-	if err != nil {
-		return err
-	}
-	parts, err := bucketPolicy()
-	if err != nil {
-		return err
-	}
-	h.AWS, err = aws.Start(ctx, aws.Config{
-		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.state("aws.json"), Tombstone: h.tombstone(),
-		Callers: append([]aws.Caller{
-			{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser},
-			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
-			{AccessKey: SweepKey, SecretKey: h.Secrets.SweepKey, ARN: SweepUser, Policy: sweeps},
-		}, h.Callers...),
-		Roles: []aws.Role{{Name: bucketRole, Policy: parts}},
-	})
-	return err
-}
-
-func (h *Stack) startIBMCloud(ctx context.Context) (err error) {
-	h.IBMCloud, err = ibmcloud.Start(ctx, ibmcloud.Config{
-		Addr: addr(h.Ports.IBMCloud), Account: IBMAccount, StatePath: h.state("ibmcloud.json"), Callers: []ibmcloud.Caller{{APIKey: h.Secrets.IBMKey}},
-	})
-	return err
-}
-
-// Left returns what both clouds have that mentions a text, one line each; empty: everything.
-func (h *Stack) Left(text string) (lines []string) {
-	for _, r := range h.AWS.Resources(text) {
-		lines = append(lines, strings.Join([]string{"aws", r.Type, r.ID, r.Name}, " "))
-	}
-	for _, r := range h.IBMCloud.Resources(text) {
-		if r.Type == "tag" && !ofOneCluster(r.Name) { // a tag like owner:maya stays in the account's list for the next cluster
-			continue
-		}
-		lines = append(lines, strings.Join([]string{"ibmcloud", r.Type, r.ID, r.Name}, " "))
-	}
-	return lines
-}
-
-// ofOneCluster reports that no two clusters have a tag.
-func ofOneCluster(tag string) bool {
-	for _, key := range []string{tagkey.Owner, tagkey.Team, tagkey.CostCenter, tagkey.Environment, tagkey.Installation, tagkey.ManagedBy} {
-		if strings.HasPrefix(tag, strings.ToLower(key)+":") {
-			return false
-		}
-	}
-	return true
-}
-
 // state returns where a stand-in keeps its state for a restart; a fast stack is never restarted.
 func (h *Stack) state(name string) string {
 	if h.Fast {
 		return ""
 	}
 	return h.path(name)
-}
-
-// tombstone is how long the cloud lists deleted resources: an hour as in AWS, or, for stacks with hundreds of clusters, just long
-// enough to mislead code that ignores states.
-func (h *Stack) tombstone() time.Duration {
-	if h.Fast {
-		return 20 * time.Second
-	}
-	return time.Hour
 }
 
 func (h *Stack) startOIDC(ctx context.Context) (err error) {

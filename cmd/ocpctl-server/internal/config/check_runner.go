@@ -66,7 +66,7 @@ func (c Config) checkRunnerAWS() (bad []error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Runner.Env)) {
 		if len(dispatch.Allowed([]string{key + "="})) == 0 {
-			bad = append(bad, fmt.Errorf("runner.env contains %q, which is not passed to runners; give AWS_…, OTEL_EXPORTER_OTLP_… or OTEL_TRACES_… variables, OCPCTL_PERMISSIONS_BOUNDARY, OCPCTL_IMAGE_CACHE, proxies, SSL_CERT_FILE or SSL_CERT_DIR, PATH, HOME or TMPDIR", key))
+			bad = append(bad, fmt.Errorf("runner.env contains %q, which is not passed to runners; give AWS_…, IBMCLOUD_… (but no API key), OTEL_EXPORTER_OTLP_… or OTEL_TRACES_… variables, OCPCTL_PERMISSIONS_BOUNDARY, OCPCTL_IMAGE_CACHE, proxies, SSL_CERT_FILE or SSL_CERT_DIR, PATH, HOME or TMPDIR", key))
 		}
 	}
 	return bad

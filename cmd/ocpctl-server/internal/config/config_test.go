@@ -131,7 +131,7 @@ session: {life: 13h, not_before: soon}
 		`runner.cloud_credentials_ref is not a reference; give a reference (file:/path, or aws-sm:<name`,
 		`to the keys for AWS: {"aws_access_key_id"`,
 		`runner.ssh_key_ref is not a reference; give a reference`,
-		`runner.env contains "DATABASE_URL", which is not passed to runners; give AWS_…, OTEL_EXPORTER_OTLP_… or OTEL_TRACES_… variables`,
+		`runner.env contains "DATABASE_URL", which is not passed to runners; give AWS_…, IBMCLOUD_… (but no API key), OTEL_EXPORTER_OTLP_… or OTEL_TRACES_… variables`,
 		`artifacts.runner_role is "runner"; give the ARN of a role`,
 		`runner.releases has the version "4.20"; give a version such as 4.20.3`,
 		`runner.releases[4.20] is "quay.io/openshift-release-dev/ocp-release@sha256:0123"; give the release image by digest`,
