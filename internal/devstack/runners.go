@@ -123,7 +123,7 @@ func (h *Stack) startKubernetes(ctx context.Context) (err error) {
 		return err
 	}
 	values := map[string][]byte{}
-	for _, name := range []string{"runner-credentials", "cloud-credentials", "sweep-credentials", "pull-secret", "ssh-key"} {
+	for _, name := range []string{"runner-credentials", "cloud-credentials", "sweep-credentials", "ibm-credentials", "pull-secret", "ssh-key"} {
 		if values[name], err = os.ReadFile(h.path("secrets", name)); err != nil {
 			return err
 		}
