@@ -69,7 +69,7 @@ func TestOnlyWhatTheRolesNeedIsExamined(t *testing.T) {
 	for roles, want := range map[string][]string{
 		"hooks":  {"configuration", "secrets", "database", "listeners", "slack"},
 		"api":    {"configuration", "secrets", "database", "listeners", "s3", "identity", "ui"},
-		"worker": {"configuration", "secrets", "database", "s3", "ui", "github", "tekton", "slack", "account", "runner", "kubernetes"},
+		"worker": {"configuration", "secrets", "database", "s3", "ui", "github", "tekton", "slack", "account", "ibmcloud", "runner", "kubernetes"},
 	} {
 		parsed, err := config.ParseRoles(roles)
 		require.NoError(t, err)
