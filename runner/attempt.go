@@ -89,10 +89,12 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 			}
 		case contract.KindScale:
 			if err = a.scale(ctx); err == nil {
+				a.tag(ctx)
 				return contract.Result{Outcome: succeeded, Workers: a.counted}
 			}
 		case contract.KindConfigure:
 			if err = a.configure(ctx); err == nil {
+				a.tag(ctx)
 				return contract.Result{Outcome: succeeded, Addons: a.seen()}
 			}
 		case contract.KindAccess:
@@ -101,6 +103,7 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 			}
 		case contract.KindSleep, contract.KindWake:
 			if err = a.power(ctx); err == nil {
+				a.tag(ctx)
 				return contract.Result{Outcome: succeeded, Message: a.cfg.Redact.Text(a.warning), Asleep: new(a.spec.Kind == contract.KindSleep)}
 			}
 		case contract.KindObserve:

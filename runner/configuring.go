@@ -48,7 +48,8 @@ func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 	return out, nil
 }
 
-// tag gives the cluster's tags to what the installer could not give them to. A cluster without tags works, and nothing of it is searched for
+// tag gives the cluster's tags to what the installer could not give them to, and to what came since: every attempt that changes a living cluster
+// ends with it. A cluster without tags works, and nothing of it is searched for
 // by tag alone, so a refusal is told and ends nothing.
 func (a *attempt) tag(ctx context.Context) {
 	tagged, err := a.cloud.Tag(ctx, a.target(), a.spec.Tags)

@@ -157,6 +157,14 @@ func TestATeardownOnIBMCloudWorksWithoutAnySavedState(t *testing.T) {
 	}
 }
 
+func TestWhatCameSinceTheInstallIsTaggedByTheNextAttempt(t *testing.T) {
+	w := refreshed(t)
+	w.spec.Tags = map[string]string{"ClusterId": "clu_1"}
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", w.result().Outcome)
+	require.Equal(t, w.spec.Tags, w.tagged)
+}
+
 func TestARunnerRefusesACloudThatItDoesNotKnow(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	w.spec.Platform = "azure"
