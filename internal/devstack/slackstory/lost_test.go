@@ -99,20 +99,21 @@ func (w *world) told() map[string]*promises {
 func (w *world) nothingLost() {
 	told, trail := w.told(), w.trail()
 	rows := w.rows()
-	known := map[string]bool{}
+	known, done := map[string]bool{}, map[string]*promises{} // a name's next cluster may come after a retry, and answers tell the name alone
 	for _, row := range rows {
 		known[row.Name] = true
 		of := slices.DeleteFunc(slices.Clone(trail), func(c change) bool { return c.Cluster != row.ID })
-		p := told[row.Name]
-		if p == nil {
-			p = &promises{}
+		if done[row.Name] == nil {
+			done[row.Name] = &promises{}
 		}
+		p := done[row.Name]
 		w.endsMoved(row, of, p)
 		w.holdsKept(row, of, p)
 		w.sharesKept(row, of, p)
-		if p.destroys {
-			require.Equal(w, lifecycle.Absent, row.Desired, "%s was to be destroyed", row.Name)
-		}
+		p.destroys = p.destroys || row.Desired == lifecycle.Absent
+	}
+	for name, p := range done {
+		w.toldAsDone(name, p, told[name])
 	}
 	for name := range told {
 		require.True(w, known[name], "somebody was told of %s, which does not exist", name)
@@ -134,10 +135,29 @@ func (w *world) nothingLost() {
 	require.Len(w, slices.DeleteFunc(w.query(`SELECT body FROM replies`), func(body string) bool { return !saidTaken.MatchString(body) }), taken)
 }
 
-// endsMoved: each extension that somebody was told of moved the lifetime's end from where it was to where they were told, and no other did.
+// toldAsDone: what people were told of the clusters of a name is what was done to them.
+func (w *world) toldAsDone(name string, done, told *promises) {
+	if told == nil {
+		told = &promises{}
+	}
+	require.ElementsMatch(w, done.extended, told.extended, "%s: the extensions, and what people were told of them", name)
+	for _, until := range told.held {
+		require.Contains(w, done.held, until, "%s: somebody was told that it is held until then", name)
+	}
+	require.Equal(w, done.released, told.released, "%s: the releases, and what people were told of them", name)
+	require.Equal(w, done.unshared, told.unshared, "%s: what was taken back, and what people were told of it", name)
+	require.LessOrEqual(w, done.shared, told.shared, "%s: shared more often than somebody was told", name)
+	if told.shared > 0 {
+		require.NotZero(w, done.shared, "%s: somebody was told that it is shared", name)
+	}
+	if told.destroys {
+		require.True(w, done.destroys, "%s was to be destroyed", name)
+	}
+}
+
+// endsMoved: each extension moved the lifetime's end from where it was.
 func (w *world) endsMoved(row store.Row, of []change, p *promises) {
 	end := row.AcceptedAt.Add(row.TTL)
-	var moved []int64
 	for _, c := range of {
 		if c.Action != "extended" {
 			continue
@@ -147,49 +167,41 @@ func (w *world) endsMoved(row store.Row, of []change, p *promises) {
 		require.NoError(w, json.Unmarshal(c.After, &after))
 		require.True(w, before.Equal(end), "%s was extended from %s, and ended %s", row.Name, before, end)
 		require.True(w, after.After(before), row.Name)
-		end, moved = after, append(moved, after.Unix())
+		end, p.extended = after, append(p.extended, after.Unix())
 	}
 	require.True(w, row.Ends.TTL.Equal(end), "%s ends %s, and was extended to %s", row.Name, row.Ends.TTL, end)
-	require.ElementsMatch(w, moved, p.extended, "%s: the extensions, and what people were told of them", row.Name)
 }
 
-// holdsKept: a hold that somebody was told of was set, and stands unless another or a release followed.
+// holdsKept: a hold stands unless another or a release followed.
 func (w *world) holdsKept(row store.Row, of []change, p *promises) {
 	var hold time.Time
-	var set []int64
-	lifted := 0
 	for _, c := range of {
 		switch c.Action {
 		case "hold_set":
 			require.NotNil(w, c.At)
-			hold, set = *c.At, append(set, c.At.Unix())
+			hold, p.held = *c.At, append(p.held, c.At.Unix())
 		case "hold_lifted":
 			hold = time.Time{}
-			lifted++
+			p.released++
 		}
 	}
 	require.True(w, row.Ends.Hold.Equal(hold), "%s is held until %s, and was to be until %s", row.Name, row.Ends.Hold, hold)
-	for _, until := range p.held {
-		require.Contains(w, set, until, "%s: somebody was told that it is held until then", row.Name)
-	}
-	require.Equal(w, lifted, p.released, "%s: the releases, and what people were told of them", row.Name)
 }
 
 // sharesKept: a cluster is shared with those with whom somebody shared it last.
 func (w *world) sharesKept(row store.Row, of []change, p *promises) {
 	with := map[string]bool{}
-	shared, unshared := 0, 0
 	for _, c := range of {
 		var grantee struct{ With string }
 		switch c.Action {
 		case "shared":
 			require.NoError(w, json.Unmarshal(c.After, &grantee))
 			with[grantee.With] = true
-			shared++
+			p.shared++
 		case "unshared":
 			require.NoError(w, json.Unmarshal(c.Before, &grantee))
 			delete(with, grantee.With)
-			unshared++
+			p.unshared++
 		}
 	}
 	var want []string
@@ -197,11 +209,6 @@ func (w *world) sharesKept(row store.Row, of []change, p *promises) {
 		want = append(want, id)
 	}
 	require.ElementsMatch(w, want, w.query(`SELECT grantee FROM shares WHERE cluster_id = $1`, row.ID), row.Name)
-	require.Equal(w, unshared, p.unshared, "%s: what was taken back, and what people were told of it", row.Name)
-	require.LessOrEqual(w, shared, p.shared, "%s: shared more often than somebody was told", row.Name)
-	if p.shared > 0 {
-		require.NotZero(w, shared, "%s: somebody was told that it is shared", row.Name)
-	}
 }
 
 // threadsTellActs: the thread of a cluster tells each extension once, unless somebody deleted a part of it.
