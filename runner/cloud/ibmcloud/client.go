@@ -37,6 +37,7 @@ const (
 type Client struct {
 	region string
 	at     access.URLs
+	limits map[string]limit
 	auth   access.Authenticator
 	web    *http.Client
 	pace   pace
@@ -71,6 +72,9 @@ func newClient(region string, keys cloud.Keys, env func(string) string, waits pa
 	c := &Client{region: region, at: access.Addresses(env), pace: waits, vpcs: map[string]*vpcv1.VpcV1{}, started: map[string]time.Time{}}
 	c.web = newHTTPClient(waits.retry)
 	var err error
+	if c.limits, err = limitsOf(env(limitsVariable)); err != nil {
+		return nil, err
+	}
 	if c.auth, err = access.Authenticate(keys, env, c.web); err != nil {
 		return nil, err
 	}

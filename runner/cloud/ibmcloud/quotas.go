@@ -53,7 +53,7 @@ func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([
 	}
 	if err := errors.Join(typesErr, planErr); err != nil {
 		for _, code := range []string{"vcpu", "memory"} {
-			out = append(out, contract.Quota{Service: "vpc", Code: code, Name: limits[code].name, Limit: limits[code].value, Unknown: "the needed amount is unknown: " + err.Error()})
+			out = append(out, contract.Quota{Service: "vpc", Code: code, Name: c.limits[code].name, Limit: c.limits[code].value, Unknown: "the needed amount is unknown: " + err.Error()})
 		}
 	}
 	if ctx.Err() != nil {
@@ -108,7 +108,7 @@ func (c *Client) measure(ctx context.Context, region string, d demand, clusters 
 	}
 	var out []contract.Quota
 	for i, scope := range scopes {
-		l := limits[d.code]
+		l := c.limits[d.code]
 		q := contract.Quota{Service: "vpc", Code: d.code, Scope: scope, Name: l.name, Limit: l.value, Need: d.need, Lasting: d.lasting, UsedBy: map[string]int{}}
 		if i == 0 {
 			q.Need += d.extra

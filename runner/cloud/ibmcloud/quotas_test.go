@@ -7,7 +7,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud"
 )
 
 var plan = cloud.Plan{Zones: []string{"us-east-1", "us-east-2"}, Machines: []cloud.Machines{
@@ -77,4 +79,21 @@ func TestAQuotaWithoutAnAnswerIsUnknown(t *testing.T) {
 	quotas, err := s.client.Quotas(t.Context(), s.target, cloud.Plan{Zones: plan.Zones, Machines: []cloud.Machines{{Type: "bx9-1x1", Lasting: 3}}})
 	require.NoError(t, err)
 	require.Contains(t, byCode(quotas)["vcpu"].Unknown, "IBM Cloud does not say how large bx9-1x1 is")
+}
+
+func TestAnAccountsRaisedLimitsComeFromTheEnvironment(t *testing.T) {
+	s := newScene(t)
+	client, err := ibmcloud.New(t.Context(), region, cloud.Keys{Secret: secret.New("ours")}, s.env("IBMCLOUD_LIMITS=vpc=50, vcpu=1000"))
+	require.NoError(t, err)
+	quotas, err := client.Quotas(t.Context(), s.target, cloud.Plan{Zones: []string{"us-east-1"}, Machines: []cloud.Machines{{Type: "bx2-4x16", Lasting: 3}}})
+	require.NoError(t, err)
+	limits := map[string]int{}
+	for _, q := range quotas {
+		limits[q.Code] = q.Limit
+	}
+	require.Equal(t, map[string]int{"vpc": 50, "vcpu": 1000, "memory": 5600, "load-balancer": 50, "floating-ip": 40, "volume": 300}, limits)
+	for _, wrong := range []string{"vpcs=5", "vpc", "vpc=many", "vpc=-1"} {
+		_, err := ibmcloud.New(t.Context(), region, cloud.Keys{Secret: secret.New("ours")}, s.env("IBMCLOUD_LIMITS="+wrong))
+		require.ErrorContains(t, err, "with codes of floating-ip, load-balancer, memory, vcpu, volume, vpc")
+	}
 }
