@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,7 +76,13 @@ func TestRefusedCredentialsAreToldFromAnIAMThatIsUnwell(t *testing.T) {
 				_, _ = w.Write([]byte(c.body))
 			}))
 			t.Cleanup(iam.Close)
-			client, err := ibmcloud.NewHurried(region, cloud.Keys{Secret: secret.New("key")}, func(string) string { return iam.URL }, time.Second)
+			env := func(name string) string {
+				if strings.HasSuffix(name, "_API_ENDPOINT") {
+					return iam.URL
+				}
+				return ""
+			}
+			client, err := ibmcloud.NewHurried(region, cloud.Keys{Secret: secret.New("key")}, env, time.Second)
 			require.NoError(t, err)
 			_, err = client.Account(t.Context())
 			require.Error(t, err)
