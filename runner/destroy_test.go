@@ -253,6 +253,15 @@ func TestNothingIsDeletedThatAnotherClusterOwnsToo(t *testing.T) {
 	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"), "not known is not uncontested")
 }
 
+func TestTheDestroyerDoesNotRunBeforeWhatHasToGoFirstIsGone(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.detached = errors.New("Forbidden")
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, []any{"failed", "CloudUnanswered", true}, []any{w.result().Outcome, w.result().Reason, w.result().Retryable})
+	require.Contains(t, w.result().Message, "the destroyer did not run")
+	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"))
+}
+
 func TestAnotherAccountEndsATeardownBeforeAnythingIsRun(t *testing.T) {
 	for name, change := range map[string]func(*world){
 		"than the cluster's":  func(w *world) { w.account = "999999999999" },

@@ -28,6 +28,9 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	if err := a.refuseContested(ctx); err != nil {
 		return err
 	}
+	if err := a.detach(ctx); err != nil {
+		return err
+	}
 	last := contract.ToolExit{Code: noProgram}
 	err := a.destroyAll(ctx, dirs, &last)
 	if err == nil && ctx.Err() == nil {
@@ -74,6 +77,26 @@ func (a *attempt) refuseContested(ctx context.Context) error {
 		Message: "nothing was deleted: these resources have tags of this cluster and of another one: " + strings.Join(named, "; "),
 		Next:    "ask an administrator to find out which cluster owns each resource and to remove the wrong tag; ocpctl tries the teardown again",
 	}
+}
+
+// detach ends what could not be told to be the cluster's after the destroyer. If that fails, the destroyer does not run: something would be
+// left that no count sees.
+func (a *attempt) detach(ctx context.Context) error {
+	ended, err := a.cloud.Detach(ctx, a.target())
+	for _, name := range ended {
+		a.note("removed by its exact name: %s", name)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return failure{
+			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
+			Message: fmt.Sprintf("the destroyer did not run, because ocpctl could not remove what has to go before it (%v)", err),
+			Next:    "wait: ocpctl tries again; if it happens again, ask an administrator to allow the refused calls for the runner's credentials",
+		}
+	}
+	return nil
 }
 
 // destroyAll divides the deadline: a destroyer that loops uses up only its own share, and one with nothing to remove leaves its share

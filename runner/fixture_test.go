@@ -65,6 +65,7 @@ type world struct {
 	lookup    error                                                         // what asking for that ends with
 	tagged    map[string]string                                             // what the cluster was tagged with
 	prepared  error                                                         // what preparing ends with
+	detached  error                                                         // what detaching ends with
 	power     error                                                         // what starting or stopping them ends with
 	asksFor   int                                                           // the number of the newest request for access, in every answer
 
@@ -358,6 +359,10 @@ func (c *fakeCloud) Contested(_ context.Context, t cloud.Target) ([]cloud.Contes
 		return nil, nil
 	}
 	return c.contested(t)
+}
+
+func (c *fakeCloud) Detach(context.Context, cloud.Target) ([]string, error) {
+	return nil, c.detached
 }
 
 func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) error {

@@ -33,6 +33,8 @@ type Cloud interface {
 	Verify(ctx context.Context, t cloud.Target) contract.Pass
 	// Contested lists resources that a destroyer of the target would find but that also have another cluster's mark.
 	Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error)
+	// Detach ends, before the destroyer runs, what nobody could tell to be the cluster's after it, and returns what it ended.
+	Detach(ctx context.Context, t cloud.Target) ([]string, error)
 	// Machines lists the cluster's machines, without those that are gone or going.
 	Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error)
 	// SetRunning starts or stops machines, and does not wait for it. It changes nothing about those that are as they should be.

@@ -69,3 +69,21 @@ func TestTheSameDependencyViolationStopsTheDestroyerAfterItsOwnLimit(t *testing.
 		require.Equal(t, []Refused{want}, r.All())
 	}
 }
+
+func TestADestroyerOnIBMCloudThatIsRefusedTheSameAgainAndAgainIsStopped(t *testing.T) {
+	const (
+		subnet  = `level=debug msg="Failed to delete subnet shop-x7k2p-subnet-compute-us-east-1: The subnet is in use and cannot be deleted. load balancer: r014-%d"`
+		deleted = `level=info msg="Deleted public gateway \"shop-x7k2p-pgateway-us-east-1\""`
+	)
+	r := NewRefusals(1, 3)
+	require.False(t, r.Line(fmt.Sprintf(subnet, 1)))
+	require.False(t, r.Line(fmt.Sprintf(subnet, 1)))
+	require.False(t, r.Line(deleted), "progress restarts the count")
+	require.False(t, r.Line(fmt.Sprintf(subnet, 1)))
+	require.False(t, r.Line(fmt.Sprintf(subnet, 1)))
+	require.Empty(t, r.All(), "a load balancer takes minutes to go")
+	require.True(t, r.Line(fmt.Sprintf(subnet, 2)), "another message does not make it another refusal")
+	require.Equal(t, []Refused{{
+		ARN: "subnet shop-x7k2p-subnet-compute-us-east-1", Message: "The subnet is in use and cannot be deleted. load balancer: r014-2", Blocked: true, times: 3,
+	}}, r.All())
+}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -192,6 +193,33 @@ func TestASweepRemovesTheVPCFromAPrivateZone(t *testing.T) {
 	_, err := s.client.Sweep(t.Context(), s.target)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"vpc " + neighbour + "-vpc", "permitted-network", "dns-record api.shop-2.internal.example.com"}, s.left())
+}
+
+// The installer's destroyer deletes the VPC, and then nobody can tell whose a permitted network was: it goes before, in a zone of any name.
+func TestAVPCIsTakenFromPrivateZonesBeforeItIsDestroyed(t *testing.T) {
+	s := newScene(t)
+	ours, theirs := s.vpcObject(t, "vpc", mine+"-vpc", "", ""), s.vpcObject(t, "vpc", neighbour+"-vpc", "", "")
+	for _, z := range s.All() {
+		if z.Type != "zone" || z.Service != "dns-svcs" {
+			continue
+		}
+		require.NotEqual(t, s.target.BaseDomain, z.Name)
+		for _, vpc := range []standin.Resource{ours, theirs} {
+			s.call(t, "POST", "/dns/v1/instances/"+z.Parent+"/dnszones/"+z.ID+"/permitted_networks", object{"type": "vpc", "permitted_network": object{"vpc_crn": vpc.CRN()}})
+		}
+	}
+	s.Refuse("dns:list_permitted_networks", 1, standin.Denied)
+	_, err := s.client.Detach(t.Context(), s.target)
+	require.Error(t, err, "or the destroyer would run, and it could never be found again")
+	ended, err := s.client.Detach(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Len(t, ended, 1)
+	require.Contains(t, ended[0], "permitted network ")
+	require.Eventually(t, func() bool { return len(s.left()) == 3 }, patience, time.Millisecond, "IBM Cloud removes it after it answered")
+	require.ElementsMatch(t, []string{"vpc " + mine + "-vpc", "vpc " + neighbour + "-vpc", "permitted-network"}, s.left())
+	ended, err = s.client.Detach(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Empty(t, ended)
 }
 
 // A ghost is what the resource controller still lists after its service forgot it.

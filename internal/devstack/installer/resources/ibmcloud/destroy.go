@@ -139,7 +139,14 @@ func (d *Destroy) complain(n int, kind string, err error) {
 	if n%quiet == 0 {
 		say = d.Warn
 	}
-	say("Failed to delete %s: %s", kind, err)
+	var several interface{ Unwrap() []error }
+	if !errors.As(err, &several) {
+		say("Failed to delete %s: %s", kind, err)
+		return
+	}
+	for _, one := range several.Unwrap() { // each begins with a name
+		say("Failed to delete %s %s", strings.ReplaceAll(kind, "-", " "), one)
+	}
 }
 
 // named deletes what has the infraID in its name, on the first page of a collection.
