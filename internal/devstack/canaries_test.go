@@ -17,20 +17,20 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// A whole life with a unique value in every secret, an install that fails with a log bundle and prints what it should not,
-// a second that is ready, and an end. None of the values is found anywhere but where it belongs: in the files of references,
+// A whole life with a unique value in every secret, an install that fails with a log bundle and prints what it should not, a second that is
+// ready, and an end; beside it a life on IBM Cloud. None of the values is found anywhere but where it belongs: in the files of references,
 // in what a living attempt works by, and under operate/.
 func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 	t.Parallel()
 	pull := base64.StdEncoding.EncodeToString([]byte("canary:pull-4f8a1c"))
 	given := devstack.Secrets{
 		Webhook: "canary-webhook-91b2", Slack: "canary-slack-7c3d", SlackBot: "canary-bot-2e6b", SlackApp: "canary-app-9d04", CloudKey: "canary/cloud+key/5e8f0a1b2c3d4e5f6a7b8c9d", RunnerKey: "canary/runner+key/77e1c0d9b8a7968574635241",
-		SweepKey: "canary/sweep+key/3a9c5e7f1b2d4c6e8f0a1b2c",
-		Pull:     fmt.Sprintf(`{"auths":{"registry.example.com":{"auth":%q,"email":"canary@example.com"}}}`, pull),
+		SweepKey: "canary/sweep+key/3a9c5e7f1b2d4c6e8f0a1b2c", IBMKey: "canary-ibmcloud-key-6b1f0e2d9c8a",
+		Pull: fmt.Sprintf(`{"auths":{"registry.example.com":{"auth":%q,"email":"canary@example.com"}}}`, pull),
 	}
 	l := newLifeOf(t, devstack.Config{Hour: time.Hour, Secrets: given})
 	scan := &secretScan{l: l, secrets: map[string]string{
-		"webhook secret": given.Webhook, "Slack's secret": given.Slack, "Slack's bot token": given.SlackBot, "Slack's app token": given.SlackApp, "cloud key": given.CloudKey, "runner's cloud key": given.RunnerKey, "sweep's cloud key": given.SweepKey, "pull secret": pull,
+		"webhook secret": given.Webhook, "Slack's secret": given.Slack, "Slack's bot token": given.SlackBot, "Slack's app token": given.SlackApp, "cloud key": given.CloudKey, "runner's cloud key": given.RunnerKey, "sweep's cloud key": given.SweepKey, ibmKey: given.IBMKey, "pull secret": pull,
 	}}
 	scan.addKey("ssh key", l.Dir+"/secrets/ssh-key")
 	scan.addKey("status key", l.Dir+"/secrets/status-key.pem")
@@ -47,19 +47,29 @@ func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 		"level=error msg=pullSecret: Invalid value: " + given.Pull, "level=info msg=key is " + given.RunnerKey + " and the hook's " + pull,
 	}}}))
 	require.NoError(t, l.GitHub.Label(pr, label, "maya"))
-	l.runUntil("ready at the second try", 4*time.Minute, func() bool { return l.newest().Status == "READY" })
+	l.runUntil("the first is accepted", time.Minute, func() bool { return len(l.clusters()) == 1 })
+	beside, err := l.GitHub.Open("Has secrets of IBM Cloud", "maya")
+	require.NoError(t, err)
+	require.NoError(t, l.GitHub.Label(beside, ibmLabel, "maya"))
+	l.runUntil("ready at the second try", 4*time.Minute, l.every("ready"))
 	require.Equal(t, 1, l.count("SELECT count(*) FROM attempts WHERE kind = 'create' AND outcome = 'failed'"))
 	scan.handOut(maya, will)
 	l.sweep()
 	scan.sources("while it is ready")
-	_, err = l.GitHub.Comment(pr, "/ocp destroy", "maya")
-	require.NoError(t, err)
-	l.runUntil("released", 2*time.Minute, l.every("released"))
+	for i, each := range []int{beside, pr} { // one after the other: a release while credentials are being deleted waits for the next time
+		_, err = l.GitHub.Comment(each, "/ocp destroy", "maya")
+		require.NoError(t, err)
+		l.runUntil("released, and its credentials deleted", 2*time.Minute, func() bool {
+			return l.count(`SELECT count(*) FROM removals WHERE kind = 'access' AND done_at IS NOT NULL`) == i+1
+		})
+	}
+	require.True(t, l.every("released")())
 	stop()
 	scan.everythingWasCaught()
 
 	scan.sources("at the end")
 	scan.pullRequestTexts(pr)
+	scan.pullRequestTexts(beside)
 	scan.database()
 	scan.files()
 	scan.artifacts()
@@ -78,7 +88,7 @@ func (s *secretScan) handOut(maya, will browser) {
 	s.add("AWS session", signature(session.Token))
 	visitor{life: s.l}.refused(http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusUnauthorized)
 
-	robot, id := visitor{s.l, session.Token}, s.l.newest().ID
+	robot, id := visitor{s.l, session.Token}, s.l.clusters()[0].ID
 	for _, used := range []bool{true, false} {
 		link := ask[client.Link](robot, http.MethodPost, "/api/v1/clusters/"+id+"/kubeconfig-links", nil, http.StatusCreated)
 		handle := link.URL[strings.LastIndexByte(link.URL, '/')+1:]

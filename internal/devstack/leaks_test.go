@@ -1,6 +1,7 @@
 package devstack_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -16,50 +17,43 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// named are the leaks that are nobody's to delete but a person's: the product only looks for them and tells. All others
-// it removes by itself.
-var named = []string{
-	installer.LeakVolume, installer.LeakSnapshot, installer.LeakDNS, installer.LeakForeign, installer.LeakGroupInUse,
+// leaky is a cloud on which every class of leaks is left.
+type leaky struct {
+	platform, label string
+	// named are the leaks that are nobody's to delete but a person's: the product only looks for them and tells. All others it removes by
+	// itself.
+	named []string
+	// removes is what the log says of classes, if it is not that something was removed by its exact name.
+	removes map[string]string
+	// together are classes that one cluster has; nil: each class has a cluster of its own.
+	together [][]string
+	left     func(name string) []leftThing // of one cluster, without what was planted beside it
+	free     func(id string) error
 }
+
+// leftThing is a resource that is left of a cluster.
+type leftThing struct{ Type, ID, Name string }
 
 func TestEveryClassOfLeaksIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
-	faults := installer.Faults{}
-	leaking := map[int]installer.Leak{} // by pull request
-	for _, leak := range installer.Leaks() {
-		pr, err := l.GitHub.Open("Leaks "+leak.Class, "maya")
-		require.NoError(t, err)
-		leaking[pr] = leak
-		command := leak.Command + "/" + l.nameOf(pr)
-		if strings.HasPrefix(leak.Command, "ccoctl-") {
-			command = leak.Command + "/" + strings.TrimRight(l.nameOf(pr)[:9], "-")
-		}
-		faults[command] = installer.Fault{Leak: []string{leak.Class}, Times: 1}
+	cloud := leaky{
+		platform: "aws", label: label, free: l.AWS.Free, left: l.leftOnAWS,
+		named: []string{installer.LeakVolume, installer.LeakSnapshot, installer.LeakDNS, installer.LeakForeign, installer.LeakGroupInUse},
+		// a balancer goes with its VPC, and a user when the destroyer is run again after the count named it
+		removes: map[string]string{installer.LeakBalancer: "%Deleted arn=%:loadbalancer/%", installer.LeakUser: "%Deleted arn=%:user/%"},
 	}
-	require.NoError(t, installer.WriteFaults(l.Faults(), faults))
+	leaking := l.openLeaks(cloud)
 	foreign := l.plantForeign(slices.Sorted(maps.Keys(leaking)))
-	for pr := range leaking {
-		require.NoError(t, l.GitHub.Label(pr, label, "maya"))
-	}
-	l.runUntil("all are ready", 4*time.Minute, func() bool {
-		return l.count("SELECT count(*) FROM clusters WHERE status = 'READY'") == len(leaking)
-	})
-	for pr, leak := range leaking {
-		if leak.Class == installer.LeakUser { // with minted credentials the cluster's operators would have made it
+	l.areReady(cloud, leaking)
+	for pr, leaks := range leaking {
+		if leaks[0].Class == installer.LeakUser { // with minted credentials the cluster's operators would have made it
 			infra := l.infraOf(pr)
 			_, err := l.AWS.Plant(aws.Resource{Service: "iam", Type: "user", Name: infra + "-openshift-ingress-x2x4x", Attrs: map[string]string{"path": "/"}, Tags: map[string]string{"kubernetes.io/cluster/" + infra: "owned"}})
 			require.NoError(t, err)
 		}
-		_, err := l.GitHub.Comment(pr, "/ocp destroy", "maya")
-		require.NoError(t, err)
 	}
-	for pr, leak := range leaking {
-		l.leakEnds(pr, leak)
-	}
-	left, err := os.ReadFile(l.Faults())
-	require.NoError(t, err)
-	require.JSONEq(t, "{}", string(left), "every leak was really left, so every fault is used up")
+	l.leaksEnd(cloud, leaking)
 	for _, f := range foreign {
 		i := slices.IndexFunc(l.AWS.All(), func(r aws.Resource) bool { return r.Seq == f.Seq })
 		require.GreaterOrEqual(t, i, 0, "gone, and was nobody's to take: %+v", f)
@@ -71,6 +65,96 @@ func TestEveryClassOfLeaksIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
 	l.assertNothingLeft()
 	l.assertSettled()
 }
+
+// openLeaks opens pull requests for all classes of a cloud's leaks, and has the tools leak them for those clusters.
+func (l *life) openLeaks(cloud leaky) (leaking map[int][]installer.Leak) {
+	l.t.Helper()
+	faults := installer.Faults{}
+	leaking = map[int][]installer.Leak{}
+	for _, leaks := range cloud.groups(l.t) {
+		pr, err := l.GitHub.Open("Leaks "+classes(leaks), "maya")
+		require.NoError(l.t, err)
+		leaking[pr] = leaks
+		for _, leak := range leaks {
+			command := leak.Command + "/" + l.nameOf(pr)
+			if strings.HasPrefix(leak.Command, "ccoctl-") {
+				command = leak.Command + "/" + strings.TrimRight(l.nameOf(pr)[:9], "-")
+			}
+			faults[command] = installer.Fault{Leak: append(faults[command].Leak, leak.Class), Times: 1}
+		}
+	}
+	require.NoError(l.t, installer.WriteFaults(l.Faults(), faults))
+	return leaking
+}
+
+// groups are all classes of the cloud, as clusters have them.
+func (c leaky) groups(t testing.TB) (groups [][]installer.Leak) {
+	t.Helper()
+	all := installer.LeaksOn(c.platform)
+	if c.together == nil {
+		for _, leak := range all {
+			groups = append(groups, []installer.Leak{leak})
+		}
+		return groups
+	}
+	require.Len(t, slices.Concat(c.together...), len(all), "every class once")
+	for _, names := range c.together {
+		var leaks []installer.Leak
+		for _, class := range names {
+			i := slices.IndexFunc(all, func(leak installer.Leak) bool { return leak.Class == class })
+			require.GreaterOrEqual(t, i, 0, class)
+			leaks = append(leaks, all[i])
+		}
+		groups = append(groups, leaks)
+	}
+	return groups
+}
+
+func classes(leaks []installer.Leak) string {
+	var names []string
+	for _, leak := range leaks {
+		names = append(names, leak.Class)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (l *life) areReady(cloud leaky, leaking map[int][]installer.Leak) {
+	l.t.Helper()
+	for pr := range leaking {
+		require.NoError(l.t, l.GitHub.Label(pr, cloud.label, "maya"))
+	}
+	l.runUntil("all are ready", 4*time.Minute, func() bool {
+		return l.count("SELECT count(*) FROM clusters WHERE status = 'READY'") == len(leaking)
+	})
+}
+
+// leaksEnd has every cluster destroyed and sees every class of leaks to its end.
+func (l *life) leaksEnd(cloud leaky, leaking map[int][]installer.Leak) {
+	l.t.Helper()
+	for pr := range leaking {
+		_, err := l.GitHub.Comment(pr, "/ocp destroy", "maya")
+		require.NoError(l.t, err)
+	}
+	for pr, leaks := range leaking {
+		l.leakEnds(cloud, pr, leaks)
+	}
+	left, err := os.ReadFile(l.Faults())
+	require.NoError(l.t, err)
+	require.JSONEq(l.t, "{}", string(left), "every leak was really left, so every fault is used up")
+}
+
+func (l *life) leftOnAWS(name string) (left []leftThing) {
+	for _, r := range l.AWS.Resources(name) {
+		if r.Tags["InstallationId"] != "elsewhere" && (r.Tags["Team"] != "platform" || r.Tags["ClusterId"] != "") {
+			left = append(left, leftThing{r.Type, r.ID, r.Name})
+		}
+	}
+	return left
+}
+
+// logged counts the lines of a pull request's cluster that are like a text.
+const logged = `SELECT count(*) FROM log_chunks g JOIN attempts a ON a.id = g.attempt_id JOIN clusters c ON c.id = a.cluster_id
+	WHERE c.pr_number = $1 AND g.body LIKE $2`
 
 func (l *life) nameOf(pr int) string { return fmt.Sprintf("pr%d-shop", pr) }
 
@@ -105,15 +189,13 @@ func (l *life) plantForeign(prs []int) []aws.Resource {
 
 // namesWhatIsInTheWay: AWS refuses again and again to delete a security group that a network interface of somebody else uses. The
 // destroyer is stopped for that, an hour before its deadline, and what is in the way stands first wherever people look.
-func (l *life) namesWhatIsInTheWay(pr int, left []aws.Resource) {
+func (l *life) namesWhatIsInTheWay(pr int, left []leftThing) {
 	l.t.Helper()
-	i := slices.IndexFunc(left, func(r aws.Resource) bool { return r.Type == "network-interface" })
+	i := slices.IndexFunc(left, func(r leftThing) bool { return r.Type == "network-interface" })
 	require.GreaterOrEqual(l.t, i, 0, "%+v", left)
 	held := left[i].ID
-	require.Positive(l.t, l.count(`SELECT count(*) FROM log_chunks g JOIN attempts a ON a.id = g.attempt_id JOIN clusters c ON c.id = a.cluster_id
-		WHERE c.pr_number = $1 AND g.body LIKE '%destroy was stopped: it cannot remove %DependencyViolation%'`, pr))
-	require.Zero(l.t, l.count(`SELECT count(*) FROM log_chunks g JOIN attempts a ON a.id = g.attempt_id JOIN clusters c ON c.id = a.cluster_id
-		WHERE c.pr_number = $1 AND g.body LIKE '%destroy did not finish within its deadline%'`, pr))
+	require.Positive(l.t, l.count(logged, pr, "%destroy was stopped: it cannot remove %DependencyViolation%"))
+	require.Zero(l.t, l.count(logged, pr, "%destroy did not finish within its deadline%"))
 	var evidence, message string
 	require.NoError(l.t, l.pool.QueryRow(l.ctx, `
 		SELECT f.evidence[1], a.message FROM findings f JOIN clusters c ON c.id = f.cluster_id
@@ -128,40 +210,29 @@ func (l *life) namesWhatIsInTheWay(pr int, left []aws.Resource) {
 	})
 }
 
-// removes is what the log says of classes that the destroyer itself removes: a balancer with its VPC, and a user when it is
-// run again after the count named it. Everything else is removed by its exact name.
-var removes = map[string]string{
-	installer.LeakBalancer: "%Deleted arn=%:loadbalancer/%",
-	installer.LeakUser:     "%Deleted arn=%:user/%",
-}
-
-// leakEnds sees one class of leaks to its end: removed by the product, or named with who can free it, then freed by a
-// person, then released.
-func (l *life) leakEnds(pr int, leak installer.Leak) {
+// leakEnds sees the leaks of one cluster to their end: removed by the product, or named with who can free it, then freed by a person, then
+// released.
+func (l *life) leakEnds(cloud leaky, pr int, leaks []installer.Leak) {
 	l.t.Helper()
+	leak := leaks[0]
 	var phase, blockers, why string
-	l.runUntil(leak.Class+": released or blocked", 3*time.Minute, func() bool {
+	l.runUntil(classes(leaks)+": released or blocked", 3*time.Minute, func() bool {
 		require.NoError(l.t, l.pool.QueryRow(l.ctx, "SELECT phase, array_to_string(blockers, '; '), why FROM clusters WHERE pr_number = $1", pr).Scan(&phase, &blockers, &why))
 		return phase == "released" || phase == "destroy_blocked"
 	})
-	l.t.Logf("%-18s %s %s", leak.Class, phase, blockers)
-	if !slices.Contains(named, leak.Class) {
+	l.t.Logf("%-18s %s %s", classes(leaks), phase, blockers)
+	if !slices.Contains(cloud.named, leak.Class) {
 		require.Equal(l.t, "released", phase, "%s: %s", leak.Class, why)
-		says, ok := removes[leak.Class]
-		if !ok {
-			says = "%removed by its exact name%"
+		for _, leak := range leaks {
+			says := cmp.Or(cloud.removes[leak.Class], "%removed by its exact name%")
+			require.Positive(l.t, l.count(logged, pr, says), "%s: it is gone, and nobody says who removed it", leak.Class)
 		}
-		require.Positive(l.t, l.count(`SELECT count(*) FROM log_chunks g JOIN attempts a ON a.id = g.attempt_id JOIN clusters c ON c.id = a.cluster_id
-			WHERE c.pr_number = $1 AND g.body LIKE $2`, pr, says), "%s: it is gone, and nobody says who removed it", leak.Class)
 		return
 	}
 	require.Equal(l.t, "destroy_blocked", phase, "%s: %s", leak.Class, why)
-	left := l.AWS.Resources(l.nameOf(pr))
-	left = slices.DeleteFunc(left, func(r aws.Resource) bool {
-		return r.Tags["InstallationId"] == "elsewhere" || r.Tags["Team"] == "platform" && r.Tags["ClusterId"] == ""
-	})
+	left := cloud.left(l.nameOf(pr))
 	require.NotEmpty(l.t, left, "%s: blocked by nothing", leak.Class)
-	require.True(l.t, slices.ContainsFunc(left, func(r aws.Resource) bool {
+	require.True(l.t, slices.ContainsFunc(left, func(r leftThing) bool {
 		return strings.Contains(why+blockers, r.ID) || r.Name != "" && strings.Contains(why+blockers, strings.TrimSuffix(r.Name, "."))
 	}), "%s: what is left is not named: %s; %s; %+v", leak.Class, why, blockers, left)
 	l.runUntil(leak.Class+": the comment names its page", 20*time.Second, func() bool {
@@ -177,7 +248,7 @@ func (l *life) leakEnds(pr int, leak installer.Leak) {
 	}
 	for _, r := range left { // as the person who is named would
 		if r.Type != "vpc" && r.Type != "security-group" {
-			require.NoError(l.t, l.AWS.Free(r.ID))
+			require.NoError(l.t, cloud.free(r.ID))
 		}
 	}
 	l.runUntil(leak.Class+": released once it was freed", 3*time.Minute, func() bool {

@@ -143,6 +143,7 @@ func (t *Tools) oc(ctx context.Context, dir string, hear func(string), args ...s
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create a directory for oc: %w", err)
 	}
+	tool.Cloud = nil // it asks a registry, and needs no credentials of a cloud
 	last := ""
 	exit, err := tool.Run(ctx, Command{
 		Args: append(args, "--registry-config="+registry), Dir: dir, Deadline: extractDeadline, OnLine: func(line string) {

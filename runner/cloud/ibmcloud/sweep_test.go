@@ -111,6 +111,18 @@ func TestASweepReclaimsStorageThatWasDeletedBefore(t *testing.T) {
 	require.Equal(t, []string{"instance reports-cos", "policy", "reclamation reports-cos"}, s.left())
 }
 
+// Nor can anybody tell whose an authorization was once the storage is reclaimed.
+func TestAuthorizationsGoBeforeTheStorageIsDestroyed(t *testing.T) {
+	s := newScene(t)
+	s.authorization(t, s.storage(t, mine+"-cos", ""))
+	s.authorization(t, s.storage(t, neighbour+"-cos", ""))
+	ended, err := s.client.Detach(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Len(t, ended, 1)
+	require.Contains(t, ended[0], "authorization policy ")
+	require.Equal(t, []string{"instance " + mine + "-cos", "instance " + neighbour + "-cos", "policy"}, s.left())
+}
+
 func TestASweepAfterTheResourceGroupIsGoneFindsWhatIsLeftByName(t *testing.T) {
 	s := newScene(t)
 	other := s.group(t, "kept")

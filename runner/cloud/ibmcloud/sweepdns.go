@@ -2,7 +2,6 @@ package ibmcloud
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -40,36 +39,6 @@ func (s *sweep) dns(ctx context.Context, t cloud.Target, found []regional) {
 		}
 		s.permitted(ctx, z, found)
 	}
-}
-
-// Detach removes the cluster's VPCs from the networks that may ask private zones, and returns what it removed. Call it before the installer's
-// destroy, which deletes the VPCs: afterwards nobody can tell whose such a network was.
-func (c *Client) Detach(ctx context.Context, t cloud.Target) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
-	defer cancel()
-	account, err := c.checkedAccount(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	s := &sweep{Client: c, owner: ownerOf(t), account: account}
-	if err := c.findGroups(ctx, account, s.owner); err != nil {
-		return nil, err
-	}
-	var found []regional
-	for _, region := range regionsOf(t) {
-		all, err := c.objectsIn(ctx, region, vpcs)
-		if err != nil {
-			return nil, err
-		}
-		ours := slices.DeleteFunc(all, func(obj object) bool { return !s.owner.owns(obj) })
-		found = append(found, regional{region, map[string][]object{vpcs.name: ours}})
-	}
-	private, err := s.privateZones(ctx)
-	s.fail("look for private zones", err)
-	for _, z := range private {
-		s.permitted(ctx, z, found)
-	}
-	return s.deleted, errors.Join(s.errs...)
 }
 
 // records deletes the records with our exact names. They are CNAMEs of load balancers; if one leads to a load balancer that is somebody

@@ -96,9 +96,7 @@ func (s *sweep) iam(ctx context.Context) {
 	s.fail("sweep", err)
 	for _, p := range policies {
 		if s.ownsPolicy(ctx, p, ids, complete) {
-			callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-			s.did(p.Type+" policy "+p.ID, done(s.policies.DeleteV2PolicyWithContext(callCtx, &iampolicymanagementv1.DeleteV2PolicyOptions{ID: &p.ID})))
-			cancel()
+			s.deletePolicy(ctx, p)
 		}
 	}
 	if err != nil {
@@ -111,6 +109,12 @@ func (s *sweep) iam(ctx context.Context) {
 			cancel()
 		}
 	}
+}
+
+func (s *sweep) deletePolicy(ctx context.Context, p policy) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	s.did(p.Type+" policy "+p.ID, done(s.policies.DeleteV2PolicyWithContext(ctx, &iampolicymanagementv1.DeleteV2PolicyOptions{ID: &p.ID})))
 }
 
 // ownsPolicy reports that a policy is this cluster's: the authorization of its storage, one of its service IDs', or one about its resource
