@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
@@ -135,20 +137,42 @@ func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit instal
 	return exit, last, err
 }
 
-// checkCredentials checks that ccoctl wrote what the installer needs, and registers the signer's key as a secret. The API keys in IBM Cloud's
-// manifests are recognised by their form.
+// checkCredentials checks that ccoctl wrote what the installer needs, and registers as secrets the signer's key, or the API keys in IBM Cloud's
+// manifests.
 func (a *attempt) checkCredentials() error {
-	if made, err := os.ReadDir(a.ccoDir("out/manifests")); err != nil || len(made) == 0 {
+	made, err := os.ReadDir(a.ccoDir("out/manifests"))
+	if err != nil || len(made) == 0 {
 		return ccoFailed("ccoctl succeeded, but wrote no manifests")
 	}
 	if !a.platform.SigningKey() {
-		return nil
+		return a.hideServiceKeys(made)
 	}
 	key, err := os.ReadFile(a.ccoDir("out/tls/bound-service-account-signing-key.key"))
 	if err != nil || len(key) == 0 {
 		return ccoFailed("ccoctl succeeded, but wrote no signing key")
 	}
 	a.cfg.Redact.Add(secret.New(string(key)))
+	return nil
+}
+
+// hideServiceKeys registers the API keys of the operators' service IDs with the redactor (cloud-credential-operator
+// pkg/cmd/provisioning/ibmcloud: ibmcloud_api_key of each Secret).
+func (a *attempt) hideServiceKeys(manifests []os.DirEntry) error {
+	for _, each := range manifests {
+		raw, err := os.ReadFile(filepath.Join(a.ccoDir("out/manifests"), each.Name()))
+		if err != nil {
+			return fmt.Errorf("read what ccoctl wrote: %w", err)
+		}
+		var secrets struct {
+			StringData struct {
+				Key string `yaml:"ibmcloud_api_key"`
+			} `yaml:"stringData"`
+		}
+		if err := yaml.Unmarshal(raw, &secrets); err != nil {
+			return ccoFailed("ccoctl succeeded, but wrote a manifest that is no YAML: " + each.Name())
+		}
+		a.cfg.Redact.Add(secret.New(secrets.StringData.Key))
+	}
 	return nil
 }
 

@@ -33,7 +33,7 @@ func newIBMWorld(t *testing.T, kind string) *world {
 	w.spec.InstallConfig = "apiVersion: v1\nbaseDomain: labs.example.com\nmetadata: {name: shop}\ncredentialsMode: Manual\nplatform: {ibmcloud: {region: us-south}}\ncontrolPlane: {name: master, replicas: 3, platform: {ibmcloud: {type: bx2-4x16}}}\ncompute: [{name: worker, replicas: 0}]\n"
 	w.found = names.Found{Account: ibmAccount, CISInstanceCRN: ibmZone}
 	w.own(cloud.Keys{Secret: secret.New("CANARY-api-key")})
-	w.on("create", "true") // there is no file of AWS keys to print from
+	w.on("create", `say "an operator uses CANARY-service-key"`)
 	w.metadata(ibmAccount, ibmZone)
 	return w
 }
@@ -66,6 +66,7 @@ func TestOnIBMCloudTheResourceGroupIsMadeAfterItsNameWasRecorded(t *testing.T) {
 	environ := readFile(t, filepath.Join(w.dir, "environ"))
 	require.Contains(t, environ, "IC_API_KEY=CANARY-api-key", "the installer reads its key nowhere else")
 	require.NotContains(t, environ, "AWS_", "the keys of the artifact bucket are not the installer's business")
+	require.Contains(t, w.logText(), "an operator uses [redacted]")
 	for where, text := range w.everythingReported() {
 		if where != "environments" {
 			require.NotContains(t, text, "CANARY-api-key", where)
