@@ -179,7 +179,7 @@ func (a *attempt) hideServiceKeys(manifests []os.DirEntry) error {
 func ccoFailed(text string) failure {
 	return failure{
 		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's credentials could not be created: " + text, Retryable: true,
-		Next: "try again later; if it happens again, ask an administrator to give the runner's role the permissions that ccoctl needs (deploy/terraform/policies/permissions.json lists them; roles may need OCPCTL_PERMISSIONS_BOUNDARY)",
+		Next: "try again later; if it happens again, ask an administrator to give the runner's credentials the permissions that ccoctl needs (AWS: deploy/terraform/policies/permissions.json lists them, and roles may need OCPCTL_PERMISSIONS_BOUNDARY; IBM Cloud: service IDs, API keys and access policies)",
 	}
 }
 
