@@ -1,7 +1,6 @@
 package aws_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -82,11 +81,6 @@ func (s *scene) bucket(t *testing.T, name, tag string) {
 		_, err := s.S3.Client().PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: &name, Tagging: &s3types.Tagging{TagSet: []s3types.Tag{{Key: &key, Value: &value}}}})
 		require.NoError(t, err)
 	}
-	ctx := context.WithoutCancel(t.Context())
-	t.Cleanup(func() { // the S3 server is shared by the package's tests; most of these are gone by then
-		_, _ = s.S3.Client().DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &name, Key: awssdk.String("a/b")})
-		_, _ = s.S3.Client().DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &name})
-	})
 }
 
 func (s *scene) plant(t *testing.T, r standin.Resource) standin.Resource {

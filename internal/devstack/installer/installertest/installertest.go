@@ -66,7 +66,32 @@ func Start(t testing.TB) *World {
 	w := &World{AWS: server, S3: s3test.Shared(t), Binary: path, Faults: filepath.Join(t.TempDir(), "faults.json")}
 	s3test.Setenv(t)
 	t.Setenv("AWS_ENDPOINT_URL", server.URL())
+	w.emptyS3(t)
 	return w
+}
+
+// emptyS3 deletes the buckets that the programs made in earlier tests: S3 is the process's, unlike the rest of the cloud.
+func (w *World) emptyS3(t testing.TB) {
+	t.Helper()
+	client := w.S3.Client()
+	buckets, err := client.ListBuckets(t.Context(), &s3sdk.ListBucketsInput{})
+	require.NoError(t, err)
+	for _, b := range buckets.Buckets {
+		if strings.HasPrefix(*b.Name, s3test.Prefix) {
+			continue
+		}
+		objects := s3sdk.NewListObjectsV2Paginator(client, &s3sdk.ListObjectsV2Input{Bucket: b.Name})
+		for objects.HasMorePages() {
+			page, err := objects.NextPage(t.Context())
+			require.NoError(t, err)
+			for _, o := range page.Contents {
+				_, err := client.DeleteObject(t.Context(), &s3sdk.DeleteObjectInput{Bucket: b.Name, Key: o.Key})
+				require.NoError(t, err)
+			}
+		}
+		_, err := client.DeleteBucket(t.Context(), &s3sdk.DeleteBucketInput{Bucket: b.Name})
+		require.NoError(t, err)
+	}
 }
 
 // InstallConfig returns a small cluster's install-config, with Mint credentials and the given number of workers.

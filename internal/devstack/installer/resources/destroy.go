@@ -145,6 +145,10 @@ func (d *Destroy) find(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("get tagged resources: %w", err)
 	}
+	arns = slices.DeleteFunc(arns, func(arn string) bool { // the tagging API knows some users: no rule says which
+		kind, _ := kindAndID(arn)
+		return d.blind(kind)
+	})
 	inIAM, err := d.findIAM(ctx, d.InfraID, d.Identifiers)
 	if err != nil {
 		return nil, fmt.Errorf("get IAM roles and users: %w", err)

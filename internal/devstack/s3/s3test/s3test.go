@@ -37,10 +37,13 @@ func Shared(t testing.TB) *s3.Server {
 	return s
 }
 
+// Prefix begins the names of the buckets that tests make for themselves.
+const Prefix = "test-"
+
 // Bucket creates an empty bucket on the shared server and returns its name.
 func Bucket(t testing.TB) string {
 	t.Helper()
-	name := "test-" + strings.ToLower(rand.Text())
+	name := Prefix + strings.ToLower(rand.Text())
 	require.NoError(t, Shared(t).CreateBucket(t.Context(), name))
 	return name
 }
