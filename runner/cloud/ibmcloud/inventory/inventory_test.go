@@ -13,6 +13,7 @@ import (
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -30,16 +31,18 @@ const (
 
 var began = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// scene is a stand-in of IBM Cloud, and a sweep's client.
+// scene is a stand-in of IBM Cloud, and a sweep's client with no more access than a sweep has.
 type scene struct {
 	*standin.Server
 	client *inventory.Client
 }
 
-func start(t *testing.T) *scene {
+func start(t *testing.T, more ...standin.Caller) *scene {
 	t.Helper()
+	access, err := policies.Sweep()
+	require.NoError(t, err)
 	server, err := standin.Start(t.Context(), standin.Config{
-		Account: account, Now: func() time.Time { return began }, Callers: []standin.Caller{{Name: "ours", APIKey: "key-of-tests"}},
+		Account: account, Now: func() time.Time { return began }, Callers: append(more, standin.Caller{Name: "ours", APIKey: "key-of-tests", Access: &access}),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
