@@ -3,6 +3,8 @@ package inventory_test
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 )
 
 // The tests of this package run with the sweep's access, so nothing is missing from it. Here, nothing of it is too much: without one of its roles, a
@@ -40,4 +44,19 @@ func TestASweepNeedsEveryRoleOfItsList(t *testing.T) {
 		}
 		require.True(t, err != nil || seen < len(ids), "a sweep %s sees the same: take the role out of the list", caller.APIKey)
 	}
+}
+
+func TestASweepWithTheTrustedProfileOfItsPodSeesTheSame(t *testing.T) {
+	s := start(t)
+	ids, _, _ := s.settle(t)
+	token := filepath.Join(t.TempDir(), "sa-token")
+	require.NoError(t, os.WriteFile(token, []byte("token-of-the-pod"), 0o600))
+	env := map[string]string{"IBMCLOUD_TRUSTED_PROFILE_ID": "Profile-sweep", "IBMCLOUD_CR_TOKEN_FILENAME": token, "IBMCLOUD_IAM_API_ENDPOINT": s.URL("iam", "")}
+	auth, err := access.Authenticate(cloud.Keys{}, func(name string) string { return env[name] }, nil)
+	require.NoError(t, err)
+	s.client = s.with(t, auth)
+	of, err := s.client.Account(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, account, of)
+	require.ElementsMatch(t, ids, slices.Collect(maps.Keys(s.look(t))))
 }
