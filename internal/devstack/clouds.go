@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	ibmpolicies "github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -45,8 +46,12 @@ func (h *Stack) tombstone() time.Duration {
 }
 
 func (h *Stack) startIBMCloud(ctx context.Context) (err error) {
+	access, err := ibmpolicies.Runner()
+	if err != nil {
+		return err
+	}
 	h.IBMCloud, err = ibmcloud.Start(ctx, ibmcloud.Config{
-		Addr: addr(h.Ports.IBMCloud), Account: IBMAccount, StatePath: h.state("ibmcloud.json"), Callers: []ibmcloud.Caller{{APIKey: h.Secrets.IBMKey}},
+		Addr: addr(h.Ports.IBMCloud), Account: IBMAccount, StatePath: h.state("ibmcloud.json"), Callers: []ibmcloud.Caller{{APIKey: h.Secrets.IBMKey, Access: &access}},
 	})
 	return err
 }
