@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -103,7 +104,7 @@ func (t *Run) costs(ctx context.Context) (map[string]map[string]cost, error) {
 			if !known {
 				return nil, fmt.Errorf("the price list of %s has no price for %+v", cloud, u)
 			}
-			add(cloud, clusters[u.Cluster].Name, cost{metered: cents})
+			add(cloud, clusters[strings.ToLower(u.Cluster)].Name, cost{metered: cents})
 		}
 	}
 	report, err := t.usage(ctx)
@@ -111,7 +112,7 @@ func (t *Run) costs(ctx context.Context) (map[string]map[string]cost, error) {
 		return nil, err
 	}
 	for _, line := range report.Items {
-		of, known := clusters[line.Key]
+		of, known := clusters[strings.ToLower(line.Key)]
 		if !known {
 			return nil, fmt.Errorf("the report has a line of a cluster that does not exist: %+v", line)
 		}
@@ -140,7 +141,7 @@ func (t *Run) usage(ctx context.Context) (report client.UsageReport, err error) 
 }
 
 // printCosts prints what the clusters on a cloud cost by how they spent the night, and the cluster that differs most. It returns an error
-// unless the report agrees with the cloud's meter.
+// unless the report agrees with the cloud's meter, and the meter knows whose everything was.
 func (t *Run) printCosts(cloud string, done []*cycle, costs map[string]cost) error {
 	var all cost
 	byNight, worst, worstName := map[string]*cost{}, 0.0, "none"
@@ -180,12 +181,16 @@ func (t *Run) printCosts(cloud string, done []*cycle, costs map[string]cost) err
 		return fmt.Errorf("on %s the report says %.2f $ and the cloud's meter %.2f $, which differs by more than %.0f %%",
 			cloud, all.reported/100, all.metered/100, 100*mostError)
 	}
+	if unknown.metered > mostError*all.metered {
+		return fmt.Errorf("on %s the cloud's meter counts %.2f $ for no cluster of the soak", cloud, unknown.metered/100)
+	}
 	return nil
 }
 
 // listed is what the database says of a cluster.
 type listed struct{ ID, Name, Platform string }
 
+// clustersByID returns all clusters by their ids in lower case, which is how IBM Cloud keeps tags.
 func (t *Run) clustersByID(ctx context.Context) (map[string]listed, error) {
 	rows, err := t.pool.Query(ctx, "SELECT id, name, platform FROM clusters")
 	if err != nil {
@@ -194,7 +199,7 @@ func (t *Run) clustersByID(ctx context.Context) (map[string]listed, error) {
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[listed])
 	byID := map[string]listed{}
 	for _, c := range all {
-		byID[c.ID] = c
+		byID[strings.ToLower(c.ID)] = c
 	}
 	return byID, err
 }

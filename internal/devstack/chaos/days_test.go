@@ -61,5 +61,7 @@ func TestTheReportHasToAgreeWithEachCloudsMeter(t *testing.T) {
 	require.ErrorContains(t, run.printCosts("aws", done, aws(989)), "on aws")
 	ibm := map[string]cost{"two": {reported: 1100, metered: 1000}, "three": {reported: 900, metered: 990}, "": {metered: 10}}
 	require.NoError(t, run.printCosts("ibmcloud", done, ibm), "clusters of one cloud are compared together")
+	ibm = map[string]cost{"two": {reported: 1000}, "three": {reported: 1000}, "": {metered: 2000}}
+	require.ErrorContains(t, run.printCosts("ibmcloud", done, ibm), "counts 20.00 $ for no cluster")
 	require.ErrorContains(t, run.printCosts("ibmcloud", done, nil), "on ibmcloud", "a meter that counts nothing says nothing")
 }
