@@ -14,8 +14,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
-	"github.com/ocpctl/ocpctl/internal/devstack/meter"
-	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // mostError is how much what is reported may differ from what the cloud's meter counts.
@@ -84,27 +82,20 @@ func (t *Run) costs(ctx context.Context) (map[string]map[string]cost, error) {
 	if err != nil {
 		return nil, err
 	}
-	costs := map[string]map[string]cost{"aws": {}, "ibmcloud": {}}
+	metered, err := t.Metered()
+	if err != nil {
+		return nil, err
+	}
+	costs := map[string]map[string]cost{}
 	add := func(cloud, cluster string, more cost) {
 		sum := costs[cloud][cluster]
 		sum.add(more)
 		costs[cloud][cluster] = sum
 	}
-	catalogue, err := profiles.Embedded()
-	if err != nil {
-		return nil, err
-	}
-	for cloud, used := range map[string][]meter.Used{"aws": t.AWS.Meter(), "ibmcloud": t.IBMCloud.Meter()} {
-		prices, known := catalogue.PriceList(cloud)
-		if !known {
-			return nil, fmt.Errorf("the built-in catalogue has no price list for %s", cloud)
-		}
-		for _, u := range used {
-			cents, known := u.Cents(prices)
-			if !known {
-				return nil, fmt.Errorf("the price list of %s has no price for %+v", cloud, u)
-			}
-			add(cloud, clusters[strings.ToLower(u.Cluster)].Name, cost{metered: cents})
+	for cloud, byID := range metered {
+		costs[cloud] = map[string]cost{}
+		for id, cents := range byID {
+			add(cloud, clusters[id].Name, cost{metered: cents})
 		}
 	}
 	report, err := t.usage(ctx)
@@ -190,7 +181,7 @@ func (t *Run) printCosts(cloud string, done []*cycle, costs map[string]cost) err
 // listed is what the database says of a cluster.
 type listed struct{ ID, Name, Platform string }
 
-// clustersByID returns all clusters by their ids in lower case, which is how IBM Cloud keeps tags.
+// clustersByID returns all clusters by their ids in lower case.
 func (t *Run) clustersByID(ctx context.Context) (map[string]listed, error) {
 	rows, err := t.pool.Query(ctx, "SELECT id, name, platform FROM clusters")
 	if err != nil {

@@ -189,8 +189,7 @@ func (d *days) passTo(ctx context.Context, at time.Duration) error {
 	if err := MoveBack(ctx, d.pool, by); err != nil {
 		return err
 	}
-	d.AWS.Elapse(by)
-	d.IBMCloud.Elapse(by)
+	d.Elapse(by)
 	return nil
 }
 
