@@ -139,6 +139,7 @@ func TestOtherProcessesSetFaultsAndLook(t *testing.T) {
 	require.Equal(t, http.StatusOK, send("refuse", `{"call":"vpc:delete_vpc","times":1}`).StatusCode)
 	require.Equal(t, http.StatusOK, send("lag", `{"lag":{"groups":"1s"}}`).StatusCode)
 	require.Equal(t, http.StatusBadRequest, send("lag", `{"lag":{"groups":"soon"}}`).StatusCode)
+	require.Equal(t, http.StatusBadRequest, send("lag", `{"lag":{"elephants":"1s"}}`).StatusCode)
 	require.Equal(t, http.StatusBadRequest, send("limit", `{"name":"elephants"}`).StatusCode)
 	resp, err := http.Get(c.Base() + "/_standin/resources?match=somebody-else")
 	require.NoError(t, err)
