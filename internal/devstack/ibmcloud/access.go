@@ -20,6 +20,7 @@ type Caller struct {
 	APIKey  string   //
 	IAMID   string   // IBMid-…; empty: made from the key's position
 	Denied  []string // patterns of calls that it may not make: "vpc:delete_*"
+	Groups  []string // names of the only resource groups that it has access to; nil: all. Lists leave out the rest without saying so
 }
 
 // Profile is a trusted profile that pods may use.
@@ -34,6 +35,7 @@ type Profile struct {
 type caller struct {
 	account, iamID string
 	denied         []string
+	groups         []string
 }
 
 // APIKey is the first configured key of an account; empty account: of the configuration's.
@@ -135,7 +137,7 @@ func (s *Server) callerOf(key string) (caller, bool) {
 		if c.APIKey != key {
 			continue
 		}
-		who := caller{account: c.Account, iamID: c.IAMID, denied: c.Denied}
+		who := caller{account: c.Account, iamID: c.IAMID, denied: c.Denied, groups: c.Groups}
 		if who.iamID == "" {
 			who.iamID = "IBMid-" + strings.Repeat("0", 9) + string(rune('A'+i))
 		}
@@ -175,12 +177,12 @@ func (c *call) authenticate() error {
 	}
 	c.server.mu.Lock()
 	over := said.Exact <= c.server.expire.UnixNano() && !c.server.expire.IsZero()
-	denied := c.server.deniedTo(said.IAMID)
+	denied, groups := c.server.rightsOf(said.IAMID)
 	c.server.mu.Unlock()
 	if over || time.Now().Unix() >= said.Expires {
 		return no
 	}
-	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied}
+	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied, groups: groups}
 	for _, pattern := range c.who.denied {
 		if match, err := path.Match(pattern, c.op); err != nil || match {
 			return c.denied()
@@ -189,19 +191,53 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// deniedTo are the patterns of calls that somebody may not make. The server's mutex is held.
-func (s *Server) deniedTo(iamID string) []string {
+// rightsOf are the patterns of calls that somebody may not make, and the only resource groups that it has access to. The server's mutex is
+// held.
+func (s *Server) rightsOf(iamID string) (denied, groups []string) {
 	for _, c := range s.cfg.Callers {
 		if who, _ := s.callerOf(c.APIKey); who.iamID == iamID {
-			return c.Denied
+			return c.Denied, c.Groups
 		}
 	}
 	for _, p := range s.cfg.Profiles {
 		if "iam-"+p.ID == iamID {
-			return p.Denied
+			return p.Denied, nil
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// all leaves out of a list what the caller has no access to.
+func (c *call) all(match func(*Resource) bool) []*Resource {
+	return c.world.all(func(r *Resource) bool { return match(r) && (!c.reads() || c.mayRead(r)) })
+}
+
+// mayRead reports that the caller has access to a resource: to its resource group, or to what it is a part of. Identities and policies are in
+// no group: who has access to some groups only sees itself and what is about those.
+func (c *call) mayRead(r *Resource) bool {
+	if c.who.groups == nil {
+		return true
+	}
+	inGroup := func(id string) bool {
+		g := c.world.first(func(g *Resource) bool { return g.Type == "resource-group" && g.ID == id })
+		return g != nil && contains(c.who.groups, g.Name)
+	}
+	switch {
+	case r.Type == "resource-group":
+		return contains(c.who.groups, r.Name)
+	case r.Service == identity:
+		return r.Attrs["iam_id"] == c.who.iamID
+	case r.Type == "policy":
+		p := policyOf(r)
+		return slices.ContainsFunc(p.Subject, func(a attribute) bool { return a.Key == "iam_id" && a.Value == c.who.iamID }) ||
+			slices.ContainsFunc(p.Resource, func(a attribute) bool { id, _ := a.Value.(string); return inGroup(id) })
+	case r.Group != "":
+		return inGroup(r.Group)
+	case r.Parent != "":
+		parent := c.world.first(func(p *Resource) bool { return p.ID == r.Parent && p.Account == r.Account })
+		return parent == nil || c.mayRead(parent)
+	}
+	return true
 }
 
 // denied is each service's error for a caller without the role that a call needs.

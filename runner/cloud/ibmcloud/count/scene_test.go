@@ -39,7 +39,8 @@ func start(t *testing.T) *scene {
 	s := &scene{now: time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)}
 	server, err := standin.Start(t.Context(), standin.Config{
 		Account: account, RetryAfter: 0, Now: func() time.Time { return s.now },
-		Callers: []standin.Caller{{Name: "ours", APIKey: "key-of-tests"}, {Name: "other", APIKey: "key-of-another", Account: "ffffffffffffffffffffffffffffffff"}},
+		Callers: []standin.Caller{{Name: "ours", APIKey: "key-of-tests"}, {Name: "other", APIKey: "key-of-another", Account: "ffffffffffffffffffffffffffffffff"},
+			{Name: "elsewhere", APIKey: "key-of-another-group", Groups: []string{"Default"}}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
