@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 )
@@ -35,9 +34,10 @@ func (s *sweep) look(ctx context.Context, regions []string) (all []regional) {
 			for _, obj := range found {
 				switch {
 				case s.owner.owns(obj):
+					s.own[undotted(obj.Hostname)] = true
 					r.ours[k.name] = append(r.ours[k.name], obj)
 				case k.name == loadBalancers.name:
-					s.hosts[strings.ToLower(obj.Hostname)] = true
+					s.hosts[undotted(obj.Hostname)] = true
 				}
 			}
 			for _, obj := range r.ours[k.name] {
