@@ -47,10 +47,11 @@ const (
 	MachineStopped = "stopped"
 )
 
-// Contested is a resource with the marks of two clusters: a teardown of either would delete it.
+// Contested is a resource with the marks of two clusters, or a record with the name of one that leads to the other: a teardown of either would
+// delete it.
 type Contested struct {
-	ID   string // ARN, or id if it has none
-	Mark string // the mark that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned
+	ID   string // ARN, or id if it has none; record <name> in zone <zone>
+	Mark string // the mark that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned, or where the record leads
 }
 
 // Plan is what an install will create, as far as quotas count it.
