@@ -291,3 +291,39 @@ func TestASweepGoesOnAfterAnAnswerThatWasLost(t *testing.T) {
 		})
 	}
 }
+
+// The lists of reclamations and policies are everybody's, and the runner may not read what others have.
+func TestWhatOthersHaveAndTheRunnerMayNotReadStopsNoTeardown(t *testing.T) {
+	s := newScene(t)
+	s.authorization(t, s.storage(t, mine+"-cos", s.group(t, myCCO)))
+	s.deleteStorage(t, s.storage(t, "reports-cos", ""))
+	s.authorization(t, s.storage(t, "archive-cos", ""))
+	for _, how := range []string{standin.Denied, standin.Expired} {
+		s.Refuse("rc:get_resource_instance", -1, how)
+		_, err := s.client.Detach(t.Context(), s.target)
+		require.NoError(t, err, how)
+	}
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, []string{"instance reports-cos", "reclamation reports-cos", "instance archive-cos", "policy"}, s.left())
+}
+
+func TestWhatIsOursAndCannotBeReadStopsATeardown(t *testing.T) {
+	s := newScene(t)
+	s.deleteStorage(t, s.storage(t, mine+"-cos", s.group(t, myCCO)))
+	s.Refuse("rc:get_resource_instance", -1, standin.Denied)
+	_, err := s.client.Detach(t.Context(), s.target)
+	require.ErrorContains(t, err, "look up what reclamation ")
+
+	s = newScene(t)
+	s.deleteStorage(t, s.storage(t, "reports-cos", ""))
+	s.Refuse("rc:get_resource_instance", -1, standin.Broken)
+	_, err = s.client.Detach(t.Context(), s.target)
+	require.ErrorContains(t, err, "look up what reclamation ", "no answer is no refusal")
+	s.Lift("rc:get_resource_instance")
+	for _, list := range []string{"rc:list_reclamations", "iam:list_v2_policies", "vpc:list_vpcs", "dns:list_dnszones", "rc:list_resource_instances"} {
+		s.Refuse(list, 1, standin.Denied)
+		_, err = s.client.Detach(t.Context(), s.target)
+		require.ErrorContains(t, err, "(403)", list)
+	}
+}
