@@ -327,3 +327,20 @@ func TestWhatIsOursAndCannotBeReadStopsATeardown(t *testing.T) {
 		require.ErrorContains(t, err, "(403)", list)
 	}
 }
+
+// A person or a workload makes one in a subnet of the cluster, which cannot be deleted before it.
+func TestASweepDeletesVirtualNetworkInterfaces(t *testing.T) {
+	s := newScene(t)
+	group, kept := s.group(t, myCCO), s.group(t, "kept")
+	vpc := s.vpcObject(t, "vpc", mine+"-vpc", group, "")
+	subnet := s.vpcObject(t, "subnet", mine+"-subnet-compute-us-east-1", group, vpc.ID, vpc.ID)
+	for _, in := range []string{group, kept} {
+		s.plant(t, standin.Resource{Service: "is", Type: "virtual-network-interface", Name: "by-hand", Group: in, Region: region, VPC: vpc.ID, Uses: []string{subnet.ID}})
+	}
+	theirs := s.vpcObject(t, "vpc", neighbour+"-vpc", kept, "")
+	s.plant(t, standin.Resource{Service: "is", Type: "virtual-network-interface", Name: "theirs", Group: kept, Region: region, VPC: theirs.ID})
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Len(t, deleted, 5, deleted)
+	require.Equal(t, []string{"resource-group kept", "vpc " + neighbour + "-vpc", "virtual-network-interface theirs"}, s.left())
+}

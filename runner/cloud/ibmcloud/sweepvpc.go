@@ -17,7 +17,7 @@ type regional struct {
 // stages are the kinds in the order in which they can be deleted: each stage has to be over before the next one. Security groups and network
 // ACLs in the cluster's VPC go with it.
 var stages = [][]kind{
-	{instances}, {loadBalancers, snapshots, endpointGateways}, {volumes, subnets}, {publicGateways}, {floatingIPs, securityGroups, images, sshKeys}, {vpcs},
+	{instances}, {loadBalancers, snapshots, endpointGateways}, {interfaces, volumes}, {subnets}, {publicGateways}, {floatingIPs, securityGroups, images, sshKeys}, {vpcs},
 }
 
 // look lists everything of the cluster in its regions. VPCs and subnets come first: what is in them is the cluster's.
