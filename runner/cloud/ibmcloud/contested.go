@@ -49,7 +49,11 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 		return nil, err
 	}
 	for crn, its := range tags {
-		if mark := o.foreignMark(its); mark != "" {
+		mark, err := c.foreignMark(ctx, o, its)
+		if err != nil {
+			return nil, err
+		}
+		if mark != "" {
 			found[crn] = mark
 		}
 	}

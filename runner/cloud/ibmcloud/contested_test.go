@@ -38,6 +38,7 @@ func TestWhatHasAnotherClustersTagIsContested(t *testing.T) {
 	for _, mark := range []string{"clusterid:clu_01jyyyyyyyyyyyyyyyyyyyyyyy", "installationid:prod", "cart-k4j2m", "kubernetes-io-cluster-cart-k4j2m:owned", "kubernetes.io_cluster_cart-k4j2m:owned"} {
 		s := newScene(t)
 		s.cluster(t, mine, myCCO, "shop")
+		s.plant(t, standin.Resource{Service: "is", Type: "vpc", Name: "cart-k4j2m-vpc", Region: "us-south"})
 		var crn string
 		for _, r := range s.Resources("pvc-") {
 			crn = r.CRN()
@@ -47,6 +48,37 @@ func TestWhatHasAnotherClustersTagIsContested(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []cloud.Contested{{ID: crn, Mark: mark}}, found)
 	}
+}
+
+// A person's tag may look like an infraID, of a cluster that does not exist.
+func TestAPersonsTagIsNoOtherCluster(t *testing.T) {
+	s := newScene(t)
+	group := s.cluster(t, mine, myCCO, "shop")
+	s.plant(t, standin.Resource{Service: "is", Type: "vpc", Name: "my-team-dc247-vpc", Region: region})
+	ours := func(r standin.Resource) bool { return r.Group == group && r.Type != "resource-group" }
+	require.NoError(t, s.Retag(ours, "team-dc247"))
+	found, err := s.client.Contested(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	machines, err := s.client.Machines(t.Context(), s.target)
+	require.NoError(t, err)
+	require.NotEmpty(t, machines)
+	for _, m := range machines {
+		require.True(t, m.Ours, m.Name)
+	}
+	_, err = s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.NotContains(t, s.left(), "resource-group "+myCCO)
+
+	s.storage(t, "team-dc247-cos", "")
+	again := s.vpcObject(t, "volume", "pvc-1", s.group(t, myCCO), "")
+	require.NoError(t, s.Retag(func(r standin.Resource) bool { return r.ID == again.ID }, "team-dc247"))
+	found, err = s.client.Contested(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, []cloud.Contested{{ID: again.CRN(), Mark: "team-dc247"}}, found, "a cluster has that name")
+	s.Refuse("rc:list_resource_instances", -1, standin.Denied)
+	_, err = s.client.Contested(t.Context(), s.target)
+	require.ErrorContains(t, err, "(403)")
 }
 
 func TestAnIncompleteSearchForContestedResourcesIsAnError(t *testing.T) {

@@ -93,7 +93,12 @@ func (s *sweep) mine(ctx context.Context, what, crn string) bool {
 		s.fail("read the tags of "+what, err)
 		return absent(err)
 	}
-	if mark := s.owner.foreignMark(tags); mark != "" {
+	mark, err := s.foreignMark(ctx, s.owner, tags)
+	if err != nil {
+		s.fail("find out whose "+what+" is", err)
+		return false
+	}
+	if mark != "" {
 		s.refuse("%s has the tag %s of another cluster", what, mark)
 		return false
 	}

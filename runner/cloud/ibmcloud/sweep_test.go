@@ -58,6 +58,7 @@ func TestASweepLeavesWhatAnotherClusterMarked(t *testing.T) {
 		t.Run(mark, func(t *testing.T) {
 			s := newScene(t)
 			group := s.group(t, myCCO)
+			s.vpcObject(t, "vpc", "shop-x7k2q-vpc", "", "")
 			volume := s.vpcObject(t, "volume", "pvc-1", group, "")
 			s.vpcObject(t, "volume", "pvc-2", group, "")
 			require.NoError(t, s.Retag(func(r standin.Resource) bool { return r.ID == volume.ID }, mark))
