@@ -70,7 +70,7 @@ func (a *attempt) prepareCloud(ctx context.Context) error {
 	case err != nil:
 		return failure{
 			Reason: "CloudNotPrepared", Whose: contract.WhoseCloud, Retryable: true, Message: fmt.Sprintf("what the cluster is to be created in could not be made: %v", err),
-			Next: "try again later; if it happens again, ask an administrator to check the permissions of the runner's credentials",
+			Next: "try again later; if it happens again, ask an administrator to give the runner's credentials the access in deploy/ibmcloud/policies/runner.json",
 		}
 	}
 	return nil
@@ -188,7 +188,7 @@ func (a *attempt) hideServiceKeys(manifests []os.DirEntry) error {
 func ccoFailed(text string) failure {
 	return failure{
 		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's credentials could not be created: " + text, Retryable: true,
-		Next: "try again later; if it happens again, ask an administrator to give the runner's credentials the permissions that ccoctl needs (AWS: deploy/terraform/policies/permissions.json lists them, and roles may need OCPCTL_PERMISSIONS_BOUNDARY; IBM Cloud: service IDs, API keys and access policies)",
+		Next: "try again later; if it happens again, ask an administrator to give the runner's credentials the permissions that ccoctl needs (AWS: deploy/terraform/policies/permissions.json lists them, and roles may need OCPCTL_PERMISSIONS_BOUNDARY; IBM Cloud: deploy/ibmcloud/policies/runner.json)",
 	}
 }
 

@@ -11,16 +11,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 )
 
 // Caller is somebody with an API key.
 type Caller struct {
-	Name    string   // of the key
-	Account string   // empty: the configuration's
-	APIKey  string   //
-	IAMID   string   // IBMid-…; empty: made from the key's position
-	Denied  []string // patterns of calls that it may not make: "vpc:delete_*"
-	Groups  []string // names of the only resource groups that it has access to; nil: all. Lists leave out the rest without saying so
+	Name    string             // of the key
+	Account string             // empty: the configuration's
+	APIKey  string             //
+	IAMID   string             // IBMid-…; empty: made from the key's position
+	Denied  []string           // patterns of calls that it may not make: "vpc:delete_*"
+	Access  *policies.Document // nil: everything
+	Groups  []string           // names of the only resource groups that it has access to; nil: all. Lists leave out the rest without saying so
 }
 
 // Profile is a trusted profile that pods may use.
@@ -29,12 +32,14 @@ type Profile struct {
 	Account  string // empty: the configuration's
 	Token    string // of the pod, as in its file
 	Denied   []string
+	Access   *policies.Document // nil: everything
 }
 
 // caller is who makes a call.
 type caller struct {
 	account, iamID string
 	denied         []string
+	access         *policies.Document
 	groups         []string
 }
 
@@ -177,12 +182,12 @@ func (c *call) authenticate() error {
 	}
 	c.server.mu.Lock()
 	over := said.Exact <= c.server.expire.UnixNano() && !c.server.expire.IsZero()
-	denied, groups := c.server.rightsOf(said.IAMID)
+	denied, access, groups := c.server.limitsOf(said.IAMID)
 	c.server.mu.Unlock()
 	if over || time.Now().Unix() >= said.Expires {
 		return no
 	}
-	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied, groups: groups}
+	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied, access: access, groups: groups}
 	for _, pattern := range c.who.denied {
 		if match, err := path.Match(pattern, c.op); err != nil || match {
 			return c.denied()
@@ -191,53 +196,20 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// rightsOf are the patterns of calls that somebody may not make, and the only resource groups that it has access to. The server's mutex is
+// limitsOf returns the patterns of calls that somebody may not make, what they may do, and in which resource groups. The server's mutex is
 // held.
-func (s *Server) rightsOf(iamID string) (denied, groups []string) {
+func (s *Server) limitsOf(iamID string) (denied []string, access *policies.Document, groups []string) {
 	for _, c := range s.cfg.Callers {
 		if who, _ := s.callerOf(c.APIKey); who.iamID == iamID {
-			return c.Denied, c.Groups
+			return c.Denied, c.Access, c.Groups
 		}
 	}
 	for _, p := range s.cfg.Profiles {
 		if "iam-"+p.ID == iamID {
-			return p.Denied, nil
+			return p.Denied, p.Access, nil
 		}
 	}
-	return nil, nil
-}
-
-// all leaves out of a list what the caller has no access to.
-func (c *call) all(match func(*Resource) bool) []*Resource {
-	return c.world.all(func(r *Resource) bool { return match(r) && (!c.reads() || c.mayRead(r)) })
-}
-
-// mayRead reports that the caller has access to a resource: to its resource group, or to what it is a part of. Identities and policies are in
-// no group: who has access to some groups only sees itself and what is about those.
-func (c *call) mayRead(r *Resource) bool {
-	if c.who.groups == nil {
-		return true
-	}
-	inGroup := func(id string) bool {
-		g := c.world.first(func(g *Resource) bool { return g.Type == "resource-group" && g.ID == id })
-		return g != nil && contains(c.who.groups, g.Name)
-	}
-	switch {
-	case r.Type == "resource-group":
-		return contains(c.who.groups, r.Name)
-	case r.Service == identity:
-		return r.Attrs["iam_id"] == c.who.iamID
-	case r.Type == "policy":
-		p := policyOf(r)
-		return slices.ContainsFunc(p.Subject, func(a attribute) bool { return a.Key == "iam_id" && a.Value == c.who.iamID }) ||
-			slices.ContainsFunc(p.Resource, func(a attribute) bool { id, _ := a.Value.(string); return inGroup(id) })
-	case r.Group != "":
-		return inGroup(r.Group)
-	case r.Parent != "":
-		parent := c.world.first(func(p *Resource) bool { return p.ID == r.Parent && p.Account == r.Account })
-		return parent == nil || c.mayRead(parent)
-	}
-	return true
+	return nil, nil, nil
 }
 
 // denied is each service's error for a caller without the role that a call needs.
