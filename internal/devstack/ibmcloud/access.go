@@ -23,6 +23,7 @@ type Caller struct {
 	IAMID   string             // IBMid-…; empty: made from the key's position
 	Denied  []string           // patterns of calls that it may not make: "vpc:delete_*"
 	Access  *policies.Document // nil: everything
+	Groups  []string           // names of the only resource groups that it has access to; nil: all. Lists leave out the rest without saying so
 }
 
 // Profile is a trusted profile that pods may use.
@@ -39,6 +40,7 @@ type caller struct {
 	account, iamID string
 	denied         []string
 	access         *policies.Document
+	groups         []string
 }
 
 // APIKey is the first configured key of an account; empty account: of the configuration's.
@@ -140,7 +142,7 @@ func (s *Server) callerOf(key string) (caller, bool) {
 		if c.APIKey != key {
 			continue
 		}
-		who := caller{account: c.Account, iamID: c.IAMID, denied: c.Denied}
+		who := caller{account: c.Account, iamID: c.IAMID, denied: c.Denied, groups: c.Groups}
 		if who.iamID == "" {
 			who.iamID = "IBMid-" + strings.Repeat("0", 9) + string(rune('A'+i))
 		}
@@ -180,12 +182,12 @@ func (c *call) authenticate() error {
 	}
 	c.server.mu.Lock()
 	over := said.Exact <= c.server.expire.UnixNano() && !c.server.expire.IsZero()
-	denied, access := c.server.limitsOf(said.IAMID)
+	denied, access, groups := c.server.limitsOf(said.IAMID)
 	c.server.mu.Unlock()
 	if over || time.Now().Unix() >= said.Expires {
 		return no
 	}
-	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied, access: access}
+	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied, access: access, groups: groups}
 	for _, pattern := range c.who.denied {
 		if match, err := path.Match(pattern, c.op); err != nil || match {
 			return c.denied()
@@ -194,19 +196,20 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// limitsOf returns the patterns of calls that somebody may not make, and what they may do. The server's mutex is held.
-func (s *Server) limitsOf(iamID string) (denied []string, access *policies.Document) {
+// limitsOf returns the patterns of calls that somebody may not make, what they may do, and in which resource groups. The server's mutex is
+// held.
+func (s *Server) limitsOf(iamID string) (denied []string, access *policies.Document, groups []string) {
 	for _, c := range s.cfg.Callers {
 		if who, _ := s.callerOf(c.APIKey); who.iamID == iamID {
-			return c.Denied, c.Access
+			return c.Denied, c.Access, c.Groups
 		}
 	}
 	for _, p := range s.cfg.Profiles {
 		if "iam-"+p.ID == iamID {
-			return p.Denied, p.Access
+			return p.Denied, p.Access, nil
 		}
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // denied is each service's error for a caller without the role that a call needs.

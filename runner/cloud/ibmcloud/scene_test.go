@@ -124,9 +124,14 @@ func (s *scene) vpcObject(t *testing.T, kind, name, group, vpc string, uses ...s
 	case "image":
 		r.Attrs["visibility"] = "private"
 	case "load-balancer":
-		r.Attrs["hostname"], r.Values["subnets"] = strings.ToLower(name)+".lb.appdomain.cloud", uses
+		r.Attrs["hostname"], r.Values["subnets"] = host(name), uses
 	}
 	return s.plant(t, r)
+}
+
+// host is that of a load balancer in the cluster's region.
+func host(balancer string) string {
+	return strings.ToLower(balancer) + "-" + region + ".lb.appdomain.cloud"
 }
 
 func (s *scene) group(t *testing.T, name string) string {
@@ -227,7 +232,7 @@ func (s *scene) cluster(t *testing.T, infraID, ccoName, name string) (group stri
 	s.serviceID(t, ccoName+"-openshift-image-registry-installer-cloud-credentials", group)
 	s.serviceID(t, ccoName+"-openshift-machine-api-ibmcloud-credentials", group)
 	for own, balancer := range map[string]string{"api.": "-kubernetes-api-public", "api-int.": "-kubernetes-api-private", "*.apps.": "-kubernetes-api-public"} {
-		s.record(t, own+name+"."+domain, infraID+balancer+".lb.appdomain.cloud")
+		s.record(t, own+name+"."+domain, host(infraID+balancer))
 	}
 	require.NoError(t, s.Retag(func(r standin.Resource) bool { return r.ID == vpc.ID || r.ID == subnet.ID }, infraID))
 	return group

@@ -42,7 +42,8 @@ func start(t *testing.T) *scene {
 	require.NoError(t, err)
 	server, err := standin.Start(t.Context(), standin.Config{
 		Account: account, RetryAfter: 0, Now: func() time.Time { return s.now },
-		Callers: []standin.Caller{{Name: "ours", APIKey: "key-of-tests", Access: &access}, {Name: "other", APIKey: "key-of-another", Account: "ffffffffffffffffffffffffffffffff"}},
+		Callers: []standin.Caller{{Name: "ours", APIKey: "key-of-tests", Access: &access}, {Name: "other", APIKey: "key-of-another", Account: "ffffffffffffffffffffffffffffffff"},
+			{Name: "elsewhere", APIKey: "key-of-another-group", Access: &access, Groups: []string{"Default"}}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
