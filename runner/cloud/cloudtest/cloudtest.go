@@ -223,7 +223,8 @@ func quotas(t *testing.T, s Scene) {
 	before, err := s.Client().Quotas(t.Context(), target, plan)
 	require.NoError(t, err)
 	require.NotEmpty(t, before)
-	s.Create(t, target)
+	target = s.Create(t, target)
+	_, group := newest(target)
 	after, err := s.Client().Quotas(t.Context(), s.Target("bank"), plan)
 	require.NoError(t, err)
 	grew := false
@@ -236,6 +237,8 @@ func quotas(t *testing.T, s Scene) {
 		require.GreaterOrEqual(t, q.Need, q.Lasting, q)
 		require.Equal(t, before[i].Code, q.Code, "always in the same order")
 		grew = grew || q.Used > before[i].Used
+		more, told := float64(q.Used-before[i].Used), q.UsedBy[target.Cluster]+q.UsedIn[group]
+		require.InDelta(t, more, told, more/5, "but for the default group of its VPC, the cluster's share is told; else its reservation counts beside it: %+v", q)
 	}
 	require.True(t, grew, "a cluster uses something")
 }
