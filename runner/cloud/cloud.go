@@ -47,10 +47,12 @@ const (
 	MachineStopped = "stopped"
 )
 
-// Contested is a resource with the marks of two clusters: a teardown of either would delete it.
+// Contested is a resource that a destroyer of the target would delete although it is somebody else's.
 type Contested struct {
 	ID   string // ARN, or id if it has none
-	Mark string // the mark that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned
+	Mark string // the mark that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned; of a mention, where it is
+	// Mention: it has no mark of the target, and only mentions it in its name. Nothing but a destroyer that goes by parts of names takes it.
+	Mention bool
 }
 
 // Plan is what an install will create, as far as quotas count it.
