@@ -47,7 +47,7 @@ func (m *deciding) needless(a Attempt) string {
 	case a.Kind == Wake && n.SleepWanted:
 		return "it is to be asleep"
 	case a.Kind == Tag && m.otherWork():
-		return "other work on the cluster goes first"
+		return "other work on the cluster came up"
 	}
 	return ""
 }
