@@ -1,16 +1,13 @@
 package store_test
 
 import (
-	"database/sql"
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -97,18 +94,7 @@ func TestNoAttemptAtTagsIsLeftForTheReleaseBefore(t *testing.T) {
 	bare(t, s, row.ID, map[string][]string{"a/vpc": {"vol-1"}}, "vol-1")
 	claims(t, s, row.ID, lifecycle.Tag)
 	s.Close()
-	db, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
-	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), 48)
-	require.NoError(t, err)
-	var left int
-	require.NoError(t, db.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'tag') + (SELECT count(*) FROM jobs WHERE ended_at IS NULL)`).Scan(&left))
-	require.Zero(t, left)
-
-	require.NoError(t, store.Migrate(t.Context(), url))
+	goesBack(t, url, 48, lifecycle.Tag)
 	s = opens()
 	require.Empty(t, step(t, s, row.ID).Open)
 	clock.pass(time.Hour)
