@@ -41,6 +41,7 @@ func (in lagInput) lag() (out Lag, err error) {
 //	GET  /_standin/resources?match=TEXT   Resources
 //	GET  /_standin/all                    All
 //	GET  /_standin/faults                 Faults
+//	GET  /_standin/key                    the administrator's key, {"id","secret"}, for the stand-ins of what runs in a cluster
 //	POST /_standin/refuse  {"call","times","code"}    /_standin/lift    {"call"}
 //	POST /_standin/delay   {"call","delay"}           /_standin/account {"account"}
 //	POST /_standin/pin     {"id"}    /_standin/unpin  {"id"}    /_standin/free {"id"}
@@ -55,6 +56,9 @@ func (s *Server) admin() http.Handler {
 		adminAnswer(w, s.Resources(r.URL.Query().Get("match")))
 	})
 	mux.HandleFunc("GET /_standin/all", func(w http.ResponseWriter, _ *http.Request) { adminAnswer(w, s.All()) })
+	mux.HandleFunc("GET /_standin/key", func(w http.ResponseWriter, _ *http.Request) {
+		adminAnswer(w, map[string]string{"id": s.cfg.AccessKey, "secret": s.cfg.SecretKey})
+	})
 	mux.HandleFunc("GET /_standin/faults", func(w http.ResponseWriter, _ *http.Request) { adminAnswer(w, s.Faults()) })
 	mux.HandleFunc("GET /_standin/calls", func(w http.ResponseWriter, _ *http.Request) { adminAnswer(w, s.Calls()) })
 	for name, do := range s.adminCalls() {

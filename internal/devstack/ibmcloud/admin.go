@@ -56,6 +56,7 @@ func (in lagInput) lag() (out Lag, err error) {
 //	POST /_standin/limit   {"name","value"}                  SetLimit
 //	POST /_standin/note    {"id","name","body"}              Note
 //	POST /_standin/plant   {"resource"}                      returns the planted resource
+//	POST /_standin/token   {"account"}                       Token
 func (s *Server) admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_standin/resources", func(w http.ResponseWriter, r *http.Request) {
@@ -110,6 +111,7 @@ func (s *Server) adminCalls() map[string]func(adminInput) (any, error) {
 		"limit":   func(in adminInput) (any, error) { return done, s.SetLimit(in.Name, in.Value) },
 		"account": func(in adminInput) (any, error) { return done, s.SetAccount(in.Account) },
 		"note":    func(in adminInput) (any, error) { return done, s.Note(in.ID, in.Name, in.Body) },
+		"token":   func(in adminInput) (any, error) { return s.Token(in.Account) },
 		"pin":     func(in adminInput) (any, error) { return done, s.Pin(in.ID) },
 		"unpin":   func(in adminInput) (any, error) { return done, s.Unpin(in.ID) },
 		"free":    func(in adminInput) (any, error) { return done, s.Free(in.ID) },
