@@ -54,8 +54,8 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// refuseContested ends the teardown before anything is deleted if a destroyer would also take resources with another cluster's mark:
-// destroyers delete by tag without asking. It is retried like every teardown. What only mentions the cluster is returned.
+// refuseContested ends the teardown before anything is deleted if it would also delete resources that may be somebody else's: destroyers
+// delete by tag without asking. It is retried like every teardown. What only mentions the cluster is returned.
 func (a *attempt) refuseContested(ctx context.Context) (mentions []cloud.Contested, err error) {
 	a.say.Step(8, "checking for resources that another cluster also owns")
 	contested, err := a.cloud.Contested(ctx, a.target())
@@ -82,8 +82,8 @@ func (a *attempt) refuseContested(ctx context.Context) (mentions []cloud.Contest
 	}
 	return nil, failure{
 		Reason: "ResourcesContested", Whose: contract.WhoseOurs, Retryable: true,
-		Message: "nothing was deleted: these resources have tags of this cluster and of another one: " + listed(marked),
-		Next:    "ask an administrator to find out which cluster owns each resource and to remove the wrong tag; ocpctl tries the teardown again",
+		Message: "nothing was deleted: the teardown would also delete these resources, which may not be this cluster's: " + listed(marked),
+		Next:    "ask an administrator to find out whose each resource is, and to remove the wrong tag or to give the resource another name; ocpctl tries the teardown again",
 	}
 }
 

@@ -61,7 +61,9 @@ func (*conforming) Plan() cloud.Plan {
 
 func (c *conforming) Create(t *testing.T, target cloud.Target) cloud.Target {
 	id := contract.Identity{CCOName: target.Name + "-b2c3d4e5f6", Account: account, Region: region}
-	require.NoError(t, c.client.Prepare(t.Context(), target, id.CCOName))
+	var err error
+	id.ResourceGroupID, err = c.client.Prepare(t.Context(), target, id.CCOName)
+	require.NoError(t, err)
 	cc, dir := t.TempDir(), installertest.Dir(t, installertest.IBMConfig(target.Name, id.CCOName, 0))
 	c.tool("ccoctl", "ibmcloud", "create-service-id", "--name", id.CCOName, "--credentials-requests-dir", c.requests, "--output-dir", cc, "--resource-group-name", id.CCOName)
 	c.Must(t, dir, "create manifests")

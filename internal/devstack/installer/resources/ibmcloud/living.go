@@ -49,11 +49,7 @@ func (c *Cloud) Locate(ctx context.Context, domain string) (*resources.Living, e
 
 // operate gets a token of the account, as the operators of a cluster have API keys.
 func (c *Cloud) operate(ctx context.Context) error {
-	raw, err := json.Marshal(map[string]string{"account": c.Account})
-	if err != nil {
-		return err
-	}
-	return c.do(ctx, call{op: "standin:token", method: http.MethodPost, path: "/_standin/token", body: raw, reads: true}, &c.token)
+	return c.do(ctx, call{op: "standin:token", path: "/_standin/token", query: url.Values{"account": {c.Account}}}, &c.token)
 }
 
 // kept is a resource as the stand-in cloud keeps it.
