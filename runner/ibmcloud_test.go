@@ -75,6 +75,15 @@ func TestOnIBMCloudTheResourceGroupIsMadeAfterItsNameWasRecorded(t *testing.T) {
 	}
 }
 
+func TestASecretWithoutAnAPIKeyIsToldWithTheSettingThatNamesIt(t *testing.T) {
+	w := newIBMWorld(t, contract.KindCreate)
+	w.spec.CloudCredentialsRef = w.keep("half", `{"apikey":"CANARY"}`)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "InvalidCloudCredentials", w.result().Reason)
+	require.Contains(t, w.result().Next, fmt.Sprintf("the secret behind %q (clouds.ibmcloud.credentials_ref)", w.spec.CloudCredentialsRef))
+	require.NotContains(t, w.result().Message, "CANARY")
+}
+
 func TestWhatTheInstallerLeftEmptyInItsMetadataIsSetBeforeAnythingIsMade(t *testing.T) {
 	for name, c := range map[string]struct{ account, zone, want string }{
 		"no account": {"", ibmZone, "ibmcloud.accountID of metadata.json empty"},

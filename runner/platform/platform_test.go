@@ -53,11 +53,11 @@ func TestAnAPIKeyIsReadAndHandedOnInTheEnvironmentAlone(t *testing.T) {
 	require.False(t, keys.Temporary())
 	name, _ := ibmCloud{}.KeyFile(keys)
 	require.Empty(t, name)
-	own := []string{"IBMCLOUD_API_KEY=CANARY-own", "BM_API_KEY=CANARY-own", "IBMCLOUD_IAM_API_ENDPOINT=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=CANARY-bucket", "HOME=/root"}
+	own := []string{"IBMCLOUD_API_KEY=CANARY-own", "IBMCLOUD_APIKEY=CANARY-own", "IBMCLOUD_IAM_APIKEY=CANARY-own", "IC_API_KEY=CANARY-own", "BM_API_KEY=CANARY-own", "IBMCLOUD_IAM_API_ENDPOINT=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=CANARY-bucket", "HOME=/root"}
 	require.Equal(t, map[string]string{"IC_API_KEY": "CANARY-key", "IBMCLOUD_IAM_API_ENDPOINT": "http://127.0.0.1:1"}, ibmCloud{}.Environment(own, keys, ""),
 		"neither another key nor the bucket's reaches the installer")
-	require.Equal(t, map[string]string{"IBMCLOUD_API_KEY": "CANARY-own", "BM_API_KEY": "CANARY-own", "IBMCLOUD_IAM_API_ENDPOINT": "http://127.0.0.1:1"},
-		ibmCloud{}.Environment(own, cloud.Keys{}, ""))
+	require.Equal(t, map[string]string{"IBMCLOUD_IAM_API_ENDPOINT": "http://127.0.0.1:1"}, ibmCloud{}.Environment(own, cloud.Keys{}, ""),
+		"without a reference there is no key")
 	for _, document := range []string{`CANARY`, `{"ibmcloud_api_key":7}`, `{"apikey":"CANARY"}`, `{"ibmcloud_api_key":"CANARY x"}`} {
 		_, err := ibmCloud{}.ParseKeys(secret.New(document))
 		require.Error(t, err)

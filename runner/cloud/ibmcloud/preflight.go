@@ -60,7 +60,7 @@ func (c *Client) checkKey() []cloud.Problem {
 	}
 	return []cloud.Problem{{
 		Code: "NoAPIKey", Block: true, Whose: contract.WhoseOurs, Message: "the runner has a trusted profile, but openshift-install and ccoctl accept only an API key",
-		Next: "ask an administrator of this installation to set a reference to an API key (cloud_credentials_ref), or IC_API_KEY of the runner",
+		Next: "ask an administrator of this installation to set a reference to an API key (clouds.ibmcloud.credentials_ref)",
 	}}
 }
 
