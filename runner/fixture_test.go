@@ -78,6 +78,7 @@ type world struct {
 	passes    int
 	keys      cloud.Keys // the cloud was opened with
 	swept     []cloud.Target
+	published []string // what Found was told
 	seenToken string
 }
 
@@ -370,7 +371,8 @@ func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) erro
 	return c.prepared
 }
 
-func (c *fakeCloud) Found(context.Context, cloud.Target) (names.Found, error) {
+func (c *fakeCloud) Found(_ context.Context, t cloud.Target) (names.Found, error) {
+	c.published = append(c.published, t.Publish)
 	return c.found, c.lookup
 }
 

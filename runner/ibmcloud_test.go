@@ -29,6 +29,7 @@ func newIBMWorld(t *testing.T, kind string) *world {
 	t.Helper()
 	w := newWorld(t, kind)
 	w.spec.Platform, w.spec.Region, w.spec.Account, w.account = names.IBMCloud, "us-south", ibmAccount, ibmAccount
+	w.spec.Publish = contract.PublishExternal
 	w.spec.CredentialsMode, w.spec.Zones, w.spec.Tags = "Manual", []string{"us-south-1"}, map[string]string{"ClusterId": "clu_1"}
 	w.spec.InstallConfig = "apiVersion: v1\nbaseDomain: labs.example.com\nmetadata: {name: shop}\ncredentialsMode: Manual\nplatform: {ibmcloud: {region: us-south}}\ncontrolPlane: {name: master, replicas: 3, platform: {ibmcloud: {type: bx2-4x16}}}\ncompute: [{name: worker, replicas: 0}]\n"
 	w.found = names.Found{Account: ibmAccount, CISInstanceCRN: ibmZone}
@@ -61,6 +62,7 @@ func TestOnIBMCloudTheResourceGroupIsMadeAfterItsNameWasRecorded(t *testing.T) {
 	}))
 	require.Contains(t, readFile(t, filepath.Join(w.dir, "calls")), "ccoctl ibmcloud create-service-id --name "+name+" --resource-group-name "+name+" --credentials-requests-dir ")
 	require.Contains(t, readFile(t, filepath.Join(w.dir, "seen-install-config.yaml")), "resourceGroupName: "+name)
+	require.Equal(t, []string{contract.PublishExternal}, w.published, "it says which of the two DNS services counts")
 	require.Equal(t, w.spec.Tags, w.tagged, "the installer cannot tag on IBM Cloud")
 
 	environ := readFile(t, filepath.Join(w.dir, "environ"))

@@ -22,6 +22,7 @@ type Target struct {
 	Cluster      string            // the cluster's id, the value of the ClusterId tag
 	Installation string            // which installation of ocpctl owns it, the value of the InstallationId tag
 	Account      string            // the expected account; empty: any
+	Publish      string            // contract.PublishExternal or contract.PublishInternal; empty: it is not known
 	Tags         map[string]string // the cluster's tags, as they were accepted
 
 	Identities []contract.Identity // every identity ever recorded, oldest first

@@ -85,35 +85,26 @@ func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem
 
 // checkDomain looks for the base domain's zone, and for anything at and below the cluster's own name in it.
 func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
-	public, err := c.publicZones(ctx)
+	zones, err := c.domainZones(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	exact, listed := activeZones(public, t.BaseDomain), c.publicRecords
-	if len(exact) == 0 {
-		private, err := c.privateZones(ctx)
-		if err != nil {
-			return nil, err
-		}
-		exact, listed = activeZones(private, t.BaseDomain), c.privateRecords
-	}
-	switch len(exact) {
+	switch len(zones.active) {
 	case 0:
 		return []cloud.Problem{{
-			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs,
-			Message: fmt.Sprintf("neither Internet Services nor DNS Services of this account have an active zone for %s", t.BaseDomain),
-			Next:    "choose another base domain, or ask the DNS administrator to create the zone",
+			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs, Message: zones.missing(t),
+			Next: "choose another base domain, or ask the DNS administrator to create the zone",
 		}}, nil
 	case 1:
 	default:
 		return []cloud.Problem{{
 			Code: "ZoneAmbiguous", Block: true, Whose: contract.WhoseOurs,
-			Message: fmt.Sprintf("%d instances have an active zone for %s, and the installer does not say which one it uses", len(exact), t.BaseDomain),
+			Message: fmt.Sprintf("%d instances of %s have an active zone for %s, and the installer does not say which one it uses", len(zones.active), zones.service, t.BaseDomain),
 			Next:    "ask the DNS administrator to delete all but one of the zones",
 		}}, nil
 	}
-	problems := shadowed(public, exact[0])
-	records, err := listed(ctx, exact[0])
+	problems := shadowed(zones.public, zones.active[0])
+	records, err := zones.records(ctx, zones.active[0])
 	if err != nil {
 		return problems, err
 	}
@@ -124,6 +115,15 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 		}
 	}
 	return append(problems, nameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records")...), nil
+}
+
+// missing says that there is no zone for the base domain where the installer looks for one.
+func (z domainZones) missing(t cloud.Target) string {
+	switch t.Publish {
+	case contract.PublishInternal, contract.PublishExternal:
+		return fmt.Sprintf("%s of this account has no active zone for %s, and a cluster with publish: %s needs one there", z.service, t.BaseDomain, t.Publish)
+	}
+	return "neither Internet Services nor DNS Services of this account has an active zone for " + t.BaseDomain
 }
 
 // shadowed warns about zones that the installer's destroyer may take for the cluster's: it takes the last one whose name the base domain

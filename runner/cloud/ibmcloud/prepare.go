@@ -74,38 +74,26 @@ func (c *Client) checkedAccount(ctx context.Context, t cloud.Target) (string, er
 	return account, nil
 }
 
-// Found returns the account and the instance with the base domain's zone: that of Internet Services or, if there is none, that of DNS
-// Services. Two of them are an error: a destroyer would look in one.
+// Found returns the account and the instance with the base domain's zone, in the service that the cluster uses. Two of them are an error: a
+// destroyer would look in one.
 func (c *Client) Found(ctx context.Context, t cloud.Target) (names.Found, error) {
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {
 		return names.Found{}, err
 	}
-	public, err := c.publicZones(ctx)
+	zones, err := c.domainZones(ctx, t)
 	if err != nil {
 		return names.Found{}, err
 	}
 	found := names.Found{Account: account}
-	exact := activeZones(public, t.BaseDomain)
-	switch len(exact) {
-	case 0:
-	case 1:
-		found.CISInstanceCRN = exact[0].instance
-		return found, nil
+	switch {
+	case len(zones.active) > 1:
+		return names.Found{}, fmt.Errorf("%d instances of %s have a zone for %s", len(zones.active), zones.service, t.BaseDomain)
+	case len(zones.active) == 0:
+	case zones.private:
+		found.DNSInstanceID = zones.active[0].instance
 	default:
-		return names.Found{}, fmt.Errorf("%d instances of Internet Services have a zone for %s", len(exact), t.BaseDomain)
+		found.CISInstanceCRN = zones.active[0].instance
 	}
-	private, err := c.privateZones(ctx)
-	if err != nil {
-		return names.Found{}, err
-	}
-	switch exact := activeZones(private, t.BaseDomain); len(exact) {
-	case 0:
-		return found, nil
-	case 1:
-		found.DNSInstanceID = exact[0].instance
-		return found, nil
-	default:
-		return names.Found{}, fmt.Errorf("%d instances of DNS Services have a zone for %s", len(exact), t.BaseDomain)
-	}
+	return found, nil
 }
