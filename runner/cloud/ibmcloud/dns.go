@@ -104,7 +104,7 @@ func (c *Client) privateZones(ctx context.Context) ([]zone, error) {
 }
 
 func (c *Client) zonesOf(ctx context.Context, what, service string, zones func(context.Context, resource) ([]zone, error), idOf func(resource) string) ([]zone, error) {
-	found, err := c.resources(ctx, what, resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: &service})
+	found, err := c.resources(ctx, what, resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: &service, State: new("active")})
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +112,6 @@ func (c *Client) zonesOf(ctx context.Context, what, service string, zones func(c
 	defer cancel()
 	var all []zone
 	for _, instance := range found {
-		if instance.State != "active" {
-			continue
-		}
 		its, err := zones(ctx, instance)
 		if err != nil {
 			return nil, err
