@@ -247,6 +247,15 @@ func TestNothingIsDeletedThatAnotherClusterOwnsToo(t *testing.T) {
 	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"))
 
 	w = newTeardown(t, "shop-00001")
+	w.contested = func(cloud.Target) ([]cloud.Contested, error) {
+		return []cloud.Contested{{ID: "r014-vpc", Mark: "named after this cluster, but in resource group kept"}}, nil
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Contains(t, w.result().Message, "which may not be this cluster's: r014-vpc (named after this cluster, but in resource group kept)")
+	require.NotContains(t, w.result().Message, "tags", "on IBM Cloud a name is enough for the destroyer")
+	require.Contains(t, w.result().Next, "to remove the wrong tag or to give the resource another name")
+
+	w = newTeardown(t, "shop-00001")
 	w.contested = func(cloud.Target) ([]cloud.Contested, error) { return nil, errors.New("Throttling") }
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []any{"failed", "CloudUnanswered", true}, []any{w.result().Outcome, w.result().Reason, w.result().Retryable})

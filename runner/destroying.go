@@ -48,8 +48,8 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// refuseContested ends the teardown before anything is deleted if a destroyer would also take resources with another cluster's mark:
-// destroyers delete by tag without asking. It is retried like every teardown.
+// refuseContested ends the teardown before anything is deleted if a destroyer would also take resources that may be somebody else's: destroyers
+// delete by tag or by a part of the name without asking. It is retried like every teardown.
 func (a *attempt) refuseContested(ctx context.Context) error {
 	a.say.Step(8, "checking for resources that another cluster also owns")
 	contested, err := a.cloud.Contested(ctx, a.target())
@@ -74,8 +74,8 @@ func (a *attempt) refuseContested(ctx context.Context) error {
 	}
 	return failure{
 		Reason: "ResourcesContested", Whose: contract.WhoseOurs, Retryable: true,
-		Message: "nothing was deleted: these resources have tags of this cluster and of another one: " + strings.Join(named, "; "),
-		Next:    "ask an administrator to find out which cluster owns each resource and to remove the wrong tag; ocpctl tries the teardown again",
+		Message: "nothing was deleted: the teardown would also delete these resources, which may not be this cluster's: " + strings.Join(named, "; "),
+		Next:    "ask an administrator to find out whose each resource is, and to remove the wrong tag or to give the resource another name; ocpctl tries the teardown again",
 	}
 }
 
@@ -84,7 +84,7 @@ func (a *attempt) refuseContested(ctx context.Context) error {
 func (a *attempt) detach(ctx context.Context) error {
 	ended, err := a.cloud.Detach(ctx, a.target())
 	for _, name := range ended {
-		a.note("removed by its exact name: %s", name)
+		a.note("removed without the installer: %s", name)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -198,7 +198,7 @@ func (a *attempt) sweep(ctx context.Context) {
 	}
 	deleted, err := a.cloud.Sweep(ctx, a.target())
 	for _, name := range deleted {
-		a.note("removed by its exact name: %s", name)
+		a.note("removed without the installer: %s", name)
 	}
 	if err != nil {
 		a.note("not everything could be removed by name: %v", err)

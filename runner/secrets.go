@@ -79,7 +79,7 @@ func (a *attempt) useKeys(ctx context.Context) error {
 		if a.keys, err = a.platform.ParseKeys(document); err != nil {
 			return failure{
 				Reason: "InvalidCloudCredentials", Whose: contract.WhoseOurs, Message: err.Error(),
-				Next: fmt.Sprintf("ask an administrator of this installation to correct the secret behind %q (clouds.%s.credentials_ref)", ref, a.spec.Platform),
+				Next: "ask an administrator of this installation to correct the secret behind clouds." + a.spec.Platform + ".credentials_ref",
 			}
 		}
 	}

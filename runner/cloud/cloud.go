@@ -48,10 +48,10 @@ const (
 	MachineStopped = "stopped"
 )
 
-// Contested is a resource with the marks of two clusters: a teardown of either would delete it.
+// Contested is a resource that a teardown of the cluster would delete, and that may be somebody else's.
 type Contested struct {
 	ID   string // ARN, or id if it has none
-	Mark string // the mark that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned
+	Mark string // what says so: a tag that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned, or where the resource is
 }
 
 // Plan is what an install will create, as far as quotas count it.

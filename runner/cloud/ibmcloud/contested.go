@@ -39,7 +39,7 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 				case o.owns(obj):
 					crns = with(crns, obj.CRN)
 				case o.mentions(obj.Name) && !obj.going():
-					found[cmp.Or(obj.CRN, obj.ID)] = "resource group " + cmp.Or(obj.Group.Name, obj.Group.ID, "unknown")
+					found[cmp.Or(obj.CRN, obj.ID)] = "named after this cluster, but in resource group " + cmp.Or(obj.Group.Name, obj.Group.ID, "unknown")
 				}
 			}
 		}
