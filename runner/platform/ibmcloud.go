@@ -57,9 +57,9 @@ func (ibmCloud) DeleteNeedsRequests() bool { return true }
 // SigningKey implements Platform: operators use API keys, not tokens.
 func (ibmCloud) SigningKey() bool { return false }
 
-// TestCredentials implements Platform.
+// TestCredentials implements Platform. The CLI reads the key from its own variable; the files that it reads are its own, not the reference's.
 func (ibmCloud) TestCredentials() string {
-	return "ibmcloud login --apikey @key.json && ibmcloud account show"
+	return `IBMCLOUD_API_KEY="$(jq -r .ibmcloud_api_key key.json)" ibmcloud login --no-region && ibmcloud account show`
 }
 
 // LimitsAt implements Platform: IBM Cloud raises limits on request only.

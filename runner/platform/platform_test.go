@@ -2,6 +2,9 @@ package platform
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,6 +66,26 @@ func TestAnAPIKeyIsReadAndHandedOnInTheEnvironmentAlone(t *testing.T) {
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), "CANARY")
 	}
+}
+
+func TestTheCommandThatTestsAnAPIKeyReadsTheDocumentOfTheReference(t *testing.T) {
+	document := `{"ibmcloud_api_key":"CANARY-key"}`
+	_, err := ibmCloud{}.ParseKeys(secret.New(document))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "key.json")
+	require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
+	bin := t.TempDir()
+	for name, script := range map[string]string{
+		"ibmcloud": "echo $1 with $IBMCLOUD_API_KEY",
+		"jq":       `[ "$*" = "-r .ibmcloud_api_key key.json" ] && sed 's/.*:"//;s/".*//' key.json`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	}
+	cmd := exec.Command("/bin/sh", "-c", ibmCloud{}.TestCredentials())
+	cmd.Dir, cmd.Env = filepath.Dir(file), []string{"PATH=" + bin + ":/usr/bin:/bin"}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, "login with CANARY-key\naccount with\n", string(out))
 }
 
 func TestKeysOfAnotherPlatformAreHandedToNoProgram(t *testing.T) {
