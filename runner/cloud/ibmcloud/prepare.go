@@ -30,7 +30,10 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error
 	if createErr != nil {
 		createErr = fmt.Errorf("create resource group %s: %w", name, createErr)
 	}
-	if code := status(createErr); code >= 400 && code < 500 && code != http.StatusConflict {
+	if nameTaken(createErr) {
+		createErr = nil // it exists, and is not listed yet
+	}
+	if code := status(createErr); code >= 400 && code < 500 {
 		return createErr // refused; otherwise it may exist, whatever the response was
 	}
 	ctx, cancel = context.WithTimeout(ctx, c.pace.settle)
@@ -44,6 +47,13 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error
 			return errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
 		}
 	}
+}
+
+// nameTaken reports that a resource group was not created because there is one of its name. IBM Cloud answered this with 400
+// (IBM-Cloud/ibm-cloud-cli-release#106).
+func nameTaken(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && (r.status == http.StatusConflict || r.code == "RESOURCE_GROUP_NAME_UNIQUENESS")
 }
 
 // pause waits until the next look at something that changes. It reports false if the context ended.
