@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/IBM/go-sdk-core/v5/core"
-	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -25,7 +24,6 @@ func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceT
 		func(context.Context) ([]cloud.Problem, error) { return c.checkKey(), nil },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkAccount(ctx, t.Account) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkDomain(ctx, t) },
-		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkNames(ctx, t) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkZones(ctx, t.Region, zones) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkTypes(ctx, t.Region, instanceTypes) },
 	} {
@@ -144,45 +142,6 @@ func shadowed(all []zone, ours zone) []cloud.Problem {
 		Message: fmt.Sprintf("the installer's destroyer may look for the DNS records of this cluster in another zone (%s), because its name is a part of %s", strings.Join(others, ", "), ours.Name),
 		Next:    "you need not do anything: ocpctl deletes the records itself",
 	}}
-}
-
-// checkNames looks for what would be made under the names recorded for this attempt: it would be used as if it were the cluster's own.
-func (c *Client) checkNames(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
-	o := ownerOf(t)
-	if len(o.ccoNames)+len(o.infraIDs) == 0 {
-		return nil, nil
-	}
-	account, err := c.Account(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var taken []string
-	if err := c.findGroups(ctx, account, o); err != nil {
-		return nil, err
-	}
-	for _, name := range o.groups {
-		taken = append(taken, "resource group "+name)
-	}
-	service := storageService
-	for _, name := range o.storageNames() {
-		found, err := c.resources(ctx, "storage called "+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name, ResourceID: &service})
-		if err != nil {
-			return nil, err
-		}
-		if len(found) > 0 {
-			taken = append(taken, "storage "+name)
-		}
-	}
-	ids, err := c.serviceIDs(ctx, account)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if o.serviceIDNamed(id.Name) {
-			taken = append(taken, "service ID "+id.Name)
-		}
-	}
-	return nameInUse(taken, "names of this attempt are already in use", "try again: the next attempt uses other names"), nil
 }
 
 // nameInUse combines everything that is taken into one problem; none if nothing is taken.

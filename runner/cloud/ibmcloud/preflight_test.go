@@ -43,13 +43,8 @@ func TestPreflightSaysWhatWouldMakeAnInstallFail(t *testing.T) {
 		}, "ZoneShadowed", false, "another zone (ample.com)"},
 		"a record of the name":      {func(t *testing.T, s *scene) { s.record(t, "*.apps.shop."+domain, "x.example.com") }, "NameInUse", true, "(*.apps.shop." + domain + ")"},
 		"a record of a longer name": {func(t *testing.T, s *scene) { s.record(t, "api.my-shop."+domain, "x.example.com") }, "", false, ""},
-		"its resource group":        {func(t *testing.T, s *scene) { s.group(t, myCCO) }, "NameInUse", true, "(resource group " + myCCO + ")"},
-		"its storage":               {func(t *testing.T, s *scene) { s.storage(t, mine+"-cos", "") }, "NameInUse", true, "(storage " + mine + "-cos)"},
-		"its service ID": {func(t *testing.T, s *scene) {
-			s.serviceID(t, myCCO+"-openshift-machine-api-ibmcloud-credentials", s.group(t, "any"))
-		}, "NameInUse", true, "service ID " + myCCO},
-		"an unanswered query":  {func(_ *testing.T, s *scene) { s.Refuse("vpc:list_instance_profiles", -1, standin.Broken) }, "NotAnswered", false, "list the instance types of us-east"},
-		"a missing permission": {func(_ *testing.T, s *scene) { s.Refuse("cis:list_zones", -1, standin.Denied) }, "NotAnswered", false, "(403)"},
+		"an unanswered query":       {func(_ *testing.T, s *scene) { s.Refuse("vpc:list_instance_profiles", -1, standin.Broken) }, "NotAnswered", false, "list the instance types of us-east"},
+		"a missing permission":      {func(_ *testing.T, s *scene) { s.Refuse("cis:list_zones", -1, standin.Denied) }, "NotAnswered", false, "(403)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
