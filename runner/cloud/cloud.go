@@ -38,7 +38,7 @@ type Machine struct {
 	ControlPlane bool
 	Spot         bool      // the cloud may end it, and cannot stop it
 	State        string    // one of the states below, or another one on the way to one of them
-	Started      time.Time // when it was last started
+	Started      time.Time // when it was last started; zero: the cloud does not tell
 	Ours         bool      // it has the tags of the cluster and of this installation
 }
 

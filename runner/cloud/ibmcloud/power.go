@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 
@@ -17,8 +16,7 @@ import (
 // named like a machine of it, which are not ours. Those that are being deleted are omitted. A machine is ours if it has the tags of the
 // cluster and of this installation or, without a tag of any cluster, if it is in the cluster's resource group: tags are attached after a
 // machine is made.
-//
-// Started is when this client started the machine or, if it did not, when it was made: IBM Cloud does not tell when it was last started.
+// IBM Cloud does not tell when it was last started.
 func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error) {
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {
@@ -48,8 +46,7 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 			return nil, err
 		}
 		machines = append(machines, cloud.Machine{
-			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Started: c.startOf(i),
-			Ours: o.ownsMachine(tags, inGroup, t),
+			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Ours: o.ownsMachine(tags, inGroup, t),
 		})
 	}
 	return machines, nil
@@ -108,22 +105,8 @@ func (c *Client) SetRunning(ctx context.Context, t cloud.Target, ids []string, r
 func (c *Client) act(ctx context.Context, api *vpcv1.VpcV1, id, action string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	done, err := got(api.CreateInstanceActionWithContext(ctx, &vpcv1.CreateInstanceActionOptions{InstanceID: &id, Type: &action}))
-	if err == nil && action == starting.action && done.CreatedAt != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.started[id] = time.Time(*done.CreatedAt)
-	}
+	_, err := got(api.CreateInstanceActionWithContext(ctx, &vpcv1.CreateInstanceActionOptions{InstanceID: &id, Type: &action}))
 	return err
-}
-
-func (c *Client) startOf(i object) time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at := c.started[i.ID]; at.After(i.Created) {
-		return at
-	}
-	return i.Created
 }
 
 // newest returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.
