@@ -52,6 +52,7 @@ var areas = []area{
 	{"internal/download", 0, nil, "imported by the API and the pages"},
 	{"migrations", 0, nil, "SQL alone"},
 	{"deploy/terraform/policies", 0, nil, "the policies that Terraform applies, for the stand-in AWS that enforces them; they know nobody"},
+	{"deploy/ibmcloud/policies", 0, nil, "the access that administrators give on IBM Cloud, for the stand-in that enforces it; it knows nobody"},
 	{"docs", 0, nil, "pages for people, carried inside the program; they know nobody"},
 	{"store/auditchain", 0, nil, "whoever holds a copy of the trail verifies it without a database; it shares nothing with the SQL that made it"},
 	{"app/auth/awsproof", 0, nil, "the CLI signs with it and must not bring the server along"},

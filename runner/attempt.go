@@ -40,6 +40,7 @@ type attempt struct {
 	tool     *installer.Tool // openshift-install; nil until it was needed
 	checksum string          // of the tool
 	release  string          // the release image to install, pinned (create)
+	groupID  string          // of the resource group called ccoName; empty: the cloud has none (create)
 	ccoName  string          // of what ccoctl creates; empty: it creates nothing (create)
 	account  string          // as the cloud reported it
 

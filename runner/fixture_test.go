@@ -64,6 +64,7 @@ type world struct {
 	found     names.Found                                                   // what only the cloud tells
 	lookup    error                                                         // what asking for that ends with
 	tagged    map[string]string                                             // what the cluster was tagged with
+	groupID   string                                                        // of the resource group that preparing makes
 	prepared  error                                                         // what preparing ends with
 	detached  error                                                         // what detaching ends with
 	power     error                                                         // what starting or stopping them ends with
@@ -366,9 +367,9 @@ func (c *fakeCloud) Detach(context.Context, cloud.Target) ([]string, error) {
 	return nil, c.detached
 }
 
-func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) error {
+func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) (string, error) {
 	(*world)(c).note("cloud: prepare %s", name)
-	return c.prepared
+	return c.groupID, c.prepared
 }
 
 func (c *fakeCloud) Found(_ context.Context, t cloud.Target) (names.Found, error) {

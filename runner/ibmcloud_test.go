@@ -32,6 +32,7 @@ func newIBMWorld(t *testing.T, kind string) *world {
 	w.spec.Publish = contract.PublishExternal
 	w.spec.CredentialsMode, w.spec.Zones, w.spec.Tags = "Manual", []string{"us-south-1"}, map[string]string{"ClusterId": "clu_1"}
 	w.spec.InstallConfig = "apiVersion: v1\nbaseDomain: labs.example.com\nmetadata: {name: shop}\ncredentialsMode: Manual\nplatform: {ibmcloud: {region: us-south}}\ncontrolPlane: {name: master, replicas: 3, platform: {ibmcloud: {type: bx2-4x16}}}\ncompute: [{name: worker, replicas: 0}]\n"
+	w.groupID = "0123456789abcdef0123456789abcdef"
 	w.found = names.Found{Account: ibmAccount, CISInstanceCRN: ibmZone}
 	w.own(cloud.Keys{Secret: secret.New("CANARY-api-key")})
 	w.on("create", `say "an operator uses CANARY-service-key"`)
@@ -53,12 +54,15 @@ func TestOnIBMCloudTheResourceGroupIsMadeAfterItsNameWasRecorded(t *testing.T) {
 	name := ibmShop.CCOName()
 	require.Equal(t, []string{
 		"server: claim answered", "cloud: account asked", "installer: oc credentials-requests", "server: record answered",
-		"cloud: prepare " + name, "installer: ccoctl create-service-id " + name, "installer: create manifests", "installer: create ignition-configs",
+		"cloud: prepare " + name, "server: record answered", "installer: ccoctl create-service-id " + name, "installer: create manifests", "installer: create ignition-configs",
 		"server: record answered", "installer: create cluster shop-00001", "server: result answered",
 	}, w.happened())
-	require.Equal(t, []string{name, name}, []string{w.records[0].Identity.CCOName, w.records[1].Identity.CCOName})
-	require.NoError(t, ibmShop.CheckMetadata([]byte(w.records[1].Identity.Metadata), names.Identity{
-		InfraID: "shop-00001", ClusterUUID: w.records[1].Identity.ClusterUUID, CCOName: name, Account: ibmAccount,
+	require.Len(t, w.records, 3)
+	for i, group := range []string{"", w.groupID, w.groupID} { // nothing is made in a group whose id is not recorded
+		require.Equal(t, []string{name, group}, []string{w.records[i].Identity.CCOName, w.records[i].Identity.ResourceGroupID})
+	}
+	require.NoError(t, ibmShop.CheckMetadata([]byte(w.records[2].Identity.Metadata), names.Identity{
+		InfraID: "shop-00001", ClusterUUID: w.records[2].Identity.ClusterUUID, CCOName: name, Account: ibmAccount,
 	}))
 	require.Contains(t, readFile(t, filepath.Join(w.dir, "calls")), "ccoctl ibmcloud create-service-id --name "+name+" --resource-group-name "+name+" --credentials-requests-dir ")
 	require.Contains(t, readFile(t, filepath.Join(w.dir, "seen-install-config.yaml")), "resourceGroupName: "+name)

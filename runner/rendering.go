@@ -134,7 +134,7 @@ func (a *attempt) readIdentity(ctx context.Context) error {
 	}
 	a.identity = contract.Identity{
 		InfraID: id.InfraID, ClusterUUID: id.ClusterUUID, CCOName: a.ccoName, Account: a.account, Region: a.spec.Region,
-		ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum, Metadata: string(raw),
+		ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum, ResourceGroupID: a.groupID, Metadata: string(raw),
 	}
 	return a.writeRecord()
 }

@@ -168,6 +168,7 @@ type Identity struct {
 	Metadata      string `json:"metadata,omitempty"` // metadata.json, which contains no secret; in a Spec it is built by the server
 
 	InstallerSHA256 string `json:"installerSha256,omitempty"` // of the openshift-install that renders it, lower-case hex; the same program destroys it
+	ResourceGroupID string `json:"resourceGroupId,omitempty"` // of the group called CCOName (IBM Cloud), recorded before anything is created in it
 }
 
 // Snapshot is one immutable archive of an install directory in the bucket.

@@ -92,6 +92,30 @@ func TestARecordNamesEverythingItLacksAtOnce(t *testing.T) {
 	}
 }
 
+// On IBM Cloud no count could prove that a cluster is gone without the id of its resource group.
+func TestOnIBMCloudAnInfraIDIsRecordedWithTheIDOfItsResourceGroup(t *testing.T) {
+	const group = "0123456789abcdef0123456789abcdef"
+	of := shop
+	of.Platform, of.Region = names.IBMCloud, "us-south"
+	r := whole()
+	r.Identity.Account, r.Identity.Region, r.Identity.CCOName = "0a1b2c3d4e5f60718293a4b5c6d7e8f9", of.Region, of.CCOName()
+	raw, err := of.Complete(of.MetadataJSON(namesOf(r.Identity)), namesOf(r.Identity), names.Found{DNSInstanceID: "01234567-89ab-cdef-0123-456789abcdef"})
+	require.NoError(t, err)
+	r.Identity.Metadata = string(raw)
+	_, _, err = Record(r, of)
+	require.Equal(t, []string{"identity.resourceGroupId"}, fields(t, err))
+	r.Identity.ResourceGroupID = "Default"
+	_, _, err = Record(r, of)
+	require.Equal(t, []string{"identity.resourceGroupId"}, fields(t, err))
+	r.Identity.ResourceGroupID = group
+	id, _, err := Record(r, of)
+	require.NoError(t, err)
+	require.Equal(t, group, id.ResourceGroupID)
+	r.Identity.CCOName = ""
+	_, _, err = Record(r, of)
+	require.Contains(t, fields(t, err), "identity.resourceGroupId", "it is the id of the group of that name")
+}
+
 // A hostile runner reports another cluster's identity, in whole or in part.
 func TestARecordOfAnotherClusterIsRefused(t *testing.T) {
 	bank := Scope{Scope: names.Scope{Installation: "test", Cluster: "clu_2", Attempt: 1, Name: "bank", BaseDomain: "labs.example.com", Region: "us-east-1"}}

@@ -223,6 +223,9 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 		}
 		if a.record.CredentialsMode == credentialsByCCO || a.record.Identity != nil && a.record.Identity.CCOName == of.CCOName() {
 			out.CCOName = of.CCOName()
+			if i := a.record.Identity; i != nil && i.CCOName == out.CCOName {
+				out.ResourceGroupID = i.ResourceGroupID
+			}
 		}
 	}
 	for _, s := range a.snapshots {

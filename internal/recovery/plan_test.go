@@ -111,6 +111,16 @@ func TestTheNameThatCCOCtlRunsWithFollowsFromTheRecord(t *testing.T) {
 	require.Empty(t, p.write.Attempts[0].Identity.InfraID)
 }
 
+func TestTheIDOfAResourceGroupIsTakenWithItsName(t *testing.T) {
+	const group = "0123456789abcdef0123456789abcdef"
+	of := names.Scope{Installation: "test", Cluster: "clu_1", Attempt: 1, Name: "shop"}
+	for name, want := range map[string]string{of.CCOName(): group, "bank-aaaaaaaaaa": ""} {
+		c := seen("create")
+		c.attempts[1].record.Identity = &contract.Identity{CCOName: name, ResourceGroupID: group}
+		require.Equal(t, want, newRun().planUnknown(c).write.Attempts[0].Identity.ResourceGroupID)
+	}
+}
+
 func TestANameThatIsNotTheClustersOwnIsLeftOut(t *testing.T) {
 	c := seen("create").succeeded(1)
 	c.attempts[1].record.Identity.InfraID = "bank-abcde"

@@ -11,15 +11,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 )
 
 // Caller is somebody with an API key.
 type Caller struct {
-	Name    string   // of the key
-	Account string   // empty: the configuration's
-	APIKey  string   //
-	IAMID   string   // IBMid-…; empty: made from the key's position
-	Denied  []string // patterns of calls that it may not make: "vpc:delete_*"
+	Name    string             // of the key
+	Account string             // empty: the configuration's
+	APIKey  string             //
+	IAMID   string             // IBMid-…; empty: made from the key's position
+	Denied  []string           // patterns of calls that it may not make: "vpc:delete_*"
+	Access  *policies.Document // nil: everything
+	Groups  []string           // names of the only resource groups that it has access to; nil: all. Lists leave out the rest without saying so
 }
 
 // Profile is a trusted profile that pods may use.
@@ -28,12 +32,15 @@ type Profile struct {
 	Account  string // empty: the configuration's
 	Token    string // of the pod, as in its file
 	Denied   []string
+	Access   *policies.Document // nil: everything
 }
 
 // caller is who makes a call.
 type caller struct {
 	account, iamID string
 	denied         []string
+	access         *policies.Document
+	groups         []string
 }
 
 // APIKey is the first configured key of an account; empty account: of the configuration's.
@@ -135,7 +142,7 @@ func (s *Server) callerOf(key string) (caller, bool) {
 		if c.APIKey != key {
 			continue
 		}
-		who := caller{account: c.Account, iamID: c.IAMID, denied: c.Denied}
+		who := caller{account: c.Account, iamID: c.IAMID, denied: c.Denied, groups: c.Groups}
 		if who.iamID == "" {
 			who.iamID = "IBMid-" + strings.Repeat("0", 9) + string(rune('A'+i))
 		}
@@ -175,12 +182,12 @@ func (c *call) authenticate() error {
 	}
 	c.server.mu.Lock()
 	over := said.Exact <= c.server.expire.UnixNano() && !c.server.expire.IsZero()
-	denied := c.server.deniedTo(said.IAMID)
+	denied, access, groups := c.server.limitsOf(said.IAMID)
 	c.server.mu.Unlock()
 	if over || time.Now().Unix() >= said.Expires {
 		return no
 	}
-	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied}
+	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied, access: access, groups: groups}
 	for _, pattern := range c.who.denied {
 		if match, err := path.Match(pattern, c.op); err != nil || match {
 			return c.denied()
@@ -189,19 +196,20 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// deniedTo are the patterns of calls that somebody may not make. The server's mutex is held.
-func (s *Server) deniedTo(iamID string) []string {
+// limitsOf returns the patterns of calls that somebody may not make, what they may do, and in which resource groups. The server's mutex is
+// held.
+func (s *Server) limitsOf(iamID string) (denied []string, access *policies.Document, groups []string) {
 	for _, c := range s.cfg.Callers {
 		if who, _ := s.callerOf(c.APIKey); who.iamID == iamID {
-			return c.Denied
+			return c.Denied, c.Access, c.Groups
 		}
 	}
 	for _, p := range s.cfg.Profiles {
 		if "iam-"+p.ID == iamID {
-			return p.Denied
+			return p.Denied, p.Access, nil
 		}
 	}
-	return nil
+	return nil, nil, nil
 }
 
 // denied is each service's error for a caller without the role that a call needs.

@@ -67,7 +67,7 @@ func TestBothVersionsShowTheSamePolicies(t *testing.T) {
 	require.Len(t, v1.Policies, 1)
 	require.Equal(t, *made.ID, *v1.Policies[0].ID)
 	require.Equal(t, "the-guid", *v1.Policies[0].Resources[0].Attributes[2].Value)
-	v2, _, err := c.policies.ListV2PoliciesWithContext(ctx, &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: p(account)})
+	v2, _, err := c.policies.ListV2PoliciesWithContext(ctx, &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: p(account), Type: p("authorization")})
 	require.NoError(t, err)
 	require.Equal(t, "the-guid", v2.Policies[0].Resource.Attributes[2].Value)
 	_, err = c.policies.DeletePolicyWithContext(ctx, &iampolicymanagementv1.DeletePolicyOptions{PolicyID: made.ID})

@@ -97,6 +97,9 @@ func getGroup(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !c.mayRead(r) {
+		return nil, c.denied()
+	}
 	return groupView(r), nil
 }
 

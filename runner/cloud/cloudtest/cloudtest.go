@@ -272,13 +272,17 @@ func become(t *testing.T, s Scene, target cloud.Target, state string) (machines 
 
 func prepare(t *testing.T, s Scene) {
 	target := s.Target("shop")
-	require.NoError(t, s.Client().Prepare(t.Context(), target, "shop-abcdefghij"))
+	first, err := s.Client().Prepare(t.Context(), target, "shop-abcdefghij")
+	require.NoError(t, err)
 	once := s.Left("shop-abcdefghij")
-	require.NoError(t, s.Client().Prepare(t.Context(), target, "shop-abcdefghij"))
+	require.Equal(t, len(once) == 0, first == "", "a group that is made has an id")
+	again, err := s.Client().Prepare(t.Context(), target, "shop-abcdefghij")
+	require.NoError(t, err)
+	require.Equal(t, first, again)
 	require.Equal(t, once, s.Left("shop-abcdefghij"))
 	target.Identities = []contract.Identity{{CCOName: "shop-abcdefghij", Account: target.Account, Region: target.Region}}
 	require.Equal(t, len(once) == 0, s.Client().Verify(t.Context(), target).Clean, "what was prepared is counted")
-	_, err := s.Client().Sweep(t.Context(), target)
+	_, err = s.Client().Sweep(t.Context(), target)
 	require.NoError(t, err)
 	require.Empty(t, s.Left("shop-abcdefghij"))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Contested lists what a teardown of this cluster would delete although it belongs to somebody else: resources in the cluster's resource groups,
-// or with one of its names, that have another cluster's tag; and resources that only mention an infraID in their name, because the
+// or with one of its names, that have another cluster's tag; records of its name that lead to somebody else's load balancer; and resources that only mention an infraID in their name, because the
 // installer's destroyer takes every name that contains it. An error means that the search was incomplete, so nothing is known.
 func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
@@ -49,8 +49,17 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 		return nil, err
 	}
 	for crn, its := range tags {
-		if mark := o.foreignMark(its); mark != "" {
+		mark, err := c.foreignMark(ctx, o, its)
+		if err != nil {
+			return nil, err
+		}
+		if mark != "" {
 			found[crn] = mark
+		}
+	}
+	if len(o.infraIDs) > 0 { // without one, no destroyer runs
+		if err := c.contestedRecords(ctx, t, o, found); err != nil {
+			return nil, err
 		}
 	}
 	out := make([]cloud.Contested, 0, len(found))

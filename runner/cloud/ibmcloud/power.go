@@ -16,7 +16,8 @@ import (
 // named like a machine of it, which are not ours. Those that are being deleted are omitted. A machine is ours if it has the tags of the
 // cluster and of this installation or, without a tag of any cluster, if it is in the cluster's resource group: tags are attached after a
 // machine is made.
-// IBM Cloud does not tell when it was last started.
+//
+// Started stays empty: IBM Cloud does not tell it.
 func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error) {
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {
@@ -45,20 +46,25 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 		if err != nil {
 			return nil, err
 		}
+		ours, err := c.ownsMachine(ctx, o, tags, inGroup, t)
+		if err != nil {
+			return nil, err
+		}
 		machines = append(machines, cloud.Machine{
-			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Ours: o.ownsMachine(tags, inGroup, t),
+			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Ours: ours,
 		})
 	}
 	return machines, nil
 }
 
 // ownsMachine decides by the tags if there are any of a cluster, and by the resource group otherwise.
-func (o *owner) ownsMachine(tags []string, inGroup bool, t cloud.Target) bool {
+func (c *Client) ownsMachine(ctx context.Context, o *owner, tags []string, inGroup bool, t cloud.Target) (bool, error) {
 	tagged := slices.ContainsFunc(tags, func(tag string) bool { return strings.HasPrefix(tag, strings.ToLower(tagkey.ClusterID)+":") })
-	if !tagged {
-		return inGroup && o.foreignMark(tags) == ""
+	if tagged || !inGroup {
+		return slices.Contains(tags, o.cluster) && slices.Contains(tags, tagkey.IBM(tagkey.Installation, t.Installation)), nil
 	}
-	return slices.Contains(tags, o.cluster) && slices.Contains(tags, tagkey.IBM(tagkey.Installation, t.Installation))
+	mark, err := c.foreignMark(ctx, o, tags)
+	return mark == "", err
 }
 
 // change is an action of an instance, and the states in which it needs none.

@@ -13,16 +13,16 @@ import (
 	"github.com/ocpctl/ocpctl/runner/names"
 )
 
-// Prepare makes the cluster's resource group under the recorded name, unless it is there, and returns when the list of groups shows it: the
-// installer and ccoctl look it up there.
-func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error {
+// Prepare makes the cluster's resource group under the recorded name, unless it is there, and returns its id when the list of groups shows
+// it: the installer and ccoctl look it up there.
+func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) (groupID string, err error) {
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {
-		return err
+		return "", err
 	}
 	found, err := c.groupsCalled(ctx, account, name)
 	if err != nil || len(found) > 0 {
-		return err
+		return idOf(found), err
 	}
 	callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -34,17 +34,17 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error
 		createErr = nil // it exists, and is not listed yet
 	}
 	if code := status(createErr); code >= 400 && code < 500 {
-		return createErr // refused; otherwise it may exist, whatever the response was
+		return "", createErr // refused; otherwise it may exist, whatever the response was
 	}
 	ctx, cancel = context.WithTimeout(ctx, c.pace.settle)
 	defer cancel()
 	for {
 		found, err := c.groupsCalled(ctx, account, name)
 		if err == nil && len(found) > 0 {
-			return nil
+			return idOf(found), nil
 		}
 		if !c.pause(ctx) {
-			return errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
+			return "", errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
 		}
 	}
 }
@@ -54,6 +54,14 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error
 func nameTaken(err error) bool {
 	var r *refusal
 	return errors.As(err, &r) && (r.status == http.StatusConflict || r.code == "RESOURCE_GROUP_NAME_UNIQUENESS")
+}
+
+// idOf is the id of the only group with a name.
+func idOf(found []group) string {
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0].ID
 }
 
 // pause waits until the next look at something that changes. It reports false if the context ended.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 )
@@ -18,7 +17,7 @@ type regional struct {
 // stages are the kinds in the order in which they can be deleted: each stage has to be over before the next one. Security groups and network
 // ACLs in the cluster's VPC go with it.
 var stages = [][]kind{
-	{instances}, {loadBalancers, snapshots, endpointGateways}, {volumes, subnets}, {publicGateways}, {floatingIPs, securityGroups, images, sshKeys}, {vpcs},
+	{instances}, {loadBalancers, snapshots, endpointGateways}, {interfaces, volumes}, {subnets}, {publicGateways}, {floatingIPs, securityGroups, images, sshKeys}, {vpcs},
 }
 
 // look lists everything of the cluster in its regions. VPCs and subnets come first: what is in them is the cluster's.
@@ -35,9 +34,10 @@ func (s *sweep) look(ctx context.Context, regions []string) (all []regional) {
 			for _, obj := range found {
 				switch {
 				case s.owner.owns(obj):
+					s.own[undotted(obj.Hostname)] = true
 					r.ours[k.name] = append(r.ours[k.name], obj)
 				case k.name == loadBalancers.name:
-					s.hosts[strings.ToLower(obj.Hostname)] = true
+					s.hosts[undotted(obj.Hostname)] = true
 				}
 			}
 			for _, obj := range r.ours[k.name] {

@@ -1,6 +1,7 @@
 package count
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,12 +12,23 @@ import (
 type identity struct {
 	cluster            string // the cluster's id
 	infraIDs, ccoNames []string
+	groups             []recordedGroup
 	groupIDs           []string // of the resource groups that are the cluster's, as far as they still exist
+}
+
+// recordedGroup is a resource group that was made for the cluster.
+type recordedGroup struct {
+	name string
+	id   string // empty: it was never learnt
+	used bool   // an install began, so something may be in it; nothing is before an infraID is recorded
 }
 
 func identityOf(t cloud.Target) identity {
 	id := identity{cluster: t.Cluster}
 	for _, recorded := range t.Identities {
+		if g := (recordedGroup{name: cmp.Or(recorded.CCOName, recorded.InfraID), id: recorded.ResourceGroupID, used: recorded.InfraID != ""}); g.name != "" {
+			id.groups = append(id.groups, g)
+		}
 		if name := recorded.InfraID; name != "" && !slices.Contains(id.infraIDs, name) {
 			id.infraIDs = append(id.infraIDs, name)
 		}

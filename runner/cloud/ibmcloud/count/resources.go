@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
-	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
 
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
@@ -20,48 +19,9 @@ const (
 )
 
 const (
-	kindGroup       = "resource-group"
 	kindInstance    = "service-instance"
 	kindReclamation = "reclamation"
 )
-
-// groupsOf lists the account's resource groups. The call has no pages.
-func (c *Client) groupsOf(ctx context.Context, account string) ([]thing, error) {
-	api, err := c.groups()
-	if err != nil {
-		return nil, err
-	}
-	list, response, err := api.ListResourceGroupsWithContext(ctx, &resourcemanagerv2.ListResourceGroupsOptions{AccountID: &account})
-	switch {
-	case err != nil:
-		return nil, answer.Explain(response, err)
-	case list == nil || list.Resources == nil:
-		return nil, answer.ErrNoList
-	}
-	var all []thing
-	for _, g := range list.Resources {
-		if answer.Text(g.State) == "DELETED" {
-			continue
-		}
-		all = append(all, thing{
-			kind: kindGroup, id: answer.Text(g.ID), name: answer.Text(g.Name),
-			free: fmt.Sprintf("an administrator of the account: ibmcloud resource group-delete %s (after everything in it is gone, reclamations too)", answer.Text(g.Name)),
-		})
-	}
-	return all, nil
-}
-
-// groupLeft queries the cluster's resource groups.
-func (c *Client) groupLeft(account string, id identity) question {
-	names := id.groupNames()
-	return question{
-		service: "resource-manager", call: "ListResourceGroups", region: global, asked: "name=" + strings.Join(names, ","),
-		ask: func(ctx context.Context) ([]thing, error) {
-			all, err := c.groupsOf(ctx, account)
-			return slices.DeleteFunc(all, func(t thing) bool { return !slices.Contains(names, t.name) }), err
-		},
-	}
-}
 
 // instancesIn queries everything that Resource Controller knows in a resource group, resources of VPCs among it.
 func (c *Client) instancesIn(group string) question {

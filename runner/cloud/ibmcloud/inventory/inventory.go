@@ -88,7 +88,7 @@ func New(cfg Config) (*Client, error) {
 
 // Account returns the id of the account that our credentials belong to. It must be called before List.
 func (c *Client) Account(context.Context) (string, error) {
-	account, err := answer.Account(c.cfg.Authenticator)
+	account, _, err := answer.Caller(c.cfg.Authenticator)
 	switch {
 	case err != nil && answer.RefusesCredentials(err):
 		return "", fmt.Errorf("look up the account of the credentials: %w: %w", cloud.ErrCredentials, answer.Explain(nil, err))

@@ -13,6 +13,7 @@ import (
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -30,16 +31,19 @@ const (
 
 var began = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// scene is a stand-in of IBM Cloud, and a sweep's client.
+// scene is a stand-in of IBM Cloud, and a sweep's client with no more access than a sweep has.
 type scene struct {
 	*standin.Server
 	client *inventory.Client
 }
 
-func start(t *testing.T) *scene {
+func start(t *testing.T, more ...standin.Caller) *scene {
 	t.Helper()
+	access, err := policies.Sweep()
+	require.NoError(t, err)
 	server, err := standin.Start(t.Context(), standin.Config{
-		Account: account, Now: func() time.Time { return began }, Callers: []standin.Caller{{Name: "ours", APIKey: "key-of-tests"}},
+		Account: account, Now: func() time.Time { return began }, Profiles: []standin.Profile{{ID: "Profile-sweep", Token: "token-of-the-pod", Access: &access}},
+		Callers: append(more, standin.Caller{Name: "ours", APIKey: "key-of-tests", Access: &access}),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
@@ -52,8 +56,13 @@ func start(t *testing.T) *scene {
 
 func (s *scene) as(t *testing.T, key string) *inventory.Client {
 	t.Helper()
+	return s.with(t, &core.IamAuthenticator{ApiKey: key, URL: s.URL("iam", "")})
+}
+
+func (s *scene) with(t *testing.T, auth access.Authenticator) *inventory.Client {
+	t.Helper()
 	client, err := inventory.New(inventory.Config{
-		Authenticator: &core.IamAuthenticator{ApiKey: key, URL: s.URL("iam", "")}, HomeRegion: "us-south", BaseDomains: []string{"Labs.example.com.", "internal.example.com"},
+		Authenticator: auth, HomeRegion: "us-south", BaseDomains: []string{"Labs.example.com.", "internal.example.com"},
 		CallsPerSecond: 1_000_000, Backoff: time.Millisecond, URLs: access.URLs{
 			IAM: s.URL("iam", ""), ResourceController: s.URL("rc", ""), ResourceManager: s.URL("rc", ""), VPC: s.URL("vpc", "{region}"), CIS: s.URL("cis", ""),
 			DNSServices: s.URL("dns", ""), GlobalSearch: s.URL("search", ""), GlobalTagging: s.URL("tags", ""),
