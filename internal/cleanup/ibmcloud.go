@@ -17,7 +17,7 @@ func ibmCalls(account string, of names.Scope, known []sweeps.RecordedName) []Cal
 	infraIDs, groups := ibmNames(known)
 	list := []Call{
 		{"check the account", "the token of the API key (POST /identity/token) has to be of account " + account},
-		{"check for other owners", "nothing is deleted while one of the resources also has another cluster's mark, or only mentions the infraID in its name"},
+		{"check for other owners", "nothing is deleted while one of the resources also has another cluster's mark; openshift-install does not run while one of another group mentions the infraID in its name"},
 	}
 	var byInstaller, byCcoctl, serviceIDs []Call
 	for _, n := range known {
@@ -88,7 +88,7 @@ func ibmCovered(of names.Scope, known []sweeps.RecordedName, s contract.SeenReso
 			return true, "ccoctl ibmcloud delete-service-id, by the name " + n.CCOName
 		case n.InfraID != "" && s.Type == "reclamation" && (s.Tags[tagkey.KubernetesCluster+n.InfraID] == tagkey.Owned || slices.ContainsFunc(ibmInstances, func(end string) bool { return s.Name == n.InfraID+end })):
 			return true, "it is reclaimed: its instance was " + n.InfraID + "'s"
-		case n.InfraID != "" && s.Type == "user-tag" && s.Name == n.InfraID:
+		case n.InfraID != "" && s.Type == "user-tag" && (s.Tags[tagkey.KubernetesCluster+n.InfraID] == tagkey.Owned || s.Tags[tagkey.ClusterID] == of.Cluster):
 			return true, "by its exact name"
 		case n.InfraID != "" && names.HasInfraID(s.Name, n.InfraID):
 			if isGlobal(s.Region) || s.Region == n.Region {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestANameBelongsToAnInfraIDOnlyAsAWholePart(t *testing.T) {
+func TestANameIsMadeFromAnInfraIDOnlyIfItBeginsWithIt(t *testing.T) {
 	const infraID = "demo-abcde"
 	for name, ours := range map[string]bool{
 		"demo-abcde":                                    true,
@@ -24,13 +24,14 @@ func TestANameBelongsToAnInfraIDOnlyAsAWholePart(t *testing.T) {
 		"demo-abcde-q8w2z-vpc":                          false,
 		"kube-demo-abcde-q8w2z-0123456789abcdef":        false,
 		"demo-abcde-foo-q8w2z-vpc":                      false, // of a cluster called demo-abcde-foo
-		"demo-abcdef-demo-abcde-vpc":                    true,
+		"demo-abcdef-demo-abcde-vpc":                    false,
+		"my-demo-abcde-vpc":                             false,
 		"demo-abcde-worker-2-q8w2z":                     false, // like a cluster called demo-abcde-worker-2; its group and its VPC tell
 		"":                                              false,
 	} {
-		require.Equal(t, ours, contains(name, infraID), name)
+		require.Equal(t, ours, madeFrom(name, infraID), name)
 	}
-	require.False(t, contains("anything", ""), "no infraID is in every name")
+	require.False(t, madeFrom("anything", ""), "no infraID is in every name")
 }
 
 func TestANameOfCcoctlIsItsBeginning(t *testing.T) {
