@@ -102,8 +102,8 @@ func TestWhatTheInstallerLeftEmptyInItsMetadataIsSetBeforeAnythingIsMade(t *test
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 			require.Contains(t, w.logText(), c.want)
-			require.Empty(t, ibmShop.Missing([]byte(w.records[1].Identity.Metadata)))
-			require.JSONEq(t, w.records[1].Identity.Metadata, readFile(t, filepath.Join(w.dir, "seen-metadata.json")), "the directory is archived as it was recorded")
+			require.Empty(t, ibmShop.Missing([]byte(w.records[2].Identity.Metadata)))
+			require.JSONEq(t, w.records[2].Identity.Metadata, readFile(t, filepath.Join(w.dir, "seen-metadata.json")), "the directory is archived as it was recorded")
 		})
 	}
 }
