@@ -104,7 +104,7 @@ func listed(contested []cloud.Contested) string {
 func (a *attempt) detach(ctx context.Context) error {
 	ended, err := a.cloud.Detach(ctx, a.target())
 	for _, name := range ended {
-		a.note("removed by its exact name: %s", name)
+		a.note("removed without the installer: %s", name)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -218,7 +218,7 @@ func (a *attempt) sweep(ctx context.Context) {
 	}
 	deleted, err := a.cloud.Sweep(ctx, a.target())
 	for _, name := range deleted {
-		a.note("removed by its exact name: %s", name)
+		a.note("removed without the installer: %s", name)
 	}
 	if err != nil {
 		a.note("not everything could be removed by name: %v", err)

@@ -80,6 +80,7 @@ type world struct {
 	passes    int
 	keys      cloud.Keys // the cloud was opened with
 	swept     []cloud.Target
+	published []string // what Found was told
 	seenToken string
 }
 
@@ -372,7 +373,8 @@ func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) (str
 	return c.groupID, c.prepared
 }
 
-func (c *fakeCloud) Found(context.Context, cloud.Target) (names.Found, error) {
+func (c *fakeCloud) Found(_ context.Context, t cloud.Target) (names.Found, error) {
+	c.published = append(c.published, t.Publish)
 	return c.found, c.lookup
 }
 

@@ -1,7 +1,6 @@
 package cleanup
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,16 +84,19 @@ func TestTheCallsOfATeardownOnIBMCloudAreListedInTheirOrder(t *testing.T) {
 		what = append(what, call.What+": "+call.Call)
 	}
 	require.Equal(t, []string{
-		"check the account: the API key's details (GET /v1/apikeys/details) have to name " + ibmAccount,
-		"check for other owners: nothing is deleted while one of the resources also has another cluster's mark",
+		"check the account: the token of the API key (POST /identity/token) has to be of account " + ibmAccount,
+		"check for other owners: nothing is deleted while one of the resources also has another cluster's mark; openshift-install does not run while one of another group mentions the infraID in its name",
+		"delete what nobody could tell to be the cluster's later: permitted networks of shop-abcde-vpc in private zones, IAM authorizations of shop-abcde-cos, shop-abcde-image-registry",
 		"delete what the installer created: openshift-install destroy cluster: everything in the resource group " + group +
 			" and in us-south whose name contains shop-abcde, and records of shop.labs.example.com",
 		"delete what ccoctl created: ccoctl ibmcloud delete-service-id --name " + group + " --force",
 		"delete DNS records by their exact names: api.shop.labs.example.com, api-int.shop.labs.example.com, *.apps.shop.labs.example.com",
-		"delete by exact name: " + strings.Join(ibmByName("shop-abcde"), ", "),
-		"reclaim at once: shop-abcde-cos, shop-abcde-image-registry (deleted service instances are kept for a week, and keep their resource group)",
-		"delete by exact name: " + group + "-… (service IDs with their API keys and access policies)",
-		"delete the resource group: " + group + ", after everything in it",
+		"delete from VPC: machines, load balancers, volumes, images, addresses and networks called shop-abcde-… or kube-shop-abcde-…, and all in resource group " + group,
+		"delete service IDs: " + group + "-…, with their API keys and access policies",
+		"delete storage and reclaim it at once: shop-abcde-cos, shop-abcde-image-registry, all in resource group " + group + " (what is deleted is kept for a week, and keeps its resource group)",
+		"delete everything else: what is left in resource group " + group + ", of any service",
+		"delete tags: shop-abcde, those with the cluster's id, name, request and time to live, from the account's list",
+		"delete the resource group: " + group,
 		"count: two counts of what is left, some minutes apart; they only read",
 	}, what)
 }
@@ -115,7 +117,7 @@ func TestAnUnknownClusterOnIBMCloudIsPlannedForByItsNames(t *testing.T) {
 	p := Config{BaseDomain: always("labs.example.com"), Account: always(ibmAccount)}.PlanOf(r)
 	require.Empty(t, p.Refused)
 	require.Len(t, p.Removed, 1)
-	require.Contains(t, p.Calls[2].Call, "whose name contains shop-abcde")
+	require.Contains(t, p.Calls[3].Call, "whose name contains shop-abcde")
 
 	of := scope
 	of.Platform, of.Attempt = names.IBMCloud, 1

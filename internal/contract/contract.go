@@ -48,6 +48,7 @@ type Spec struct {
 	Account      string `json:"account"`                // the expected account id; for a destroy the recorded one; empty: any
 
 	InstallConfig   string            `json:"installConfig,omitempty"` // YAML without pullSecret and sshKey (create)
+	Publish         string            `json:"publish,omitempty"`       // the installer's: External or Internal; empty: it is not known
 	CredentialsMode string            `json:"credentialsMode"`         // the installer's: Manual (ccoctl, STS) or Mint
 	Zones           []string          `json:"zones,omitempty"`
 	Tags            map[string]string `json:"tags"`
@@ -80,6 +81,12 @@ type Spec struct {
 	VerifyGap       time.Duration `json:"verifyGap"`      // minimum time between two passes, and for how long a woken cluster must be well
 	SnapshotMaxAge  time.Duration `json:"snapshotMaxAge"` // an older directory whose record is not acknowledged is rendered again
 }
+
+// The values of Publish: who can reach a cluster, and which DNS names it.
+const (
+	PublishExternal = "External"
+	PublishInternal = "Internal"
+)
 
 // Scale is the goal of a scale attempt. It creates nothing under a name of its own and records nothing.
 type Scale struct {

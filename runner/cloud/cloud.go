@@ -22,6 +22,7 @@ type Target struct {
 	Cluster      string            // the cluster's id, the value of the ClusterId tag
 	Installation string            // which installation of ocpctl owns it, the value of the InstallationId tag
 	Account      string            // the expected account; empty: any
+	Publish      string            // contract.PublishExternal or contract.PublishInternal; empty: it is not known
 	Tags         map[string]string // the cluster's tags, as they were accepted
 
 	Identities []contract.Identity // every identity ever recorded, oldest first
@@ -37,7 +38,7 @@ type Machine struct {
 	ControlPlane bool
 	Spot         bool      // the cloud may end it, and cannot stop it
 	State        string    // one of the states below, or another one on the way to one of them
-	Started      time.Time // when it was last started
+	Started      time.Time // when it was last started; zero: the cloud does not tell
 	Ours         bool      // it has the tags of the cluster and of this installation
 }
 

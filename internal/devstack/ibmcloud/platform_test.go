@@ -76,6 +76,24 @@ func TestBothVersionsShowTheSamePolicies(t *testing.T) {
 	status(t, http.StatusNotFound, resp, err)
 }
 
+func TestInstancesThatAreNotActiveAreListedOnlyByTheirState(t *testing.T) {
+	c := start(t, ibmcloud.Config{})
+	for _, state := range []string{"active", "provisioning", "failed", "inactive", "pre_provisioning"} {
+		_, err := c.Plant(ibmcloud.Resource{Service: "cloud-object-storage", Type: "instance", Name: "cos", State: state})
+		require.NoError(t, err)
+	}
+	list := func(state *string) (states []string) {
+		found, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), &resourcecontrollerv2.ListResourceInstancesOptions{Name: p("cos"), State: state})
+		require.NoError(t, err)
+		for _, r := range found.Resources {
+			states = append(states, *r.State)
+		}
+		return states
+	}
+	require.ElementsMatch(t, []string{"active", "provisioning"}, list(nil))
+	require.Equal(t, []string{"failed"}, list(p("failed")))
+}
+
 func TestObjectStorageHasToBeReclaimedBeforeItsGroupGoes(t *testing.T) {
 	c := start(t, ibmcloud.Config{})
 	ctx := t.Context()

@@ -108,16 +108,19 @@ func listInstances(c *call) (any, error) {
 	return out, nil
 }
 
-// instanceMatches: without a state in the request, what waits for its reclamation is not listed.
+// instanceMatches: without a state in the request, only what is active or being provisioned is listed.
 func (c *call) instanceMatches(r *Resource) bool {
 	if r.Account != c.who.account || !controlled(r) || !c.maySee(r) {
 		return false
 	}
 	group, name := c.query.Get("resource_group_id"), c.query.Get("name")
-	if group != "" && group != r.Group || name != "" && name != r.Name || c.query.Get("state") == "" && r.State == reclaimable {
+	if group != "" && group != r.Group || name != "" && name != r.Name {
 		return false
 	}
 	v := instanceView(r)
+	if c.query.Get("state") == "" && v["state"] != "active" && v["state"] != "provisioning" {
+		return false
+	}
 	for param, field := range map[string]string{
 		"guid": "guid", "resource_id": "resource_id", "resource_plan_id": "resource_plan_id", "type": "type", "sub_type": "sub_type", "state": "state",
 	} {

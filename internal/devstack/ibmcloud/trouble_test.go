@@ -57,12 +57,12 @@ func TestCallsFailOnDemand(t *testing.T) {
 	status(t, http.StatusInternalServerError, resp, err)
 	require.Len(t, c.Resources("demo"), 1, "it was made all the same")
 	_, resp, err = c.groups.CreateResourceGroupWithContext(ctx, &resourcemanagerv2.CreateResourceGroupOptions{Name: p("demo"), AccountID: p(account)})
-	status(t, http.StatusConflict, resp, err)
+	status(t, http.StatusBadRequest, resp, err)
 
 	require.Equal(t, 2, c.Calls()["rc:create_resource_group"].Calls)
 	asked := c.Journal()
 	require.Equal(t, "rc:create_resource_group", asked[len(asked)-1].Call)
-	require.Contains(t, asked[len(asked)-1].Failed, "RESOURCE_GROUP_EXISTS")
+	require.Contains(t, asked[len(asked)-1].Failed, "RESOURCE_GROUP_NAME_UNIQUENESS")
 
 	c.ExpireTokens()
 	resp, err = list()

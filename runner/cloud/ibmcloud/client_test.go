@@ -45,6 +45,7 @@ func TestATrustedProfileOfThePodIsEnoughForOurCalls(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, problems, 1)
 	require.Equal(t, "NoAPIKey", problems[0].Code, "but not for an install")
+	require.Contains(t, problems[0].Next, "(clouds.ibmcloud.credentials_ref)")
 	require.True(t, problems[0].Block)
 
 	_, err = ibmcloud.New(t.Context(), region, cloud.Keys{}, s.env())

@@ -3,7 +3,6 @@ package ibmcloud
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/vpc-go-sdk/vpcv1"
@@ -13,14 +12,13 @@ import (
 type object struct {
 	kind kind
 
-	ID      string    `json:"id"`
-	CRN     string    `json:"crn"`
-	Name    string    `json:"name"`
-	Created time.Time `json:"created_at"`
-	Group   named     `json:"resource_group"`
-	VPC     named     `json:"vpc"`
-	Zone    named     `json:"zone"`
-	Profile named     `json:"profile"`
+	ID      string `json:"id"`
+	CRN     string `json:"crn"`
+	Name    string `json:"name"`
+	Group   named  `json:"resource_group"`
+	VPC     named  `json:"vpc"`
+	Zone    named  `json:"zone"`
+	Profile named  `json:"profile"`
 
 	Status       string `json:"status"`
 	Lifecycle    string `json:"lifecycle_state"`

@@ -30,7 +30,10 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) (grou
 	if createErr != nil {
 		createErr = fmt.Errorf("create resource group %s: %w", name, createErr)
 	}
-	if code := status(createErr); code >= 400 && code < 500 && code != http.StatusConflict {
+	if nameTaken(createErr) {
+		createErr = nil // it exists, and is not listed yet
+	}
+	if code := status(createErr); code >= 400 && code < 500 {
 		return "", createErr // refused; otherwise it may exist, whatever the response was
 	}
 	ctx, cancel = context.WithTimeout(ctx, c.pace.settle)
@@ -44,6 +47,13 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) (grou
 			return "", errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
 		}
 	}
+}
+
+// nameTaken reports that a resource group was not created because there is one of its name. IBM Cloud answered this with 400
+// (IBM-Cloud/ibm-cloud-cli-release#106).
+func nameTaken(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && (r.status == http.StatusConflict || r.code == "RESOURCE_GROUP_NAME_UNIQUENESS")
 }
 
 // idOf is the id of the only group with a name.
@@ -89,38 +99,26 @@ func (c *Client) checkedAccount(ctx context.Context, t cloud.Target) (string, er
 	return account, nil
 }
 
-// Found returns the account and the instance with the base domain's zone: that of Internet Services or, if there is none, that of DNS
-// Services. Two of them are an error: a destroyer would look in one.
+// Found returns the account and the instance with the base domain's zone, in the service that the cluster uses. Two of them are an error: a
+// destroyer would look in one.
 func (c *Client) Found(ctx context.Context, t cloud.Target) (names.Found, error) {
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {
 		return names.Found{}, err
 	}
-	public, err := c.publicZones(ctx)
+	zones, err := c.domainZones(ctx, t)
 	if err != nil {
 		return names.Found{}, err
 	}
 	found := names.Found{Account: account}
-	exact := activeZones(public, t.BaseDomain)
-	switch len(exact) {
-	case 0:
-	case 1:
-		found.CISInstanceCRN = exact[0].instance
-		return found, nil
+	switch {
+	case len(zones.active) > 1:
+		return names.Found{}, fmt.Errorf("%d instances of %s have a zone for %s", len(zones.active), zones.service, t.BaseDomain)
+	case len(zones.active) == 0:
+	case zones.private:
+		found.DNSInstanceID = zones.active[0].instance
 	default:
-		return names.Found{}, fmt.Errorf("%d instances of Internet Services have a zone for %s", len(exact), t.BaseDomain)
+		found.CISInstanceCRN = zones.active[0].instance
 	}
-	private, err := c.privateZones(ctx)
-	if err != nil {
-		return names.Found{}, err
-	}
-	switch exact := activeZones(private, t.BaseDomain); len(exact) {
-	case 0:
-		return found, nil
-	case 1:
-		found.DNSInstanceID = exact[0].instance
-		return found, nil
-	default:
-		return names.Found{}, fmt.Errorf("%d instances of DNS Services have a zone for %s", len(exact), t.BaseDomain)
-	}
+	return found, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/runner/names"
 )
@@ -65,6 +66,21 @@ func TestTheDNSInstanceIsThatWithTheBaseDomain(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, found, domain)
 	}
+}
+
+func TestOfABaseDomainInBothServicesTheClustersOwnIsFound(t *testing.T) {
+	s := newScene(t)
+	private := s.privateZone(t, domain)
+	for publish, want := range map[string]bool{contract.PublishExternal: false, contract.PublishInternal: true, "": false} {
+		s.target.Publish = publish
+		found, err := s.client.Found(t.Context(), s.target)
+		require.NoError(t, err)
+		require.Equal(t, []bool{!want, want}, []bool{found.CISInstanceCRN != "", found.DNSInstanceID == private}, publish)
+	}
+	s.target.Publish, s.target.BaseDomain = contract.PublishExternal, "internal.example.com"
+	found, err := s.client.Found(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, names.Found{Account: account}, found, "the installer makes no public record in a private zone")
 }
 
 func TestTheDNSInstanceIsNotGuessed(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,18 @@ func (s *scene) vpcObject(t *testing.T, kind, name, group, vpc string, uses ...s
 		r.Attrs["hostname"], r.Values["subnets"] = host(name), uses
 	}
 	return s.plant(t, r)
+}
+
+// privateZone adds a zone to the instance of DNS Services that is there from the start, and returns the instance's id.
+func (s *scene) privateZone(t *testing.T, name string, records ...string) string {
+	t.Helper()
+	all := s.All()
+	at := slices.IndexFunc(all, func(r standin.Resource) bool { return r.Type == "instance" && r.Service == "dns-svcs" })
+	zone := s.plant(t, standin.Resource{Service: "dns-svcs", Type: "zone", Name: name, Parent: all[at].ID, State: "ACTIVE"})
+	for _, record := range records {
+		s.call(t, "POST", "/dns/v1/instances/"+all[at].ID+"/dnszones/"+zone.ID+"/resource_records", object{"name": record, "type": "CNAME", "ttl": 60, "rdata": object{"cname": "x.example.com"}})
+	}
+	return all[at].ID
 }
 
 // host is that of a load balancer in the cluster's region.

@@ -97,6 +97,18 @@ func TestASweepInAnotherAccountDeletesNothing(t *testing.T) {
 	require.Equal(t, before, s.left())
 }
 
+func TestASweepDeletesInstancesThatAreNotActive(t *testing.T) {
+	s := newScene(t)
+	group := s.group(t, myCCO)
+	s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: mine + "-cos", State: "failed"})
+	s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: mine + "-image-registry", Group: group, State: "inactive"})
+	s.plant(t, standin.Resource{Service: "kms", Type: "instance", Name: "made-by-a-workload", Group: group, State: "pre_provisioning"})
+	s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: "reports-cos", State: "failed"})
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, []string{"instance reports-cos"}, s.left())
+}
+
 // A kill of the destroyer between the deletion and the reclamation of storage: the instance is in no list of active ones any more.
 func TestASweepReclaimsStorageThatWasDeletedBefore(t *testing.T) {
 	s := newScene(t)

@@ -25,15 +25,21 @@ const (
 
 // instancesIn queries everything that Resource Controller knows in a resource group, resources of VPCs among it.
 func (c *Client) instancesIn(group string) question {
-	return c.instances("resource_group_id="+group, &resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group})
+	return c.instances("resource_group_id="+group, &resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group}, states...)
 }
 
 // instancesNamed queries the instances with one name in the whole account.
 func (c *Client) instancesNamed(name string) question {
-	return c.instances("name="+name, &resourcecontrollerv2.ListResourceInstancesOptions{Name: &name})
+	return c.instances("name="+name, &resourcecontrollerv2.ListResourceInstancesOptions{Name: &name}, states...)
 }
 
-func (c *Client) instances(asked string, options *resourcecontrollerv2.ListResourceInstancesOptions) question {
+// states are those of an instance that exists. A list that is asked for no state has those that are active or being provisioned.
+var states = []*string{
+	nil, new(resourcecontrollerv2.ListResourceInstancesOptionsStateFailedConst), new(resourcecontrollerv2.ListResourceInstancesOptionsStateInactiveConst),
+	new(resourcecontrollerv2.ListResourceInstancesOptionsStatePreProvisioningConst),
+}
+
+func (c *Client) instances(asked string, options *resourcecontrollerv2.ListResourceInstancesOptions, in ...*string) question {
 	return question{
 		service: "resource-controller", call: "ListResourceInstances", region: global, asked: asked,
 		ask: func(ctx context.Context) ([]thing, error) {
@@ -41,11 +47,18 @@ func (c *Client) instances(asked string, options *resourcecontrollerv2.ListResou
 			if err != nil {
 				return nil, err
 			}
-			options := *options
-			options.Limit = answer.Hundred()
-			p, err := api.NewResourceInstancesPager(&options)
-			all, err := collect(ctx, p, err, instanceThing)
-			return slices.DeleteFunc(all, func(t thing) bool { return t.kind == "" }), err
+			var all []thing
+			for _, state := range in {
+				options := *options
+				options.Limit, options.State = answer.Hundred(), state
+				p, err := api.NewResourceInstancesPager(&options)
+				some, err := collect(ctx, p, err, instanceThing)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, some...)
+			}
+			return slices.DeleteFunc(all, func(t thing) bool { return t.kind == "" }), nil
 		},
 	}
 }

@@ -6,7 +6,7 @@
 //
 // An account is listed in parts, one per service, and one per region for VPCs (Parts). A resource belongs to exactly one part. What has a
 // tag or a name of a cluster is reported (marks.go), and so is what is in a reported VPC or resource group, or belongs to a reported
-// resource. Few lists contain tags: those of everything come from Global Search (tags.go).
+// resource. Few lists contain tags: those of everything come from Global Search (groups.go).
 //
 // It shares no query with runner/cloud/ibmcloud, which deletes, or with count, which proves that nothing is left: a leak is a mistake in
 // one of these two, and a query of theirs would not see it.

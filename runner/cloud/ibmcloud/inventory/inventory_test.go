@@ -240,11 +240,12 @@ func TestWhatIsLeftAloneIsSeen(t *testing.T) {
 	p := s.zone(t, "internal.example.com")
 	network := s.plant(t, standin.Resource{Service: "dns-svcs", Type: "permitted-network", Parent: p.ID, State: "ACTIVE", Attrs: map[string]string{
 		"vpc_crn": "crn:v1:bluemix:public:is:us-south:a/" + account + "::vpc:r006-" + gone}})
+	failed := s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: infraID + "-image-registry", State: "failed"})
 	share := s.plant(t, standin.Resource{Service: "is", Type: "share", Name: "files", Region: "us-south", Tags: []string{"kubernetes-io-cluster-" + infraID + ":owned"}})
 	last := s.plant(t, standin.Resource{Service: "is", Type: "vpc", Name: "gone", Region: "us-south", Tags: []string{infraID, "clusterid:" + cluster}})
 	require.NoError(t, s.Free(last.ID))
 	want := []string{
-		"reclamation/" + reclamation.ID, "api-key/" + key.ID, "permitted-network/" + network.ID, share.CRN(), "user-tag/" + infraID, "user-tag/clusterid:" + strings.ToLower(cluster),
+		"reclamation/" + reclamation.ID, "api-key/" + key.ID, "permitted-network/" + network.ID, failed.CRN(), share.CRN(), "user-tag/" + infraID, "user-tag/clusterid:" + strings.ToLower(cluster),
 		s.policy(t, "authorization", attributes("serviceName", "is"), attributes("serviceName", "cloud-object-storage", "serviceInstance", gone)),
 		s.policy(t, "access", attributes("iam_id", "iam-ServiceId-"+gone), attributes("resourceGroupId", "0123")),
 	}
