@@ -31,7 +31,8 @@ type Cloud interface {
 	Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error)
 	// Verify counts once what is left; what could not be queried is a leftover.
 	Verify(ctx context.Context, t cloud.Target) contract.Pass
-	// Contested lists resources that a destroyer of the target would find but that also have another cluster's mark.
+	// Contested lists resources that a destroyer of the target would find but that also have another cluster's mark, or that only mention the
+	// target in their name.
 	Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error)
 	// Detach ends, before the destroyer runs, what nobody could tell to be the cluster's after it, and returns what it ended.
 	Detach(ctx context.Context, t cloud.Target) ([]string, error)

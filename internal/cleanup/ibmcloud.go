@@ -73,7 +73,7 @@ func ibmCovered(of names.Scope, known []sweeps.RecordedName, s contract.SeenReso
 			return true, "ccoctl ibmcloud delete-service-id, by the name " + n.CCOName
 		case n.InfraID != "" && s.Type == "reclamation" && (s.Tags[tagkey.KubernetesCluster+n.InfraID] == tagkey.Owned || slices.Contains(ibmInstances(n.InfraID), s.Name)):
 			return true, "it is reclaimed: its instance was " + n.InfraID + "'s"
-		case n.InfraID != "" && s.Type == "user-tag" && s.Name == n.InfraID:
+		case n.InfraID != "" && s.Type == "user-tag" && (s.Tags[tagkey.KubernetesCluster+n.InfraID] == tagkey.Owned || s.Tags[tagkey.ClusterID] == of.Cluster):
 			return true, "by its exact name"
 		case n.InfraID != "" && names.HasInfraID(s.Name, n.InfraID):
 			if isGlobal(s.Region) || s.Region == n.Region {

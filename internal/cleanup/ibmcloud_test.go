@@ -44,7 +44,9 @@ func TestALeakOnIBMCloudIsRemovedByNamesAndWithItsResourceGroup(t *testing.T) {
 		contract.SeenResource{ID: "cos/1", Type: "service-instance", Name: "shop-abcde-cos"},
 		contract.SeenResource{ID: "reclamation/1", Type: "reclamation", Tags: map[string]string{tagkey.KubernetesCluster + "shop-abcde": tagkey.Owned}},
 		contract.SeenResource{ID: "reclamation/2", Type: "reclamation"},
-		contract.SeenResource{ID: "user-tag/shop-abcde", Type: "user-tag", Name: "shop-abcde"},
+		contract.SeenResource{ID: "user-tag/1", Type: "user-tag", Name: "shop-abcde", Tags: map[string]string{tagkey.KubernetesCluster + "shop-abcde": tagkey.Owned}},
+		contract.SeenResource{ID: "user-tag/2", Type: "user-tag", Name: "clusterid:clu_1", Tags: map[string]string{tagkey.ClusterID: "clu_1"}},
+		contract.SeenResource{ID: "user-tag/3", Type: "user-tag", Name: "shop-abcdef", Tags: map[string]string{tagkey.KubernetesCluster + "shop-abcdef": tagkey.Owned}},
 		contract.SeenResource{ID: "service-id/1", Type: "service-id", Name: group + "-openshift-machine-api-ibmcloud-credentials"},
 		contract.SeenResource{ID: "api-key/1", Type: "api-key", Name: "ccoctl-generated-key", Within: "service-id/1"},
 		contract.SeenResource{ID: "service-id/2", Type: "service-id", Name: "shop-abcdefghij"},
@@ -61,7 +63,7 @@ func TestALeakOnIBMCloudIsRemovedByNamesAndWithItsResourceGroup(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"vpc/1": byInstaller, "lb/1": byInstaller, "image/1": byInstaller, "cos/1": byInstaller,
 		"group/1": "the resource group of this exact name, after everything in it", "volume/1": "it ends with group/1",
-		"reclamation/1": "it is reclaimed: its instance was shop-abcde's", "user-tag/shop-abcde": "by its exact name",
+		"reclamation/1": "it is reclaimed: its instance was shop-abcde's", "user-tag/1": "by its exact name", "user-tag/2": "by its exact name",
 		"service-id/1": "ccoctl ibmcloud delete-service-id, by the name " + group, "api-key/1": "it ends with service-id/1",
 		"record/1": "a DNS record of this exact name, unless it points to somebody else",
 	}, why)
@@ -70,7 +72,7 @@ func TestALeakOnIBMCloudIsRemovedByNamesAndWithItsResourceGroup(t *testing.T) {
 		require.NotEmpty(t, r.Why)
 		kept = append(kept, r.ID)
 	}
-	require.Equal(t, []string{"group/2", "image/2", "image/3", "reclamation/2", "service-id/2", "record/2"}, kept, "no teardown finds these")
+	require.Equal(t, []string{"group/2", "image/2", "image/3", "reclamation/2", "user-tag/3", "service-id/2", "record/2"}, kept, "no teardown finds these")
 }
 
 func TestTheCallsOfATeardownOnIBMCloudAreListedInTheirOrder(t *testing.T) {
@@ -114,4 +116,10 @@ func TestAnUnknownClusterOnIBMCloudIsPlannedForByItsNames(t *testing.T) {
 	require.Empty(t, p.Refused)
 	require.Len(t, p.Removed, 1)
 	require.Contains(t, p.Calls[2].Call, "whose name contains shop-abcde")
+
+	of := scope
+	of.Platform, of.Attempt = names.IBMCloud, 1
+	r.Seen = append(r.Seen, row(contract.SeenResource{ID: "group/1", Type: "resource-group", Name: of.CCOName()}))
+	p = Config{BaseDomain: always("labs.example.com"), Account: always(ibmAccount)}.PlanOf(r)
+	require.Len(t, p.Removed, 2, "its group too, by the name that its first attempt gave it")
 }

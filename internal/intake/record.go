@@ -94,13 +94,13 @@ func Demand(d contract.Demand, of Scope) (attempts.CapacityDemand, error) {
 		seen[key] = true
 		out.Quotas = append(out.Quotas, lifecycle.Quota{
 			Service: q.Service, Code: q.Code, Scope: q.Scope, Name: text(q.Name), Limit: q.Limit, Used: q.Used,
-			Need: q.Need, Lasting: q.Lasting, UsedBy: keysAsText(q.UsedBy), Unknown: text(q.Unknown),
+			Need: q.Need, Lasting: q.Lasting, UsedBy: keysAsText(q.UsedBy), UsedIn: keysAsText(q.UsedIn), Unknown: text(q.Unknown),
 		})
 	}
 	return out, bad.err()
 }
 
-// keysAsText removes NUL from the keys, which are tag values that anybody may have set.
+// keysAsText removes NUL from the keys, which are tag values and names that anybody may have set.
 func keysAsText(counts map[string]int) map[string]int {
 	if counts == nil {
 		return nil
@@ -123,7 +123,12 @@ func (e *Invalid) quota(at string, q contract.Quota) {
 		e.check(number.value < 0, at+"."+number.name, fmt.Sprintf("%d is negative", number.value), "0 or more")
 	}
 	e.check(q.Lasting > q.Need, at+".lasting", fmt.Sprintf("%d is more than need (%d)", q.Lasting, q.Need), "0 to need")
-	for _, cluster := range slices.Sorted(maps.Keys(q.UsedBy)) {
-		e.check(q.UsedBy[cluster] < 0, at+".usedBy."+cluster, fmt.Sprintf("%d is negative", q.UsedBy[cluster]), "0 or more")
+	e.shares(at+".usedBy.", q.UsedBy)
+	e.shares(at+".usedIn.", q.UsedIn)
+}
+
+func (e *Invalid) shares(at string, used map[string]int) {
+	for _, of := range slices.Sorted(maps.Keys(used)) {
+		e.check(used[of] < 0, at+of, fmt.Sprintf("%d is negative", used[of]), "0 or more")
 	}
 }

@@ -211,23 +211,23 @@ func TestAReportIsOfItsOwnAttempt(t *testing.T) {
 func TestADemandNamesEveryFieldThatIsWrong(t *testing.T) {
 	good := contract.Quota{
 		Service: "ec2", Code: "L-0263D0A3", Scope: "us-east-1a", Name: "Elastic IPs", Limit: 5, Used: 2, Need: 3, Lasting: 2,
-		UsedBy: map[string]int{"clu_1": 2},
+		UsedBy: map[string]int{"clu_1": 2}, UsedIn: map[string]int{"shop-abcdefghij": 1},
 	}
 	row, err := Demand(contract.Demand{Account: "1", Region: "us-east-1", Quotas: []contract.Quota{good}}, shop)
 	require.NoError(t, err)
-	require.Equal(t, []any{"Elastic IPs", "us-east-1a", 3, 2, map[string]int{"clu_1": 2}},
-		[]any{row.Quotas[0].Name, row.Quotas[0].Scope, row.Quotas[0].Need, row.Quotas[0].Lasting, row.Quotas[0].UsedBy})
+	require.Equal(t, []any{"Elastic IPs", "us-east-1a", 3, 2, good.UsedBy, good.UsedIn},
+		[]any{row.Quotas[0].Name, row.Quotas[0].Scope, row.Quotas[0].Need, row.Quotas[0].Lasting, row.Quotas[0].UsedBy, row.Quotas[0].UsedIn})
 	for _, empty := range []contract.Demand{{Account: "1", Region: "us-east-1"}, {Account: "1", Region: "us-east-1", Quotas: []contract.Quota{{Service: "ec2", Code: "L-1", Unknown: "denied"}}}} {
 		_, err = Demand(empty, shop)
 		require.NoError(t, err, "what could not be measured is no mistake")
 	}
 
 	_, err = Demand(contract.Demand{Quotas: []contract.Quota{
-		good, good, {Limit: -1, Used: -1, Need: -2, Lasting: -1, UsedBy: map[string]int{"b": -1, "a": -1}},
+		good, good, {Limit: -1, Used: -1, Need: -2, Lasting: -1, UsedBy: map[string]int{"b": -1, "a": -1}, UsedIn: map[string]int{"c": -1}},
 	}}, shop)
 	require.Equal(t, []string{
 		"account", "region", "quotas[1]", "quotas[2].service", "quotas[2].code", "quotas[2].limit", "quotas[2].used", "quotas[2].need",
-		"quotas[2].lasting", "quotas[2].lasting", "quotas[2].usedBy.a", "quotas[2].usedBy.b",
+		"quotas[2].lasting", "quotas[2].lasting", "quotas[2].usedBy.a", "quotas[2].usedBy.b", "quotas[2].usedIn.c",
 	}, fields(t, err))
 	_, err = Demand(contract.Demand{Account: "1", Region: "us-east-1", Quotas: make([]contract.Quota, maxQuotas+1)}, shop)
 	require.Equal(t, "quotas", fields(t, err)[0])

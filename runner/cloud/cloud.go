@@ -47,10 +47,12 @@ const (
 	MachineStopped = "stopped"
 )
 
-// Contested is a resource that a teardown of the cluster would delete, and that may be somebody else's.
+// Contested is a resource that a teardown of the target would delete, and that may be somebody else's.
 type Contested struct {
 	ID   string // ARN, or id if it has none
-	Mark string // what says so: a tag that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned, or where the resource is
+	Mark string // what says so: a tag that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned; of a mention, where it is
+	// Mention: it has no mark of the target, and only mentions it in its name. Nothing but a destroyer that goes by parts of names takes it.
+	Mention bool
 }
 
 // Plan is what an install will create, as far as quotas count it.

@@ -58,7 +58,7 @@ type Client struct {
 // pace is how long the client waits.
 type pace struct {
 	retry  time.Duration // before the second try of a request; it doubles
-	poll   time.Duration // between two looks at what is being deleted or made
+	poll   time.Duration // at most, between two looks at what is being deleted or made
 	settle time.Duration // until one stage of deletions is over
 }
 

@@ -21,7 +21,7 @@ func TestNothingOfAClusterAloneIsContested(t *testing.T) {
 }
 
 // The installer's destroyer takes every name that contains the infraID.
-func TestNamesThatMentionTheInfraIDAreContested(t *testing.T) {
+func TestNamesThatMentionTheInfraIDAreMentions(t *testing.T) {
 	s := newScene(t)
 	s.cluster(t, mine, myCCO, "shop")
 	s.Pages(2)
@@ -29,7 +29,7 @@ func TestNamesThatMentionTheInfraIDAreContested(t *testing.T) {
 		planted := s.vpcObject(t, "vpc", name, "", "")
 		found, err := s.client.Contested(t.Context(), s.target)
 		require.NoError(t, err)
-		require.Equal(t, []cloud.Contested{{ID: planted.CRN(), Mark: "resource group Default"}}, found, name)
+		require.Equal(t, []cloud.Contested{{ID: planted.CRN(), Mark: "resource group Default", Mention: true}}, found, name)
 		require.NoError(t, s.Free(planted.ID))
 	}
 }

@@ -25,7 +25,7 @@ func regionOf(host string) string {
 // contestedRecords adds the records that the installer's destroyer would delete although they lead to somebody else's load balancer. It
 // deletes every record with a name or a content below the cluster's domain, whoever made it (openshift/installer pkg/destroy/ibmcloud/dns.go),
 // and another installation may have taken the name since our own records were deleted.
-func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner, found map[string]string) error {
+func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner, found map[string]cloud.Contested) error {
 	below, err := c.recordsBelow(ctx, t)
 	if err != nil || len(below) == 0 {
 		return err
@@ -48,7 +48,9 @@ func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner,
 			host = leads[host]
 		}
 		if balancer, there := others[host]; there {
-			found["record "+undotted(r.Name)+" in zone "+r.zone] = "it leads to " + balancer.String() + " in resource group " + cmp.Or(balancer.Group.Name, balancer.Group.ID, "unknown")
+			id := "record " + undotted(r.Name) + " in zone " + r.zone
+			group := cmp.Or(balancer.Group.Name, balancer.Group.ID, "unknown")
+			found[id] = cloud.Contested{ID: id, Mark: "it leads to " + balancer.String() + " in resource group " + group, Mention: true}
 		}
 	}
 	return nil
@@ -105,6 +107,9 @@ func under(name, domain string) bool {
 func (c *Client) othersBalancers(ctx context.Context, regions []string, o *owner) (map[string]object, error) {
 	others := map[string]object{}
 	for _, region := range regions {
+		if _, err := c.vpcIn(ctx, region); absent(err) {
+			continue // a host may look as if it had a region
+		}
 		for _, k := range []kind{vpcs, subnets, loadBalancers} {
 			all, err := c.objectsIn(ctx, region, k)
 			if err != nil {

@@ -35,12 +35,12 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) (grou
 	}
 	ctx, cancel = context.WithTimeout(ctx, c.pace.settle)
 	defer cancel()
-	for {
+	for looks := c.looks(); ; {
 		found, err := c.groupsCalled(ctx, account, name)
 		if err == nil && len(found) > 0 {
 			return idOf(found), nil
 		}
-		if !c.pause(ctx) {
+		if !looks.wait(ctx) {
 			return "", errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
 		}
 	}
@@ -54,12 +54,19 @@ func idOf(found []group) string {
 	return found[0].ID
 }
 
-// pause waits until the next look at something that changes. It reports false if the context ended.
-func (c *Client) pause(ctx context.Context) bool {
+// looks are the looks at something that changes: the first ones soon after each other, as much is over at once, later ones at the client's
+// pace.
+type looks struct{ next, most time.Duration }
+
+func (c *Client) looks() *looks { return &looks{c.pace.poll / 16, c.pace.poll} }
+
+// wait waits until the next look. It reports false if the context ended.
+func (l *looks) wait(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(c.pace.poll):
+	case <-time.After(l.next):
+		l.next = min(2*l.next, l.most)
 		return true
 	}
 }

@@ -97,6 +97,7 @@ func (s *sweep) settle(ctx context.Context, r regional, stage []kind) {
 	ctx, cancel := context.WithTimeout(ctx, s.pace.settle)
 	defer cancel()
 	for _, k := range stage {
+		looks := s.looks()
 		for len(r.ours[k.name]) > 0 {
 			left, err := s.objectsIn(ctx, r.region, k)
 			if err != nil {
@@ -113,7 +114,7 @@ func (s *sweep) settle(ctx context.Context, r regional, stage []kind) {
 			if waiting == 0 {
 				break
 			}
-			if !s.pause(ctx) {
+			if !looks.wait(ctx) {
 				s.errs = append(s.errs, fmt.Errorf("%d %ss of %s are still being deleted", waiting, k.name, r.region))
 				break
 			}

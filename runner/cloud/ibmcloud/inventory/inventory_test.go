@@ -131,7 +131,9 @@ func (s *scene) settle(t *testing.T) (ids []string, group, vpc standin.Resource)
 		ids = append(ids, r.CRN())
 		return r
 	}
-	vpc = is("vpc", infraID+"-vpc", func(r *standin.Resource) { r.Tags = []string{infraID, "clusterid:" + cluster, "owner:maya"} })
+	vpc = is("vpc", infraID+"-vpc", func(r *standin.Resource) {
+		r.Tags = []string{infraID, "clusterid:" + cluster, "ttlexpiry:2026-11-29T12:00:00Z", "owner:maya"}
+	})
 	in := func(r *standin.Resource) { r.VPC = vpc.ID }
 	is("subnet", infraID+"-subnet-compute-us-south-1", in)
 	is("public-gateway", infraID+"-pgateway-us-south-1", in)
@@ -151,7 +153,6 @@ func (s *scene) settle(t *testing.T) (ids []string, group, vpc standin.Resource)
 	p := s.zone(t, "internal.example.com")
 	network := s.plant(t, standin.Resource{Service: "dns-svcs", Type: "permitted-network", Parent: p.ID, State: "ACTIVE", Attrs: map[string]string{"vpc_crn": vpc.CRN()}})
 	return append(ids, group.CRN(), cos.CRN(), id.CRN(), "api-key/"+key.ID, "record/"+z.ID+"/"+record.Name+"/CNAME/"+record.ID, "permitted-network/"+network.ID,
-		"user-tag/"+infraID, "user-tag/clusterid:"+strings.ToLower(cluster),
 		s.policy(t, "authorization", attributes("serviceName", "is", "resourceType", "image"), attributes("serviceName", "cloud-object-storage", "serviceInstance", cos.ID)),
 		s.policy(t, "access", attributes("iam_id", "iam-"+id.ID), attributes("serviceName", "is"))), group, vpc
 }
@@ -195,7 +196,8 @@ func TestEverythingOfAClusterIsSeenAndNothingElse(t *testing.T) {
 		return contract.SeenResource{}
 	}
 	network := of(infraID + "-vpc")
-	require.Equal(t, map[string]string{tagkey.KubernetesCluster + infraID: tagkey.Owned, tagkey.ClusterID: cluster, tagkey.Owner: "maya"}, network.Tags)
+	require.Equal(t, map[string]string{tagkey.KubernetesCluster + infraID: tagkey.Owned, tagkey.ClusterID: cluster, tagkey.TTLExpiry: "2026-11-29T12:00:00Z", tagkey.Owner: "maya"},
+		network.Tags, "as on other clouds, whatever IBM Cloud makes of them")
 	require.Equal(t, "vpc us-south "+group.CRN(), network.Type+" "+network.Region+" "+network.Within)
 	require.Equal(t, began, network.MadeAt)
 	require.Equal(t, vpc.CRN(), of("made-by-hand").Within)
@@ -205,7 +207,6 @@ func TestEverythingOfAClusterIsSeenAndNothingElse(t *testing.T) {
 	require.True(t, machine.Stopped)
 	require.Equal(t, "bx2-4x16", machine.Detail)
 	require.Equal(t, group.CRN(), of(infraID+"-cos").Within)
-	require.Equal(t, map[string]string{tagkey.ClusterID: cluster}, of("clusterid:"+strings.ToLower(cluster)).Tags)
 	for _, call := range s.Journal() {
 		require.Empty(t, call.Failed, call.Call)
 	}
@@ -223,7 +224,7 @@ func TestAGroupWithoutADigitIsAClustersIfItsTagsSaySo(t *testing.T) {
 	group = s.plant(t, standin.Resource{Service: "resource-controller", Type: "resource-group", Name: "shop-abcdefghij", State: "ACTIVE"})
 	s.plant(t, standin.Resource{Service: "is", Type: "volume", Name: "pvc-1", Region: "us-south", Group: group.ID})
 	s.plant(t, standin.Resource{Service: "is", Type: "volume", Name: "pvc-2", Region: "us-south", Group: group.ID, Tags: []string{"ClusterId:" + cluster}})
-	require.Len(t, s.look(t), 4, "the group, two volumes and the tag")
+	require.Len(t, s.look(t), 3, "the group and two volumes; the tag is told by what has it")
 }
 
 func TestWhatIsLeftAloneIsSeen(t *testing.T) {
@@ -236,14 +237,17 @@ func TestWhatIsLeftAloneIsSeen(t *testing.T) {
 	network := s.plant(t, standin.Resource{Service: "dns-svcs", Type: "permitted-network", Parent: p.ID, State: "ACTIVE", Attrs: map[string]string{
 		"vpc_crn": "crn:v1:bluemix:public:is:us-south:a/" + account + "::vpc:r006-" + gone}})
 	share := s.plant(t, standin.Resource{Service: "is", Type: "share", Name: "files", Region: "us-south", Tags: []string{"kubernetes-io-cluster-" + infraID + ":owned"}})
+	last := s.plant(t, standin.Resource{Service: "is", Type: "vpc", Name: "gone", Region: "us-south", Tags: []string{infraID, "clusterid:" + cluster}})
+	require.NoError(t, s.Free(last.ID))
 	want := []string{
-		"reclamation/" + reclamation.ID, "api-key/" + key.ID, "permitted-network/" + network.ID, share.CRN(), "user-tag/kubernetes-io-cluster-" + infraID + ":owned",
+		"reclamation/" + reclamation.ID, "api-key/" + key.ID, "permitted-network/" + network.ID, share.CRN(), "user-tag/" + infraID, "user-tag/clusterid:" + strings.ToLower(cluster),
 		s.policy(t, "authorization", attributes("serviceName", "is"), attributes("serviceName", "cloud-object-storage", "serviceInstance", gone)),
 		s.policy(t, "access", attributes("iam_id", "iam-ServiceId-"+gone), attributes("resourceGroupId", "0123")),
 	}
 	seen := s.look(t)
 	require.ElementsMatch(t, want, slices.Collect(maps.Keys(seen)))
 	require.Equal(t, infraID+"-cos", seen["reclamation/"+reclamation.ID].Name)
+	require.Equal(t, map[string]string{tagkey.ClusterID: cluster}, seen["user-tag/clusterid:"+strings.ToLower(cluster)].Tags)
 	require.Equal(t, "tagged-resource is share", seen[share.CRN()].Type+" "+seen[share.CRN()].Detail)
 	require.Equal(t, map[string]string{tagkey.KubernetesCluster + infraID: tagkey.Owned}, seen[share.CRN()].Tags)
 }
