@@ -268,3 +268,33 @@ func TestARoundThatFindsAnotherOneComesBackSoThatItsNewsIsNotLost(t *testing.T) 
 	require.ErrorIs(t, err, store.ErrNotFound, "the round that waits opened nothing")
 	require.NotEmpty(t, h.run().ID, "and the one that comes back does")
 }
+
+func TestWhatASweepSawOfALivingClusterWithoutItsTagsGetsThem(t *testing.T) {
+	t.Parallel()
+	h := sweeping(t, "123456789012")
+	row := h.scalable("shop")
+	h.pass(time.Hour)
+	tags := map[string]string{tagkey.Installation: "test", tagkey.ClusterID: row.ID, tagkey.ManagedBy: tagkey.ControlPlaneName}
+	group := contract.SeenResource{ID: "group-1", Type: "resource-group", Name: "shop-abcde"}
+	tagged := contract.SeenResource{ID: "vpc-1", Type: "vpc", Name: "shop-abcde-vpc", Tags: tags, TaggedLater: true}
+	bare := contract.SeenResource{ID: "vol-1", Type: "volume", Name: "pvc-1", Within: group.ID, TaggedLater: true}
+	record := contract.SeenResource{ID: "record-1", Type: "record", Within: group.ID}
+	stray := contract.SeenResource{ID: "vol-2", Type: "volume", TaggedLater: true}
+
+	h.looks(h.run(), "us-south/vpc", group, tagged, record, stray)
+	h.reconcile(row.ID)
+	require.Equal(t, []string{"create succeeded"}, h.attempts(row.ID), "everything that can have its tags has them; records have none, and what is nobody's gets none")
+	h.pass(6 * time.Minute)
+	_, _, err := h.store.Sweeps.Open(h.ctx, h.Accounts.Wanted()[0], store.Origin{Actor: "saml:ada"})
+	require.NoError(t, err)
+	h.looks(h.run(), "us-south/vpc", group, tagged, bare, record, stray)
+	h.reconcile(row.ID)
+	require.Equal(t, []string{"create succeeded", "tag open"}, h.attempts(row.ID))
+	open := h.open(row.ID)
+	require.Equal(t, lifecycle.Tag, open.Kind)
+	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
+	_, err = h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
+	require.NoError(t, err)
+	h.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Message: "1 resource got the cluster's tags"})
+	require.Equal(t, []string{"create succeeded", "tag succeeded"}, h.attempts(row.ID))
+}

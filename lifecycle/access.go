@@ -51,7 +51,7 @@ func (m *deciding) accessMet() {
 // finds every account that it made. A failure for an older request says nothing about the newest one.
 func (m *deciding) settleAccess(a Attempt) {
 	n := m.next()
-	ours := a.Outcome == Stopped || a.Outcome == Cancelled
+	ours := a.stopped()
 	switch {
 	case !m.wanted() || !m.accessOwed():
 	case n.AccessWanted > a.AccessWanted:

@@ -125,7 +125,7 @@ func (m *deciding) quieten() {
 	}
 }
 
-// tend decides about a ready cluster: access, sleep, scaling, add-ons, a look at its use, and what is shown. A cluster whose machines are stopped cannot be
+// tend decides about a ready cluster: access, sleep, scaling, add-ons, a look at its use, tags, and what is shown. A cluster whose machines are stopped cannot be
 // reached, so its access waits. One that sleeps, or should, is neither scaled nor configured before it is awake.
 func (m *deciding) tend() {
 	m.access()
@@ -135,6 +135,7 @@ func (m *deciding) tend() {
 		m.configure()
 	}
 	m.observe()
+	m.tag()
 	m.showReady()
 }
 

@@ -90,6 +90,8 @@ type Cluster struct {
 	ObservedAt      time.Time // when a look inside for people's requests was last answered; zero: never
 	ObserveFailures int       // such looks in a row that failed, for the same step
 	ObserveFailedAt time.Time // when the newest of them ended; zero: none failed since one was answered
+
+	TaggedAt time.Time // when the newest attempt began that was to attach its tags and was not stopped; zero: none was
 }
 
 // Progress is the progress that the runner reports for the running attempt.

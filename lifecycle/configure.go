@@ -29,7 +29,7 @@ func (m *deciding) configure() {
 func (m *deciding) settleConfigure(a Attempt) {
 	n := m.next()
 	n.RetryAt = time.Time{}
-	ours := a.Outcome == Stopped || a.Outcome == Cancelled
+	ours := a.stopped()
 	switch {
 	case !n.addonsOwed() || !m.wanted():
 	case m.brought(a):

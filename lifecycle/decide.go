@@ -159,7 +159,7 @@ func (m *deciding) wake() {
 	}
 	if n.Desired == Present {
 		sooner(n.Ends.DestroyAt())
-		for _, at := range []time.Time{n.SleepUntil, n.HoursAt, n.IdleTellAt(), n.IdleSleepAt(), m.observeAt()} {
+		for _, at := range []time.Time{n.SleepUntil, n.HoursAt, n.IdleTellAt(), n.IdleSleepAt(), m.observeAt(), m.tagAt()} {
 			switch {
 			case at.After(m.f.Now):
 				sooner(at)

@@ -14,6 +14,7 @@ type Facts struct {
 	Queue      QueuePosition // its position in the queue for capacity
 	Turn       Turn          // its position in the queue for a full quota
 	Slot       Slot          // whether a runner may start for it
+	Untagged   []Untagged    // what sweeps saw of it without its tags, by how often; nil: nothing
 	Leaked     *Leak         // what is to be removed of it although it is released; nil: nothing
 	Access     AccessWork    // what differs between who should have access to it and who has
 	Hours      *Hours        // what the schedule of its profile or team says; nil: nobody looked, which decides nothing
@@ -65,10 +66,12 @@ const (
 	Wake  Kind = "wake"
 	// Observe looks inside a ready cluster for people's requests.
 	Observe Kind = "observe"
+	// Tag attaches a ready cluster's tags to what was made without them.
+	Tag Kind = "tag"
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{Create, Destroy, Scale, Configure, Access, Sleep, Wake, Observe}
+var Kinds = []Kind{Create, Destroy, Scale, Configure, Access, Sleep, Wake, Observe, Tag}
 
 // text names the kind for people.
 func (k Kind) text() string {
@@ -83,12 +86,14 @@ func (k Kind) text() string {
 		return "change of power"
 	case Observe:
 		return "look inside"
+	case Tag:
+		return "attaching of tags"
 	}
 	return "install"
 }
 
-// Quiet reports a kind that takes seconds, and of which the cluster shows nothing. Its attempt's row shows it.
-func (k Kind) Quiet() bool { return k == Access || k == Observe }
+// Quiet reports a kind that takes little time, and of which the cluster shows nothing. Its attempt's row shows it.
+func (k Kind) Quiet() bool { return k == Access || k == Observe || k == Tag }
 
 // Attempt is one runner's try at a job. Attempt numbers rise per cluster, are never reused, and fence out older runners.
 type Attempt struct {
@@ -121,6 +126,9 @@ type Attempt struct {
 	AccessWanted  int   // access attempt: number of the newest request when it was opened
 	AsleepSeen    *bool // sleep or wake attempt: whether the cluster was seen asleep, or awake, at its end; nil: neither
 }
+
+// stopped reports that ocpctl itself ended the attempt.
+func (a Attempt) stopped() bool { return a.Outcome == Stopped || a.Outcome == Cancelled }
 
 // Outcome is how an attempt ended.
 type Outcome string

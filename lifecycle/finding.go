@@ -27,6 +27,7 @@ type Group struct {
 	Exempt            string   // the rule that says that it stays; empty: none
 	Sights            int      // sweeps in a row that saw something of it; 0: the newest that looked did not
 	Fresh             bool     // this sweep saw something of it
+	Untagged          []string // those of the resources that a runner tags afterwards, and that lack ocpctl's ManagedBy or any ClusterId
 }
 
 // Known is what the store holds at that moment, including released clusters.

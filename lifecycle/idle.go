@@ -31,21 +31,19 @@ func (c Cluster) CountsIdle() bool {
 }
 
 // IdleTellAt returns when the cluster's people are to be told that nobody uses it; zero: they were told, or need not be. A cluster that is not
-// awake is spoken of only if it is about to end.
+// awake is spoken of only if it is about to end, and one that woke lately is spoken of before it ends.
 func (c Cluster) IdleTellAt() time.Time {
 	if !c.CountsIdle() {
 		return time.Time{}
 	}
-	since, at := c.idleSince(), after(c.idleSince(), c.Idle.TellAfter)
-	if c.powerPhase() != "" {
-		if c.Idle.EndAfter == 0 {
-			return time.Time{}
-		}
-		since = c.UnusedSince()
-		at = since.Add(c.Idle.EndAfter - restWarning)
+	var at time.Time
+	if c.powerPhase() == "" && !c.IdleTold.After(c.idleSince()) {
+		at = after(c.idleSince(), c.Idle.TellAfter)
 	}
-	if c.IdleTold.After(since) {
-		return time.Time{}
+	if c.Idle.EndAfter > 0 && !c.IdleTold.After(c.UnusedSince()) {
+		if last := after(c.UnusedSince(), c.Idle.EndAfter-restWarning); at.IsZero() || last.Before(at) {
+			at = last
+		}
 	}
 	return at
 }

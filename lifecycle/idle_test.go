@@ -98,3 +98,15 @@ func TestUseMovesTheEndOfALifeThatCountsFromUse(t *testing.T) {
 	w.until(func() bool { return w.row.Desired == Absent })
 	require.WithinRange(t, w.now, end, end.Add(time.Minute))
 }
+
+// A person's sleep that failed makes the cluster forget that people were told, and is no use.
+func TestPeopleAreToldBeforeAClusterEndsThatWokeShortlyBefore(t *testing.T) {
+	w := idleWorld(Idle{TellAfter: time.Hour, EndAfter: 3 * time.Hour})
+	end := w.row.ReadyAt.Add(3 * time.Hour)
+	w.row.AwakeSince = end.Add(-45 * time.Minute)
+	require.Equal(t, end.Add(-30*time.Minute), w.row.IdleTellAt())
+	w.until(func() bool { return !w.row.IdleTold.IsZero() })
+	require.WithinRange(t, w.now, end.Add(-30*time.Minute), end.Add(-29*time.Minute))
+	w.until(func() bool { return w.row.Desired == Absent })
+	require.WithinRange(t, w.now, end, end.Add(time.Minute))
+}

@@ -10,7 +10,7 @@ func stepOf(n Cluster) (step time.Time) {
 	if !watched(n) {
 		return time.Time{}
 	}
-	_, idle := lastUsed(n)
+	unused, idle := lastUsed(n)
 	sooner := func(at time.Time) {
 		if step.IsZero() || at.Before(step) {
 			step = at
@@ -19,6 +19,9 @@ func stepOf(n Cluster) (step time.Time) {
 	told := n.IdleTold.After(idle)
 	if !told {
 		sooner(idle.Add(n.Idle.TellAfter))
+	}
+	if n.Idle.EndAfter > 0 && !n.IdleTold.After(unused) {
+		sooner(unused.Add(n.Idle.EndAfter - restWarning))
 	}
 	if told && n.Idle.SleepAfter > 0 && n.SleepMode != "" {
 		at := idle.Add(n.Idle.SleepAfter)

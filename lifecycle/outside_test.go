@@ -40,6 +40,7 @@ var actions = []struct {
 	{2, "somebody wakes it", (*world).wakeUp},
 	{1, "somebody uses it", (*world).use},
 	{1, "somebody works inside it", (*world).workInside},
+	{1, "a sweep looks through its account", (*world).sweep},
 	{1, "somebody keeps it awake tonight", (*world).keepAwake},
 	{1, "people work at other times", (*world).reschedule},
 	{2, "a person acts", func(w *world) { people[w.pick(len(people))].do(w) }},

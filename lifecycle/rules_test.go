@@ -24,6 +24,7 @@ var decisionRules = []rule{
 	{0, restIsOutsideHours}, {0, restIsKept}, {0, earlyWakeIsKept}, {2, unknownHoursDecideNothing}, {0, restIsGivenUpForTheNight}, {0, aPersonsSleepStays}, {8, hoursAreLookedAt}, {12, restIsWarnedOf}, {0, nextRestIsTold},
 	{0, idleSleepIsDue}, {0, idleSleepEndsWithUse}, {11, idleEndFollowsFromUse}, {12, idleIsTold}, {2, unknownUseDecidesNothing}, {8, idleIsLookedAt},
 	{4, observingIsOfReady}, {0, observingIsBeforeAStep}, {0, observingCountsWhenAnswered}, {2, unobservedIsSaid}, {8, observingIsLookedAt},
+	{4, taggingIsOfReady}, {0, taggingIsDue}, {0, taggingCountsOnce}, {0, taggingGoesLast}, {8, taggingGoesOn},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
 	{13, onlyALeakReopens},
 	{12, warnsOnce}, {12, warnsOfEveryEnd}, {12, wakesForTheNextWarning},
@@ -79,7 +80,7 @@ func unknownIsNotAbsent(_ *world, c Cluster, f Facts, d Decision) string {
 	patient := a.ClaimedAt.IsZero() && f.Now.Sub(a.OpenedAt) < limits.LaunchPatience
 	n := d.Next
 	replaced := a.Kind == Scale && (n.WorkersWanted == nil || *n.WorkersWanted != a.WorkersWanted) ||
-		a.Kind == Sleep && !n.SleepWanted || a.Kind == Wake && n.SleepWanted
+		a.Kind == Sleep && !n.SleepWanted || a.Kind == Wake && n.SleepWanted || a.Kind == Tag && worksElsewhere(n, f)
 	if leaseHolds(f) || (patient && (a.Kind == Destroy || n.Desired == Present && !replaced)) {
 		return "an unknown sighting closed an attempt"
 	}

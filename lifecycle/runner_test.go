@@ -137,6 +137,8 @@ func (w *world) work(r *runner) {
 		w.powering(r)
 	case r.kind == Observe:
 		w.observing(r)
+	case r.kind == Tag:
+		w.tagging(r)
 	default:
 		w.teardown(r)
 	}
@@ -152,7 +154,7 @@ func (w *world) begin(r *runner) {
 		r.alive = false
 	default:
 		r.claimed, r.names, r.work = true, a.names, a.work
-		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring, Access: Restoring, Sleep: Restoring, Wake: Restoring, Observe: Restoring}[r.kind], 0)
+		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring, Access: Restoring, Sleep: Restoring, Wake: Restoring, Observe: Restoring, Tag: Tagging}[r.kind], 0)
 	}
 }
 

@@ -89,8 +89,8 @@ const (
 )
 
 // ranks is the order in which free runners are given: teardowns give everything else its capacity back. A change of access takes
-// seconds, and somebody waits for it. Other work on a ready cluster is short, and somebody has that cluster in use.
-var ranks = [][]Kind{{Destroy}, {Access}, {Scale, Configure, Sleep, Wake, Observe}, {Create}}
+// seconds, and somebody waits for it. Other work on a ready cluster is short, and somebody has that cluster in use. Nobody waits for tags.
+var ranks = [][]Kind{{Destroy}, {Access}, {Scale, Configure, Sleep, Wake, Observe}, {Create}, {Tag}}
 
 // urgent reports a kind that may use the reserved part of a cap.
 func urgent(k Kind) bool { return k == Destroy || k == Access }

@@ -23,7 +23,7 @@ func othersFirst(k Kind, s Slot) int {
 	if k != Destroy && k != Access {
 		n += s.Waiting[Scale] + s.Waiting[Configure] + s.Waiting[Sleep] + s.Waiting[Wake]
 	}
-	if k == Create {
+	if k == Create || k == Tag {
 		n += s.Waiting[Create]
 	}
 	return n

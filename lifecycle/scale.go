@@ -36,7 +36,7 @@ func (m *deciding) settleScale(a Attempt) {
 		n.Workers = a.WorkersSeen
 	}
 	reached := a.Outcome == Succeeded && a.WorkersSeen != nil && *a.WorkersSeen == a.WorkersWanted
-	ours := a.Outcome == Stopped || a.Outcome == Cancelled
+	ours := a.stopped()
 	switch {
 	case n.WorkersWanted == nil || !m.wanted():
 	case *n.WorkersWanted != a.WorkersWanted:

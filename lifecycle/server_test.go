@@ -34,7 +34,7 @@ func (w *world) open() *attempt {
 func (w *world) facts(observe bool) Facts {
 	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.queue, Turn: w.turn, Slot: w.slot}
 	f.Slot.Waiting = maps.Clone(w.slot.Waiting)
-	f.Access, f.Leaked = w.accessWork(), w.leakFact()
+	f.Access, f.Leaked, f.Untagged = w.accessWork(), w.leakFact(), slices.Clone(w.untagged)
 	if observe { // what records a result knows no catalogue
 		f.Hours = w.hours()
 	}

@@ -27,6 +27,8 @@ func (m *deciding) settle() {
 		m.settlePower(*last)
 	case Observe:
 		m.settleObserve(*last)
+	case Tag:
+		m.settleTag(*last)
 	default:
 		m.settleDestroy(*last)
 	}
@@ -57,7 +59,7 @@ func (m *deciding) settleCreate(a Attempt) {
 	case a.Outcome == Waiting || m.keepsPlace(a):
 		m.again(a)
 		m.say(Pending, AwaitingCapacity, "%s", m.waits(a))
-	case a.Outcome == Stopped || a.Outcome == Cancelled:
+	case a.stopped():
 		m.again(a) // ocpctl ended it itself, so no try is spent
 		m.retryText(a, try)
 	case n.Tries < n.MaxTries && (a.Retryable || a.Outcome == Lost):
@@ -105,7 +107,7 @@ func (m *deciding) settleDestroy(a Attempt) {
 		n.DestroyFailures, n.Blockers, n.RetryAt = 0, nil, time.Time{}
 		return
 	}
-	if a.Outcome == Stopped || a.Outcome == Cancelled {
+	if a.stopped() {
 		n.RetryAt = m.f.Now.Add(m.l.RetryBase)
 		m.job(job, JobRetrying, reasonOf(a), a.Message)
 		return

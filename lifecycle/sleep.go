@@ -132,7 +132,7 @@ func (m *deciding) settlePower(a Attempt) {
 	case seen:
 		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
 		m.job(job, JobSucceeded, "", a.Message) // which operators are not well
-	case a.Outcome == Stopped || a.Outcome == Cancelled:
+	case a.stopped():
 		n.SleepRetryAt = m.f.Now.Add(m.l.RetryBase)
 		m.job(job, JobRetrying, reasonOf(a), a.Message)
 	default:

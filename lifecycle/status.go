@@ -47,6 +47,7 @@ const (
 	Scaling   Phase = "scaling"   // phase of an attempt beside a ready cluster; no cluster shows it
 	Accessing Phase = "accessing" // the same of an attempt that changes who has access
 	Observing Phase = "observing" // … and of one that looks for people's requests
+	Tagging   Phase = "tagging"   // … and of one that attaches tags
 
 	Released Phase = "released"
 
@@ -88,6 +89,7 @@ const (
 	JobSleep          JobType = "SLEEP"
 	JobWake           JobType = "WAKE"
 	JobObserve        JobType = "OBSERVE"
+	JobTag            JobType = "TAG"
 
 	JobOffHoursDown JobType = "OFFHOURS_SCALE_DOWN" // a schedule puts a cluster to sleep
 	JobOffHoursUp   JobType = "OFFHOURS_SCALE_UP"   // and wakes it

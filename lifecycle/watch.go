@@ -46,6 +46,8 @@ func (m *deciding) needless(a Attempt) string {
 		return "it is to be awake"
 	case a.Kind == Wake && n.SleepWanted:
 		return "it is to be asleep"
+	case a.Kind == Tag && m.otherWork():
+		return "other work on the cluster came up"
 	}
 	return ""
 }
@@ -111,7 +113,7 @@ func (m *deciding) mirror(a Attempt) {
 	case Scale, Configure: // the cluster stays READY, and such a runner changes access, too, while it waits
 		m.accessMet()
 		return
-	case Access, Sleep, Wake, Observe:
+	case Access, Sleep, Wake, Observe, Tag:
 		return
 	}
 	text := destroyText[a.Phase]

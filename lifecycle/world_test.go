@@ -56,6 +56,9 @@ type world struct {
 	requested  time.Time // when people last sent requests to its API; zero: never
 	unanswered bool      // looks for that fail
 
+	untagged   []Untagged // what sweeps saw without the cluster's tags
+	untaggable bool       // attempts to attach them leave something without
+
 	ttl time.Duration // with which it was accepted
 
 	day, night time.Duration // how long people work, and how long they do not, again and again; day is zero: nobody said so

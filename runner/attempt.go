@@ -112,6 +112,11 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 			if last, err = a.observe(ctx); err == nil {
 				return contract.Result{Outcome: succeeded, Message: usedText(last), LastUse: last}
 			}
+		case contract.KindTag:
+			var tagged int
+			if tagged, err = a.tagAgain(ctx); err == nil {
+				return contract.Result{Outcome: succeeded, Message: taggedText(tagged)}
+			}
 		default:
 			err = failure{
 				Reason: "UnknownKind", Whose: contract.WhoseOurs, Message: fmt.Sprintf("this runner does not support attempts of kind %q: it is older than the server", a.spec.Kind),

@@ -48,19 +48,6 @@ func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 	return out, nil
 }
 
-// tag gives the cluster's tags to what the installer could not give them to, and to what came since: every attempt that changes a living cluster
-// ends with it. A cluster without tags works, and nothing of it is searched for
-// by tag alone, so a refusal is told and ends nothing.
-func (a *attempt) tag(ctx context.Context) {
-	tagged, err := a.cloud.Tag(ctx, a.target(), a.spec.Tags)
-	if err != nil && ctx.Err() == nil {
-		a.note("not every resource could be tagged: %v", err)
-	}
-	if tagged > 0 {
-		a.note("%d resources have the cluster's tags", tagged)
-	}
-}
-
 // keep writes one output, with retries. The key belongs to this attempt, so writing it again changes nothing.
 func (a *attempt) keep(ctx context.Context, key string, data []byte, patience time.Duration) error {
 	err := a.persist(ctx, patience, key, func(ctx context.Context) error {

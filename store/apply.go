@@ -201,7 +201,7 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 			sleep_failures = @sleep_failures, sleep_retry_at = @sleep_retry_at,
 			power_by = @power_by, awake_until = @awake_until, active_at = @active_at, active_what = @active_what, hours_at = @hours_at, rest_at = @rest_at, rest_warned = @rest_warned,
 			awake_since = @awake_since, idle_told = @idle_told, end_idle = @end_idle,
-			observed_at = @observed_at, observe_failures = @observe_failures, observe_failed_at = @observe_failed_at
+			observed_at = @observed_at, observe_failures = @observe_failures, observe_failed_at = @observe_failed_at, tagged_at = @tagged_at
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)
@@ -232,7 +232,7 @@ func same(a, b lifecycle.Cluster) bool {
 		for _, t := range []*time.Time{
 			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim, &c.Ends.Idle,
 			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.ReopenedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd, &c.AccessRetryAt, &c.SleepUntil, &c.SleepRetryAt,
-			&c.AwakeUntil, &c.ActiveAt, &c.HoursAt, &c.RestAt, &c.RestWarned, &c.AwakeSince, &c.IdleTold, &c.ObservedAt, &c.ObserveFailedAt,
+			&c.AwakeUntil, &c.ActiveAt, &c.HoursAt, &c.RestAt, &c.RestWarned, &c.AwakeSince, &c.IdleTold, &c.ObservedAt, &c.ObserveFailedAt, &c.TaggedAt,
 		} {
 			*t = pg.Round(*t)
 		}

@@ -56,6 +56,9 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Access, err = rows.AccessWork(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
+	if facts.Untagged, err = rows.UntaggedOf(ctx, tx, cluster); err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	}
 	if facts.Leaked, err = rows.LeakOf(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}

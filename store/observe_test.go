@@ -111,18 +111,23 @@ func TestNoLookIsLeftForTheReleaseBefore(t *testing.T) {
 	row := unused(t, s, clock)
 	claims(t, s, row.ID, lifecycle.Observe)
 	s.Close()
+	goesBack(t, url, 46, lifecycle.Observe)
+	s = opens()
+	require.Equal(t, lifecycle.Observe, step(t, s, row.ID).Open, "and the next one is made")
+}
+
+// goesBack takes the database to an older schema, on which nothing is open and no attempt of the kind is left, and to the present one again.
+func goesBack(t *testing.T, url string, to int64, kind lifecycle.Kind) {
+	t.Helper()
 	db, err := sql.Open("pgx", url)
 	require.NoError(t, err)
 	defer db.Close()
 	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
 	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), 46)
+	_, err = p.DownTo(t.Context(), to)
 	require.NoError(t, err)
 	var left int
-	require.NoError(t, db.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'observe') + (SELECT count(*) FROM jobs WHERE ended_at IS NULL)`).Scan(&left))
+	require.NoError(t, db.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = $1) + (SELECT count(*) FROM jobs WHERE ended_at IS NULL)`, kind).Scan(&left))
 	require.Zero(t, left)
-
 	require.NoError(t, store.Migrate(t.Context(), url))
-	s = opens()
-	require.Equal(t, lifecycle.Observe, step(t, s, row.ID).Open, "and the next one is made")
 }

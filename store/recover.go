@@ -183,7 +183,7 @@ func (c *change) addAttempt(ctx context.Context, cluster string, a RecoveredAtte
 // recoveredPhase is the phase in which an attempt is shown of which no report is known.
 var recoveredPhase = map[lifecycle.Kind]lifecycle.Phase{
 	lifecycle.Create: lifecycle.Preflight, lifecycle.Destroy: lifecycle.DestroyingRuns, lifecycle.Scale: lifecycle.Scaling, lifecycle.Configure: lifecycle.Configuring, lifecycle.Access: lifecycle.Accessing,
-	lifecycle.Sleep: lifecycle.GoingToSleep, lifecycle.Wake: lifecycle.Waking, lifecycle.Observe: lifecycle.Observing,
+	lifecycle.Sleep: lifecycle.GoingToSleep, lifecycle.Wake: lifecycle.Waking, lifecycle.Observe: lifecycle.Observing, lifecycle.Tag: lifecycle.Tagging,
 }
 
 func (c *change) insertRecovered(ctx context.Context, cluster string, a RecoveredAttempt) (id string, err error) {

@@ -22,6 +22,8 @@ const (
 	KindWake  = "wake"
 	// KindObserve looks inside a ready cluster for people's requests.
 	KindObserve = "observe"
+	// KindTag attaches a ready cluster's tags to what was made without them.
+	KindTag = "tag"
 )
 
 // Spec is everything that a runner gets, frozen when its attempt was opened.

@@ -68,6 +68,10 @@ type SeenResource struct {
 	Detail string `json:"detail,omitempty"`
 
 	Stopped bool `json:"stopped,omitempty"`
+
+	// TaggedLater: what makes it cannot give it the cluster's tags, so a runner attaches them afterwards. False: it has them from the
+	// beginning, or never.
+	TaggedLater bool `json:"taggedLater,omitempty"`
 }
 
 // SweepResult ends a sweep.

@@ -2,6 +2,7 @@ package devstack_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -46,6 +48,8 @@ func TestAClusterOnIBMCloudLivesBesideOneOnAWS(t *testing.T) {
 		}
 	}
 
+	l.getTagsAfterASweep(id, l.nameOf(pr))
+
 	_, err = l.GitHub.Comment(pr, "/ocp sleep --for 12h", "maya")
 	require.NoError(t, err)
 	l.runUntil("asleep", time.Minute, func() bool {
@@ -64,6 +68,37 @@ func TestAClusterOnIBMCloudLivesBesideOneOnAWS(t *testing.T) {
 	l.assertNothingLeft()
 	l.assertSettled()
 	require.Equal(t, 2, l.count(`SELECT count(DISTINCT account) FROM attempts WHERE account IN ($1, $2)`, devstack.Account, devstack.IBMAccount))
+}
+
+// getTagsAfterASweep: what is made in the cluster's resource group later gets its tags once a sweep saw it without, at the second try, and
+// nobody else's things do.
+func (l *life) getTagsAfterASweep(id, name string) {
+	l.t.Helper()
+	machines := l.IBMCloud.Resources(name)
+	at := slices.IndexFunc(machines, func(r ibmcloud.Resource) bool { return r.Service == "is" && r.Type == "instance" })
+	later := l.plantOnIBM(ibmcloud.Resource{Service: "is", Type: "volume", Name: "pvc-later", Group: machines[at].Group, Region: machines[at].Region})
+	foreign := []ibmcloud.Resource{
+		l.plantOnIBM(ibmcloud.Resource{Service: "is", Type: "volume", Name: "pvc-elsewhere", Group: "another"}),
+		l.plantOnIBM(ibmcloud.Resource{Service: "is", Type: "volume", Name: name + "-x", Tags: []string{"owner:rob"}}),
+	}
+	l.IBMCloud.Refuse("tags:attach_tag", 1, ibmcloud.Denied)
+	tries := func(status lifecycle.JobStatus) int {
+		return l.count(`SELECT count(*) FROM jobs WHERE cluster_id = $1 AND job_type = 'TAG' AND status = $2`, id, status)
+	}
+	l.sweepOf(devstack.IBMAccount)
+	l.runUntil("a try was refused", time.Minute, func() bool { return tries(lifecycle.JobFailed) == 1 })
+	require.Equal(l.t, 1, l.count(`SELECT count(*) FROM seen WHERE untagged_of IS NOT NULL`), "the install tagged all that it made")
+	l.sweepOf(devstack.IBMAccount)
+	l.runUntil("the next one was not", time.Minute, func() bool { return tries(lifecycle.JobSucceeded) == 1 })
+	now := l.standingOnIBM()
+	require.Contains(l.t, now[later.Seq].Tags, "clusterid:"+strings.ToLower(id))
+	l.sweep()
+	require.Zero(l.t, l.count(`SELECT count(*) FROM seen WHERE untagged_of IS NOT NULL`))
+	require.Equal(l.t, 2, l.count(`SELECT count(*) FROM attempts WHERE kind = 'tag'`), "no more than needed, and none on AWS")
+	l.standOnIBM(foreign)
+	for _, f := range foreign {
+		require.NoError(l.t, l.IBMCloud.Free(f.ID))
+	}
 }
 
 func (l *life) machinesOnIBM() map[string]int {

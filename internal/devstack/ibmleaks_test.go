@@ -98,9 +98,7 @@ func (l *life) plantForeignOnIBM(prs []int) (planted []ibmcloud.Resource) {
 			{Service: "internet-svcs", Type: "dns-record", Name: "docs." + name + "-docs.labs.example.com", Parent: zone, Attrs: maps.Clone(record)},
 			{Service: "internet-svcs", Type: "dns-record", Name: "api." + name + ".labs.example.com", Parent: "elsewhere", Account: strings.Repeat("f", 32), Attrs: maps.Clone(record)},
 		} {
-			one, err := l.IBMCloud.Plant(r)
-			require.NoError(l.t, err)
-			planted = append(planted, one)
+			planted = append(planted, l.plantOnIBM(r))
 		}
 	}
 	return planted
@@ -115,13 +113,19 @@ func (l *life) zoneOnIBM() string {
 	return all[i].ID
 }
 
-// standOnIBM: what belongs to others is as it was planted.
-func (l *life) standOnIBM(foreign []ibmcloud.Resource) {
-	l.t.Helper()
+// standingOnIBM returns everything of the cloud as it is now.
+func (l *life) standingOnIBM() map[int64]ibmcloud.Resource {
 	now := map[int64]ibmcloud.Resource{}
 	for _, r := range l.IBMCloud.All() {
 		now[r.Seq] = r
 	}
+	return now
+}
+
+// standOnIBM: what belongs to others is as it was planted.
+func (l *life) standOnIBM(foreign []ibmcloud.Resource) {
+	l.t.Helper()
+	now := l.standingOnIBM()
 	for _, f := range foreign {
 		r, there := now[f.Seq]
 		require.True(l.t, there && r.Alive(), "removed, and was nobody's to remove: %+v", f)

@@ -106,7 +106,7 @@ func artifactRows(list []contract.Snapshot) []store.ArtifactRow {
 var phases = []lifecycle.Phase{
 	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
 	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling, lifecycle.Accessing,
-	lifecycle.GoingToSleep, lifecycle.Waking, lifecycle.Observing,
+	lifecycle.GoingToSleep, lifecycle.Waking, lifecycle.Observing, lifecycle.Tagging,
 }
 
 // Report converts a report to a row.

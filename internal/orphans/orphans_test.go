@@ -109,19 +109,21 @@ func (c cents) Resource(kind, _, detail string, stopped bool) (float64, bool) {
 
 func TestAGroupSumsUpItsResources(t *testing.T) {
 	machine := seen("instance", "i-1", "", "", "InstallationId=here", "ClusterId=clu_1", "ManagedBy="+tagkey.ControlPlaneName, "Owner=maya", "Team=platform", "ClusterName=shop")
-	machine.Detail, machine.Region, machine.Sights = "m6i.xlarge", "us-east-2", 4
+	machine.Detail, machine.Region, machine.Sights, machine.TaggedLater = "m6i.xlarge", "us-east-2", 4, true
 	stopped := machine
 	stopped.ID, stopped.Stopped, stopped.Fresh, stopped.Sights = "i-2", true, false, 0
 	odd := seen("thing", "t-1", "", "", "InstallationId=here", "ClusterId=clu_1")
+	odd.TaggedLater = true
+	record := seen("record", "z-1", "", "", "InstallationId=here", "ClusterId=clu_1") // no runner tags it
 	group := func(prices Prices, rules []Rule, list ...Resource) lifecycle.Group {
 		groups := Groups(Account{Platform: "aws", ID: "123456789012", Prices: prices, Exempt: rules}, list)
 		require.Len(t, groups, 1)
 		return groups[0]
 	}
-	g := group(cents{"instance m6i.xlarge": 19.2}, nil, machine, stopped, odd)
+	g := group(cents{"instance m6i.xlarge": 19.2}, nil, machine, stopped, odd, record)
 	require.Equal(t, lifecycle.Group{
 		Platform: "aws", Account: "123456789012", Regions: []string{"us-east-2"}, Installation: "here", Cluster: "clu_1", Name: "shop", Owner: "maya", Team: "platform",
-		Resources: []string{"i-1", "i-2", "t-1"}, HourlyCents: new(19.2), Unpriced: 1, Sights: 4, Fresh: true,
+		Resources: []string{"i-1", "i-2", "t-1", "z-1"}, HourlyCents: new(19.2), Unpriced: 2, Sights: 4, Fresh: true, Untagged: []string{"t-1"},
 	}, g)
 	others := seen("instance", "i-3", "", "", "InstallationId=here", "ClusterId=clu_1", "Owner=rob", "Team=platform")
 	for _, list := range [][]Resource{{machine, odd, others, machine}, {others, machine, odd}} {

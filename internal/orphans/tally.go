@@ -67,6 +67,9 @@ func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
 	g.Sights = max(g.Sights, r.Sights)
 	g.Fresh = g.Fresh || r.Fresh
 	g.Marked = g.Marked || len(marksOf(r.Tags)) > 0
+	if r.TaggedLater && (r.Tags[tagkey.ManagedBy] != tagkey.ControlPlaneName || r.Tags[tagkey.ClusterID] == "") {
+		g.Untagged = append(g.Untagged, r.ID)
+	}
 	t.name.add(r.Tags[tagkey.ClusterName])
 	t.owner.add(r.Tags[tagkey.Owner])
 	t.team.add(r.Tags[tagkey.Team])

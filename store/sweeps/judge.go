@@ -48,7 +48,7 @@ const mostEvidence = 50
 // key is what tells two orphans of an account apart.
 type key struct{ installation, cluster, identity, place string }
 
-// KeepOrphans writes what a judged sweep means for the orphans of its account, and announces those that are told for the first time.
+// KeepOrphans writes what a judged sweep means for the orphans of its account and for the tags of its living clusters, and announces those that are told for the first time.
 // A sweep is judged once: a second call changes nothing and returns none. fresh are the orphans that are told for the first time.
 func (s *Store) KeepOrphans(ctx context.Context, sweep string, judged []lifecycle.Judged, l lifecycle.SweepLimits) (fresh []OrphanRow, err error) {
 	err = s.write(ctx, func(c *change) error {
@@ -63,6 +63,9 @@ func (s *Store) KeepOrphans(ctx context.Context, sweep string, judged []lifecycl
 			return err
 		}
 		if !late {
+			if err := c.keepUntagged(ctx, of, judged); err != nil {
+				return err
+			}
 			if fresh, err = c.keepOrphans(ctx, of, judged, l); err != nil {
 				return err
 			}

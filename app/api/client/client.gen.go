@@ -128,6 +128,7 @@ const (
 	AttemptKindObserve   AttemptKind = "observe"
 	AttemptKindScale     AttemptKind = "scale"
 	AttemptKindSleep     AttemptKind = "sleep"
+	AttemptKindTag       AttemptKind = "tag"
 	AttemptKindWake      AttemptKind = "wake"
 )
 
@@ -147,6 +148,8 @@ func (e AttemptKind) Valid() bool {
 	case AttemptKindScale:
 		return true
 	case AttemptKindSleep:
+		return true
+	case AttemptKindTag:
 		return true
 	case AttemptKindWake:
 		return true
@@ -3219,7 +3222,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.

@@ -9,10 +9,11 @@ import (
 
 // admin serves the methods that are not part of AWS, without signatures. Beside those of package standin:
 //
+//	GET  /_standin/key                                        the administrator's key, for the stand-ins of what runs in a cluster
 //	POST /_standin/lag    {"lag":{"create","delete","iam"}}   SetLag
 //	POST /_standin/limit  {"code","value"}                    SetLimit
 func (s *Server) admin() http.Handler {
-	return standin.Handler[Resource](s, map[string]standin.Act{
+	mux := standin.Handler[Resource](s, map[string]standin.Act{
 		"lag": func(in standin.Input) error {
 			var l Lag
 			err := in.Lags(map[string]*time.Duration{"create": &l.Create, "delete": &l.Delete, "iam": &l.IAM})
@@ -23,4 +24,6 @@ func (s *Server) admin() http.Handler {
 		},
 		"limit": func(in standin.Input) error { return s.SetLimit(in.Code, in.Value) },
 	})
+	mux.HandleFunc("GET /_standin/key", standin.Show(func() any { return map[string]string{"id": s.cfg.AccessKey, "secret": s.cfg.SecretKey} }))
+	return mux
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"path"
@@ -120,8 +121,27 @@ func createToken(c *call) (any, error) {
 	default:
 		return nil, refuse(http.StatusBadRequest, "BXNIM0106E", "The grant type %q is not supported.", grant)
 	}
+	return c.server.token(who, grant)
+}
+
+// Token is an access token of an account's first caller, as the stand-ins of what runs in a cluster need one.
+func (s *Server) Token(account string) (string, error) {
+	s.mu.Lock()
+	who, known := s.callerOf(s.APIKey(account))
+	s.mu.Unlock()
+	if !known || account != "" && who.account != account {
+		return "", fmt.Errorf("no caller belongs to account %q", account)
+	}
+	answer, err := s.token(who, keyGrant)
+	if err != nil {
+		return "", err
+	}
+	return answer["access_token"].(string), nil
+}
+
+func (s *Server) token(who caller, grant string) (object, error) {
 	now := time.Now() // clients compare with their own clock
-	expires := now.Add(c.server.cfg.TokenLife)
+	expires := now.Add(s.cfg.TokenLife)
 	raw, err := json.Marshal(claims{
 		IAMID: who.iamID, ID: who.iamID, Subject: who.iamID, Account: account{true, who.account}, Issued: now.Unix(), Exact: now.UnixNano(),
 		Expires: expires.Unix(), Issuer: "https://iam.cloud.ibm.com/identity", Grant: grant, Scope: "ibm openid", Client: "default",
@@ -131,8 +151,8 @@ func createToken(c *call) (any, error) {
 	}
 	text := base64.RawURLEncoding.EncodeToString([]byte(`{"kid":"standin","alg":"HS256"}`)) + "." + base64.RawURLEncoding.EncodeToString(raw)
 	return object{
-		"access_token": text + "." + c.server.sign(text), "refresh_token": "not_supported", "token_type": "Bearer",
-		"expires_in": int(c.server.cfg.TokenLife.Seconds()), "expiration": expires.Unix(), "scope": "ibm openid",
+		"access_token": text + "." + s.sign(text), "refresh_token": "not_supported", "token_type": "Bearer",
+		"expires_in": int(s.cfg.TokenLife.Seconds()), "expiration": expires.Unix(), "scope": "ibm openid",
 	}, nil
 }
 

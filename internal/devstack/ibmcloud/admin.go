@@ -10,6 +10,7 @@ import (
 // admin serves the methods that are not part of IBM Cloud, without tokens. Beside those of package standin:
 //
 //	GET  /_standin/journal                                      Journal
+//	GET  /_standin/token?account=ID                             Token
 //	POST /_standin/lag     {"lag":{"groups","create","delete"}} SetLag
 //	POST /_standin/limit   {"name","value"}                     SetLimit
 //	POST /_standin/fail    {"call","times","status","body"}     Fail
@@ -31,5 +32,13 @@ func (s *Server) admin() http.Handler {
 		"note":   func(in standin.Input) error { return s.Note(in.ID, in.Name, in.Body) },
 	})
 	mux.HandleFunc("GET /_standin/journal", standin.Show(func() any { return s.Journal() }))
+	mux.HandleFunc("GET /_standin/token", func(w http.ResponseWriter, r *http.Request) {
+		token, err := s.Token(r.URL.Query().Get("account"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		standin.Show(func() any { return token })(w, r)
+	})
 	return mux
 }

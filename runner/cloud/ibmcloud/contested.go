@@ -10,9 +10,9 @@ import (
 )
 
 // Contested lists what a teardown of this cluster would delete although it belongs to somebody else: resources in the cluster's resource groups,
-// or with one of its names, that have another cluster's tag; and, as mentions, resources with an infraID somewhere in their name and records of the
-// cluster's domain that lead to somebody else's load balancer, because the
-// installer's destroyer takes every name that contains it. An error means that the search was incomplete, so nothing is known.
+// or with one of its names, that have another cluster's tag; and, as mentions, resources with an infraID somewhere in their name and records of
+// the cluster's domain that lead to somebody else's load balancer, because the installer's destroyer takes every name that contains it. An
+// error means that the search was incomplete, so nothing is known.
 func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()

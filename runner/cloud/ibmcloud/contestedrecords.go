@@ -106,6 +106,9 @@ func under(name, domain string) bool {
 func (c *Client) othersBalancers(ctx context.Context, regions []string, o *owner) (map[string]object, error) {
 	others := map[string]object{}
 	for _, region := range regions {
+		if _, err := c.vpcIn(ctx, region); absent(err) {
+			continue // a host may look as if it had a region
+		}
 		for _, k := range []kind{vpcs, subnets, loadBalancers} {
 			all, err := c.objectsIn(ctx, region, k)
 			if err != nil {

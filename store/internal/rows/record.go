@@ -23,7 +23,7 @@ const LifecycleColumns = `
 	c.sleep_mode, c.sleep_wanted, c.sleep_until, c.sleep_why, c.power, c.sleep_failures, c.sleep_retry_at,
 	c.power_by, c.off_hours, c.awake_until, c.active_at, c.active_what, c.hours_at, c.rest_at, c.rest_warned,
 	c.idle_tell, c.idle_sleep, c.idle_end, c.use_extends, c.awake_since, c.idle_told, c.end_idle,
-	c.observed_at, c.observe_failures, c.observe_failed_at`
+	c.observed_at, c.observe_failures, c.observe_failed_at, c.tagged_at`
 
 type LifecycleRecord struct {
 	ID              string
@@ -109,6 +109,7 @@ type LifecycleRecord struct {
 	ObservedAt      *time.Time
 	ObserveFailures int
 	ObserveFailedAt *time.Time
+	TaggedAt        *time.Time
 }
 
 func (r LifecycleRecord) Cluster() lifecycle.Cluster {
@@ -141,7 +142,7 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		HoursAt: pg.Zero(r.HoursAt), RestAt: pg.Zero(r.RestAt), RestWarned: pg.Zero(r.RestWarned),
 		Idle: lifecycle.Idle{TellAfter: r.IdleTell, SleepAfter: r.IdleSleep, EndAfter: r.IdleEnd}, UseExtends: r.UseExtends,
 		AwakeSince: pg.Zero(r.AwakeSince), IdleTold: pg.Zero(r.IdleTold),
-		ObservedAt: pg.Zero(r.ObservedAt), ObserveFailures: r.ObserveFailures, ObserveFailedAt: pg.Zero(r.ObserveFailedAt),
+		ObservedAt: pg.Zero(r.ObservedAt), ObserveFailures: r.ObserveFailures, ObserveFailedAt: pg.Zero(r.ObserveFailedAt), TaggedAt: pg.Zero(r.TaggedAt),
 	}
 }
 
@@ -182,7 +183,7 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"hours_at": pg.Null(c.HoursAt), "rest_at": pg.Null(c.RestAt), "rest_warned": pg.Null(c.RestWarned),
 		"idle_tell": c.Idle.TellAfter, "idle_sleep": c.Idle.SleepAfter, "idle_end": c.Idle.EndAfter, "use_extends": c.UseExtends,
 		"awake_since": pg.Null(c.AwakeSince), "idle_told": pg.Null(c.IdleTold), "end_idle": pg.Null(c.Ends.Idle),
-		"observed_at": pg.Null(c.ObservedAt), "observe_failures": c.ObserveFailures, "observe_failed_at": pg.Null(c.ObserveFailedAt),
+		"observed_at": pg.Null(c.ObservedAt), "observe_failures": c.ObserveFailures, "observe_failed_at": pg.Null(c.ObserveFailedAt), "tagged_at": pg.Null(c.TaggedAt),
 	}
 }
 

@@ -109,8 +109,7 @@ func (c *Client) seesAllGroups(account string, g recordedGroup) question {
 			p, err := api.NewV2PoliciesPager(&iampolicymanagementv1.ListV2PoliciesOptions{AccountID: &account, IamID: &iamID, Type: &kind})
 			sees := false
 			_, err = collect(ctx, p, err, func(p iampolicymanagementv1.V2PolicyTemplateMetaData) thing {
-				read := readPolicy(p)
-				sees = sees || iamID != "" && read.subject["iam_id"] == iamID && read.onAllGroups()
+				sees = sees || iamID != "" && readPolicy(p).subject["iam_id"] == iamID && onAllGroups(p)
 				return thing{}
 			})
 			if err == nil && !sees {
@@ -121,14 +120,18 @@ func (c *Client) seesAllGroups(account string, g recordedGroup) question {
 	}
 }
 
-// onAllGroups reports that an access policy is for every resource group of the account.
-func (p policy) onAllGroups() bool {
-	for key := range p.resource {
+// onAllGroups reports that an access policy is for every resource group of the account, at all times.
+func onAllGroups(p iampolicymanagementv1.V2PolicyTemplateMetaData) bool {
+	if answer.Text(p.State) != "active" || p.Rule != nil || p.Resource == nil || len(p.Resource.Tags) > 0 {
+		return false
+	}
+	about := readPolicy(p).resource
+	for key := range about {
 		if key != "accountId" && key != "resourceType" {
 			return false
 		}
 	}
-	return p.resource["resourceType"] == "resource-group"
+	return about["resourceType"] == kindGroup
 }
 
 // groupsOf lists the account's resource groups. The call has no pages.

@@ -68,7 +68,8 @@ func (c *Client) eachInstance(ctx context.Context, part string, options *resourc
 }
 
 func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
-	return thing{group: answer.Text(r.ResourceGroupID), SeenResource: contract.SeenResource{
+	lives := answer.Text(r.State) != resourcecontrollerv2.ListResourceInstancesOptionsStatePendingReclamationConst
+	return thing{group: answer.Text(r.ResourceGroupID), taggable: lives, SeenResource: contract.SeenResource{
 		ID: answer.Text(r.CRN, r.ID), Type: "service-instance", Name: answer.Text(r.Name), MadeAt: made(r.CreatedAt),
 	}}
 }

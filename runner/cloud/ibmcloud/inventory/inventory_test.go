@@ -207,6 +207,10 @@ func TestEverythingOfAClusterIsSeenAndNothingElse(t *testing.T) {
 	require.True(t, machine.Stopped)
 	require.Equal(t, "bx2-4x16", machine.Detail)
 	require.Equal(t, group.CRN(), of(infraID+"-cos").Within)
+	for id, r := range seen {
+		crn := strings.Contains(id, ":is:") || strings.Contains(id, ":cloud-object-storage:")
+		require.Equal(t, crn, r.TaggedLater, "%s: what is in the group and is no group, identity or record gets tags", id)
+	}
 	for _, call := range s.Journal() {
 		require.Empty(t, call.Failed, call.Call)
 	}

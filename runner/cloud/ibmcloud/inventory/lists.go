@@ -30,6 +30,8 @@ type thing struct {
 	group string   // id of its resource group
 	in    []string // CRNs of what it is a part of, the nearest first
 	holds bool     // a list says that it belongs to a cluster
+
+	taggable bool // runners give it a cluster's tags if it is in the cluster's resource group
 }
 
 // report emits those of a page that may belong to a cluster.
@@ -54,6 +56,7 @@ func (l *listing) judge(t *thing) bool {
 			t.Within = place
 		}
 	}
+	t.TaggedLater = t.taggable && l.groups[t.group] != ""
 	return t.holds || t.Within != "" || tagged(t.Tags) || named(t.Name)
 }
 

@@ -52,7 +52,7 @@ type base struct {
 }
 
 func (b base) thing(region string) thing {
-	t := thing{SeenResource: contract.SeenResource{ID: answer.Text(b.crn, b.id), Type: b.kind, Name: answer.Text(b.name), Region: region, MadeAt: b.at}}
+	t := thing{taggable: true, SeenResource: contract.SeenResource{ID: answer.Text(b.crn, b.id), Type: b.kind, Name: answer.Text(b.name), Region: region, MadeAt: b.at}}
 	if b.group != nil {
 		t.group = answer.Text(b.group.ID)
 	}

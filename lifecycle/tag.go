@@ -1,0 +1,63 @@
+package lifecycle
+
+import (
+	"math/bits"
+	"time"
+)
+
+// Untagged says that sweeps of the account saw something of a cluster without the cluster's tags, which runners attach on its cloud. What
+// was seen so equally often is one of these.
+type Untagged struct {
+	Sights int       // sweeps in a row that saw it so
+	At     time.Time // when the newest of them did
+}
+
+// due reports that an attempt is worth it: at the first sight, and then after twice as many sweeps each time. What cannot be tagged is seen
+// by every sweep.
+func (u Untagged) due() bool { return bits.OnesCount(uint(max(u.Sights, 0))) == 1 }
+
+// tagAt returns since when the cluster's tags are to be attached to what sweeps saw without them, or from when it may be tried again after
+// an attempt was stopped. Zero: there is no need, or other work goes first. A create attaches them at its end.
+func (m *deciding) tagAt() (at time.Time) {
+	n := m.next()
+	if n.Status != Ready || m.otherWork() {
+		return time.Time{}
+	}
+	for _, u := range m.f.Untagged {
+		if u.due() && u.At.After(latest(n.ReadyAt, n.TaggedAt)) {
+			at = latest(at, u.At)
+		}
+	}
+	if a := m.f.Last; a != nil && a.Kind == Tag && a.stopped() && !at.IsZero() {
+		at = latest(at, a.ClosedAt.Add(m.l.RetryBase))
+	}
+	return at
+}
+
+// otherWork reports that something else is to be done to the ready cluster, or that it is not awake. Tags wait for that.
+func (m *deciding) otherWork() bool {
+	n, look := m.next(), m.observeAt()
+	return n.powerPhase() != "" || n.WorkersWanted != nil || n.addonsOwed() || m.accessOwed() || !look.IsZero() && !m.f.Now.Before(look)
+}
+
+// tag opens an attempt to attach the cluster's tags. It comes after all other work, and waits in no queue: the next decision tries again.
+func (m *deciding) tag() {
+	at := m.tagAt()
+	if at.IsZero() || m.f.Now.Before(at) || m.d.Open != "" || m.d.Wait != nil || !m.l.Runners.MayRun(Tag, m.f.Slot) {
+		return
+	}
+	m.open(Tag, JobTag)
+}
+
+// settleTag accounts for an attempt to attach tags. Unless ocpctl stopped it, it counts for everything that sweeps had seen when it began,
+// even if it failed: the sweeps to come say what still has no tags, and due says when that is tried again.
+func (m *deciding) settleTag(a Attempt) {
+	if !a.stopped() {
+		m.next().TaggedAt = a.OpenedAt
+	}
+	if a.Outcome == Succeeded {
+		m.job(JobTag, JobSucceeded, "", a.Message)
+		return
+	}
+	m.job(JobTag, JobFailed, reasonOf(a), a.Message)
+}

@@ -1,0 +1,53 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+)
+
+// tag gives the cluster's tags to what the installer could not give them to, and to what came since: every attempt that changes a living cluster
+// ends with it. A cluster without tags works, and nothing of it is searched for
+// by tag alone, so a refusal is told and ends nothing.
+func (a *attempt) tag(ctx context.Context) {
+	tagged, err := a.cloud.Tag(ctx, a.target(), a.spec.Tags)
+	if err != nil && ctx.Err() == nil {
+		a.note("not every resource could be tagged: %v", err)
+	}
+	if tagged > 0 {
+		a.note("%d resources have the cluster's tags", tagged)
+	}
+}
+
+// tagAgain is an attempt of its own for the same, after a sweep saw something without the cluster's tags. It asks once: the server decides
+// when it is tried again.
+func (a *attempt) tagAgain(ctx context.Context) (tagged int, err error) {
+	err = a.begin(ctx, phase{"tagging", 10, "attaching the cluster's tags to what lacks them", func(ctx context.Context) error {
+		if err := a.compareAccount(ctx); err != nil {
+			return err
+		}
+		var refused error
+		tagged, refused = a.cloud.Tag(ctx, a.target(), a.spec.Tags)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case refused != nil:
+			return failure{
+				Reason: "NotTagged", Whose: contract.WhoseCloud, Retryable: true,
+				Message: fmt.Sprintf("%s, and not every other: %v", taggedText(tagged), refused),
+				Next:    "wait: after a later sweep ocpctl tries again; if it fails again, ask an administrator to check that the runner's credentials may attach tags",
+			}
+		}
+		return nil
+	}})
+	return tagged, err
+}
+
+// taggedText says how many resources were tagged, for the attempt's message.
+func taggedText(tagged int) string {
+	if tagged == 1 {
+		return "1 resource got the cluster's tags"
+	}
+	return fmt.Sprintf("%d resources got the cluster's tags", tagged)
+}
