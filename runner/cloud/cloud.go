@@ -3,6 +3,9 @@ package cloud
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -30,6 +33,34 @@ type Target struct {
 
 // Domain is the DNS name below which everything of the cluster lives, without a final dot.
 func (t Target) Domain() string { return t.Name + "." + t.BaseDomain }
+
+// Regions returns the target's region and every recorded one.
+func (t Target) Regions() (regions []string) {
+	add := func(region string) {
+		if region != "" && !slices.Contains(regions, region) {
+			regions = append(regions, region)
+		}
+	}
+	add(t.Region)
+	for _, id := range t.Identities {
+		add(id.Region)
+	}
+	return regions
+}
+
+// RecordedAccount returns the account in which the cluster was recorded, or got if none was recorded. One that differs from got takes
+// precedence, so that a single mismatch is noticed.
+func (t Target) RecordedAccount(got string) string {
+	if t.Account != "" && t.Account != got {
+		return t.Account
+	}
+	for _, id := range t.Identities {
+		if id.Account != "" && id.Account != got {
+			return id.Account
+		}
+	}
+	return got
+}
 
 // Machine is one machine of a running cluster.
 type Machine struct {
@@ -76,4 +107,16 @@ type Problem struct {
 	Next    string // what to do about it
 	Whose   string // whose problem it is: one of contract's Whose values
 	Block   bool
+}
+
+// NameInUse combines everything that is taken into one problem; none if nothing is taken.
+func NameInUse(taken []string, text, next string) []Problem {
+	if len(taken) == 0 {
+		return nil
+	}
+	slices.Sort(taken)
+	return []Problem{{
+		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
+		Message: fmt.Sprintf("%s (%s)", text, strings.Join(slices.Compact(taken), ", ")),
+	}}
 }

@@ -31,7 +31,7 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 	defer cancel()
 	o := ownerOf(t)
 	found := map[string]string{}
-	regions := with(slices.Clone(regionsOf(t)), globalRegion)
+	regions := with(t.Regions(), globalRegion)
 	for _, region := range regions {
 		for _, mark := range o.searches() {
 			mappings, err := c.taggedWith(ctx, region, mark.key, mark.value)

@@ -29,7 +29,7 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 		return nil, err
 	}
 	found := map[string]cloud.Contested{}
-	for _, region := range regionsOf(t) {
+	for _, region := range t.Regions() {
 		for _, k := range destroyed {
 			objects, err := c.objectsIn(ctx, region, k)
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -34,7 +33,7 @@ func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner,
 	for _, r := range below {
 		leads[undotted(r.Name)] = undotted(r.Content)
 	}
-	regions := slices.Clone(regionsOf(t))
+	regions := t.Regions()
 	for _, host := range leads {
 		regions = with(regions, regionOf(host))
 	}

@@ -112,7 +112,7 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 			taken = append(taken, name)
 		}
 	}
-	return append(problems, nameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records")...), nil
+	return append(problems, cloud.NameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records")...), nil
 }
 
 // missing says that there is no zone for the base domain where the installer looks for one.
@@ -141,17 +141,5 @@ func shadowed(all []zone, ours zone) []cloud.Problem {
 		Code: "ZoneShadowed", Whose: contract.WhoseOurs,
 		Message: fmt.Sprintf("the installer's destroyer may look for the DNS records of this cluster in another zone (%s), because its name is a part of %s", strings.Join(others, ", "), ours.Name),
 		Next:    "you need not do anything: ocpctl deletes the records itself",
-	}}
-}
-
-// nameInUse combines everything that is taken into one problem; none if nothing is taken.
-func nameInUse(taken []string, text, next string) []cloud.Problem {
-	if len(taken) == 0 {
-		return nil
-	}
-	slices.Sort(taken)
-	return []cloud.Problem{{
-		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
-		Message: fmt.Sprintf("%s (%s)", text, strings.Join(slices.Compact(taken), ", ")),
 	}}
 }

@@ -29,7 +29,7 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
-	s := &sweep{Client: c, owner: ownerOf(t), account: account, hosts: map[string]bool{}, own: map[string]bool{}, regions: regionsOf(t)}
+	s := &sweep{Client: c, owner: ownerOf(t), account: account, hosts: map[string]bool{}, own: map[string]bool{}, regions: t.Regions()}
 	if err := c.findGroups(ctx, account, s.owner); err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
