@@ -89,6 +89,19 @@ func TestTheControlFailsInAnotherAccountAndWithoutTheZone(t *testing.T) {
 	require.Equal(t, []string{"refused-query"}, kinds(pass))
 }
 
+func TestTheControlNeedsTheZoneInTheServiceThatTheClusterIsPublishedIn(t *testing.T) {
+	s := start(t)
+	s.target.Publish = contract.PublishExternal
+	require.True(t, s.verify(t).Clean)
+	s.target.Publish = contract.PublishInternal
+	pass := s.verify(t)
+	require.Equal(t, []string{"zone-not-visible"}, kinds(pass), "the zone in Internet Services says nothing of records in DNS Services")
+	s.target.BaseDomain = "internal.example.com"
+	require.True(t, s.verify(t).Clean)
+	s.target.Publish = contract.PublishExternal
+	require.Equal(t, []string{"zone-not-visible"}, kinds(s.verify(t)))
+}
+
 func TestAClusterThatNeverHadANameIsProvenByTheAccountAlone(t *testing.T) {
 	s := start(t)
 	s.target.Identities, s.target.BaseDomain = nil, "elsewhere.example.com"

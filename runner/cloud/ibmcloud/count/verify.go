@@ -1,6 +1,7 @@
 package count
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -135,11 +136,14 @@ func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contr
 func (c *Client) zoneControl(ctx context.Context, t cloud.Target) (zones []zone, answers []reply) {
 	baseDomain := t.BaseDomain
 	zones, answers = c.zonesOf(ctx, dnsName(new(t.Domain())))
-	visible := slices.ContainsFunc(zones, func(z zone) bool { return z.name == dnsName(&baseDomain) })
+	where := map[string]string{contract.PublishExternal: "in Internet Services", contract.PublishInternal: "in DNS Services"}[t.Publish]
+	visible := slices.ContainsFunc(zones, func(z zone) bool {
+		return z.name == dnsName(&baseDomain) && (where == "" || z.private == (t.Publish == contract.PublishInternal))
+	})
 	refused := slices.ContainsFunc(answers, func(a reply) bool { return a.query.Err != "" })
 	if !visible && !refused {
 		last := &answers[len(answers)-1]
-		last.query.Err = "no zone " + baseDomain + " is visible, neither in Internet Services nor in DNS Services"
+		last.query.Err = "no zone " + baseDomain + " is visible " + cmp.Or(where, "in Internet Services or in DNS Services")
 		last.things = []thing{{kind: kindZone, id: baseDomain, free: "the DNS administrator: give the runner's credentials access to the zone " + baseDomain}}
 	}
 	return zones, answers
