@@ -88,8 +88,8 @@ soak: $(DEMO_BUILD) ## create and destroy N=100 clusters with random faults and 
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -soak $(or $(N),100) -clouds $(or $(CLOUD),aws$(comma)ibmcloud) -seed $(or $(SEED),0) -replicas $(or $(REPLICAS),1)
 
 .PHONY: soak-hours
-soak-hours: build ## let N=200 clusters live for a day and a night with off-hours, sleep and faults, and compare cost with the cloud's meter (SEED=)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -soak $(or $(N),200) -nights -seed $(or $(SEED),0)
+soak-hours: build ## let N=200 clusters live for a day and a night with off-hours, sleep and faults, and compare cost with each cloud's meter (CLOUD=aws,ibmcloud, SEED=)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -soak $(or $(N),200) -nights -clouds $(or $(CLOUD),aws$(comma)ibmcloud) -seed $(or $(SEED),0)
 
 .PHONY: takeover
 takeover: build ## kill, hang or stop one of two servers N=50 times while its jobs run, and print how long the other takes to do them (SEED=)

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// poor is a fixture whose team platform has a budget, and a ready cluster of it for a day: 24 hours at $1.49 for six machines.
+// poor is a fixture whose team platform has a budget, and a ready cluster of it for a day: 24 hours at $1.48 for six machines.
 func poor(t *testing.T, budget, quota string) *servicetest.Fixture {
 	h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{
 		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n" + budget,
@@ -111,6 +111,6 @@ func TestChangesAndCreatesAtOnceNeverPassTheBudget(t *testing.T) {
 	all.Wait()
 	used, err := h.Store.Usage(t.Context(), store.Scope{Team: "platform"})
 	require.NoError(t, err)
-	require.Greater(t, used.Team.SpentCents+used.Team.CommittedCents, int64(2*3576-100), "of eight one fitted")
-	require.LessOrEqual(t, used.Team.SpentCents+used.Team.CommittedCents, int64(2*3576+2), "two amounts of two clusters, each rounded to the cent")
+	require.Greater(t, used.Team.SpentCents+used.Team.CommittedCents, int64(2*3552-100), "of eight one fitted")
+	require.LessOrEqual(t, used.Team.SpentCents+used.Team.CommittedCents, int64(2*3552+2), "two amounts of two clusters, each rounded to the cent")
 }

@@ -63,8 +63,8 @@ func Blocker(text string) (message, command, remark string) {
 	return m[1], m[2], m[3]
 }
 
-// freeing matches "<type> <id> (<name>): <who>: aws … (<remark>)".
-var freeing = regexp.MustCompile(`^(.+?: [^:]+): (aws .+?)(?: \(([^()]*)\))?$`)
+// freeing matches "<type> <id> (<name>): <who>: <command> (<remark>)", with a command of a cloud's command line.
+var freeing = regexp.MustCompile(`^(.+?: [^:]+): ((?:aws|ibmcloud) .+?)(?: \(([^()]*)\))?$`)
 
 // neverReady reports that it failed and that people need not expect more.
 func neverReady(c lifecycle.Card) bool {

@@ -40,19 +40,24 @@ type removeWorker struct {
 // Timeout is for a whole batch of S3 calls, each with a deadline of its own.
 func (w *removeWorker) Timeout(*river.Job[queue.RemoveArgs]) time.Duration { return 10 * time.Minute }
 
-// Work deletes what is due of destroyed clusters. What could not be deleted stays due, and becomes a finding after a while.
+// Work deletes what is due of destroyed clusters.
 func (w *removeWorker) Work(ctx context.Context, _ *river.Job[queue.RemoveArgs]) error {
-	due, err := w.c.Store.Reports.DueRemovals(ctx, w.c.Retention, removeBatch)
+	return w.c.oneRound(ctx, "remove", w.c.removeDue)
+}
+
+// removeDue is one round. What could not be deleted stays due, and becomes a finding after a while.
+func (c *Controller) removeDue(ctx context.Context) error {
+	due, err := c.Store.Reports.DueRemovals(ctx, c.Retention, removeBatch)
 	if err != nil {
 		return err
 	}
 	var failed []error
 	for _, r := range due {
-		if err := w.c.remove(ctx, r); err != nil {
+		if err := c.remove(ctx, r); err != nil {
 			failed = append(failed, err)
 		}
 	}
-	return errors.Join(append(failed, w.c.findRemains(ctx))...)
+	return errors.Join(append(failed, c.findRemains(ctx))...)
 }
 
 // remove makes one removal. Repeating it is harmless: deleted objects are not listed again.

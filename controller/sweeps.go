@@ -61,8 +61,8 @@ func (w *runSweepsWorker) Work(ctx context.Context, _ *river.Job[queue.RunSweeps
 	return w.c.oneRound(ctx, "run sweeps", w.c.runSweeps)
 }
 
-// oneRound runs a round while no process runs another one of its kind: two would kill the runner that the other one has just started. One that
-// has to wait comes back in a second, because it may bring news that the running one did not see.
+// oneRound runs a round while no process runs another one of its kind: two would do the same work twice, or kill the runner that the other one has
+// just started. One that has to wait comes back in a second, because it may bring news that the running one did not see.
 func (c *Controller) oneRound(ctx context.Context, kind string, round func(context.Context) error) error {
 	ran, err := c.Store.Alone(ctx, kind, round)
 	if err == nil && !ran {

@@ -255,7 +255,7 @@ func TestAResourceOfADestroyedClusterBecomesAFinding(t *testing.T) {
 func TestARoundThatFindsAnotherOneComesBackSoThatItsNewsIsNotLost(t *testing.T) {
 	h := sweeping(t, "123456789012")
 	for kind, args := range map[string]river.JobArgs{
-		"run sweeps": queue.RunSweepsArgs{News: "opened"}, "cleanup": queue.CleanupArgs{News: "decided"},
+		"run sweeps": queue.RunSweepsArgs{News: "opened"}, "cleanup": queue.CleanupArgs{News: "decided"}, "remove": queue.RemoveArgs{News: "released"},
 	} {
 		ran, err := h.store.Alone(h.ctx, kind, func(context.Context) error {
 			require.Equal(t, time.Second, h.snoozes(args, h.now()), kind)

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -17,7 +18,25 @@ type Quota struct {
 	Need    int            `json:"need"`              // at most, during the install
 	Lasting int            `json:"lasting"`           // the part of Need that remains once it is ready
 	UsedBy  map[string]int `json:"usedBy,omitempty"`  // the part of Used, by cluster id
+	UsedIn  map[string]int `json:"usedIn,omitempty"`  // another part of Used, by the name of the resource group that it is in; see Attribute
 	Unknown string         `json:"unknown,omitempty"` // why it could not be measured; such a quota never blocks
+}
+
+// Attribute returns the quota with what is used in a cluster's resource group as that cluster's. clusters are the clusters' ids by the names
+// of their groups. What is in other groups is somebody else's.
+func (q Quota) Attribute(clusters map[string]string) Quota {
+	if len(q.UsedIn) == 0 {
+		return q
+	}
+	by := map[string]int{}
+	maps.Copy(by, q.UsedBy)
+	for group, used := range q.UsedIn {
+		if cluster := clusters[group]; cluster != "" {
+			by[cluster] += used
+		}
+	}
+	q.UsedBy, q.UsedIn = by, nil
+	return q
 }
 
 // key identifies the quota.

@@ -17,6 +17,20 @@ func holds(cluster string, ready bool, need, lasting int) Holding {
 	return Holding{Cluster: cluster, Ready: ready, Quotas: []Quota{eips(0, 0, need, lasting, nil)}}
 }
 
+func TestWhatIsInAClustersGroupIsThatClusters(t *testing.T) {
+	q := eips(6, 5, 3, 3, map[string]int{"b": 1})
+	q.UsedIn = map[string]int{"a-group": 2, "b-group": 1, "default": 1}
+	held := []Holding{holds("a", false, 3, 1), holds("b", true, 3, 2)}
+	wait, _ := Fits([]Quota{q}, held, nil)
+	require.Equal(t, "Elastic IPs: 3 needed, 9 of 6 are in use or reserved", wait, "what nobody attributed counts twice")
+	got := q.Attribute(map[string]string{"a-group": "a", "b-group": "b", "c-group": "c"})
+	require.Equal(t, eips(6, 5, 3, 3, map[string]int{"a": 2, "b": 2}), got)
+	require.Equal(t, map[string]int{"b": 1}, q.UsedBy, "the measured quota stays as it is")
+	wait, _ = Fits([]Quota{got}, held, nil)
+	require.Equal(t, "Elastic IPs: 3 needed, 6 of 6 are in use or reserved", wait, "three and two of the clusters, and one of somebody else")
+	require.Equal(t, eips(6, 5, 3, 3, nil), eips(6, 5, 3, 3, nil).Attribute(nil), "on AWS nothing is told by groups")
+}
+
 func TestWhetherADemandFits(t *testing.T) {
 	zoned := eips(5, 5, 1, 1, nil)
 	zoned.Scope = "us-east-1a"

@@ -156,7 +156,7 @@ func PhaseText(kind Kind, phase Phase) string {
 var createText = map[Phase]string{
 	Preflight:   "checking the account, the DNS zone and the name before anything is created",
 	Claiming:    "recording the names of what is created outside the installer",
-	Rendering:   "writing the install directory; nothing exists in the cloud yet",
+	Rendering:   "writing the install directory; the installer has created nothing yet",
 	Recording:   "storing the cluster's identity before the first resource is created",
 	Installing:  "the installer is creating the cluster",
 	Configuring: "the cluster is up; storing its addresses and credentials",

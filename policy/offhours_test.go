@@ -36,7 +36,7 @@ func TestAClusterSleepsOutsideWorkingHoursAsTheProfileOrTheRequestSays(t *testin
 		says    string
 	}{
 		{"nobody asks", nil, "", false, false, ""},
-		{"the profile's default", nil, "offHours: {default: true}\n", true, false, "It sleeps outside working hours, Mon-Fri 07:00-19:00 (UTC). By list prices that saves up to $7.29 of $35.76."},
+		{"the profile's default", nil, "offHours: {default: true}\n", true, false, "It sleeps outside working hours, Mon-Fri 07:00-19:00 (UTC). By list prices that saves up to $7.29 of $35.52."},
 		{"the request's wish", &yes, "", true, false, "By list prices that saves up to "},
 		{"the request's other wish", &no, "offHours: {default: true}\n", false, false, "It is awake outside working hours, too"},
 		{"a profile that insists", &no, "offHours: {required: true}\n", false, true, "sleeps outside working hours, Mon-Fri"},

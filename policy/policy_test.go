@@ -226,7 +226,7 @@ func TestAnAllowedRequestHasEveryDefault(t *testing.T) {
 	require.True(t, v.Allowed)
 	require.Equal(t, Grant{
 		Profile: "aws-minimal-test", Platform: "aws", Name: "pr41-shop", FallbackName: "pr41-shop-cuw3l", Region: "us-east-1", Zones: []string{"us-east-1a"},
-		Version: "4.20.3", BaseDomain: "labs.example.com", TTL: 24 * time.Hour, MaxTTL: 72 * time.Hour, Grace: time.Hour, RunGrace: 15 * time.Minute, MaxTries: 2, HourlyCents: 75, PriceCents: 1800, Nodes: 3, Weight: 1,
+		Version: "4.20.3", BaseDomain: "labs.example.com", TTL: 24 * time.Hour, MaxTTL: 72 * time.Hour, Grace: time.Hour, RunGrace: 15 * time.Minute, MaxTries: 2, HourlyCents: 74, PriceCents: 1776, Nodes: 3, Weight: 1,
 		Ownership: Ownership{Owner: "maya", Team: "shop", CostCenter: "cc-100", Environment: "test"},
 	}, v.Grant)
 }
@@ -243,7 +243,7 @@ func TestWhatWasAskedForIsGranted(t *testing.T) {
 	require.Equal(t, "4.20.1", g.Version)
 	require.Equal(t, 168*time.Hour, g.TTL)
 	require.Equal(t, Ownership{Owner: "shop-leads", Team: "platform", CostCenter: "cc-100", Environment: "test"}, g.Ownership)
-	require.Equal(t, 149, g.HourlyCents)
+	require.Equal(t, 148, g.HourlyCents)
 	require.Len(t, EffectiveTags(r, g, "clu_1", "job_1", time.Now(), "demo"), profiles.MaxTags)
 }
 

@@ -44,6 +44,13 @@ func (p Profile) InstallConfig(in InstallInput) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// PublishOf returns what a rendered install-config says of publish: External or Internal; empty: it says nothing.
+func PublishOf(config string) string {
+	var parsed struct{ Publish string }
+	_ = yaml.Unmarshal([]byte(config), &parsed) // Strict has accepted it; a cluster that was recovered has none
+	return parsed.Publish
+}
+
 // offers repeats policy's check that the profile's lists contain what is requested.
 func (p Profile) offers(in InstallInput) error {
 	var wrong []error

@@ -35,6 +35,11 @@ func catalogue(t *testing.T) Catalogue {
 	return c
 }
 
+func TestAPlatformsDefaultVersionIsThatOfAnEnabledProfile(t *testing.T) {
+	c := catalogue(t)
+	require.Equal(t, []string{"4.20.3", "4.20.3", ""}, []string{c.DefaultVersion("aws"), c.DefaultVersion("ibmcloud"), c.DefaultVersion("elsewhere")})
+}
+
 func get(t *testing.T, name string) Profile {
 	t.Helper()
 	p, ok := catalogue(t).Get(name)

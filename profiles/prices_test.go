@@ -28,15 +28,14 @@ func TestThePricesOfTheEmbeddedProfilesAreThoseOfTheList(t *testing.T) {
 }
 
 func TestAPriceThatIsNotNamedIsComputed(t *testing.T) {
-	c, err := Load(priced(t, ", hourlyCents: 149", ""))
-	require.NoError(t, err)
+	c := catalogue(t)
 	// 6 x 19.2 machines, 6 x 1.315 disks, 3 x 4.5 NAT, 3 x 2.25 load balancers, 9 x 0.5 addresses, 0.07 zone
 	require.Equal(t, 148, centsOf(t, c))
 	require.Empty(t, c.PriceDoubts())
 }
 
 func TestAPriceThatDiffersFromTheListIsDoubted(t *testing.T) {
-	c, err := Load(priced(t, "hourlyCents: 149", "hourlyCents: 60"))
+	c, err := Load(priced(t, "c]}", "c], hourlyCents: 60}"))
 	require.NoError(t, err)
 	require.Equal(t, 60, centsOf(t, c), "a doubt changes nothing")
 	require.Equal(t, "profile aws-standard in us-east-1: hourlyCents is 60, and by the price list of 2025-09-05 it is 148; change it, or leave it out", c.PriceDoubts()[0])
@@ -54,13 +53,18 @@ func regionOf(t *testing.T, c Catalogue, profile string) Region {
 
 func TestThePriceAsleepIsComputedByHowItSleeps(t *testing.T) {
 	standard := regionOf(t, catalogue(t), "aws-standard")
-	require.Equal(t, []int{149, 87}, []int{standard.HourlyCents, *standard.AsleepCents}, "without three workers and their disks")
-	require.InDelta(t, 206_700, *standard.WorkerMicros, 100, "20.5 cents by the list, for a price that is 0.7 % above it")
+	require.Equal(t, []int{148, 86, 205_151}, []int{standard.HourlyCents, *standard.AsleepCents, *standard.WorkerMicros}, "without three workers and their disks")
 
 	compact := regionOf(t, catalogue(t), "aws-minimal-test")
-	require.Equal(t, []int{75, 17}, []int{compact.HourlyCents, *compact.AsleepCents}, "the disks and all that is no machine")
+	require.Equal(t, []int{74, 17}, []int{compact.HourlyCents, *compact.AsleepCents}, "the disks and all that is no machine")
 
-	c, err := Load(priced(t, ", hourlyCents: 149", "", "ttl:", "sleep: {mode: stopped}\nttl:"))
+	c, err := Load(priced(t, "c]}", "c], hourlyCents: 149}"))
+	require.NoError(t, err)
+	standard = regionOf(t, c, "aws-standard")
+	require.Equal(t, []int{149, 87}, []int{standard.HourlyCents, *standard.AsleepCents})
+	require.InDelta(t, 206_700, *standard.WorkerMicros, 100, "20.5 cents by the list, for a price that is 0.7 % above it")
+
+	c, err = Load(priced(t, "ttl:", "sleep: {mode: stopped}\nttl:"))
 	require.NoError(t, err)
 	standard = regionOf(t, c, "aws-standard")
 	require.Equal(t, []int{148, 33, 205_151}, []int{standard.HourlyCents, *standard.AsleepCents, *standard.WorkerMicros})
@@ -71,19 +75,19 @@ func TestThePriceAsleepIsComputedByHowItSleeps(t *testing.T) {
 }
 
 func TestAPriceAsleepThatDiffersFromTheListIsDoubted(t *testing.T) {
-	c, err := Load(priced(t, "hourlyCents: 149", "hourlyCents: 149, asleepCents: 30"))
+	c, err := Load(priced(t, "c]}", "c], asleepCents: 30}"))
 	require.NoError(t, err)
 	require.Equal(t, 30, *regionOf(t, c, "aws-standard").AsleepCents, "a doubt changes nothing")
-	require.Equal(t, "profile aws-standard in us-east-1: asleepCents is 30, and by the price list of 2025-09-05 it is 87; change it, or leave it out", c.PriceDoubts()[0])
-	c, err = Load(priced(t, ", hourlyCents: 149", ", asleepCents: 87"))
+	require.Equal(t, "profile aws-standard in us-east-1: asleepCents is 30, and by the price list of 2025-09-05 it is 86; change it, or leave it out", c.PriceDoubts()[0])
+	c, err = Load(priced(t, "c]}", "c], asleepCents: 86}"))
 	require.NoError(t, err)
 	require.Empty(t, c.PriceDoubts())
-	_, err = Load(priced(t, ", hourlyCents: 149", ", asleepCents: 149"))
+	_, err = Load(priced(t, "c]}", "c], asleepCents: 149}"))
 	require.ErrorContains(t, err, "regions.allow[0].asleepCents: 149; accepted: at most hourlyCents, 148")
 }
 
 func TestACataloguesOwnListReplacesTheBuiltInOne(t *testing.T) {
-	files := priced(t, ", hourlyCents: 149", "")
+	files := embeddedFiles(t)
 	body := string(files["prices/aws.yaml"].Data)
 	files["prices/aws.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(body, "m6i.xlarge: 0.192", "m6i.xlarge: 0.292"))}
 	c, err := Load(files)
@@ -104,7 +108,7 @@ func TestACataloguesOwnListReplacesTheBuiltInOne(t *testing.T) {
 }
 
 func TestAPriceThatCannotBeComputedHasToBeNamed(t *testing.T) {
-	_, err := Load(priced(t, ", hourlyCents: 149", "", "m6i.xlarge", "m9i.xlarge"))
+	_, err := Load(priced(t, "m6i.xlarge", "m9i.xlarge"))
 	require.ErrorContains(t, err, "regions.allow[0].hourlyCents: missing; accepted: cents an hour, because the price list of aws of 2025-09-05 has no price in us-east-1 of: m9i.xlarge instances")
 
 	ibm := embeddedFiles(t)

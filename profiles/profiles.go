@@ -179,6 +179,17 @@ func (c Catalogue) OnlyBaseDomain(platform string) string {
 	return only
 }
 
+// DefaultVersion returns the version that the first enabled profile of a platform installs unless it is told another one; empty if there
+// is none.
+func (c Catalogue) DefaultVersion(platform string) string {
+	for _, p := range c.profiles {
+		if p.Platform == platform && p.Enabled {
+			return p.Versions.Default
+		}
+	}
+	return ""
+}
+
 // Get looks a profile up by its exact name.
 func (c Catalogue) Get(name string) (Profile, bool) {
 	for _, p := range c.profiles {

@@ -40,6 +40,7 @@ type attempt struct {
 	tool     *installer.Tool // openshift-install; nil until it was needed
 	checksum string          // of the tool
 	release  string          // the release image to install, pinned (create)
+	groupID  string          // of the resource group called ccoName; empty: the cloud has none (create)
 	ccoName  string          // of what ccoctl creates; empty: it creates nothing (create)
 	account  string          // as the cloud reported it
 
@@ -213,7 +214,7 @@ func (a *attempt) target() cloud.Target {
 	}
 	return cloud.Target{
 		Region: a.spec.Region, Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Cluster: a.spec.Cluster,
-		Installation: a.spec.Installation, Account: a.spec.Account, Tags: a.spec.Tags, Identities: identities,
+		Installation: a.spec.Installation, Account: a.spec.Account, Publish: a.spec.Publish, Tags: a.spec.Tags, Identities: identities,
 	}
 }
 

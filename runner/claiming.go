@@ -36,32 +36,41 @@ func (a *attempt) claiming(ctx context.Context) error {
 		return err
 	}
 	a.ccoName = a.scope().CCOName()
-	if err := a.acknowledged(ctx, contract.Record{Identity: contract.Identity{
+	claim := contract.Identity{
 		CCOName: a.ccoName, Account: a.account, Region: a.spec.Region, ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum,
-	}}); err != nil {
+	}
+	if err := a.acknowledged(ctx, contract.Record{Identity: claim}); err != nil {
 		return err
 	}
 	a.cfg.Log.Info("ccoctl name recorded", "name", a.ccoName)
 	if err := a.prepareCloud(ctx); err != nil {
 		return err
 	}
+	if claim.ResourceGroupID = a.groupID; a.groupID != "" {
+		if err := a.acknowledged(ctx, contract.Record{Identity: claim}); err != nil {
+			return err
+		}
+		a.cfg.Log.Info("resource group recorded", "name", a.ccoName, "id", a.groupID)
+	}
 	return a.createCredentials(ctx, tool)
 }
 
-// prepareCloud makes what ccoctl and the installer expect to exist. From here on resources may exist under the recorded name.
+// prepareCloud makes what ccoctl and the installer expect to exist. From here on resources may exist under the recorded name. The id of the
+// resource group is recorded before anything is created in it: without a recorded id, a group of the name is empty.
 func (a *attempt) prepareCloud(ctx context.Context) error {
 	if a.api.LeaseOver() {
 		a.api.Stop(status.ErrLeaseOver)
 		return status.ErrLeaseOver
 	}
-	err := a.cloud.Prepare(ctx, a.target(), a.ccoName)
+	var err error
+	a.groupID, err = a.cloud.Prepare(ctx, a.target(), a.ccoName)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		return failure{
 			Reason: "CloudNotPrepared", Whose: contract.WhoseCloud, Retryable: true, Message: fmt.Sprintf("what the cluster is to be created in could not be made: %v", err),
-			Next: "try again later; if it happens again, ask an administrator to check the permissions of the runner's credentials",
+			Next: "try again later; if it happens again, ask an administrator to give the runner's credentials the access in deploy/ibmcloud/policies/runner.json",
 		}
 	}
 	return nil
@@ -179,7 +188,7 @@ func (a *attempt) hideServiceKeys(manifests []os.DirEntry) error {
 func ccoFailed(text string) failure {
 	return failure{
 		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's credentials could not be created: " + text, Retryable: true,
-		Next: "try again later; if it happens again, ask an administrator to give the runner's credentials the permissions that ccoctl needs (AWS: deploy/terraform/policies/permissions.json lists them, and roles may need OCPCTL_PERMISSIONS_BOUNDARY; IBM Cloud: service IDs, API keys and access policies)",
+		Next: "try again later; if it happens again, ask an administrator to give the runner's credentials the permissions that ccoctl needs (AWS: deploy/terraform/policies/permissions.json lists them, and roles may need OCPCTL_PERMISSIONS_BOUNDARY; IBM Cloud: deploy/ibmcloud/policies/runner.json)",
 	}
 }
 

@@ -247,6 +247,15 @@ func TestNothingIsDeletedThatAnotherClusterOwnsToo(t *testing.T) {
 	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"))
 
 	w = newTeardown(t, "shop-00001")
+	w.contested = func(cloud.Target) ([]cloud.Contested, error) {
+		return []cloud.Contested{{ID: "crn:vpc-1", Mark: "resource group Default", Mention: true}}, nil
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", string(w.result().Outcome))
+	require.False(t, w.did("installer: destroy"), "it would take what only mentions the cluster")
+	require.True(t, w.did("cloud: sweep"), "everything of the cluster goes by its exact name")
+
+	w = newTeardown(t, "shop-00001")
 	w.contested = func(cloud.Target) ([]cloud.Contested, error) { return nil, errors.New("Throttling") }
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []any{"failed", "CloudUnanswered", true}, []any{w.result().Outcome, w.result().Reason, w.result().Retryable})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/platform"
 )
@@ -25,14 +26,19 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	if len(a.spec.Identities) == 0 {
 		return nil // nothing was recorded, so nothing was created, and no name is known to be ours
 	}
-	if err := a.refuseContested(ctx); err != nil {
+	mentions, err := a.refuseContested(ctx)
+	if err != nil {
 		return err
+	}
+	if len(mentions) > 0 { // the cloud's names tell everything of the cluster, and what the destroyer would do is done by exact name
+		a.note("openshift-install destroy does not run: it takes whatever mentions the cluster in its name, and these are somebody else's: %s", listed(mentions))
+		dirs = nil
 	}
 	if err := a.detach(ctx); err != nil {
 		return err
 	}
 	last := contract.ToolExit{Code: noProgram}
-	err := a.destroyAll(ctx, dirs, &last)
+	err = a.destroyAll(ctx, dirs, &last)
 	if err == nil && ctx.Err() == nil {
 		a.removeCredentials(ctx, &last)
 	}
@@ -48,23 +54,41 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// refuseContested ends the teardown before anything is deleted if a destroyer would also take resources with another cluster's mark:
-// destroyers delete by tag without asking. It is retried like every teardown.
-func (a *attempt) refuseContested(ctx context.Context) error {
+// refuseContested ends the teardown before anything is deleted if it would also delete resources that may be somebody else's: destroyers
+// delete by tag without asking. It is retried like every teardown. What only mentions the cluster is returned.
+func (a *attempt) refuseContested(ctx context.Context) (mentions []cloud.Contested, err error) {
 	a.say.Step(8, "checking for resources that another cluster also owns")
 	contested, err := a.cloud.Contested(ctx, a.target())
 	switch {
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case err != nil:
-		return failure{
+		return nil, failure{
 			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
 			Message: fmt.Sprintf("nothing was deleted, because ocpctl could not check whether another cluster also owns some of the resources (%v)", err),
 			Next:    "wait: ocpctl tries again; if it happens again, ask an administrator to allow the refused calls for the runner's credentials",
 		}
-	case len(contested) == 0:
-		return nil
 	}
+	var marked []cloud.Contested
+	for _, each := range contested {
+		if each.Mention {
+			mentions = append(mentions, each)
+		} else {
+			marked = append(marked, each)
+		}
+	}
+	if len(marked) == 0 {
+		return mentions, nil
+	}
+	return nil, failure{
+		Reason: "ResourcesContested", Whose: contract.WhoseOurs, Retryable: true,
+		Message: "nothing was deleted: the teardown would also delete these resources, which may not be this cluster's: " + listed(marked),
+		Next:    "ask an administrator to find out whose each resource is, and to remove the wrong tag or to give the resource another name; ocpctl tries the teardown again",
+	}
+}
+
+// listed names the first of contested resources.
+func listed(contested []cloud.Contested) string {
 	var named []string
 	for _, each := range contested[:min(len(contested), shownItems)] {
 		named = append(named, fmt.Sprintf("%s (%s)", each.ID, each.Mark))
@@ -72,11 +96,7 @@ func (a *attempt) refuseContested(ctx context.Context) error {
 	if more := len(contested) - shownItems; more > 0 {
 		named = append(named, fmt.Sprintf("and %d more", more))
 	}
-	return failure{
-		Reason: "ResourcesContested", Whose: contract.WhoseOurs, Retryable: true,
-		Message: "nothing was deleted: these resources have tags of this cluster and of another one: " + strings.Join(named, "; "),
-		Next:    "ask an administrator to find out which cluster owns each resource and to remove the wrong tag; ocpctl tries the teardown again",
-	}
+	return strings.Join(named, "; ")
 }
 
 // detach ends what could not be told to be the cluster's after the destroyer. If that fails, the destroyer does not run: something would be
@@ -84,7 +104,7 @@ func (a *attempt) refuseContested(ctx context.Context) error {
 func (a *attempt) detach(ctx context.Context) error {
 	ended, err := a.cloud.Detach(ctx, a.target())
 	for _, name := range ended {
-		a.note("removed by its exact name: %s", name)
+		a.note("removed without the installer: %s", name)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -198,7 +218,7 @@ func (a *attempt) sweep(ctx context.Context) {
 	}
 	deleted, err := a.cloud.Sweep(ctx, a.target())
 	for _, name := range deleted {
-		a.note("removed by its exact name: %s", name)
+		a.note("removed without the installer: %s", name)
 	}
 	if err != nil {
 		a.note("not everything could be removed by name: %v", err)

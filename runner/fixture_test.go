@@ -65,6 +65,7 @@ type world struct {
 	lookup     error                                                         // what asking for that ends with
 	untaggable error                                                         // answer of Tag
 	tagged     map[string]string                                             // what the cluster was tagged with
+	groupID    string                                                        // of the resource group that preparing makes
 	prepared   error                                                         // what preparing ends with
 	detached   error                                                         // what detaching ends with
 	power      error                                                         // what starting or stopping them ends with
@@ -79,6 +80,7 @@ type world struct {
 	passes    int
 	keys      cloud.Keys // the cloud was opened with
 	swept     []cloud.Target
+	published []string // what Found was told
 	seenToken string
 }
 
@@ -366,12 +368,13 @@ func (c *fakeCloud) Detach(context.Context, cloud.Target) ([]string, error) {
 	return nil, c.detached
 }
 
-func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) error {
+func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) (string, error) {
 	(*world)(c).note("cloud: prepare %s", name)
-	return c.prepared
+	return c.groupID, c.prepared
 }
 
-func (c *fakeCloud) Found(context.Context, cloud.Target) (names.Found, error) {
+func (c *fakeCloud) Found(_ context.Context, t cloud.Target) (names.Found, error) {
+	c.published = append(c.published, t.Publish)
 	return c.found, c.lookup
 }
 

@@ -29,8 +29,10 @@ func newIBMWorld(t *testing.T, kind string) *world {
 	t.Helper()
 	w := newWorld(t, kind)
 	w.spec.Platform, w.spec.Region, w.spec.Account, w.account = names.IBMCloud, "us-south", ibmAccount, ibmAccount
+	w.spec.Publish = contract.PublishExternal
 	w.spec.CredentialsMode, w.spec.Zones, w.spec.Tags = "Manual", []string{"us-south-1"}, map[string]string{"ClusterId": "clu_1"}
 	w.spec.InstallConfig = "apiVersion: v1\nbaseDomain: labs.example.com\nmetadata: {name: shop}\ncredentialsMode: Manual\nplatform: {ibmcloud: {region: us-south}}\ncontrolPlane: {name: master, replicas: 3, platform: {ibmcloud: {type: bx2-4x16}}}\ncompute: [{name: worker, replicas: 0}]\n"
+	w.groupID = "0123456789abcdef0123456789abcdef"
 	w.found = names.Found{Account: ibmAccount, CISInstanceCRN: ibmZone}
 	w.own(cloud.Keys{Secret: secret.New("CANARY-api-key")})
 	w.on("create", `say "an operator uses CANARY-service-key"`)
@@ -52,15 +54,19 @@ func TestOnIBMCloudTheResourceGroupIsMadeAfterItsNameWasRecorded(t *testing.T) {
 	name := ibmShop.CCOName()
 	require.Equal(t, []string{
 		"server: claim answered", "cloud: account asked", "installer: oc credentials-requests", "server: record answered",
-		"cloud: prepare " + name, "installer: ccoctl create-service-id " + name, "installer: create manifests", "installer: create ignition-configs",
+		"cloud: prepare " + name, "server: record answered", "installer: ccoctl create-service-id " + name, "installer: create manifests", "installer: create ignition-configs",
 		"server: record answered", "installer: create cluster shop-00001", "server: result answered",
 	}, w.happened())
-	require.Equal(t, []string{name, name}, []string{w.records[0].Identity.CCOName, w.records[1].Identity.CCOName})
-	require.NoError(t, ibmShop.CheckMetadata([]byte(w.records[1].Identity.Metadata), names.Identity{
-		InfraID: "shop-00001", ClusterUUID: w.records[1].Identity.ClusterUUID, CCOName: name, Account: ibmAccount,
+	require.Len(t, w.records, 3)
+	for i, group := range []string{"", w.groupID, w.groupID} { // nothing is made in a group whose id is not recorded
+		require.Equal(t, []string{name, group}, []string{w.records[i].Identity.CCOName, w.records[i].Identity.ResourceGroupID})
+	}
+	require.NoError(t, ibmShop.CheckMetadata([]byte(w.records[2].Identity.Metadata), names.Identity{
+		InfraID: "shop-00001", ClusterUUID: w.records[2].Identity.ClusterUUID, CCOName: name, Account: ibmAccount,
 	}))
 	require.Contains(t, readFile(t, filepath.Join(w.dir, "calls")), "ccoctl ibmcloud create-service-id --name "+name+" --resource-group-name "+name+" --credentials-requests-dir ")
 	require.Contains(t, readFile(t, filepath.Join(w.dir, "seen-install-config.yaml")), "resourceGroupName: "+name)
+	require.Equal(t, []string{contract.PublishExternal}, w.published, "it says which of the two DNS services counts")
 	require.Equal(t, w.spec.Tags, w.tagged, "the installer cannot tag on IBM Cloud")
 
 	environ := readFile(t, filepath.Join(w.dir, "environ"))
@@ -75,6 +81,15 @@ func TestOnIBMCloudTheResourceGroupIsMadeAfterItsNameWasRecorded(t *testing.T) {
 	}
 }
 
+func TestASecretWithoutAnAPIKeyIsToldWithTheSettingThatNamesIt(t *testing.T) {
+	w := newIBMWorld(t, contract.KindCreate)
+	w.spec.CloudCredentialsRef = w.keep("half", `{"apikey":"CANARY"}`)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "InvalidCloudCredentials", w.result().Reason)
+	require.Contains(t, w.result().Next, "the secret behind clouds.ibmcloud.credentials_ref")
+	require.NotContains(t, w.result().Message, "CANARY")
+}
+
 func TestWhatTheInstallerLeftEmptyInItsMetadataIsSetBeforeAnythingIsMade(t *testing.T) {
 	for name, c := range map[string]struct{ account, zone, want string }{
 		"no account": {"", ibmZone, "ibmcloud.accountID of metadata.json empty"},
@@ -87,8 +102,8 @@ func TestWhatTheInstallerLeftEmptyInItsMetadataIsSetBeforeAnythingIsMade(t *test
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 			require.Contains(t, w.logText(), c.want)
-			require.Empty(t, ibmShop.Missing([]byte(w.records[1].Identity.Metadata)))
-			require.JSONEq(t, w.records[1].Identity.Metadata, readFile(t, filepath.Join(w.dir, "seen-metadata.json")), "the directory is archived as it was recorded")
+			require.Empty(t, ibmShop.Missing([]byte(w.records[2].Identity.Metadata)))
+			require.JSONEq(t, w.records[2].Identity.Metadata, readFile(t, filepath.Join(w.dir, "seen-metadata.json")), "the directory is archived as it was recorded")
 		})
 	}
 }
@@ -101,7 +116,6 @@ func TestMetadataThatCannotBeTrustedEndsACreateBeforeAnythingIsMade(t *testing.T
 	}{
 		"another account":        {func(w *world) { w.metadata(other, "") }, "ibmcloud.accountID"},
 		"another zone":           {func(w *world) { w.metadata(ibmAccount, strings.Replace(ibmZone, "11111111", "22222222", 1)) }, "the cloud says"},
-		"empty, and no answer":   {func(w *world) { w.metadata(ibmAccount, ""); w.lookup = errors.New("429") }, "cannot be compared with the cloud: 429"},
 		"empty, and none exists": {func(w *world) { w.metadata(ibmAccount, ""); w.found.CISInstanceCRN = "" }, "it has no ibmcloud.cisInstanceCRN, and the cloud does not tell it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,6 +128,17 @@ func TestMetadataThatCannotBeTrustedEndsACreateBeforeAnythingIsMade(t *testing.T
 			require.False(t, w.did("installer: create cluster"))
 		})
 	}
+}
+
+func TestACloudThatDoesNotTellWhereTheZoneIsIsNotTheInstallersFault(t *testing.T) {
+	w := newIBMWorld(t, contract.KindCreate)
+	w.lookup = errors.New("list zones: not authorized (403)")
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, []any{"CloudNotCompared", contract.WhoseCloud, true}, []any{w.result().Reason, w.result().Whose, w.result().Retryable})
+	require.Contains(t, w.result().Message, "could not be compared with the cloud: list zones: not authorized (403)")
+	require.Contains(t, w.result().Next, "if a call was refused, ask an administrator to allow it")
+	require.NotContains(t, w.result().Next, "openshift-install")
+	require.False(t, w.did("installer: create cluster"))
 }
 
 func TestAResourceGroupThatCannotBeMadeEndsTheAttempt(t *testing.T) {

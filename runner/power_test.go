@@ -157,7 +157,7 @@ func TestAClusterThatIsNotWellIsNotAwake(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"a node did not report since": {func(w *world) { w.file("nodes", nodes("True", started.Add(-time.Hour))) }, "NodesNotReady", "did not report since its machine was started"},
+		"a node did not report since": {func(w *world) { w.file("nodes", nodes("True", started.Add(-time.Hour))) }, "NodesNotReady", "did not report since 2030-01-01T08:00:00Z"},
 		"a node is not ready":         {func(w *world) { w.file("nodes", nodes("Unknown", started.Add(time.Minute))) }, "NodesNotReady", "Kubelet stopped posting"},
 		"a node is missing":           {func(w *world) { w.file("nodes", "{\n\"items\": []\n}\n") }, "NodesNotReady", "shop-00001-master-0 has no node"},
 		"somebody else's request": {func(w *world) {
@@ -183,6 +183,28 @@ func TestAClusterThatIsNotWellIsNotAwake(t *testing.T) {
 			require.Empty(t, w.asked(), "nothing was approved")
 		})
 	}
+}
+
+// An attempt that was ended after it had started the machines is followed by one that finds them running. On IBM Cloud nobody tells that one
+// when they were started.
+func TestANodeThatReportedBeforeItSleptIsNotAwakeInTheNextAttemptEither(t *testing.T) {
+	w := newSleeper(t, contract.KindWake, cloud.MachineRunning)
+	w.cfg.Timings.Power = 1500 * time.Millisecond
+	for i := range w.machines {
+		w.machines[i].Started = time.Time{}
+	}
+	w.file("nodes", nodes("True", time.Now().Add(-time.Minute)))
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "NodesNotReady", w.result().Reason, w.result().Message)
+	require.Contains(t, w.result().Message, "did not report since ")
+
+	w = newSleeper(t, contract.KindWake, cloud.MachineRunning)
+	for i := range w.machines {
+		w.machines[i].Started = time.Time{}
+	}
+	w.file("nodes", nodes("True", time.Now().Add(time.Minute)))
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 }
 
 func TestAClusterWithAnOperatorThatIsNotWellIsAwakeWithAWarning(t *testing.T) {

@@ -120,10 +120,13 @@ func (a *attempt) readIdentity(ctx context.Context) error {
 	if err == nil {
 		raw, err = a.completeMetadata(ctx, raw, id)
 	}
-	if ctx.Err() != nil {
+	var explained failure
+	switch {
+	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	}
-	if err != nil {
+	case errors.As(err, &explained):
+		return explained
+	case err != nil:
 		return failure{
 			Reason: "MetadataUnusable", Whose: contract.WhoseInstaller, Retryable: true, Message: err.Error() + ", so nothing was installed",
 			Next: "try again later; if it happens again, ask an administrator to replace openshift-install " + a.spec.Version,
@@ -131,7 +134,7 @@ func (a *attempt) readIdentity(ctx context.Context) error {
 	}
 	a.identity = contract.Identity{
 		InfraID: id.InfraID, ClusterUUID: id.ClusterUUID, CCOName: a.ccoName, Account: a.account, Region: a.spec.Region,
-		ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum, Metadata: string(raw),
+		ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum, ResourceGroupID: a.groupID, Metadata: string(raw),
 	}
 	return a.writeRecord()
 }
@@ -144,7 +147,12 @@ func (a *attempt) completeMetadata(ctx context.Context, raw []byte, id names.Ide
 	}
 	found, err := a.cloud.Found(ctx, a.target())
 	if err != nil {
-		return nil, fmt.Errorf("metadata.json cannot be compared with the cloud: %w", err)
+		return nil, failure{
+			Reason: "CloudNotCompared", Whose: contract.WhoseCloud, Retryable: true,
+			Message: fmt.Sprintf("nothing was installed, because account and DNS zone in the installer's metadata.json could not be compared with the cloud: %v", err),
+			Next: "try again later; if a call was refused, ask an administrator to allow it for the runner's credentials; " +
+				"if several zones have the base domain, ask the DNS administrator to delete all but one of them",
+		}
 	}
 	empty := a.scope().Missing(raw)
 	raw, err = a.scope().Complete(raw, id, found)

@@ -31,7 +31,8 @@ type Cloud interface {
 	Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error)
 	// Verify counts once what is left; what could not be queried is a leftover.
 	Verify(ctx context.Context, t cloud.Target) contract.Pass
-	// Contested lists resources that a destroyer of the target would find but that also have another cluster's mark.
+	// Contested lists resources that a destroyer of the target would find but that also have another cluster's mark, or that only mention the
+	// target in their name.
 	Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error)
 	// Detach ends, before the destroyer runs, what nobody could tell to be the cluster's after it, and returns what it ended.
 	Detach(ctx context.Context, t cloud.Target) ([]string, error)
@@ -42,8 +43,9 @@ type Cloud interface {
 	// Sweep deletes, by exact name, what the installer leaves behind, and returns what it deleted.
 	Sweep(ctx context.Context, t cloud.Target) ([]string, error)
 
-	// Prepare makes what the installer and ccoctl expect to exist, under the recorded name. It takes what an earlier try made.
-	Prepare(ctx context.Context, t cloud.Target, name string) error
+	// Prepare makes what the installer and ccoctl expect to exist, under the recorded name. It takes what an earlier try made. groupID is
+	// the id of the resource group; empty: the cloud has none.
+	Prepare(ctx context.Context, t cloud.Target, name string) (groupID string, err error)
 	// Found returns what only the cloud tells about a cluster and its destroyer needs.
 	Found(ctx context.Context, t cloud.Target) (names.Found, error)
 	// Tag gives the tags to everything of the cluster that lacks them, where the installer cannot, and returns to how many resources.

@@ -79,7 +79,7 @@ func (a *attempt) useKeys(ctx context.Context) error {
 		if a.keys, err = a.platform.ParseKeys(document); err != nil {
 			return failure{
 				Reason: "InvalidCloudCredentials", Whose: contract.WhoseOurs, Message: err.Error(),
-				Next: "ask an administrator of this installation to correct the secret behind runner.cloud_credentials_ref",
+				Next: "ask an administrator of this installation to correct the secret behind clouds." + a.spec.Platform + ".credentials_ref",
 			}
 		}
 	}

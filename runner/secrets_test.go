@@ -133,7 +133,7 @@ func TestMintWantsKeysThatLast(t *testing.T) {
 			require.Equal(t, c.want, w.result().Reason)
 			if c.want != "" {
 				require.Equal(t, contract.WhoseOurs, w.result().Whose)
-				require.Contains(t, w.result().Next, "runner.cloud_credentials_ref")
+				require.Contains(t, w.result().Next, "clouds.aws.credentials_ref")
 				require.False(t, w.did("installer:"))
 			}
 		})

@@ -33,6 +33,7 @@ func (a *attempt) stopMachines(ctx context.Context) error {
 
 // startMachines starts the control plane and then the workers, and waits until all nodes are ready.
 func (a *attempt) startMachines(ctx context.Context, until time.Time) error {
+	began := time.Now()
 	if err := a.compareAccount(ctx); err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (a *attempt) startMachines(ctx context.Context, until time.Time) error {
 	if err := a.bringTo(ctx, "workers", isWorker, cloud.MachineRunning, until); err != nil {
 		return err
 	}
-	return a.awaitNodes(ctx, until)
+	return a.awaitNodes(ctx, began, until)
 }
 
 // machinesOfCluster lists the cluster's machines. One without our tags is not ours to stop, and a cluster without a control plane is gone.

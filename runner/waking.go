@@ -25,9 +25,10 @@ func (a *attempt) awaitAPI(ctx context.Context, until time.Time) error {
 	})
 }
 
-// awaitNodes approves the nodes' certificate requests until the node of every machine has been ready since that was started. What the API
-// says of a node before it reports again is from before it was stopped.
-func (a *attempt) awaitNodes(ctx context.Context, until time.Time) error {
+// awaitNodes approves the nodes' certificate requests until the node of every machine has reported that it is ready since the machine was
+// started or, if the cloud does not tell when that was, since the attempt began to wake the cluster. What the API says of a node before it
+// reports again is from before it was stopped.
+func (a *attempt) awaitNodes(ctx context.Context, began, until time.Time) error {
 	machines, err := a.machinesOfCluster(ctx)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (a *attempt) awaitNodes(ctx context.Context, until time.Time) error {
 		}
 		var missing []string
 		for _, m := range machines {
-			if why := notBack(m, nodes); why != "" {
+			if why := notBack(m, nodes, began); why != "" {
 				missing = append(missing, why)
 			}
 		}
@@ -51,15 +52,19 @@ func (a *attempt) awaitNodes(ctx context.Context, until time.Time) error {
 }
 
 // notBack says why the node of a machine that was started is not ready; empty: it is.
-func notBack(m cloud.Machine, nodes []node) string {
+func notBack(m cloud.Machine, nodes []node, began time.Time) string {
+	since := m.Started
+	if since.IsZero() {
+		since = began
+	}
 	at := slices.IndexFunc(nodes, func(n node) bool { return strings.HasSuffix(n.provider, "/"+m.ID) })
 	switch {
 	case at < 0:
 		return m.Name + " has no node"
 	case nodes[at].notReady != "":
 		return fmt.Sprintf("node %s is not ready: %s", nodes[at].name, nodes[at].notReady)
-	case nodes[at].reported.Before(m.Started):
-		return fmt.Sprintf("node %s did not report since its machine was started", nodes[at].name)
+	case nodes[at].reported.Before(since):
+		return fmt.Sprintf("node %s did not report since %s", nodes[at].name, since.UTC().Format(time.RFC3339))
 	}
 	return ""
 }

@@ -67,11 +67,22 @@ func TestEachRecordMovesThePhase(t *testing.T) {
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, claim, nil)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Claiming, phase())
+	claim.ResourceGroupID = strings.Repeat("0a", 16)
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, claim, nil)
+	require.NoError(t, err, "its id is known once it is made")
+	require.Equal(t, lifecycle.Claiming, phase())
+	refuses(t, s, "written once", `UPDATE attempts SET resource_group_id = $1`, strings.Repeat("0b", 16))
+	claim.ResourceGroupID = strings.Repeat("0b", 16)
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, claim, nil)
+	var wrong *store.Contradiction
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, "resourceGroupId", wrong.Field)
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, whole, bundles("demo-abcde"))
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Installing, phase())
 	spec, err := s.Attempts.AttemptSpec(t.Context(), open.Attempt)
 	require.NoError(t, err)
+	whole.ResourceGroupID = strings.Repeat("0a", 16)
 	require.Equal(t, []store.IdentityRow{whole}, spec.Identities)
 }
 

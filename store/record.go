@@ -60,12 +60,13 @@ func (s *Store) acknowledge(ctx context.Context, c *change, f fence.Fenced, id f
 		UPDATE attempts SET recorded_at = coalesce(recorded_at, @now), phase = @phase, lease_until = @lease,
 			infra_id = nullif(@infra_id, ''), cluster_uuid = nullif(@cluster_uuid, ''), cco_name = nullif(@cco_name, ''),
 			account = nullif(@account, ''), region = nullif(@region, ''), release_digest = nullif(@release_digest, ''),
-			metadata = nullif(@metadata, ''), installer_sha256 = nullif(@installer_sha256, '')
+			metadata = nullif(@metadata, ''), installer_sha256 = nullif(@installer_sha256, ''),
+			resource_group_id = nullif(@resource_group_id, '')
 		WHERE id = @id`,
 		pgx.NamedArgs{
 			"id": f.AttemptID, "now": c.Now, "phase": phase, "lease": c.LeaseEnd(), "infra_id": id.InfraID, "cluster_uuid": id.ClusterUUID,
 			"cco_name": id.CCOName, "account": id.Account, "region": id.Region, "release_digest": id.ReleaseDigest, "metadata": id.Metadata,
-			"installer_sha256": id.InstallerSHA256,
+			"installer_sha256": id.InstallerSHA256, "resource_group_id": id.ResourceGroupID,
 		})
 	if err != nil {
 		return fence.Lease{}, fmt.Errorf("store the identity: %w", err)

@@ -198,11 +198,11 @@ func (c *change) insertRecovered(ctx context.Context, cluster string, a Recovere
 	i := a.Identity
 	_, err = c.Exec(ctx, `
 		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, launched_at, claimed_by, claimed_at, lease_until, phase,
-			recorded_at, infra_id, cluster_uuid, cco_name, account, region, release_digest, metadata, installer_sha256,
+			recorded_at, infra_id, cluster_uuid, cco_name, account, region, release_digest, metadata, installer_sha256, resource_group_id,
 			workers_wanted, addons_wanted, access_wanted, closed_at, outcome, reason, message)
 		SELECT @id, @cluster, j.id, @number, @kind, @token, @opened, @opened, @by, @opened, @now, @phase,
 			CASE WHEN @infra_id <> '' OR @cco_name <> '' THEN @opened::timestamptz END, nullif(@infra_id, ''), nullif(@cluster_uuid, ''), nullif(@cco_name, ''),
-			nullif(@account, ''), nullif(@region, ''), nullif(@release_digest, ''), nullif(@metadata, ''), nullif(@installer_sha256, ''),
+			nullif(@account, ''), nullif(@region, ''), nullif(@release_digest, ''), nullif(@metadata, ''), nullif(@installer_sha256, ''), nullif(@resource_group_id, ''),
 			CASE WHEN @kind = 'scale' THEN coalesce(c.workers_base, 0) END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END, CASE WHEN @kind = 'access' THEN c.access_wanted END,
 			@now, @outcome, @reason, @message
 		FROM clusters c, LATERAL (SELECT id FROM jobs WHERE cluster_id = c.id ORDER BY created_at DESC, id DESC LIMIT 1) j WHERE c.id = @cluster`,
@@ -210,7 +210,7 @@ func (c *change) insertRecovered(ctx context.Context, cluster string, a Recovere
 			"id": id, "cluster": cluster, "number": a.Number, "kind": string(a.Kind), "token": ulid.Make().String(), "opened": a.OpenedAt, "now": c.Now,
 			"by": cmp.Or(a.By, Recovery), "phase": recoveredPhase[a.Kind], "infra_id": i.InfraID, "cluster_uuid": i.ClusterUUID, "cco_name": i.CCOName,
 			"account": i.Account, "region": i.Region, "release_digest": i.ReleaseDigest, "metadata": i.Metadata, "installer_sha256": i.InstallerSHA256,
-			"outcome": outcome, "reason": reason, "message": message,
+			"resource_group_id": i.ResourceGroupID, "outcome": outcome, "reason": reason, "message": message,
 		})
 	return id, err
 }
@@ -230,10 +230,12 @@ func (c *change) identify(ctx context.Context, attempt string, i IdentityRow) er
 			infra_id = coalesce(infra_id, nullif(@infra_id, '')), cluster_uuid = coalesce(cluster_uuid, nullif(@cluster_uuid, '')),
 			cco_name = coalesce(cco_name, nullif(@cco_name, '')), account = coalesce(account, nullif(@account, '')),
 			region = coalesce(region, nullif(@region, '')), release_digest = coalesce(release_digest, nullif(@release_digest, '')),
-			metadata = coalesce(metadata, nullif(@metadata, '')), installer_sha256 = coalesce(installer_sha256, nullif(@installer_sha256, ''))
+			metadata = coalesce(metadata, nullif(@metadata, '')), installer_sha256 = coalesce(installer_sha256, nullif(@installer_sha256, '')),
+			resource_group_id = coalesce(resource_group_id, nullif(@resource_group_id, ''))
 		WHERE id = @id`, pgx.NamedArgs{
 		"id": attempt, "now": c.Now, "by": Recovery, "lease": c.LeaseEnd(), "infra_id": i.InfraID, "cluster_uuid": i.ClusterUUID, "cco_name": i.CCOName,
 		"account": i.Account, "region": i.Region, "release_digest": i.ReleaseDigest, "metadata": i.Metadata, "installer_sha256": i.InstallerSHA256,
+		"resource_group_id": i.ResourceGroupID,
 	})
 	return err
 }

@@ -65,6 +65,17 @@ func TestAnAdoptedClusterThatIsNotWantedIsTornDownAfterTheLease(t *testing.T) {
 	require.Equal(t, []string{"shop-abcde"}, facts.Identities, "its name has to be counted")
 }
 
+func TestTheIDOfAResourceGroupIsRecoveredWithItsName(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	r := found(clock, "shop")
+	i := &r.Attempts[0].Identity
+	i.CCOName, i.ResourceGroupID = "shop-b2c3d4e5f6", "0123456789abcdef0123456789abcdef"
+	_, err := s.Recover(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts WHERE cco_name = $1 AND resource_group_id = $2`, i.CCOName, i.ResourceGroupID))
+}
+
 func TestARunnerOfARecoveredAttemptIsRefused(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)

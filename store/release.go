@@ -35,6 +35,6 @@ func (c *change) planRemovals(ctx context.Context, cluster string) error {
 	if err != nil {
 		return fmt.Errorf("plan what is to be deleted of %s: %w", cluster, err)
 	}
-	c.Enqueue(queue.RemoveArgs{})
+	c.Enqueue(queue.RemoveArgs{News: "released " + cluster})
 	return nil
 }

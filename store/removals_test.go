@@ -42,6 +42,16 @@ func TestWhatIsToBeDeletedIsRecordedWithTheEndAndBecomesDueInTime(t *testing.T) 
 	require.NotContains(t, due(t, s), lives.ID)
 }
 
+func TestTheEndOfAClusterDuringARoundOfRemovalsAsksForAnotherRound(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	first := released(t, s, "first")
+	_, err := s.Pool().Exec(t.Context(), `UPDATE river_job SET state = 'running', attempted_at = now(), attempt = 1 WHERE kind = 'remove'`)
+	require.NoError(t, err)
+	second := released(t, s, "second")
+	require.Equal(t, []string{`{"news": "released ` + first + `"}`, `{"news": "released ` + second + `"}`}, riverJobs(t, s, "remove"))
+}
+
 func TestARemovalIsRecordedOnceWithItsAuditLine(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)

@@ -294,6 +294,26 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM reservations`), "a living cluster's stays")
 }
 
+// On IBM Cloud a cluster has no tags before it is installed.
+func TestWhatAClusterInstallsInItsResourceGroupIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	first := begun(t, s, clock, "shop")
+	room, attempt := asks(t, s, first, demand(3, 0, nil))
+	require.Empty(t, room.Wait)
+	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, store.IdentityRow{CCOName: "shop-abcdefghij", Account: "123456789012", Region: "us-east-1"}, nil)
+	require.NoError(t, err)
+
+	d := demand(3, 3, nil)
+	d.Quotas[0].UsedIn = map[string]int{"shop-abcdefghij": 2, "default": 1}
+	room, second := asks(t, s, begun(t, s, clock, "bank"), d)
+	require.Equal(t, "Elastic IPs: 3 needed, 4 of 6 are in use or reserved", room.Wait, "three of the first cluster, and one of somebody else")
+	d.Quotas[0].Used, d.Quotas[0].UsedIn = 3, map[string]int{"shop-abcdefghij": 3}
+	room, _, err = s.Attempts.Reserve(t.Context(), second.Attempt, second.Token, d)
+	require.NoError(t, err)
+	require.Empty(t, room.Wait, "both fit beside each other")
+}
+
 func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)

@@ -18,7 +18,7 @@ func identities(row attempts.SpecRow, installation string) []contract.Identity {
 	for _, i := range row.Identities {
 		identity := contract.Identity{
 			InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName,
-			Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, InstallerSHA256: i.InstallerSHA256,
+			Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, InstallerSHA256: i.InstallerSHA256, ResourceGroupID: i.ResourceGroupID,
 		}
 		if i.InfraID != "" {
 			identity.Metadata = string(of.MetadataJSON(names.Identity{InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName, Account: i.Account}))

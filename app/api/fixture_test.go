@@ -213,7 +213,7 @@ func (h *fixture) acceptOn(domain, name, team string) store.Row {
 		Source: string(policy.SourceLabel), CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya"},
 		PR: &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
 		Spec: store.Spec{
-			InstallConfig: "apiVersion: v1\nbaseDomain: labs.example.com\n", Zones: []string{"us-east-1a"}, PullSecretRef: "file:/run/pull-secret",
+			InstallConfig: "apiVersion: v1\nbaseDomain: labs.example.com\npublish: External\n", Zones: []string{"us-east-1a"}, PullSecretRef: "file:/run/pull-secret",
 			Account: "123456789012", CreateDeadline: time.Hour, DestroyDeadline: time.Hour,
 		},
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/intake"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
@@ -265,7 +266,7 @@ func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 		Correlation: row.Cause.Correlation, Traceparent: row.Cause.Traceparent,
 		Installation: installation(row, set), Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
 		Region: row.Row.Region, Version: row.Row.Release, Account: account(row), Tags: row.Row.Tags,
-		Zones: row.Row.Spec.Zones, CredentialsMode: cmp.Or(row.Row.Spec.CredentialsMode, "Mint"), ReleaseImage: row.Row.Spec.ReleaseImage,
+		Zones: row.Row.Spec.Zones, Publish: profiles.PublishOf(row.Row.Spec.InstallConfig), CredentialsMode: cmp.Or(row.Row.Spec.CredentialsMode, "Mint"), ReleaseImage: row.Row.Spec.ReleaseImage,
 		PullSecretRef: row.Row.Spec.PullSecretRef, SSHKey: row.Row.Spec.SSHKey, SSHKeyRef: row.Row.Spec.SSHKeyRef,
 		CloudCredentialsRef: row.Row.Spec.CloudCredsRef,
 		Bucket:              set.Bucket, KMSKey: set.KMSKey, OperateKMSKey: set.OperateKMSKey,

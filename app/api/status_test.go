@@ -125,7 +125,7 @@ func TestARunnerIsToldItsWholeWork(t *testing.T) {
 	require.Equal(t, contract.Spec{
 		Attempt: r.id, Number: 1, Kind: contract.KindCreate, Cluster: cluster, Job: row.JobID, Installation: "test",
 		Name: "shop", BaseDomain: "labs.example.com", Platform: "aws", Region: "us-east-1", Version: "4.20.3", Account: "123456789012",
-		InstallConfig: row.Spec.InstallConfig, Zones: []string{"us-east-1a"}, CredentialsMode: "Mint", Tags: map[string]string{"Owner": "maya"},
+		InstallConfig: row.Spec.InstallConfig, Publish: contract.PublishExternal, Zones: []string{"us-east-1a"}, CredentialsMode: "Mint", Tags: map[string]string{"Owner": "maya"},
 		PullSecretRef: "file:/run/pull-secret", Bucket: "artifacts", Heartbeat: 15 * time.Second, CreateDeadline: time.Hour,
 		DestroyDeadline: time.Hour, VerifyGap: 3 * time.Minute, SnapshotMaxAge: time.Hour,
 		Accepted: &contract.Accepted{

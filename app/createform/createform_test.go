@@ -33,7 +33,7 @@ func TestChoicesFollowFromProfileAndTeam(t *testing.T) {
 	require.Equal(t, "aws-standard", f.Profile.Name)
 	require.Equal(t, []Option{{Value: "payments", Text: "payments"}, {Value: "platform", Text: "platform"}}, f.Field(Team).Choices)
 	require.Equal(t, "us-east-1", f.Field(Region).Value, "what is not allowed gives way to the default")
-	require.Equal(t, "us-east-1, $1.49/h", f.Field(Region).Choices[0].Text)
+	require.Equal(t, "us-east-1, $1.48/h", f.Field(Region).Choices[0].Text)
 	require.Equal(t, []string{"ci", "test"}, []string{f.Field(CostCenter).Value, f.Field(Environment).Value})
 	require.Equal(t, "at most 168; by default 24", f.Field(TTLHours).Hint)
 	require.Equal(t, "Maya", f.Field(Owner).Unasked)

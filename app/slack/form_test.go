@@ -16,7 +16,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	h := screened(t)
 	f := h.opened("UMATE", "ocp_create", "", "")
 	require.Equal(t, blocks.FormCreate, f.view.CallbackID)
-	for _, want := range []string{"It would be accepted", "about $0.75 an hour", "us-east-1, $0.75/h", "At most 72; by default 24", "cert-manager: The cert-manager Operator for Red Hat OpenShift, with", "3 × m6i.xlarge", "AWS standard"} {
+	for _, want := range []string{"It would be accepted", "about $0.74 an hour", "us-east-1, $0.74/h", "At most 72; by default 24", "cert-manager: The cert-manager Operator for Red Hat OpenShift, with", "3 × m6i.xlarge", "AWS standard"} {
 		require.Contains(t, f.raw, want)
 	}
 	for _, absent := range []string{"IBM Cloud", "minted", "offhours", "payments"} {
@@ -25,7 +25,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 
 	h.enters(f, "name", "shop-smoke")
 	require.Equal(t, "form updated", h.changes("UMATE", f, "profile", "aws-standard"))
-	require.Contains(t, f.raw, "about $1.49 an hour")
+	require.Contains(t, f.raw, "about $1.48 an hour")
 	require.Contains(t, f.raw, "At most 168; by default 24")
 	require.Equal(t, []string{"shop-smoke", "us-east-1"}, []string{f.entered["name"], f.entered["region:aws-standard"]})
 	h.changes("UMATE", f, "ttlHours", "500")

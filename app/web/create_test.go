@@ -37,7 +37,7 @@ func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) 
 	h := newFixture(t)
 	_, page, _ := h.as("zoe").get("/new?profile=aws-standard&team=platform")
 	for _, want := range []string{
-		`<option value="aws-standard" selected>AWS standard</option>`, `<option value="us-east-1" selected>us-east-1, $1.49/h</option>`,
+		`<option value="aws-standard" selected>AWS standard</option>`, `<option value="us-east-1" selected>us-east-1, $1.48/h</option>`,
 		`<option selected>4.20.3</option>`, `<option selected>platform</option>`, `<option>platform-ci</option>`, `<option>staging</option>`, "at most 168",
 		"IBM Cloud minimal test (off)", "3 × m6i.xlarge; 3 × m6i.xlarge workers, scalable from 0 to 3", "<code>TTLExpiry</code>",
 	} {
@@ -138,7 +138,7 @@ func TestACheckShowsVerdictAndPriceAndMakesNothing(t *testing.T) {
 	b := h.as("maya")
 	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}, "ttlHours": {"60"}}))
 	for _, want := range []string{
-		"It would be accepted", "about $0.75 an hour, $45.00 until its planned end", "starts when it is approved", "More than two days take a platform admin&#39;s word.",
+		"It would be accepted", "about $0.74 an hour, $44.40 until its planned end", "starts when it is approved", "More than two days take a platform admin&#39;s word.",
 		"needs approval", "Maya has 0 of the 8 clusters", "Checked against catalogue",
 	} {
 		require.Contains(t, page, want)

@@ -45,7 +45,13 @@ func TestAnAdminSeesWhatARemovalDeletesBeforeApprovingIt(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, page, "openshift-install destroy cluster: everything tagged kubernetes.io/cluster/lost-abcde=owned in us-east-1")
 	require.Contains(t, page, "vpc-of-"+id)
+	require.Contains(t, page, "<h1>Remove an orphan</h1>")
 	require.Equal(t, lifecycle.OrphanReported, h.orphanState(id), "a dry run changes nothing")
+	_, page, _ = will.get("/orphans/removal?id=" + foreign)
+	require.Contains(t, page, "<h1>Let an orphan stay</h1>", "no teardown can remove it")
+	require.NotContains(t, page, "would delete")
+	_, page, _ = will.get("/orphans/removal?id=" + foreign + "&id=" + id)
+	require.Contains(t, page, "<h1>Remove 2 orphans</h1>")
 
 	will.post("/orphans/approve", url.Values{"id": {id}})
 	require.Equal(t, lifecycle.OrphanReported, h.orphanState(id), "a reason is needed")
@@ -58,6 +64,9 @@ func TestAnAdminSeesWhatARemovalDeletesBeforeApprovingIt(t *testing.T) {
 	require.Equal(t, lifecycle.OrphanApproved, h.orphanState(id))
 	_, page, _ = will.post("/orphans/exempt", url.Values{"id": {id}, "reason": {"it is wanted"}})
 	require.Contains(t, page, "It stays, and is reported no more.")
+	require.Contains(t, page, "<h1>Orphan that stays</h1>")
+	require.NotContains(t, page, "/orphans/exempt", "that is decided")
+	require.Contains(t, page, "/orphans/approve", "but it can be removed after all")
 	require.Equal(t, lifecycle.OrphanExempt, h.orphanState(id))
 }
 

@@ -73,8 +73,8 @@ func (h *till) pass(d time.Duration) { h.at.Add(d.Microseconds()) }
 func newTill(t *testing.T) *till {
 	body, err := fs.ReadFile(profiles.EmbeddedFiles(), "profiles/aws-standard.yaml")
 	require.NoError(t, err)
-	standard := strings.NewReplacer("maxReplicas: 3", "maxReplicas: 6", "us-east-2c], hourlyCents: 149", "us-east-2c], hourlyCents: 97",
-		"us-west-2c], hourlyCents: 149", "us-west-2c], hourlyCents: 100000").Replace(string(body))
+	standard := strings.NewReplacer("maxReplicas: 3", "maxReplicas: 6", "us-east-2c]}", "us-east-2c], hourlyCents: 97}",
+		"us-west-2c]}", "us-west-2c], hourlyCents: 100000}").Replace(string(body))
 	terms := servicetest.Catalogue(t, map[string]string{
 		"profiles/aws-standard.yaml": standard,
 		"quotas/quotas.yaml":         "quotas:\n  - {name: all, scope: team, live: 100000}\n",
@@ -109,7 +109,7 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	h.at.Store(time.Date(2026, 11, 2, 9, 0, 0, 123_456_000, time.UTC).UnixMicro() + rapid.Int64Range(0, 7_200_000_000).Draw(r, "asks"))
 	region := rapid.SampledFrom([]string{"us-east-1", "us-east-2", "us-west-2"}).Draw(r, "region")
 	hours := rapid.IntRange(24, 72).Draw(r, "hours")
-	l := &life{till: h, list: map[string]int{"us-east-1": 149, "us-east-2": 97, "us-west-2": 100_000}[region], exact: new(big.Int)}
+	l := &life{till: h, list: map[string]int{"us-east-1": 148, "us-east-2": 97, "us-west-2": 100_000}[region], exact: new(big.Int)}
 	l.who = policy.As(fmt.Sprintf("saml:p%d@acme.example", n), fmt.Sprintf("p%d", n), policy.Requester, "platform", "poor")
 	asked := app.CreateRequest{
 		Source: policy.SourceAPI, Name: fmt.Sprintf("shop-%d", n), Profile: "aws-standard", Region: region, Team: "platform", Owner: l.who.Name, TTLHours: &hours,

@@ -3,15 +3,46 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/cleanup"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
 type removalsView struct {
 	Plans   []cleanup.Plan
 	Refused bool // one of them cannot be removed, so none is approved
+	Stays   bool // all of them are exempt: it is decided that they stay
+	NoWay   bool // none of them can be removed, so they can only stay
+}
+
+func viewOfRemovals(plans []cleanup.Plan) removalsView {
+	v := removalsView{Plans: plans, Stays: true, NoWay: true}
+	for _, plan := range plans {
+		v.Refused = v.Refused || plan.Refused != ""
+		v.NoWay = v.NoWay && plan.Refused != ""
+		v.Stays = v.Stays && plan.State == lifecycle.OrphanExempt
+	}
+	return v
+}
+
+// Heading says what the page is about.
+func (v removalsView) Heading() string {
+	orphans := "an orphan"
+	if len(v.Plans) != 1 {
+		orphans = strconv.Itoa(len(v.Plans)) + " orphans"
+	}
+	switch {
+	case v.Stays && len(v.Plans) == 1:
+		return "Orphan that stays"
+	case v.Stays:
+		return orphans + " that stay"
+	case v.NoWay:
+		return "Let " + orphans + " stay"
+	}
+	return "Remove " + orphans
 }
 
 // removals shows what the removal of orphans would delete: the dry run, with the forms to approve or to exempt them.
@@ -21,11 +52,7 @@ func (p *pages) removals(w http.ResponseWriter, r *http.Request, who policy.Prin
 		p.fail(w, r, who, err)
 		return
 	}
-	v := removalsView{Plans: plans}
-	for _, plan := range plans {
-		v.Refused = v.Refused || plan.Refused != ""
-	}
-	p.show(w, r, who, http.StatusOK, "removals", v)
+	p.show(w, r, who, http.StatusOK, "removals", viewOfRemovals(plans))
 }
 
 func (p *pages) approveRemovals(w http.ResponseWriter, r *http.Request, who policy.Principal) {

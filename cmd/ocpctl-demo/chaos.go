@@ -39,7 +39,7 @@ func (t *testModes) flags() {
 	flag.BoolVar(&t.chaos, "chaos", false, "strike clusters at every boundary of their lives, print the table, and stop")
 	flag.IntVar(&t.cycles, "soak", 0, "let `n` clusters come and go with random faults, print the figures, and stop")
 	flag.StringVar(&t.clouds, "clouds", "aws", "with -chaos and -soak: `platforms` of the clusters, aws or ibmcloud; a soak takes several, separated by commas")
-	flag.BoolVar(&t.nights, "nights", false, "with -soak: each cluster lives for a day and a night, in which it may sleep, and its cost is compared with the cloud's meter")
+	flag.BoolVar(&t.nights, "nights", false, "with -soak: each cluster lives for a day and a night, in which it may sleep, and its cost is compared with its cloud's meter")
 	flag.DurationVar(&t.bound, "time", 10*time.Minute, "with -chaos: begin no round after it; 0: no bound")
 	flag.IntVar(&t.cells, "n", 0, "with -chaos: strike at most `n` cells; 0: all")
 	flag.Uint64Var(&t.seed, "seed", 0, "order and choices; 0: the clock's, printed")

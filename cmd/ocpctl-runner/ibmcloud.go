@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
@@ -12,7 +13,6 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/inventory"
 	"github.com/ocpctl/ocpctl/runner/installer"
-	"github.com/ocpctl/ocpctl/runner/platform"
 	"github.com/ocpctl/ocpctl/runner/sweep"
 )
 
@@ -32,14 +32,11 @@ func openIBMInventory(_ context.Context, spec contract.SweepSpec, keys cloud.Key
 	})
 }
 
-// ibmKeys registers every API key of IBM Cloud in the environment with the redactor, and returns the one that the installer's programs use.
-func ibmKeys(env func(string) string, redact *installer.Redactor) (first cloud.Keys) {
-	for _, variable := range platform.IBMCloudKeyVariables {
-		key := secret.New(env(variable))
-		redact.Add(key)
-		if first.Empty() {
-			first.Secret = key
+// maskIBM registers the credentials of IBM Cloud in the environment with the redactor. Nothing uses them: keys come by reference alone.
+func maskIBM(env []string, redact *installer.Redactor) {
+	for _, pair := range env {
+		if name, value, _ := strings.Cut(pair, "="); secret.IBMVariable(name) {
+			redact.Add(secret.New(value))
 		}
 	}
-	return first
 }

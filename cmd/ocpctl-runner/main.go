@@ -142,7 +142,7 @@ func start(ctx context.Context, f flags) error {
 	if err != nil {
 		return err
 	}
-	own := map[string]cloud.Keys{names.AWS: keys, names.IBMCloud: ibmKeys(os.Getenv, redact)}
+	maskIBM(os.Environ(), redact)
 	lines := redact.Lines(func(line string) { fmt.Fprintln(os.Stdout, line) })
 	defer lines.Close()
 	log := slog.New(tracing.Log(slog.NewJSONHandler(lines, nil)))
@@ -156,7 +156,7 @@ func start(ctx context.Context, f flags) error {
 	if f.sweep != "" {
 		err = given.sweep(ctx, f)
 	} else {
-		err = given.attempt(ctx, f, own)
+		err = given.attempt(ctx, f, keys)
 	}
 	if err != nil {
 		return seemly{err, redact.Text(err.Error())}
@@ -164,13 +164,13 @@ func start(ctx context.Context, f flags) error {
 	return nil
 }
 
-func (r runtime) attempt(ctx context.Context, f flags, own map[string]cloud.Keys) error {
+func (r runtime) attempt(ctx context.Context, f flags, keys cloud.Keys) error {
 	return runner.Run(ctx, runner.Config{
 		Server: f.server, Attempt: f.attempt, Token: r.token, Pod: r.pod, WorkDir: f.workDir, Installers: f.installers,
 		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), ImageCache: os.Getenv("OCPCTL_IMAGE_CACHE"), HTTP: r.http, Log: r.log, Redact: r.redact,
 		Clouds: map[string]runner.Source{
-			names.AWS:      {Keys: own[names.AWS], Open: openAWS},
-			names.IBMCloud: {Keys: own[names.IBMCloud], Open: openIBMCloud},
+			names.AWS:      {Keys: keys, Open: openAWS},
+			names.IBMCloud: {Open: openIBMCloud},
 		},
 	})
 }

@@ -213,11 +213,8 @@ func TestExitCodesSayWhetherTheServerHasTheResult(t *testing.T) {
 	}
 }
 
-func TestAPIKeysOfIBMCloudAreTakenFromTheEnvironmentAndMasked(t *testing.T) {
+func TestCredentialsOfIBMCloudInTheEnvironmentAreMasked(t *testing.T) {
 	redact := runnerinstaller.NewRedactor()
-	env := map[string]string{"IBMCLOUD_API_KEY": "CANARY-of-the-second-name", "BLUEMIX_API_KEY": "CANARY-of-the-last-name"}
-	keys := ibmKeys(func(name string) string { return env[name] }, redact)
-	require.Equal(t, "CANARY-of-the-second-name", keys.Secret.Reveal())
-	require.NotContains(t, redact.Text("keys CANARY-of-the-second-name and CANARY-of-the-last-name"), "CANARY")
-	require.True(t, ibmKeys(func(string) string { return "" }, redact).Empty())
+	maskIBM([]string{"IBMCLOUD_APIKEY=CANARY-of-the-sdk", "BLUEMIX_API_KEY=CANARY-of-the-old-name", "IBMCLOUD_LIMITS=vpc=50"}, redact)
+	require.Equal(t, "keys [redacted] and [redacted], vpc=50", redact.Text("keys CANARY-of-the-sdk and CANARY-of-the-old-name, vpc=50"))
 }

@@ -24,6 +24,6 @@ func (a adopter) Adopt(ctx context.Context, of recovery.Adoption) error {
 	c := a.in.cfg
 	return recovery.Config{
 		Store: a.in.store, Bucket: a.in.bucket, BucketName: c.Artifacts.Bucket, Installation: c.Installation, BaseDomain: a.in.baseDomain,
-		Spec: specOf(c), Keep: keepRecovered, Wait: c.Runner.Lease + c.Limits.LeaseGrace, Log: a.in.log,
+		Version: a.in.catalogue.Current().DefaultVersion, Spec: specOf(c), Keep: keepRecovered, Wait: c.Runner.Lease + c.Limits.LeaseGrace, Log: a.in.log,
 	}.Adopt(ctx, of)
 }

@@ -72,7 +72,7 @@ func TestAProfilesPriceThatTheListDoubtsIsTold(t *testing.T) {
 	name := filepath.Join(dir, "profiles/aws-standard.yaml")
 	raw, err := os.ReadFile(name)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(name, bytes.ReplaceAll(raw, []byte("hourlyCents: 149"), []byte("hourlyCents: 60")), 0o600))
+	require.NoError(t, os.WriteFile(name, bytes.ReplaceAll(raw, []byte("c]}"), []byte("c], hourlyCents: 60}")), 0o600))
 	var out, errs bytes.Buffer
 	require.NoError(t, validate([]string{dir}, &out, &errs))
 	require.Contains(t, out.String(), "is valid")

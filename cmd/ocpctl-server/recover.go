@@ -75,6 +75,7 @@ func recoverySettings(ctx context.Context, c config.Config, r config.Roles, log 
 		Spec: specOf(c),
 	}
 	catalogue := live.Current()
+	set.Version = catalogue.DefaultVersion
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Get(name)
 		if profile.Platform != recovery.Searched {

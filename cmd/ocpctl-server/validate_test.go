@@ -75,11 +75,11 @@ func TestARequestIsRenderedFromTheCatalogueOfTheConfiguration(t *testing.T) {
 	file := filepath.Join(dir, "profiles/aws-minimal-test.yaml")
 	body, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, bytes.ReplaceAll(body, []byte("m6i.xlarge"), []byte("m7i.xlarge")), 0o600))
+	require.NoError(t, os.WriteFile(file, bytes.ReplaceAll(body, []byte("m6i.xlarge"), []byte("m6i.2xlarge")), 0o600))
 	path := written(t, "ocpctl.yaml", "installation: blue\ncatalogue: {dir: "+dir+"}\n")
 	out, _, err := rendering(t, sample, "--request", "-", "--config", path)
 	require.NoError(t, err)
-	require.Contains(t, out, "type: m7i.xlarge")
+	require.Contains(t, out, "type: m6i.2xlarge")
 
 	require.NoError(t, os.WriteFile(file, []byte("name: x\n"), 0o600))
 	_, _, err = rendering(t, sample, "--request", "-", "--config", path)

@@ -1,7 +1,6 @@
 package cleanup
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,7 +43,9 @@ func TestALeakOnIBMCloudIsRemovedByNamesAndWithItsResourceGroup(t *testing.T) {
 		contract.SeenResource{ID: "cos/1", Type: "service-instance", Name: "shop-abcde-cos"},
 		contract.SeenResource{ID: "reclamation/1", Type: "reclamation", Tags: map[string]string{tagkey.KubernetesCluster + "shop-abcde": tagkey.Owned}},
 		contract.SeenResource{ID: "reclamation/2", Type: "reclamation"},
-		contract.SeenResource{ID: "user-tag/shop-abcde", Type: "user-tag", Name: "shop-abcde"},
+		contract.SeenResource{ID: "user-tag/1", Type: "user-tag", Name: "shop-abcde", Tags: map[string]string{tagkey.KubernetesCluster + "shop-abcde": tagkey.Owned}},
+		contract.SeenResource{ID: "user-tag/2", Type: "user-tag", Name: "clusterid:clu_1", Tags: map[string]string{tagkey.ClusterID: "clu_1"}},
+		contract.SeenResource{ID: "user-tag/3", Type: "user-tag", Name: "shop-abcdef", Tags: map[string]string{tagkey.KubernetesCluster + "shop-abcdef": tagkey.Owned}},
 		contract.SeenResource{ID: "service-id/1", Type: "service-id", Name: group + "-openshift-machine-api-ibmcloud-credentials"},
 		contract.SeenResource{ID: "api-key/1", Type: "api-key", Name: "ccoctl-generated-key", Within: "service-id/1"},
 		contract.SeenResource{ID: "service-id/2", Type: "service-id", Name: "shop-abcdefghij"},
@@ -61,7 +62,7 @@ func TestALeakOnIBMCloudIsRemovedByNamesAndWithItsResourceGroup(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"vpc/1": byInstaller, "lb/1": byInstaller, "image/1": byInstaller, "cos/1": byInstaller,
 		"group/1": "the resource group of this exact name, after everything in it", "volume/1": "it ends with group/1",
-		"reclamation/1": "it is reclaimed: its instance was shop-abcde's", "user-tag/shop-abcde": "by its exact name",
+		"reclamation/1": "it is reclaimed: its instance was shop-abcde's", "user-tag/1": "by its exact name", "user-tag/2": "by its exact name",
 		"service-id/1": "ccoctl ibmcloud delete-service-id, by the name " + group, "api-key/1": "it ends with service-id/1",
 		"record/1": "a DNS record of this exact name, unless it points to somebody else",
 	}, why)
@@ -70,7 +71,7 @@ func TestALeakOnIBMCloudIsRemovedByNamesAndWithItsResourceGroup(t *testing.T) {
 		require.NotEmpty(t, r.Why)
 		kept = append(kept, r.ID)
 	}
-	require.Equal(t, []string{"group/2", "image/2", "image/3", "reclamation/2", "service-id/2", "record/2"}, kept, "no teardown finds these")
+	require.Equal(t, []string{"group/2", "image/2", "image/3", "reclamation/2", "user-tag/3", "service-id/2", "record/2"}, kept, "no teardown finds these")
 }
 
 func TestTheCallsOfATeardownOnIBMCloudAreListedInTheirOrder(t *testing.T) {
@@ -83,16 +84,19 @@ func TestTheCallsOfATeardownOnIBMCloudAreListedInTheirOrder(t *testing.T) {
 		what = append(what, call.What+": "+call.Call)
 	}
 	require.Equal(t, []string{
-		"check the account: the API key's details (GET /v1/apikeys/details) have to name " + ibmAccount,
-		"check for other owners: nothing is deleted while one of the resources also has another cluster's mark",
+		"check the account: the token of the API key (POST /identity/token) has to be of account " + ibmAccount,
+		"check for other owners: nothing is deleted while one of the resources also has another cluster's mark; openshift-install does not run while one of another group mentions the infraID in its name",
+		"delete what nobody could tell to be the cluster's later: permitted networks of shop-abcde-vpc in private zones, IAM authorizations of shop-abcde-cos, shop-abcde-image-registry",
 		"delete what the installer created: openshift-install destroy cluster: everything in the resource group " + group +
 			" and in us-south whose name contains shop-abcde, and records of shop.labs.example.com",
 		"delete what ccoctl created: ccoctl ibmcloud delete-service-id --name " + group + " --force",
 		"delete DNS records by their exact names: api.shop.labs.example.com, api-int.shop.labs.example.com, *.apps.shop.labs.example.com",
-		"delete by exact name: " + strings.Join(ibmByName("shop-abcde"), ", "),
-		"reclaim at once: shop-abcde-cos, shop-abcde-image-registry (deleted service instances are kept for a week, and keep their resource group)",
-		"delete by exact name: " + group + "-… (service IDs with their API keys and access policies)",
-		"delete the resource group: " + group + ", after everything in it",
+		"delete from VPC: machines, load balancers, volumes, images, addresses and networks called shop-abcde-… or kube-shop-abcde-…, and all in resource group " + group,
+		"delete service IDs: " + group + "-…, with their API keys and access policies",
+		"delete storage and reclaim it at once: shop-abcde-cos, shop-abcde-image-registry, all in resource group " + group + " (what is deleted is kept for a week, and keeps its resource group)",
+		"delete everything else: what is left in resource group " + group + ", of any service",
+		"delete tags: shop-abcde, those with the cluster's id, name, request and time to live, from the account's list",
+		"delete the resource group: " + group,
 		"count: two counts of what is left, some minutes apart; they only read",
 	}, what)
 }
@@ -113,5 +117,11 @@ func TestAnUnknownClusterOnIBMCloudIsPlannedForByItsNames(t *testing.T) {
 	p := Config{BaseDomain: always("labs.example.com"), Account: always(ibmAccount)}.PlanOf(r)
 	require.Empty(t, p.Refused)
 	require.Len(t, p.Removed, 1)
-	require.Contains(t, p.Calls[2].Call, "whose name contains shop-abcde")
+	require.Contains(t, p.Calls[3].Call, "whose name contains shop-abcde")
+
+	of := scope
+	of.Platform, of.Attempt = names.IBMCloud, 1
+	r.Seen = append(r.Seen, row(contract.SeenResource{ID: "group/1", Type: "resource-group", Name: of.CCOName()}))
+	p = Config{BaseDomain: always("labs.example.com"), Account: always(ibmAccount)}.PlanOf(r)
+	require.Len(t, p.Removed, 2, "its group too, by the name that its first attempt gave it")
 }

@@ -222,12 +222,9 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 			}
 		}
 	}
+	var group string
 	if of.Platform == names.IBMCloud { // whose names tell it, and no tag
-		for _, s := range seen {
-			if infraID := of.InfraIDIn(s.Name); infraID != "" && !slices.Contains(infraIDs, infraID) {
-				infraIDs = append(infraIDs, infraID)
-			}
-		}
+		infraIDs, group = of.FromNames(namesOf(seen), mostAttempts)
 	}
 	switch {
 	case !strings.HasPrefix(of.Cluster, "clu_"):
@@ -240,10 +237,20 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 	slices.Sort(infraIDs)
 	for _, infraID := range infraIDs {
 		if of.IsInfraID(infraID) {
-			known = append(known, sweeps.RecordedName{InfraID: infraID, Region: of.Region})
+			known = append(known, sweeps.RecordedName{InfraID: infraID, CCOName: group, Region: of.Region})
 		}
 	}
 	return of, known, ""
+}
+
+// mostAttempts is more than the attempts of an unknown cluster.
+const mostAttempts = 100
+
+func namesOf(seen []contract.SeenResource) (all []string) {
+	for _, s := range seen {
+		all = append(all, s.Name)
+	}
+	return all
 }
 
 // afterEnd is how long after the end of its longest life an unknown cluster is certainly not meant to live any more.

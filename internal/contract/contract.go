@@ -48,6 +48,7 @@ type Spec struct {
 	Account      string `json:"account"`                // the expected account id; for a destroy the recorded one; empty: any
 
 	InstallConfig   string            `json:"installConfig,omitempty"` // YAML without pullSecret and sshKey (create)
+	Publish         string            `json:"publish,omitempty"`       // the installer's: External or Internal; empty: it is not known
 	CredentialsMode string            `json:"credentialsMode"`         // the installer's: Manual (ccoctl, STS) or Mint
 	Zones           []string          `json:"zones,omitempty"`
 	Tags            map[string]string `json:"tags"`
@@ -80,6 +81,12 @@ type Spec struct {
 	VerifyGap       time.Duration `json:"verifyGap"`      // minimum time between two passes, and for how long a woken cluster must be well
 	SnapshotMaxAge  time.Duration `json:"snapshotMaxAge"` // an older directory whose record is not acknowledged is rendered again
 }
+
+// The values of Publish: who can reach a cluster, and which DNS names it.
+const (
+	PublishExternal = "External"
+	PublishInternal = "Internal"
+)
 
 // Scale is the goal of a scale attempt. It creates nothing under a name of its own and records nothing.
 type Scale struct {
@@ -163,6 +170,7 @@ type Identity struct {
 	Metadata      string `json:"metadata,omitempty"` // metadata.json, which contains no secret; in a Spec it is built by the server
 
 	InstallerSHA256 string `json:"installerSha256,omitempty"` // of the openshift-install that renders it, lower-case hex; the same program destroys it
+	ResourceGroupID string `json:"resourceGroupId,omitempty"` // of the group called CCOName (IBM Cloud), recorded before anything is created in it
 }
 
 // Snapshot is one immutable archive of an install directory in the bucket.
@@ -224,6 +232,7 @@ type Quota struct {
 	Lasting int    `json:"lasting"`         // the part of Need that remains once it is ready
 
 	UsedBy  map[string]int `json:"usedBy,omitempty"`  // the part of Used, by the ClusterId tag: of their reservations, this much already exists
+	UsedIn  map[string]int `json:"usedIn,omitempty"`  // the part of Used without that tag, by the name of its resource group: on IBM Cloud a cluster has no tags before it is installed
 	Unknown string         `json:"unknown,omitempty"` // why limit or usage could not be queried; such a quota never blocks
 }
 

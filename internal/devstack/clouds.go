@@ -2,12 +2,16 @@ package devstack
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
+	ibmpolicies "github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/internal/devstack/meter"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/profiles"
 )
 
 func (h *Stack) startAWS(ctx context.Context) (err error) {
@@ -45,8 +49,12 @@ func (h *Stack) tombstone() time.Duration {
 }
 
 func (h *Stack) startIBMCloud(ctx context.Context) (err error) {
+	access, err := ibmpolicies.Runner()
+	if err != nil {
+		return err
+	}
 	h.IBMCloud, err = ibmcloud.Start(ctx, ibmcloud.Config{
-		Addr: addr(h.Ports.IBMCloud), Account: IBMAccount, StatePath: h.state("ibmcloud.json"), Callers: []ibmcloud.Caller{{APIKey: h.Secrets.IBMKey}},
+		Addr: addr(h.Ports.IBMCloud), Account: IBMAccount, StatePath: h.state("ibmcloud.json"), Callers: []ibmcloud.Caller{{APIKey: h.Secrets.IBMKey, Access: &access}},
 	})
 	return err
 }
@@ -63,6 +71,34 @@ func (h *Stack) Left(text string) (lines []string) {
 		lines = append(lines, strings.Join([]string{"ibmcloud", r.Type, r.ID, r.Name}, " "))
 	}
 	return lines
+}
+
+// Elapse lets time pass for the meters of both clouds alone.
+func (h *Stack) Elapse(by time.Duration) {
+	h.AWS.Elapse(by)
+	h.IBMCloud.Elapse(by)
+}
+
+// Metered returns what was used in each cloud until now, in cents at the prices of its built-in list, by the id of the cluster in lower case,
+// which is how IBM Cloud keeps tags. What is no cluster's has no id.
+func (h *Stack) Metered() (map[string]map[string]float64, error) {
+	catalogue, err := profiles.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	cents := map[string]map[string]float64{}
+	for cloud, used := range map[string][]meter.Used{"aws": h.AWS.Meter(), "ibmcloud": h.IBMCloud.Meter()} {
+		prices, _ := catalogue.PriceList(cloud) // without a list no price is known
+		cents[cloud] = map[string]float64{}
+		for _, u := range used {
+			more, known := u.Cents(prices)
+			if !known {
+				return nil, fmt.Errorf("the price list of %s has no price for %+v", cloud, u)
+			}
+			cents[cloud][strings.ToLower(u.Cluster)] += more
+		}
+	}
+	return cents, nil
 }
 
 // ofOneCluster reports that no two clusters have a tag.

@@ -101,13 +101,6 @@ func (l *life) getTagsAfterASweep(id, name string) {
 	}
 }
 
-func (l *life) plantOnIBM(r ibmcloud.Resource) ibmcloud.Resource {
-	l.t.Helper()
-	planted, err := l.IBMCloud.Plant(r)
-	require.NoError(l.t, err)
-	return planted
-}
-
 func (l *life) machinesOnIBM() map[string]int {
 	states := map[string]int{}
 	for _, r := range l.IBMCloud.Resources("") {

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-const byName = "%removed by its exact name: "
+const byName = "%removed without the installer: "
 
 func TestEveryClassOfLeaksOnIBMCloudIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
 	t.Parallel()

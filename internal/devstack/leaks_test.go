@@ -23,7 +23,7 @@ type leaky struct {
 	// named are the leaks that are nobody's to delete but a person's: the product only looks for them and tells. All others it removes by
 	// itself.
 	named []string
-	// removes is what the log says of classes, if it is not that something was removed by its exact name.
+	// removes is what the log says of classes, if it is not that something was removed without the installer.
 	removes map[string]string
 	// together are classes that one cluster has; nil: each class has a cluster of its own.
 	together [][]string
@@ -224,7 +224,7 @@ func (l *life) leakEnds(cloud leaky, pr int, leaks []installer.Leak) {
 	if !slices.Contains(cloud.named, leak.Class) {
 		require.Equal(l.t, "released", phase, "%s: %s", leak.Class, why)
 		for _, leak := range leaks {
-			says := cmp.Or(cloud.removes[leak.Class], "%removed by its exact name%")
+			says := cmp.Or(cloud.removes[leak.Class], "%removed without the installer: %")
 			require.Positive(l.t, l.count(logged, pr, says), "%s: it is gone, and nobody says who removed it", leak.Class)
 		}
 		return

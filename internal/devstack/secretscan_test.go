@@ -40,10 +40,9 @@ type shown struct{ args, environ []byte }
 
 const ibmKey = "IBM Cloud's key"
 
-// mayHave reports that a place is meant for a secret: the tools of IBM Cloud read no file, so they have the key in their environment, as oc has
-// when it works on a cluster.
+// mayHave reports that a place is meant for a secret: the tools of IBM Cloud read no file, so they have the key in their environment.
 func mayHave(where, what string) bool {
-	return what == ibmKey && slices.ContainsFunc([]string{"openshift-install", "ccoctl", "oc"}, func(tool string) bool {
+	return what == ibmKey && slices.ContainsFunc([]string{"openshift-install", "ccoctl"}, func(tool string) bool {
 		return strings.HasPrefix(where, "environment of "+tool+" ")
 	})
 }

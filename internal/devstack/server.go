@@ -238,6 +238,7 @@ func (h *Stack) cloud() []string {
 	return append(ibmcloud.Environment("http://"+addr(h.Ports.IBMCloud)),
 		"IBMCLOUD_LIMITS=vpc=200,vcpu=4000,load-balancer=600,floating-ip=400,volume=4000", // the stand-in has room for many clusters
 		"AWS_ENDPOINT_URL=http://"+addr(h.Ports.AWS),
+		installer.AWSVariable+"=http://"+addr(h.Ports.AWS),
 		"AWS_ENDPOINT_URL_S3=http://"+addr(h.Ports.S3),
 		"AWS_SHARED_CREDENTIALS_FILE="+h.path("secrets", "aws-credentials"),
 		"AWS_CONFIG_FILE=/dev/null",

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
@@ -188,7 +188,7 @@ func (s terminal) oc(kubeconfig string, args ...string) (out, complaint string) 
 	s.t.Helper()
 	var said, complaints bytes.Buffer
 	cmd := exec.CommandContext(s.ctx, filepath.Join(programs, "oc"), append([]string{"--kubeconfig=" + kubeconfig}, args...)...)
-	cmd.Env = append(s.env[:len(s.env):len(s.env)], "AWS_ENDPOINT_URL="+s.AWS.URL(), "AWS_ENDPOINT_URL_S3="+fmt.Sprintf("http://127.0.0.1:%d", s.Ports.S3), "AWS_ACCESS_KEY_ID="+devstack.AccessKey, "AWS_SECRET_ACCESS_KEY="+devstack.SecretKey, "AWS_REGION=us-east-1")
+	cmd.Env = append(s.env[:len(s.env):len(s.env)], installer.AWSVariable+"="+s.AWS.URL())
 	cmd.Stdout, cmd.Stderr = &said, &complaints
 	if err := cmd.Run(); err != nil {
 		return "", complaints.String()

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
@@ -25,11 +26,12 @@ type leftovers struct {
 	stand                     []aws.Resource
 }
 
-// subject is a cluster, with the tags of its resources as they were while it lived.
+// subject is a cluster, with what of its resources is known from when it lived.
 type subject struct {
-	pr              int
-	id, name, infra string
-	tags            map[string]string
+	pr                   int
+	id, name, infra, cco string
+	tags                 map[string]string // on AWS
+	vpc                  ibmcloud.Resource // on IBM Cloud
 }
 
 // The account is looked through after clusters were called destroyed, and after the database was restored from a backup that does not know
@@ -53,9 +55,9 @@ func TestWhatSweepsFindIsReportedAndRemovedOnlyIfThatIsAllowed(t *testing.T) {
 	w.sweepUntil("what is certainly ours is gone", func() bool { return !w.stands(again...) && !w.standsOf(w.lost[1]) })
 	w.runUntil("its final count is zero", time.Minute, func() bool { return w.statusOf(w.lost[1].id) == "DESTROYED" })
 	require.True(t, w.stands(cut, taken))
-	require.Equal(t, "reported", w.orphanOf(cut).State, "a tag is missing, so a person has to decide")
-	require.Equal(t, "approved", w.orphanOf(taken).State)
-	require.Contains(t, w.orphanOf(taken).StateWhy, "it waits: the name "+w.reused.name)
+	require.Equal(t, "reported", w.orphanOf(cut.ARN()).State, "a tag is missing, so a person has to decide")
+	require.Equal(t, "approved", w.orphanOf(taken.ARN()).State)
+	require.Contains(t, w.orphanOf(taken.ARN()).StateWhy, "it waits: the name "+w.reused.name)
 	w.othersStand()
 
 	w.cutIsApproved(cut)
@@ -80,7 +82,7 @@ func TestWhatSweepsFindIsReportedAndRemovedOnlyIfThatIsAllowed(t *testing.T) {
 // cutIsApproved: as long as another installation's resource has the mark too, no teardown would delete anything.
 func (w *leftovers) cutIsApproved(cut aws.Resource) {
 	w.t.Helper()
-	decision := client.OrphanApproval{Ids: []string{w.orphanOf(cut).OrphanID}, Reason: "nobody needs it"}
+	decision := client.OrphanApproval{Ids: []string{w.orphanOf(cut.ARN()).OrphanID}, Reason: "nobody needs it"}
 	refused := w.as("admin").refused(http.MethodPost, "/api/v1/orphans/approve", decision, http.StatusConflict)
 	require.Contains(w.t, refused.Detail, "has a mark of this cluster, but belongs to the installation \"elsewhere\"")
 	w.ownerRemoves(func(r aws.Resource) bool { return r.Tags[tagkey.KubernetesCluster+w.cut.infra] != "" })
@@ -111,8 +113,8 @@ func (w *leftovers) ownerRemoves(is func(aws.Resource) bool) aws.Resource {
 func (w *leftovers) reportsAll(first []aws.Resource, cut, taken aws.Resource) {
 	w.t.Helper()
 	before := w.AWS.All()
-	w.sweepUntil("what is left is reported", func() bool { return w.orphanOf(first[0]).State == "reported" })
-	o := w.orphanOf(first[0])
+	w.sweepUntil("what is left is reported", func() bool { return w.orphanOf(first[0].ARN()).State == "reported" })
+	o := w.orphanOf(first[0].ARN())
 	require.Equal(w.t, "released", o.Class)
 	require.Equal(w.t, w.left.id, o.ClusterID)
 	require.Contains(w.t, o.Evidence, "arn:aws:s3:::openshift-bootstrap-data-"+w.left.infra, "only its name tells of it")
@@ -120,17 +122,17 @@ func (w *leftovers) reportsAll(first []aws.Resource, cut, taken aws.Resource) {
 	require.Equal(w.t, "platform", o.Team)
 	require.True(w.t, o.Managed)
 	require.InDelta(w.t, 0.5+100*8.0/730, *o.HourlyCents, 0.1, "an address and 100 GiB of gp3")
-	require.Equal(w.t, "released", w.orphanOf(taken).Class)
-	require.Equal(w.t, "released", w.orphanOf(cut).Class)
-	require.False(w.t, w.orphanOf(cut).Managed)
+	require.Equal(w.t, "released", w.orphanOf(taken.ARN()).Class)
+	require.Equal(w.t, "released", w.orphanOf(cut.ARN()).Class)
+	require.False(w.t, w.orphanOf(cut.ARN()).Managed)
 	for _, lost := range w.lost {
 		o := w.orphan(func(o client.Orphan) bool { return o.ClusterTag == lost.id && o.Identity == lost.infra })
 		require.Equal(w.t, []string{"unknown", "reported"}, []string{o.Class, o.State}, o.StateWhy)
 		require.Greater(w.t, *o.HourlyCents, 30.0, "machines run")
 	}
 	for _, r := range w.stand {
-		require.NotEqual(w.t, "released", w.orphanOf(r).Class, "%+v", r)
-		require.NotEqual(w.t, "unknown", w.orphanOf(r).Class, "%+v", r)
+		require.NotEqual(w.t, "released", w.orphanOf(r.ARN()).Class, "%+v", r)
+		require.NotEqual(w.t, "unknown", w.orphanOf(r.ARN()).Class, "%+v", r)
 	}
 	require.Empty(w.t, w.orphan(func(o client.Orphan) bool { return o.Identity == w.living.infra }).OrphanID, "a living cluster is no orphan")
 	require.Equal(w.t, snapshot(before), snapshot(w.AWS.All()), "a sweep changes nothing")
@@ -141,41 +143,17 @@ func (w *leftovers) reportsAll(first []aws.Resource, cut, taken aws.Resource) {
 // removesWhatIsApproved: the dry run names what follows, and an approval does it.
 func (w *leftovers) removesWhatIsApproved(first []aws.Resource) {
 	w.t.Helper()
-	released, unknown := w.orphanOf(first[0]), w.orphan(func(o client.Orphan) bool { return o.Identity == w.lost[0].infra })
-	ids := []string{released.OrphanID, unknown.OrphanID}
-	w.as("requester").refused(http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: ids, Reason: "mine"}, http.StatusForbidden)
-	plans := ask[client.RemovalPlans](w.as("admin"), http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: ids, DryRun: true}, http.StatusOK)
-	require.Len(w.t, plans.Items, 2)
-	for i, of := range []subject{w.left, w.lost[0]} {
-		plan := plans.Items[i]
-		require.Empty(w.t, plan.Refused+plan.Waits)
-		require.Equal(w.t, of.id, plan.ClusterID)
-		var calls []string
-		for _, call := range plan.Calls {
-			calls = append(calls, call.What+": "+call.Call)
-		}
-		said := strings.Join(calls, "\n")
-		for _, named := range []string{tagkey.KubernetesCluster + of.infra, "api." + of.name + ".labs.example.com", of.infra + "-worker-role", "openshift-bootstrap-data-" + of.infra} {
-			require.Contains(w.t, said, named)
-		}
-		require.Empty(w.t, plan.Kept)
-	}
+	released, unknown := w.orphanOf(first[0].ARN()), w.orphan(func(o client.Orphan) bool { return o.Identity == w.lost[0].infra })
+	w.tellsOf(released, first[0].ARN())
 	for _, r := range w.stand {
-		if o := w.orphanOf(r); o.OrphanID != "" {
-			w.as("admin").refused(http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: []string{o.OrphanID}, Reason: "a mistake"}, http.StatusConflict)
-		}
+		w.refusesToRemove(r.ARN())
 	}
-	w.approve(ids...)
-	for _, of := range []subject{w.left, w.lost[0]} {
-		w.runUntil(of.name+" is destroyed after its removal was approved", 2*time.Minute, func() bool {
-			return w.count("SELECT count(*) FROM clusters WHERE id = $1 AND phase = 'released'", of.id) == 1 && !w.standsOf(of)
-		})
+	named := func(s subject) []string {
+		return []string{tagkey.KubernetesCluster + s.infra, "api." + s.name + ".labs.example.com", s.infra + "-worker-role", "openshift-bootstrap-data-" + s.infra}
 	}
+	w.removes(func(s subject) bool { return !w.standsOf(s) }, planned{released, w.left, named(w.left)}, planned{unknown, w.lost[0], named(w.lost[0])})
 	require.Equal(w.t, 1, w.count("SELECT reopened FROM clusters WHERE id = $1", w.left.id))
 	require.False(w.t, w.stands(first...), "%+v", first)
-	w.sweepUntil("nothing is left to see", func() bool {
-		return w.orphanByID(released.OrphanID).State == "gone" && w.orphanByID(unknown.OrphanID).State == "gone"
-	})
 	w.othersStand()
 	require.Equal(w.t, "READY", w.statusOf(w.living.id))
 }

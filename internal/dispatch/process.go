@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
 // Config says how local runners are started.
@@ -156,7 +158,7 @@ func (p *Process) launch(dir string, job Job) error {
 	return err
 }
 
-// Allowed selects the environment variables for a runner: paths, cloud settings other than an API key of IBM Cloud, certificates, proxies, where traces go, and the
+// Allowed selects the environment variables for a runner: paths, cloud settings other than a credential of IBM Cloud, certificates, proxies, where traces go, and the
 // settings of stand-ins. Nothing else that belongs to the server is passed on.
 func Allowed(env []string) []string {
 	var kept []string
@@ -167,7 +169,7 @@ func Allowed(env []string) []string {
 			"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy":
 			kept = append(kept, pair)
 		default:
-			if strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "IBMCLOUD_") && key != "IBMCLOUD_API_KEY" || strings.HasPrefix(key, "OCPCTL_STANDIN_") ||
+			if strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "IBMCLOUD_") && !secret.IBMVariable(key) || strings.HasPrefix(key, "OCPCTL_STANDIN_") ||
 				strings.HasPrefix(key, "OTEL_EXPORTER_OTLP_") || strings.HasPrefix(key, "OTEL_TRACES_") || key == "OTEL_SDK_DISABLED" {
 				kept = append(kept, pair)
 			}

@@ -18,6 +18,7 @@ import (
 var (
 	checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	digest   = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	groupID  = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 	plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) // a service, a quota's code, a zone, an account
 	plainPod  = regexp.MustCompile(`^[!-~]{1,200}$`)
@@ -36,12 +37,14 @@ func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow
 	bad.check(i.CCOName != "" && i.CCOName != of.CCOName(), "identity.ccoName", fmt.Sprintf("%.80q is not this attempt's name for ccoctl", i.CCOName), of.CCOName())
 	bad.check(i.InstallerSHA256 != "" && !checksum.MatchString(i.InstallerSHA256), "identity.installerSha256", "it is not a checksum", "64 lower-case hex digits")
 	bad.check(i.ReleaseDigest != "" && !digest.MatchString(i.ReleaseDigest), "identity.releaseDigest", "it is not a digest", "sha256: and 64 lower-case hex digits")
+	bad.check(i.ResourceGroupID != "" && (i.CCOName == "" || !groupID.MatchString(i.ResourceGroupID)), "identity.resourceGroupId",
+		fmt.Sprintf("%.80q is not the id of a resource group that was made under identity.ccoName", i.ResourceGroupID), "32 lower-case hex digits, on IBM Cloud")
 	bad.check(!plainName.MatchString(i.Account), "identity.account", fmt.Sprintf("%.80q is not an account id", i.Account), "the account the runner is in")
 	bad.check(i.Region != of.Region, "identity.region", fmt.Sprintf("%.80q is not the cluster's region", i.Region), of.Region)
 	bad.snapshots(r.Snapshots, of)
 	out := store.IdentityRow{ // field by field, so that a change of one side is noticed
 		InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName,
-		Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, InstallerSHA256: i.InstallerSHA256,
+		Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, InstallerSHA256: i.InstallerSHA256, ResourceGroupID: i.ResourceGroupID,
 	}
 	if i.InfraID != "" {
 		bad.infraID(r, of)
@@ -62,6 +65,7 @@ func (e *Invalid) infraID(r contract.Record, of Scope) {
 	i := r.Identity
 	e.check(!of.IsInfraID(i.InfraID), "identity.infraId", fmt.Sprintf("%.80q is not an infraID of this cluster", i.InfraID), of.InfraIDPrefix()+"xxxxx")
 	e.check(!names.IsClusterUUID(i.ClusterUUID), "identity.clusterUuid", fmt.Sprintf("%.80q is not a cluster UUID", i.ClusterUUID), "the clusterID of metadata.json")
+	e.check(of.Platform == names.IBMCloud && i.ResourceGroupID == "", "identity.resourceGroupId", "it is empty", "the id of the resource group: no count could prove that it is gone")
 	e.check(i.ReleaseDigest == "", "identity.releaseDigest", "it is empty", "the release image by digest")
 	if err := of.CheckMetadata([]byte(i.Metadata), namesOf(i)); err != nil {
 		e.check(true, "identity.metadata", err.Error(), string(of.MetadataJSON(namesOf(i))))
@@ -90,13 +94,13 @@ func Demand(d contract.Demand, of Scope) (attempts.CapacityDemand, error) {
 		seen[key] = true
 		out.Quotas = append(out.Quotas, lifecycle.Quota{
 			Service: q.Service, Code: q.Code, Scope: q.Scope, Name: text(q.Name), Limit: q.Limit, Used: q.Used,
-			Need: q.Need, Lasting: q.Lasting, UsedBy: keysAsText(q.UsedBy), Unknown: text(q.Unknown),
+			Need: q.Need, Lasting: q.Lasting, UsedBy: keysAsText(q.UsedBy), UsedIn: keysAsText(q.UsedIn), Unknown: text(q.Unknown),
 		})
 	}
 	return out, bad.err()
 }
 
-// keysAsText removes NUL from the keys, which are tag values that anybody may have set.
+// keysAsText removes NUL from the keys, which are tag values and names that anybody may have set.
 func keysAsText(counts map[string]int) map[string]int {
 	if counts == nil {
 		return nil
@@ -119,7 +123,12 @@ func (e *Invalid) quota(at string, q contract.Quota) {
 		e.check(number.value < 0, at+"."+number.name, fmt.Sprintf("%d is negative", number.value), "0 or more")
 	}
 	e.check(q.Lasting > q.Need, at+".lasting", fmt.Sprintf("%d is more than need (%d)", q.Lasting, q.Need), "0 to need")
-	for _, cluster := range slices.Sorted(maps.Keys(q.UsedBy)) {
-		e.check(q.UsedBy[cluster] < 0, at+".usedBy."+cluster, fmt.Sprintf("%d is negative", q.UsedBy[cluster]), "0 or more")
+	e.shares(at+".usedBy.", q.UsedBy)
+	e.shares(at+".usedIn.", q.UsedIn)
+}
+
+func (e *Invalid) shares(at string, used map[string]int) {
+	for _, of := range slices.Sorted(maps.Keys(used)) {
+		e.check(used[of] < 0, at+of, fmt.Sprintf("%d is negative", used[of]), "0 or more")
 	}
 }

@@ -92,6 +92,30 @@ func TestARecordNamesEverythingItLacksAtOnce(t *testing.T) {
 	}
 }
 
+// On IBM Cloud no count could prove that a cluster is gone without the id of its resource group.
+func TestOnIBMCloudAnInfraIDIsRecordedWithTheIDOfItsResourceGroup(t *testing.T) {
+	const group = "0123456789abcdef0123456789abcdef"
+	of := shop
+	of.Platform, of.Region = names.IBMCloud, "us-south"
+	r := whole()
+	r.Identity.Account, r.Identity.Region, r.Identity.CCOName = "0a1b2c3d4e5f60718293a4b5c6d7e8f9", of.Region, of.CCOName()
+	raw, err := of.Complete(of.MetadataJSON(namesOf(r.Identity)), namesOf(r.Identity), names.Found{DNSInstanceID: "01234567-89ab-cdef-0123-456789abcdef"})
+	require.NoError(t, err)
+	r.Identity.Metadata = string(raw)
+	_, _, err = Record(r, of)
+	require.Equal(t, []string{"identity.resourceGroupId"}, fields(t, err))
+	r.Identity.ResourceGroupID = "Default"
+	_, _, err = Record(r, of)
+	require.Equal(t, []string{"identity.resourceGroupId"}, fields(t, err))
+	r.Identity.ResourceGroupID = group
+	id, _, err := Record(r, of)
+	require.NoError(t, err)
+	require.Equal(t, group, id.ResourceGroupID)
+	r.Identity.CCOName = ""
+	_, _, err = Record(r, of)
+	require.Contains(t, fields(t, err), "identity.resourceGroupId", "it is the id of the group of that name")
+}
+
 // A hostile runner reports another cluster's identity, in whole or in part.
 func TestARecordOfAnotherClusterIsRefused(t *testing.T) {
 	bank := Scope{Scope: names.Scope{Installation: "test", Cluster: "clu_2", Attempt: 1, Name: "bank", BaseDomain: "labs.example.com", Region: "us-east-1"}}
@@ -187,23 +211,23 @@ func TestAReportIsOfItsOwnAttempt(t *testing.T) {
 func TestADemandNamesEveryFieldThatIsWrong(t *testing.T) {
 	good := contract.Quota{
 		Service: "ec2", Code: "L-0263D0A3", Scope: "us-east-1a", Name: "Elastic IPs", Limit: 5, Used: 2, Need: 3, Lasting: 2,
-		UsedBy: map[string]int{"clu_1": 2},
+		UsedBy: map[string]int{"clu_1": 2}, UsedIn: map[string]int{"shop-abcdefghij": 1},
 	}
 	row, err := Demand(contract.Demand{Account: "1", Region: "us-east-1", Quotas: []contract.Quota{good}}, shop)
 	require.NoError(t, err)
-	require.Equal(t, []any{"Elastic IPs", "us-east-1a", 3, 2, map[string]int{"clu_1": 2}},
-		[]any{row.Quotas[0].Name, row.Quotas[0].Scope, row.Quotas[0].Need, row.Quotas[0].Lasting, row.Quotas[0].UsedBy})
+	require.Equal(t, []any{"Elastic IPs", "us-east-1a", 3, 2, good.UsedBy, good.UsedIn},
+		[]any{row.Quotas[0].Name, row.Quotas[0].Scope, row.Quotas[0].Need, row.Quotas[0].Lasting, row.Quotas[0].UsedBy, row.Quotas[0].UsedIn})
 	for _, empty := range []contract.Demand{{Account: "1", Region: "us-east-1"}, {Account: "1", Region: "us-east-1", Quotas: []contract.Quota{{Service: "ec2", Code: "L-1", Unknown: "denied"}}}} {
 		_, err = Demand(empty, shop)
 		require.NoError(t, err, "what could not be measured is no mistake")
 	}
 
 	_, err = Demand(contract.Demand{Quotas: []contract.Quota{
-		good, good, {Limit: -1, Used: -1, Need: -2, Lasting: -1, UsedBy: map[string]int{"b": -1, "a": -1}},
+		good, good, {Limit: -1, Used: -1, Need: -2, Lasting: -1, UsedBy: map[string]int{"b": -1, "a": -1}, UsedIn: map[string]int{"c": -1}},
 	}}, shop)
 	require.Equal(t, []string{
 		"account", "region", "quotas[1]", "quotas[2].service", "quotas[2].code", "quotas[2].limit", "quotas[2].used", "quotas[2].need",
-		"quotas[2].lasting", "quotas[2].lasting", "quotas[2].usedBy.a", "quotas[2].usedBy.b",
+		"quotas[2].lasting", "quotas[2].lasting", "quotas[2].usedBy.a", "quotas[2].usedBy.b", "quotas[2].usedIn.c",
 	}, fields(t, err))
 	_, err = Demand(contract.Demand{Account: "1", Region: "us-east-1", Quotas: make([]contract.Quota, maxQuotas+1)}, shop)
 	require.Equal(t, "quotas", fields(t, err)[0])

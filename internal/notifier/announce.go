@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -16,6 +17,12 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/notices"
+)
+
+// An announcement that is left to another process is looked at again after at least leastLeft and at most mostLeft.
+const (
+	leastLeft = 10 * time.Second
+	mostLeft  = 2 * time.Hour
 )
 
 type announceWorker struct {
@@ -43,17 +50,16 @@ func (w *announceWorker) Work(ctx context.Context, job *river.Job[queue.Announce
 	return w.n.Store.Notices.Announced(ctx, a.ID, list)
 }
 
-// whoHears reads what hear needs to know. A weekly report is left to a process that has Slack and knows the schedule: one that has both announced it.
+// whoHears reads what hear needs to know. An announcement is left to a process that has Slack and, if it is a weekly report, knows the schedule: while
+// servers are replaced, some may have another configuration. Where no process has Slack, nobody hears of it after a day.
 func (n *Notifier) whoHears(ctx context.Context, a notices.Announcement) ([]notices.Notice, error) {
 	now, err := n.Store.Now(ctx)
-	if err != nil || now.Sub(a.CreatedAt) > tooOld {
+	age := now.Sub(a.CreatedAt)
+	if err != nil || age > tooOld {
 		return nil, err
 	}
-	if a.Event == string(blocks.Weekly) && (n.Slack == nil || n.Weekly == nil) {
-		return nil, later{weeklyEvery}
-	}
-	if n.Slack == nil {
-		return nil, nil
+	if n.Slack == nil || a.Event == string(blocks.Weekly) && n.Weekly == nil {
+		return nil, later{min(max(age, leastLeft), mostLeft)} // twice as old the next time
 	}
 	workspace, err := n.bots.of(ctx, n.Slack, now)
 	if err != nil {

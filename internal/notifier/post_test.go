@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/blocks"
@@ -309,18 +310,35 @@ func TestSomebodyWhoCannotBeReachedIsGivenUp(t *testing.T) {
 	require.Equal(t, "this person cannot be reached", w.one("expiring", "UGONE").GivenUp)
 }
 
-func TestWithoutSlackNobodyHearsOfAnything(t *testing.T) {
+func TestAnAnnouncementWaitsForAProcessWithSlackAndNotLongerThanADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe("CALL", "", "ready")
 	w.Slack = nil
 	w.install(w.accept("shop", nil, false).ID, lifecycle.Succeeded)
-	w.settle()
+	looks := 0
+	for _, passed := range []time.Duration{0, 30 * time.Second, 5 * time.Hour} {
+		w.pass(passed)
+		for _, j := range w.jobs() {
+			var snooze *river.JobSnoozeError
+			require.ErrorAs(t, w.work(j), &snooze)
+			require.True(t, snooze.Duration >= leastLeft && snooze.Duration <= mostLeft, snooze.Duration)
+			looks++
+		}
+	}
+	require.Equal(t, 3, looks)
 	require.Empty(t, w.notices())
-	var waits *workspaceT1
-	w.Slack, waits = w.slack, w.slack
+	w.Slack = w.slack
 	w.settle()
-	require.Empty(t, waits.messages)
+	require.Len(t, w.slack.messages, 1, "a process with Slack posts it")
+
+	w.Slack = nil
+	w.install(w.accept("shop", nil, false).ID, lifecycle.Succeeded)
+	w.pass(tooOld + time.Second)
+	w.settle()
+	w.Slack = w.slack
+	w.settle()
+	require.Len(t, w.slack.messages, 1, "nobody is told a day later")
 }
 
 func TestAHandoverIsOfferedToThePersonAlone(t *testing.T) {

@@ -43,6 +43,7 @@ func Groups(a Account, seen []Resource) []lifecycle.Group {
 	g.readTags()
 	g.readNames()
 	g.completeCut()
+	g.nameGroups()
 	groups := map[sign]*lifecycle.Group{}
 	all := map[sign]*tally{}
 	for i := range seen {
@@ -164,6 +165,22 @@ func (g *grouping) completeCut() {
 			if s.installation == "" || s.installation == only.installation {
 				s.installation, s.cluster = only.installation, only.cluster
 			}
+		}
+	}
+}
+
+// nameGroups gives a resource group without a sign that of what is in it, if everything in it that has one has the same: the group of a
+// cluster has no tag, and its name tells nothing unless it was recorded.
+func (g *grouping) nameGroups() {
+	within := map[string][]sign{} // by the group's id, each once
+	for i, r := range g.seen {
+		if s := g.signs[i]; !s.isEmpty() && !slices.Contains(within[r.Within], s) {
+			within[r.Within] = append(within[r.Within], s)
+		}
+	}
+	for i, r := range g.seen {
+		if of := within[r.ID]; r.Type == "resource-group" && g.signs[i].isEmpty() && len(of) == 1 {
+			g.signs[i] = of[0]
 		}
 	}
 }

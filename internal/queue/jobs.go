@@ -146,8 +146,10 @@ type CleanupArgs struct {
 // ArchivesArgs asks to look in the bucket for clusters that the database does not know.
 type ArchivesArgs struct{}
 
-// RemoveArgs asks to do the removals that are due.
-type RemoveArgs struct{}
+// RemoveArgs asks for one round of removals that are due. News gives the end of a cluster during a round a round of its own.
+type RemoveArgs struct {
+	News string `json:"news"`
+}
 
 // Kind implements river.JobArgs.
 func (InboxArgs) Kind() string { return "inbox" }

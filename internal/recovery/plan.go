@@ -97,6 +97,10 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 			about.BaseDomain = r.BaseDomain(c.platform)
 		}
 	}
+	about.Platform = cmp.Or(about.Platform, names.AWS)
+	if about.Version == "" && r.Version != nil {
+		about.Version = r.Version(about.Platform)
+	}
 	switch {
 	case about.Installation != r.Installation:
 		return about, fmt.Sprintf("it belongs to the installation %.80q", about.Installation)
@@ -106,8 +110,9 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 		return about, "neither its record nor its resources tell its region"
 	case about.BaseDomain == "":
 		return about, "its base domain is unknown"
+	case about.Version == "":
+		return about, "its version is unknown, and no profile of " + about.Platform + " is enabled whose version could destroy it"
 	}
-	about.Version, about.Platform = cmp.Or(about.Version, "unknown"), cmp.Or(about.Platform, names.AWS)
 	return about, ""
 }
 
@@ -223,6 +228,9 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 		}
 		if a.record.CredentialsMode == credentialsByCCO || a.record.Identity != nil && a.record.Identity.CCOName == of.CCOName() {
 			out.CCOName = of.CCOName()
+			if i := a.record.Identity; i != nil && i.CCOName == out.CCOName {
+				out.ResourceGroupID = i.ResourceGroupID
+			}
 		}
 	}
 	for _, s := range a.snapshots {
@@ -244,7 +252,7 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int) (out []store.RecoveredAttempt) {
 	named, group := slices.Clone(c.infraIDs), ""
 	if of.Platform == names.IBMCloud {
-		named, group = ofIBMCloud(of, c.names, number)
+		named, group = of.FromNames(c.names, number)
 	}
 	for _, n := range c.numbers() {
 		for _, s := range c.attempts[n].snapshots {
@@ -263,26 +271,6 @@ func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int)
 		number++
 	}
 	return out
-}
-
-// ofIBMCloud returns the infraIDs from which names on IBM Cloud were made, and the cluster's resource group if it has one infraID and one
-// group: with more, nobody knows which belong together.
-func ofIBMCloud(of names.Scope, named []string, most int) (infraIDs []string, group string) {
-	of.Attempt = most
-	var groups []string
-	for _, name := range named {
-		if infraID := of.InfraIDIn(name); infraID != "" && !slices.Contains(infraIDs, infraID) {
-			infraIDs = append(infraIDs, infraID)
-		}
-		if of.IsCCOName(name) && !slices.Contains(groups, name) {
-			groups = append(groups, name)
-		}
-	}
-	slices.Sort(infraIDs)
-	if len(infraIDs) == 1 && len(groups) == 1 {
-		group = groups[0]
-	}
-	return infraIDs, group
 }
 
 func identities(list []store.RecoveredAttempt) (names []string) {

@@ -25,6 +25,9 @@ func newRun() *run {
 		Config: Config{
 			Installation: "test", BucketName: "bucket", Keep: 8 * time.Hour, Wait: time.Minute,
 			Spec: func(string, string) store.Spec { return store.Spec{PullSecretRef: "file:/pull"} },
+			Version: func(platform string) string {
+				return map[string]string{"aws": "4.20.1", "ibmcloud": "4.20.3"}[platform]
+			},
 		},
 		view: store.RecoveryView{Now: now, Clusters: map[string]store.RecoveryRow{}}, seen: map[string]*cluster{},
 	}
@@ -111,6 +114,16 @@ func TestTheNameThatCCOCtlRunsWithFollowsFromTheRecord(t *testing.T) {
 	require.Empty(t, p.write.Attempts[0].Identity.InfraID)
 }
 
+func TestTheIDOfAResourceGroupIsTakenWithItsName(t *testing.T) {
+	const group = "0123456789abcdef0123456789abcdef"
+	of := names.Scope{Installation: "test", Cluster: "clu_1", Attempt: 1, Name: "shop"}
+	for name, want := range map[string]string{of.CCOName(): group, "bank-aaaaaaaaaa": ""} {
+		c := seen("create")
+		c.attempts[1].record.Identity = &contract.Identity{CCOName: name, ResourceGroupID: group}
+		require.Equal(t, want, newRun().planUnknown(c).write.Attempts[0].Identity.ResourceGroupID)
+	}
+}
+
 func TestANameThatIsNotTheClustersOwnIsLeftOut(t *testing.T) {
 	c := seen("create").succeeded(1)
 	c.attempts[1].record.Identity.InfraID = "bank-abcde"
@@ -131,6 +144,7 @@ func TestAClusterOfWhichOnlyTagsTellIsTornDownByThem(t *testing.T) {
 	require.Empty(t, p.person)
 	require.NotEmpty(t, p.write.Absent)
 	require.Equal(t, "eu-west-1", p.write.New.Region)
+	require.Equal(t, "4.20.1", p.write.New.Release, "a runner has to run some version's destroyer")
 	require.Len(t, p.write.Attempts, 1)
 	require.Equal(t, firstUnseen, p.write.Attempts[0].Number)
 	require.Equal(t, "shop-abcde", p.write.Attempts[0].Identity.InfraID)
@@ -142,6 +156,11 @@ func TestWhatCannotBeNamedNeedsAPerson(t *testing.T) {
 	other := seen("create")
 	other.attempts[1].record.Installation = "other"
 	require.Contains(t, r.planUnknown(other).person, "installation")
+	r.BaseDomain = func(string) string { return "labs.example.com" }
+	r.Version = nil
+	c := r.of("clu_4")
+	c.addResource("aws", "us-east-1", cloudtags.Resource{Tags: map[string]string{tagkey.ClusterID: "clu_4", tagkey.ClusterName: "shop", tagkey.KubernetesCluster + "shop-abcde": "owned"}})
+	require.Contains(t, r.planUnknown(c).person, "version")
 }
 
 func TestAKnownClusterGetsOnlyWhatIsNewer(t *testing.T) {
@@ -191,7 +210,7 @@ func TestAClusterOnIBMCloudIsNamedByItsResources(t *testing.T) {
 
 	second := first
 	second.Attempt = 2
-	infraIDs, group := ofIBMCloud(first, append(c.names, second.CCOName()), 2)
+	infraIDs, group := first.FromNames(append(c.names, second.CCOName()), 2)
 	require.Equal(t, []string{"shop-abcde"}, infraIDs)
 	require.Empty(t, group, "two groups: nobody knows which it is in")
 }

@@ -41,6 +41,7 @@ type Config struct {
 	Regions      []string // in which the cloud is searched, besides those that the bucket names
 	Installation string
 	BaseDomain   func(platform string) string // of clusters that only tags tell of; nil or empty: such clusters need a person
+	Version      func(platform string) string // whose destroyer is used if nothing tells a cluster's; nil or empty: such clusters need a person
 	Spec         func(platform, version string) store.Spec
 	Since        time.Duration // only what was stored in this time is read; zero: everything
 	Keep         time.Duration // how long a ready cluster that was unknown is kept, and how early a known one may end

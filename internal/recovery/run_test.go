@@ -58,7 +58,7 @@ func world(t *testing.T) (recovery.Config, *sky) {
 	over := &sky{resources: map[string][]cloudtags.Resource{}}
 	return recovery.Config{
 		Store: s, Bucket: bucket, BucketName: name, Cloud: over, Regions: []string{"eu-west-1"}, Installation: "test", BaseDomain: func(string) string { return "labs.example.com" },
-		Spec: func(string, string) store.Spec { return store.Spec{Zones: []string{}} }, Keep: time.Hour, Wait: time.Minute, Log: slog.New(slog.DiscardHandler),
+		Version: func(string) string { return "4.20.3" }, Spec: func(string, string) store.Spec { return store.Spec{Zones: []string{}} }, Keep: time.Hour, Wait: time.Minute, Log: slog.New(slog.DiscardHandler),
 	}, over
 }
 

@@ -63,7 +63,7 @@ func TestARuleSeesEveryVariable(t *testing.T) {
 		"usage.team.live + usage.team.creating > 3 && usage.person.waiting == 2":            true,
 		"usage.team.nodeHours > 12 && usage.team.nodeHours <= 12.5":                         true,
 		"usage.everywhere.live > 0 || usage.repository.live > 0":                            false,
-		"price.totalCents > 1800 && price.hourlyCents == 75":                                true,
+		"price.totalCents > 1776 && price.hourlyCents == 74":                                true,
 		"pr.number == 41 && pr.repo == 'acme/shop' && pr.base == 'main'":                    true,
 		"pr.fork && pr.fork == pr.is_fork && pr.draft":                                      true,
 		"pr.association in ['NONE', 'FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR']":               true,

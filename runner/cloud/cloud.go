@@ -3,6 +3,9 @@ package cloud
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -22,6 +25,7 @@ type Target struct {
 	Cluster      string            // the cluster's id, the value of the ClusterId tag
 	Installation string            // which installation of ocpctl owns it, the value of the InstallationId tag
 	Account      string            // the expected account; empty: any
+	Publish      string            // contract.PublishExternal or contract.PublishInternal; empty: it is not known
 	Tags         map[string]string // the cluster's tags, as they were accepted
 
 	Identities []contract.Identity // every identity ever recorded, oldest first
@@ -30,6 +34,34 @@ type Target struct {
 // Domain is the DNS name below which everything of the cluster lives, without a final dot.
 func (t Target) Domain() string { return t.Name + "." + t.BaseDomain }
 
+// Regions returns the target's region and every recorded one.
+func (t Target) Regions() (regions []string) {
+	add := func(region string) {
+		if region != "" && !slices.Contains(regions, region) {
+			regions = append(regions, region)
+		}
+	}
+	add(t.Region)
+	for _, id := range t.Identities {
+		add(id.Region)
+	}
+	return regions
+}
+
+// RecordedAccount returns the account in which the cluster was recorded, or got if none was recorded. One that differs from got takes
+// precedence, so that a single mismatch is noticed.
+func (t Target) RecordedAccount(got string) string {
+	if t.Account != "" && t.Account != got {
+		return t.Account
+	}
+	for _, id := range t.Identities {
+		if id.Account != "" && id.Account != got {
+			return id.Account
+		}
+	}
+	return got
+}
+
 // Machine is one machine of a running cluster.
 type Machine struct {
 	ID           string
@@ -37,7 +69,7 @@ type Machine struct {
 	ControlPlane bool
 	Spot         bool      // the cloud may end it, and cannot stop it
 	State        string    // one of the states below, or another one on the way to one of them
-	Started      time.Time // when it was last started
+	Started      time.Time // when it was last started; zero: the cloud does not tell
 	Ours         bool      // it has the tags of the cluster and of this installation
 }
 
@@ -47,10 +79,12 @@ const (
 	MachineStopped = "stopped"
 )
 
-// Contested is a resource with the marks of two clusters: a teardown of either would delete it.
+// Contested is a resource that a teardown of the target would delete, and that may be somebody else's.
 type Contested struct {
 	ID   string // ARN, or id if it has none
-	Mark string // the mark that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned
+	Mark string // what says so: a tag that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned; of a mention, where it is
+	// Mention: it has no mark of the target, and only mentions it in its name. Nothing but a destroyer that goes by parts of names takes it.
+	Mention bool
 }
 
 // Plan is what an install will create, as far as quotas count it.
@@ -73,4 +107,16 @@ type Problem struct {
 	Next    string // what to do about it
 	Whose   string // whose problem it is: one of contract's Whose values
 	Block   bool
+}
+
+// NameInUse combines everything that is taken into one problem; none if nothing is taken.
+func NameInUse(taken []string, text, next string) []Problem {
+	if len(taken) == 0 {
+		return nil
+	}
+	slices.Sort(taken)
+	return []Problem{{
+		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
+		Message: fmt.Sprintf("%s (%s)", text, strings.Join(slices.Compact(taken), ", ")),
+	}}
 }

@@ -143,7 +143,6 @@ func (t *Tools) oc(ctx context.Context, dir string, hear func(string), args ...s
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create a directory for oc: %w", err)
 	}
-	tool.Cloud = nil // it asks a registry, and needs no credentials of a cloud
 	last := ""
 	exit, err := tool.Run(ctx, Command{
 		Args: append(args, "--registry-config="+registry), Dir: dir, Deadline: extractDeadline, OnLine: func(line string) {
@@ -168,12 +167,15 @@ func (t *Tools) oc(ctx context.Context, dir string, hear func(string), args ...s
 // OC returns the version's oc, for queries of a cluster; ErrNoTool if there is none.
 func (t *Tools) OC() (*Tool, error) { return t.findOC() }
 
-// findOC looks for the version's own oc first, then for one for all versions, then for the runner's.
+// findOC looks for the version's own oc first, then for one for all versions, then for the runner's. It gets nothing of the cloud: it asks a
+// registry or a cluster, and whoever may change oc's image or a cluster's API must not get at the account.
 func (t *Tools) findOC() (*Tool, error) {
 	places := []string{filepath.Join(t.Dir, t.Version), t.Dir}
 	for _, place := range append(places, filepath.SplitList(valueOf(t.Tool.Env, "PATH"))...) {
 		if path := filepath.Join(place, ocName); runs(path) && filepath.IsAbs(path) {
-			return t.at(path), nil
+			tool := t.at(path)
+			tool.Cloud = nil
+			return tool, nil
 		}
 	}
 	return nil, fmt.Errorf("%s: %w", ocName, ErrNoTool)

@@ -114,29 +114,35 @@ func (s Scope) Missing(raw []byte) (fields []string) {
 }
 
 // Complete sets what is empty in a metadata.json to what the cloud says and to the identity's resource group, and keeps everything else. A
-// value that differs from what the cloud says is an error: the destroyer would search in another place.
+// value that differs from what the cloud says is an error: the destroyer would search in another place. A document that names one DNS instance
+// gets no second one.
 func (s Scope) Complete(raw []byte, of Identity, found Found) ([]byte, error) {
 	if s.Platform != IBMCloud {
 		return raw, nil
 	}
 	var document, part map[string]json.RawMessage
-	if json.Unmarshal(raw, &document) != nil || json.Unmarshal(document["ibmcloud"], &part) != nil || part == nil {
+	var got ibmMetadata
+	if json.Unmarshal(raw, &document) != nil || json.Unmarshal(document["ibmcloud"], &part) != nil || part == nil || json.Unmarshal(raw, &got) != nil {
 		return nil, errNoDocument
 	}
-	for _, field := range []struct{ name, want string }{
-		{"accountID", found.Account}, {"cisInstanceCRN", found.CISInstanceCRN}, {"dnsInstanceID", found.DNSInstanceID},
-		{"resourceGroupName", s.ResourceGroup(of)},
+	if got.IBMCloud.CISInstanceCRN != "" {
+		found.DNSInstanceID = ""
+	}
+	if got.IBMCloud.DNSInstanceID != "" {
+		found.CISInstanceCRN = ""
+	}
+	for _, field := range []struct{ name, got, want string }{
+		{"accountID", got.IBMCloud.AccountID, found.Account},
+		{"cisInstanceCRN", got.IBMCloud.CISInstanceCRN, found.CISInstanceCRN},
+		{"dnsInstanceID", got.IBMCloud.DNSInstanceID, found.DNSInstanceID},
+		{"resourceGroupName", got.IBMCloud.ResourceGroupName, s.ResourceGroup(of)},
 	} {
-		got := ""
-		if value, there := part[field.name]; there && json.Unmarshal(value, &got) != nil {
-			return nil, fmt.Errorf("ibmcloud.%s is not a string", field.name)
-		}
 		switch {
 		case field.want == "":
-		case got == "":
+		case field.got == "":
 			part[field.name], _ = json.Marshal(field.want) // a string always encodes
-		case got != field.want:
-			return nil, fmt.Errorf("ibmcloud.%s is %.120q, but the cloud says %.120q", field.name, got, field.want)
+		case field.got != field.want:
+			return nil, fmt.Errorf("ibmcloud.%s is %.120q, but the cloud says %.120q", field.name, field.got, field.want)
 		}
 	}
 	var err error

@@ -94,6 +94,18 @@ func TestAnInternalClusterHasDNSServicesInstead(t *testing.T) {
 	require.Error(t, ibmShop.CheckMetadata(change(t, raw, "../zones", "ibmcloud", "dnsInstanceID"), ibmID))
 }
 
+func TestADocumentThatNamesOneDNSInstanceGetsNoSecondOne(t *testing.T) {
+	internal := must(ibmShop.Complete(ibmShop.MetadataJSON(ibmID), ibmID, names.Found{Account: ibmAccount, DNSInstanceID: cisGUID}))
+	for _, raw := range [][]byte{internal, ibmDoc()} {
+		same := must(ibmShop.Complete(raw, ibmID, names.Found{Account: ibmAccount, CISInstanceCRN: cisCRN, DNSInstanceID: cisGUID}))
+		require.JSONEq(t, string(raw), string(same))
+		require.NoError(t, ibmShop.CheckMetadata(same, ibmID))
+	}
+	require.JSONEq(t, string(internal), string(must(ibmShop.Complete(internal, ibmID, inIBM))))
+	_, err := ibmShop.Complete(internal, ibmID, names.Found{DNSInstanceID: uuid})
+	require.ErrorContains(t, err, "ibmcloud.dnsInstanceID", "the one that is named is still compared")
+}
+
 func TestTheGroupOfAnIdentityWithoutANameIsOneOfTheClusters(t *testing.T) {
 	unknown := names.Identity{InfraID: "shop-x7k2p", Account: ibmAccount}
 	earlier := ibmShop

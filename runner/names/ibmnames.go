@@ -1,6 +1,9 @@
 package names
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ofService begins the name of a load balancer that Kubernetes makes for a service on IBM Cloud: kube-<infraID>-<uid of the service>.
 const ofService = "kube-"
@@ -22,4 +25,24 @@ func (s Scope) InfraIDIn(name string) string {
 		}
 	}
 	return ""
+}
+
+// FromNames returns what names of resources on IBM Cloud tell of this cluster: the infraIDs that they were made from, and the name of its
+// resource group if it has one infraID and one group: with more, nobody knows which belong together. attempts is how many it may have had.
+func (s Scope) FromNames(named []string, attempts int) (infraIDs []string, group string) {
+	s.Attempt = attempts
+	var groups []string
+	for _, name := range named {
+		if infraID := s.InfraIDIn(name); infraID != "" && !slices.Contains(infraIDs, infraID) {
+			infraIDs = append(infraIDs, infraID)
+		}
+		if s.IsCCOName(name) && !slices.Contains(groups, name) {
+			groups = append(groups, name)
+		}
+	}
+	slices.Sort(infraIDs)
+	if len(infraIDs) == 1 && len(groups) == 1 {
+		group = groups[0]
+	}
+	return infraIDs, group
 }

@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -26,22 +25,17 @@ func (ibmCloud) ParseKeys(document secret.Text) (cloud.Keys, error) {
 // KeyFile implements Platform: the installer and ccoctl read no file.
 func (ibmCloud) KeyFile(cloud.Keys) (name string, content secret.Text) { return "", secret.Text{} }
 
-// IBMCloudKeyVariables are what the installer and ccoctl look for an API key in, in this order (cloud-credential-operator
-// pkg/cmd/provisioning/ibmcloud, APIKeyEnvVars; the installer reads the first).
-var IBMCloudKeyVariables = []string{"IC_API_KEY", "IBMCLOUD_API_KEY", "BM_API_KEY", "BLUEMIX_API_KEY"}
-
-// Environment implements Platform. The API key is in the environment, because the programs read it nowhere else.
+// Environment implements Platform. The API key is in the environment, because the programs read it nowhere else; no other credential of the
+// runner's own environment reaches them.
 func (ibmCloud) Environment(own []string, keys cloud.Keys, _ string) map[string]string {
 	env := map[string]string{}
 	for _, pair := range own {
-		key, value, _ := strings.Cut(pair, "=")
-		credentials := slices.Contains(IBMCloudKeyVariables, key)
-		if (strings.HasPrefix(key, "IBMCLOUD_") || credentials) && (keys.Empty() || !credentials) {
+		if key, value, _ := strings.Cut(pair, "="); strings.HasPrefix(key, "IBMCLOUD_") && !secret.IBMVariable(key) {
 			env[key] = value
 		}
 	}
 	if !keys.Empty() {
-		env[IBMCloudKeyVariables[0]] = keys.Secret.Reveal()
+		env["IC_API_KEY"] = keys.Secret.Reveal() // the first that ccoctl and the installer look for (cloud-credential-operator pkg/cmd/provisioning/ibmcloud, APIKeyEnvVars)
 	}
 	return env
 }
@@ -63,9 +57,9 @@ func (ibmCloud) DeleteNeedsRequests() bool { return true }
 // SigningKey implements Platform: operators use API keys, not tokens.
 func (ibmCloud) SigningKey() bool { return false }
 
-// TestCredentials implements Platform.
+// TestCredentials implements Platform. The CLI reads the key from its own variable; the files that it reads are its own, not the reference's.
 func (ibmCloud) TestCredentials() string {
-	return "ibmcloud login --apikey @key.json && ibmcloud account show"
+	return `IBMCLOUD_API_KEY="$(jq -r .ibmcloud_api_key key.json)" ibmcloud login --no-region && ibmcloud account show`
 }
 
 // LimitsAt implements Platform: IBM Cloud raises limits on request only.

@@ -2,6 +2,9 @@ package platform
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,16 +56,36 @@ func TestAnAPIKeyIsReadAndHandedOnInTheEnvironmentAlone(t *testing.T) {
 	require.False(t, keys.Temporary())
 	name, _ := ibmCloud{}.KeyFile(keys)
 	require.Empty(t, name)
-	own := []string{"IBMCLOUD_API_KEY=CANARY-own", "BM_API_KEY=CANARY-own", "IBMCLOUD_IAM_API_ENDPOINT=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=CANARY-bucket", "HOME=/root"}
+	own := []string{"IBMCLOUD_API_KEY=CANARY-own", "IBMCLOUD_APIKEY=CANARY-own", "IBMCLOUD_IAM_APIKEY=CANARY-own", "IC_API_KEY=CANARY-own", "BM_API_KEY=CANARY-own", "IBMCLOUD_IAM_API_ENDPOINT=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=CANARY-bucket", "HOME=/root"}
 	require.Equal(t, map[string]string{"IC_API_KEY": "CANARY-key", "IBMCLOUD_IAM_API_ENDPOINT": "http://127.0.0.1:1"}, ibmCloud{}.Environment(own, keys, ""),
 		"neither another key nor the bucket's reaches the installer")
-	require.Equal(t, map[string]string{"IBMCLOUD_API_KEY": "CANARY-own", "BM_API_KEY": "CANARY-own", "IBMCLOUD_IAM_API_ENDPOINT": "http://127.0.0.1:1"},
-		ibmCloud{}.Environment(own, cloud.Keys{}, ""))
+	require.Equal(t, map[string]string{"IBMCLOUD_IAM_API_ENDPOINT": "http://127.0.0.1:1"}, ibmCloud{}.Environment(own, cloud.Keys{}, ""),
+		"without a reference there is no key")
 	for _, document := range []string{`CANARY`, `{"ibmcloud_api_key":7}`, `{"apikey":"CANARY"}`, `{"ibmcloud_api_key":"CANARY x"}`} {
 		_, err := ibmCloud{}.ParseKeys(secret.New(document))
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), "CANARY")
 	}
+}
+
+func TestTheCommandThatTestsAnAPIKeyReadsTheDocumentOfTheReference(t *testing.T) {
+	document := `{"ibmcloud_api_key":"CANARY-key"}`
+	_, err := ibmCloud{}.ParseKeys(secret.New(document))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "key.json")
+	require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
+	bin := t.TempDir()
+	for name, script := range map[string]string{
+		"ibmcloud": "echo $1 with $IBMCLOUD_API_KEY",
+		"jq":       `[ "$*" = "-r .ibmcloud_api_key key.json" ] && sed 's/.*:"//;s/".*//' key.json`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	}
+	cmd := exec.Command("/bin/sh", "-c", ibmCloud{}.TestCredentials())
+	cmd.Dir, cmd.Env = filepath.Dir(file), []string{"PATH=" + bin + ":/usr/bin:/bin"}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, "login with CANARY-key\naccount with\n", string(out))
 }
 
 func TestKeysOfAnotherPlatformAreHandedToNoProgram(t *testing.T) {

@@ -80,7 +80,8 @@ func (s *Store) identities(ctx context.Context, cluster string) ([]fence.Identit
 	out, err := pg.All[fence.IdentityRow](ctx, s.db.Pool(), `
 		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cluster_uuid, '') AS cluster_uuid, coalesce(cco_name, '') AS cco_name,
 			coalesce(account, '') AS account, coalesce(region, '') AS region, coalesce(release_digest, '') AS release_digest,
-			coalesce(metadata, '') AS metadata, coalesce(installer_sha256, '') AS installer_sha256
+			coalesce(metadata, '') AS metadata, coalesce(installer_sha256, '') AS installer_sha256,
+			coalesce(resource_group_id, '') AS resource_group_id
 		FROM attempts WHERE cluster_id = $1 AND recorded_at IS NOT NULL ORDER BY number`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read identities of %s: %w", cluster, err)

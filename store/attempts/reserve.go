@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/oklog/ulid/v2"
@@ -71,6 +73,9 @@ func (c *change) reserve(ctx context.Context, f fence.Fenced, d CapacityDemand) 
 	if err != nil || (before.State == rows.Granted && before.Attempt == f.AttemptID) {
 		return ReservationAnswer{}, err
 	}
+	if d.Quotas, err = c.attributed(ctx, d); err != nil {
+		return ReservationAnswer{}, err
+	}
 	held, err := c.held(ctx, args)
 	if err != nil {
 		return ReservationAnswer{}, err
@@ -134,6 +139,35 @@ func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r rows
 		return fmt.Errorf("keep the reservation: %w", err)
 	}
 	return nil
+}
+
+// attributed returns the measured quotas with what clusters use without having tags yet: it is in a resource group with a name that was
+// recorded for one of them.
+func (c *change) attributed(ctx context.Context, d CapacityDemand) ([]lifecycle.Quota, error) {
+	groups := map[string]bool{}
+	for _, q := range d.Quotas {
+		for name := range q.UsedIn {
+			groups[name] = true
+		}
+	}
+	if len(groups) == 0 {
+		return d.Quotas, nil
+	}
+	recorded, err := pg.All[struct{ Name, Cluster string }](ctx, c, `
+		SELECT DISTINCT cco_name AS name, cluster_id AS cluster FROM attempts WHERE cco_name = ANY (@groups)`,
+		pgx.NamedArgs{"groups": slices.Sorted(maps.Keys(groups))})
+	if err != nil {
+		return nil, fmt.Errorf("read whose resource groups are used: %w", err)
+	}
+	clusters := map[string]string{}
+	for _, r := range recorded {
+		clusters[r.Name] = r.Cluster
+	}
+	quotas := slices.Clone(d.Quotas)
+	for i, q := range quotas {
+		quotas[i] = q.Attribute(clusters)
+	}
+	return quotas, nil
 }
 
 // held returns what counts as taken in addition to the measured usage: granted reservations of clusters that are not released, while the

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/meter"
 )
 
 func TestALineCutOffByAKillIsForgotten(t *testing.T) {
@@ -71,7 +72,7 @@ func TestTheMeterCountsForAsLongAsThingsExistAndMachinesRunAlsoAfterARestart(t *
 	now = now.Add(2 * time.Hour)
 	require.NoError(t, s.Free(disk.ID))
 	s.Elapse(3 * time.Hour)
-	want := []aws.Used{
+	want := []meter.Used{
 		{Cluster: "clu_1", Kind: "instance", Detail: "m6i.xlarge", Region: "us-east-1", For: 5 * time.Hour},
 		{Cluster: "clu_1", Kind: "volume", Detail: "gp3 120", Region: "us-east-1", For: 2 * time.Hour},
 	}

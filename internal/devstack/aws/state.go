@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ocpctl/ocpctl/internal/devstack/meter"
 	"github.com/ocpctl/ocpctl/internal/devstack/statefile"
 )
 
@@ -48,9 +49,9 @@ func (s *Server) load() error {
 // other reads a change that is no resource.
 func (w *world) other(rest, used json.RawMessage) error {
 	if used != nil {
-		var u Used
+		var u meter.Used
 		err := json.Unmarshal(used, &u)
-		w.Meter = sum(w.Meter, u)
+		w.Meter.Add(u)
 		return err
 	}
 	var m meta

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/devstack/meter"
 	"github.com/ocpctl/ocpctl/internal/devstack/statefile"
 )
 
@@ -16,7 +17,7 @@ type world struct {
 	Dead      []*Resource     `json:"dead,omitempty"`   // tombstones, in order of deletion
 	Pinned    map[string]bool `json:"pinned,omitempty"` // ids whose deletion is refused
 	Limits    map[string]int  `json:"limits,omitempty"` // by quota code, if one was set
-	Meter     map[string]Used `json:"meter,omitempty"`  // what was used by what is gone, or stopped
+	Meter     meter.Meter     `json:"meter,omitzero"`
 
 	settle    time.Duration
 	tombstone time.Duration
@@ -24,7 +25,6 @@ type world struct {
 	file      *statefile.File[*Resource]
 	reading   bool // a call only reads: what it finds is not changed
 	now       func() time.Time
-	ahead     time.Duration // of the meter's clock
 }
 
 // add puts a resource into the caller's account.

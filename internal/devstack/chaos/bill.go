@@ -9,9 +9,11 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
-	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // mostError is how much what is reported may differ from what the cloud's meter counts.
@@ -54,7 +56,11 @@ func (t *Run) printNights(ctx context.Context, done []*cycle) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.printCosts(ctx, done, costs), t.printForgotten(ctx))
+	var errs []error
+	for _, cloud := range t.clouds {
+		errs = append(errs, t.printCosts(cloud, done, costs[cloud]))
+	}
+	return errors.Join(append(errs, t.printForgotten(ctx))...)
 }
 
 // jobsByType counts the jobs that put clusters to sleep or woke them, with why some failed: a later wish ends an earlier one.
@@ -69,60 +75,74 @@ func (t *Run) jobsByType(ctx context.Context) (text string, err error) {
 	return text, nil
 }
 
-// costs returns what each cluster cost, by its id: by the report that people read, and by the cloud's meter. What the meter knows to be no
-// cluster's has no id.
-func (t *Run) costs(ctx context.Context) (map[string]cost, error) {
-	catalogue, err := profiles.Embedded()
+// costs returns what each cluster cost, by its cloud and name: by the report that people read, and by the cloud's meter. What the meter knows
+// to be no cluster's has no name.
+func (t *Run) costs(ctx context.Context) (map[string]map[string]cost, error) {
+	clusters, err := t.clustersByID(ctx)
 	if err != nil {
 		return nil, err
 	}
-	prices, known := catalogue.PriceList("aws")
-	if !known {
-		return nil, errors.New("the built-in catalogue has no price list for AWS")
+	metered, err := t.Metered()
+	if err != nil {
+		return nil, err
 	}
-	costs := map[string]cost{}
-	for _, u := range t.AWS.Meter() {
-		cents, known := u.Cents(prices)
-		if !known {
-			return nil, fmt.Errorf("the price list has no price for %+v", u)
+	costs := map[string]map[string]cost{}
+	add := func(cloud, cluster string, more cost) {
+		sum := costs[cloud][cluster]
+		sum.add(more)
+		costs[cloud][cluster] = sum
+	}
+	for cloud, byID := range metered {
+		costs[cloud] = map[string]cost{}
+		for id, cents := range byID {
+			add(cloud, clusters[id].Name, cost{metered: cents})
 		}
-		of := costs[u.Cluster]
-		of.metered += cents
-		costs[u.Cluster] = of
 	}
-	raw, err := t.ocpctl(ctx, "admin", "report", "usage", "--by", "cluster", "--from", "30d", "-o", "json")
+	report, err := t.usage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var report client.UsageReport
-	if err := json.Unmarshal([]byte(raw), &report); err != nil {
-		return nil, fmt.Errorf("read the report: %w", err)
-	}
-	sum := int64(0)
 	for _, line := range report.Items {
-		of := costs[line.Key]
-		of.reported, of.saved = of.reported+float64(line.Cents), of.saved+float64(line.SavedCents)
-		costs[line.Key] = of
-		sum += line.Cents
-	}
-	if sum != report.Total.Cents {
-		return nil, fmt.Errorf("the lines of the report add up to %d cents, and its total is %d", sum, report.Total.Cents)
+		of, known := clusters[strings.ToLower(line.Key)]
+		if !known {
+			return nil, fmt.Errorf("the report has a line of a cluster that does not exist: %+v", line)
+		}
+		add(of.Platform, of.Name, cost{reported: float64(line.Cents), saved: float64(line.SavedCents)})
 	}
 	return costs, nil
 }
 
-// printCosts prints what clusters cost by how they spent the night, and the cluster that differs most.
-func (t *Run) printCosts(ctx context.Context, done []*cycle, costs map[string]cost) error {
-	ids, err := t.idsByName(ctx)
+// usage is what people read of what each cluster cost.
+func (t *Run) usage(ctx context.Context) (report client.UsageReport, err error) {
+	raw, err := t.ocpctl(ctx, "admin", "report", "usage", "--by", "cluster", "--from", "30d", "-o", "json")
 	if err != nil {
-		return err
+		return report, err
 	}
+	if err := json.Unmarshal([]byte(raw), &report); err != nil {
+		return report, fmt.Errorf("read the report: %w", err)
+	}
+	sum := int64(0)
+	for _, line := range report.Items {
+		sum += line.Cents
+	}
+	if sum != report.Total.Cents {
+		return report, fmt.Errorf("the lines of the report add up to %d cents, and its total is %d", sum, report.Total.Cents)
+	}
+	return report, nil
+}
+
+// printCosts prints what the clusters on a cloud cost by how they spent the night, and the cluster that differs most. It returns an error
+// unless the report agrees with the cloud's meter, and the meter knows whose everything was.
+func (t *Run) printCosts(cloud string, done []*cycle, costs map[string]cost) error {
 	var all cost
-	byNight, worst, worstName := map[string]*cost{}, 0.0, ""
+	byNight, worst, worstName := map[string]*cost{}, 0.0, "none"
 	for _, c := range done {
-		of := costs[ids[c.name]]
+		if c.cloud != cloud {
+			continue
+		}
+		of := costs[c.name]
 		of.clusters = 1
-		delete(costs, ids[c.name])
+		delete(costs, c.name)
 		name := cmp.Or(map[bool]string{false: "not ready, ended in the morning"}[c.ready], c.night.name)
 		if byNight[name] == nil {
 			byNight[name] = &cost{}
@@ -138,7 +158,7 @@ func (t *Run) printCosts(ctx context.Context, done []*cycle, costs map[string]co
 		unknown.add(of)
 	}
 	all.add(unknown)
-	t.say("\n%-32s %8s %12s %12s %12s %9s", "night", "clusters", "reported", "metered", "saved", "off by")
+	t.say("\n%-32s %8s %12s %12s %12s %9s", "night on "+cloud, "clusters", "reported", "metered", "saved", "off by")
 	row := func(name string, c *cost) {
 		t.say("%-32s %8d %11.2f$ %11.2f$ %11.2f$ %8.2f%%", name, c.clusters, c.reported/100, c.metered/100, c.saved/100, 100*c.off())
 	}
@@ -149,26 +169,30 @@ func (t *Run) printCosts(ctx context.Context, done []*cycle, costs map[string]co
 	row("all", &all)
 	t.say("of those that were ready, %s differs most: %.2f %%", worstName, 100*worst)
 	if all.metered < 1 || math.Abs(all.off()) > mostError {
-		return fmt.Errorf("the report says %.2f $ and the cloud's meter %.2f $, which differs by more than %.0f %%", all.reported/100, all.metered/100, 100*mostError)
+		return fmt.Errorf("on %s the report says %.2f $ and the cloud's meter %.2f $, which differs by more than %.0f %%",
+			cloud, all.reported/100, all.metered/100, 100*mostError)
+	}
+	if unknown.metered > mostError*all.metered {
+		return fmt.Errorf("on %s the cloud's meter counts %.2f $ for no cluster of the soak", cloud, unknown.metered/100)
 	}
 	return nil
 }
 
-func (t *Run) idsByName(ctx context.Context) (map[string]string, error) {
-	rows, err := t.pool.Query(ctx, "SELECT name, id FROM clusters")
+// listed is what the database says of a cluster.
+type listed struct{ ID, Name, Platform string }
+
+// clustersByID returns all clusters by their ids in lower case.
+func (t *Run) clustersByID(ctx context.Context) (map[string]listed, error) {
+	rows, err := t.pool.Query(ctx, "SELECT id, name, platform FROM clusters")
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	ids := map[string]string{}
-	for rows.Next() {
-		var name, id string
-		if err := rows.Scan(&name, &id); err != nil {
-			return nil, err
-		}
-		ids[name] = id
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[listed])
+	byID := map[string]listed{}
+	for _, c := range all {
+		byID[strings.ToLower(c.ID)] = c
 	}
-	return ids, rows.Err()
+	return byID, err
 }
 
 // printForgotten counts everything that could have been forgotten, and returns an error if anything was.
@@ -207,19 +231,20 @@ func (t *Run) printForgotten(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// sweep has the account looked through, and returns what is left over of clusters of this installation.
+// sweep has the accounts of all clouds looked through, and returns what is left over of clusters of this installation.
 func (t *Run) sweep(ctx context.Context) ([]client.Orphan, error) {
 	raw, err := t.ocpctl(ctx, "admin", "admin", "sweep", "-o", "json")
 	if err != nil {
 		return nil, err
 	}
 	var open client.Sweeps
-	if err := json.Unmarshal([]byte(raw), &open); err != nil || len(open.Items) != 1 {
-		return nil, fmt.Errorf("read which sweep was opened: %s: %w", raw, err)
+	if err := json.Unmarshal([]byte(raw), &open); err != nil || len(open.Items) == 0 {
+		return nil, fmt.Errorf("read which sweeps were opened: %s: %w", raw, err)
 	}
-	id := open.Items[0].SweepID
-	if err := t.until(ctx, "SELECT count(*) = 1 FROM sweeps WHERE id = $1 AND judged_at IS NOT NULL AND outcome = 'succeeded'", id); err != nil {
-		return nil, err
+	for _, s := range open.Items {
+		if err := t.until(ctx, "SELECT count(*) = 1 FROM sweeps WHERE id = $1 AND judged_at IS NOT NULL AND outcome = 'succeeded'", s.SweepID); err != nil {
+			return nil, fmt.Errorf("the sweep of the account %s on %s: %w", s.Account, s.Platform, err)
+		}
 	}
 	if raw, err = t.ocpctl(ctx, "admin", "admin", "orphans", "-o", "json"); err != nil {
 		return nil, err

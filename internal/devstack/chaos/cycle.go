@@ -22,6 +22,7 @@ type cycle struct {
 	rng      *rand.Rand
 	fault    string
 	end      string
+	cloud    string
 	profile  string
 	cli      bool // requested at the command line, without a pull request
 	ttl      int  // hours; 0: the profile's
@@ -41,8 +42,9 @@ type cycle struct {
 // newCycle draws a cycle's fault and end, and the cloud that its cluster is on.
 func newCycle(seed uint64, n int, clouds []string) *cycle {
 	rng := rand.New(rand.NewPCG(seed, uint64(n))) //nolint:gosec // which fault, not a secret
+	cloud := clouds[n%len(clouds)]
 	return &cycle{
-		number: n, rng: rng, profile: profileOn[clouds[n%len(clouds)]],
+		number: n, rng: rng, cloud: cloud, profile: profilesOn[cloud][0],
 		fault: mishaps()[rng.IntN(len(mishaps()))], end: []string{"command", "close", "unlabel"}[rng.IntN(3)],
 	}
 }
@@ -52,7 +54,7 @@ func (c *cycle) failure() error {
 	if c.err == nil {
 		return nil
 	}
-	return fmt.Errorf("cycle %d (%s, %s, ended by %s%s): %w", c.number, c.name, c.fault, c.end, c.night.text(), c.err)
+	return fmt.Errorf("cycle %d (%s on %s, %s, ended by %s%s): %w", c.number, c.name, c.cloud, c.fault, c.end, c.night.text(), c.err)
 }
 
 func failures(done []*cycle) error {
@@ -147,7 +149,7 @@ func (t *Run) ended(ctx context.Context, c *cycle) error {
 func (c *cycle) plan(name string) (key string, fault installer.Fault) {
 	at := installer.Steps()[c.rng.IntN(len(installer.Steps()))]
 	kinds, short := []string{"elastic-ip", "vpc", "bucket", "hosted-zone"}, "InsufficientInstanceCapacity: we currently do not have sufficient m6i.xlarge capacity"
-	if c.profile == profileOn["ibmcloud"] {
+	if c.cloud == "ibmcloud" {
 		kinds, short = []string{"floating-ip", "vpc", "instance", "image"}, "failed to provision control-plane machines: cannot_start_capacity"
 	}
 	command := map[string]string{

@@ -23,7 +23,7 @@ import (
 const perDay = 25
 
 // days is a clock in which hours pass at once, while all clusters are at rest. To the product an hour that passes is one that was: what it
-// noted moves back by an hour, and the working hours come an hour earlier. The cloud's meter counts an hour more.
+// noted moves back by an hour, and the working hours come an hour earlier. The clouds' meters count an hour more.
 type days struct {
 	*Run
 	ahead time.Duration // whole minutes
@@ -41,7 +41,7 @@ func (t *Run) days(ctx context.Context, o SoakOptions) (done []*cycle, err error
 		var day []*cycle
 		for n := len(done); n < min(len(done)+perDay, o.Cycles); n++ {
 			c := newCycle(o.Seed, n, t.clouds)
-			c.drawNight(all)
+			c.drawNight(all, len(t.clouds))
 			day = append(day, c)
 		}
 		done = append(done, day...)
@@ -69,8 +69,8 @@ func (d *days) prepare(ctx context.Context) (all []night, err error) {
 	if _, err := d.ocpctl(ctx, "admin", "catalog", "validate", filepath.Join(d.Dir, "catalogue")); err != nil {
 		d.say("  no cluster ends for idleness, because this catalogue is refused: %v", err)
 		all = slices.DeleteFunc(all, func(n night) bool { return n.way == idle })
-		for sleeps := range copied {
-			if err := os.Remove(d.profileFile(idle, sleeps)); err != nil {
+		for _, from := range d.profiles() {
+			if err := os.Remove(d.profileFile(idle, from)); err != nil {
 				return nil, err
 			}
 		}
@@ -80,21 +80,29 @@ func (d *days) prepare(ctx context.Context) (all []night, err error) {
 
 // writeProfiles writes copies of built-in profiles with the rules of a way.
 func (d *days) writeProfiles(way string) error {
-	for sleeps, from := range copied {
+	for _, from := range d.profiles() {
 		raw, err := fs.ReadFile(profiles.EmbeddedFiles(), "profiles/"+from+".yaml")
 		if err != nil {
 			return err
 		}
-		text := strings.Replace(string(raw), "name: "+from+"\n", "name: "+way+"-"+sleeps+"\n", 1) + "\n" + rules[way] + "\n"
-		if err := file.Replace(d.profileFile(way, sleeps), []byte(text)); err != nil {
+		text := strings.Replace(string(raw), "name: "+from+"\n", "name: "+way+"-"+from+"\n", 1) + "\n" + rules[way] + "\n"
+		if err := file.Replace(d.profileFile(way, from), []byte(text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *days) profileFile(way, sleeps string) string {
-	return filepath.Join(d.Dir, "catalogue", "profiles", way+"-"+sleeps+".yaml")
+// profiles are the built-in profiles of all clouds of the soak.
+func (d *days) profiles() (names []string) {
+	for _, cloud := range d.clouds {
+		names = append(names, profilesOn[cloud]...)
+	}
+	return names
+}
+
+func (d *days) profileFile(way, from string) string {
+	return filepath.Join(d.Dir, "catalogue", "profiles", way+"-"+from+".yaml")
 }
 
 func (d *days) teamFile() string { return filepath.Join(d.Dir, "catalogue", "teams", "platform.yaml") }
@@ -181,7 +189,7 @@ func (d *days) passTo(ctx context.Context, at time.Duration) error {
 	if err := MoveBack(ctx, d.pool, by); err != nil {
 		return err
 	}
-	d.AWS.Elapse(by)
+	d.Elapse(by)
 	return nil
 }
 

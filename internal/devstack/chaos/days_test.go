@@ -1,6 +1,8 @@
 package chaos
 
 import (
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,4 +35,33 @@ func TestEveryNightSaysWhatAClusterIsAtEachMoment(t *testing.T) {
 			ended = ended || is == gone
 		}
 	}
+}
+
+func TestEachNightIsSpentOnEachCloud(t *testing.T) {
+	all, clouds := nights(), []string{"aws", "ibmcloud"}
+	met := map[string]bool{}
+	for n := range len(all) * len(clouds) {
+		c := newCycle(1, n, clouds)
+		c.drawNight(all, len(clouds))
+		met[c.cloud+" "+c.night.name] = true
+		require.Contains(t, profilesOn[c.cloud], strings.TrimPrefix(c.profile, c.night.way+"-"))
+	}
+	require.Len(t, met, len(all)*len(clouds))
+}
+
+// What is reported too much on one cloud does not make up for what is missing on the other.
+func TestTheReportHasToAgreeWithEachCloudsMeter(t *testing.T) {
+	run := &Run{out: io.Discard}
+	done := []*cycle{{name: "one", cloud: "aws", ready: true}, {name: "two", cloud: "ibmcloud", ready: true}, {name: "three", cloud: "ibmcloud", ready: true}}
+	aws := func(reported float64) map[string]cost {
+		return map[string]cost{"one": {reported: reported, metered: 1000}}
+	}
+	require.NoError(t, run.printCosts("aws", done, aws(1009)))
+	require.ErrorContains(t, run.printCosts("aws", done, aws(1011)), "on aws the report says 10.11 $ and the cloud's meter 10.00 $")
+	require.ErrorContains(t, run.printCosts("aws", done, aws(989)), "on aws")
+	ibm := map[string]cost{"two": {reported: 1100, metered: 1000}, "three": {reported: 900, metered: 990}, "": {metered: 10}}
+	require.NoError(t, run.printCosts("ibmcloud", done, ibm), "clusters of one cloud are compared together")
+	ibm = map[string]cost{"two": {reported: 1000}, "three": {reported: 1000}, "": {metered: 2000}}
+	require.ErrorContains(t, run.printCosts("ibmcloud", done, ibm), "counts 20.00 $ for no cluster")
+	require.ErrorContains(t, run.printCosts("ibmcloud", done, nil), "on ibmcloud", "a meter that counts nothing says nothing")
 }

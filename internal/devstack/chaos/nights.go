@@ -16,14 +16,11 @@ const (
 	idle    = "idle"    // if nobody uses them
 )
 
-// rules are what the profiles of each way say. Each has two, which are copies of the profiles in copied.
+// rules are what the profiles of each way say. They are copies of the built-in ones.
 var rules = map[string]string{
 	nightly: "offHours: {default: true}",
 	idle:    "idle: {tellAfter: 4h, sleepAfter: 6h, endAfter: 16h}",
 }
-
-// copied are the built-in profiles whose clusters sleep with all machines stopped, and without workers.
-var copied = map[string]string{"stopped": "aws-minimal-test", "workers": "aws-standard"}
 
 // The times of a day. People work from opening to closing.
 const (
@@ -115,16 +112,17 @@ func nights() []night {
 }
 
 // drawNight draws how the cycle's cluster is requested and spends its night, and whether its runner is killed while it falls asleep or wakes.
-func (c *cycle) drawNight(all []night) {
-	c.night = all[c.number%len(all)]
+// Each night comes once on each of the clouds before the next one does.
+func (c *cycle) drawNight(all []night, clouds int) {
+	c.night = all[c.number/clouds%len(all)]
 	c.cli = !c.night.pr && c.rng.IntN(3) == 0
 	if c.ttl = c.night.ttl; c.ttl == 0 {
 		c.ttl = 48
 	}
-	sleeps := []string{"stopped", "workers"}[c.rng.IntN(2)]
+	c.profile = profilesOn[c.cloud][c.rng.IntN(2)]
 	c.offHours = c.cli && c.night.way == nightly
-	if c.profile = c.night.way + "-" + sleeps; c.night.way == plain || c.offHours {
-		c.profile = copied[sleeps]
+	if c.night.way != plain && !c.offHours {
+		c.profile = c.night.way + "-" + c.profile
 	}
 	c.killIn = []string{"", "", "going_to_sleep", "waking"}[c.rng.IntN(4)]
 }

@@ -19,8 +19,9 @@ import (
 // person is who asks for every cluster.
 const person = "maya"
 
-// profileOn is the profile of clusters on each cloud.
-var profileOn = map[string]string{"aws": "aws-minimal-test", "ibmcloud": "ibm-minimal-test"}
+// profilesOn are the built-in profiles of clusters on each cloud. Most tests take the first, whose clusters sleep with all machines stopped;
+// clusters of the second sleep without workers.
+var profilesOn = map[string][]string{"aws": {"aws-minimal-test", "aws-standard"}, "ibmcloud": {"ibm-minimal-test", "ibm-standard"}}
 
 // Config says where the stack's files are.
 type Config struct {
@@ -71,7 +72,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 		cfg.Clouds = []string{"aws"}
 	}
 	for _, cloud := range cfg.Clouds {
-		if profileOn[cloud] == "" {
+		if len(profilesOn[cloud]) == 0 {
 			return nil, fmt.Errorf("there is no cloud %q; give aws or ibmcloud", cloud)
 		}
 	}
@@ -147,7 +148,7 @@ func (t *Run) Stop() error {
 func (t *Run) say(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
 
 // label requests a cluster on the first cloud.
-func (t *Run) label() string { return "ocp/" + profileOn[t.clouds[0]] }
+func (t *Run) label() string { return "ocp/" + profilesOn[t.clouds[0]][0] }
 
 // nameOf returns the name of a pull request's first cluster.
 func nameOf(pr int) string { return fmt.Sprintf("pr%d-shop", pr) }

@@ -5,21 +5,26 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 )
 
 // Caller is somebody with an API key.
 type Caller struct {
-	Name    string   // of the key
-	Account string   // empty: the configuration's
-	APIKey  string   //
-	IAMID   string   // IBMid-…; empty: made from the key's position
-	Denied  []string // patterns of calls that it may not make: "vpc:delete_*"
+	Name    string             // of the key
+	Account string             // empty: the configuration's
+	APIKey  string             //
+	IAMID   string             // IBMid-…; empty: made from the key's position
+	Denied  []string           // patterns of calls that it may not make: "vpc:delete_*"
+	Access  *policies.Document // nil: everything
+	Groups  []string           // names of the only resource groups that it has access to; nil: all. Lists leave out the rest without saying so
 }
 
 // Profile is a trusted profile that pods may use.
@@ -28,12 +33,15 @@ type Profile struct {
 	Account  string // empty: the configuration's
 	Token    string // of the pod, as in its file
 	Denied   []string
+	Access   *policies.Document // nil: everything
 }
 
 // caller is who makes a call.
 type caller struct {
 	account, iamID string
 	denied         []string
+	access         *policies.Document
+	groups         []string
 }
 
 // APIKey is the first configured key of an account; empty account: of the configuration's.
@@ -113,8 +121,27 @@ func createToken(c *call) (any, error) {
 	default:
 		return nil, refuse(http.StatusBadRequest, "BXNIM0106E", "The grant type %q is not supported.", grant)
 	}
+	return c.server.token(who, grant)
+}
+
+// Token is an access token of an account's first caller, as the stand-ins of what runs in a cluster need one.
+func (s *Server) Token(account string) (string, error) {
+	s.mu.Lock()
+	who, known := s.callerOf(s.APIKey(account))
+	s.mu.Unlock()
+	if !known || account != "" && who.account != account {
+		return "", fmt.Errorf("no caller belongs to account %q", account)
+	}
+	answer, err := s.token(who, keyGrant)
+	if err != nil {
+		return "", err
+	}
+	return answer["access_token"].(string), nil
+}
+
+func (s *Server) token(who caller, grant string) (object, error) {
 	now := time.Now() // clients compare with their own clock
-	expires := now.Add(c.server.cfg.TokenLife)
+	expires := now.Add(s.cfg.TokenLife)
 	raw, err := json.Marshal(claims{
 		IAMID: who.iamID, ID: who.iamID, Subject: who.iamID, Account: account{true, who.account}, Issued: now.Unix(), Exact: now.UnixNano(),
 		Expires: expires.Unix(), Issuer: "https://iam.cloud.ibm.com/identity", Grant: grant, Scope: "ibm openid", Client: "default",
@@ -124,8 +151,8 @@ func createToken(c *call) (any, error) {
 	}
 	text := base64.RawURLEncoding.EncodeToString([]byte(`{"kid":"standin","alg":"HS256"}`)) + "." + base64.RawURLEncoding.EncodeToString(raw)
 	return object{
-		"access_token": text + "." + c.server.sign(text), "refresh_token": "not_supported", "token_type": "Bearer",
-		"expires_in": int(c.server.cfg.TokenLife.Seconds()), "expiration": expires.Unix(), "scope": "ibm openid",
+		"access_token": text + "." + s.sign(text), "refresh_token": "not_supported", "token_type": "Bearer",
+		"expires_in": int(s.cfg.TokenLife.Seconds()), "expiration": expires.Unix(), "scope": "ibm openid",
 	}, nil
 }
 
@@ -135,7 +162,7 @@ func (s *Server) callerOf(key string) (caller, bool) {
 		if c.APIKey != key {
 			continue
 		}
-		who := caller{account: c.Account, iamID: c.IAMID, denied: c.Denied}
+		who := caller{account: c.Account, iamID: c.IAMID, denied: c.Denied, groups: c.Groups}
 		if who.iamID == "" {
 			who.iamID = "IBMid-" + strings.Repeat("0", 9) + string(rune('A'+i))
 		}
@@ -175,12 +202,12 @@ func (c *call) authenticate() error {
 	}
 	c.server.mu.Lock()
 	over := said.Exact <= c.server.expire.UnixNano() && !c.server.expire.IsZero()
-	denied := c.server.deniedTo(said.IAMID)
+	denied, access, groups := c.server.limitsOf(said.IAMID)
 	c.server.mu.Unlock()
 	if over || time.Now().Unix() >= said.Expires {
 		return no
 	}
-	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied}
+	c.who = caller{account: said.Account.BSS, iamID: said.IAMID, denied: denied, access: access, groups: groups}
 	for _, pattern := range c.who.denied {
 		if match, err := path.Match(pattern, c.op); err != nil || match {
 			return c.denied()
@@ -189,19 +216,20 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// deniedTo are the patterns of calls that somebody may not make. The server's mutex is held.
-func (s *Server) deniedTo(iamID string) []string {
+// limitsOf returns the patterns of calls that somebody may not make, what they may do, and in which resource groups. The server's mutex is
+// held.
+func (s *Server) limitsOf(iamID string) (denied []string, access *policies.Document, groups []string) {
 	for _, c := range s.cfg.Callers {
 		if who, _ := s.callerOf(c.APIKey); who.iamID == iamID {
-			return c.Denied
+			return c.Denied, c.Access, c.Groups
 		}
 	}
 	for _, p := range s.cfg.Profiles {
 		if "iam-"+p.ID == iamID {
-			return p.Denied
+			return p.Denied, p.Access, nil
 		}
 	}
-	return nil
+	return nil, nil, nil
 }
 
 // denied is each service's error for a caller without the role that a call needs.

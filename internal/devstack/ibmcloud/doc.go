@@ -14,7 +14,8 @@
 // late; tags that stay in the account after the last resource is gone; access policies that stay after their service ID is gone.
 //
 // Its quotas are generous unless Config.Limits or SetLimit say otherwise. Everybody with a valid key may do everything, except what
-// Caller.Denied names.
+// Caller.Denied names; a caller with Caller.Groups sees these resource groups only, and lists say nothing about the rest. Everybody has an
+// access policy of their own.
 //
 // Faults are set from Go or over the administration API (see Server and /_standin/), and are forgotten when the process ends. A call's
 // name is its service and its operation, as IBM's API definitions name it: "vpc:delete_vpc", "rc:list_resource_instances".

@@ -116,6 +116,35 @@ func (c *cloud) group(t *testing.T, name string) string {
 	return *made.ID
 }
 
+// IBM Cloud's lists leave out what the caller has no access to, with status 200.
+func TestACallerOfOneGroupGetsShorterListsAndNoErrors(t *testing.T) {
+	c := start(t, ibmcloud.Config{Callers: []ibmcloud.Caller{{APIKey: "elsewhere", Groups: []string{"Default"}}}})
+	group := c.group(t, "mine")
+	_, _, err := c.identity.CreateServiceIDWithContext(t.Context(), &iamidentityv1.CreateServiceIDOptions{AccountID: p(account), Name: p("mine-openshift")})
+	require.NoError(t, err)
+	_, err = c.Plant(ibmcloud.Resource{Service: "is", Type: "vpc", Name: "mine-vpc", Group: group, Region: "us-east"})
+	require.NoError(t, err)
+	seen := func() (all []int) {
+		groups, _, err := c.groups.ListResourceGroupsWithContext(t.Context(), &resourcemanagerv2.ListResourceGroupsOptions{AccountID: p(account)})
+		require.NoError(t, err)
+		vpcs, _, err := c.vpc.ListVpcsWithContext(t.Context(), &vpcv1.ListVpcsOptions{})
+		require.NoError(t, err)
+		ids, _, err := c.identity.ListServiceIdsWithContext(t.Context(), &iamidentityv1.ListServiceIdsOptions{AccountID: p(account)})
+		require.NoError(t, err)
+		policies, _, err := c.policies.ListV2PoliciesWithContext(t.Context(), &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: p(account)})
+		require.NoError(t, err)
+		return []int{len(groups.Resources), len(vpcs.Vpcs), len(ids.Serviceids), len(policies.Policies)}
+	}
+	require.Equal(t, []int{2, 1, 1, 2}, seen())
+	c.as(t, "elsewhere")
+	require.Equal(t, []int{1, 0, 0, 1}, seen(), "of the policies, its own")
+	_, resp, err := c.groups.GetResourceGroupWithContext(t.Context(), &resourcemanagerv2.GetResourceGroupOptions{ID: &group})
+	status(t, http.StatusForbidden, resp, err)
+	cis, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), &resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: p("75874a60-cb12-11e7-948e-37ac098eb1b9")})
+	require.NoError(t, err)
+	require.Len(t, cis.Resources, 1, "the zones' instance is in its group")
+}
+
 func TestAKeyBecomesATokenThatNamesItsAccount(t *testing.T) {
 	c := start(t, ibmcloud.Config{
 		Callers:  []ibmcloud.Caller{{APIKey: "other", Account: "ffffffffffffffffffffffffffffffff"}, {APIKey: "reader", Denied: []string{"vpc:delete_*"}}},

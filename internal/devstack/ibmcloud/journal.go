@@ -6,6 +6,7 @@ import "strings"
 type Asked struct {
 	Call    string // vpc:delete_vpc
 	Account string
+	By      string // IAM id of who made it
 	Region  string `json:",omitempty"`
 	On      string `json:",omitempty"` // the wildcards of its path
 	Failed  string `json:",omitempty"` // the error's code and text
@@ -16,7 +17,7 @@ const mostAsked = 10_000
 
 // note remembers a call. The server's mutex is held.
 func (s *Server) note(c *call, err error) {
-	a := Asked{Call: c.op, Account: c.who.account, Region: c.region}
+	a := Asked{Call: c.op, Account: c.who.account, By: c.who.iamID, Region: c.region}
 	var on []string
 	for _, name := range []string{"id", "sub", "record", "bucket", "key"} {
 		if v := c.path(name); v != "" {

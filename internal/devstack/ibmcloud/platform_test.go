@@ -67,13 +67,31 @@ func TestBothVersionsShowTheSamePolicies(t *testing.T) {
 	require.Len(t, v1.Policies, 1)
 	require.Equal(t, *made.ID, *v1.Policies[0].ID)
 	require.Equal(t, "the-guid", *v1.Policies[0].Resources[0].Attributes[2].Value)
-	v2, _, err := c.policies.ListV2PoliciesWithContext(ctx, &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: p(account)})
+	v2, _, err := c.policies.ListV2PoliciesWithContext(ctx, &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: p(account), Type: p("authorization")})
 	require.NoError(t, err)
 	require.Equal(t, "the-guid", v2.Policies[0].Resource.Attributes[2].Value)
 	_, err = c.policies.DeletePolicyWithContext(ctx, &iampolicymanagementv1.DeletePolicyOptions{PolicyID: made.ID})
 	require.NoError(t, err)
 	resp, err = c.policies.DeleteV2PolicyWithContext(ctx, &iampolicymanagementv1.DeleteV2PolicyOptions{ID: made.ID})
 	status(t, http.StatusNotFound, resp, err)
+}
+
+func TestInstancesThatAreNotActiveAreListedOnlyByTheirState(t *testing.T) {
+	c := start(t, ibmcloud.Config{})
+	for _, state := range []string{"active", "provisioning", "failed", "inactive", "pre_provisioning"} {
+		_, err := c.Plant(ibmcloud.Resource{Service: "cloud-object-storage", Type: "instance", Name: "cos", State: state})
+		require.NoError(t, err)
+	}
+	list := func(state *string) (states []string) {
+		found, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), &resourcecontrollerv2.ListResourceInstancesOptions{Name: p("cos"), State: state})
+		require.NoError(t, err)
+		for _, r := range found.Resources {
+			states = append(states, *r.State)
+		}
+		return states
+	}
+	require.ElementsMatch(t, []string{"active", "provisioning"}, list(nil))
+	require.Equal(t, []string{"failed"}, list(p("failed")))
 }
 
 func TestObjectStorageHasToBeReclaimedBeforeItsGroupGoes(t *testing.T) {

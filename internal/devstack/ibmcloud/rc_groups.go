@@ -85,7 +85,7 @@ func createGroup(c *call) (any, error) {
 	if c.first(func(r *Resource) bool {
 		return r.Type == "resource-group" && r.Account == c.who.account && strings.EqualFold(r.Name, in.Name)
 	}) != nil {
-		return nil, refuse(http.StatusConflict, "RESOURCE_GROUP_EXISTS", "A resource group with the name %s already exists in the account.", in.Name)
+		return nil, refuse(http.StatusBadRequest, "RESOURCE_GROUP_NAME_UNIQUENESS", "Resource group name need to be unique in one account") // IBM-Cloud/ibm-cloud-cli-release#106
 	}
 	r := c.add(Resource{Account: c.who.account, Service: manager, Type: "resource-group", ID: hexes(32), Name: in.Name, State: "ACTIVE"})
 	c.status = http.StatusCreated
@@ -96,6 +96,9 @@ func getGroup(c *call) (any, error) {
 	r, err := c.group(c.path("id"))
 	if err != nil {
 		return nil, err
+	}
+	if !c.mayRead(r) {
+		return nil, c.denied()
 	}
 	return groupView(r), nil
 }

@@ -52,8 +52,11 @@ func (c *call) byCRN(id string) *Resource {
 
 func (c *call) instance(id string) (*Resource, error) {
 	r := c.byCRN(id)
-	if r == nil {
+	switch {
+	case r == nil:
 		return nil, refuse(http.StatusNotFound, "RC-InstanceNotFound", "The resource instance %s could not be found.", id)
+	case !c.maySee(r), !c.reads() && !c.mayChange(r):
+		return nil, c.denied()
 	}
 	return r, nil
 }
@@ -105,16 +108,19 @@ func listInstances(c *call) (any, error) {
 	return out, nil
 }
 
-// instanceMatches: without a state in the request, what waits for its reclamation is not listed.
+// instanceMatches: without a state in the request, only what is active or being provisioned is listed.
 func (c *call) instanceMatches(r *Resource) bool {
-	if r.Account != c.who.account || !controlled(r) {
+	if r.Account != c.who.account || !controlled(r) || !c.maySee(r) {
 		return false
 	}
 	group, name := c.query.Get("resource_group_id"), c.query.Get("name")
-	if group != "" && group != r.Group || name != "" && name != r.Name || c.query.Get("state") == "" && r.State == reclaimable {
+	if group != "" && group != r.Group || name != "" && name != r.Name {
 		return false
 	}
 	v := instanceView(r)
+	if c.query.Get("state") == "" && v["state"] != "active" && v["state"] != "provisioning" {
+		return false
+	}
 	for param, field := range map[string]string{
 		"guid": "guid", "resource_id": "resource_id", "resource_plan_id": "resource_plan_id", "type": "type", "sub_type": "sub_type", "state": "state",
 	} {
@@ -139,6 +145,9 @@ func createInstance(c *call) (any, error) {
 	service := servicePlans[in.PlanID]
 	if service == "" || in.Name == "" || in.Target == "" {
 		return nil, refuse(http.StatusBadRequest, "RC-BadRequest", "An instance needs a name, a target and a known plan, not %q, %q and %q.", in.Name, in.Target, in.PlanID)
+	}
+	if !c.mayChange(&Resource{Service: service}) {
+		return nil, c.denied()
 	}
 	group, err := c.group(in.ResourceGroup)
 	if err != nil {

@@ -19,7 +19,7 @@ func listResourceKeys(c *call) (any, error) {
 	}
 	name, guid, group := c.query.Get("name"), c.query.Get("guid"), c.query.Get("resource_group_id")
 	found, next, err := after(c.all(func(r *Resource) bool {
-		return r.Type == "resource-key" && r.Account == c.who.account && (name == "" || name == r.Name) && (guid == "" || guid == r.ID) && (group == "" || group == r.Attrs["group"])
+		return r.Type == "resource-key" && r.Account == c.who.account && c.maySee(r) && (name == "" || name == r.Name) && (guid == "" || guid == r.ID) && (group == "" || group == r.Attrs["group"])
 	}), c.query.Get("start"), limit)
 	if err != nil {
 		return nil, err
@@ -65,6 +65,9 @@ func deleteResourceKey(c *call) (any, error) {
 	})
 	if r == nil {
 		return nil, refuse(http.StatusNotFound, "RC-KeyNotFound", "The resource key %s could not be found.", id)
+	}
+	if !c.mayChange(r) {
+		return nil, c.denied()
 	}
 	c.remove(r)
 	return nil, nil

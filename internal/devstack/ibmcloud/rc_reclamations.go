@@ -25,7 +25,7 @@ func listReclamations(c *call) (any, error) {
 		return nil, c.denied()
 	}
 	shown := []object{}
-	for _, r := range c.all(func(r *Resource) bool { return r.Type == "reclamation" && r.Account == c.who.account }) {
+	for _, r := range c.all(func(r *Resource) bool { return r.Type == "reclamation" && r.Account == c.who.account && c.maySee(r) }) {
 		v := c.reclamationView(r)
 		instance, group := c.query.Get("resource_instance_id"), c.query.Get("resource_group_id")
 		if (instance == "" || instance == v["resource_instance_id"]) && (group == "" || group == v["resource_group_id"]) {
@@ -42,6 +42,9 @@ func actOnReclamation(c *call) (any, error) {
 	})
 	if r == nil {
 		return nil, refuse(http.StatusNotFound, "RC-ReclamationNotFound", "The reclamation %s could not be found.", c.path("id"))
+	}
+	if !c.mayChange(r) {
+		return nil, c.denied()
 	}
 	of := c.first(func(o *Resource) bool { return o.ID == r.Parent && o.Type == "instance" })
 	switch c.path("sub") {

@@ -114,7 +114,11 @@ func (s *Server) execute(c *call, h handler) (any, error) {
 	c.world = s.world
 	c.quiet = c.reads()
 	defer func() { s.world.quiet = false }()
-	out, err := h(c)
+	var out any
+	err := c.authorized()
+	if err == nil {
+		out, err = h(c)
+	}
 	s.note(c, err)
 	if err != nil {
 		s.Refused(c.op)

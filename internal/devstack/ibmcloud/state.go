@@ -1,10 +1,12 @@
 package ibmcloud
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 
+	"github.com/ocpctl/ocpctl/internal/devstack/meter"
 	"github.com/ocpctl/ocpctl/internal/devstack/statefile"
 )
 
@@ -30,6 +32,7 @@ func (s *Server) load() error {
 	}
 	if !found {
 		s.furnish()
+		s.admit()
 		return w.file.Save(true)
 	}
 	w.Resources, w.Dead = nil, nil
@@ -43,21 +46,47 @@ func (s *Server) load() error {
 		}
 	}
 	slices.SortStableFunc(w.Dead, func(a, b *Resource) int { return a.Gone.Compare(b.Gone) })
+	s.admit()
 	return w.file.Save(true) // an incomplete last line is removed before new lines are added
 }
 
 // other reads a change that is no resource.
 func (w *world) other(rest, used json.RawMessage) error {
 	if used != nil {
-		var u Used
+		var u meter.Used
 		err := json.Unmarshal(used, &u)
-		w.Meter = sum(w.Meter, u)
+		w.Meter.Add(u)
 		return err
 	}
 	var m meta
 	err := json.Unmarshal(rest, &m)
 	w.Account, w.Pinned, w.Limits = m.Account, m.Pinned, m.Limits
 	return err
+}
+
+// admit gives everybody who is configured an access policy, unless an earlier start did: for all resource groups, or for the default one.
+func (s *Server) admit() {
+	grant := func(account, iamID string, groups []string) {
+		account = cmp.Or(account, s.world.Account)
+		about := []attribute{{"accountId", "stringEquals", account}, {"resourceType", "stringEquals", "resource-group"}}
+		if groups != nil {
+			about = append(about, attribute{"resource", "stringEquals", s.world.defaultGroup(account)})
+		}
+		raw, err := json.Marshal(policy{
+			Type: "access", Subject: []attribute{{"iam_id", "stringEquals", iamID}}, Resource: about, Roles: []grantedRole{{"crn:v1:bluemix:public:iam::::role:Viewer"}},
+		})
+		if err != nil || s.world.first(func(r *Resource) bool { return r.Type == "policy" && r.Attrs["policy"] == string(raw) }) != nil {
+			return // strings always encode
+		}
+		s.world.add(Resource{Account: account, Service: "iam", Type: "policy", ID: newUUID(), State: "active", Stands: true, Attrs: map[string]string{"policy": string(raw), "type": "access"}})
+	}
+	for _, c := range s.cfg.Callers {
+		who, _ := s.callerOf(c.APIKey)
+		grant(who.account, who.iamID, who.groups)
+	}
+	for _, p := range s.cfg.Profiles {
+		grant(p.Account, "iam-"+p.ID, nil)
+	}
 }
 
 // furnish puts into a new world what accounts in use have: a default resource group each, the zones of the configuration, and IBM's own

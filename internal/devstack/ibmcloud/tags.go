@@ -95,6 +95,8 @@ func changeTags(attach bool) handler {
 			switch {
 			case r == nil:
 				result["is_error"], result["message"], result["code"] = true, "The resource cannot be found.", "404"
+			case !c.mayChange(r):
+				result["is_error"], result["message"], result["code"] = true, "The caller is not authorized to change the tags of the resource.", "403"
 			case !attach:
 				r.Tags = slices.DeleteFunc(r.Tags, func(t string) bool { return contains(in.TagNames, t) })
 			case len(r.Tags)+len(in.TagNames) > mostTags:

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/internal/devstack/meter"
 )
 
 func TestCallsFailOnDemand(t *testing.T) {
@@ -56,12 +57,12 @@ func TestCallsFailOnDemand(t *testing.T) {
 	status(t, http.StatusInternalServerError, resp, err)
 	require.Len(t, c.Resources("demo"), 1, "it was made all the same")
 	_, resp, err = c.groups.CreateResourceGroupWithContext(ctx, &resourcemanagerv2.CreateResourceGroupOptions{Name: p("demo"), AccountID: p(account)})
-	status(t, http.StatusConflict, resp, err)
+	status(t, http.StatusBadRequest, resp, err)
 
 	require.Equal(t, 2, c.Calls()["rc:create_resource_group"].Calls)
 	asked := c.Journal()
 	require.Equal(t, "rc:create_resource_group", asked[len(asked)-1].Call)
-	require.Contains(t, asked[len(asked)-1].Failed, "RESOURCE_GROUP_EXISTS")
+	require.Contains(t, asked[len(asked)-1].Failed, "RESOURCE_GROUP_NAME_UNIQUENESS")
 
 	c.ExpireTokens()
 	resp, err = list()
@@ -99,10 +100,9 @@ func TestTheMeterCountsMachinesWhileTheyRun(t *testing.T) {
 	_, _, err := c.vpc.CreateInstanceActionWithContext(t.Context(), &vpcv1.CreateInstanceActionOptions{InstanceID: &machine, Type: p("stop")})
 	require.NoError(t, err)
 	c.Elapse(10 * time.Hour)
-	used := map[string]ibmcloud.Used{}
+	used := map[string]meter.Used{}
 	for _, u := range c.Meter() {
 		require.Equal(t, "cl-1", u.Cluster)
-		require.Equal(t, n.group, u.Group)
 		used[u.Kind+" "+u.Detail] = u
 	}
 	require.Equal(t, time.Hour+time.Minute, used["instance bx2-4x16"].For)
@@ -139,6 +139,7 @@ func TestOtherProcessesSetFaultsAndLook(t *testing.T) {
 	require.Equal(t, http.StatusOK, send("refuse", `{"call":"vpc:delete_vpc","times":1}`).StatusCode)
 	require.Equal(t, http.StatusOK, send("lag", `{"lag":{"groups":"1s"}}`).StatusCode)
 	require.Equal(t, http.StatusBadRequest, send("lag", `{"lag":{"groups":"soon"}}`).StatusCode)
+	require.Equal(t, http.StatusBadRequest, send("lag", `{"lag":{"elephants":"1s"}}`).StatusCode)
 	require.Equal(t, http.StatusBadRequest, send("limit", `{"name":"elephants"}`).StatusCode)
 	resp, err := http.Get(c.Base() + "/_standin/resources?match=somebody-else")
 	require.NoError(t, err)

@@ -33,13 +33,17 @@ func viewBalancer(c *call, r *Resource, out object) {
 	if r.State == "active" {
 		out["operating_status"] = "online"
 	}
-	family := "application"
-	if strings.HasPrefix(r.Attrs["profile"], "network") {
-		family = "network"
-	}
-	out["profile"] = object{"name": r.Attrs["profile"], "family": family, "href": c.server.URL("vpc", c.region) + "/load_balancer/profiles/" + r.Attrs["profile"]}
+	out["profile"] = object{"name": r.Attrs["profile"], "family": r.family(), "href": c.server.URL("vpc", c.region) + "/load_balancer/profiles/" + r.Attrs["profile"]}
 	out["subnets"], out["security_groups"] = c.refs(r.Values["subnets"]), c.refs(r.Values["security_groups"])
 	out["pools"], out["listeners"], out["public_ips"], out["private_ips"] = []object{}, []object{}, []object{}, []object{}
+}
+
+// family is a load balancer's kind.
+func (r *Resource) family() string {
+	if strings.HasPrefix(r.Attrs["profile"], "network") {
+		return "network"
+	}
+	return "application"
 }
 
 func keepBalancer(_ *call, r *Resource) error {

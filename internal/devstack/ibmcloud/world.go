@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/devstack/meter"
 	"github.com/ocpctl/ocpctl/internal/devstack/statefile"
 )
 
@@ -16,14 +17,13 @@ type world struct {
 	Dead      []*Resource     `json:"dead,omitempty"`   // tombstones, in order of deletion
 	Pinned    map[string]bool `json:"pinned,omitempty"` // ids and names whose deletion is refused
 	Limits    map[string]int  `json:"limits,omitempty"` // by name, if one was set
-	Meter     map[string]Used `json:"meter,omitempty"`  // what was used by what is gone, or stopped
+	Meter     meter.Meter     `json:"meter,omitzero"`
 
 	settle time.Duration
 	lag    Lag
 	file   *statefile.File[*Resource]
 	quiet  bool // a call only reads: what it finds is not changed
 	now    func() time.Time
-	ahead  time.Duration // of the meter's clock
 }
 
 // gone is the state in which a resource ends.

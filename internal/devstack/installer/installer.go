@@ -44,6 +44,8 @@ const (
 
 	// IBMCloudVariable is the address of the stand-in IBM Cloud, below which every service has its path.
 	IBMCloudVariable = "OCPCTL_STANDIN_IBMCLOUD_URL"
+	// AWSVariable is the address of the stand-in AWS for oc, which gets no variables of a cloud.
+	AWSVariable = "OCPCTL_STANDIN_AWS_URL"
 )
 
 // Versions are the catalogue's versions, the default first.

@@ -115,7 +115,7 @@ func (s *stack) aLife() {
 
 	id := job.Outputs["cluster-id"]
 	require.Regexp(t, `^clu_[0-9A-Z]{26}$`, id, "what is masked does not reach another job, and this is not")
-	require.Equal(t, []string{"0.75", "failure"}, []string{job.Outputs["price"], job.Outputs["conclusion"]})
+	require.Equal(t, []string{"0.74", "failure"}, []string{job.Outputs["price"], job.Outputs["conclusion"]})
 	c := s.cluster(id)
 	require.Equal(t, client.DESTROYED, c.Status)
 	require.Equal(t, 6*time.Hour, c.DestroyAt.Sub(c.AcceptedAt).Round(time.Minute), "the time to live and the extension")

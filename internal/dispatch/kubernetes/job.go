@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,15 @@ const (
 const group = 65532
 
 const tokenVolume, workVolume, tempVolume, cacheVolume, containerName = "token", "work", "tmp", "image-cache", "runner"
+
+// A sweep on IBM Cloud exchanges a token of its service account for the trusted profile that the variable names. The file is one of those that
+// IBM's SDK reads (go-sdk-core, core/container_authenticator.go).
+const (
+	profileVariable  = "IBMCLOUD_TRUSTED_PROFILE_ID"
+	profileVolume    = "iam-token"
+	profileTokenDir  = "/var/run/secrets/tokens"
+	profileTokenFile = "sa-token"
+)
 
 // jobName derives a DNS label from cluster, kind and number: clu_01J… becomes ocpctl-clu-01j…-create-3. A sweep gives its own id.
 func jobName(job dispatch.Job) (string, error) {
@@ -128,6 +138,15 @@ func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec 
 		runner.VolumeMounts = append(runner.VolumeMounts, corev1.VolumeMount{Name: cacheVolume, MountPath: cacheDir})
 		runner.Env = append(runner.Env, corev1.EnvVar{Name: dispatch.ImageCacheVariable, Value: cacheDir})
 	}
+	if job.Platform == "ibmcloud" && job.Kind == dispatch.KindSweep && c.has(profileVariable) { // every other attempt has an API key
+		sources := []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
+			Audience: "iam", Path: profileTokenFile, ExpirationSeconds: new(int64(3600)),
+		}}}
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: profileVolume, VolumeSource: corev1.VolumeSource{
+			Projected: &corev1.ProjectedVolumeSource{Sources: sources, DefaultMode: new(int32(0o440))}}})
+		runner := &spec.Containers[0]
+		runner.VolumeMounts = append(runner.VolumeMounts, corev1.VolumeMount{Name: profileVolume, MountPath: profileTokenDir, ReadOnly: true})
+	}
 	volumes, mounts := c.mounts()
 	spec.Volumes = append(spec.Volumes, volumes...)
 	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts, mounts...)
@@ -174,6 +193,14 @@ func (c *Config) env() []corev1.EnvVar {
 		all = append(all, corev1.EnvVar{Name: "HOME", Value: tempDir})
 	}
 	return all
+}
+
+// has reports that a variable is configured for runners, and not empty.
+func (c *Config) has(variable string) bool {
+	return slices.ContainsFunc(c.Env, func(pair string) bool {
+		value, is := strings.CutPrefix(pair, variable+"=")
+		return is && value != ""
+	})
 }
 
 // secretOf returns the secret with the attempt's token. The Job owns it, so it goes with the Job.

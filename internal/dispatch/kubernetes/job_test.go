@@ -86,6 +86,37 @@ func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
 	require.Equal(t, "3Gi", got.String())
 }
 
+func TestOnlyASweepOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
+	with := func(more ...string) Config {
+		c := settled()
+		c.Env = append(c.Env, more...)
+		require.NoError(t, c.complete())
+		return c
+	}
+	profile := "IBMCLOUD_TRUSTED_PROFILE_ID=Profile-1"
+	tokenOf := func(c Config, job dispatch.Job, platform string) string {
+		job.Platform = platform
+		made, err := c.jobOf(job)
+		require.NoError(t, err)
+		for _, v := range made.Spec.Template.Spec.Volumes {
+			if v.Projected != nil {
+				for _, m := range made.Spec.Template.Spec.Containers[0].VolumeMounts {
+					if m.Name == v.Name {
+						token := v.Projected.Sources[0].ServiceAccountToken
+						return m.MountPath + "/" + token.Path + " for " + token.Audience
+					}
+				}
+			}
+		}
+		return ""
+	}
+	require.Equal(t, "/var/run/secrets/tokens/sa-token for iam", tokenOf(with(profile), sweep(1), "ibmcloud"))
+	require.Empty(t, tokenOf(with(profile), sweep(1), "aws"))
+	require.Empty(t, tokenOf(with(profile), attempt(1, "create"), "ibmcloud"), "an install has an API key")
+	require.Empty(t, tokenOf(with(), sweep(1), "ibmcloud"))
+	require.Empty(t, tokenOf(with("IBMCLOUD_TRUSTED_PROFILE_ID="), sweep(1), "ibmcloud"))
+}
+
 func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg Config

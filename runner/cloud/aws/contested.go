@@ -13,6 +13,7 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	taggingtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -23,14 +24,14 @@ import (
 const iamLookups = 4
 
 // Contested lists what the destroyers of this cluster would find and delete although it has another cluster's mark. It searches as
-// they do: by each mark alone in the tagging API of every recorded region and of us-east-1, and through all roles and users of the
-// account, which the tagging API does not list reliably. An error means that the search was incomplete, so nothing is known.
+// they do: by each mark alone in the tagging API of every recorded region and of us-east-1, through all roles and users of the
+// account, which the tagging API does not list reliably, and by the records of its private zone. An error means that the search was incomplete, so nothing is known.
 func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	o := ownerOf(t)
 	found := map[string]string{}
-	regions := with(slices.Clone(regionsOf(t)), globalRegion)
+	regions := with(t.Regions(), globalRegion)
 	for _, region := range regions {
 		for _, mark := range o.searches() {
 			mappings, err := c.taggedWith(ctx, region, mark.key, mark.value)
@@ -43,6 +44,9 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 		}
 	}
 	if err := c.contestedIAM(ctx, o, found); err != nil {
+		return nil, err
+	}
+	if err := c.contestedRecords(ctx, t, o, found); err != nil {
 		return nil, err
 	}
 	out := make([]cloud.Contested, 0, len(found))
@@ -130,6 +134,62 @@ func (c *Client) contestedIAM(ctx context.Context, o owner, found map[string]str
 	}
 	return group.Wait()
 }
+
+// contestedRecords adds the public records that the installer's destroyer would delete although they lead to somebody else's load balancer. It
+// deletes every public record with the type and the name of a record in the cluster's private zone (openshift/installer
+// pkg/destroy/aws/aws.go), and another installation may have taken the name since our own public records were deleted.
+func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o owner, found map[string]string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	twins, err := c.privateRecords(ctx, t.Domain(), o)
+	if err != nil || len(twins) == 0 {
+		return err
+	}
+	public, err := c.publicZonesCalled(ctx, t.BaseDomain)
+	if err != nil {
+		return err
+	}
+	for _, z := range public {
+		records, err := c.recordsIn(ctx, z.id)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if host := o.leadsElsewhere(r, t.Domain()); host != "" && twins[kindAndName(r)] {
+				found["record "+undotted(r.Name)+" in zone "+z.id] = "it leads to " + host
+			}
+		}
+	}
+	return nil
+}
+
+// privateRecords are the records, by type and name, of the private zones that have the cluster's tags.
+func (c *Client) privateRecords(ctx context.Context, domain string, o owner) (map[string]bool, error) {
+	zones, err := c.zonesCalled(ctx, domain)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, z := range zones {
+		tags, err := c.zoneTags(ctx, z.id)
+		if err != nil && !absent(err) {
+			return nil, fmt.Errorf("read the tags of zone %s: %w", z.id, err)
+		}
+		if !z.private || o.claim(tags) != ours {
+			continue
+		}
+		records, err := c.recordsIn(ctx, z.id)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			found[kindAndName(r)] = true
+		}
+	}
+	return found, nil
+}
+
+func kindAndName(r r53types.ResourceRecordSet) string { return string(r.Type) + " " + undotted(r.Name) }
 
 // taggedWith asks the tagging API for everything that has, or once had, a tag.
 func (c *Client) taggedWith(ctx context.Context, region, key, value string) ([]taggingtypes.ResourceTagMapping, error) {

@@ -6,6 +6,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/stretchr/testify/require"
 
 	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
@@ -82,6 +84,36 @@ func TestAClusterThatTheControlPlaneNeverTaggedIsSomebodyElses(t *testing.T) {
 	found, err = stranger.client.Contested(t.Context(), stranger.target)
 	require.NoError(t, err)
 	require.Equal(t, []cloud.Contested{{ID: planted.ARN(), Mark: "no tag ClusterId=clu_stranger"}}, found)
+}
+
+// Our public records were deleted by a teardown that something else blocked, and another installation took the name. The private zone is still ours.
+func TestPublicRecordsThatLeadToSomebodyElsesLoadBalancerAreContested(t *testing.T) {
+	s := installed(t, "shop")
+	api, public := s.dns(t)
+	records, err := api.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: &public})
+	require.NoError(t, err)
+	for _, r := range records.ResourceRecordSets {
+		if *r.Name == "api.shop.labs.example.com." {
+			_, err := api.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &public, ChangeBatch: &r53types.ChangeBatch{
+				Changes: []r53types.Change{{Action: "DELETE", ResourceRecordSet: &r}},
+			}})
+			require.NoError(t, err)
+		}
+	}
+	found, err := s.client.Contested(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	s.alias(t, "api.shop.labs.example.com", "shop-zzzzz-ext-0123.elb.us-east-2.amazonaws.com.")
+	s.alias(t, "api.my-shop.labs.example.com", "my-shop-zzzzz-ext-0123.elb.us-east-2.amazonaws.com.")
+	found, err = s.client.Contested(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, []cloud.Contested{{ID: "record api.shop.labs.example.com in zone " + public, Mark: "it leads to shop-zzzzz-ext-0123.elb.us-east-2.amazonaws.com"}}, found)
+
+	for _, call := range []string{"route53:ListHostedZonesByName", "route53:ListResourceRecordSets", "route53:ListTagsForResource"} {
+		s.AWS.Refuse(call, 1, "AccessDenied")
+		_, err := s.client.Contested(t.Context(), s.target)
+		require.ErrorContains(t, err, "AccessDenied", call)
+	}
 }
 
 func TestRolesAndUsersAreLookedAtOneByOne(t *testing.T) {

@@ -62,3 +62,15 @@ func (c *Client) recordsIn(ctx context.Context, zoneID string) ([]types.Resource
 
 // undotted returns a DNS name without its final dot.
 func undotted(name *string) string { return strings.TrimSuffix(awssdk.ToString(name), ".") }
+
+func (c *Client) zoneTags(ctx context.Context, id string) (map[string]string, error) {
+	out, err := c.r53.ListTagsForResource(ctx, &route53.ListTagsForResourceInput{ResourceId: &id, ResourceType: types.TagResourceTypeHostedzone})
+	if err != nil || out.ResourceTagSet == nil {
+		return nil, err
+	}
+	tags := map[string]string{}
+	for _, t := range out.ResourceTagSet.Tags {
+		tags[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
+	}
+	return tags, nil
+}

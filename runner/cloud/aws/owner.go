@@ -43,15 +43,6 @@ func ownerOf(t cloud.Target) owner {
 	return o
 }
 
-// regionsOf returns the target's region and every recorded one.
-func regionsOf(t cloud.Target) []string {
-	regions := []string{t.Region}
-	for _, id := range t.Identities {
-		regions = with(regions, id.Region)
-	}
-	return regions
-}
-
 // with adds a value unless it is empty or already contained.
 func with(values []string, value string) []string {
 	if value == "" || slices.Contains(values, value) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -106,7 +105,7 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 		}}, nil
 	}
 	taken, err := c.inDNS(ctx, public, t.Domain())
-	return nameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records"), err
+	return cloud.NameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records"), err
 }
 
 // inDNS returns the names in use at and below a domain: zones with the name, and records in the public zones above it.
@@ -147,19 +146,7 @@ func (c *Client) checkCCONames(ctx context.Context, t cloud.Target) ([]cloud.Pro
 		if region != "" {
 			taken = append(taken, bucket)
 		}
-		problems = append(problems, nameInUse(taken, "the ccoctl name "+name+" is already in use", "try again: the next attempt uses another name")...)
+		problems = append(problems, cloud.NameInUse(taken, "the ccoctl name "+name+" is already in use", "try again: the next attempt uses another name")...)
 	}
 	return problems, nil
-}
-
-// nameInUse combines everything that is taken into one problem; none if nothing is taken.
-func nameInUse(taken []string, text, next string) []cloud.Problem {
-	if len(taken) == 0 {
-		return nil
-	}
-	slices.Sort(taken)
-	return []cloud.Problem{{
-		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
-		Message: fmt.Sprintf("%s (%s)", text, strings.Join(slices.Compact(taken), ", ")),
-	}}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Prepare makes nothing: the installer and ccoctl make everything themselves.
-func (c *Client) Prepare(context.Context, cloud.Target, string) error { return nil }
+func (c *Client) Prepare(context.Context, cloud.Target, string) (string, error) { return "", nil }
 
 // Detach ends nothing: what is left after AWS's destroyer has an exact name.
 func (c *Client) Detach(context.Context, cloud.Target) ([]string, error) { return nil, nil }

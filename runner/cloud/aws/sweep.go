@@ -54,7 +54,7 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 func (s *sweep) nodesGone(ctx context.Context, t cloud.Target) bool {
 	var left []string
 	for _, infraID := range s.owner.infraIDs {
-		for _, region := range regionsOf(t) {
+		for _, region := range t.Regions() {
 			found, err := s.instances(ctx, region, infraID)
 			if err != nil {
 				s.errs = append(s.errs, fmt.Errorf("look for instances of %s in %s: %w", infraID, region, err))

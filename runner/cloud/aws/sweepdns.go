@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 
@@ -42,18 +41,6 @@ func (s *sweep) zones(ctx context.Context, domain string) {
 	}
 }
 
-func (s *sweep) zoneTags(ctx context.Context, id string) (map[string]string, error) {
-	out, err := s.r53.ListTagsForResource(ctx, &route53.ListTagsForResourceInput{ResourceId: &id, ResourceType: r53types.TagResourceTypeHostedzone})
-	if err != nil || out.ResourceTagSet == nil {
-		return nil, err
-	}
-	tags := map[string]string{}
-	for _, t := range out.ResourceTagSet.Tags {
-		tags[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
-	}
-	return tags, nil
-}
-
 // publicRecords deletes our records from the base domain's zones, except those that still have a twin in a private zone: the
 // installer's destroy handles these pairs.
 func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
@@ -87,7 +74,7 @@ func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
 func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []string) {
 	records, err := s.recordsIn(ctx, z.id)
 	s.fail("sweep the records", err)
-	if whose := s.another(records, domain); whose != "" {
+	if whose := s.owner.another(records, domain); whose != "" {
 		s.refuse("%s in zone %s points to %s, which belongs to another cluster or to somebody", domain, z.id, whose)
 		return
 	}
@@ -105,19 +92,27 @@ func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []
 	}
 }
 
-// another returns what a record of our name points to if that is not ours: an api record points to a load balancer with one of our infraIDs,
-// and the wildcard of the applications to some load balancer. A cluster unknown to this installation, or a person, may use the same name, and
-// an install that failed because of that must not delete their records.
-func (s *sweep) another(records []r53types.ResourceRecordSet, domain string) string {
+// another returns what a record of our name points to if that is not ours.
+func (o owner) another(records []r53types.ResourceRecordSet, domain string) string {
 	for _, r := range records {
-		own, isOurs := strings.CutSuffix(undotted(r.Name), "."+domain)
-		if !isOurs || !slices.Contains(ownRecords, own) {
-			continue
-		}
-		host, addressed := pointsTo(r)
-		if addressed || strings.HasPrefix(own, "api") && !s.owner.begins(host, "-") {
+		if host := o.leadsElsewhere(r, domain); host != "" {
 			return host
 		}
+	}
+	return ""
+}
+
+// leadsElsewhere returns what a record of our name points to if that is not ours: an api record points to a load balancer with one of our
+// infraIDs, and the wildcard of the applications to some load balancer. A cluster unknown to this installation, or a person, may use the same
+// name, and an install that failed because of that must not delete their records.
+func (o owner) leadsElsewhere(r r53types.ResourceRecordSet, domain string) string {
+	own, isOurs := strings.CutSuffix(undotted(r.Name), "."+domain)
+	if !isOurs || !slices.Contains(ownRecords, own) {
+		return ""
+	}
+	host, addressed := pointsTo(r)
+	if addressed || strings.HasPrefix(own, "api") && !o.begins(host, "-") {
+		return host
 	}
 	return ""
 }

@@ -29,9 +29,10 @@ type Scene interface {
 
 	// Create makes a cluster as a runner does, and returns the target with what was recorded.
 	Create(t *testing.T, target cloud.Target) cloud.Target
-	// Destroy runs the installer's destroyer and ccoctl's delete, as a runner does before it calls Sweep.
-	Destroy(t *testing.T, target cloud.Target)
-	// LookAlikes makes things of others that resemble the target's, and returns their ids as leftovers and deletions name them.
+	// Destroy runs the installer's destroyer, if it may run, and ccoctl's delete, as a runner does before it calls Sweep.
+	Destroy(t *testing.T, target cloud.Target, destroyer bool)
+	// LookAlikes makes things of others that resemble the target's, and returns their ids as leftovers and deletions name them. Among them are a
+	// VPC called my-<infraID>-vpc, and what has a name that goes on where the target's infraID or ccoctl's name ends.
 	LookAlikes(t *testing.T, target cloud.Target) (ids []string)
 
 	// Left lists everything in the cloud that mentions the text: one line each, with its type first, and its id.
@@ -52,7 +53,7 @@ func Run(t *testing.T, start func(t *testing.T) Scene) {
 		"a life leaves nothing, and touches nobody else's":           life,
 		"what was not answered is a finding":                         refused,
 		"a busy cloud gives the same answers":                        busy,
-		"limits tell usage and need":                                 quotas,
+		"limits tell usage and need, and its end gives all back":     quotas,
 		"machines are stopped and started, and no one else's":        power,
 		"preparing twice makes one thing":                            prepare,
 		"nothing is swept of which nothing was recorded":             unrecorded,
@@ -141,17 +142,7 @@ func life(t *testing.T, s Scene) {
 		require.NotContains(t, foreign, left.ID, "nobody else's is counted")
 	}
 
-	s.Destroy(t, target)
-	until := time.Now().Add(30 * time.Second)
-	for pass = s.Client().Verify(t.Context(), target); !pass.Clean && time.Now().Before(until); pass = s.Client().Verify(t.Context(), target) {
-		deleted, err := s.Client().Sweep(t.Context(), target)
-		require.NoError(t, err)
-		for _, id := range foreign {
-			require.NotContains(t, deleted, id)
-		}
-	}
-	require.Empty(t, pass.Leftovers)
-	require.True(t, pass.Clean)
+	teardown(t, s, target, foreign)
 	require.Empty(t, without(s.Left(infraID), foreign), "counted by the stand-in")
 	require.Empty(t, without(s.Left(ccoName), foreign), "counted by the stand-in")
 	for _, id := range foreign {
@@ -160,6 +151,32 @@ func life(t *testing.T, s Scene) {
 	deleted, err := s.Client().Sweep(t.Context(), target)
 	require.NoError(t, err, "again, and nothing is there")
 	require.Empty(t, deleted)
+}
+
+// teardown removes a cluster in a runner's order: what others own too stops it, and what only mentions the cluster stops the destroyer that
+// would take it.
+func teardown(t *testing.T, s Scene, target cloud.Target, foreign []string) {
+	t.Helper()
+	contested, err := s.Client().Contested(t.Context(), target)
+	require.NoError(t, err)
+	for _, c := range contested {
+		require.True(t, c.Mention, "nobody else has a mark on it: %+v", c)
+	}
+	deleted, err := s.Client().Detach(t.Context(), target)
+	require.NoError(t, err)
+	s.Destroy(t, target, len(contested) == 0)
+	until := time.Now().Add(30 * time.Second)
+	var pass contract.Pass
+	for pass = s.Client().Verify(t.Context(), target); !pass.Clean && time.Now().Before(until); pass = s.Client().Verify(t.Context(), target) {
+		swept, err := s.Client().Sweep(t.Context(), target)
+		require.NoError(t, err)
+		deleted = append(deleted, swept...)
+	}
+	require.Empty(t, pass.Leftovers)
+	require.True(t, pass.Clean)
+	for _, id := range foreign {
+		require.NotContains(t, deleted, id)
+	}
 }
 
 // without leaves out the lines that mention one of the ids.
@@ -223,7 +240,8 @@ func quotas(t *testing.T, s Scene) {
 	before, err := s.Client().Quotas(t.Context(), target, plan)
 	require.NoError(t, err)
 	require.NotEmpty(t, before)
-	s.Create(t, target)
+	target = s.Create(t, target)
+	_, group := newest(target)
 	after, err := s.Client().Quotas(t.Context(), s.Target("bank"), plan)
 	require.NoError(t, err)
 	grew := false
@@ -236,8 +254,14 @@ func quotas(t *testing.T, s Scene) {
 		require.GreaterOrEqual(t, q.Need, q.Lasting, q)
 		require.Equal(t, before[i].Code, q.Code, "always in the same order")
 		grew = grew || q.Used > before[i].Used
+		more, told := float64(q.Used-before[i].Used), q.UsedBy[target.Cluster]+q.UsedIn[group]
+		require.InDelta(t, more, told, more/5, "but for the default group of its VPC, the cluster's share is told; else its reservation counts beside it: %+v", q)
 	}
 	require.True(t, grew, "a cluster uses something")
+	teardown(t, s, target, nil)
+	after, err = s.Client().Quotas(t.Context(), target, plan)
+	require.NoError(t, err)
+	require.Equal(t, before, after, "and nothing after its end")
 }
 
 func power(t *testing.T, s Scene) {
@@ -272,13 +296,17 @@ func become(t *testing.T, s Scene, target cloud.Target, state string) (machines 
 
 func prepare(t *testing.T, s Scene) {
 	target := s.Target("shop")
-	require.NoError(t, s.Client().Prepare(t.Context(), target, "shop-abcdefghij"))
+	first, err := s.Client().Prepare(t.Context(), target, "shop-abcdefghij")
+	require.NoError(t, err)
 	once := s.Left("shop-abcdefghij")
-	require.NoError(t, s.Client().Prepare(t.Context(), target, "shop-abcdefghij"))
+	require.Equal(t, len(once) == 0, first == "", "a group that is made has an id")
+	again, err := s.Client().Prepare(t.Context(), target, "shop-abcdefghij")
+	require.NoError(t, err)
+	require.Equal(t, first, again)
 	require.Equal(t, once, s.Left("shop-abcdefghij"))
 	target.Identities = []contract.Identity{{CCOName: "shop-abcdefghij", Account: target.Account, Region: target.Region}}
 	require.Equal(t, len(once) == 0, s.Client().Verify(t.Context(), target).Clean, "what was prepared is counted")
-	_, err := s.Client().Sweep(t.Context(), target)
+	_, err = s.Client().Sweep(t.Context(), target)
 	require.NoError(t, err)
 	require.Empty(t, s.Left("shop-abcdefghij"))
 }

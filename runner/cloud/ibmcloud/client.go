@@ -50,15 +50,14 @@ type Client struct {
 	search     *globalsearchv2.GlobalSearchV2
 	tagging    *globaltaggingv1.GlobalTaggingV1
 
-	mu      sync.Mutex
-	vpcs    map[string]*vpcv1.VpcV1 // by region
-	started map[string]time.Time    // when this client started an instance
+	mu   sync.Mutex
+	vpcs map[string]*vpcv1.VpcV1 // by region
 }
 
 // pace is how long the client waits.
 type pace struct {
 	retry  time.Duration // before the second try of a request; it doubles
-	poll   time.Duration // between two looks at what is being deleted or made
+	poll   time.Duration // at most, between two looks at what is being deleted or made
 	settle time.Duration // until one stage of deletions is over
 }
 
@@ -69,7 +68,7 @@ func New(_ context.Context, region string, keys cloud.Keys, env func(string) str
 }
 
 func newClient(region string, keys cloud.Keys, env func(string) string, waits pace) (*Client, error) {
-	c := &Client{region: region, at: access.Addresses(env), pace: waits, vpcs: map[string]*vpcv1.VpcV1{}, started: map[string]time.Time{}}
+	c := &Client{region: region, at: access.Addresses(env), pace: waits, vpcs: map[string]*vpcv1.VpcV1{}}
 	c.web = newHTTPClient(waits.retry)
 	var err error
 	if c.limits, err = limitsOf(env(limitsVariable)); err != nil {

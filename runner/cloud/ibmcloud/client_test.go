@@ -45,6 +45,7 @@ func TestATrustedProfileOfThePodIsEnoughForOurCalls(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, problems, 1)
 	require.Equal(t, "NoAPIKey", problems[0].Code, "but not for an install")
+	require.Contains(t, problems[0].Next, "(clouds.ibmcloud.credentials_ref)")
 	require.True(t, problems[0].Block)
 
 	_, err = ibmcloud.New(t.Context(), region, cloud.Keys{}, s.env())
@@ -115,15 +116,17 @@ func TestATokenThatIsNotFoundIsNoResourceThatIsGone(t *testing.T) {
 func TestWhatWasThrottledIsRepeatedAndACreateThatFailedIsNot(t *testing.T) {
 	s := newScene(t)
 	s.Throttle("rc:create_resource_group", 2, 0)
-	require.NoError(t, s.client.Prepare(t.Context(), s.target, myCCO))
+	_, err := s.client.Prepare(t.Context(), s.target, myCCO)
+	require.NoError(t, err)
 	require.Equal(t, 3, s.Calls()["rc:create_resource_group"].Calls)
 
 	s.Refuse("rc:create_resource_group", 1, standin.Lost)
-	require.NoError(t, s.client.Prepare(t.Context(), s.target, "another"), "it is there, whatever the answer was")
+	_, err = s.client.Prepare(t.Context(), s.target, "another")
+	require.NoError(t, err, "it is there, whatever the answer was")
 	require.Equal(t, 4, s.Calls()["rc:create_resource_group"].Calls)
 
 	s.Refuse("vpc:list_instances", 3, standin.Broken)
-	_, err := s.client.Machines(t.Context(), s.target)
+	_, err = s.client.Machines(t.Context(), s.target)
 	require.NoError(t, err)
 	require.Equal(t, 4, s.Calls()["vpc:list_instances"].Calls)
 }

@@ -1,63 +1,111 @@
 package ibmcloud_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/runner"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/cloudtest"
 )
 
+func TestMain(m *testing.M) { installertest.Main(m) }
+
 func TestIBMCloudIsACloud(t *testing.T) {
-	cloudtest.Run(t, func(t *testing.T) cloudtest.Scene { return conforming{newScene(t)} })
+	cloudtest.Run(t, func(t *testing.T) cloudtest.Scene {
+		w := installertest.StartIBMCloud(t)
+		c := &conforming{World: w, scene: &scene{Server: w.IBM, auth: &core.IamAuthenticator{ApiKey: installertest.IBMKey, URL: w.IBM.URL("iam", "")}}, requests: t.TempDir(), t: t}
+		c.client = c.as(t, installertest.IBMKey)
+		secret := filepath.Join(t.TempDir(), "pull-secret.json")
+		require.NoError(t, os.WriteFile(secret, []byte(installertest.PullSecret), 0o600))
+		c.tool("oc", "adm", "release", "extract", "--credentials-requests", "--cloud=ibmcloud", "--from="+release.Image("4.20.3"), "--registry-config="+secret, "--to="+c.requests)
+		return c
+	})
 }
 
-// conforming is a scene for the suite that every cloud passes.
-type conforming struct{ *scene }
-
-func (c conforming) Client() runner.Cloud { return c.client }
-
-func (c conforming) Stranger(t *testing.T) runner.Cloud { return c.as(t, "unknown") }
-
-func (c conforming) Target(name string) cloud.Target {
-	target := c.target
-	target.Name, target.Cluster, target.Identities = name, "clu_"+name, nil
-	return target
+// conforming is a scene for the suite that every cloud passes, with the programs that make clusters and remove them.
+type conforming struct {
+	*installertest.World
+	*scene
+	requests string // folder with the operators' requests
+	t        *testing.T
 }
 
-func (conforming) Plan() cloud.Plan {
+func (c *conforming) tool(name string, args ...string) {
+	c.t.Helper()
+	out := c.Tool(c.t, name, c.t.TempDir(), args...)
+	require.Zero(c.t, out.Code, out.Stderr)
+}
+
+func (c *conforming) Client() runner.Cloud { return c.client }
+
+func (c *conforming) Stranger(t *testing.T) runner.Cloud { return c.as(t, "unknown") }
+
+func (c *conforming) Target(name string) cloud.Target {
+	return cloud.Target{Region: region, Name: name, BaseDomain: domain, Cluster: "clu_" + name, Installation: "test", Account: account}
+}
+
+func (*conforming) Plan() cloud.Plan {
 	return cloud.Plan{Zones: []string{"us-east-1"}, Machines: []cloud.Machines{{Type: "bx2-4x16", Lasting: 3, Transient: 1}}}
 }
 
-func (c conforming) Create(t *testing.T, target cloud.Target) cloud.Target {
-	infraID, ccoName := target.Name+"-x7k2p", target.Name+"-b2c3d4e5f6"
-	c.cluster(t, infraID, ccoName, target.Name)
-	for _, r := range c.Resources(infraID + "-worker") { // the suite's cluster has none
-		require.NoError(t, c.Free(r.ID))
+func (c *conforming) Create(t *testing.T, target cloud.Target) cloud.Target {
+	id := contract.Identity{CCOName: target.Name + "-b2c3d4e5f6", Account: account, Region: region}
+	var err error
+	id.ResourceGroupID, err = c.client.Prepare(t.Context(), target, id.CCOName)
+	require.NoError(t, err)
+	cc, dir := t.TempDir(), installertest.Dir(t, installertest.IBMConfig(target.Name, id.CCOName, 0))
+	c.tool("ccoctl", "ibmcloud", "create-service-id", "--name", id.CCOName, "--credentials-requests-dir", c.requests, "--output-dir", cc, "--resource-group-name", id.CCOName)
+	c.Must(t, dir, "create manifests")
+	files, err := filepath.Glob(filepath.Join(cc, "manifests", "*"))
+	require.NoError(t, err)
+	for _, file := range files {
+		require.NoError(t, os.Rename(file, filepath.Join(dir, "manifests", filepath.Base(file))))
 	}
-	target.Identities = []contract.Identity{{InfraID: infraID, CCOName: ccoName, Account: account, Region: region}}
+	c.Must(t, dir, "create ignition-configs")
+	raw, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
+	require.NoError(t, err)
+	var m struct{ InfraID, ClusterID string }
+	require.NoError(t, json.Unmarshal(raw, &m))
+	id.InfraID, id.ClusterUUID, id.Metadata = m.InfraID, m.ClusterID, string(raw)
+	c.Must(t, dir, "create cluster")
+	target.Identities = []contract.Identity{id}
 	return target
 }
 
-// Destroy does nothing, as a destroyer that was killed at once: the sweep has everything to do.
-func (conforming) Destroy(*testing.T, cloud.Target) {}
+func (c *conforming) Destroy(t *testing.T, target cloud.Target, destroyer bool) {
+	for _, id := range target.Identities {
+		if destroyer {
+			work := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(work, "metadata.json"), []byte(id.Metadata), 0o600))
+			c.Must(t, work, "destroy cluster")
+		}
+		c.tool("ccoctl", "ibmcloud", "delete-service-id", "--name", id.CCOName, "--credentials-requests-dir", c.requests, "--force")
+	}
+}
 
-// LookAlikes makes two whole clusters. One whose infraID ends with ours is not among them: the installer's destroyer would take it, so a teardown
-// does not begin (Contested), and the count names it.
-func (c conforming) LookAlikes(t *testing.T, target cloud.Target) (ids []string) {
+// LookAlikes also makes two whole clusters, of which the installer's destroyer would take every part with a name.
+func (c *conforming) LookAlikes(t *testing.T, target cloud.Target) (ids []string) {
 	before := map[string]bool{}
 	for _, r := range c.Resources("") {
 		before[r.ID] = true
 	}
-	infraID := target.Identities[0].InfraID
+	infraID, ccoName := target.Identities[0].InfraID, target.Identities[0].CCOName
 	for i, each := range []string{infraID + "q", infraID + "-q8w2z"} {
 		c.cluster(t, each, fmt.Sprintf("alike%d-b2c3d4e5f6", i), fmt.Sprintf("alike%d", i))
 	}
+	c.vpcObject(t, "vpc", "my-"+infraID+"-vpc", "", "")
+	c.serviceID(t, ccoName+"x-openshift-ingress", c.group(t, ccoName+"x"))
 	for _, r := range c.Resources("") {
 		if !before[r.ID] {
 			ids = append(ids, r.ID)
@@ -66,7 +114,7 @@ func (c conforming) LookAlikes(t *testing.T, target cloud.Target) (ids []string)
 	return ids
 }
 
-func (c conforming) Left(text string) (lines []string) {
+func (c *conforming) Left(text string) (lines []string) {
 	for _, r := range c.Resources(text) {
 		kind := r.Type
 		if kind == "dns-record" {
@@ -77,11 +125,11 @@ func (c conforming) Left(text string) (lines []string) {
 	return lines
 }
 
-func (c conforming) Refuse() { c.Server.Refuse("vpc:list_instances", -1, standin.Denied) }
+func (c *conforming) Refuse() { c.Server.Refuse("vpc:list_instances", -1, standin.Denied) }
 
-func (c conforming) Answer() { c.Lift("vpc:list_instances") }
+func (c *conforming) Answer() { c.Lift("vpc:list_instances") }
 
-func (c conforming) Busy() {
+func (c *conforming) Busy() {
 	c.Pages(2)
 	c.Throttle("*", 0, 7)
 }

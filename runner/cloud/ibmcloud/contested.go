@@ -10,8 +10,9 @@ import (
 )
 
 // Contested lists what a teardown of this cluster would delete although it belongs to somebody else: resources in the cluster's resource groups,
-// or with one of its names, that have another cluster's tag; and resources that only mention an infraID in their name, because the
-// installer's destroyer takes every name that contains it. An error means that the search was incomplete, so nothing is known.
+// or with one of its names, that have another cluster's tag; and, as mentions, resources with an infraID somewhere in their name and records of
+// the cluster's domain that lead to somebody else's load balancer, because the installer's destroyer takes every name that contains it. An
+// error means that the search was incomplete, so nothing is known.
 func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
@@ -27,8 +28,8 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]string{}
-	for _, region := range regionsOf(t) {
+	found := map[string]cloud.Contested{}
+	for _, region := range t.Regions() {
 		for _, k := range destroyed {
 			objects, err := c.objectsIn(ctx, region, k)
 			if err != nil {
@@ -39,7 +40,8 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 				case o.owns(obj):
 					crns = with(crns, obj.CRN)
 				case o.mentions(obj.Name) && !obj.going():
-					found[cmp.Or(obj.CRN, obj.ID)] = "resource group " + cmp.Or(obj.Group.Name, obj.Group.ID, "unknown")
+					id := cmp.Or(obj.CRN, obj.ID)
+					found[id] = cloud.Contested{ID: id, Mark: "resource group " + cmp.Or(obj.Group.Name, obj.Group.ID, "unknown"), Mention: true}
 				}
 			}
 		}
@@ -49,13 +51,22 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 		return nil, err
 	}
 	for crn, its := range tags {
-		if mark := o.foreignMark(its); mark != "" {
-			found[crn] = mark
+		mark, err := c.foreignMark(ctx, o, its)
+		if err != nil {
+			return nil, err
+		}
+		if mark != "" {
+			found[crn] = cloud.Contested{ID: crn, Mark: mark}
+		}
+	}
+	if len(o.infraIDs) > 0 { // without one, no destroyer runs
+		if err := c.contestedRecords(ctx, t, o, found); err != nil {
+			return nil, err
 		}
 	}
 	out := make([]cloud.Contested, 0, len(found))
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		out = append(out, cloud.Contested{ID: id, Mark: found[id]})
+		out = append(out, found[id])
 	}
 	return out, nil
 }

@@ -36,7 +36,7 @@ func (c *Client) Detach(ctx context.Context, t cloud.Target) ([]string, error) {
 
 func (s *sweep) detachNetworks(ctx context.Context, t cloud.Target) {
 	var found []regional
-	for _, region := range regionsOf(t) {
+	for _, region := range t.Regions() {
 		all, err := s.objectsIn(ctx, region, vpcs)
 		s.fail("look for VPCs", err)
 		ours := slices.DeleteFunc(all, func(obj object) bool { return !s.owner.owns(obj) })

@@ -10,6 +10,9 @@ import (
 	"github.com/IBM/networking-go-sdk/dnssvcsv1"
 	"github.com/IBM/networking-go-sdk/zonesv1"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 // zone is a zone of Internet Services, which is public, or of DNS Services, which is private.
@@ -34,6 +37,29 @@ func activeZones(all []zone, domain string) (found []zone) {
 		}
 	}
 	return found
+}
+
+// domainZones are the zones of a base domain in the service where the installer makes a cluster's records.
+type domainZones struct {
+	private bool
+	service string // what it is called
+	active  []zone // those of the base domain
+	public  []zone // all of Internet Services; empty for the other service
+	records func(context.Context, zone) ([]record, error)
+}
+
+// domainZones looks in Internet Services for a published cluster and in DNS Services for an internal one. If it is not known which one it is, it
+// looks in DNS Services if there is no zone in Internet Services.
+func (c *Client) domainZones(ctx context.Context, t cloud.Target) (domainZones, error) {
+	if t.Publish != contract.PublishInternal {
+		all, err := c.publicZones(ctx)
+		found := domainZones{service: "Internet Services", active: activeZones(all, t.BaseDomain), public: all, records: c.publicRecords}
+		if err != nil || len(found.active) > 0 || t.Publish == contract.PublishExternal {
+			return found, err
+		}
+	}
+	all, err := c.privateZones(ctx)
+	return domainZones{private: true, service: "DNS Services", active: activeZones(all, t.BaseDomain), records: c.privateRecords}, err
 }
 
 // publicZones lists the zones of all instances of Internet Services. One instance that does not answer makes it an error: it may have the
@@ -78,7 +104,7 @@ func (c *Client) privateZones(ctx context.Context) ([]zone, error) {
 }
 
 func (c *Client) zonesOf(ctx context.Context, what, service string, zones func(context.Context, resource) ([]zone, error), idOf func(resource) string) ([]zone, error) {
-	found, err := c.resources(ctx, what, resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: &service})
+	found, err := c.resources(ctx, what, resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: &service, State: new("active")})
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +112,6 @@ func (c *Client) zonesOf(ctx context.Context, what, service string, zones func(c
 	defer cancel()
 	var all []zone
 	for _, instance := range found {
-		if instance.State != "active" {
-			continue
-		}
 		its, err := zones(ctx, instance)
 		if err != nil {
 			return nil, err

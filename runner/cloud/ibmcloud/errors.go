@@ -99,3 +99,13 @@ func absent(err error) bool {
 
 // forbidden reports that the call was refused because a permission is missing.
 func forbidden(err error) bool { return status(err) == http.StatusForbidden }
+
+// unreadable reports that the service will not show one resource to these credentials. The list that named it has everybody's: what we may not
+// read is not what we made, and must not stop what is ours.
+func unreadable(err error) bool {
+	switch status(err) {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
+}

@@ -47,7 +47,7 @@ func TestEachLeakIsCountedAndSwept(t *testing.T) {
 			for i := range 25 {
 				s.record(t, "other"+strconv.Itoa(i)+"."+domain, "elsewhere.example.com")
 			}
-			s.record(t, "*.apps.shop."+domain, "gone.lb.appdomain.cloud")
+			s.record(t, "*.apps.shop."+domain, host("gone"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

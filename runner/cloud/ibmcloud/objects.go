@@ -3,7 +3,6 @@ package ibmcloud
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/vpc-go-sdk/vpcv1"
@@ -13,14 +12,13 @@ import (
 type object struct {
 	kind kind
 
-	ID      string    `json:"id"`
-	CRN     string    `json:"crn"`
-	Name    string    `json:"name"`
-	Created time.Time `json:"created_at"`
-	Group   named     `json:"resource_group"`
-	VPC     named     `json:"vpc"`
-	Zone    named     `json:"zone"`
-	Profile named     `json:"profile"`
+	ID      string `json:"id"`
+	CRN     string `json:"crn"`
+	Name    string `json:"name"`
+	Group   named  `json:"resource_group"`
+	VPC     named  `json:"vpc"`
+	Zone    named  `json:"zone"`
+	Profile named  `json:"profile"`
 
 	Status       string `json:"status"`
 	Lifecycle    string `json:"lifecycle_state"`
@@ -83,6 +81,12 @@ var (
 	}, func(ctx context.Context, api *vpcv1.VpcV1, id string) (*core.DetailedResponse, error) {
 		return api.DeleteEndpointGatewayWithContext(ctx, &vpcv1.DeleteEndpointGatewayOptions{ID: &id})
 	}}
+	interfaces = kind{"virtual network interface", "virtual_network_interfaces", func(ctx context.Context, api *vpcv1.VpcV1, start *string) (any, *core.DetailedResponse, error) {
+		return api.ListVirtualNetworkInterfacesWithContext(ctx, &vpcv1.ListVirtualNetworkInterfacesOptions{Start: start, Limit: full})
+	}, func(ctx context.Context, api *vpcv1.VpcV1, id string) (*core.DetailedResponse, error) {
+		_, response, err := api.DeleteVirtualNetworkInterfacesWithContext(ctx, &vpcv1.DeleteVirtualNetworkInterfacesOptions{ID: &id})
+		return response, err
+	}}
 	volumes = kind{"volume", "volumes", func(ctx context.Context, api *vpcv1.VpcV1, start *string) (any, *core.DetailedResponse, error) {
 		return api.ListVolumesWithContext(ctx, &vpcv1.ListVolumesOptions{Start: start, Limit: full})
 	}, func(ctx context.Context, api *vpcv1.VpcV1, id string) (*core.DetailedResponse, error) {
@@ -129,7 +133,7 @@ var full = core.Int64Ptr(pageSize)
 
 // kinds are all kinds that a cluster has, in the order in which they can be deleted. What is missing here and in the cluster's resource group
 // is found there by the resource controller.
-var kinds = []kind{instances, loadBalancers, snapshots, endpointGateways, volumes, subnets, publicGateways, floatingIPs, securityGroups, images, sshKeys, vpcs}
+var kinds = []kind{instances, loadBalancers, snapshots, endpointGateways, interfaces, volumes, subnets, publicGateways, floatingIPs, securityGroups, images, sshKeys, vpcs}
 
 // objectsIn lists every object of a kind in a region, everybody's: load balancers and volumes have no filter, and a name none but an exact one.
 func (c *Client) objectsIn(ctx context.Context, region string, k kind) ([]object, error) {

@@ -38,10 +38,11 @@ type owner struct {
 	groups  map[string]string // ids of our resource groups that exist, and their names
 	vpcs    map[string]bool   // ids of our VPCs that exist
 	subnets map[string]bool   // ids of the subnets in them
+	known   map[string]bool   // whether a cluster exists that has another infraID, as far as it was asked
 }
 
 func ownerOf(t cloud.Target) *owner {
-	o := &owner{groups: map[string]string{}, vpcs: map[string]bool{}, subnets: map[string]bool{}}
+	o := &owner{groups: map[string]string{}, vpcs: map[string]bool{}, subnets: map[string]bool{}, known: map[string]bool{}}
 	if t.Cluster != "" {
 		o.cluster = tagkey.IBM(tagkey.ClusterID, t.Cluster)
 	}
@@ -52,15 +53,6 @@ func ownerOf(t cloud.Target) *owner {
 		o.infraIDs, o.ccoNames = with(o.infraIDs, id.InfraID), with(o.ccoNames, id.CCOName)
 	}
 	return o
-}
-
-// regionsOf returns the target's region and every recorded one.
-func regionsOf(t cloud.Target) []string {
-	regions := with(nil, t.Region)
-	for _, id := range t.Identities {
-		regions = with(regions, id.Region)
-	}
-	return regions
 }
 
 // with adds a value unless it is empty or already contained.
@@ -98,34 +90,4 @@ func (o *owner) owns(obj object) bool {
 // an operator begins with openshift-.
 func (o *owner) serviceIDNamed(name string) bool {
 	return slices.ContainsFunc(o.ccoNames, func(ccoName string) bool { return strings.HasPrefix(name, ccoName+"-openshift-") })
-}
-
-// foreignMark returns a tag by which another cluster or another installation owns the resource; empty if there is none.
-func (o *owner) foreignMark(tags []string) string {
-	for _, tag := range slices.Sorted(slices.Values(tags)) {
-		tag = strings.ToLower(tag)
-		key, value, pair := strings.Cut(tag, ":")
-		infraID, isDisk := strings.CutPrefix(key, diskTag)
-		if !isDisk {
-			var isRegistry bool
-			if infraID, isRegistry = strings.CutPrefix(key, registryTag); !isRegistry {
-				infraID = ""
-			}
-		}
-		foreign := false
-		switch {
-		case key == strings.ToLower(tagkey.ClusterID) && pair:
-			foreign = o.cluster != "" && tag != o.cluster
-		case key == strings.ToLower(tagkey.Installation) && pair:
-			foreign = o.installation != "" && tag != o.installation
-		case infraID != "":
-			foreign = value == tagkey.Owned && !slices.Contains(o.infraIDs, infraID)
-		case !pair && infraTag.MatchString(tag):
-			foreign = !slices.Contains(o.infraIDs, tag)
-		}
-		if foreign {
-			return tag
-		}
-	}
-	return ""
 }

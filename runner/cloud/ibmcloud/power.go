@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 
@@ -18,7 +17,7 @@ import (
 // cluster and of this installation or, without a tag of any cluster, if it is in the cluster's resource group: tags are attached after a
 // machine is made.
 //
-// Started is when this client started the machine or, if it did not, when it was made: IBM Cloud does not tell when it was last started.
+// Started stays empty: IBM Cloud does not tell it.
 func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error) {
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {
@@ -47,21 +46,25 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 		if err != nil {
 			return nil, err
 		}
+		ours, err := c.ownsMachine(ctx, o, tags, inGroup, t)
+		if err != nil {
+			return nil, err
+		}
 		machines = append(machines, cloud.Machine{
-			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Started: c.startOf(i),
-			Ours: o.ownsMachine(tags, inGroup, t),
+			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Ours: ours,
 		})
 	}
 	return machines, nil
 }
 
 // ownsMachine decides by the tags if there are any of a cluster, and by the resource group otherwise.
-func (o *owner) ownsMachine(tags []string, inGroup bool, t cloud.Target) bool {
+func (c *Client) ownsMachine(ctx context.Context, o *owner, tags []string, inGroup bool, t cloud.Target) (bool, error) {
 	tagged := slices.ContainsFunc(tags, func(tag string) bool { return strings.HasPrefix(tag, strings.ToLower(tagkey.ClusterID)+":") })
-	if !tagged {
-		return inGroup && o.foreignMark(tags) == ""
+	if tagged || !inGroup {
+		return slices.Contains(tags, o.cluster) && slices.Contains(tags, tagkey.IBM(tagkey.Installation, t.Installation)), nil
 	}
-	return slices.Contains(tags, o.cluster) && slices.Contains(tags, tagkey.IBM(tagkey.Installation, t.Installation))
+	mark, err := c.foreignMark(ctx, o, tags)
+	return mark == "", err
 }
 
 // change is an action of an instance, and the states in which it needs none.
@@ -108,22 +111,8 @@ func (c *Client) SetRunning(ctx context.Context, t cloud.Target, ids []string, r
 func (c *Client) act(ctx context.Context, api *vpcv1.VpcV1, id, action string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	done, err := got(api.CreateInstanceActionWithContext(ctx, &vpcv1.CreateInstanceActionOptions{InstanceID: &id, Type: &action}))
-	if err == nil && action == starting.action && done.CreatedAt != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.started[id] = time.Time(*done.CreatedAt)
-	}
+	_, err := got(api.CreateInstanceActionWithContext(ctx, &vpcv1.CreateInstanceActionOptions{InstanceID: &id, Type: &action}))
 	return err
-}
-
-func (c *Client) startOf(i object) time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at := c.started[i.ID]; at.After(i.Created) {
-		return at
-	}
-	return i.Created
 }
 
 // newest returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.

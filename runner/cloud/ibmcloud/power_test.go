@@ -28,7 +28,7 @@ func TestMachinesAreStoppedAndStarted(t *testing.T) {
 	for _, m := range all {
 		require.True(t, m.Ours)
 		require.Equal(t, cloud.MachineRunning, m.State)
-		require.False(t, m.Started.IsZero())
+		require.Zero(t, m.Started, "IBM Cloud does not tell it, and what one attempt remembers the next does not know")
 		ids = append(ids, m.ID)
 		if m.ControlPlane {
 			controlPlane++

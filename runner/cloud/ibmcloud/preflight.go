@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/IBM/go-sdk-core/v5/core"
-	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -25,7 +24,6 @@ func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceT
 		func(context.Context) ([]cloud.Problem, error) { return c.checkKey(), nil },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkAccount(ctx, t.Account) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkDomain(ctx, t) },
-		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkNames(ctx, t) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkZones(ctx, t.Region, zones) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkTypes(ctx, t.Region, instanceTypes) },
 	} {
@@ -60,7 +58,7 @@ func (c *Client) checkKey() []cloud.Problem {
 	}
 	return []cloud.Problem{{
 		Code: "NoAPIKey", Block: true, Whose: contract.WhoseOurs, Message: "the runner has a trusted profile, but openshift-install and ccoctl accept only an API key",
-		Next: "ask an administrator of this installation to set a reference to an API key (cloud_credentials_ref), or IC_API_KEY of the runner",
+		Next: "ask an administrator of this installation to set a reference to an API key (clouds.ibmcloud.credentials_ref)",
 	}}
 }
 
@@ -85,35 +83,26 @@ func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem
 
 // checkDomain looks for the base domain's zone, and for anything at and below the cluster's own name in it.
 func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
-	public, err := c.publicZones(ctx)
+	zones, err := c.domainZones(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	exact, listed := activeZones(public, t.BaseDomain), c.publicRecords
-	if len(exact) == 0 {
-		private, err := c.privateZones(ctx)
-		if err != nil {
-			return nil, err
-		}
-		exact, listed = activeZones(private, t.BaseDomain), c.privateRecords
-	}
-	switch len(exact) {
+	switch len(zones.active) {
 	case 0:
 		return []cloud.Problem{{
-			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs,
-			Message: fmt.Sprintf("neither Internet Services nor DNS Services of this account have an active zone for %s", t.BaseDomain),
-			Next:    "choose another base domain, or ask the DNS administrator to create the zone",
+			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs, Message: zones.missing(t),
+			Next: "choose another base domain, or ask the DNS administrator to create the zone",
 		}}, nil
 	case 1:
 	default:
 		return []cloud.Problem{{
 			Code: "ZoneAmbiguous", Block: true, Whose: contract.WhoseOurs,
-			Message: fmt.Sprintf("%d instances have an active zone for %s, and the installer does not say which one it uses", len(exact), t.BaseDomain),
+			Message: fmt.Sprintf("%d instances of %s have an active zone for %s, and the installer does not say which one it uses", len(zones.active), zones.service, t.BaseDomain),
 			Next:    "ask the DNS administrator to delete all but one of the zones",
 		}}, nil
 	}
-	problems := shadowed(public, exact[0])
-	records, err := listed(ctx, exact[0])
+	problems := shadowed(zones.public, zones.active[0])
+	records, err := zones.records(ctx, zones.active[0])
 	if err != nil {
 		return problems, err
 	}
@@ -123,7 +112,16 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 			taken = append(taken, name)
 		}
 	}
-	return append(problems, nameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records")...), nil
+	return append(problems, cloud.NameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records")...), nil
+}
+
+// missing says that there is no zone for the base domain where the installer looks for one.
+func (z domainZones) missing(t cloud.Target) string {
+	switch t.Publish {
+	case contract.PublishInternal, contract.PublishExternal:
+		return fmt.Sprintf("%s of this account has no active zone for %s, and a cluster with publish: %s needs one there", z.service, t.BaseDomain, t.Publish)
+	}
+	return "neither Internet Services nor DNS Services of this account has an active zone for " + t.BaseDomain
 }
 
 // shadowed warns about zones that the installer's destroyer may take for the cluster's: it takes the last one whose name the base domain
@@ -143,56 +141,5 @@ func shadowed(all []zone, ours zone) []cloud.Problem {
 		Code: "ZoneShadowed", Whose: contract.WhoseOurs,
 		Message: fmt.Sprintf("the installer's destroyer may look for the DNS records of this cluster in another zone (%s), because its name is a part of %s", strings.Join(others, ", "), ours.Name),
 		Next:    "you need not do anything: ocpctl deletes the records itself",
-	}}
-}
-
-// checkNames looks for what would be made under the names recorded for this attempt: it would be used as if it were the cluster's own.
-func (c *Client) checkNames(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
-	o := ownerOf(t)
-	if len(o.ccoNames)+len(o.infraIDs) == 0 {
-		return nil, nil
-	}
-	account, err := c.Account(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var taken []string
-	if err := c.findGroups(ctx, account, o); err != nil {
-		return nil, err
-	}
-	for _, name := range o.groups {
-		taken = append(taken, "resource group "+name)
-	}
-	service := storageService
-	for _, name := range o.storageNames() {
-		found, err := c.resources(ctx, "storage called "+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name, ResourceID: &service})
-		if err != nil {
-			return nil, err
-		}
-		if len(found) > 0 {
-			taken = append(taken, "storage "+name)
-		}
-	}
-	ids, err := c.serviceIDs(ctx, account)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if o.serviceIDNamed(id.Name) {
-			taken = append(taken, "service ID "+id.Name)
-		}
-	}
-	return nameInUse(taken, "names of this attempt are already in use", "try again: the next attempt uses other names"), nil
-}
-
-// nameInUse combines everything that is taken into one problem; none if nothing is taken.
-func nameInUse(taken []string, text, next string) []cloud.Problem {
-	if len(taken) == 0 {
-		return nil
-	}
-	slices.Sort(taken)
-	return []cloud.Problem{{
-		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
-		Message: fmt.Sprintf("%s (%s)", text, strings.Join(slices.Compact(taken), ", ")),
 	}}
 }

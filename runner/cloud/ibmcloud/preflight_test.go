@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 )
 
@@ -19,23 +20,31 @@ func TestPreflightSaysWhatWouldMakeAnInstallFail(t *testing.T) {
 		"another account":             {func(t *testing.T, s *scene) { s.client = s.as(t, "theirs") }, "WrongAccount", true, "belong to account " + other},
 		"refused credentials":         {func(t *testing.T, s *scene) { s.client = s.as(t, "wrong") }, "CredentialsRefused", true, "BXNIM0415E"},
 		"no zone for the base domain": {func(_ *testing.T, s *scene) { s.target.BaseDomain = "example.org" }, "ZoneMissing", true, "active zone for example.org"},
+		"a published cluster and a private zone alone": {func(_ *testing.T, s *scene) {
+			s.target.Publish, s.target.BaseDomain = contract.PublishExternal, "internal.example.com"
+		}, "ZoneMissing", true, "Internet Services of this account has no active zone for internal.example.com, and a cluster with publish: External needs one there"},
+		"an internal cluster and a public zone alone": {func(_ *testing.T, s *scene) { s.target.Publish = contract.PublishInternal }, "ZoneMissing", true, "DNS Services of this account has no"},
+		"a public record of an internal cluster's name": {func(t *testing.T, s *scene) {
+			s.target.Publish = contract.PublishInternal
+			s.privateZone(t, domain)
+			s.record(t, "api.shop."+domain, "x.example.com")
+		}, "", false, ""},
+		"a private record of an internal cluster's name": {func(t *testing.T, s *scene) {
+			s.target.Publish = contract.PublishInternal
+			s.privateZone(t, domain, "api.shop."+domain)
+		}, "NameInUse", true, "(api.shop." + domain + ")"},
 		"two zones for it": {func(t *testing.T, s *scene) {
 			twin := s.plant(t, standin.Resource{Service: "internet-svcs", Type: "instance"})
 			s.plant(t, standin.Resource{Service: "internet-svcs", Type: "zone", Name: domain, Parent: twin.ID, State: "active"})
-		}, "ZoneAmbiguous", true, "2 instances have an active zone for " + domain},
+		}, "ZoneAmbiguous", true, "2 instances of Internet Services have an active zone for " + domain},
 		"a zone that the destroyer may take for it": {func(t *testing.T, s *scene) {
 			twin := s.plant(t, standin.Resource{Service: "internet-svcs", Type: "instance"})
 			s.plant(t, standin.Resource{Service: "internet-svcs", Type: "zone", Name: "ample.com", Parent: twin.ID, State: "active"})
 		}, "ZoneShadowed", false, "another zone (ample.com)"},
 		"a record of the name":      {func(t *testing.T, s *scene) { s.record(t, "*.apps.shop."+domain, "x.example.com") }, "NameInUse", true, "(*.apps.shop." + domain + ")"},
 		"a record of a longer name": {func(t *testing.T, s *scene) { s.record(t, "api.my-shop."+domain, "x.example.com") }, "", false, ""},
-		"its resource group":        {func(t *testing.T, s *scene) { s.group(t, myCCO) }, "NameInUse", true, "(resource group " + myCCO + ")"},
-		"its storage":               {func(t *testing.T, s *scene) { s.storage(t, mine+"-cos", "") }, "NameInUse", true, "(storage " + mine + "-cos)"},
-		"its service ID": {func(t *testing.T, s *scene) {
-			s.serviceID(t, myCCO+"-openshift-machine-api-ibmcloud-credentials", s.group(t, "any"))
-		}, "NameInUse", true, "service ID " + myCCO},
-		"an unanswered query":  {func(_ *testing.T, s *scene) { s.Refuse("vpc:list_instance_profiles", -1, standin.Broken) }, "NotAnswered", false, "list the instance types of us-east"},
-		"a missing permission": {func(_ *testing.T, s *scene) { s.Refuse("cis:list_zones", -1, standin.Denied) }, "NotAnswered", false, "(403)"},
+		"an unanswered query":       {func(_ *testing.T, s *scene) { s.Refuse("vpc:list_instance_profiles", -1, standin.Broken) }, "NotAnswered", false, "list the instance types of us-east"},
+		"a missing permission":      {func(_ *testing.T, s *scene) { s.Refuse("cis:list_zones", -1, standin.Denied) }, "NotAnswered", false, "(403)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

@@ -13,16 +13,16 @@ import (
 	"github.com/ocpctl/ocpctl/runner/names"
 )
 
-// Prepare makes the cluster's resource group under the recorded name, unless it is there, and returns when the list of groups shows it: the
-// installer and ccoctl look it up there.
-func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error {
+// Prepare makes the cluster's resource group under the recorded name, unless it is there, and returns its id when the list of groups shows
+// it: the installer and ccoctl look it up there.
+func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) (groupID string, err error) {
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {
-		return err
+		return "", err
 	}
 	found, err := c.groupsCalled(ctx, account, name)
 	if err != nil || len(found) > 0 {
-		return err
+		return idOf(found), err
 	}
 	callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -30,28 +30,53 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) error
 	if createErr != nil {
 		createErr = fmt.Errorf("create resource group %s: %w", name, createErr)
 	}
-	if code := status(createErr); code >= 400 && code < 500 && code != http.StatusConflict {
-		return createErr // refused; otherwise it may exist, whatever the response was
+	if nameTaken(createErr) {
+		createErr = nil // it exists, and is not listed yet
+	}
+	if code := status(createErr); code >= 400 && code < 500 {
+		return "", createErr // refused; otherwise it may exist, whatever the response was
 	}
 	ctx, cancel = context.WithTimeout(ctx, c.pace.settle)
 	defer cancel()
-	for {
+	for looks := c.looks(); ; {
 		found, err := c.groupsCalled(ctx, account, name)
 		if err == nil && len(found) > 0 {
-			return nil
+			return idOf(found), nil
 		}
-		if !c.pause(ctx) {
-			return errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
+		if !looks.wait(ctx) {
+			return "", errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
 		}
 	}
 }
 
-// pause waits until the next look at something that changes. It reports false if the context ended.
-func (c *Client) pause(ctx context.Context) bool {
+// nameTaken reports that a resource group was not created because there is one of its name. IBM Cloud answered this with 400
+// (IBM-Cloud/ibm-cloud-cli-release#106).
+func nameTaken(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && (r.status == http.StatusConflict || r.code == "RESOURCE_GROUP_NAME_UNIQUENESS")
+}
+
+// idOf is the id of the only group with a name.
+func idOf(found []group) string {
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0].ID
+}
+
+// looks are the looks at something that changes: the first ones soon after each other, as much is over at once, later ones at the client's
+// pace.
+type looks struct{ next, most time.Duration }
+
+func (c *Client) looks() *looks { return &looks{c.pace.poll / 16, c.pace.poll} }
+
+// wait waits until the next look. It reports false if the context ended.
+func (l *looks) wait(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(c.pace.poll):
+	case <-time.After(l.next):
+		l.next = min(2*l.next, l.most)
 		return true
 	}
 }
@@ -74,38 +99,26 @@ func (c *Client) checkedAccount(ctx context.Context, t cloud.Target) (string, er
 	return account, nil
 }
 
-// Found returns the account and the instance with the base domain's zone: that of Internet Services or, if there is none, that of DNS
-// Services. Two of them are an error: a destroyer would look in one.
+// Found returns the account and the instance with the base domain's zone, in the service that the cluster uses. Two of them are an error: a
+// destroyer would look in one.
 func (c *Client) Found(ctx context.Context, t cloud.Target) (names.Found, error) {
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {
 		return names.Found{}, err
 	}
-	public, err := c.publicZones(ctx)
+	zones, err := c.domainZones(ctx, t)
 	if err != nil {
 		return names.Found{}, err
 	}
 	found := names.Found{Account: account}
-	exact := activeZones(public, t.BaseDomain)
-	switch len(exact) {
-	case 0:
-	case 1:
-		found.CISInstanceCRN = exact[0].instance
-		return found, nil
+	switch {
+	case len(zones.active) > 1:
+		return names.Found{}, fmt.Errorf("%d instances of %s have a zone for %s", len(zones.active), zones.service, t.BaseDomain)
+	case len(zones.active) == 0:
+	case zones.private:
+		found.DNSInstanceID = zones.active[0].instance
 	default:
-		return names.Found{}, fmt.Errorf("%d instances of Internet Services have a zone for %s", len(exact), t.BaseDomain)
+		found.CISInstanceCRN = zones.active[0].instance
 	}
-	private, err := c.privateZones(ctx)
-	if err != nil {
-		return names.Found{}, err
-	}
-	switch exact := activeZones(private, t.BaseDomain); len(exact) {
-	case 0:
-		return found, nil
-	case 1:
-		found.DNSInstanceID = exact[0].instance
-		return found, nil
-	default:
-		return names.Found{}, fmt.Errorf("%d instances of DNS Services have a zone for %s", len(exact), t.BaseDomain)
-	}
+	return found, nil
 }

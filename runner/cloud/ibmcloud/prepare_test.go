@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/runner/names"
 )
@@ -14,8 +15,10 @@ func TestPrepareMakesTheResourceGroupOnceAndWaitsUntilItIsListed(t *testing.T) {
 	s := newScene(t)
 	s.SetLag(standin.Lag{Groups: 20 * time.Millisecond})
 	for range 3 {
-		require.NoError(t, s.client.Prepare(t.Context(), s.target, myCCO))
+		id, err := s.client.Prepare(t.Context(), s.target, myCCO)
+		require.NoError(t, err)
 		require.Equal(t, []string{"resource-group " + myCCO}, s.left())
+		require.Equal(t, s.Resources(myCCO)[0].ID, id, "of a group that was there, too")
 	}
 	require.Equal(t, 1, s.Calls()["rc:create_resource_group"].Calls)
 }
@@ -23,17 +26,21 @@ func TestPrepareMakesTheResourceGroupOnceAndWaitsUntilItIsListed(t *testing.T) {
 // A runner that was killed right after the create does not see the group in the list yet, and its create is refused.
 func TestPrepareTakesAGroupThatIsNotListedYet(t *testing.T) {
 	s := newScene(t)
-	s.group(t, myCCO)
+	made := s.group(t, myCCO)
 	s.SetLag(standin.Lag{Groups: 20 * time.Millisecond})
-	require.NoError(t, s.client.Prepare(t.Context(), s.target, myCCO))
+	id, err := s.client.Prepare(t.Context(), s.target, myCCO)
+	require.NoError(t, err)
+	require.Equal(t, made, id)
 	require.Equal(t, []string{"resource-group " + myCCO}, s.left())
 }
 
 func TestPrepareSaysWhyItMadeNothing(t *testing.T) {
 	s := newScene(t)
 	s.Refuse("rc:create_resource_group", 1, standin.Denied)
-	require.ErrorContains(t, s.client.Prepare(t.Context(), s.target, myCCO), "create resource group "+myCCO)
-	require.ErrorContains(t, s.as(t, "theirs").Prepare(t.Context(), s.target, myCCO), "the cluster belongs to account")
+	_, err := s.client.Prepare(t.Context(), s.target, myCCO)
+	require.ErrorContains(t, err, "create resource group "+myCCO)
+	_, err = s.as(t, "theirs").Prepare(t.Context(), s.target, myCCO)
+	require.ErrorContains(t, err, "the cluster belongs to account")
 	require.Empty(t, s.left())
 }
 
@@ -59,6 +66,21 @@ func TestTheDNSInstanceIsThatWithTheBaseDomain(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, found, domain)
 	}
+}
+
+func TestOfABaseDomainInBothServicesTheClustersOwnIsFound(t *testing.T) {
+	s := newScene(t)
+	private := s.privateZone(t, domain)
+	for publish, want := range map[string]bool{contract.PublishExternal: false, contract.PublishInternal: true, "": false} {
+		s.target.Publish = publish
+		found, err := s.client.Found(t.Context(), s.target)
+		require.NoError(t, err)
+		require.Equal(t, []bool{!want, want}, []bool{found.CISInstanceCRN != "", found.DNSInstanceID == private}, publish)
+	}
+	s.target.Publish, s.target.BaseDomain = contract.PublishExternal, "internal.example.com"
+	found, err := s.client.Found(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, names.Found{Account: account}, found, "the installer makes no public record in a private zone")
 }
 
 func TestTheDNSInstanceIsNotGuessed(t *testing.T) {

@@ -34,6 +34,7 @@ type demand struct {
 // holding is a resource that counts against a limit.
 type holding struct {
 	crn    string
+	group  string // the name of its resource group
 	scope  string // the zone, if the limit is per zone
 	amount int
 }
@@ -41,7 +42,8 @@ type holding struct {
 // Quotas measures every limit that an install of the plan touches: IBM Cloud's standard limit, everybody's current usage with the share of each of
 // our clusters by its ClusterId tag, and the need. What could not be queried is Unknown and says why. The error is for a context that ended.
 //
-// A cluster has its tags when it is installed: until then its share is counted as somebody else's, in addition to what is reserved for it.
+// A cluster has its tags when it is installed. Until then its resource group tells whose its share is, which only the server knows: what has
+// no tag of a cluster is also listed by its resource group.
 // Needed are a public gateway's floating IP per zone, and one for the bootstrap machine (openshift/installer pkg/infrastructure/ibmcloud).
 func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error) {
 	clusters, clustersErr := c.clusters(ctx)
@@ -109,7 +111,7 @@ func (c *Client) measure(ctx context.Context, region string, d demand, clusters 
 	var out []contract.Quota
 	for i, scope := range scopes {
 		l := c.limits[d.code]
-		q := contract.Quota{Service: "vpc", Code: d.code, Scope: scope, Name: l.name, Limit: l.value, Need: d.need, Lasting: d.lasting, UsedBy: map[string]int{}}
+		q := contract.Quota{Service: "vpc", Code: d.code, Scope: scope, Name: l.name, Limit: l.value, Need: d.need, Lasting: d.lasting, UsedBy: map[string]int{}, UsedIn: map[string]int{}}
 		if i == 0 {
 			q.Need += d.extra
 		}
@@ -121,8 +123,11 @@ func (c *Client) measure(ctx context.Context, region string, d demand, clusters 
 				continue
 			}
 			q.Used += h.amount
-			if cluster := clusters[h.crn]; cluster != "" {
+			switch cluster := clusters[h.crn]; {
+			case cluster != "":
 				q.UsedBy[cluster] += h.amount
+			case h.group != "":
+				q.UsedIn[h.group] += h.amount
 			}
 		}
 		out = append(out, q)
@@ -136,7 +141,7 @@ func (c *Client) counted(k kind) func(context.Context, string) ([]holding, error
 		all, err := c.objectsIn(ctx, region, k)
 		held := make([]holding, 0, len(all))
 		for _, obj := range all {
-			held = append(held, holding{crn: obj.CRN, scope: obj.Zone.Name, amount: 1})
+			held = append(held, holding{crn: obj.CRN, group: obj.Group.Name, scope: obj.Zone.Name, amount: 1})
 		}
 		return held, err
 	}
@@ -159,7 +164,7 @@ func (c *Client) machinesHeld(of func(profile) int) func(context.Context, string
 			if n == 0 {
 				return nil, fmt.Errorf("IBM Cloud does not say how large %s is, the type of instance %s", i.Profile.Name, i.Name)
 			}
-			held = append(held, holding{crn: i.CRN, amount: n})
+			held = append(held, holding{crn: i.CRN, group: i.Group.Name, amount: n})
 		}
 		return held, nil
 	}

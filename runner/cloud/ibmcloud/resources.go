@@ -36,7 +36,26 @@ const (
 	reclaiming = "RECLAIMING" // the state of a reclamation that runs
 )
 
-func (c *Client) resources(ctx context.Context, what string, filter resourcecontrollerv2.ListResourceInstancesOptions) ([]resource, error) {
+// living are the states of a resource that is not deleted: a list that is asked for no state has those that are active or being provisioned.
+// What waits for its reclamation has a list of its own.
+var living = []*string{nil, new("failed"), new("inactive"), new("pre_provisioning")}
+
+// resources lists those in one state or, if the filter names none, all that are not deleted.
+func (c *Client) resources(ctx context.Context, what string, filter resourcecontrollerv2.ListResourceInstancesOptions) (all []resource, err error) {
+	if filter.State != nil {
+		return c.resourcesInState(ctx, what, filter)
+	}
+	for _, filter.State = range living {
+		some, err := c.resourcesInState(ctx, what, filter)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+func (c *Client) resourcesInState(ctx context.Context, what string, filter resourcecontrollerv2.ListResourceInstancesOptions) ([]resource, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return read[resource](list{what: what, array: "resources", next: startsAfter, get: func(cursor string) (any, *core.DetailedResponse, error) {

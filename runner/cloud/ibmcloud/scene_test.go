@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/secret"
@@ -35,7 +37,7 @@ const (
 	patience  = 10 * time.Second // more than anything takes; nothing waits that long unless it is broken
 )
 
-// scene is a cloud, a client for it and one cluster in it.
+// scene is a cloud, a client for it with no more access than a runner has, and one cluster in it.
 type scene struct {
 	*standin.Server
 	client *ibmcloud.Client
@@ -45,14 +47,16 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
+	access, err := policies.Runner()
+	require.NoError(t, err)
 	server, err := standin.Start(t.Context(), standin.Config{
 		Account: account, Settle: 2 * time.Millisecond,
-		Callers:  []standin.Caller{{Name: "runner", APIKey: "ours"}, {Name: "theirs", APIKey: "theirs", Account: other}},
-		Profiles: []standin.Profile{{ID: "Profile-1", Name: "runners", Token: "pod-token"}},
+		Callers:  []standin.Caller{{Name: "runner", APIKey: "ours", Access: &access}, {Name: "admin", APIKey: "admin"}, {Name: "theirs", APIKey: "theirs", Account: other}},
+		Profiles: []standin.Profile{{ID: "Profile-1", Name: "runners", Token: "pod-token", Access: &access}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	s := &scene{Server: server, auth: &core.IamAuthenticator{ApiKey: "ours", URL: server.URL("iam", "")}, target: cloud.Target{
+	s := &scene{Server: server, auth: &core.IamAuthenticator{ApiKey: "admin", URL: server.URL("iam", "")}, target: cloud.Target{
 		Region: region, Name: "shop", BaseDomain: domain, Cluster: "clu_01JZZZZZZZZZZZZZZZZZZZZZZZ", Installation: "test", Account: account,
 		Identities: []contract.Identity{{InfraID: mine, CCOName: myCCO, Account: account, Region: region}},
 	}}
@@ -121,9 +125,26 @@ func (s *scene) vpcObject(t *testing.T, kind, name, group, vpc string, uses ...s
 	case "image":
 		r.Attrs["visibility"] = "private"
 	case "load-balancer":
-		r.Attrs["hostname"], r.Values["subnets"] = strings.ToLower(name)+".lb.appdomain.cloud", uses
+		r.Attrs["hostname"], r.Values["subnets"] = host(name), uses
 	}
 	return s.plant(t, r)
+}
+
+// privateZone adds a zone to the instance of DNS Services that is there from the start, and returns the instance's id.
+func (s *scene) privateZone(t *testing.T, name string, records ...string) string {
+	t.Helper()
+	all := s.All()
+	at := slices.IndexFunc(all, func(r standin.Resource) bool { return r.Type == "instance" && r.Service == "dns-svcs" })
+	zone := s.plant(t, standin.Resource{Service: "dns-svcs", Type: "zone", Name: name, Parent: all[at].ID, State: "ACTIVE"})
+	for _, record := range records {
+		s.call(t, "POST", "/dns/v1/instances/"+all[at].ID+"/dnszones/"+zone.ID+"/resource_records", object{"name": record, "type": "CNAME", "ttl": 60, "rdata": object{"cname": "x.example.com"}})
+	}
+	return all[at].ID
+}
+
+// host is that of a load balancer in the cluster's region.
+func host(balancer string) string {
+	return strings.ToLower(balancer) + "-" + region + ".lb.appdomain.cloud"
 }
 
 func (s *scene) group(t *testing.T, name string) string {
@@ -224,7 +245,7 @@ func (s *scene) cluster(t *testing.T, infraID, ccoName, name string) (group stri
 	s.serviceID(t, ccoName+"-openshift-image-registry-installer-cloud-credentials", group)
 	s.serviceID(t, ccoName+"-openshift-machine-api-ibmcloud-credentials", group)
 	for own, balancer := range map[string]string{"api.": "-kubernetes-api-public", "api-int.": "-kubernetes-api-private", "*.apps.": "-kubernetes-api-public"} {
-		s.record(t, own+name+"."+domain, infraID+balancer+".lb.appdomain.cloud")
+		s.record(t, own+name+"."+domain, host(infraID+balancer))
 	}
 	require.NoError(t, s.Retag(func(r standin.Resource) bool { return r.ID == vpc.ID || r.ID == subnet.ID }, infraID))
 	return group

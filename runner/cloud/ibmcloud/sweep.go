@@ -29,12 +29,12 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
-	s := &sweep{Client: c, owner: ownerOf(t), account: account, hosts: map[string]bool{}}
+	s := &sweep{Client: c, owner: ownerOf(t), account: account, hosts: map[string]bool{}, own: map[string]bool{}, regions: t.Regions()}
 	if err := c.findGroups(ctx, account, s.owner); err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
 	s.findStorage(ctx)
-	found := s.look(ctx, regionsOf(t))
+	found := s.look(ctx, s.regions)
 	if len(s.owner.infraIDs) > 0 { // before an infraID existed, nothing was in DNS
 		s.dns(ctx, t, found)
 	}
@@ -53,7 +53,9 @@ type sweep struct {
 	account string
 
 	storage   []resource      // the cluster's instances of Cloud Object Storage, deleted ones too
-	hosts     map[string]bool // of load balancers that are not the cluster's
+	regions   []string        // the cluster's
+	own       map[string]bool // hosts of the cluster's load balancers
+	hosts     map[string]bool // of load balancers in its regions that are not the cluster's
 	hostsSeen bool            // every list of load balancers was answered
 
 	deleted []string
@@ -91,7 +93,12 @@ func (s *sweep) mine(ctx context.Context, what, crn string) bool {
 		s.fail("read the tags of "+what, err)
 		return absent(err)
 	}
-	if mark := s.owner.foreignMark(tags); mark != "" {
+	mark, err := s.foreignMark(ctx, s.owner, tags)
+	if err != nil {
+		s.fail("find out whose "+what+" is", err)
+		return false
+	}
+	if mark != "" {
 		s.refuse("%s has the tag %s of another cluster", what, mark)
 		return false
 	}

@@ -58,6 +58,7 @@ func TestASweepLeavesWhatAnotherClusterMarked(t *testing.T) {
 		t.Run(mark, func(t *testing.T) {
 			s := newScene(t)
 			group := s.group(t, myCCO)
+			s.vpcObject(t, "vpc", "shop-x7k2q-vpc", "", "")
 			volume := s.vpcObject(t, "volume", "pvc-1", group, "")
 			s.vpcObject(t, "volume", "pvc-2", group, "")
 			require.NoError(t, s.Retag(func(r standin.Resource) bool { return r.ID == volume.ID }, mark))
@@ -96,6 +97,18 @@ func TestASweepInAnotherAccountDeletesNothing(t *testing.T) {
 	require.Equal(t, before, s.left())
 }
 
+func TestASweepDeletesInstancesThatAreNotActive(t *testing.T) {
+	s := newScene(t)
+	group := s.group(t, myCCO)
+	s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: mine + "-cos", State: "failed"})
+	s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: mine + "-image-registry", Group: group, State: "inactive"})
+	s.plant(t, standin.Resource{Service: "kms", Type: "instance", Name: "made-by-a-workload", Group: group, State: "pre_provisioning"})
+	s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: "reports-cos", State: "failed"})
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, []string{"instance reports-cos"}, s.left())
+}
+
 // A kill of the destroyer between the deletion and the reclamation of storage: the instance is in no list of active ones any more.
 func TestASweepReclaimsStorageThatWasDeletedBefore(t *testing.T) {
 	s := newScene(t)
@@ -131,7 +144,7 @@ func TestASweepAfterTheResourceGroupIsGoneFindsWhatIsLeftByName(t *testing.T) {
 	s.vpcObject(t, "image", neighbour+"-rhcos", other, "")
 	s.serviceID(t, myCCO+"-openshift-ingress-operator-cloud-credentials", other)
 	s.serviceID(t, theirCCO+"-openshift-ingress-operator-cloud-credentials", other)
-	s.record(t, "*.apps.shop."+domain, "gone.lb.appdomain.cloud")
+	s.record(t, "*.apps.shop."+domain, host("gone"))
 	_, err := s.client.Sweep(t.Context(), s.target)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{
@@ -173,13 +186,21 @@ func TestASweepLeavesTheRecordsOfWhoeverElseHasTheName(t *testing.T) {
 		"an address": func(t *testing.T, s *scene) {
 			s.call(t, "POST", s.zone(t, domain), object{"name": "api.shop." + domain, "type": "A", "content": "203.0.113.7"})
 		},
+		"another region": func(t *testing.T, s *scene) {
+			s.record(t, "api.shop."+domain, "0a1b2c3d-us-south.lb.appdomain.cloud")
+		},
+		"another cloud": func(t *testing.T, s *scene) { s.record(t, "api.shop."+domain, "www.example.org") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			plant(t, s)
-			s.record(t, "*.apps.shop."+domain, "gone.lb.appdomain.cloud")
+			s.record(t, "*.apps.shop."+domain, host("gone"))
 			deleted, err := s.client.Sweep(t.Context(), s.target)
-			require.ErrorContains(t, err, "which belongs to another cluster or to somebody: it was not deleted")
+			if strings.HasPrefix(name, "another") {
+				require.ErrorContains(t, err, "which is neither this cluster's load balancer nor a deleted one in us-east (if nobody needs the record, ask the DNS administrator to delete it): it was not deleted")
+			} else {
+				require.ErrorContains(t, err, "which belongs to another cluster or to somebody: it was not deleted")
+			}
 			require.Empty(t, deleted)
 		})
 	}
@@ -200,7 +221,7 @@ func TestASweepRemovesTheVPCFromAPrivateZone(t *testing.T) {
 		s.call(t, "POST", zone+"/permitted_networks", object{"type": "vpc", "permitted_network": object{"vpc_crn": vpc.CRN()}})
 	}
 	for _, name := range []string{"api.shop", "api-int.shop", "api.shop-2"} {
-		s.call(t, "POST", zone+"/resource_records", object{"name": name + ".internal.example.com", "type": "CNAME", "ttl": 60, "rdata": object{"cname": "gone.lb.appdomain.cloud"}})
+		s.call(t, "POST", zone+"/resource_records", object{"name": name + ".internal.example.com", "type": "CNAME", "ttl": 60, "rdata": object{"cname": host("gone")}})
 	}
 	_, err := s.client.Sweep(t.Context(), s.target)
 	require.NoError(t, err)
@@ -282,4 +303,57 @@ func TestASweepGoesOnAfterAnAnswerThatWasLost(t *testing.T) {
 			require.Empty(t, s.left())
 		})
 	}
+}
+
+// The lists of reclamations and policies are everybody's, and the runner may not read what others have.
+func TestWhatOthersHaveAndTheRunnerMayNotReadStopsNoTeardown(t *testing.T) {
+	s := newScene(t)
+	s.authorization(t, s.storage(t, mine+"-cos", s.group(t, myCCO)))
+	s.deleteStorage(t, s.storage(t, "reports-cos", ""))
+	s.authorization(t, s.storage(t, "archive-cos", ""))
+	for _, how := range []string{standin.Denied, standin.Expired} {
+		s.Refuse("rc:get_resource_instance", -1, how)
+		_, err := s.client.Detach(t.Context(), s.target)
+		require.NoError(t, err, how)
+	}
+	_, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Equal(t, []string{"instance reports-cos", "reclamation reports-cos", "instance archive-cos", "policy"}, s.left())
+}
+
+func TestWhatIsOursAndCannotBeReadStopsATeardown(t *testing.T) {
+	s := newScene(t)
+	s.deleteStorage(t, s.storage(t, mine+"-cos", s.group(t, myCCO)))
+	s.Refuse("rc:get_resource_instance", -1, standin.Denied)
+	_, err := s.client.Detach(t.Context(), s.target)
+	require.ErrorContains(t, err, "look up what reclamation ")
+
+	s = newScene(t)
+	s.deleteStorage(t, s.storage(t, "reports-cos", ""))
+	s.Refuse("rc:get_resource_instance", -1, standin.Broken)
+	_, err = s.client.Detach(t.Context(), s.target)
+	require.ErrorContains(t, err, "look up what reclamation ", "no answer is no refusal")
+	s.Lift("rc:get_resource_instance")
+	for _, list := range []string{"rc:list_reclamations", "iam:list_v2_policies", "vpc:list_vpcs", "dns:list_dnszones", "rc:list_resource_instances"} {
+		s.Refuse(list, 1, standin.Denied)
+		_, err = s.client.Detach(t.Context(), s.target)
+		require.ErrorContains(t, err, "(403)", list)
+	}
+}
+
+// A person or a workload makes one in a subnet of the cluster, which cannot be deleted before it.
+func TestASweepDeletesVirtualNetworkInterfaces(t *testing.T) {
+	s := newScene(t)
+	group, kept := s.group(t, myCCO), s.group(t, "kept")
+	vpc := s.vpcObject(t, "vpc", mine+"-vpc", group, "")
+	subnet := s.vpcObject(t, "subnet", mine+"-subnet-compute-us-east-1", group, vpc.ID, vpc.ID)
+	for _, in := range []string{group, kept} {
+		s.plant(t, standin.Resource{Service: "is", Type: "virtual-network-interface", Name: "by-hand", Group: in, Region: region, VPC: vpc.ID, Uses: []string{subnet.ID}})
+	}
+	theirs := s.vpcObject(t, "vpc", neighbour+"-vpc", kept, "")
+	s.plant(t, standin.Resource{Service: "is", Type: "virtual-network-interface", Name: "theirs", Group: kept, Region: region, VPC: theirs.ID})
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Len(t, deleted, 5, deleted)
+	require.Equal(t, []string{"resource-group kept", "vpc " + neighbour + "-vpc", "virtual-network-interface theirs"}, s.left())
 }

@@ -41,8 +41,9 @@ func (s *sweep) dns(ctx context.Context, t cloud.Target, found []regional) {
 	}
 }
 
-// records deletes the records with our exact names. They are CNAMEs of load balancers; if one leads to a load balancer that is somebody
-// else's, or is of another type, the name is in use by another cluster or a person, and all of it stays.
+// records deletes the records with our exact names. They are CNAMEs of load balancers, of which some are gone already; if one leads to
+// somebody else's load balancer, to another region or elsewhere, or is of another type, the name is in use by another cluster or a person, and
+// all of it stays.
 func (s *sweep) records(ctx context.Context, z zone, domain string, all []record, remove func(context.Context, zone, record) error) {
 	ours := slices.DeleteFunc(all, func(r record) bool { return !slices.Contains(ownRecords(domain), undotted(r.Name)) })
 	if len(ours) == 0 {
@@ -53,8 +54,14 @@ func (s *sweep) records(ctx context.Context, z zone, domain string, all []record
 		return
 	}
 	for _, r := range ours {
-		if r.Type != "CNAME" || s.hosts[undotted(r.Content)] {
+		host := undotted(r.Content)
+		switch {
+		case r.Type != "CNAME" || s.hosts[host]:
 			s.refuse("%s record %s in zone %s leads to %s, which belongs to another cluster or to somebody", r.Type, r.Name, z.Name, r.Content)
+			return
+		case !s.own[host] && !slices.Contains(s.regions, regionOf(host)):
+			s.refuse("%s record %s in zone %s leads to %s, which is neither this cluster's load balancer nor a deleted one in %s (if nobody needs the record, ask the DNS administrator to delete it)",
+				r.Type, r.Name, z.Name, r.Content, strings.Join(s.regions, " or "))
 			return
 		}
 	}

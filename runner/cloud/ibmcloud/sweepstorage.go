@@ -49,7 +49,9 @@ func (s *sweep) findStorage(ctx context.Context) {
 	s.fail("sweep", err)
 	for _, each := range all {
 		r, err := s.instance(ctx, each.CRN)
-		s.fail("look up what reclamation "+each.ID+" is of", err) // it may be anybody's, and must not stop what is ours
+		if s.owner.groups[each.Group] != "" || !unreadable(err) {
+			s.fail("look up what reclamation "+each.ID+" is of", err)
+		}
 		add(r)
 	}
 }
@@ -144,13 +146,13 @@ func (s *sweep) reclaims(r reclamation) bool {
 func (s *sweep) reclaimsOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.pace.settle)
 	defer cancel()
-	for {
+	for looks := s.looks(); ; {
 		all, err := s.reclamations(ctx, s.account)
 		if err != nil {
 			s.fail("look whether the reclamations are over", err)
 			return
 		}
-		if !slices.ContainsFunc(all, func(r reclamation) bool { return s.reclaims(r) && r.State == reclaiming }) || !s.pause(ctx) {
+		if !slices.ContainsFunc(all, func(r reclamation) bool { return s.reclaims(r) && r.State == reclaiming }) || !looks.wait(ctx) {
 			return
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 )
@@ -18,7 +17,7 @@ type regional struct {
 // stages are the kinds in the order in which they can be deleted: each stage has to be over before the next one. Security groups and network
 // ACLs in the cluster's VPC go with it.
 var stages = [][]kind{
-	{instances}, {loadBalancers, snapshots, endpointGateways}, {volumes, subnets}, {publicGateways}, {floatingIPs, securityGroups, images, sshKeys}, {vpcs},
+	{instances}, {loadBalancers, snapshots, endpointGateways}, {interfaces, volumes}, {subnets}, {publicGateways}, {floatingIPs, securityGroups, images, sshKeys}, {vpcs},
 }
 
 // look lists everything of the cluster in its regions. VPCs and subnets come first: what is in them is the cluster's.
@@ -35,9 +34,10 @@ func (s *sweep) look(ctx context.Context, regions []string) (all []regional) {
 			for _, obj := range found {
 				switch {
 				case s.owner.owns(obj):
+					s.own[undotted(obj.Hostname)] = true
 					r.ours[k.name] = append(r.ours[k.name], obj)
 				case k.name == loadBalancers.name:
-					s.hosts[strings.ToLower(obj.Hostname)] = true
+					s.hosts[undotted(obj.Hostname)] = true
 				}
 			}
 			for _, obj := range r.ours[k.name] {
@@ -97,6 +97,7 @@ func (s *sweep) settle(ctx context.Context, r regional, stage []kind) {
 	ctx, cancel := context.WithTimeout(ctx, s.pace.settle)
 	defer cancel()
 	for _, k := range stage {
+		looks := s.looks()
 		for len(r.ours[k.name]) > 0 {
 			left, err := s.objectsIn(ctx, r.region, k)
 			if err != nil {
@@ -113,7 +114,7 @@ func (s *sweep) settle(ctx context.Context, r regional, stage []kind) {
 			if waiting == 0 {
 				break
 			}
-			if !s.pause(ctx) {
+			if !looks.wait(ctx) {
 				s.errs = append(s.errs, fmt.Errorf("%d %ss of %s are still being deleted", waiting, k.name, r.region))
 				break
 			}

@@ -82,6 +82,7 @@ func (i *IdentityRow) Fields() []identityField {
 	return []identityField{
 		{"infraId", &i.InfraID}, {"clusterUuid", &i.ClusterUUID}, {"ccoName", &i.CCOName}, {"account", &i.Account}, {"region", &i.Region},
 		{"releaseDigest", &i.ReleaseDigest}, {"metadata", &i.Metadata}, {"installerSha256", &i.InstallerSHA256},
+		{"resourceGroupId", &i.ResourceGroupID},
 	}
 }
 
@@ -122,11 +123,11 @@ func (c *Tx) LockAttempt(ctx context.Context, attempt, token string) (Fenced, er
 			progress_percent, progress_step, recorded_at IS NOT NULL,
 			coalesce(infra_id, ''), coalesce(cluster_uuid, ''), coalesce(cco_name, ''), coalesce(account, ''), coalesce(region, ''),
 			coalesce(release_digest, ''), coalesce(metadata, ''), coalesce(installer_sha256, ''),
-			closed_at IS NOT NULL, coalesce(outcome, ''), reason, message, whose, next, retryable
+			coalesce(resource_group_id, ''), closed_at IS NOT NULL, coalesce(outcome, ''), reason, message, whose, next, retryable
 		FROM attempts WHERE id = $1`, attempt).Scan(
 		&known, &f.Number, &f.Kind, &f.Pod, &f.Claimed, &f.stopAsked, &f.stopWhy, &f.Phase, &f.Percent, &f.Step, &f.Recorded,
 		&id.InfraID, &id.ClusterUUID, &id.CCOName, &id.Account, &id.Region, &id.ReleaseDigest, &id.Metadata, &id.InstallerSHA256,
-		&f.Closed, &f.result.Outcome, &f.result.Reason, &f.result.Message, &f.result.Whose, &f.result.Next, &f.result.Retryable)
+		&id.ResourceGroupID, &f.Closed, &f.result.Outcome, &f.result.Reason, &f.result.Message, &f.result.Whose, &f.result.Next, &f.result.Retryable)
 	if err != nil {
 		return Fenced{}, fmt.Errorf("read attempt %s: %w", attempt, err)
 	}
@@ -197,6 +198,7 @@ type IdentityRow struct {
 	Account, Region, ReleaseDigest string
 	Metadata                       string // metadata.json, which holds no secret
 	InstallerSHA256                string
+	ResourceGroupID                string // of the group called CCOName; empty: the platform has none, or its id was never learnt
 }
 
 // ArtifactRow is one immutable archive in the bucket.

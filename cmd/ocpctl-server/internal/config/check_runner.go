@@ -65,8 +65,12 @@ func (c Config) checkRunnerAWS() (bad []error) {
 		bad = append(bad, fmt.Errorf("artifacts.runner_role is %q; give the ARN of a role, e.g. arn:aws:iam::123456789012:role/ocpctl-runner-artifacts", role))
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Runner.Env)) {
+		if secret.IBMVariable(key) {
+			bad = append(bad, fmt.Errorf("runner.env contains %q, a credential of IBM Cloud, which runners read only by reference; omit it and set clouds.ibmcloud.credentials_ref", key))
+			continue
+		}
 		if len(dispatch.Allowed([]string{key + "="})) == 0 {
-			bad = append(bad, fmt.Errorf("runner.env contains %q, which is not passed to runners; give AWS_…, IBMCLOUD_… (but no API key), OTEL_EXPORTER_OTLP_… or OTEL_TRACES_… variables, OCPCTL_PERMISSIONS_BOUNDARY, OCPCTL_IMAGE_CACHE, proxies, SSL_CERT_FILE or SSL_CERT_DIR, PATH, HOME or TMPDIR", key))
+			bad = append(bad, fmt.Errorf("runner.env contains %q, which is not passed to runners; give AWS_…, IBMCLOUD_… (but no credential), OTEL_EXPORTER_OTLP_… or OTEL_TRACES_… variables, OCPCTL_PERMISSIONS_BOUNDARY, OCPCTL_IMAGE_CACHE, proxies, SSL_CERT_FILE or SSL_CERT_DIR, PATH, HOME or TMPDIR", key))
 		}
 	}
 	return bad

@@ -115,7 +115,7 @@ runner:
   status_url: "ftp://x"
   cloud_credentials_ref: "env:KEYS"
   ssh_key_ref: /run/ssh-key
-  env: {DATABASE_URL: "postgres://x"}
+  env: {DATABASE_URL: "postgres://x", IBMCLOUD_APIKEY: "CANARY", IC_API_KEY: "CANARY"}
   releases: {"4.20": "quay.io/openshift-release-dev/ocp-release@sha256:0123", "4.20.3": "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"}
 limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, runners: -1, runners_per_region: -2, verify_gap: -1m, use: 1s, warn_before: 0s, look_again: often}
 grace: -1h
@@ -131,7 +131,9 @@ session: {life: 13h, not_before: soon}
 		`runner.cloud_credentials_ref is not a reference; give a reference (file:/path, or aws-sm:<name`,
 		`to the keys for AWS: {"aws_access_key_id"`,
 		`runner.ssh_key_ref is not a reference; give a reference`,
-		`runner.env contains "DATABASE_URL", which is not passed to runners; give AWS_…, IBMCLOUD_… (but no API key), OTEL_EXPORTER_OTLP_… or OTEL_TRACES_… variables`,
+		`runner.env contains "IBMCLOUD_APIKEY", a credential of IBM Cloud, which runners read only by reference; omit it and set clouds.ibmcloud.credentials_ref`,
+		`runner.env contains "IC_API_KEY", a credential of IBM Cloud`,
+		`runner.env contains "DATABASE_URL", which is not passed to runners; give AWS_…, IBMCLOUD_… (but no credential), OTEL_EXPORTER_OTLP_… or OTEL_TRACES_… variables`,
 		`artifacts.runner_role is "runner"; give the ARN of a role`,
 		`runner.releases has the version "4.20"; give a version such as 4.20.3`,
 		`runner.releases[4.20] is "quay.io/openshift-release-dev/ocp-release@sha256:0123"; give the release image by digest`,

@@ -12,11 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// IBMKey is an API key of the stand-in IBM Cloud, and occurs nowhere else.
+// IBMKey is an API key of the stand-in IBM Cloud with the access of a runner, and occurs nowhere else.
 const IBMKey = "ibm-key-of-the-tests"
 
 // StartIBMCloud starts an empty IBM Cloud for this test.
@@ -24,7 +25,9 @@ func StartIBMCloud(t testing.TB) *World {
 	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
-	server, err := ibmcloud.Start(context.Background(), ibmcloud.Config{Callers: []ibmcloud.Caller{{Name: "admin", APIKey: IBMKey}}, Settle: 5 * time.Millisecond})
+	access, err := policies.Runner()
+	require.NoError(t, err)
+	server, err := ibmcloud.Start(context.Background(), ibmcloud.Config{Callers: []ibmcloud.Caller{{Name: "runner", APIKey: IBMKey, Access: &access}}, Settle: 5 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	t.Setenv(installer.IBMCloudVariable, server.Base())

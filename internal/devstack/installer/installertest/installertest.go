@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +67,7 @@ func Start(t testing.TB) *World {
 	w := &World{AWS: server, S3: s3test.Shared(t), Binary: path, Faults: filepath.Join(t.TempDir(), "faults.json")}
 	s3test.Setenv(t)
 	t.Setenv("AWS_ENDPOINT_URL", server.URL())
+	t.Setenv(installer.AWSVariable, server.URL())
 	w.emptyS3(t)
 	return w
 }
@@ -152,17 +154,28 @@ func (w *World) env(t testing.TB) []string {
 // Tool calls a program beside the installer, "ccoctl" or "oc", in a working directory.
 func (w *World) Tool(t testing.TB, name, dir string, args ...string) Result {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(filepath.Dir(w.Binary), name), args...)
-	cmd.Dir = dir
-	return w.ended(t, cmd)
+	return w.ended(t, w.tool(t, name, dir, args))
 }
 
 // Feed is Tool with input.
 func (w *World) Feed(t testing.TB, name, dir, input string, args ...string) Result {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(filepath.Dir(w.Binary), name), args...)
-	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
+	cmd := w.tool(t, name, dir, args)
+	cmd.Stdin = strings.NewReader(input)
 	return w.ended(t, cmd)
+}
+
+// tool prepares a call of a program. As from a runner, oc gets no variable of a cloud.
+func (w *World) tool(t testing.TB, name, dir string, args []string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(filepath.Dir(w.Binary), name), args...)
+	cmd.Dir, cmd.Env = dir, w.env(t)
+	if name == "oc" {
+		cmd.Env = slices.DeleteFunc(cmd.Env, func(pair string) bool {
+			return strings.HasPrefix(pair, "AWS_") || strings.HasPrefix(pair, "IBMCLOUD_") || strings.HasPrefix(pair, "IC_API_KEY=")
+		})
+	}
+	return cmd
 }
 
 // Run calls the program with a command line like "create cluster" and waits until it ends.

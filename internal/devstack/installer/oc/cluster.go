@@ -116,16 +116,21 @@ func (r *run) domain() (string, error) {
 	return strings.TrimPrefix(server.Hostname(), "api."), nil
 }
 
-// reach finds the cluster of a domain: in IBM Cloud if there is an API key for it, otherwise in AWS.
+// reach finds the cluster of a domain in the stand-in clouds that there are. oc has no credentials of a cloud: for what the operators of a
+// real cluster do with theirs, the clouds' administration APIs give some.
 func (r *run) reach(ctx context.Context, domain string) (*resources.Living, error) {
 	if os.Getenv(installer.IBMCloudVariable) != "" {
-		ibm, err := ibmcloud.Open("", r.Wrote, "IC_API_KEY")
+		ibm, err := ibmcloud.Open("", r.Wrote)
 		if err != nil {
 			return nil, err
 		}
-		if ibm.HasKey() {
-			return ibm.Locate(ctx, domain)
+		living, err := ibm.Locate(ctx, domain)
+		if !errors.Is(err, resources.ErrNoCluster) || os.Getenv(installer.AWSVariable) == "" {
+			return living, err
 		}
+	}
+	if err := resources.AsOperator(ctx, os.Getenv(installer.AWSVariable)); err != nil {
+		return nil, err
 	}
 	global, err := resources.Open(ctx, "us-east-1", r.Wrote)
 	if err != nil {

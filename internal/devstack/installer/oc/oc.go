@@ -3,7 +3,8 @@
 // The other queries a cluster for its machine sets, machines and nodes, scales its workers, applies objects and waits for them, lists and approves the certificate
 // requests of nodes whose machines were stopped, and makes and removes service accounts and
 // their tokens, which it then lets in with their roles, and whose requests it counts. There
-// is no cluster: the stand-in AWS holds its state, and the machine API runs inside the command that scales.
+// is no cluster: the stand-in clouds hold its state, and the machine API runs inside the command that scales. Like the real one it has no
+// credentials of a cloud: what a cluster's operators do with theirs is done with what the clouds' administration APIs give.
 package oc
 
 import (

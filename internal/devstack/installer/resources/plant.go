@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -84,4 +85,33 @@ func (b *Build) postAdmin(ctx context.Context, call string, body any) (out plant
 		return out, fmt.Errorf("%s: %s", req.URL, resp.Status)
 	}
 	return out, json.NewDecoder(resp.Body).Decode(&out)
+}
+
+// AsOperator lets this process use the stand-in AWS at an address with the administrator's key, as the operators of a cluster have roles.
+func AsOperator(ctx context.Context, address string) error {
+	if address == "" {
+		return ErrNoCluster
+	}
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
+		if err := errors.Join(os.Setenv(name, address), loopback(name)); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/_standin/key", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var key struct{ ID, Secret string }
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", req.URL, resp.Status)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&key); err != nil {
+		return err
+	}
+	return errors.Join(os.Setenv("AWS_ACCESS_KEY_ID", key.ID), os.Setenv("AWS_SECRET_ACCESS_KEY", key.Secret), os.Unsetenv("AWS_SESSION_TOKEN"))
 }

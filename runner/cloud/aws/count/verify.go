@@ -98,7 +98,7 @@ func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contr
 		return a
 	}
 	a.query.Count = 1
-	if want := recordedAccount(t, pass.Account); want != pass.Account {
+	if want := t.RecordedAccount(pass.Account); want != pass.Account {
 		a.query.Err = fmt.Sprintf("the credentials belong to account %s, but the cluster belongs to account %s", pass.Account, want)
 		a.things = []thing{{kind: "wrong-account", id: pass.Account, free: fmt.Sprintf(
 			"an administrator of this installation: give the runner credentials for account %s", want)}}
@@ -119,19 +119,4 @@ func (c *Client) zoneControl(ctx context.Context, baseDomain string) (a answer, 
 		a.things = []thing{{kind: "zone-not-visible", id: baseDomain, free: "the DNS administrator: give the runner's credentials access to the public zone of " + baseDomain}}
 	}
 	return a, public
-}
-
-// recordedAccount returns the account in which the cluster was recorded, or got if none was recorded. A recorded account that differs
-// from got takes precedence, so that a single mismatch is noticed.
-func recordedAccount(t cloud.Target, got string) string {
-	accounts := []string{t.Account}
-	for _, id := range t.Identities {
-		accounts = append(accounts, id.Account)
-	}
-	for _, a := range accounts {
-		if a != "" && a != got {
-			return a
-		}
-	}
-	return got
 }

@@ -94,31 +94,32 @@ func StatusOf(response *core.DetailedResponse, err error) int {
 	return 0
 }
 
-// Account returns the id of the account that a token is for. It is read from the token, because a pod with a trusted profile has no API key
-// that could be asked about.
-func Account(auth core.Authenticator) (string, error) {
+// Caller returns the id of the account that a token is for, and the IAM id of whoever it was given to. Both are read from the token, because a
+// pod with a trusted profile has no API key that could be asked about.
+func Caller(auth core.Authenticator) (account, iamID string, err error) {
 	request, err := http.NewRequest(http.MethodGet, "https://iam.cloud.ibm.com", nil) // it is never sent
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if err := auth.Authenticate(request); err != nil {
-		return "", err
+		return "", "", err
 	}
 	_, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return "", errNoAccount
+		return "", "", errNoAccount
 	}
 	var claims struct {
+		IAMID   string `json:"iam_id"`
 		Account struct {
 			BSS string `json:"bss"`
 		} `json:"account"`
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
 	if err != nil || json.Unmarshal(raw, &claims) != nil || claims.Account.BSS == "" {
-		return "", errNoAccount
+		return "", "", errNoAccount
 	}
-	return claims.Account.BSS, nil
+	return claims.Account.BSS, claims.IAMID, nil
 }
 
 var errNoAccount = errors.New("the token does not say which account it is for")

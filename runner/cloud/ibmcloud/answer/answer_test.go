@@ -78,11 +78,11 @@ func TestAPageWithoutAListIsAnError(t *testing.T) {
 }
 
 func TestTheAccountIsReadFromTheToken(t *testing.T) {
-	account, err := answer.Account(&core.BearerTokenAuthenticator{BearerToken: "e30.eyJhY2NvdW50Ijp7ImJzcyI6IjBhMWIifX0.c2ln"})
+	account, _, err := answer.Caller(&core.BearerTokenAuthenticator{BearerToken: "e30.eyJhY2NvdW50Ijp7ImJzcyI6IjBhMWIifX0.c2ln"})
 	require.NoError(t, err)
 	require.Equal(t, "0a1b", account)
 	for _, token := range []string{"", "opaque", "a.b.c", "e30.e30.c2ln"} {
-		_, err := answer.Account(&core.BearerTokenAuthenticator{BearerToken: token})
+		_, _, err := answer.Caller(&core.BearerTokenAuthenticator{BearerToken: token})
 		require.EqualError(t, err, "the token does not say which account it is for", token)
 	}
 }
@@ -95,7 +95,7 @@ func TestCredentialsThatGetNoTokenAreToldFromOtherRefusals(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	auth := &core.IamAuthenticator{ApiKey: "a-key", URL: server.URL}
-	_, direct := answer.Account(auth)
+	_, _, direct := answer.Caller(auth)
 	api, err := resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: auth, URL: server.URL})
 	require.NoError(t, err)
 	_, response, throughAService := api.ListResourceGroups(&resourcemanagerv2.ListResourceGroupsOptions{})

@@ -66,19 +66,19 @@ func New(cfg Config) *Client {
 	return &Client{cfg: cfg, http: answer.Patient(cfg.HTTP, retries, cmp.Or(cfg.MaxBackoff, maxBackoff))}
 }
 
-// account returns the id of the account that our token is for.
-func (c *Client) account() (string, error) {
+// caller returns the id of the account that our token is for, and our IAM id.
+func (c *Client) caller() (account, iamID string, err error) {
 	if c.cfg.Authenticator == nil {
-		return "", errors.New("there are no credentials for IBM Cloud")
+		return "", "", errors.New("there are no credentials for IBM Cloud")
 	}
-	account, err := answer.Account(c.cfg.Authenticator)
+	account, iamID, err = answer.Caller(c.cfg.Authenticator)
 	switch {
 	case err != nil && answer.RefusesCredentials(err):
-		return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
+		return "", "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
 	case err != nil:
-		return "", fmt.Errorf("get a token: %w", err)
+		return "", "", fmt.Errorf("get a token: %w", err)
 	}
-	return account, nil
+	return account, iamID, nil
 }
 
 func (c *Client) vpcIn(region string) (*vpcv1.VpcV1, error) {
@@ -87,7 +87,7 @@ func (c *Client) vpcIn(region string) (*vpcv1.VpcV1, error) {
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
-func (c *Client) groups() (*resourcemanagerv2.ResourceManagerV2, error) {
+func (c *Client) managers() (*resourcemanagerv2.ResourceManagerV2, error) {
 	api, err := resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.ResourceManager})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }

@@ -45,13 +45,15 @@ func TestAnEmptyCloudIsCleanAndTheProofSaysWhatWasAsked(t *testing.T) {
 }
 
 func TestARefusedQueryIsAFindingAndNeverAnEmptyList(t *testing.T) {
+	const group = "0123456789abcdef0123456789abcdef" // that is gone
 	for call, control := range map[string]bool{
 		"vpc:list_vpcs": false, "vpc:list_volumes": false, "vpc:list_images": false, "rc:list_reclamations": false, "rc:list_resource_keys": false,
 		"iam:list_service_ids": false, "iam:list_api_keys": false, "iam:list_v2_policies": false, "cis:list_all_dns_records": false, "search:search": false, "tags:list_tags": false,
-		"rc:list_resource_groups": true, "rc:list_resource_instances": true, "cis:list_zones": true, "dns:list_dnszones": true,
+		"rc:list_resource_groups": true, "rc:get_resource_group": true, "rc:list_resource_instances": true, "cis:list_zones": true, "dns:list_dnszones": true,
 	} {
 		for _, how := range []string{standin.Denied, standin.Expired} {
 			s := start(t)
+			s.target.Identities[0].ResourceGroupID = group
 			s.Refuse(call, -1, how)
 			pass := s.verify(t)
 			require.False(t, pass.Clean, "%s %s", call, how)

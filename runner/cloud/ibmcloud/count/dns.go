@@ -53,7 +53,7 @@ func (c *Client) zonesOf(ctx context.Context, domain string) (all []zone, answer
 
 // instancesOf lists the account's instances of one service.
 func (c *Client) instancesOf(service, name string) question {
-	return c.instances("service="+name, &resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: &service})
+	return c.instances("service="+name, &resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: &service}, nil)
 }
 
 func (c *Client) zonesIn(ctx context.Context, service, instance string, list func(context.Context, string) ([]zone, error)) (found []zone, a reply) {

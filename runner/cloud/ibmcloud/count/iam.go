@@ -1,7 +1,9 @@
 package count
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,13 +91,27 @@ type owners struct {
 	instances []string // GUIDs of its service instances
 }
 
-// accessPolicies queries what service IDs of the cluster may do, and who may do something in its resource group.
+// accessPolicies queries what service IDs of the cluster may do, and who may do something in its resource group or with its instances: IBM
+// makes a service ID with such a policy for a resource key. Every account has access policies, and the list leaves out what the credentials
+// may not read, so an empty one shows that they see none.
 func (c *Client) accessPolicies(account string, of owners) question {
-	return c.policiesOf("access", account, "subject="+strings.Join(of.iamIDs, ",")+"; resource group="+strings.Join(of.groups, ","),
+	visible := 0
+	q := c.policiesOf("access", account, "subject="+strings.Join(of.iamIDs, ",")+"; resource group="+strings.Join(of.groups, ",")+"; instance="+strings.Join(of.instances, ","),
 		func(_ context.Context, p policy) (bool, error) {
-			return slices.Contains(of.iamIDs, p.subject["iam_id"]) ||
+			visible++
+			return slices.Contains(of.iamIDs, p.subject["iam_id"]) || slices.Contains(of.instances, p.resource["serviceInstance"]) ||
 				slices.Contains(of.groups, p.resource["resourceGroupId"]) || slices.Contains(of.groups, p.resource["resource"]), nil
 		})
+	list := q.ask
+	q.next = "let the runner's credentials read the account's access policies (the role Viewer on the IAM Access Management service)"
+	q.ask = func(ctx context.Context) ([]thing, error) {
+		found, err := list(ctx)
+		if err == nil && visible == 0 {
+			err = errors.New("no access policy is visible, but every account has some")
+		}
+		return found, err
+	}
+	return q
 }
 
 // authorizations queries what services may do with the cluster's instances: the installer lets VPC images read its Object Storage. An
@@ -181,9 +197,24 @@ func policyThing(kind string, p policy) thing {
 		return thing{kind: "authorization-policy", id: p.id, name: p.resource["serviceInstance"],
 			free: "an IAM administrator of the account: ibmcloud iam authorization-policy-delete " + p.id}
 	}
-	who := p.subject["iam_id"]
-	return thing{kind: "access-policy", id: p.id, name: who,
-		free: fmt.Sprintf("an IAM administrator of the account: ibmcloud iam service-policy-delete %s %s", strings.TrimPrefix(who, "iam-"), p.id)}
+	return thing{kind: "access-policy", id: p.id, name: cmp.Or(p.subject["iam_id"], p.subject["access_group_id"]),
+		free: "an IAM administrator of the account: " + policyCommand(p)}
+}
+
+// policyCommand is the command that deletes an access policy, which is another one for each kind of subject. Users and access groups are given
+// by name, which a policy does not say.
+func policyCommand(p policy) string {
+	iamID := p.subject["iam_id"]
+	who, command := strings.TrimPrefix(iamID, "iam-"), "service-policy-delete"
+	switch {
+	case strings.HasPrefix(who, "Profile-"):
+		command = "trusted-profile-policy-delete"
+	case iamID == "" && p.subject["access_group_id"] != "":
+		who, command = "<name of access group "+p.subject["access_group_id"]+">", "access-group-policy-delete"
+	case !strings.HasPrefix(who, "ServiceId-"):
+		who, command = "<name of user "+iamID+">", "user-policy-delete"
+	}
+	return fmt.Sprintf("ibmcloud iam %s %s %s", command, who, p.id)
 }
 
 // prefixes is how a query records the names that it selects by.

@@ -3,6 +3,7 @@ package count_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -162,6 +163,19 @@ func leaks() map[string]leak {
 				s.plant(t, standin.Resource{Service: "dns-svcs", Type: "dns-record", Name: "api-int.other.internal.example.com", Parent: z.ID, Attrs: map[string]string{"type": "CNAME"}})
 			},
 			want: []string{"permitted-network", "record", "vpc"},
+		},
+		"instances that are not active and not in the index": {
+			ours: func(t *testing.T, s *scene) {
+				s.SetLag(standin.Lag{Create: time.Hour})
+				s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: mine + "-cos", State: "failed"})
+				s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: mine + "-image-registry", State: "inactive"})
+				group := s.group(t, myCCO)
+				s.plant(t, standin.Resource{Service: "kms", Type: "instance", Name: "made-by-a-workload", Group: group, State: "pre_provisioning"})
+			},
+			foreign: func(t *testing.T, s *scene) {
+				s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: neighbour + "-cos", State: "failed"})
+			},
+			want: []string{"resource-group", "service-instance", "service-instance", "service-instance"},
 		},
 		"a resource of a region that nobody recorded, by its tag": {
 			ours: func(t *testing.T, s *scene) {

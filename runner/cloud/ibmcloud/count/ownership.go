@@ -1,6 +1,7 @@
 package count
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,12 +12,23 @@ import (
 type identity struct {
 	cluster            string // the cluster's id
 	infraIDs, ccoNames []string
+	groups             []recordedGroup
 	groupIDs           []string // of the resource groups that are the cluster's, as far as they still exist
+}
+
+// recordedGroup is a resource group that was made for the cluster.
+type recordedGroup struct {
+	name string
+	id   string // empty: it was never learnt
+	used bool   // an install began, so something may be in it; nothing is before an infraID is recorded
 }
 
 func identityOf(t cloud.Target) identity {
 	id := identity{cluster: t.Cluster}
 	for _, recorded := range t.Identities {
+		if g := (recordedGroup{name: cmp.Or(recorded.CCOName, recorded.InfraID), id: recorded.ResourceGroupID, used: recorded.InfraID != ""}); g.name != "" {
+			id.groups = append(id.groups, g)
+		}
 		if name := recorded.InfraID; name != "" && !slices.Contains(id.infraIDs, name) {
 			id.infraIDs = append(id.infraIDs, name)
 		}
@@ -63,41 +75,19 @@ func (id identity) tagged(tags []string) bool {
 	return slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(names, strings.ToLower(tag)) })
 }
 
-// named reports that a name contains an infraID of the cluster, or begins with its name for ccoctl.
+// named reports that a name was made from an infraID of the cluster, or from its name for ccoctl.
 func (id identity) named(name string) bool {
-	return slices.ContainsFunc(id.infraIDs, func(infraID string) bool { return contains(name, infraID) }) ||
+	return slices.ContainsFunc(id.infraIDs, func(infraID string) bool { return madeFrom(name, infraID) }) ||
 		slices.ContainsFunc(id.ccoNames, func(cco string) bool { return name == cco || strings.HasPrefix(name, cco+"-") })
 }
 
-// contains reports that a name contains an infraID as a whole part, and not as the beginning of a longer infraID: the cluster called
-// demo-abcde has infraIDs like demo-abcde-x7k2p, and demo-abcde may be an infraID itself. A machine called <infraID>-worker-2-x7k2p
-// looks like another cluster's too; it is found by its resource group and by its VPC.
-func contains(name, infraID string) bool {
-	for from := 0; infraID != ""; {
-		at := strings.Index(name[from:], infraID)
-		if at < 0 {
-			return false
-		}
-		start := from + at
-		before, after := name[:start], name[start+len(infraID):]
-		if isBoundary(before, true) && isBoundary(after, false) && !hasRandomPart(after) {
-			return true
-		}
-		from = start + 1
-	}
-	return false
-}
-
-// isBoundary reports that a part of a name ends where the rest of it begins.
-func isBoundary(rest string, before bool) bool {
-	if rest == "" {
-		return true
-	}
-	next := rest[0]
-	if before {
-		next = rest[len(rest)-1]
-	}
-	return next == '-' || next == '.' || next == '_' || next == '/'
+// madeFrom reports that a name begins with an infraID as a whole part, or is that of a load balancer that Kubernetes makes for a service of the
+// cluster (kube-<infraID>-<uid>). A name with the infraID further inside is somebody else's: nothing of a cluster is called like that. Nor is
+// the infraID the beginning of a longer one: the cluster called demo-abcde has infraIDs like demo-abcde-x7k2p, and demo-abcde may be an
+// infraID itself. A machine called <infraID>-worker-2-x7k2p looks like another cluster's too; it is found by its resource group and its VPC.
+func madeFrom(name, infraID string) bool {
+	rest, begins := strings.CutPrefix(strings.TrimPrefix(name, "kube-"), infraID)
+	return infraID != "" && begins && (rest == "" || strings.ContainsAny(rest[:1], "-._/")) && !hasRandomPart(rest)
 }
 
 // randomAlphabet is what infraIDs end with five characters of (k8s.io/apimachinery/pkg/util/rand).

@@ -1,12 +1,14 @@
 package count
 
 import (
+	"encoding/json"
 	"testing"
 
+	"github.com/IBM/platform-services-go-sdk/iampolicymanagementv1"
 	"github.com/stretchr/testify/require"
 )
 
-func TestANameBelongsToAnInfraIDOnlyAsAWholePart(t *testing.T) {
+func TestANameIsMadeFromAnInfraIDOnlyIfItBeginsWithIt(t *testing.T) {
 	const infraID = "demo-abcde"
 	for name, ours := range map[string]bool{
 		"demo-abcde":                                    true,
@@ -24,13 +26,14 @@ func TestANameBelongsToAnInfraIDOnlyAsAWholePart(t *testing.T) {
 		"demo-abcde-q8w2z-vpc":                          false,
 		"kube-demo-abcde-q8w2z-0123456789abcdef":        false,
 		"demo-abcde-foo-q8w2z-vpc":                      false, // of a cluster called demo-abcde-foo
-		"demo-abcdef-demo-abcde-vpc":                    true,
+		"demo-abcdef-demo-abcde-vpc":                    false,
+		"my-demo-abcde-vpc":                             false,
 		"demo-abcde-worker-2-q8w2z":                     false, // like a cluster called demo-abcde-worker-2; its group and its VPC tell
 		"":                                              false,
 	} {
-		require.Equal(t, ours, contains(name, infraID), name)
+		require.Equal(t, ours, madeFrom(name, infraID), name)
 	}
-	require.False(t, contains("anything", ""), "no infraID is in every name")
+	require.False(t, madeFrom("anything", ""), "no infraID is in every name")
 }
 
 func TestANameOfCcoctlIsItsBeginning(t *testing.T) {
@@ -47,4 +50,24 @@ func TestTagsAreComparedWithoutCase(t *testing.T) {
 	require.True(t, id.tagged([]string{"kubernetes-io-cluster-demo-abcde:owned"}))
 	require.False(t, id.tagged([]string{"kubernetes-io-cluster-demo-abcdef:owned", "clusterid:01hxample2", ""}))
 	require.False(t, identity{}.tagged([]string{"", "clusterid:"}), "without names no tag is ours")
+}
+
+func TestOnlyAPolicyWithoutConditionsIsForAllResourceGroups(t *testing.T) {
+	const account, groups = `{"key":"accountId","operator":"stringEquals","value":"0a1b"}`, `{"key":"resourceType","operator":"stringEquals","value":"resource-group"}`
+	for body, want := range map[string]bool{
+		`{"state":"active","resource":{"attributes":[` + account + `,` + groups + `]}}`:                                                                                 true,
+		`{"state":"deleted","resource":{"attributes":[` + account + `,` + groups + `]}}`:                                                                                false,
+		`{"state":"active","resource":{"attributes":[` + account + `]}}`:                                                                                                false,
+		`{"state":"active","resource":{"attributes":[` + groups + `,{"key":"resource","operator":"stringEquals","value":"g1"}]}}`:                                       false,
+		`{"state":"active","resource":{"attributes":[` + groups + `],"tags":[{"key":"env","operator":"stringEquals","value":"dev"}]}}`:                                  false,
+		`{"state":"active","rule":{"key":"{{environment.attributes.day_of_week}}","operator":"dayOfWeekAnyOf","value":[1]},"resource":{"attributes":[` + groups + `]}}`: false,
+		`{"state":"active"}`: false,
+	} {
+		var raw map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal([]byte(body), &raw))
+		raw["type"], raw["control"] = json.RawMessage(`"access"`), json.RawMessage(`{"grant":{"roles":[]}}`)
+		var p *iampolicymanagementv1.V2PolicyTemplateMetaData
+		require.NoError(t, iampolicymanagementv1.UnmarshalV2PolicyTemplateMetaData(raw, &p))
+		require.Equal(t, want, onAllGroups(*p), body)
+	}
 }

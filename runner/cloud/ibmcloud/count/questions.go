@@ -1,6 +1,7 @@
 package count
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,6 +31,7 @@ type thing struct {
 type question struct {
 	service, call, region, asked string
 	ask                          func(context.Context) ([]thing, error)
+	next                         string // what to do if it is not answered; empty: to allow the call
 }
 
 // reply is a query's record and what it found.
@@ -64,7 +66,7 @@ func (c *Client) ask(ctx context.Context, q question) (a reply) {
 		a.query.Err = err.Error()
 		a.things = []thing{{
 			kind: kindRefused, id: q.service + ":" + q.call, name: q.asked,
-			free: fmt.Sprintf("an administrator of the account: allow the runner %s of the service %s in %s, or find out why it does not answer", q.call, q.service, q.region),
+			free: "an administrator of the account: " + cmp.Or(q.next, fmt.Sprintf("allow the runner %s of the service %s in %s, or find out why it does not answer", q.call, q.service, q.region)),
 		}}
 		return a
 	}

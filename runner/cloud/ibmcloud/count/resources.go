@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
-	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
 
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
@@ -20,60 +19,27 @@ const (
 )
 
 const (
-	kindGroup       = "resource-group"
 	kindInstance    = "service-instance"
 	kindReclamation = "reclamation"
 )
 
-// groupsOf lists the account's resource groups. The call has no pages.
-func (c *Client) groupsOf(ctx context.Context, account string) ([]thing, error) {
-	api, err := c.groups()
-	if err != nil {
-		return nil, err
-	}
-	list, response, err := api.ListResourceGroupsWithContext(ctx, &resourcemanagerv2.ListResourceGroupsOptions{AccountID: &account})
-	switch {
-	case err != nil:
-		return nil, answer.Explain(response, err)
-	case list == nil || list.Resources == nil:
-		return nil, answer.ErrNoList
-	}
-	var all []thing
-	for _, g := range list.Resources {
-		if answer.Text(g.State) == "DELETED" {
-			continue
-		}
-		all = append(all, thing{
-			kind: kindGroup, id: answer.Text(g.ID), name: answer.Text(g.Name),
-			free: fmt.Sprintf("an administrator of the account: ibmcloud resource group-delete %s (after everything in it is gone, reclamations too)", answer.Text(g.Name)),
-		})
-	}
-	return all, nil
-}
-
-// groupLeft queries the cluster's resource groups.
-func (c *Client) groupLeft(account string, id identity) question {
-	names := id.groupNames()
-	return question{
-		service: "resource-manager", call: "ListResourceGroups", region: global, asked: "name=" + strings.Join(names, ","),
-		ask: func(ctx context.Context) ([]thing, error) {
-			all, err := c.groupsOf(ctx, account)
-			return slices.DeleteFunc(all, func(t thing) bool { return !slices.Contains(names, t.name) }), err
-		},
-	}
-}
-
 // instancesIn queries everything that Resource Controller knows in a resource group, resources of VPCs among it.
 func (c *Client) instancesIn(group string) question {
-	return c.instances("resource_group_id="+group, &resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group})
+	return c.instances("resource_group_id="+group, &resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group}, states...)
 }
 
 // instancesNamed queries the instances with one name in the whole account.
 func (c *Client) instancesNamed(name string) question {
-	return c.instances("name="+name, &resourcecontrollerv2.ListResourceInstancesOptions{Name: &name})
+	return c.instances("name="+name, &resourcecontrollerv2.ListResourceInstancesOptions{Name: &name}, states...)
 }
 
-func (c *Client) instances(asked string, options *resourcecontrollerv2.ListResourceInstancesOptions) question {
+// states are those of an instance that exists. A list that is asked for no state has those that are active or being provisioned.
+var states = []*string{
+	nil, new(resourcecontrollerv2.ListResourceInstancesOptionsStateFailedConst), new(resourcecontrollerv2.ListResourceInstancesOptionsStateInactiveConst),
+	new(resourcecontrollerv2.ListResourceInstancesOptionsStatePreProvisioningConst),
+}
+
+func (c *Client) instances(asked string, options *resourcecontrollerv2.ListResourceInstancesOptions, in ...*string) question {
 	return question{
 		service: "resource-controller", call: "ListResourceInstances", region: global, asked: asked,
 		ask: func(ctx context.Context) ([]thing, error) {
@@ -81,11 +47,18 @@ func (c *Client) instances(asked string, options *resourcecontrollerv2.ListResou
 			if err != nil {
 				return nil, err
 			}
-			options := *options
-			options.Limit = answer.Hundred()
-			p, err := api.NewResourceInstancesPager(&options)
-			all, err := collect(ctx, p, err, instanceThing)
-			return slices.DeleteFunc(all, func(t thing) bool { return t.kind == "" }), err
+			var all []thing
+			for _, state := range in {
+				options := *options
+				options.Limit, options.State = answer.Hundred(), state
+				p, err := api.NewResourceInstancesPager(&options)
+				some, err := collect(ctx, p, err, instanceThing)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, some...)
+			}
+			return slices.DeleteFunc(all, func(t thing) bool { return t.kind == "" }), nil
 		},
 	}
 }

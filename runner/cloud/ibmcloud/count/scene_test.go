@@ -9,6 +9,7 @@ import (
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -37,9 +38,12 @@ type scene struct {
 func start(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{now: time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)}
+	access, err := policies.Runner()
+	require.NoError(t, err)
 	server, err := standin.Start(t.Context(), standin.Config{
 		Account: account, RetryAfter: 0, Now: func() time.Time { return s.now },
-		Callers: []standin.Caller{{Name: "ours", APIKey: "key-of-tests"}, {Name: "other", APIKey: "key-of-another", Account: "ffffffffffffffffffffffffffffffff"}},
+		Callers: []standin.Caller{{Name: "ours", APIKey: "key-of-tests", Access: &access}, {Name: "other", APIKey: "key-of-another", Account: "ffffffffffffffffffffffffffffffff"},
+			{Name: "elsewhere", APIKey: "key-of-another-group", Access: &access, Groups: []string{"Default"}}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })

@@ -21,7 +21,7 @@ func (c *Client) searches(account string, id identity) []question {
 	add := func(query string, ours func(thing) bool) { all = append(all, c.search(account, query, ours)) }
 	every := func(thing) bool { return true }
 	for _, infraID := range id.infraIDs {
-		named := func(t thing) bool { return contains(t.name, infraID) || id.inGroup(t) }
+		named := func(t thing) bool { return madeFrom(t.name, infraID) || id.inGroup(t) }
 		add("name:"+infraID+"*", named)
 		add("name:kube-"+infraID+"*", named)
 	}

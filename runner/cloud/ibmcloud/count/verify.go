@@ -2,7 +2,6 @@ package count
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +14,9 @@ import (
 // Verify counts what is left of a cluster, in one pass. It never fails: what could not be queried is a finding in the pass. The
 // caller numbers the pass and decides how many clean ones it needs.
 //
-// It begins with a positive control: the token is for the recorded account, whose resource groups are visible, and so is the base
-// domain's zone, so that a wrong account or credentials without permissions cannot look like an empty cloud. If it fails, nothing else
-// is queried. A cluster that never had an infraID was never in DNS, so its zone is not queried.
+// It begins with a positive control: the token is for the recorded account, the cluster's resource group is there or proven to be gone, and
+// the base domain's zone is visible, so that a wrong account or credentials without permissions cannot look like an empty cloud. If it
+// fails, nothing else is queried. A cluster that never had an infraID was never in DNS, so its zone is not queried.
 func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	id := identityOf(t)
 	pass := contract.Pass{Identities: id.all()}
@@ -91,7 +90,7 @@ func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *v
 	answers := []reply{c.accountControl(ctx, t, v.pass)}
 	said := "no name was ever recorded"
 	if answers[0].query.Err == "" {
-		answers = append(answers, c.groupControl(ctx, v.pass.Account, id))
+		answers = append(answers, c.groupControl(ctx, v.pass.Account, id)...)
 	}
 	if answers[0].query.Err == "" && len(id.infraIDs) > 0 {
 		var dns []reply
@@ -118,40 +117,18 @@ func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *v
 func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contract.Pass) reply {
 	a := c.ask(ctx, question{service: "iam-identity", call: "Token", region: global, asked: "account",
 		ask: func(context.Context) (_ []thing, err error) {
-			pass.Account, err = c.account()
+			pass.Account, _, err = c.caller()
 			return nil, err
 		}})
 	if a.query.Err != "" {
 		return a
 	}
 	a.query.Count = 1
-	if want := recordedAccount(t, pass.Account); want != pass.Account {
+	if want := t.RecordedAccount(pass.Account); want != pass.Account {
 		a.query.Err = fmt.Sprintf("the credentials belong to account %s, but the cluster belongs to account %s", pass.Account, want)
 		a.things = []thing{{kind: kindAccount, id: pass.Account, free: fmt.Sprintf(
 			"an administrator of this installation: give the runner credentials for account %s", want)}}
 	}
-	return a
-}
-
-// groupControl lists the account's resource groups. Every account has one, so an empty answer shows that the credentials see nothing.
-func (c *Client) groupControl(ctx context.Context, account string, id *identity) reply {
-	a := c.ask(ctx, question{service: "resource-manager", call: "ListResourceGroups", region: global, asked: "account_id=" + account,
-		ask: func(ctx context.Context) ([]thing, error) {
-			all, err := c.groupsOf(ctx, account)
-			if err == nil && len(all) == 0 {
-				err = errors.New("no resource group is visible, but every account has one")
-			}
-			return all, err
-		}})
-	if a.query.Err != "" {
-		return a
-	}
-	for _, g := range a.things {
-		if slices.Contains(id.groupNames(), g.name) {
-			id.groupIDs = append(id.groupIDs, g.id)
-		}
-	}
-	a.things = nil // groupLeft asks for the cluster's
 	return a
 }
 
@@ -166,19 +143,4 @@ func (c *Client) zoneControl(ctx context.Context, t cloud.Target) (zones []zone,
 		last.things = []thing{{kind: kindZone, id: baseDomain, free: "the DNS administrator: give the runner's credentials access to the zone " + baseDomain}}
 	}
 	return zones, answers
-}
-
-// recordedAccount returns the account in which the cluster was recorded, or got if none was recorded. A recorded account that differs
-// from got takes precedence, so that a single mismatch is noticed.
-func recordedAccount(t cloud.Target, got string) string {
-	accounts := []string{t.Account}
-	for _, id := range t.Identities {
-		accounts = append(accounts, id.Account)
-	}
-	for _, a := range accounts {
-		if a != "" && a != got {
-			return a
-		}
-	}
-	return got
 }

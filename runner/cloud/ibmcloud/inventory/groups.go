@@ -74,13 +74,17 @@ func (l *listing) listGroups() {
 type index struct {
 	tags   map[string]map[string]string // by CRN
 	groups map[string]bool              // ids of resource groups with something that has a cluster's tag
+	in     map[string]bool              // user tags that something has, in lower case
 }
 
 // findTags asks the index for the tags of everything that has any: most lists have none in them. The index is late, and keeps for a while
 // what is gone; whether something exists is decided by the lists of its service.
 func (c *Client) findTags(ctx context.Context, account string) (index, error) {
-	found := index{map[string]map[string]string{}, map[string]bool{}}
+	found := index{map[string]map[string]string{}, map[string]bool{}, map[string]bool{}}
 	err := c.search(ctx, account, "tags:*", func(crn, group string, all []string) {
+		for _, tag := range all {
+			found.in[strings.ToLower(tag)] = true
+		}
 		if tags := tagsOf(all); tags != nil {
 			found.tags[crn] = tags
 			found.groups[group] = found.groups[group] || tagged(tags)
@@ -131,7 +135,7 @@ func searchPage(ctx context.Context, api *globalsearchv2.GlobalSearchV2, options
 	return page, nil
 }
 
-// listTags lists the account's user tags that name one cluster: a tag stays when the last resource with it is gone.
+// listTags lists the account's user tags that name one cluster and that nothing has: a tag stays when the last resource with it is gone.
 func (l *listing) listTags() {
 	l.run("ListTags", func(ctx context.Context) error {
 		api, err := l.tagging()
@@ -150,7 +154,7 @@ func (l *listing) listTags() {
 			var page []thing
 			for _, t := range list.Items {
 				name := strings.ToLower(answer.Text(t.Name))
-				if owner(name) != "" || strings.HasPrefix(name, clusterPrefix) {
+				if !l.index.in[name] && (owner(name) != "" || strings.HasPrefix(name, clusterPrefix)) {
 					page = append(page, thing{SeenResource: contract.SeenResource{ID: "user-tag/" + name, Type: "user-tag", Name: name, Tags: tagsOf([]string{name})}})
 				}
 			}

@@ -18,16 +18,29 @@ const (
 	serviceDNS = "b4ed8a30-936f-11e9-b289-1d079699cbe5"
 )
 
+// instanceStates are all states of an instance that is not deleted. A list that is asked for no state has those that are active or being
+// provisioned.
+var instanceStates = []*string{
+	nil, new(resourcecontrollerv2.ListResourceInstancesOptionsStateFailedConst), new(resourcecontrollerv2.ListResourceInstancesOptionsStateInactiveConst),
+	new(resourcecontrollerv2.ListResourceInstancesOptionsStatePreProvisioningConst),
+}
+
 // listInstances lists instances of services, what can still be reclaimed of them, and their keys.
 func (l *listing) listInstances() {
 	l.run("ListResourceInstances", func(ctx context.Context) error {
-		return l.eachInstance(ctx, partInstances, &resourcecontrollerv2.ListResourceInstancesOptions{}, func(r resourcecontrollerv2.ResourceInstance) error {
-			t := instanceThing(r)
-			if of, ok := answer.ParseCRN(t.ID); ok && of.Service == "is" { // those are listed in their regions
-				return nil
+		for _, state := range instanceStates {
+			options := &resourcecontrollerv2.ListResourceInstancesOptions{State: state}
+			if err := l.eachInstance(ctx, partInstances, options, func(r resourcecontrollerv2.ResourceInstance) error {
+				t := instanceThing(r)
+				if of, ok := answer.ParseCRN(t.ID); ok && of.Service == "is" { // those are listed in their regions
+					return nil
+				}
+				return l.report([]thing{t})
+			}); err != nil {
+				return err
 			}
-			return l.report([]thing{t})
-		})
+		}
+		return nil
 	})
 	l.run("ListReclamations", l.reclamations)
 	l.run("ListResourceKeys", l.keys)

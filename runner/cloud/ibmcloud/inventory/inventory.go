@@ -6,7 +6,7 @@
 //
 // An account is listed in parts, one per service, and one per region for VPCs (Parts). A resource belongs to exactly one part. What has a
 // tag or a name of a cluster is reported (marks.go), and so is what is in a reported VPC or resource group, or belongs to a reported
-// resource. Few lists contain tags: those of everything come from Global Search (tags.go).
+// resource. Few lists contain tags: those of everything come from Global Search (groups.go).
 //
 // It shares no query with runner/cloud/ibmcloud, which deletes, or with count, which proves that nothing is left: a leak is a mistake in
 // one of these two, and a query of theirs would not see it.
@@ -88,7 +88,7 @@ func New(cfg Config) (*Client, error) {
 
 // Account returns the id of the account that our credentials belong to. It must be called before List.
 func (c *Client) Account(context.Context) (string, error) {
-	account, err := answer.Account(c.cfg.Authenticator)
+	account, _, err := answer.Caller(c.cfg.Authenticator)
 	switch {
 	case err != nil && answer.RefusesCredentials(err):
 		return "", fmt.Errorf("look up the account of the credentials: %w: %w", cloud.ErrCredentials, answer.Explain(nil, err))

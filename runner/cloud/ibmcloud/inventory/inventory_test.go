@@ -13,6 +13,7 @@ import (
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -30,16 +31,19 @@ const (
 
 var began = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// scene is a stand-in of IBM Cloud, and a sweep's client.
+// scene is a stand-in of IBM Cloud, and a sweep's client with no more access than a sweep has.
 type scene struct {
 	*standin.Server
 	client *inventory.Client
 }
 
-func start(t *testing.T) *scene {
+func start(t *testing.T, more ...standin.Caller) *scene {
 	t.Helper()
+	access, err := policies.Sweep()
+	require.NoError(t, err)
 	server, err := standin.Start(t.Context(), standin.Config{
-		Account: account, Now: func() time.Time { return began }, Callers: []standin.Caller{{Name: "ours", APIKey: "key-of-tests"}},
+		Account: account, Now: func() time.Time { return began }, Profiles: []standin.Profile{{ID: "Profile-sweep", Token: "token-of-the-pod", Access: &access}},
+		Callers: append(more, standin.Caller{Name: "ours", APIKey: "key-of-tests", Access: &access}),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
@@ -52,8 +56,13 @@ func start(t *testing.T) *scene {
 
 func (s *scene) as(t *testing.T, key string) *inventory.Client {
 	t.Helper()
+	return s.with(t, &core.IamAuthenticator{ApiKey: key, URL: s.URL("iam", "")})
+}
+
+func (s *scene) with(t *testing.T, auth access.Authenticator) *inventory.Client {
+	t.Helper()
 	client, err := inventory.New(inventory.Config{
-		Authenticator: &core.IamAuthenticator{ApiKey: key, URL: s.URL("iam", "")}, HomeRegion: "us-south", BaseDomains: []string{"Labs.example.com.", "internal.example.com"},
+		Authenticator: auth, HomeRegion: "us-south", BaseDomains: []string{"Labs.example.com.", "internal.example.com"},
 		CallsPerSecond: 1_000_000, Backoff: time.Millisecond, URLs: access.URLs{
 			IAM: s.URL("iam", ""), ResourceController: s.URL("rc", ""), ResourceManager: s.URL("rc", ""), VPC: s.URL("vpc", "{region}"), CIS: s.URL("cis", ""),
 			DNSServices: s.URL("dns", ""), GlobalSearch: s.URL("search", ""), GlobalTagging: s.URL("tags", ""),
@@ -122,7 +131,9 @@ func (s *scene) settle(t *testing.T) (ids []string, group, vpc standin.Resource)
 		ids = append(ids, r.CRN())
 		return r
 	}
-	vpc = is("vpc", infraID+"-vpc", func(r *standin.Resource) { r.Tags = []string{infraID, "clusterid:" + cluster, "owner:maya"} })
+	vpc = is("vpc", infraID+"-vpc", func(r *standin.Resource) {
+		r.Tags = []string{infraID, "clusterid:" + cluster, "ttlexpiry:2026-11-29T12:00:00Z", "owner:maya"}
+	})
 	in := func(r *standin.Resource) { r.VPC = vpc.ID }
 	is("subnet", infraID+"-subnet-compute-us-south-1", in)
 	is("public-gateway", infraID+"-pgateway-us-south-1", in)
@@ -142,7 +153,6 @@ func (s *scene) settle(t *testing.T) (ids []string, group, vpc standin.Resource)
 	p := s.zone(t, "internal.example.com")
 	network := s.plant(t, standin.Resource{Service: "dns-svcs", Type: "permitted-network", Parent: p.ID, State: "ACTIVE", Attrs: map[string]string{"vpc_crn": vpc.CRN()}})
 	return append(ids, group.CRN(), cos.CRN(), id.CRN(), "api-key/"+key.ID, "record/"+z.ID+"/"+record.Name+"/CNAME/"+record.ID, "permitted-network/"+network.ID,
-		"user-tag/"+infraID, "user-tag/clusterid:"+strings.ToLower(cluster),
 		s.policy(t, "authorization", attributes("serviceName", "is", "resourceType", "image"), attributes("serviceName", "cloud-object-storage", "serviceInstance", cos.ID)),
 		s.policy(t, "access", attributes("iam_id", "iam-"+id.ID), attributes("serviceName", "is"))), group, vpc
 }
@@ -186,7 +196,8 @@ func TestEverythingOfAClusterIsSeenAndNothingElse(t *testing.T) {
 		return contract.SeenResource{}
 	}
 	network := of(infraID + "-vpc")
-	require.Equal(t, map[string]string{tagkey.KubernetesCluster + infraID: tagkey.Owned, tagkey.ClusterID: cluster, tagkey.Owner: "maya"}, network.Tags)
+	require.Equal(t, map[string]string{tagkey.KubernetesCluster + infraID: tagkey.Owned, tagkey.ClusterID: cluster, tagkey.TTLExpiry: "2026-11-29T12:00:00Z", tagkey.Owner: "maya"},
+		network.Tags, "as on other clouds, whatever IBM Cloud makes of them")
 	require.Equal(t, "vpc us-south "+group.CRN(), network.Type+" "+network.Region+" "+network.Within)
 	require.Equal(t, began, network.MadeAt)
 	require.Equal(t, vpc.CRN(), of("made-by-hand").Within)
@@ -196,7 +207,6 @@ func TestEverythingOfAClusterIsSeenAndNothingElse(t *testing.T) {
 	require.True(t, machine.Stopped)
 	require.Equal(t, "bx2-4x16", machine.Detail)
 	require.Equal(t, group.CRN(), of(infraID+"-cos").Within)
-	require.Equal(t, map[string]string{tagkey.ClusterID: cluster}, of("clusterid:"+strings.ToLower(cluster)).Tags)
 	for id, r := range seen {
 		crn := strings.Contains(id, ":is:") || strings.Contains(id, ":cloud-object-storage:")
 		require.Equal(t, crn, r.TaggedLater, "%s: what is in the group and is no group, identity or record gets tags", id)
@@ -218,7 +228,7 @@ func TestAGroupWithoutADigitIsAClustersIfItsTagsSaySo(t *testing.T) {
 	group = s.plant(t, standin.Resource{Service: "resource-controller", Type: "resource-group", Name: "shop-abcdefghij", State: "ACTIVE"})
 	s.plant(t, standin.Resource{Service: "is", Type: "volume", Name: "pvc-1", Region: "us-south", Group: group.ID})
 	s.plant(t, standin.Resource{Service: "is", Type: "volume", Name: "pvc-2", Region: "us-south", Group: group.ID, Tags: []string{"ClusterId:" + cluster}})
-	require.Len(t, s.look(t), 4, "the group, two volumes and the tag")
+	require.Len(t, s.look(t), 3, "the group and two volumes; the tag is told by what has it")
 }
 
 func TestWhatIsLeftAloneIsSeen(t *testing.T) {
@@ -230,15 +240,19 @@ func TestWhatIsLeftAloneIsSeen(t *testing.T) {
 	p := s.zone(t, "internal.example.com")
 	network := s.plant(t, standin.Resource{Service: "dns-svcs", Type: "permitted-network", Parent: p.ID, State: "ACTIVE", Attrs: map[string]string{
 		"vpc_crn": "crn:v1:bluemix:public:is:us-south:a/" + account + "::vpc:r006-" + gone}})
+	failed := s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: infraID + "-image-registry", State: "failed"})
 	share := s.plant(t, standin.Resource{Service: "is", Type: "share", Name: "files", Region: "us-south", Tags: []string{"kubernetes-io-cluster-" + infraID + ":owned"}})
+	last := s.plant(t, standin.Resource{Service: "is", Type: "vpc", Name: "gone", Region: "us-south", Tags: []string{infraID, "clusterid:" + cluster}})
+	require.NoError(t, s.Free(last.ID))
 	want := []string{
-		"reclamation/" + reclamation.ID, "api-key/" + key.ID, "permitted-network/" + network.ID, share.CRN(), "user-tag/kubernetes-io-cluster-" + infraID + ":owned",
+		"reclamation/" + reclamation.ID, "api-key/" + key.ID, "permitted-network/" + network.ID, failed.CRN(), share.CRN(), "user-tag/" + infraID, "user-tag/clusterid:" + strings.ToLower(cluster),
 		s.policy(t, "authorization", attributes("serviceName", "is"), attributes("serviceName", "cloud-object-storage", "serviceInstance", gone)),
 		s.policy(t, "access", attributes("iam_id", "iam-ServiceId-"+gone), attributes("resourceGroupId", "0123")),
 	}
 	seen := s.look(t)
 	require.ElementsMatch(t, want, slices.Collect(maps.Keys(seen)))
 	require.Equal(t, infraID+"-cos", seen["reclamation/"+reclamation.ID].Name)
+	require.Equal(t, map[string]string{tagkey.ClusterID: cluster}, seen["user-tag/clusterid:"+strings.ToLower(cluster)].Tags)
 	require.Equal(t, "tagged-resource is share", seen[share.CRN()].Type+" "+seen[share.CRN()].Detail)
 	require.Equal(t, map[string]string{tagkey.KubernetesCluster + infraID: tagkey.Owned}, seen[share.CRN()].Tags)
 }

@@ -71,8 +71,11 @@ func tagsOf(all []string) map[string]string {
 		key, value, _ := strings.Cut(tag, ":")
 		switch own := tagkey.ControlPlane(key); {
 		case own != "":
-			if id := storedID.FindStringSubmatch(value); id != nil {
+			switch id := storedID.FindStringSubmatch(value); {
+			case id != nil:
 				value = id[1] + "_" + strings.ToUpper(id[2])
+			case own == tagkey.TTLExpiry:
+				value = strings.ToUpper(value) // RFC 3339 with a capital T and Z
 			}
 			out[own] = value
 		case owner(tag) != "":

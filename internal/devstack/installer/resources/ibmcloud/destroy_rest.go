@@ -51,7 +51,9 @@ func (d *Destroy) reclaim(ctx context.Context, name string) error {
 	}
 	for _, r := range out.Resources {
 		var of reference
-		if err := d.do(ctx, call{op: "rc:get_resource_instance", path: "/rc/v2/resource_instances/" + url.PathEscape(r.Instance)}, &of); err != nil {
+		if err := d.do(ctx, call{op: "rc:get_resource_instance", path: "/rc/v2/resource_instances/" + url.PathEscape(r.Instance)}, &of); Missing(err) {
+			continue // it ended after the list was read
+		} else if err != nil {
 			return fmt.Errorf("failed to get the instance of reclamation %s: %w", r.ID, err)
 		}
 		if of.Name != name {

@@ -14,30 +14,42 @@ import (
 // live is a running cluster in IBM Cloud.
 type live struct{ *Build }
 
-// Locate finds the cluster of a domain by the record of its API, and reads it. resources.ErrNoCluster: there is none.
+// Locate finds the cluster of a domain by the record of its API, and reads it with a token of its account. resources.ErrNoCluster: there is
+// none.
 func (c *Cloud) Locate(ctx context.Context, domain string) (*resources.Living, error) {
-	if err := c.Login(ctx); err != nil {
-		return nil, err
-	}
-	all, err := c.everything(ctx, "")
+	records, err := c.everything(ctx, "api."+domain)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range all {
+	var all []kept
+	for _, r := range records {
 		content := r.Attrs["content"]
 		if r.Type != "dns-record" || r.Name != "api."+domain {
 			continue
 		}
+		if all == nil {
+			if all, err = c.everything(ctx, ""); err != nil {
+				return nil, err
+			}
+		}
 		for _, b := range all {
-			if b.Type == "load-balancer" && b.Account == c.Account && (b.Attrs["hostname"] == content || strings.Contains(r.Attrs["rdata"], `"`+b.Attrs["hostname"]+`"`)) {
+			if b.Type == "load-balancer" && b.Account == r.Account && (b.Attrs["hostname"] == content || strings.Contains(r.Attrs["rdata"], `"`+b.Attrs["hostname"]+`"`)) {
 				infraID, _, _ := strings.Cut(b.Name, "-kubernetes-api-")
 				in := *c
-				in.Region = b.Region
+				in.Region, in.Account = b.Region, b.Account
+				if err := in.operate(ctx); err != nil {
+					return nil, err
+				}
 				return in.living(ctx, infraID)
 			}
 		}
 	}
 	return nil, fmt.Errorf("lookup api.%s: %w", domain, resources.ErrNoCluster)
+}
+
+// operate gets a token of the account, as the operators of a cluster have API keys.
+func (c *Cloud) operate(ctx context.Context) error {
+	return c.do(ctx, call{op: "standin:token", path: "/_standin/token", query: url.Values{"account": {c.Account}}}, &c.token)
 }
 
 // kept is a resource as the stand-in cloud keeps it.

@@ -1,0 +1,118 @@
+package ibmcloud
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
+)
+
+// need is what a call requires: one of some roles on a service or on resource groups, or a custom role with an action. Without a service, the
+// call requires nothing.
+type need struct {
+	on     string
+	roles  []string
+	action string
+}
+
+// The roles by what they allow, as IBM's documentation of IAM roles and actions has them (cloud.ibm.com/docs/account, "IAM roles and actions",
+// and cloud.ibm.com/docs/vpc, "Required permissions").
+var (
+	viewers   = []string{"Viewer", "Operator", "Editor", "Administrator"}
+	editors   = []string{"Editor", "Administrator"}
+	operators = []string{"Operator", "Administrator"}
+	admins    = []string{"Administrator"}
+	readers   = []string{"Reader", "Writer", "Manager"}
+	writers   = []string{"Writer", "Manager"}
+	managers  = []string{"Manager"}
+)
+
+const groupType = "resource-group"
+
+// ofTheAccount is what a policy for every service does not include.
+var ofTheAccount = []string{groupType, identity, "iam-access-management"}
+
+// fixedNeeds are those of calls that always concern the same service. Calls of other names: see required.
+var fixedNeeds = map[string]need{
+	"iam:list_service_ids": {identity, viewers, "iam-identity.serviceid.get"}, "iam:get_service_id": {identity, viewers, "iam-identity.serviceid.get"},
+	"iam:create_service_id": {identity, operators, ""}, "iam:delete_service_id": {identity, operators, ""},
+	"iam:list_api_keys":  {identity, []string{"Operator", "Editor", "Administrator"}, "iam-identity.apikey.list"},
+	"iam:create_api_key": {identity, operators, ""}, "iam:delete_api_key": {identity, operators, ""},
+	"iam:list_policies": {"iam-access-management", viewers, ""}, "iam:list_v2_policies": {"iam-access-management", viewers, ""},
+	"iam:create_policy": {"iam-access-management", admins, ""}, "iam:create_v2_policy": {"iam-access-management", admins, ""},
+	"iam:delete_policy": {"iam-access-management", admins, ""}, "iam:delete_v2_policy": {"iam-access-management", admins, ""},
+	"rc:list_resource_groups": {groupType, viewers, ""}, "rc:get_resource_group": {groupType, viewers, ""},
+	"rc:create_resource_group": {groupType, admins, ""}, "rc:delete_resource_group": {groupType, admins, ""},
+	"dns:create_dnszone": {"dns-svcs", managers, ""}, "dns:create_permitted_network": {"dns-svcs", managers, ""}, "dns:delete_permitted_network": {"dns-svcs", managers, ""},
+	"cos:delete_bucket": {"cloud-object-storage", managers, ""},
+}
+
+// dataServices are those whose own calls need a service role, by the first part of their calls.
+var dataServices = map[string]string{"cis": "internet-svcs", "dns": "dns-svcs", "cos": "cloud-object-storage"}
+
+// required returns what a call requires before it is executed. Lists of several services' resources, searches and changes of tags require
+// nothing: they leave out, or refuse, what the caller may not see.
+func (c *call) required() need {
+	if n, fixed := fixedNeeds[c.op]; fixed {
+		return n
+	}
+	switch service, data := dataServices[c.service]; {
+	case c.service == "vpc" && c.reads():
+		return need{on: "is", roles: viewers}
+	case c.service == "vpc":
+		return need{on: "is", roles: editors}
+	case data && c.reads():
+		return need{on: service, roles: readers}
+	case data:
+		return need{on: service, roles: writers}
+	}
+	return need{}
+}
+
+// authorized refuses a call that the caller's access does not cover.
+func (c *call) authorized() error {
+	n := c.required()
+	if n.on == "" || c.may(n) {
+		return nil
+	}
+	return c.denied()
+}
+
+func (c *call) may(n need) bool {
+	access := c.who.access
+	if access == nil {
+		return true
+	}
+	given := slices.Clone(n.roles)
+	for _, r := range access.Roles {
+		if r.Service == n.on && slices.Contains(r.Actions, n.action) {
+			given = append(given, r.Display)
+		}
+	}
+	return slices.ContainsFunc(access.Policies, func(p policies.Policy) bool {
+		return (p.On() == n.on || p.On() == "" && !slices.Contains(ofTheAccount, n.on)) && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(given, role) })
+	})
+}
+
+// maySee reports that the caller may see a resource in a list of several services, or in a search.
+func (c *call) maySee(r *Resource) bool { return c.may(need{on: policed(r), roles: viewers}) }
+
+// mayChange reports that the caller may change or delete a service's instance, or its tags.
+func (c *call) mayChange(r *Resource) bool {
+	if policed(r) == identity {
+		return c.may(need{on: identity, roles: []string{"Operator", "Editor", "Administrator"}})
+	}
+	return c.may(need{on: policed(r), roles: editors})
+}
+
+// policed is what a policy for a resource names.
+func policed(r *Resource) string {
+	switch r.Type {
+	case groupType:
+		return groupType
+	case "reclamation":
+		service, _, _ := strings.Cut(strings.TrimPrefix(r.Attrs["crn"], "crn:v1:bluemix:public:"), ":")
+		return service
+	}
+	return r.Service
+}

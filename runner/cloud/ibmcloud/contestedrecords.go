@@ -1,0 +1,132 @@
+package ibmcloud
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// balancerHost is what IBM Cloud calls its load balancers: something random, then the region.
+var balancerHost = regexp.MustCompile(`-([a-z]{2}-[a-z]+)\.lb\.appdomain\.cloud$`)
+
+// regionOf returns the region of a load balancer's host; empty: it is no load balancer's.
+func regionOf(host string) string {
+	if parts := balancerHost.FindStringSubmatch(host); parts != nil {
+		return parts[1]
+	}
+	return ""
+}
+
+// contestedRecords adds the records that the installer's destroyer would delete although they lead to somebody else's load balancer. It
+// deletes every record with a name or a content below the cluster's domain, whoever made it (openshift/installer pkg/destroy/ibmcloud/dns.go),
+// and another installation may have taken the name since our own records were deleted.
+func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner, found map[string]cloud.Contested) error {
+	below, err := c.recordsBelow(ctx, t)
+	if err != nil || len(below) == 0 {
+		return err
+	}
+	leads := map[string]string{}
+	for _, r := range below {
+		leads[undotted(r.Name)] = undotted(r.Content)
+	}
+	regions := t.Regions()
+	for _, host := range leads {
+		regions = with(regions, regionOf(host))
+	}
+	others, err := c.othersBalancers(ctx, regions, o)
+	if err != nil {
+		return err
+	}
+	for _, r := range below {
+		host := undotted(r.Content)
+		for hops := 0; leads[host] != "" && hops < len(leads); hops++ { // a record that leads to a record
+			host = leads[host]
+		}
+		if balancer, there := others[host]; there {
+			id := "record " + undotted(r.Name) + " in zone " + r.zone
+			group := cmp.Or(balancer.Group.Name, balancer.Group.ID, "unknown")
+			found[id] = cloud.Contested{ID: id, Mark: "it leads to " + balancer.String() + " in resource group " + group, Mention: true}
+		}
+	}
+	return nil
+}
+
+// zoned is a record and the name of its zone.
+type zoned struct {
+	record
+	zone string
+}
+
+// recordsBelow lists what the destroyer takes for the cluster's records. It searches in public zones whose name is part of the base domain.
+func (c *Client) recordsBelow(ctx context.Context, t cloud.Target) (below []zoned, err error) {
+	add := func(z zone, list func(context.Context, zone) ([]record, error)) error {
+		all, err := list(ctx, z)
+		for _, r := range all {
+			if under(r.Name, t.Domain()) || under(r.Content, t.Domain()) {
+				below = append(below, zoned{r, z.Name})
+			}
+		}
+		return err
+	}
+	public, err := c.publicZones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, z := range public {
+		if z.Name != "" && strings.Contains(t.BaseDomain, z.Name) {
+			if err := add(z, c.publicRecords); err != nil {
+				return nil, err
+			}
+		}
+	}
+	private, err := c.privateZones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, z := range private {
+		if z.Name == t.BaseDomain {
+			if err := add(z, c.privateRecords); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return below, nil
+}
+
+func under(name, domain string) bool {
+	return strings.HasSuffix(undotted(name), "."+strings.ToLower(domain))
+}
+
+// othersBalancers lists the load balancers of some regions that are not the cluster's, by host. What is in the cluster's VPCs and subnets is the
+// cluster's.
+func (c *Client) othersBalancers(ctx context.Context, regions []string, o *owner) (map[string]object, error) {
+	others := map[string]object{}
+	for _, region := range regions {
+		if _, err := c.vpcIn(ctx, region); absent(err) {
+			continue // a host may look as if it had a region
+		}
+		for _, k := range []kind{vpcs, subnets, loadBalancers} {
+			all, err := c.objectsIn(ctx, region, k)
+			if err != nil {
+				return nil, fmt.Errorf("look for load balancers that records of the cluster's name lead to: %w", err)
+			}
+			for _, obj := range all {
+				owned := o.owns(obj)
+				switch {
+				case owned && k.name == vpcs.name:
+					o.vpcs[obj.ID] = true
+				case owned && k.name == subnets.name:
+					o.subnets[obj.ID] = true
+				case !owned && k.name == loadBalancers.name && !obj.going():
+					others[undotted(obj.Hostname)] = obj
+				}
+			}
+		}
+	}
+	delete(others, "") // one that is just being made
+	return others, nil
+}
