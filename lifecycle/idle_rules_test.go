@@ -114,7 +114,7 @@ func idleIsLookedAt(_ *world, _ Cluster, f Facts, d Decision) string {
 	if !watched(n) || n.SleepWanted || n.Power != Awake {
 		return ""
 	}
-	if at := idle.Add(n.Idle.TellAfter); at.After(f.Now) && n.WakeAt.After(at) {
+	if at := idle.Add(n.Idle.TellAfter); at.After(f.Now) && !n.IdleTold.After(idle) && n.WakeAt.After(at) {
 		return "nobody looks when people are to be told that a cluster is idle"
 	}
 	at := idle.Add(n.Idle.SleepAfter)

@@ -16,7 +16,10 @@ var actions = []struct {
 	{3, "an effect arrives", func(w *world) { w.deliver(false) }},
 	{3, "a little later", func(w *world) { w.tick(time.Duration(20+w.pick(100)) * time.Second) }},
 	{2, "later", func(w *world) { w.tick(time.Duration(2+w.pick(25)) * time.Minute) }},
-	{1, "hours later", func(w *world) { w.tick(time.Duration(1+w.pick(9)) * time.Hour) }},
+	{1, "hours later, after a sweep of its account", func(w *world) {
+		w.tick(time.Duration(1+w.pick(9)) * time.Hour)
+		w.sweep()
+	}},
 	{1, "reconcile, held back", func(w *world) { w.reconcile(true) }},
 	{4, "a decision held back is applied", (*world).applyHeld},
 	{1, "an effect is lost", func(w *world) { w.takeEffect() }},
@@ -40,7 +43,6 @@ var actions = []struct {
 	{2, "somebody wakes it", (*world).wakeUp},
 	{1, "somebody uses it", (*world).use},
 	{1, "somebody works inside it", (*world).workInside},
-	{1, "a sweep looks through its account", (*world).sweep},
 	{1, "somebody keeps it awake tonight", (*world).keepAwake},
 	{1, "people work at other times", (*world).reschedule},
 	{2, "a person acts", func(w *world) { people[w.pick(len(people))].do(w) }},
