@@ -29,7 +29,6 @@ var neverCalled = map[string]string{
 	"iam:DetachRolePolicy":                    "removes a managed policy that somebody attached to a cluster's role",
 	"iam:GetUser":                             "says whose a user is, if one is left of a cluster in credentials mode Mint",
 	"iam:ListAttachedRolePolicies":            "finds managed policies before a role is removed that ccoctl left",
-	"route53:ListTagsForResource":             "says whose a private zone is, if one is left",
 	"servicequotas:GetAWSDefaultServiceQuota": "is asked for limits that were never changed; the stand-in has a value for each",
 }
 
