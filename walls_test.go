@@ -62,7 +62,7 @@ var areas = []area{
 	{"lifecycle", 1, []string{"internal/price", "internal/workhours"}, "it is pure: it decides from values alone"},
 	{"profiles", 1, []string{"internal/price/list", "internal/tagkey", "internal/workhours"}, "profiles know nobody who reads them"},
 	{"runner/csr", 0, nil, "what a node may have certificates for is decided by plain comparison, without a cluster"},
-	{"internal/orphans", 2, []string{"internal/contract", "internal/tagkey", "lifecycle"}, "whose a resource is follows from what it shows, and from no database"},
+	{"internal/orphans", 2, []string{"internal/contract", "internal/tagkey", "lifecycle", "runner/names"}, "whose a resource is follows from what it shows, and from no database"},
 	{"runner/names", 1, []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},
 	{"chatops/slack", 1, []string{"internal/secret"}, "a client of Slack carries texts and knows no store"},
 	{"chatops/slack/inbound", 1, []string{"internal/secret"}, "what Slack sends is read before anybody knows what it means"},

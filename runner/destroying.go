@@ -83,7 +83,7 @@ func (a *attempt) refuseContested(ctx context.Context) (mentions []cloud.Contest
 	return nil, failure{
 		Reason: "ResourcesContested", Whose: contract.WhoseOurs, Retryable: true,
 		Message: "nothing was deleted: the teardown would also delete these resources, which may not be this cluster's: " + listed(marked),
-		Next:    "ask an administrator to find out whose each resource is, and to remove the wrong tag or to give the resource another name; ocpctl tries the teardown again",
+		Next:    "ask an administrator to find out whose each resource is, and to remove the wrong tag or to give the resource another name (for a DNS record see docs/runbooks/destroy-blocked.md); ocpctl tries the teardown again",
 	}
 }
 

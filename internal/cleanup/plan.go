@@ -224,7 +224,7 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 	}
 	var group string
 	if of.Platform == names.IBMCloud { // whose names tell it, and no tag
-		infraIDs, group = of.FromNames(namesOf(seen), mostAttempts)
+		infraIDs, group = of.FromNames(namesOf(seen), names.MostAttempts)
 	}
 	switch {
 	case !strings.HasPrefix(of.Cluster, "clu_"):
@@ -242,9 +242,6 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 	}
 	return of, known, ""
 }
-
-// mostAttempts is more than the attempts of an unknown cluster.
-const mostAttempts = 100
 
 func namesOf(seen []contract.SeenResource) (all []string) {
 	for _, s := range seen {

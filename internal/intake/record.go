@@ -18,7 +18,6 @@ import (
 var (
 	checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	digest   = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	groupID  = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 	plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) // a service, a quota's code, a zone, an account
 	plainPod  = regexp.MustCompile(`^[!-~]{1,200}$`)
@@ -37,7 +36,7 @@ func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow
 	bad.check(i.CCOName != "" && i.CCOName != of.CCOName(), "identity.ccoName", fmt.Sprintf("%.80q is not this attempt's name for ccoctl", i.CCOName), of.CCOName())
 	bad.check(i.InstallerSHA256 != "" && !checksum.MatchString(i.InstallerSHA256), "identity.installerSha256", "it is not a checksum", "64 lower-case hex digits")
 	bad.check(i.ReleaseDigest != "" && !digest.MatchString(i.ReleaseDigest), "identity.releaseDigest", "it is not a digest", "sha256: and 64 lower-case hex digits")
-	bad.check(i.ResourceGroupID != "" && (i.CCOName == "" || !groupID.MatchString(i.ResourceGroupID)), "identity.resourceGroupId",
+	bad.check(i.ResourceGroupID != "" && (i.CCOName == "" || !names.IsResourceGroupID(i.ResourceGroupID)), "identity.resourceGroupId",
 		fmt.Sprintf("%.80q is not the id of a resource group that was made under identity.ccoName", i.ResourceGroupID), "32 lower-case hex digits, on IBM Cloud")
 	bad.check(!plainName.MatchString(i.Account), "identity.account", fmt.Sprintf("%.80q is not an account id", i.Account), "the account the runner is in")
 	bad.check(i.Region != of.Region, "identity.region", fmt.Sprintf("%.80q is not the cluster's region", i.Region), of.Region)

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // Resource is one resource as sweeps saw it.
@@ -169,8 +170,8 @@ func (g *grouping) completeCut() {
 	}
 }
 
-// nameGroups gives a resource group without a sign that of what is in it, if everything in it that has one has the same: the group of a
-// cluster has no tag, and its name tells nothing unless it was recorded.
+// nameGroups gives a resource group without a sign that of what is in it, if everything in it that has one has the same, and the group has
+// the name that an attempt of this cluster gives to its own: the group of a cluster has no tag.
 func (g *grouping) nameGroups() {
 	within := map[string][]sign{} // by the group's id, each once
 	for i, r := range g.seen {
@@ -179,10 +180,16 @@ func (g *grouping) nameGroups() {
 		}
 	}
 	for i, r := range g.seen {
-		if of := within[r.ID]; r.Type == "resource-group" && g.signs[i].isEmpty() && len(of) == 1 {
+		if of := within[r.ID]; r.Type == "resource-group" && g.signs[i].isEmpty() && len(of) == 1 && g.isGroupOf(of[0], r.Name) {
 			g.signs[i] = of[0]
 		}
 	}
+}
+
+func (g *grouping) isGroupOf(s sign, name string) bool {
+	at := strings.LastIndex(name, "-")
+	return s.cluster != "" && at > 0 &&
+		names.Scope{Installation: cmp.Or(s.installation, g.Installation), Cluster: s.cluster, Attempt: names.MostAttempts, Name: name[:at]}.IsCCOName(name)
 }
 
 // signOf returns the sign of a resource: its own, else that of the place that it is in, else the place itself.

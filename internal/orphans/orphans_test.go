@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 func seen(kind, id, name, within string, tags ...string) Resource {
@@ -31,6 +32,7 @@ const (
 
 func TestAResourceBelongsToWhoseSignItHas(t *testing.T) {
 	full := []string{"InstallationId=here", "ClusterId=clu_1", "ManagedBy=" + tagkey.ControlPlaneName, mark}
+	own := names.Scope{Installation: "here", Cluster: "clu_1", Attempt: 2, Name: "shop"}.CCOName()
 	for name, c := range map[string]struct {
 		resources []Resource
 		groups    []string // installation|cluster|identity|place: ids
@@ -56,9 +58,11 @@ func TestAResourceBelongsToWhoseSignItHas(t *testing.T) {
 			[]string{"|clu_1|shop-abcde|: crn:image crn:lb crn:vpc crn:worker user-tag/shop-abcde", "|||shop-abcde-fghij: crn:other"}},
 		"what is in a group that was recorded": {[]Resource{seen("resource-group", "crn:group", "shop-1234567890", ""), seen("volume", "crn:pvc", "pvc-1", "crn:group"), seen("service-id", "crn:id", "shop-1234567890-openshift-ingress-operator-cloud-credentials", "")},
 			[]string{"||shop-1234567890|: crn:group crn:id crn:pvc"}},
-		"a group of one cluster that was not recorded": {[]Resource{seen("resource-group", "crn:group", "shop-2345672345", ""), seen("vpc", "vpc-1", "shop-abcde-vpc", "crn:group", full...), seen("volume", "crn:pvc", "pvc-1", "crn:group")},
+		"a group of one cluster that was not recorded": {[]Resource{seen("resource-group", "crn:group", own, ""), seen("vpc", "vpc-1", "shop-abcde-vpc", "crn:group", full...), seen("volume", "crn:pvc", "pvc-1", "crn:group")},
 			[]string{"here|clu_1|shop-abcde|: crn:group crn:pvc vpc-1"}},
-		"a group of two clusters": {[]Resource{seen("resource-group", "crn:group", "shop-2345672345", ""), seen("vpc", "vpc-1", "", "crn:group", full...), seen("vpc", "vpc-2", "", "crn:group", "ClusterId=clu_2")},
+		"a group of somebody else that one cluster has something in": {[]Resource{seen("resource-group", "crn:group", "shop-production", ""), seen("db", "db-1", "", "crn:group", full...), seen("vpc", "vpc-1", "", "crn:group")},
+			[]string{"|||crn:group: crn:group vpc-1", "here|clu_1|shop-abcde|: db-1"}},
+		"a group of two clusters": {[]Resource{seen("resource-group", "crn:group", own, ""), seen("vpc", "vpc-1", "", "crn:group", full...), seen("vpc", "vpc-2", "", "crn:group", "ClusterId=clu_2")},
 			[]string{"|||crn:group: crn:group", "here|clu_1|shop-abcde|: vpc-1", "|clu_2||: vpc-2"}},
 		"names on IBM Cloud under a VPC with tags": {[]Resource{seen("vpc", "vpc-1", "shop-abcde-vpc", "", full...), seen("image", "image-1", "shop-abcde-rhcos", ""), seen("public-gateway", "pgw-1", "shop-abcde-pgateway-us-south-1", ""),
 			seen("load-balancer", "lb-1", "kube-shop-abcde-0a1b2c3d4e5f", ""), seen("load-balancer", "lb-2", "kube-shop-abcdef-0a1b2c3d4e5f", ""), seen("service-instance", "cos-1", "shop-abcde-cos", "")},

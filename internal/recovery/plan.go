@@ -228,7 +228,7 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 		}
 		if a.record.CredentialsMode == credentialsByCCO || a.record.Identity != nil && a.record.Identity.CCOName == of.CCOName() {
 			out.CCOName = of.CCOName()
-			if i := a.record.Identity; i != nil && i.CCOName == out.CCOName {
+			if i := a.record.Identity; i != nil && i.CCOName == out.CCOName && names.IsResourceGroupID(i.ResourceGroupID) {
 				out.ResourceGroupID = i.ResourceGroupID
 			}
 		}

@@ -42,6 +42,11 @@ func (s Scope) ibmMetadata(of Identity) ibmMetadata {
 	}}
 }
 
+var groupID = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// IsResourceGroupID reports whether id is spelt as IBM Cloud spells the id of a resource group.
+func IsResourceGroupID(id string) bool { return groupID.MatchString(id) }
+
 // ResourceGroup is the name of the resource group that everything of the identity is in; empty: it is unknown.
 func (s Scope) ResourceGroup(of Identity) string { return of.CCOName }
 

@@ -27,6 +27,9 @@ func (s Scope) InfraIDIn(name string) string {
 	return ""
 }
 
+// MostAttempts is more than the attempts of a cluster that no database knows.
+const MostAttempts = 100
+
 // FromNames returns what names of resources on IBM Cloud tell of this cluster: the infraIDs that they were made from, and the name of its
 // resource group if it has one infraID and one group: with more, nobody knows which belong together. attempts is how many it may have had.
 func (s Scope) FromNames(named []string, attempts int) (infraIDs []string, group string) {

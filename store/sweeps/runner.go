@@ -201,7 +201,8 @@ func (c *change) keepPart(ctx context.Context, sweep locked, p PartRow) error {
 			first_seen_at = CASE WHEN s.gone_at IS NULL THEN s.first_seen_at ELSE excluded.first_seen_at END,
 			last_seen_at = excluded.last_seen_at, last_sweep = excluded.last_sweep,
 			sights = CASE WHEN s.last_sweep = @sweep THEN greatest(s.sights, 1) WHEN s.gone_at IS NULL THEN s.sights + 1 ELSE 1 END,
-			missed = 0, gone_at = NULL, orphan_id = CASE WHEN s.gone_at IS NULL THEN s.orphan_id END`, args)
+			missed = 0, gone_at = NULL, orphan_id = CASE WHEN s.gone_at IS NULL THEN s.orphan_id END,
+			untagged_of = CASE WHEN s.gone_at IS NULL THEN s.untagged_of END, untagged = CASE WHEN s.gone_at IS NULL THEN s.untagged ELSE 0 END`, args)
 	if err != nil {
 		return fmt.Errorf("keep what part %s showed: %w", p.Name, err)
 	}

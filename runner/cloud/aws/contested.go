@@ -139,8 +139,6 @@ func (c *Client) contestedIAM(ctx context.Context, o owner, found map[string]str
 // deletes every public record with the type and the name of a record in the cluster's private zone (openshift/installer
 // pkg/destroy/aws/aws.go), and another installation may have taken the name since our own public records were deleted.
 func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o owner, found map[string]string) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	twins, err := c.privateRecords(ctx, t.Domain(), o)
 	if err != nil || len(twins) == 0 {
 		return err

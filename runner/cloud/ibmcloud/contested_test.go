@@ -160,3 +160,20 @@ func TestRecordsInAPrivateZoneAreContested(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Equal(t, "record api.shop.internal.example.com in zone internal.example.com", found[0].ID)
 }
+
+func TestANameInAPublicAndInAPrivateZoneIsContestedByEither(t *testing.T) {
+	s := newScene(t)
+	s.plant(t, standin.Resource{Service: "is", Type: "load-balancer", Name: "far", Region: "us-south", Attrs: map[string]string{"hostname": "far-us-south.lb.appdomain.cloud"}})
+	s.record(t, "api.shop."+domain, "far-us-south.lb.appdomain.cloud")
+	for _, i := range s.All() {
+		if i.Service == "dns-svcs" && i.Type == "instance" {
+			z := s.plant(t, standin.Resource{Service: "dns-svcs", Type: "zone", Name: domain, Parent: i.ID})
+			s.call(t, "POST", "/dns/v1/instances/"+i.ID+"/dnszones/"+z.ID+"/resource_records",
+				object{"name": "api.shop." + domain, "type": "CNAME", "ttl": 60, "rdata": object{"cname": "inside.example.org"}})
+		}
+	}
+	found, err := s.client.Contested(t.Context(), s.target)
+	require.NoError(t, err)
+	require.NotEmpty(t, found)
+	require.Contains(t, found[0].Mark, "it leads to load balancer ")
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // balancerHost is what IBM Cloud calls its load balancers: something random, then the region.
-var balancerHost = regexp.MustCompile(`-([a-z]{2}-[a-z]+)\.lb\.appdomain\.cloud$`)
+var balancerHost = regexp.MustCompile(`-([a-z]{2}-[a-z]+[0-9]*)\.lb\.appdomain\.cloud$`)
 
 // regionOf returns the region of a load balancer's host; empty: it is no load balancer's.
 func regionOf(host string) string {
@@ -29,27 +29,26 @@ func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner,
 	if err != nil || len(below) == 0 {
 		return err
 	}
-	leads := map[string]string{}
+	leads, regions := map[string][]string{}, t.Regions() // a name can be in a public and in a private zone
 	for _, r := range below {
-		leads[undotted(r.Name)] = undotted(r.Content)
-	}
-	regions := t.Regions()
-	for _, host := range leads {
-		regions = with(regions, regionOf(host))
+		leads[undotted(r.Name)] = append(leads[undotted(r.Name)], undotted(r.Content))
+		regions = with(regions, regionOf(undotted(r.Content)))
 	}
 	others, err := c.othersBalancers(ctx, regions, o)
 	if err != nil {
 		return err
 	}
 	for _, r := range below {
-		host := undotted(r.Content)
-		for hops := 0; leads[host] != "" && hops < len(leads); hops++ { // a record that leads to a record
-			host = leads[host]
-		}
-		if balancer, there := others[host]; there {
-			id := "record " + undotted(r.Name) + " in zone " + r.zone
-			group := cmp.Or(balancer.Group.Name, balancer.Group.ID, "unknown")
-			found[id] = cloud.Contested{ID: id, Mark: "it leads to " + balancer.String() + " in resource group " + group, Mention: true}
+		hosts := []string{undotted(r.Content)}
+		for i := 0; i < len(hosts); i++ { // a record can lead to records
+			for _, next := range leads[hosts[i]] {
+				hosts = with(hosts, next)
+			}
+			if balancer, there := others[hosts[i]]; there {
+				id := "record " + undotted(r.Name) + " in zone " + r.zone
+				group := cmp.Or(balancer.Group.Name, balancer.Group.ID, "unknown")
+				found[id] = cloud.Contested{ID: id, Mark: "it leads to " + balancer.String() + " in resource group " + group, Mention: true}
+			}
 		}
 	}
 	return nil
