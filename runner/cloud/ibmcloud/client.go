@@ -23,6 +23,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/count"
 )
 
@@ -79,12 +80,12 @@ func newClient(region string, keys cloud.Keys, env func(string) string, waits pa
 	}
 	c.count = count.New(count.Config{Authenticator: c.auth, MaxBackoff: min(maxWait, 16*waits.retry), URLs: c.at})
 	var errs [6]error
-	c.identity, errs[0] = iamidentityv1.NewIamIdentityV1(&iamidentityv1.IamIdentityV1Options{Authenticator: c.auth, URL: c.at.IAM})
-	c.policies, errs[1] = iampolicymanagementv1.NewIamPolicyManagementV1(&iampolicymanagementv1.IamPolicyManagementV1Options{Authenticator: c.auth, URL: c.at.IAM})
-	c.controller, errs[2] = resourcecontrollerv2.NewResourceControllerV2(&resourcecontrollerv2.ResourceControllerV2Options{Authenticator: c.auth, URL: c.at.ResourceController})
-	c.manager, errs[3] = resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: c.auth, URL: c.at.ResourceManager})
-	c.search, errs[4] = globalsearchv2.NewGlobalSearchV2(&globalsearchv2.GlobalSearchV2Options{Authenticator: c.auth, URL: c.at.GlobalSearch})
-	c.tagging, errs[5] = globaltaggingv1.NewGlobalTaggingV1(&globaltaggingv1.GlobalTaggingV1Options{Authenticator: c.auth, URL: c.at.GlobalTagging})
+	c.identity, errs[0] = iamidentityv1.NewIamIdentityV1(&iamidentityv1.IamIdentityV1Options{Authenticator: answer.Sealed(c.auth), URL: c.at.IAM})
+	c.policies, errs[1] = iampolicymanagementv1.NewIamPolicyManagementV1(&iampolicymanagementv1.IamPolicyManagementV1Options{Authenticator: answer.Sealed(c.auth), URL: c.at.IAM})
+	c.controller, errs[2] = resourcecontrollerv2.NewResourceControllerV2(&resourcecontrollerv2.ResourceControllerV2Options{Authenticator: answer.Sealed(c.auth), URL: c.at.ResourceController})
+	c.manager, errs[3] = resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: answer.Sealed(c.auth), URL: c.at.ResourceManager})
+	c.search, errs[4] = globalsearchv2.NewGlobalSearchV2(&globalsearchv2.GlobalSearchV2Options{Authenticator: answer.Sealed(c.auth), URL: c.at.GlobalSearch})
+	c.tagging, errs[5] = globaltaggingv1.NewGlobalTaggingV1(&globaltaggingv1.GlobalTaggingV1Options{Authenticator: answer.Sealed(c.auth), URL: c.at.GlobalTagging})
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("open IBM Cloud: %w", err)
 	}
@@ -164,7 +165,7 @@ func (c *Client) vpcIn(ctx context.Context, region string) (*vpcv1.VpcV1, error)
 }
 
 func (c *Client) vpcAt(address string) (*vpcv1.VpcV1, error) {
-	api, err := vpcv1.NewVpcV1(&vpcv1.VpcV1Options{Authenticator: c.auth, URL: address})
+	api, err := vpcv1.NewVpcV1(&vpcv1.VpcV1Options{Authenticator: answer.Sealed(c.auth), URL: address})
 	if err != nil {
 		return nil, fmt.Errorf("open the VPC service at %s: %w", address, err)
 	}

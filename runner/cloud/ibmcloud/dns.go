@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 // zone is a zone of Internet Services, which is public, or of DNS Services, which is private.
@@ -66,7 +67,7 @@ func (c *Client) domainZones(ctx context.Context, t cloud.Target) (domainZones, 
 // zone that is looked for.
 func (c *Client) publicZones(ctx context.Context) ([]zone, error) {
 	return c.zonesOf(ctx, "instances of Internet Services", cisService, func(ctx context.Context, instance resource) ([]zone, error) {
-		api, err := zonesv1.NewZonesV1(&zonesv1.ZonesV1Options{Authenticator: c.auth, URL: c.at.CIS, Crn: &instance.CRN})
+		api, err := zonesv1.NewZonesV1(&zonesv1.ZonesV1Options{Authenticator: answer.Sealed(c.auth), URL: c.at.CIS, Crn: &instance.CRN})
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +126,7 @@ func (c *Client) zonesOf(ctx context.Context, what, service string, zones func(c
 }
 
 func (c *Client) dnsServices() (*dnssvcsv1.DnsSvcsV1, error) {
-	api, err := dnssvcsv1.NewDnsSvcsV1(&dnssvcsv1.DnsSvcsV1Options{Authenticator: c.auth, URL: c.at.DNSServices})
+	api, err := dnssvcsv1.NewDnsSvcsV1(&dnssvcsv1.DnsSvcsV1Options{Authenticator: answer.Sealed(c.auth), URL: c.at.DNSServices})
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ type record struct {
 }
 
 func (c *Client) recordsAPI(z zone) (*dnsrecordsv1.DnsRecordsV1, error) {
-	api, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{Authenticator: c.auth, URL: c.at.CIS, Crn: &z.instance, ZoneIdentifier: &z.ID})
+	api, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{Authenticator: answer.Sealed(c.auth), URL: c.at.CIS, Crn: &z.instance, ZoneIdentifier: &z.ID})
 	if err != nil {
 		return nil, err
 	}

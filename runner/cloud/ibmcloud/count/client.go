@@ -83,55 +83,55 @@ func (c *Client) caller() (account, iamID string, err error) {
 
 func (c *Client) vpcIn(region string) (*vpcv1.VpcV1, error) {
 	url := strings.ReplaceAll(cmp.Or(c.cfg.URLs.VPC, vpcURL), regionPart, region)
-	api, err := vpcv1.NewVpcV1(&vpcv1.VpcV1Options{Authenticator: c.cfg.Authenticator, URL: url})
+	api, err := vpcv1.NewVpcV1(&vpcv1.VpcV1Options{Authenticator: answer.Sealed(c.cfg.Authenticator), URL: url})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
 func (c *Client) managers() (*resourcemanagerv2.ResourceManagerV2, error) {
-	api, err := resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.ResourceManager})
+	api, err := resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: answer.Sealed(c.cfg.Authenticator), URL: c.cfg.URLs.ResourceManager})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
 func (c *Client) resources() (*resourcecontrollerv2.ResourceControllerV2, error) {
 	api, err := resourcecontrollerv2.NewResourceControllerV2(&resourcecontrollerv2.ResourceControllerV2Options{
-		Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.ResourceController})
+		Authenticator: answer.Sealed(c.cfg.Authenticator), URL: c.cfg.URLs.ResourceController})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
 func (c *Client) identities() (*iamidentityv1.IamIdentityV1, error) {
-	api, err := iamidentityv1.NewIamIdentityV1(&iamidentityv1.IamIdentityV1Options{Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.IAM})
+	api, err := iamidentityv1.NewIamIdentityV1(&iamidentityv1.IamIdentityV1Options{Authenticator: answer.Sealed(c.cfg.Authenticator), URL: c.cfg.URLs.IAM})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
 func (c *Client) policies() (*iampolicymanagementv1.IamPolicyManagementV1, error) {
 	api, err := iampolicymanagementv1.NewIamPolicyManagementV1(&iampolicymanagementv1.IamPolicyManagementV1Options{
-		Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.IAM})
+		Authenticator: answer.Sealed(c.cfg.Authenticator), URL: c.cfg.URLs.IAM})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
 func (c *Client) cisZones(crn string) (*zonesv1.ZonesV1, error) {
-	api, err := zonesv1.NewZonesV1(&zonesv1.ZonesV1Options{Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.CIS, Crn: &crn})
+	api, err := zonesv1.NewZonesV1(&zonesv1.ZonesV1Options{Authenticator: answer.Sealed(c.cfg.Authenticator), URL: c.cfg.URLs.CIS, Crn: &crn})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
 func (c *Client) cisRecords(z zone) (*dnsrecordsv1.DnsRecordsV1, error) {
 	api, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{
-		Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.CIS, Crn: &z.instance, ZoneIdentifier: &z.id})
+		Authenticator: answer.Sealed(c.cfg.Authenticator), URL: c.cfg.URLs.CIS, Crn: &z.instance, ZoneIdentifier: &z.id})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
 func (c *Client) dnsServices() (*dnssvcsv1.DnsSvcsV1, error) {
-	api, err := dnssvcsv1.NewDnsSvcsV1(&dnssvcsv1.DnsSvcsV1Options{Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.DNSServices})
+	api, err := dnssvcsv1.NewDnsSvcsV1(&dnssvcsv1.DnsSvcsV1Options{Authenticator: answer.Sealed(c.cfg.Authenticator), URL: c.cfg.URLs.DNSServices})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
 func (c *Client) index() (*globalsearchv2.GlobalSearchV2, error) {
-	api, err := globalsearchv2.NewGlobalSearchV2(&globalsearchv2.GlobalSearchV2Options{Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.GlobalSearch})
+	api, err := globalsearchv2.NewGlobalSearchV2(&globalsearchv2.GlobalSearchV2Options{Authenticator: answer.Sealed(c.cfg.Authenticator), URL: c.cfg.URLs.GlobalSearch})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
 func (c *Client) tags() (*globaltaggingv1.GlobalTaggingV1, error) {
-	api, err := globaltaggingv1.NewGlobalTaggingV1(&globaltaggingv1.GlobalTaggingV1Options{Authenticator: c.cfg.Authenticator, URL: c.cfg.URLs.GlobalTagging})
+	api, err := globaltaggingv1.NewGlobalTaggingV1(&globaltaggingv1.GlobalTaggingV1Options{Authenticator: answer.Sealed(c.cfg.Authenticator), URL: c.cfg.URLs.GlobalTagging})
 	return api, c.equip(err, func() *core.BaseService { return api.Service })
 }
 
