@@ -8,8 +8,7 @@ import (
 )
 
 // tag gives the cluster's tags to what the installer could not give them to, and to what came since: every attempt that changes a living cluster
-// ends with it. A cluster without tags works, and nothing of it is searched for
-// by tag alone, so a refusal is told and ends nothing.
+// ends with it. A cluster without tags works, and nothing of it is searched for by tag alone, so a refusal is told and ends nothing.
 func (a *attempt) tag(ctx context.Context) {
 	tagged, err := a.cloud.Tag(ctx, a.target(), a.spec.Tags)
 	if err != nil && ctx.Err() == nil {
@@ -35,7 +34,7 @@ func (a *attempt) tagAgain(ctx context.Context) (tagged int, err error) {
 		case refused != nil:
 			return failure{
 				Reason: "NotTagged", Whose: contract.WhoseCloud, Retryable: true,
-				Message: fmt.Sprintf("%s, and not every other: %v", taggedText(tagged), refused),
+				Message: fmt.Sprintf("%s, but some could not be tagged: %v", taggedText(tagged), refused),
 				Next:    "wait: after a later sweep ocpctl tries again; if it fails again, ask an administrator to check that the runner's credentials may attach tags",
 			}
 		}

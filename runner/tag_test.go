@@ -27,7 +27,7 @@ func TestAnAttemptAtTheTagsThatFailsSaysWhy(t *testing.T) {
 		retryable bool
 	}{
 		"a resource is refused": {func(w *world) { w.untaggable = errors.New("IBM Cloud did not attach the tags to crn:v1:pvc-1") }, "NotTagged",
-			"1 resource got the cluster's tags, and not every other: IBM Cloud did not attach the tags to crn:v1:pvc-1", true},
+			"1 resource got the cluster's tags, but some could not be tagged: IBM Cloud did not attach the tags to crn:v1:pvc-1", true},
 		"another account": {func(w *world) { w.account = "another" }, "WrongAccount", "belong to account another", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,7 +83,8 @@ const (
 type Contested struct {
 	ID   string // ARN, or id if it has none
 	Mark string // what says so: a tag that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned; of a mention, where it is
-	// Mention: it has no mark of the target, and only mentions it in its name. Nothing but a destroyer that goes by parts of names takes it.
+	// Mention: it has no mark of the target, and only mentions it in its name; or it is a DNS record of the target's domain that leads elsewhere.
+	// Nothing but a destroyer that goes by parts of names takes it.
 	Mention bool
 }
 
