@@ -36,7 +36,7 @@ func (d *idle) SyncPullRequest(_ context.Context, e pulls.PullRequestEvent) (str
 	return d.take(e)
 }
 
-func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why, _ string) (string, error) {
+func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why string) (string, error) {
 	return d.take([]any{repo, number, why})
 }
 func (d *idle) Comment(_ context.Context, e pulls.CommentEvent) (string, error) { return d.take(e) }
@@ -99,13 +99,13 @@ func TestEachEventGoesToItsUseCase(t *testing.T) {
 			Installation: 5001, Repo: "acme/shop", Type: "create_ephemeral_cluster", Payload: payload, Actor: "will", ActorID: actorID(t), Cause: "d1",
 		}}},
 		"renamed": {github.Event{Name: "repository", Action: "renamed", OldName: "shop", Repo: ledger}, []any{pulls.RepositoryEvent{
-			Installation: 5001, RepoID: 9, Action: "renamed", From: "acme/shop", To: "acme/ledger", Actor: "will",
+			Installation: 5001, RepoID: 9, Action: "renamed", From: "acme/shop", To: "acme/ledger", Actor: "will", ActorID: actorID(t),
 		}}},
 		"moved": {github.Event{Name: "repository", Action: "transferred", OldName: "old/ledger", Repo: ledger}, []any{pulls.RepositoryEvent{
-			Installation: 5001, RepoID: 9, Action: "transferred", From: "old/ledger", To: "acme/ledger", Actor: "will",
+			Installation: 5001, RepoID: 9, Action: "transferred", From: "old/ledger", To: "acme/ledger", Actor: "will", ActorID: actorID(t),
 		}}},
 		"deleted": {github.Event{Name: "repository", Action: "deleted"}, []any{pulls.RepositoryEvent{
-			Installation: 5001, RepoID: github.RepoID, Action: "deleted", From: "acme/shop", Actor: "will",
+			Installation: 5001, RepoID: github.RepoID, Action: "deleted", From: "acme/shop", Actor: "will", ActorID: actorID(t),
 		}}},
 		"suspended": {github.Event{Name: "installation", Action: "suspend", Repos: []github.RepoRef{ledger}}, []any{pulls.InstallationEvent{
 			Installation: 5001, Action: "suspend", Repos: []string{"acme/ledger"}, Actor: "will",

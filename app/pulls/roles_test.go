@@ -150,7 +150,7 @@ func (h *fixture) writes(w writer, id int64, l spoken) (note string) {
 	h.Helper()
 	h.Clock = h.Clock.Add(time.Second)
 	note, err := h.Service.Comment(h.Context(), pulls.CommentEvent{
-		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: 7, Bot: w.bot, Action: "created", Body: l.line, At: h.Clock,
+		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: servicetest.AccountID(w.login), Bot: w.bot, Action: "created", Body: l.line, At: h.Clock,
 	})
 	require.NoError(h, err)
 	return note

@@ -50,7 +50,7 @@ func TestALabelThatFlapsIsToldOfSoMuchAndNoMore(t *testing.T) {
 	for range 100 {
 		h.Labeled("toni", label)
 		h.Labeled("toni", label, "ocp/keep")
-		h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "toni", Action: "unlabeled", Label: label})
+		h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "toni", ActorID: servicetest.AccountID("toni"), Action: "unlabeled", Label: label})
 	}
 	require.Less(t, len(h.Replies())+len(h.Effects()), 40)
 	require.Empty(t, h.Clusters())
@@ -119,7 +119,7 @@ func TestAClusterOfARepositoryThatLeftTheTableComesToItsEndAndIsNotMovedOut(t *t
 	h := ready(t)
 	out := servicetest.Wire(app.Config{Store: h.Store, Catalogue: func() catalogue.Catalogue { return h.Catalogue }, GitHub: h.GitHub})
 	says := func(id int64, line string) {
-		_, err := out.Comment(t.Context(), pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: line})
+		_, err := out.Comment(t.Context(), pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", AuthorID: servicetest.AccountID("maya"), Action: "created", Body: line})
 		require.NoError(t, err)
 	}
 	ends := h.Only().Ends.TTL
