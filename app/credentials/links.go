@@ -142,7 +142,10 @@ func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string
 	if err != nil {
 		return people.Link{}, fmt.Errorf("read a link: %w", err)
 	}
-	return link, nil
+	if link.Account != "" {
+		link.Account, err = s.core.AccountName(ctx, link.Account)
+	}
+	return link, err
 }
 
 // Means returns an error unless account names the account that an account link is for. The confirmation page asks for it:
@@ -195,7 +198,7 @@ func (s *Service) Unlink(ctx context.Context, p policy.Principal, account string
 		return err
 	}
 	if problem != nil {
-		return app.Fail(app.NotFound, messages.AccountNotLinked(account))
+		linked = account // which is not linked
 	}
 	err = s.store.People.Unlink(ctx, linked, owner, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {

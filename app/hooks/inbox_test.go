@@ -182,7 +182,7 @@ func TestARealPayloadBecomesACluster(t *testing.T) {
 	rows, _, err := i.store.List(t.Context(), store.Filter{})
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
-	require.Equal(t, "github:will", rows[0].RequestedBy)
+	require.Equal(t, "github:id/2002", rows[0].RequestedBy)
 	require.Equal(t, &store.PRRef{Installation: github.Installation, Repo: "acme/shop", Number: 41, Head: pull(0).HeadSHA}, rows[0].PR)
 	require.Contains(t, i.notes()[0], "accepted aws-minimal-test")
 

@@ -24,11 +24,11 @@ func TestARefusedLabelIsTakenOffSoThatItCanAskAgain(t *testing.T) {
 	require.Contains(t, h.Replies()[0], "write is needed")
 	require.Contains(t, h.Replies()[0], "The label was removed. Add it again")
 
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Action: "unlabeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Bot: true, Action: "unlabeled", Label: label})
 	h.Labeled("toni", label)
 	require.Len(t, h.Replies(), 2, "asked again, answered again")
 	require.Len(t, h.Effects(), 2)
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Action: "unlabeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Bot: true, Action: "unlabeled", Label: label})
 	h.Labeled("will", label)
 	h.Only()
 	require.Len(t, h.Effects(), 2)
@@ -56,14 +56,14 @@ func TestABotsLabelAsksForNothingAndIsTakenOff(t *testing.T) {
 func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
-	gone := pulls.PullRequestEvent{PR: h.PR(true), Actor: strings.ToUpper(own), Action: "unlabeled", Label: label}
+	gone := pulls.PullRequestEvent{PR: h.PR(true), Actor: strings.ToUpper(own), Bot: true, Action: "unlabeled", Label: label}
 	require.Contains(t, h.Sync(gone), "comes back")
 	h.Sync(gone)
 	require.True(t, h.Only().Ends.LabelRemoved.IsZero())
 	require.Equal(t, []string{"add_label " + label}, h.Effects())
 
 	h.Destroy(h.Only())
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Action: "labeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Bot: true, Action: "labeled", Label: label})
 	h.Only()
 	require.Equal(t, []string{"add_label " + label, "remove_label " + label}, h.Effects(), "it came back too late, and we ask for nothing ourselves")
 	require.Empty(t, h.Replies())
@@ -74,7 +74,7 @@ func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *tes
 func TestWhatHappensWhileALabelComesBackEndsNothing(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
-	unlabeled := pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Action: "unlabeled", Label: label}
+	unlabeled := pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Bot: true, Action: "unlabeled", Label: label}
 	h.GitHub.Stands(unlabeled.PR)
 	h.Comment(1, "will", "/ocp create aws-standard") // sees it before anybody told
 	require.False(t, h.Clusters()[0].Ends.LabelRemoved.IsZero())
@@ -175,7 +175,7 @@ func TestTheLabelKeepHoldsForWhoMayAndUntilItIsTakenOff(t *testing.T) {
 	require.Equal(t, []string{"remove_label " + chatops.KeepLabel}, h.Effects())
 	require.Contains(t, h.Replies()[0], "@toni")
 
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Action: "unlabeled", Label: chatops.KeepLabel})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Bot: true, Action: "unlabeled", Label: chatops.KeepLabel})
 	h.Labeled("will", label, chatops.KeepLabel)
 	require.WithinDuration(t, time.Now().Add(3*time.Hour), h.Only().Ends.Hold, time.Minute)
 	h.Comment(1, "will", "/ocp create aws-standard")

@@ -127,7 +127,7 @@ func TestWhatCameLateCountsForWhatItWasAboutAlone(t *testing.T) {
 	h.Sync(opened)
 	require.Empty(t, h.Clusters(), "he opened it without the label")
 	h.Sync(labeled)
-	require.Equal(t, "github:will", h.Only().RequestedBy)
+	require.Equal(t, servicetest.OnGitHub("will"), h.Only().RequestedBy)
 }
 
 func TestALateLabelIsNoRequestOnceALaterOneWasRefused(t *testing.T) {

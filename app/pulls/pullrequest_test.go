@@ -28,7 +28,7 @@ func TestALabelBecomesACluster(t *testing.T) {
 	row := h.Only()
 	require.Equal(t, lifecycle.Pending, row.Status)
 	require.Equal(t, string(policy.SourceLabel), row.Source)
-	require.Equal(t, "github:will", row.RequestedBy)
+	require.Equal(t, servicetest.OnGitHub("will"), row.RequestedBy)
 	require.Equal(t, "platform", row.Team)
 	require.Equal(t, 1, row.Generation)
 	require.Equal(t, &store.PRRef{Installation: 5001, Repo: repo, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"}, row.PR)
@@ -128,7 +128,7 @@ func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"})
 	require.Empty(t, h.Clusters(), "he pushed, and asked for nothing")
 	h.Sync(labeled)
-	require.Equal(t, "github:maya", h.Only().RequestedBy, "it came late, and counts: what she asked for stands")
+	require.Equal(t, servicetest.OnGitHub("maya"), h.Only().RequestedBy, "it came late, and counts: what she asked for stands")
 }
 
 func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
@@ -206,7 +206,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			e := pulls.PullRequestEvent{PR: h.PR(true, c.label), Actor: c.actor, Action: "labeled", Label: c.label}
+			e := pulls.PullRequestEvent{PR: h.PR(true, c.label), Actor: c.actor, ActorID: servicetest.AccountID(c.actor), Action: "labeled", Label: c.label}
 			require.Contains(t, h.Sync(e), "refused")
 			h.Sync(e)
 			require.Empty(t, h.Clusters())
@@ -281,7 +281,7 @@ func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
 	first := h.Only()
-	_, err := h.Store.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:will", Why: "by hand"})
+	_, err := h.Store.Destroy(t.Context(), first.ID, store.Origin{Actor: servicetest.OnGitHub("will"), Why: "by hand"})
 	require.NoError(t, err)
 
 	require.Equal(t, "nothing to change", h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"}),

@@ -278,7 +278,7 @@ func (w *world) check() {
 		require.NotEmpty(w, wanted, "who may asked for it by the label: "+said)
 	}
 	for _, row := range w.clusters() {
-		require.NotEqual(w, "github:toni", row.RequestedBy, "whoever may not ask asked for nothing: "+said)
+		require.NotEqual(w, servicetest.OnGitHub("toni"), row.RequestedBy, "whoever may not ask asked for nothing: "+said)
 	}
 	for _, row := range wanted {
 		require.Equal(w, !w.pr.Open, !row.Ends.PRClosed.IsZero(), said)

@@ -26,7 +26,7 @@ func TestWhoMayDoNothingHereIsAnsweredSoMuchAndNoMore(t *testing.T) {
 	require.Contains(t, h.Comment(1000, "zoe", "/ocp help"), "not answered: zoe has none permission")
 
 	h.Comment(1001, "will", "/ocp create")
-	require.Equal(t, "github:will", h.Only().RequestedBy, "nobody else waits for it")
+	require.Equal(t, servicetest.OnGitHub("will"), h.Only().RequestedBy, "nobody else waits for it")
 	h.GitHub.Permissions["zoe"] = "write"
 	h.Comment(1002, "zoe", "/ocp status")
 	require.Contains(t, h.LastReply(), "here is the cluster", "who may by now is answered at once")
@@ -55,7 +55,7 @@ func TestALabelThatFlapsIsToldOfSoMuchAndNoMore(t *testing.T) {
 	require.Less(t, len(h.Replies())+len(h.Effects()), 40)
 	require.Empty(t, h.Clusters())
 	h.Labeled("will", label)
-	require.Equal(t, "github:will", h.Only().RequestedBy)
+	require.Equal(t, servicetest.OnGitHub("will"), h.Only().RequestedBy)
 }
 
 func TestAForksFileIsCheckedSoOftenAndNoMore(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAPushOfWhoMayDoNothingTakesNoClusterDown(t *testing.T) {
 
 func TestWhoseAccountItIsIsNotToldOnAPullRequest(t *testing.T) {
 	h := ready(t)
-	link, err := h.Service.AccountLink(t.Context(), "github:rita", "0", store.Origin{Actor: "github:rita", Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub("rita"), "7", store.Origin{Actor: servicetest.OnGitHub("rita"), Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Origin{Source: "web"})

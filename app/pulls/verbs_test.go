@@ -132,7 +132,7 @@ func TestRetryAsksForTheNextGenerationInTheNameOfWhoAsks(t *testing.T) {
 	require.Len(t, rows, 2)
 	require.Empty(t, h.Replies(), "worked again, the cluster it made is no reason to decline it")
 	require.Equal(t, 2, rows[1].Generation)
-	require.Equal(t, "github:maya", rows[1].RequestedBy)
+	require.Equal(t, servicetest.OnGitHub("maya"), rows[1].RequestedBy)
 	require.Equal(t, "aws-standard", rows[1].Profile)
 }
 
@@ -219,5 +219,5 @@ func TestRetryBringsAStuckTeardownForward(t *testing.T) {
 	h.Comment(3, "maya", "/ocp retry")
 	require.Contains(t, h.LastReply(), "is tried again now")
 	require.Equal(t, 1, len(h.Clusters()), "what is stuck is freed first; /ocp create asks for another beside it")
-	require.Equal(t, []string{"github:maya"}, h.Query(`SELECT actor FROM audit_events WHERE action LIKE '%retr%'`))
+	require.Equal(t, []string{servicetest.OnGitHub("maya")}, h.Query(`SELECT actor FROM audit_events WHERE action LIKE '%retr%'`))
 }

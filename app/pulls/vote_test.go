@@ -41,7 +41,7 @@ func TestAVoteAndItsAnswerAreWrittenTogether(t *testing.T) {
 	h.Labeled("will", label)
 	h.Comment(1, "maya", "/ocp approve")
 	require.Equal(t, []string{"true"}, h.Query(`
-		SELECT (r.xmin = v.xmin)::text FROM replies r, approval_votes v WHERE r.body LIKE '%@maya approved%' AND v.principal = 'github:maya'`))
+		SELECT (r.xmin = v.xmin)::text FROM replies r, approval_votes v WHERE r.body LIKE '%@maya approved%' AND v.principal = '`+servicetest.OnGitHub("maya")+`'`))
 	before := len(h.Replies())
 	h.Comment(1, "maya", "/ocp approve")
 	require.Len(t, h.Replies(), before)

@@ -26,7 +26,7 @@ func spending(t *testing.T, remaining *int) (c *Client, at *clock, got *[]Budget
 	}
 	a := answering(t, "", routes{
 		"GET /repos/acme/shop/pulls/41":                           left(pull41, 200),
-		"GET /repos/acme/shop/collaborators/maya/permission":      left(map[string]string{"permission": "write"}, 200),
+		"GET /repos/acme/shop/collaborators/maya/permission":      left(map[string]any{"permission": "write", "user": map[string]any{"id": 2001}}, 200),
 		"POST /repos/acme/shop/issues/comments/5/reactions":       left(map[string]any{"id": 1, "content": "eyes"}, 201),
 		"GET /repos/acme/shop/issues/comments/5/reactions":        left([]any{}, 200),
 		"DELETE /repos/acme/shop/issues/41/labels/ocp%2Fstandard": left([]any{}, 200),

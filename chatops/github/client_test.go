@@ -90,7 +90,7 @@ func TestAPullRequestIsReadAsItStands(t *testing.T) {
 	require.NoError(t, err)
 	want, _ := server.PullRequest(45)
 	require.Equal(t, PullRequest{
-		Repo: shop, Number: 45, Open: false, Fork: true, Labels: []string{"ocp/aws-standard"}, Author: standin.ForkOwner,
+		Repo: shop, Number: 45, Open: false, Fork: true, Labels: []string{"ocp/aws-standard"}, Author: standin.ForkOwner, AuthorID: 2045,
 		Head: want.HeadSHA, HeadRef: want.HeadRef, Base: "main", RepoID: standin.RepoID, Association: "CONTRIBUTOR", UpdatedAt: want.UpdatedAt,
 	}, got)
 
