@@ -29,6 +29,7 @@ var areas = []area{
 	// What everybody stands on: it knows nothing of clusters.
 	{"internal/buildinfo", 0, nil, "imported by every program"},
 	{"internal/blockkit", 0, nil, "what the product sends and what the stand-in of Slack accepts are checked by the same rules"},
+	{"internal/replymail", 0, nil, "what mail programs make of a comment is the same for the stand-in of GitHub and for the tests of what is read"},
 	{"internal/limit", 0, nil, "imported by both listeners"},
 	{"internal/commands", 0, nil, "what can be typed is read by the server and by the command line, and knows no cluster"},
 	{"internal/price", 0, nil, "what a cluster costs is computed in one place, which everybody may ask and which asks nobody"},
