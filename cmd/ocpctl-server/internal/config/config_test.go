@@ -194,27 +194,27 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 		env  map[string]string
 		want string // empty: accepted
 	}{
-		"nothing of the demo":    {text: ""},
-		"a VPC endpoint":         {env: map[string]string{"AWS_ENDPOINT_URL_S3": "https://bucket.vpce-1.s3.us-east-1.vpce.amazonaws.com"}},
-		"a stand-in cloud":       {env: map[string]string{"AWS_ENDPOINT_URL": "http://127.0.0.1:8085"}, want: "AWS_ENDPOINT_URL is http://127.0.0.1:8085, a stand-in on this machine"},
-		"a stand-in S3":          {env: map[string]string{"AWS_ENDPOINT_URL_S3": "http://localhost:8084"}, want: "AWS_ENDPOINT_URL_S3 is"},
-		"one service alone":      {env: map[string]string{"AWS_ENDPOINT_URL_EC2": "https://[::1]:8085"}, want: "AWS_ENDPOINT_URL_EC2 is"},
-		"a name of this machine": {env: map[string]string{"AWS_ENDPOINT_URL_STS": "http://sts.localhost."}, want: "AWS_ENDPOINT_URL_STS is"},
-		"an open endpoint":       {env: map[string]string{"AWS_ENDPOINT_URL": "http://10.0.0.7"}, want: "AWS_ENDPOINT_URL is http://10.0.0.7; outside the demo give an https:// address"},
-		"a demo credential":      {env: map[string]string{"AWS_SECRET_ACCESS_KEY": "demo-secret-access-key"}, want: "AWS_SECRET_ACCESS_KEY is a publicly known secret of the demo"},
-		"a stand-in GitHub":      {text: "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', api_url: 'http://127.0.0.1:8082/'}", want: "github.api_url is http://127.0.0.1:8082/, a stand-in"},
-		"a stand-in Slack":       {text: "slack: {api_url: 'http://127.0.0.1:8083/api/'}", want: "slack.api_url is http://127.0.0.1:8083/api/, a stand-in"},
-		"Slack in the open":      {text: "slack: {api_url: 'http://slack.example.com/api/'}", want: "slack.api_url is http://slack.example.com/api/; outside the demo give an https:// address"},
-		"a stand-in issuer":      {text: "oidc: [{issuer: 'http://0.0.0.0:8087', audience: ocpctl}]", want: "oidc[0].issuer is http://0.0.0.0:8087, a stand-in"},
-		"a stand-in provider":    {text: "saml: {metadata: 'http://127.0.0.1:8083/metadata'}\nsession: {key_ref: 'file:/s'}", want: "saml.metadata is http://127.0.0.1:8083/metadata, a stand-in"},
-		"an open provider":       {text: "saml: {metadata: 'http://idp.example.com/metadata'}\nsession: {key_ref: 'file:/s'}", want: "saml.metadata is http://idp.example.com/metadata; outside the demo give an https:// address"},
-		"a provider in a file":   {text: "saml: {metadata: /etc/ocpctl/idp.xml}\nsession: {key_ref: 'file:/s'}"},
-		"a stand-in STS":         {text: "aws: {accounts: ['123456789012'], sts_endpoints: ['http://127.0.0.1:8085']}\nsession: {key_ref: 'file:/s'}", want: "aws.sts_endpoints[0] is http://127.0.0.1:8085, a stand-in"},
-		"pages in the open":      {text: "ui_url: http://ocpctl.example.com", want: "ui_url is http://ocpctl.example.com; outside the demo give an https:// address"},
-		"a verification gap":     {text: "limits: {verify_gap: 59s}", want: "limits.verify_gap is 59s; outside the demo give 1m or more"},
-		"a short hour":           {text: "hour: 15s", want: "hour is 15s; outside the demo an hour lasts 1h"},
-		"a grace too short":      {text: "limits: {lease_grace: 5s}", want: "limits.lease_grace is 5s; outside the demo give 1m30s or more"},
-		"deliveries forgotten":   {text: "limits: {keep: 2h}", want: "limits.keep is 2h0m0s; outside the demo give 168h0m0s or more"},
+		"nothing of the demo":      {text: ""},
+		"a VPC endpoint":           {env: map[string]string{"AWS_ENDPOINT_URL_S3": "https://bucket.vpce-1.s3.us-east-1.vpce.amazonaws.com"}},
+		"a stand-in cloud":         {env: map[string]string{"AWS_ENDPOINT_URL": "http://127.0.0.1:8085"}, want: "AWS_ENDPOINT_URL is http://127.0.0.1:8085, a stand-in on this machine"},
+		"a stand-in S3":            {env: map[string]string{"AWS_ENDPOINT_URL_S3": "http://localhost:8084"}, want: "AWS_ENDPOINT_URL_S3 is"},
+		"one service alone":        {env: map[string]string{"AWS_ENDPOINT_URL_EC2": "https://[::1]:8085"}, want: "AWS_ENDPOINT_URL_EC2 is"},
+		"a name of this machine":   {env: map[string]string{"AWS_ENDPOINT_URL_STS": "http://sts.localhost."}, want: "AWS_ENDPOINT_URL_STS is"},
+		"an open endpoint":         {env: map[string]string{"AWS_ENDPOINT_URL": "http://10.0.0.7"}, want: "AWS_ENDPOINT_URL is http://10.0.0.7; outside the demo give an https:// address"},
+		"a demo credential":        {env: map[string]string{"AWS_SECRET_ACCESS_KEY": "demo-secret-access-key"}, want: "AWS_SECRET_ACCESS_KEY is a publicly known secret of the demo"},
+		"a stand-in GitHub":        {text: "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', api_url: 'http://127.0.0.1:8082/'}", want: "github.api_url is http://127.0.0.1:8082/, a stand-in"},
+		"a stand-in Slack":         {text: "slack: {api_url: 'http://127.0.0.1:8083/api/'}", want: "slack.api_url is http://127.0.0.1:8083/api/, a stand-in"},
+		"Slack in the open":        {text: "slack: {api_url: 'http://slack.example.com/api/'}", want: "slack.api_url is http://slack.example.com/api/; outside the demo give an https:// address"},
+		"a stand-in issuer":        {text: "oidc: [{issuer: 'http://0.0.0.0:8087', audience: ocpctl}]", want: "oidc[0].issuer is http://0.0.0.0:8087, a stand-in"},
+		"a stand-in provider":      {text: "saml: {metadata: 'http://127.0.0.1:8083/metadata'}\nsession: {key_ref: 'file:/s'}", want: "saml.metadata is http://127.0.0.1:8083/metadata, a stand-in"},
+		"an open provider":         {text: "saml: {metadata: 'http://idp.example.com/metadata'}\nsession: {key_ref: 'file:/s'}", want: "saml.metadata is http://idp.example.com/metadata; outside the demo give an https:// address"},
+		"a provider in a file":     {text: "saml: {metadata: /etc/ocpctl/idp.xml}\nsession: {key_ref: 'file:/s'}"},
+		"a stand-in STS":           {text: "aws: {accounts: ['123456789012'], sts_endpoints: ['http://127.0.0.1:8085']}\nsession: {key_ref: 'file:/s'}", want: "aws.sts_endpoints[0] is http://127.0.0.1:8085, a stand-in"},
+		"pages in the open":        {text: "ui_url: http://ocpctl.example.com", want: "ui_url is http://ocpctl.example.com; outside the demo give an https:// address"},
+		"a verification gap":       {text: "limits: {verify_gap: 59s}", want: "limits.verify_gap is 59s; outside the demo give 1m or more"},
+		"a short hour":             {text: "hour: 15s", want: "hour is 15s; outside the demo an hour lasts 1h"},
+		"a grace too short":        {text: "limits: {lease_grace: 5s}", want: "limits.lease_grace is 5s; outside the demo give 1m30s or more"},
+		"deliveries forgotten":     {text: "limits: {keep: 2h}", want: "limits.keep is 2h0m0s; outside the demo give 168h0m0s or more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			noStandIns(t)
@@ -230,6 +230,28 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 			}
 			_, err = load(t, everything, text+"\ndemo: true\n")
 			require.NoError(t, err, "the demo may")
+		})
+	}
+}
+
+func TestRunnersCallTheServerAndTheBucketWithTLS(t *testing.T) {
+	const address = "status_url: https://ocpctl.example.com"
+	require.Contains(t, sound, address)
+	for name, c := range map[string]struct{ runner, want string }{
+		"an address without TLS":    {"status_url: http://ocpctl.example.com", "runner.status_url is http://ocpctl.example.com; outside the demo give an https:// address"},
+		"one that a person allowed": {"status_url: http://ocpctl.example.com\n  status_plain_http: true", ""},
+		"one on this machine":       {"status_url: http://127.0.0.1:8080", ""},
+		"a bucket without TLS":      {address + "\n  env: {AWS_ENDPOINT_URL_S3: 'http://minio.example.com'}", "runner.env.AWS_ENDPOINT_URL_S3 is http://minio.example.com; outside the demo give an https:// address"},
+		"a bucket of one's own":     {address + "\n  env: {AWS_ENDPOINT_URL_S3: 'https://minio.example.com'}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noStandIns(t)
+			_, err := load(t, everything, strings.Replace(sound, address, c.runner, 1))
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
 		})
 	}
 }
