@@ -101,6 +101,8 @@ func (c *Controller) make(ctx context.Context, e store.Effect, since time.Time) 
 		return c.ensureLabels(ctx, e)
 	case outbox.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
+	case outbox.EffectRemoveDeployments:
+		return c.removeDeployments(ctx, e)
 	case testreports.EffectCheck:
 		return c.showTests(ctx, e)
 	case runs.EffectSignal:
@@ -157,6 +159,12 @@ func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
 		}
 	}
 	return false, err
+}
+
+// removeDeployments removes what is left of a cluster that had an environment of its own.
+func (c *Controller) removeDeployments(ctx context.Context, e store.Effect) (string, error) {
+	removed, err := c.GitHub.RemoveDeployments(ctx, e.Installation, e.Repo, e.Content)
+	return fmt.Sprintf("deployments removed: %d", removed), err
 }
 
 func (c *Controller) ensureLabels(ctx context.Context, e store.Effect) (string, error) {

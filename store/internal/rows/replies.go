@@ -13,6 +13,9 @@ import (
 // EffectKind says what an effect changes.
 type EffectKind string
 
+// EffectRemoveDeployments removes the deployments of an environment that only one cluster had. Its content is the environment.
+const EffectRemoveDeployments EffectKind = "remove_deployments"
+
 // Effect is one change on GitHub apart from a cluster's subscribers. It is made once for its cause.
 type Effect struct {
 	ID           string // filled by the store
