@@ -10,7 +10,9 @@ import (
 
 // CheckName is the name of a cluster's own check run. It names the pull request, because a commit may be the head of several, and of
 // check runs with one name GitHub looks at the newest only.
-func CheckName(profile string, number int) string { return fmt.Sprintf("%s #%d", GateName(profile), number) }
+func CheckName(profile string, number int) string {
+	return fmt.Sprintf("%s #%d", GateName(profile), number)
+}
 
 // GateName is the name of the check that branch rules require. It is the same on every commit.
 func GateName(profile string) string { return "ocpctl/" + profile }
