@@ -119,4 +119,4 @@ func TestAccountsOnGitHubAreCarriedOver(t *testing.T) {
 }
 
 // beforeAccounts is the migration before accounts on GitHub were known by their number.
-const beforeAccounts = 50
+const beforeAccounts = 52
