@@ -101,6 +101,10 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 		return c.ensureLabels(ctx, e)
 	case outbox.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
+	case outbox.EffectGate:
+		return c.showGate(ctx, e)
+	case outbox.EffectRemoveDeployments:
+		return c.removeDeployments(ctx, e)
 	case testreports.EffectCheck:
 		return c.showTests(ctx, e)
 	case runs.EffectSignal:
@@ -159,6 +163,12 @@ func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
 	return false, err
 }
 
+// removeDeployments removes what is left of a cluster that had an environment of its own.
+func (c *Controller) removeDeployments(ctx context.Context, e store.Effect) (string, error) {
+	removed, err := c.GitHub.RemoveDeployments(ctx, e.Installation, e.Repo, e.Content)
+	return fmt.Sprintf("deployments removed: %d", removed), err
+}
+
 func (c *Controller) ensureLabels(ctx context.Context, e store.Effect) (string, error) {
 	labels, err := c.Catalogue.OurLabels(ctx, e.Installation, e.Repo)
 	if err != nil {
@@ -198,7 +208,7 @@ func (c *Controller) checkConfig(ctx context.Context, e store.Effect) (string, e
 		return "", err
 	}
 	_, err = c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
-		Installation: e.Installation, Repo: e.Repo, Head: e.Content, Name: chat.ConfigCheckName, ExternalKey: fmt.Sprintf("config:%d", e.Number),
+		Installation: e.Installation, Repo: e.Repo, Head: e.Content, Name: chat.ConfigCheckName, ExternalKey: "config", // of the commit: what a file means is the same for all its pull requests
 	}, run)
 	return run.Title, err
 }

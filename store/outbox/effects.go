@@ -17,6 +17,8 @@ const (
 	EffectRemoveLabel  rows.EffectKind = "remove_label"  // from a pull request
 	EffectCheckConfig  rows.EffectKind = "check_config"  // checks the repository's file at a pull request's head
 	EffectEnsureLabels rows.EffectKind = "ensure_labels" // creates all our labels in a repository
+
+	EffectRemoveDeployments = rows.EffectRemoveDeployments // removes the deployments of an environment that only one cluster had
 )
 
 // SaveEffect asks for a change to be made. A cause has one effect: later ones are ignored.
