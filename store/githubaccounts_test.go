@@ -2,6 +2,9 @@ package store_test
 
 import (
 	"database/sql"
+	"io/fs"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,7 +81,8 @@ func TestAccountsOnGitHubAreCarriedOver(t *testing.T) {
 	defer db.Close()
 	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
 	require.NoError(t, err)
-	_, err = p.UpTo(t.Context(), beforeAccounts)
+	before := beforeMigration(t, "github_accounts")
+	_, err = p.UpTo(t.Context(), before)
 	require.NoError(t, err)
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, statement := range []string{
@@ -112,11 +116,20 @@ func TestAccountsOnGitHubAreCarriedOver(t *testing.T) {
 		require.Equal(t, []string{"maya 7", "rita 11", "toni -", "will 9"},
 			texts(`SELECT login || ' ' || coalesce(account::text, '-') FROM github_logins WHERE login <> 'will-old' ORDER BY login`), "a login that several had is nobody's")
 		require.Equal(t, []string{"github:id/9 saml:will", "slack:T1/U1 saml:will"}, texts(`SELECT account || ' ' || principal FROM accounts ORDER BY account`))
-		_, err = p.DownTo(t.Context(), beforeAccounts)
+		_, err = p.DownTo(t.Context(), before)
 		require.NoError(t, err)
 		require.Equal(t, []string{"github:will saml:will", "slack:T1/U1 saml:will"}, texts(`SELECT account || ' ' || principal FROM accounts ORDER BY account`))
 	}
 }
 
-// beforeAccounts is the migration before accounts on GitHub were known by their number.
-const beforeAccounts = 52
+// beforeMigration is the number of the migration before the one with a name.
+func beforeMigration(t *testing.T, name string) int64 {
+	t.Helper()
+	found, err := fs.Glob(migrations.FS, "*_"+name+".sql")
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	number, _, _ := strings.Cut(found[0], "_")
+	n, err := strconv.ParseInt(number, 10, 64)
+	require.NoError(t, err)
+	return n - 1
+}
