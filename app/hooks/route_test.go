@@ -159,8 +159,8 @@ func TestOddShapesAreGivenUpInWords(t *testing.T) {
 			strings.Replace(where, "acme/shop", "a; rm -rf /", 1) + `,"pull_request":{"number":41,"updated_at":"2025-03-01T12:00:00Z"}}`: `"a; rm -rf /"`,
 		},
 		"issue_comment": {
-			on + `{"id":0,"user":{"login":"will","id":2002}}}`:     "comment.id is required",
-			on + `{"id":1,"user":{"login":"<script>"}}}`: `a login and the account's number are required, but they are "<script>" and 0`,
+			on + `{"id":0,"user":{"login":"will","id":2002}}}`: "comment.id is required",
+			on + `{"id":1,"user":{"login":"<script>"}}}`:       `a login and the account's number are required, but they are "<script>" and 0`,
 			on + `{"id":1}}`: `but they are "" and 0`,
 			strings.Replace(on, `"id":1`, `"id":0`, 1) + `{"id":1,"user":{"login":"will","id":2002}}}`: "installation.id",
 		},
