@@ -285,3 +285,43 @@ func TestADispatchWhoseAnswerWasLostIsSentAgainWithTheSameId(t *testing.T) {
 	require.NotEmpty(t, all[0]["signal_id"])
 	require.Equal(t, lifecycle.SignalReady, f.cluster(row.ID).Signal.Told)
 }
+
+func TestARefusedDispatchIsTriedByOneChangeAndToldOfADeadClusterOnce(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	f.becomesReady(row)
+	f.until(f.now().Add(time.Minute))
+	require.Len(t, f.jobs, 1, "it is tried again")
+	_, err = f.store.Destroy(f.ctx, row.ID, origin)
+	require.NoError(t, err)
+	f.reconcile(row.ID)
+	f.until(f.now().Add(15 * time.Minute))
+	require.Len(t, f.jobs, 1, "what is obsolete is not tried beside it")
+	dispatched := f.dispatched()
+	f.until(f.now().Add(2 * time.Hour))
+	require.Len(t, dispatched(), 1)
+	require.Empty(t, f.jobs)
+}
+
+func TestWhatGitHubRefusesIsGivenUpAlsoIfItsJobWasMadeAgain(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	f.becomesReady(row)
+	f.until(f.now().Add(time.Minute))
+	require.Len(t, f.jobs, 1)
+	job := f.jobs[0]
+	f.jobs = nil // it was lost
+	f.until(f.now().Add(2 * time.Hour))
+	require.NoError(t, f.Work(f.ctx, job.args, f.now()), "a new job does not begin the hour anew")
+	var given int
+	require.NoError(t, f.store.Pool().QueryRow(f.ctx, `SELECT count(*) FROM effects WHERE note LIKE 'given up: %'`).Scan(&given))
+	require.Equal(t, 1, given)
+}

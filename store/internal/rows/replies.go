@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -47,9 +48,10 @@ type Effect struct {
 	Kind         EffectKind
 	Installation int64
 	Repo         string
-	Number       int    // of the pull request; 0: of the repository itself
-	Target       int64  // of EffectReact: the comment's id
-	Content      string // the reaction (eyes, +1, confused), the label, or the head's SHA
+	Number       int       // of the pull request; 0: of the repository itself
+	Target       int64     // of EffectReact: the comment's id
+	Content      string    // the reaction (eyes, +1, confused), the label, or the head's SHA
+	CreatedAt    time.Time // filled by the store
 }
 
 func (c *Tx) SaveEffects(ctx context.Context, effects []Effect) error {
