@@ -10,7 +10,9 @@ import (
 
 // CheckName is the name of a cluster's own check run. It names the pull request, because a commit may be the head of several, and of
 // check runs with one name GitHub looks at the newest only.
-func CheckName(profile string, number int) string { return fmt.Sprintf("%s #%d", GateName(profile), number) }
+func CheckName(profile string, number int) string {
+	return fmt.Sprintf("%s #%d", GateName(profile), number)
+}
 
 // GateName is the name of the check that branch rules require. It is the same on every commit.
 func GateName(profile string) string { return "ocpctl/" + profile }
@@ -81,6 +83,28 @@ func Gate(profile string, members []GateMember, links Links) CheckRun {
 
 // passed is a member that lets a merge pass although its cluster is not ready any more.
 var passed = GateMember{Card: &lifecycle.Card{Cluster: lifecycle.Cluster{Status: lifecycle.Destroyed}}}
+
+// QueueGate renders the gate on a merge queue's commit that has the result of its pull request.
+func QueueGate(profile string, number int, members []GateMember, links Links) CheckRun {
+	if len(members) == 0 {
+		members = []GateMember{{Number: number}}
+	}
+	run := Gate(profile, members, links)
+	run.Summary = fit(fmt.Sprintf("It is the result of #%d: the repository's file does not ask for a cluster of the merge queue's own (`mergeQueue: cluster`). What is new on the base branch was not tried with a cluster.\n\n", number) + run.Summary)
+	return run
+}
+
+// QueueGateRefused renders the gate on a merge queue's commit that gets no cluster. why is Markdown.
+func QueueGateRefused(profile, why string, links Links) CheckRun {
+	return CheckRun{Title: "The commit gets no cluster of " + profile, Status: completed, Conclusion: "failure", DetailsURL: links.UI,
+		Summary: fit("The repository's file asks for a cluster of the merge queue's own (`mergeQueue: cluster`).\n\n" + why + "\n")}
+}
+
+// QueueGateWaits renders the gate on a merge queue's commit whose cluster is not requested yet.
+func QueueGateWaits(profile string, links Links) CheckRun {
+	return CheckRun{Title: "A cluster of " + profile + " is requested for the commit", Status: queued, DetailsURL: links.UI,
+		Summary: "The repository's file asks for a cluster of the merge queue's own (`mergeQueue: cluster`).\n"}
+}
 
 // GatePasses reports whether a gate lets a pull request be merged.
 func GatePasses(members []GateMember) bool {

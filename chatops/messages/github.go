@@ -39,3 +39,14 @@ func BacklogText(b Backlog) string {
 	}
 	return strings.Join(append(sentences, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
 }
+
+// QueueLeft is why the cluster of a merge queue's commit ends.
+func QueueLeft(number int, why string) string {
+	after := map[string]string{
+		"merged": "it was merged", "invalidated": "an earlier pull request left the queue", "dequeued": "it was taken out of the queue",
+	}[why]
+	if after == "" {
+		after = "its commit is not in the queue any more"
+	}
+	return fmt.Sprintf("the turn of #%d in the merge queue is over: %s", number, after)
+}

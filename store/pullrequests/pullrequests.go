@@ -59,7 +59,7 @@ func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh b
 		for _, w := range was {
 			heads = append(heads, w.Head)
 		}
-		return c.AskGatesOn(ctx, pr.Repo, heads, fmt.Sprintf("pull:%d:%d:%t:%s", pr.Number, pr.UpdatedAt.Unix(), pr.Open, pr.Head))
+		return c.AskGatesOn(ctx, pr.Repo, heads, pg.NewID("see")) // GitHub's times have whole seconds, so no part of the state tells two of them apart
 	})
 	return fresh, err
 }
