@@ -64,6 +64,7 @@ func required(event string) map[string]byte {
 		onRule:         {"repository": '{', "environment": '"', "deployment": '{', "deployment_callback_url": '"'},
 		onDispatch:     {"repository": '{', "branch": '"', "client_payload": 0},
 		onRepository:   {"repository": '{'},
+		onMergeGroup:   {"repository": '{', "merge_group": '{'},
 		onRepositories: {"repositories_added": '[', "repositories_removed": '['},
 	}[event])
 	return needed
