@@ -90,9 +90,9 @@ func (s *Service) MergeGroup(ctx context.Context, e MergeGroupEvent) (note strin
 // createForQueue requests the cluster of a merge queue's commit, on behalf of whoever put the pull request there. If only GitHub itself is
 // known to have done that, the author of the pull request counts. refused says why there is none, in Markdown.
 func (s *Service) createForQueue(ctx context.Context, e MergeGroupEvent, g outbox.MergeGroup, pr pullrequests.PullRequest, profile string) (note, refused string, err error) {
-	by := actor{e.Actor, e.ActorID}
-	if by.login == "" || isBot(by.login) {
-		by = actor{login: pr.Author}
+	by := actor{e.Actor, e.ActorID, false}
+	if by.login == "" || by.id == 0 {
+		by = actor{pr.Author, pr.AuthorID, false}
 	}
 	request, err := s.request(ctx, policy.SourceMergeQueue, pr, by)
 	if errors.Is(err, app.ErrRefused) {

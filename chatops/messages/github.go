@@ -40,7 +40,6 @@ func BacklogText(b Backlog) string {
 	return strings.Join(append(sentences, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
 }
 
-<<<<<<< HEAD
 // ReusedLogin is the name of an account on GitHub whose login was another account's before.
 func ReusedLogin(login string, account int64) string {
 	return fmt.Sprintf("%s (GitHub account %d)", login, account)
@@ -60,7 +59,8 @@ func RenamedGitHubLogin(login, now string, account int64) Problem {
 		fmt.Sprintf("%q was the login of an account that is called %s now, and may be another account's", login, now),
 		[]string{"github:" + now + " for the account that had it", fmt.Sprintf("github:id/<number> for another one; that one's number is %d", account)},
 	}
-=======
+}
+
 // QueueLeft is why the cluster of a merge queue's commit ends.
 func QueueLeft(number int, why string) string {
 	after := map[string]string{
@@ -70,5 +70,4 @@ func QueueLeft(number int, why string) string {
 		after = "its commit is not in the queue any more"
 	}
 	return fmt.Sprintf("the turn of #%d in the merge queue is over: %s", number, after)
->>>>>>> 435b8d3d979c8fc1dfa2253f2c1459dee7c83c96
 }
