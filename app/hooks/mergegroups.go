@@ -35,7 +35,7 @@ func (w *InboxWorker) mergeGroup(ctx context.Context, e webhook) (string, error)
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Head: e.MergeGroup.HeadSHA, Ref: e.MergeGroup.HeadRef,
 		Actor: actor(e.Sender), ActorID: e.Sender.ID,
 	}
-	if e.Sender.Type == bot {
+	if e.Sender.isBot() {
 		of.Actor, of.ActorID = "", 0
 	}
 	if e.Action == actionDestroyed {
