@@ -111,7 +111,7 @@ func TestWhatFailsIsTriedAgainLaterEachTime(t *testing.T) {
 	i.arrive("d1", 41)
 	var waits []time.Duration
 	for range 8 {
-		require.NoError(t, i.store.Inbox.RetryDelivery(t.Context(), 1, "GitHub is down", 0))
+		require.NoError(t, i.store.Inbox.RetryDelivery(t.Context(), 1, "GitHub is down", false, 0))
 		var wait float64
 		require.NoError(t, i.store.Pool().QueryRow(t.Context(), `SELECT extract(epoch FROM try_at - clock_timestamp())::float8 FROM deliveries`).Scan(&wait))
 		waits = append(waits, time.Duration(wait*float64(time.Second)+float64(time.Second)/2).Truncate(time.Second))
