@@ -206,7 +206,13 @@ func (w *InboxWorker) over(ctx context.Context, d inbox.Delivery, err error) (re
 
 // replyToGivenUp informs somebody who waits for an answer: whoever wrote a comment, set a label or clicked a button, a job that waits for
 // an environment, and whoever asked in Slack. Everything else is noticed again by polling. What cannot be read has nobody who waits.
-func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery, why error) error {
+func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery, why error) (err error) {
+	defer func() { // what panicked while it was processed may panic here, too; it is a finding anyway
+		if v := recover(); v != nil {
+			w.log.ErrorContext(ctx, "nobody was told that a delivery is given up", "delivery", d.ID, "err", fmt.Sprint(v))
+			err = nil
+		}
+	}()
 	if d.Source == SourceSlack {
 		r, err := readSlack(d)
 		if err != nil {

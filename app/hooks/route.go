@@ -129,7 +129,7 @@ func (w *InboxWorker) comment(ctx context.Context, event string, e webhook) (str
 func sound(event string, e webhook) error {
 	err := errors.Join(place(e, e.Repository.FullName), somebody(e.comment(event).User), numbered(e.commented(event)))
 	if e.comment(event).ID <= 0 {
-		err = errors.Join(err, fmt.Errorf("%w: the id of what was written is required", errUnprocessable))
+		err = errors.Join(err, fmt.Errorf("%w: comment.id or review.id is required", errUnprocessable))
 	}
 	return err
 }

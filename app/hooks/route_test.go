@@ -161,7 +161,7 @@ func TestOddShapesAreGivenUpInWords(t *testing.T) {
 			strings.Replace(where, "acme/shop", "a; rm -rf /", 1) + `,"pull_request":{"number":41,"updated_at":"2025-03-01T12:00:00Z"}}`: `"a; rm -rf /"`,
 		},
 		"issue_comment": {
-			on + `{"id":0,"user":{"login":"will"}}}`:     "comment.id is required",
+			on + `{"id":0,"user":{"login":"will"}}}`:     "comment.id or review.id is required",
 			on + `{"id":1,"user":{"login":"<script>"}}}`: `"<script>" is not a login`,
 			on + `{"id":1}}`: `"" is not a login`,
 			strings.Replace(on, `"id":1`, `"id":0`, 1) + `{"id":1,"user":{"login":"will"}}}`: "installation.id",

@@ -108,7 +108,7 @@ func TestEveryEventThatIsListedIsRead(t *testing.T) {
 			"type": "event_callback", "team_id": "T1", "event_id": "Ev1", "authorizations": []any{map[string]any{"team_id": "T1", "user_id": "U0BOT", "is_bot": true}},
 			"event": map[string]any{
 				"type": kind, "channel_type": channel, "user": json.RawMessage(user), "channel": "C1", "tab": "home", "text": "<@U0BOT> list",
-				"tokens": map[string]any{"bot": []string{"U0BOT"}},
+				"tokens": map[string]any{"bot": []string{"U0BOT"}}, "old_channel_id": "G012Y48650T", "new_channel_id": "C012Y48650T",
 			},
 		})
 		require.NoError(t, err)

@@ -118,6 +118,15 @@ func (p Place) Merge(number int, as string) error {
 	})
 }
 
+// Lock locks or unlocks the conversation of a pull request: then only people with write access comment there, and no App.
+// https://docs.github.com/communities/moderating-comments-and-conversations/locking-conversations
+func (p Place) Lock(number int, locked bool) error {
+	return p.onPull(number, func(_ *world, _ *repository, pr *PullRequest) ([]Event, error) {
+		pr.Locked = locked
+		return nil, nil
+	})
+}
+
 // Review submits a review of a pull request: state is approved, changes_requested or commented. As on GitHub its id is of another kind than a
 // comment's, and may be the same number.
 func (p Place) Review(number int, state, body, as string) error {
