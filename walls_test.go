@@ -29,6 +29,7 @@ var areas = []area{
 	// What everybody stands on: it knows nothing of clusters.
 	{"internal/buildinfo", 0, nil, "imported by every program"},
 	{"internal/blockkit", 0, nil, "what the product sends and what the stand-in of Slack accepts are checked by the same rules"},
+	{"internal/replymail", 0, nil, "what mail programs make of a comment is the same for the stand-in of GitHub and for the tests of what is read"},
 	{"internal/limit", 0, nil, "imported by both listeners"},
 	{"internal/commands", 0, nil, "what can be typed is read by the server and by the command line, and knows no cluster"},
 	{"internal/price", 0, nil, "what a cluster costs is computed in one place, which everybody may ask and which asks nobody"},
@@ -141,7 +142,7 @@ var areas = []area{
 	{"deploy", 13, nil, "what an installation is made from, which doctor compares with what is there; its tests compare it with the code"},
 	{"cmd/ocpctl-server/internal/config", 13, []string{"app/hooks", "chatops/github", "chatops/slack", "internal/dispatch", "internal/dispatch/kubernetes", "internal/secret", "internal/source", "internal/tagkey", "internal/tekton", "lifecycle", "policy", "profiles", "runner/names", "store/outbox"}, "what the server is told is read and checked in one place, which starts nothing"},
 	{"cmd/ocpctl-server/internal/doctor", 14, []string{"cmd/ocpctl-server/internal/config", "app/auth", "app/socketmode", "chatops/github", "chatops/slack", "deploy", "internal/artifacts", "internal/buildinfo", "internal/dispatch/kubernetes", "internal/secret", "internal/tekton", "internal/token", "policy/catalogue", "profiles", "store/inspect"}, "it looks at what the server depends on, with the clients that the server uses, and changes nothing"},
-	{"cmd/ocpctl", 13, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo", "profiles"}, "it knows the API, how its amounts are counted and which issuer is which GitHub's: it stays small, starts at once, and what it shows is what the server said"},
+	{"cmd/ocpctl", 13, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo"}, "it knows the API and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
 	{"internal/devstack", 13, []string{"..."}, "the development stack stands on everything"},
 	{"cmd", 14, []string{"..."}, "programs wire everything by hand"},
 	{"test", 14, []string{"..."}, "tests of the whole"},

@@ -34,7 +34,7 @@ func TestEveryPlaceShowsTheClusterThroughItsLife(t *testing.T) {
 	require.Equal(t, "in_progress", f.hub.Checks(41)[0].Status)
 	require.NotEmpty(t, f.hub.Checks(41)[0].Actions)
 	deployment := f.hub.Deployments()[0]
-	require.Equal(t, []string{"ocp/shop", "in_progress"}, []string{deployment.Environment, deployment.State()})
+	require.Equal(t, []string{"ocpctl/aws-minimal-test", "ocpctl:shop", "in_progress"}, []string{deployment.Environment, deployment.Task, deployment.State()})
 
 	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{
 		ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})

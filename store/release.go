@@ -6,6 +6,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -37,4 +39,16 @@ func (c *change) planRemovals(ctx context.Context, cluster string) error {
 	}
 	c.Enqueue(queue.RemoveArgs{News: "released " + cluster})
 	return nil
+}
+
+// removeOwnEnvironment has the deployments removed of a cluster that was first shown when each cluster had an environment of its own.
+func (c *change) removeOwnEnvironment(ctx context.Context, cluster string) error {
+	effects, err := pg.All[rows.Effect](ctx, c, `
+		DELETE FROM own_environments WHERE cluster_id = $1
+		RETURNING '' AS id, 'deployments:' || cluster_id || ':' || repo AS cause, $2 AS kind, installation, repo, 0 AS number, 0::bigint AS target, environment AS content`,
+		cluster, rows.EffectRemoveDeployments)
+	if err != nil {
+		return fmt.Errorf("look for the environment of %s: %w", cluster, err)
+	}
+	return c.SaveEffects(ctx, effects)
 }

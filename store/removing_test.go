@@ -139,9 +139,10 @@ func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
 	counted(t, s, clock, row.ID)
 
 	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
-	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id), "no sweep looked since")
+	require.Equal(t, lifecycle.OrphanGone, stateOf(t, s, id), "the final count found nothing, and no sweep looked since")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM orphans WHERE id = $1 AND gone_at = (SELECT destroyed_at FROM clusters WHERE id = $2)`, id, row.ID), "it costs nothing after the count")
 	clock.pass(time.Hour)
-	change(t, s, id, `last_seen_at = $2`, clock.now())
+	change(t, s, id, `last_seen_at = $2, state = 'seen', gone_at = NULL`, clock.now())
 	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id), "it is told again, and not removed again by itself")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE cause LIKE 'finding:orphan:' || $1 || ':%'`, id), "and announced again")

@@ -171,9 +171,9 @@ func (s *Store) Refuse(ctx context.Context, id, why string) error {
 
 // Remaining reports again what was still seen a while after the teardown that was to remove it had counted zero.
 func (s *Store) Remaining(ctx context.Context, after time.Duration) error {
-	return s.back(ctx, `o.state = @removing AND o.gone_at IS NULL AND EXISTS (
+	return s.back(ctx, `o.state IN (@removing, @seen) AND o.gone_at IS NULL AND EXISTS (
 			SELECT FROM clusters k WHERE k.id = o.cleanup_cluster AND o.last_seen_at >= k.destroyed_at + @after::interval)`,
-		pgx.NamedArgs{"removing": lifecycle.OrphanRemoving, "after": after}, func(OrphanRow) string {
+		pgx.NamedArgs{"removing": lifecycle.OrphanRemoving, "seen": lifecycle.OrphanSeen, "after": after}, func(OrphanRow) string {
 			return "the teardown that was to remove it counted zero, but it is still there"
 		})
 }

@@ -103,7 +103,7 @@ func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.J
 		k := key{j.Installation, j.Cluster, j.Identity, j.Place}
 		before, exists := known[k]
 		delete(known, k)
-		if j.Class == lifecycle.ClassLive && (!exists || before.State == lifecycle.OrphanGone) {
+		if !j.Class.IsOrphan() && (!exists || before.State == lifecycle.OrphanGone) {
 			continue
 		}
 		j.Why = hidden.addTo(j.Why, j.Resources)
@@ -148,7 +148,7 @@ func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.J
 func (c *change) concerned(ctx context.Context, of Sweep, judged []lifecycle.Judged) ([]OrphanRow, error) {
 	var installations, clusters, identities, places []string
 	for _, j := range judged {
-		if j.Class == lifecycle.ClassLive {
+		if !j.Class.IsOrphan() {
 			continue
 		}
 		installations, clusters = append(installations, j.Installation), append(clusters, j.Cluster)
@@ -168,7 +168,7 @@ func (c *change) concerned(ctx context.Context, of Sweep, judged []lifecycle.Jud
 func (c *change) sights(ctx context.Context, of Sweep, judged []lifecycle.Judged) (map[string]time.Time, error) {
 	var ids []string
 	for _, j := range judged {
-		if j.Class != lifecycle.ClassLive {
+		if j.Class.IsOrphan() {
 			ids = append(ids, j.Resources...)
 		}
 	}
@@ -183,10 +183,10 @@ func (c *change) sights(ctx context.Context, of Sweep, judged []lifecycle.Judged
 	return at, nil
 }
 
-// after returns an orphan's row after a sweep. A living cluster's group changes nothing but the state.
+// after returns an orphan's row after a sweep. A group that is no orphan changes nothing but the state.
 func (c *change) after(seen map[string]time.Time, o OrphanRow, j lifecycle.Judged, of Sweep, l lifecycle.SweepLimits) OrphanRow {
 	next := o.standing().Next(j, c.Now, l)
-	if j.Class != lifecycle.ClassLive {
+	if j.Class.IsOrphan() {
 		if o.ID == "" {
 			o = OrphanRow{ID: pg.NewID("orp"), Platform: of.Platform, Account: of.Account, Installation: j.Installation, ClusterTag: j.Cluster, Identity: j.Identity, Place: j.Place}
 		}
@@ -201,7 +201,7 @@ func (c *change) after(seen map[string]time.Time, o OrphanRow, j lifecycle.Judge
 	o.become(next)
 	told := o.State != lifecycle.OrphanSeen && o.State != lifecycle.OrphanGone && o.State != lifecycle.OrphanExempt && o.Class != lifecycle.ClassForeign
 	switch {
-	case o.State == lifecycle.OrphanGone || o.State == lifecycle.OrphanSeen:
+	case o.State == lifecycle.OrphanGone && j.Class == lifecycle.ClassLive || o.State == lifecycle.OrphanSeen:
 		o.ReportedAt = nil
 	case told && (o.ReportedAt == nil || fellBack):
 		o.ReportedAt = &c.Now

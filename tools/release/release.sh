@@ -3,6 +3,7 @@
 # OCI archives, checksums. RUNNER_BASE and CLI_BASE name what the images of the runner and of pipelines' steps are built on: an OCI archive,
 # or an image by digest. CLI_BASE=none leaves the latter out.
 # The same commit gives the same bytes on every machine with the same Go version. Needs a clean working tree, Go, git and GNU tar.
+# A tagged commit is built only if .ci/run, which takes about forty minutes, passes. Without a tag, nothing is tested: that is no release.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=${1:-dist}
@@ -24,6 +25,10 @@ fi
 others=$(grep 'uses: ocpctl/ocpctl/' workflows/pr-cluster.yml | grep -vF "@$(cat workflows/version)" || true)
 if [ -n "$others" ]; then
   echo "release: workflows/pr-cluster.yml uses actions of another release than $(cat workflows/version); name that release's exact tag there and in .github/workflows, commit, and tag that commit" >&2
+  exit 1
+fi
+if [ -n "$tag" ] && ! .ci/run >&2; then
+  echo "release: the tests or the long checks of $tag fail (above); nothing was built. Repair what they show, commit, and move the tag" >&2
   exit 1
 fi
 when=$(git log -1 --format=%ct)

@@ -51,6 +51,7 @@ func sides() []side {
 		{name: "person", attacks: personAttacks()},
 		{name: "access", attacks: accessAttacks()},
 		{name: "pull", alone: true, attacks: pullAttacks()},
+		{name: "mail", alone: true, attacks: mailAttacks()},
 		{name: "markup", alone: true, attacks: markupAttacks()},
 		{name: "config", alone: true, attacks: configAttacks()},
 		{name: "archive", attacks: archiveAttacks()},

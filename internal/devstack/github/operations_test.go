@@ -111,7 +111,7 @@ func num(v any) string { return itoa(int64(v.(float64))) }
 func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	s, _ := withInbox(t)
 	m := Registered()
-	m.Permissions["contents"], m.Permissions["actions"] = "write", "write"
+	m.Permissions["contents"], m.Permissions["actions"], m.Permissions["administration"] = "write", "write", "write"
 	s.SetManifest(m)
 	transport := held(t)
 	app, in := asJWTHolder(t, s, transport), asTokenHolder(t, s, transport)
@@ -156,6 +156,10 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	in.list("GET " + repo + "/deployments/" + deploy + "/statuses")
 	in.want(200, "GET "+repo+"/deployments/"+deploy+"/statuses/"+status, "")
 	in.want(204, "DELETE "+repo+"/deployments/"+deploy, "")
+	require.Contains(t, s.Environments(), "ocp/pr41-shop", "the environment stays when its last deployment is deleted")
+	in.want(200, "GET "+repo+"/environments", "")
+	in.want(204, "DELETE "+repo+"/environments/ocp%2Fpr41-shop", "")
+	in.want(404, "DELETE "+repo+"/environments/ocp%2Fpr41-shop", "")
 
 	in.want(200, "GET "+repo+"/contents/.github/ocpctl.yaml?ref="+commitID(Repo, 41, 2), "")
 	in.want(200, "GET "+repo, "")

@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,6 +14,9 @@ import (
 // EffectKind says what an effect changes.
 type EffectKind string
 
+// EffectRemoveDeployments removes the deployments of an environment that only one cluster had. Its content is the environment.
+const EffectRemoveDeployments EffectKind = "remove_deployments"
+
 // Effect is one change on GitHub apart from a cluster's subscribers. It is made once for its cause.
 type Effect struct {
 	ID           string // filled by the store
@@ -20,9 +24,10 @@ type Effect struct {
 	Kind         EffectKind
 	Installation int64
 	Repo         string
-	Number       int    // of the pull request; 0: of the repository itself
-	Target       int64  // of EffectReact: the comment's id
-	Content      string // the reaction (eyes, +1, confused), the label, or the head's SHA
+	Number       int       // of the pull request; 0: of the repository itself
+	Target       int64     // of EffectReact: the comment's id
+	Content      string    // the reaction (eyes, +1, confused), the label, or the head's SHA
+	CreatedAt    time.Time // filled by the store
 }
 
 func (c *Tx) SaveEffects(ctx context.Context, effects []Effect) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
-// fromGitHub requests the job's own token from GitHub Actions, for the audience that the function returns.
-func fromGitHub(audience func(context.Context) (string, error), env func(string) string, send *retrier) source {
+// fromGitHub requests the job's own token for an audience from GitHub Actions.
+func fromGitHub(audience string, env func(string) string, send *retrier) source {
 	return func(ctx context.Context) (token, error) {
 		address, secret := env("ACTIONS_ID_TOKEN_REQUEST_URL"), env("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 		if address == "" || secret == "" {
@@ -26,12 +26,8 @@ func fromGitHub(audience func(context.Context) (string, error), env func(string)
 		if err != nil {
 			return token{}, errors.New("ACTIONS_ID_TOKEN_REQUEST_URL is not a valid address")
 		}
-		whom, err := audience(ctx)
-		if err != nil {
-			return token{}, err
-		}
 		query := u.Query()
-		query.Set("audience", whom)
+		query.Set("audience", audience)
 		u.RawQuery = query.Encode()
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 		if err != nil {

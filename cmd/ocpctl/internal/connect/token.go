@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -66,18 +67,56 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 
 // expiry reads when a JWT expires; zero if it is not a JWT. The value only determines when to get a new token.
 func expiry(jwt string) time.Time {
-	parts := strings.Split(jwt, ".")
-	if len(parts) != 3 {
-		return time.Time{}
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(parts[1])
 	var claims struct {
 		Exp float64 `json:"exp"`
 	}
-	if err != nil || json.Unmarshal(raw, &claims) != nil || claims.Exp <= 0 {
+	if !readClaims(jwt, &claims) || claims.Exp <= 0 {
 		return time.Time{}
 	}
 	return time.Unix(int64(claims.Exp), 0)
+}
+
+// readClaims reads the claims of a JWT without verifying it, and reports whether it is one.
+func readClaims(jwt string, into any) bool {
+	parts := strings.Split(jwt, ".")
+	if len(parts) != 3 {
+		return false
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(parts[1])
+	return err == nil && json.Unmarshal(raw, into) == nil
+}
+
+// madeFor returns tokens of a source that may be sent to a server. A JWT whose audiences are addresses of other servers is refused: this
+// server could use it there. An audience that is no address is a name on which its issuer and the server agreed.
+func madeFor(server, audience string, get source) source {
+	return func(ctx context.Context) (token, error) {
+		got, err := get(ctx)
+		if err != nil {
+			return token{}, err
+		}
+		var claims struct {
+			Audiences audiences `json:"aud"`
+		}
+		if !readClaims(got.text, &claims) || len(claims.Audiences) == 0 || slices.ContainsFunc(claims.Audiences, func(a string) bool {
+			return same(a, server) || a == audience || !strings.Contains(a, "://")
+		}) {
+			return got, nil
+		}
+		return token{}, exit.With(exit.Denied, fmt.Errorf("the token is for %s, so it was not sent to %s. Use a token that was issued for this server, or check the address in "+
+			"--server or OCPCTL_SERVER", strings.Join(claims.Audiences, " and "), server))
+	}
+}
+
+// audiences are a JWT's, which may be one text.
+type audiences []string
+
+func (a *audiences) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*a = audiences{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(a))
 }
 
 // fromText parses a token from a text.

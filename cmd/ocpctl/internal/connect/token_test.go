@@ -90,7 +90,7 @@ func TestAJobAsksForItsTokenAsLongAsItLives(t *testing.T) {
 				return nil
 			}}}
 			env := map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": actions.URL, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "request-token"}
-			got, err := fromGitHub(func(context.Context) (string, error) { return "ocpctl", nil }, func(name string) string { return env[name] }, send)(t.Context())
+			got, err := fromGitHub("ocpctl", func(name string) string { return env[name] }, send)(t.Context())
 			if c.want == "" {
 				require.NoError(t, err)
 				require.Equal(t, "the-token", got.text)
