@@ -99,7 +99,7 @@ var areas = []area{
 	{"store/sweeps", 6, []string{"store/internal/...", "internal/queue", "internal/price", "lifecycle"}, "what was seen in an account is kept as it was seen, and deletes nothing"},
 	{"store/testreports", 6, []string{"store/internal/...", "lifecycle"}, "what tests said of a cluster changes nothing about the cluster"},
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
-	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},
+	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo", "internal/secret"}, "what is measured is read from rows and from this process, and decides nothing"},
 	{"internal/intake", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
 	{"internal/cleanup", 8, []string{"lifecycle", "store/...", "internal/contract", "internal/tagkey", "runner/names"}, "what is removed of an orphan is planned from values alone, and shown before it is done"},
 	{"internal/recovery", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/cloudtags", "internal/contract", "internal/tagkey", "runner/names"}, "what the bucket and the cloud show becomes rows; it never starts or deletes anything"},

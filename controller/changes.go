@@ -101,6 +101,8 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 		return c.ensureLabels(ctx, e)
 	case outbox.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
+	case outbox.EffectGate:
+		return c.showGate(ctx, e)
 	case outbox.EffectRemoveDeployments:
 		return c.removeDeployments(ctx, e)
 	case testreports.EffectCheck:
@@ -206,7 +208,7 @@ func (c *Controller) checkConfig(ctx context.Context, e store.Effect) (string, e
 		return "", err
 	}
 	_, err = c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
-		Installation: e.Installation, Repo: e.Repo, Head: e.Content, Name: chat.ConfigCheckName, ExternalKey: fmt.Sprintf("config:%d", e.Number),
+		Installation: e.Installation, Repo: e.Repo, Head: e.Content, Name: chat.ConfigCheckName, ExternalKey: "config", // of the commit: what a file means is the same for all its pull requests
 	}, run)
 	return run.Title, err
 }

@@ -51,6 +51,7 @@ type GitHub interface {
 	RemoveLabel(ctx context.Context, installation int64, repo string, number int, label string) error
 	EnsureLabels(ctx context.Context, installation int64, repo string, labels []chat.Label) (made, changed []string, err error)
 	PullRequest(ctx context.Context, installation int64, repo string, number int) (github.PullRequest, error)
+	PullsAt(ctx context.Context, installation int64, repo, sha string) ([]github.PullRequest, error)
 	File(ctx context.Context, installation int64, repo, path, ref string) (github.File, error)
 	InstallationOf(ctx context.Context, repo string) (int64, error)
 	Run(ctx context.Context, installation int64, repo string, id int64) (github.Run, error)

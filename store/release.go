@@ -43,12 +43,19 @@ func (c *change) planRemovals(ctx context.Context, cluster string) error {
 
 // removeOwnEnvironment has the deployments removed of a cluster that was first shown when each cluster had an environment of its own.
 func (c *change) removeOwnEnvironment(ctx context.Context, cluster string) error {
-	effects, err := pg.All[rows.Effect](ctx, c, `
-		DELETE FROM own_environments WHERE cluster_id = $1
-		RETURNING '' AS id, 'deployments:' || cluster_id || ':' || repo AS cause, $2 AS kind, installation, repo, 0 AS number, 0::bigint AS target, environment AS content`,
-		cluster, rows.EffectRemoveDeployments)
+	places, err := pg.All[struct {
+		Repo         string
+		Installation int64
+		Environment  string
+	}](ctx, c, `DELETE FROM own_environments WHERE cluster_id = $1 RETURNING repo, installation, environment`, cluster)
 	if err != nil {
 		return fmt.Errorf("look for the environment of %s: %w", cluster, err)
+	}
+	var effects []rows.Effect
+	for _, at := range places {
+		effects = append(effects, rows.Effect{
+			Cause: "deployments:" + cluster + ":" + at.Repo, Kind: rows.EffectRemoveDeployments, Installation: at.Installation, Repo: at.Repo, Content: at.Environment,
+		})
 	}
 	return c.SaveEffects(ctx, effects)
 }

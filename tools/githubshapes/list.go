@@ -26,6 +26,7 @@ var operations = []string{
 	"GET /repos/{owner}/{repo}/check-runs/{check_run_id}",
 	"GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations",
 	"GET /repos/{owner}/{repo}/collaborators/{username}/permission",
+	"GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls",
 	"GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
 	"GET /repos/{owner}/{repo}/contents/{path}",
 	"GET /repos/{owner}/{repo}/deployments",

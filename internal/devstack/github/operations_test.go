@@ -145,6 +145,7 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	in.want(200, "PATCH "+repo+"/check-runs/"+check, `{"status":"completed","conclusion":"success"}`)
 	in.list("GET " + repo + "/check-runs/" + check + "/annotations")
 	in.want(201, "POST "+repo+"/check-runs/"+check+"/rerequest", "")
+	in.list("GET " + repo + "/commits/" + pr.HeadSHA + "/pulls")
 	in.want(200, "GET "+repo+"/commits/"+pr.HeadSHA+"/check-runs?filter=all&check_name=ocpctl&app_id=4242", "")
 
 	deploy := num(in.want(201, "POST "+repo+"/deployments", `{"ref":"`+pr.HeadSHA+`","task":"deploy","auto_merge":false,"required_contexts":[],
