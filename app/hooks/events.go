@@ -83,7 +83,7 @@ func (h *handler) idle(event string, in webhook) string {
 	switch {
 	case event == onPullRequest && in.Action == actionEdited && in.Changes.Base == nil:
 		return "ocpctl ignores changes to a pull request's text"
-	case isComment(event) && (in.comment(event).User.Type == bot || in.Sender.Type == bot):
+	case isComment(event) && in.byBot(event):
 		return "ocpctl ignores comments by bots"
 	case isComment(event) && event != onComment && len(chatops.Parse(in.comment(event).Body)) == 0:
 		return "the review has no command"

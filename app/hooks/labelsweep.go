@@ -169,7 +169,7 @@ func (s *LabelSweep) ask(ctx context.Context, installation int64, refs []github.
 			}
 			seen := sighting{Installation: installation, Repository: pr.Repo, Number: pr.Number, State: &is, Still: true}
 			if now.Sub(by.At) < patience { // what was asked for earlier is not meant any more
-				seen.Label, seen.By, seen.ByID, seen.Since = label, by.By, by.ByID, by.At.Format(time.RFC3339)
+				seen.Label, seen.By, seen.ByID, seen.Bot, seen.Since = label, by.By, by.ByID, by.Bot, by.At.Format(time.RFC3339)
 			}
 			d, err := seen.delivery()
 			if err != nil {
@@ -203,6 +203,6 @@ func newestOf(added []github.Labeling, labels []string) map[string]github.Labeli
 func (s sighting) labelEvent() pulls.PullRequestEvent {
 	at, _ := time.Parse(time.RFC3339, s.Since) // written by ask
 	return pulls.PullRequestEvent{
-		PR: *s.State, Actor: s.By, ActorID: s.ByID, Action: pulls.ActionLabeled, Label: s.Label, LabeledAt: at, Why: seenByTheSweep,
+		PR: *s.State, Actor: s.By, ActorID: s.ByID, Bot: s.Bot, Action: pulls.ActionLabeled, Label: s.Label, LabeledAt: at, Why: seenByTheSweep,
 	}
 }

@@ -38,6 +38,7 @@ type sighting struct {
 	Label string `json:"label,omitempty"`
 	By    string `json:"by,omitempty"` // login
 	ByID  int64  `json:"by_id,omitempty"`
+	Bot   bool   `json:"bot,omitempty"`
 
 	// Of a repository or an installation.
 	Action       string `json:"action,omitempty"` // as GitHub spells it
@@ -81,10 +82,10 @@ func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, e
 	case pullRequestSeen:
 		if s.State == nil {
 			if pullrequests.Nameless(s.Repository) {
-				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep, "")
+				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep)
 			}
 			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)
-			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why, "")
+			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why)
 		}
 		if s.Label != "" {
 			return w.pulls.SyncPullRequest(ctx, s.labelEvent())

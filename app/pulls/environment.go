@@ -56,7 +56,7 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 		return "", err
 	}
 	w.Number = pr.Number
-	r, err := s.request(ctx, policy.SourceEnvironment, pr, actor{run.Actor, run.ActorID})
+	r, err := s.request(ctx, policy.SourceEnvironment, pr, actor{run.Actor, run.ActorID, run.Bot})
 	if err != nil {
 		return "", err
 	}

@@ -35,7 +35,7 @@ func (s *Service) LabelsGivenUp(ctx context.Context, e PullRequestEvent, why err
 			labels = append(labels, label)
 		}
 	}
-	if len(labels) == 0 || isBot(e.Actor) {
+	if len(labels) == 0 || e.Bot {
 		return nil
 	}
 	cause := "given up:" + e.Action + ":" + e.at

@@ -105,7 +105,8 @@ func (c *Client) LabelledPulls(ctx context.Context, installation int64, repos []
 type Labeling struct {
 	Label string
 	By    string // login; empty: the account was deleted
-	ByID  int64  // GitHub's id of a person; 0: it is none, or was deleted
+	ByID  int64  // GitHub's id of the account; 0: it was deleted
+	Bot   bool   // the account is a bot's, by its type
 	At    time.Time
 }
 
@@ -117,7 +118,7 @@ type Labelled struct {
 
 const addedFragment = `fragment added on PullRequest {
   timelineItems(last: 100, itemTypes: [LABELED_EVENT]) {
-    nodes { ... on LabeledEvent { createdAt label { name } actor { __typename login ... on User { databaseId } } } }
+    nodes { ... on LabeledEvent { createdAt label { name } actor { __typename login ... on User { databaseId } ... on Bot { databaseId } } } }
   }
 }`
 
@@ -168,8 +169,8 @@ func (a pullsAnswer) added(alias string) (all []Labeling, err error) {
 	for _, node := range repo.PullRequest.TimelineItems.Nodes {
 		one := Labeling{Label: node.Label.Name, At: node.CreatedAt.UTC()}
 		if by := node.Actor; by != nil {
-			one.By, one.ByID = by.Login, by.DatabaseID
-			if by.Typename == "Bot" {
+			one.By, one.ByID, one.Bot = by.Login, by.DatabaseID, by.Typename == AccountBot
+			if one.Bot { // GraphQL leaves out the end of the login that REST writes
 				one.By += "[bot]"
 			}
 		}
