@@ -160,7 +160,7 @@ func (r TestResults) check() []Field {
 	if sum := r.Passed + r.Failed + r.Skipped; len(wrong) == numbers && r.Total != sum {
 		refuse("total", messages.TestsDoNotAddUp(r.Total, sum))
 	}
-	if r.Flaky > r.Passed {
+	if len(wrong) == numbers && r.Flaky > r.Passed {
 		refuse("flaky", messages.MoreFlakyThanPassed(r.Flaky, r.Passed))
 	}
 	if !possible(r.Seconds) {
