@@ -45,13 +45,14 @@ var OrphanStates = []OrphanState{OrphanSeen, OrphanReported, OrphanExempt, Orpha
 
 // KnownOrphan is what is stored of an orphan.
 type KnownOrphan struct {
-	Class     OrphanClass
-	Since     time.Time // when a sweep first saw it as an orphan, this time
-	Sights    int       // sweeps in a row that saw it as an orphan
-	State     OrphanState
-	StateAt   time.Time
-	StateWhy  string
-	DecidedBy string // principal id; empty: no person decided the state
+	Class      OrphanClass
+	Since      time.Time // when a sweep first saw it as an orphan, this time
+	Sights     int       // sweeps in a row that saw it as an orphan
+	State      OrphanState
+	StateAt    time.Time
+	StateWhy   string
+	DecidedBy  string // principal id; empty: no person decided the state
+	DecidedWhy string // the reason of the decision; empty: there was none
 }
 
 // Next returns the orphan after a sweep that was judged at that time. The zero orphan is one that was never seen before. A group that is
@@ -109,6 +110,6 @@ func (o KnownOrphan) become(state OrphanState, why string, at time.Time) KnownOr
 	if o.State != state {
 		o.State, o.StateAt = state, at
 	}
-	o.StateWhy, o.DecidedBy = why, ""
+	o.StateWhy, o.DecidedBy, o.DecidedWhy = why, "", ""
 	return o
 }

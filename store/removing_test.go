@@ -51,6 +51,12 @@ func TestARemovalIsApprovedAllOrNoneWithAnAuditLineForEach(t *testing.T) {
 	require.NotEmpty(t, riverJobs(t, s, "cleanup"))
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase, "nothing is opened before the removal begins")
 
+	require.NoError(t, s.Sweeps.Explain(t.Context(), one, lifecycle.OrphanApproved, "it waits: for a test"))
+	waits, err := s.Sweeps.Orphan(t.Context(), one)
+	require.NoError(t, err)
+	require.Equal(t, "it costs money", waits.DecidedWhy, "the admin's reason stays")
+	require.Equal(t, "it waits: for a test (decided: it costs money)", waits.StateReason())
+
 	require.NoError(t, s.Sweeps.Exempt(t.Context(), []string{two}, admin))
 	require.Equal(t, lifecycle.OrphanExempt, stateOf(t, s, two), "an approval can be taken back until it begins")
 	ids, err := s.Sweeps.ApprovedRemovals(t.Context(), 10)

@@ -221,12 +221,12 @@ func (o *OrphanRow) describe(j lifecycle.Judged) {
 }
 
 func (o OrphanRow) standing() lifecycle.KnownOrphan {
-	return lifecycle.KnownOrphan{Class: o.Class, Since: o.FirstSeenAt, Sights: o.Sights, State: o.State, StateAt: o.StateAt, StateWhy: o.StateWhy, DecidedBy: o.DecidedBy}
+	return lifecycle.KnownOrphan{Class: o.Class, Since: o.FirstSeenAt, Sights: o.Sights, State: o.State, StateAt: o.StateAt, StateWhy: o.StateWhy, DecidedBy: o.DecidedBy, DecidedWhy: o.DecidedWhy}
 }
 
 func (o *OrphanRow) become(k lifecycle.KnownOrphan) {
 	o.Class, o.FirstSeenAt, o.Sights = k.Class, k.Since, k.Sights
-	o.State, o.StateAt, o.StateWhy, o.DecidedBy, o.GoneAt = k.State, k.StateAt, k.StateWhy, k.DecidedBy, nil
+	o.State, o.StateAt, o.StateWhy, o.DecidedBy, o.DecidedWhy, o.GoneAt = k.State, k.StateAt, k.StateWhy, k.DecidedBy, k.DecidedWhy, nil
 	if k.State == lifecycle.OrphanGone {
 		o.GoneAt = &k.StateAt
 	}
@@ -235,18 +235,18 @@ func (o *OrphanRow) become(k lifecycle.KnownOrphan) {
 func queueOrphan(b *pgx.Batch, o OrphanRow) {
 	b.Queue(`
 		INSERT INTO orphans (id, platform, account, installation, cluster_tag, identity, place, cluster_id, class, why, regions, managed_by, owner, team, name,
-			resources, evidence, hourly_cents, unpriced, first_seen_at, last_seen_at, sights, state, state_at, state_why, decided_by, reported_at, gone_at, cleanup_cluster)
+			resources, evidence, hourly_cents, unpriced, first_seen_at, last_seen_at, sights, state, state_at, state_why, decided_by, decided_why, reported_at, gone_at, cleanup_cluster)
 		VALUES (@id, @platform, @account, @installation, @cluster_tag, @identity, @place, @cluster_id, @class, @why, @regions, @managed_by, @owner, @team, @name,
-			@resources, @evidence, @hourly_cents, @unpriced, @first_seen_at, @last_seen_at, @sights, @state, @state_at, @state_why, @decided_by, @reported_at, @gone_at, @cleanup)
+			@resources, @evidence, @hourly_cents, @unpriced, @first_seen_at, @last_seen_at, @sights, @state, @state_at, @state_why, @decided_by, @decided_why, @reported_at, @gone_at, @cleanup)
 		ON CONFLICT (id) DO UPDATE SET cluster_id = @cluster_id, class = @class, why = @why, regions = @regions, managed_by = @managed_by, owner = @owner,
 			team = @team, name = @name, resources = @resources, evidence = @evidence, hourly_cents = @hourly_cents, unpriced = @unpriced,
 			first_seen_at = @first_seen_at, last_seen_at = @last_seen_at, sights = @sights, state = @state, state_at = @state_at, state_why = @state_why,
-			decided_by = @decided_by, reported_at = @reported_at, gone_at = @gone_at`, pgx.NamedArgs{
+			decided_by = @decided_by, decided_why = @decided_why, reported_at = @reported_at, gone_at = @gone_at`, pgx.NamedArgs{
 		"id": o.ID, "platform": o.Platform, "account": o.Account, "installation": o.Installation, "cluster_tag": o.ClusterTag, "identity": o.Identity,
 		"place": o.Place, "cluster_id": o.ClusterID, "class": o.Class, "why": o.Why, "regions": o.Regions, "managed_by": o.ManagedBy, "owner": o.Owner,
 		"team": o.Team, "name": o.Name, "resources": o.Resources, "evidence": o.Evidence, "hourly_cents": o.HourlyCents, "unpriced": o.Unpriced,
 		"first_seen_at": o.FirstSeenAt, "last_seen_at": o.LastSeenAt, "sights": o.Sights, "state": o.State, "state_at": o.StateAt, "state_why": o.StateWhy,
-		"decided_by": o.DecidedBy, "reported_at": o.ReportedAt, "gone_at": o.GoneAt, "cleanup": o.CleanupCluster,
+		"decided_by": o.DecidedBy, "decided_why": o.DecidedWhy, "reported_at": o.ReportedAt, "gone_at": o.GoneAt, "cleanup": o.CleanupCluster,
 	})
 }
 

@@ -52,7 +52,7 @@ func (c *Tx) StartRemoval(ctx context.Context, cluster string) error {
 // sees of it is told again.
 func (c *Tx) EndOrphans(ctx context.Context, cluster string) error {
 	_, err := c.Exec(ctx, `
-		UPDATE orphans SET state = @gone, state_at = @now, gone_at = @now, state_why = 'the final count of its cluster found nothing', decided_by = ''
+		UPDATE orphans SET state = @gone, state_at = @now, gone_at = @now, state_why = 'the final count of its cluster found nothing', decided_by = '', decided_why = ''
 		WHERE gone_at IS NULL AND last_seen_at <= @now AND (cluster_id = @cluster AND class = @released OR cleanup_cluster = @cluster AND state = @removing)`,
 		pgx.NamedArgs{"cluster": cluster, "now": c.Now, "gone": lifecycle.OrphanGone, "released": lifecycle.ClassReleased, "removing": lifecycle.OrphanRemoving})
 	if err != nil {
