@@ -40,7 +40,7 @@ func TestNoTextNamesWhatIsNotReleased(t *testing.T) {
 	}
 	require.Greater(t, texts, 100)
 	for text, names := range map[string]bool{
-		"uses: ocpctl/ocpctl/workflows/create-cluster@main": true, "image: registry.example.com/ocpctl/ocpctl-cli:main": true, "registry.example.com/ocpctl-server:main": true,
+		"uses: ocpctl/ocpctl/workflows/create-cluster@v1": true, "image: ghcr.io/ocpctl/ocpctl-cli:main": true, "registry.example.com/ocpctl-server:v1.2.3": true,
 		"uses: ocpctl/ocpctl/workflows/create-cluster@main": false, "uses: actions/checkout@v5": false, "registry.example.com/ocpctl/ocpctl-cli:main": false,
 	} {
 		require.Equal(t, names, unreleased.MatchString(text), text)
