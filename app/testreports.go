@@ -174,7 +174,7 @@ func (r TestResults) check() []Field {
 	for _, l := range lists {
 		if n := len(l.list); n > mostFailures {
 			refuse(l.name, messages.TooManyOf(n, mostFailures))
-		} else if n > l.of {
+		} else if n > max(l.of, 0) {
 			refuse(l.name, messages.MoreListed(n, l.of))
 		}
 	}

@@ -42,7 +42,7 @@ func testStories() map[string][]lifecycle.RunTests {
 	return map[string][]lifecycle.RunTests{
 		"flaky":   lifecycle.TestsByRun([]lifecycle.TestReport{flaky}),
 		"crashed": lifecycle.TestsByRun([]lifecycle.TestReport{crashed}),
-		"passed": lifecycle.TestsByRun([]lifecycle.TestReport{testsOf(e2e, "e2e", 1)}),
+		"passed":  lifecycle.TestsByRun([]lifecycle.TestReport{testsOf(e2e, "e2e", 1)}),
 		"failed": lifecycle.TestsByRun([]lifecycle.TestReport{
 			testsOf(e2e, "e2e", 2, pay, hostileFailure), testsOf(e2e, "unit", 1), testsOf(smoke, "smoke", 1), testsOf(testRun(1, "e2e"), "e2e", 1, pay), testsOf(testRun(0, "e2e"), "e2e", 1),
 		}),

@@ -85,7 +85,7 @@ func TestAReportReplacesThatOfTheSameJobAndName(t *testing.T) {
 	require.Len(t, got, 1)
 	require.False(t, got[0].Failed())
 	want := testsOf("e2e", "9001", 0)
-	want.Failures, want.At = []lifecycle.TestFailure{}, clock.now()
+	want.Failures, want.FlakyTests, want.Crashes, want.At = []lifecycle.TestFailure{}, []lifecycle.TestFailure{}, []lifecycle.TestFailure{}, clock.now()
 	want.Run = lifecycle.TestRun{ID: run.ID, Workflow: "e2e", Event: "push", URL: run.URL, Since: run.CreatedAt.UTC()}
 	require.Equal(t, want, got[0].Reports[0])
 
