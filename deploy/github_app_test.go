@@ -97,7 +97,7 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		return err
 	},
 	"Permission": func(t *testing.T, _ *standin.Server, c *github.Client) error {
-		_, err := c.Permission(t.Context(), standin.Installation, standin.Repo, "maya")
+		_, err := c.Permission(t.Context(), standin.Installation, standin.Repo, "maya", 2001)
 		return err
 	},
 	"PullRequest": func(t *testing.T, _ *standin.Server, c *github.Client) error {

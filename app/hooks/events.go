@@ -77,7 +77,7 @@ func (h *handler) idle(event string, in webhook) string {
 	switch {
 	case event == onPullRequest && in.Action == actionEdited && in.Changes.Base == nil:
 		return "ocpctl ignores changes to a pull request's text"
-	case event == onComment && (in.Comment.User.Type == bot || in.Sender.Type == bot):
+	case event == onComment && in.byBot():
 		return "ocpctl ignores comments by bots"
 	case h.app != 0 && (event == onCheckRun && in.CheckRun.App.ID != h.app || event == onCheckSuite && in.CheckSuite.App.ID != h.app):
 		return "the check belongs to another App"

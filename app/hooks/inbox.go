@@ -33,7 +33,7 @@ const patience = 24 * time.Hour
 // pullRequests handles GitHub's events: pulls.Service.
 type pullRequests interface {
 	SyncPullRequest(ctx context.Context, e pulls.PullRequestEvent) (note string, err error)
-	PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error)
+	PullRequestGone(ctx context.Context, repo string, number int, why string) (note string, err error)
 	Comment(ctx context.Context, e pulls.CommentEvent) (note string, err error)
 	CommentGivenUp(ctx context.Context, e pulls.CommentEvent) error
 	EndEarly(ctx context.Context, e pulls.CommentEvent) error

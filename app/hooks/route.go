@@ -63,9 +63,9 @@ func place(e webhook, repo string) error {
 // login matches account names as GitHub allows them: https://docs.github.com/enterprise-cloud@latest/admin/managing-iam
 var login = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\[bot\])?$`)
 
-// actor returns who did something; empty if it is not a valid account name.
+// actor returns the login of who did something; empty if it is not a valid account name, or without the number of the account.
 func actor(a account) string {
-	if !login.MatchString(a.Login) {
+	if !login.MatchString(a.Login) || a.ID <= 0 {
 		return ""
 	}
 	return a.Login
@@ -74,7 +74,7 @@ func actor(a account) string {
 // somebody checks that the requester is known. Events that are no requests count whoever caused them.
 func somebody(a account) error {
 	if actor(a) == "" {
-		return fmt.Errorf("%w: %s is not a login", errUnprocessable, quoted(a.Login))
+		return fmt.Errorf("%w: a login and the account's number are required, but they are %s and %d", errUnprocessable, quoted(a.Login), a.ID)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (w *InboxWorker) pullRequest(ctx context.Context, e webhook) (string, error
 	}
 	return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{
 		PR:    known(e.Installation.ID, repo, github.Of(pr.rest())),
-		Actor: actor(e.Sender), ActorID: e.Sender.ID, Action: e.Action, Label: e.Label.Name,
+		Actor: actor(e.Sender), ActorID: e.Sender.ID, Bot: e.Sender.isBot(), Action: e.Action, Label: e.Label.Name,
 	})
 }
 
@@ -133,7 +133,7 @@ func said(e webhook) pulls.CommentEvent {
 	by := e.Comment.User
 	return pulls.CommentEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Number: e.Issue.Number, ID: e.Comment.ID, Author: by.Login, AuthorID: by.ID,
-		Action: e.Action, Body: e.Comment.Body, At: e.Comment.CreatedAt.UTC(), Bot: by.Type == bot || e.Sender.Type == bot,
+		Action: e.Action, Body: e.Comment.Body, At: e.Comment.CreatedAt.UTC(), Bot: e.byBot(),
 	}
 }
 
@@ -196,7 +196,7 @@ type clicked struct{ cluster, head, button string }
 func (w *InboxWorker) click(ctx context.Context, e webhook, on clicked, cause string) (string, error) {
 	return w.pulls.CheckAction(ctx, pulls.CheckEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Cluster: on.cluster, Head: on.head, Identifier: on.button,
-		Actor: e.Sender.Login, ActorID: e.Sender.ID, Cause: cause,
+		Actor: e.Sender.Login, ActorID: e.Sender.ID, Bot: e.Sender.isBot(), Cause: cause,
 	})
 }
 
@@ -206,7 +206,7 @@ func (w *InboxWorker) dispatch(ctx context.Context, delivery string, e webhook) 
 	}
 	return w.pulls.Dispatch(ctx, pulls.DispatchEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Type: e.Action, Payload: e.ClientPayload,
-		Actor: e.Sender.Login, ActorID: e.Sender.ID, Cause: delivery,
+		Actor: e.Sender.Login, ActorID: e.Sender.ID, Bot: e.Sender.isBot(), Cause: delivery,
 	})
 }
 
@@ -231,7 +231,7 @@ func (w *InboxWorker) repository(ctx context.Context, e webhook) (string, error)
 		return "", err
 	}
 	moved := pulls.RepositoryEvent{
-		Installation: e.Installation.ID, RepoID: e.Repository.ID, Action: e.Action, From: was, Actor: actor(e.Sender),
+		Installation: e.Installation.ID, RepoID: e.Repository.ID, Action: e.Action, From: was, Actor: actor(e.Sender), ActorID: e.Sender.ID,
 	}
 	if was != now {
 		moved.To = now
@@ -243,7 +243,7 @@ func (w *InboxWorker) installation(ctx context.Context, e webhook, repos []repos
 	if e.Installation.ID <= 0 {
 		return "", fmt.Errorf("%w: installation.id is required", errUnprocessable)
 	}
-	changed := pulls.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actor(e.Sender)}
+	changed := pulls.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actor(e.Sender), ActorID: e.Sender.ID}
 	for _, repo := range repos {
 		if fullName.MatchString(repo.FullName) {
 			changed.Repos = append(changed.Repos, repo.FullName)

@@ -76,10 +76,10 @@ func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, e
 	case pullRequestSeen:
 		if s.State == nil {
 			if pullrequests.Nameless(s.Repository) {
-				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep, "")
+				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep)
 			}
 			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)
-			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why, "")
+			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why)
 		}
 		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByTheSweep})
 	}

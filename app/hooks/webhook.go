@@ -7,6 +7,8 @@ import (
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/ocpctl/ocpctl/chatops/github"
 )
 
 // webhook is the body of a GitHub webhook, as far as ocpctl reads it. Fields that an event does not have are zero.
@@ -45,8 +47,13 @@ type account struct {
 	Type  string `json:"type"`
 }
 
-// bot is GitHub's account type for Apps.
-const bot = "Bot"
+// isBot reports whether the account is a bot's. Its login need not tell it.
+func (a account) isBot() bool { return a.Type == github.AccountBot }
+
+// byBot reports whether a program wrote the comment: a bot, or an App in a user's name.
+func (p webhook) byBot() bool {
+	return p.Comment.User.isBot() || p.Sender.isBot() || p.Comment.App != nil
+}
 
 // installation is only an id in most events; events of an installation itself also contain the account and the App.
 type installation struct {
@@ -96,6 +103,7 @@ type comment struct {
 	ID        int64     `json:"id"`
 	User      account   `json:"user"`
 	Body      string    `json:"body"`
+	App       *struct{} `json:"performed_via_github_app"` // nil: no App wrote it for the user
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -162,7 +170,7 @@ func (p webhook) formerly() string {
 // rest converts the pull request to the REST API's form, so that one piece of code reads both.
 func (p pullRequest) rest() *gh.PullRequest {
 	out := &gh.PullRequest{
-		Number: &p.Number, State: &p.State, Draft: &p.Draft, Merged: &p.Merged, User: &gh.User{Login: &p.User.Login},
+		Number: &p.Number, State: &p.State, Draft: &p.Draft, Merged: &p.Merged, User: &gh.User{Login: &p.User.Login, ID: &p.User.ID},
 		AuthorAssociation: &p.Association, Head: p.Head.rest(), Base: p.Base.rest(), UpdatedAt: &gh.Timestamp{Time: p.UpdatedAt},
 	}
 	if p.MergedAt != nil {

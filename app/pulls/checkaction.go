@@ -24,6 +24,7 @@ type CheckEvent struct {
 	Identifier   string // of the button: extend, destroy, retry or approve; a re-run is a retry
 	Actor        string // login
 	ActorID      int64
+	Bot          bool   // the actor's account is a bot's, by its type
 	Cause        string // the same for two deliveries of one click, e.g. the delivery's id
 }
 
@@ -54,7 +55,7 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 	if err != nil {
 		return "", fmt.Errorf("read cluster: %w", err)
 	}
-	event := CommentEvent{Installation: e.Installation, Repo: e.Repo, Number: row.PR.Number, Author: e.Actor, AuthorID: e.ActorID}
+	event := CommentEvent{Installation: e.Installation, Repo: e.Repo, Number: row.PR.Number, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}
 	if click.Verb == chatops.VerbApprove {
 		if click.Profile, click.Commit = row.Profile, strings.ToLower(e.Head); !wholeCommit.MatchString(click.Commit) {
 			return "the check run names no commit to approve", nil
@@ -65,7 +66,7 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 		return "", err
 	}
 	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: messages.ByButton(e.Identifier), Command: click}
-	if c.request, err = s.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID}); err != nil {
+	if c.request, err = s.request(ctx, policy.SourceComment, pr, e.by()); err != nil {
 		if click.Verb == chatops.VerbDestroy && unanswered(err) {
 			err = errors.Join(err, s.endByMemory(ctx, c, row))
 		}

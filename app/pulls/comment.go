@@ -56,7 +56,7 @@ func (s *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 	if err != nil {
 		return "", s.endUnanswered(ctx, e, err)
 	}
-	request, err := s.request(ctx, policy.SourceComment, pr, actor{e.Author, e.AuthorID})
+	request, err := s.request(ctx, policy.SourceComment, pr, e.by())
 	if err != nil {
 		return "", s.endUnanswered(ctx, e, err)
 	}
@@ -314,7 +314,7 @@ func latest(a, b time.Time) time.Time {
 
 // followUp does what follows after a command created a cluster. A second call changes nothing.
 func (s *Service) followUp(ctx context.Context, c command, made string) error {
-	if _, err := s.settle(ctx, c.pr.Repo, c.pr.Number, c.event.Author); err != nil {
+	if _, err := s.settle(ctx, c.pr.Repo, c.pr.Number, c.event.by()); err != nil {
 		return err
 	}
 	row, err := s.store.Cluster(ctx, made)

@@ -58,7 +58,7 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 		return "", err
 	}
 	w.Number = pr.Number
-	r, err := s.request(ctx, policy.SourceEnvironment, pr, actor{run.Actor, run.ActorID})
+	r, err := s.request(ctx, policy.SourceEnvironment, pr, actor{run.Actor, run.ActorID, run.Bot})
 	if errors.Is(err, app.ErrRefused) {
 		return s.reject(ctx, w, messages.PermissionHidden(run.Actor, e.Repo))
 	}

@@ -26,6 +26,7 @@ type DispatchEvent struct {
 	Payload      json.RawMessage
 	Actor        string // login
 	ActorID      int64
+	Bot          bool   // the actor's account is a bot's, by its type
 	Cause        string // the same for two deliveries of one event, e.g. the delivery's id
 }
 
@@ -129,10 +130,10 @@ func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 	if installation == 0 {
 		return nil, nil
 	}
-	event := CommentEvent{Installation: installation, Repo: repo, Number: number, Author: e.Actor, AuthorID: e.ActorID}
-	permission, err := s.github.Permission(ctx, installation, repo, e.Actor)
+	event := CommentEvent{Installation: installation, Repo: repo, Number: number, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}
+	permission, _, err := s.permission(ctx, installation, repo, e.by())
 	if err != nil {
-		return nil, fmt.Errorf("ask permission of %s on %s: %w", e.Actor, repo, err)
+		return nil, err
 	}
 	if permission == "none" || permission == "" {
 		return nil, nil
@@ -144,7 +145,7 @@ func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 	if err != nil {
 		return nil, err
 	}
-	request, err := s.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceComment, pr, e.by())
 	if err != nil {
 		return nil, err
 	}

@@ -118,9 +118,9 @@ func (s *Service) fileDiffers(ctx context.Context, pr pullrequests.PullRequest) 
 
 // checkFile asks for a check of a pull request's own version of the file.
 func (s *Service) checkFile(ctx context.Context, e PullRequestEvent) (note string, err error) {
-	permission, err := s.github.Permission(ctx, e.PR.Installation, e.PR.Repo, e.Actor)
+	permission, _, err := s.permission(ctx, e.PR.Installation, e.PR.Repo, e.by())
 	if err != nil {
-		return "", fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
+		return "", err
 	}
 	if s.overlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
 		return noteWithoutReply(e, "a version of "+profiles.RepositoryFilePath), nil

@@ -88,7 +88,7 @@ type graphRequest struct {
 
 const pullFragment = `fragment pull on PullRequest {
   number state merged isDraft isCrossRepository headRefOid headRefName baseRefName authorAssociation updatedAt
-  author { __typename login }
+  author { __typename login ... on User { databaseId } ... on Bot { databaseId } }
   labels(first: 100) { nodes { name } }
 }`
 
@@ -189,8 +189,9 @@ type pullSeen struct {
 	AuthorAssociation                    string
 	UpdatedAt                            time.Time
 	Author                               *struct {
-		Typename string `json:"__typename"`
-		Login    string
+		Typename   string `json:"__typename"`
+		Login      string
+		DatabaseID int64 `json:"databaseId"`
 	}
 	Labels *struct{ Nodes []struct{ Name string } }
 }
@@ -234,8 +235,8 @@ func (p pullSeen) as(in repoSeen) PullRequest {
 		RepoID: in.DatabaseID, Archived: in.IsArchived, UpdatedAt: p.UpdatedAt.UTC(),
 	}
 	if p.Author != nil { // nil: the account was deleted
-		out.Author = p.Author.Login
-		if p.Author.Typename == "Bot" {
+		out.Author, out.AuthorID = p.Author.Login, p.Author.DatabaseID
+		if p.Author.Typename == AccountBot { // GraphQL leaves out the end of the login that REST writes
 			out.Author += "[bot]"
 		}
 	}
