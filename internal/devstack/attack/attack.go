@@ -50,6 +50,7 @@ func sides() []side {
 		{name: "identity", attacks: identityAttacks()},
 		{name: "person", attacks: personAttacks()},
 		{name: "access", attacks: accessAttacks()},
+		{name: "hostile", attacks: hostileAttacks()},
 		{name: "pull", alone: true, attacks: pullAttacks()},
 		{name: "markup", alone: true, attacks: markupAttacks()},
 		{name: "config", alone: true, attacks: configAttacks()},
