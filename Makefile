@@ -107,6 +107,15 @@ upgrade: build ## replace REF's server (the previous commit's) by this one's whi
 attack: build ## attack a separate demo as a runner, a stranger and a user; print a table of the results (ONLY=prefix)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -attack -only "$(ONLY)"
 
+.PHONY: long-checks
+long-checks: build build-act ## short forms of the checks on a whole stack, each in a folder of its own: the attack, the end-to-end test, the crash matrix on both clouds (twenty minutes)
+	@for check in attack demo-story chaos-aws chaos-ibmcloud; do \
+		mkdir -p $(DEMO_DIR)/checks/$$check && cp -al $(DEMO_DIR)/bin $(DEMO_DIR)/checks/$$check/ || exit 1; done
+	$(MAKE) attack DEMO_DIR=$(DEMO_DIR)/checks/attack
+	$(MAKE) demo-story DEMO_DIR=$(DEMO_DIR)/checks/demo-story
+	$(MAKE) chaos TIME=2m CLOUD=aws DEMO_DIR=$(DEMO_DIR)/checks/chaos-aws
+	$(MAKE) chaos TIME=2m CLOUD=ibmcloud DEMO_DIR=$(DEMO_DIR)/checks/chaos-ibmcloud
+
 .PHONY: clean
 clean: ## delete the demo's state
 	@if [ -f $(DEMO_DIR)/demo.pid ] && kill -0 "$$(cat $(DEMO_DIR)/demo.pid)" 2>/dev/null; then \

@@ -47,3 +47,45 @@ func TestMakeFuzzCoversEveryPackageWithAFuzzTarget(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 }
+
+// What CI runs is the README's test command and then the long checks, so that neither turns red without anybody noticing.
+func TestCIRunsTheTestsAndTheLongChecks(t *testing.T) {
+	script, err := os.ReadFile(".ci/run")
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^make test\n(exec )?make long-checks\n\z`, string(script))
+
+	out, err := exec.Command("make", "--no-print-directory", "-n", "long-checks", "DEMO_DIR=demo").CombinedOutput()
+	require.NoError(t, err, string(out))
+	for _, check := range []string{"-dir demo/checks/attack -attack", "-dir demo/checks/demo-story  -story",
+		"-dir demo/checks/chaos-aws -chaos -clouds aws -time 2m", "-dir demo/checks/chaos-ibmcloud -chaos -clouds ibmcloud -time 2m"} {
+		require.Contains(t, string(out), check)
+	}
+}
+
+func TestAReleaseFailsIfTheChecksFail(t *testing.T) {
+	repository := t.TempDir()
+	write := func(path, text string, mode fs.FileMode) {
+		require.NoError(t, os.MkdirAll(filepath.Join(repository, filepath.Dir(path)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(repository, path), []byte(text), mode))
+	}
+	script, err := os.ReadFile("tools/release/release.sh")
+	require.NoError(t, err)
+	write("tools/release/release.sh", string(script), 0o755)
+	write("workflows/version", "v9.9.9\n", 0o644)
+	write("workflows/pr-cluster.yml", "uses: ocpctl/ocpctl/workflows/create-cluster@v9.9.9\n", 0o644)
+	write(".ci/run", "#!/bin/sh\necho checks ran\nexit 1\n", 0o755)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "first"}, {"tag", "v9.9.9"}} {
+		git := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+		git.Dir = repository
+		out, err := git.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+
+	release := exec.Command(filepath.Join(repository, "tools/release/release.sh"), "dist")
+	release.Env = append(os.Environ(), "CLI_BASE=none")
+	out, err := release.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "checks ran")
+	require.Contains(t, string(out), "nothing was built")
+	require.NoDirExists(t, filepath.Join(repository, "dist"))
+}

@@ -76,7 +76,7 @@ func TestADeploymentFollowsALife(t *testing.T) {
 	require.Equal(t, "inactive", DeploymentOf(cancelled, ui).State)
 	for name, c := range lives() {
 		d := DeploymentOf(c, ui)
-		require.Equal(t, "ocp/pr41-shop", d.Environment)
+		require.Equal(t, "ocpctl/aws-minimal-test", d.Environment)
 		require.LessOrEqual(t, len([]rune(d.Description)), 140, name)
 		require.Equal(t, d.State == "success" && !isAsleep(c), d.EnvironmentURL != "", "%s: an address where one can go, and no other", name)
 	}

@@ -6,12 +6,22 @@ import (
 
 // Deployment is a cluster as a deployment of its commit: its texts, and its state in GitHub's terms.
 type Deployment struct {
-	Environment    string // ocp/<name>
+	Environment    string // ocpctl/<profile>, see EnvironmentPrefix
+	Task           string // which cluster of the environment: ocpctl:<name>
 	State          string // queued, in_progress, success, failure, error or inactive
 	Description    string // at most 140 characters
 	EnvironmentURL string // the console; empty until there is one and after the cluster's end
 	LogURL         string // the cluster's page; empty: there is none
 }
+
+// EnvironmentPrefix begins the names of the environments that clusters are deployments of; the rest is the profile. GitHub keeps an
+// environment for ever once a deployment named it, so clusters share them. Jobs that wait for a cluster name ocp/<profile>: that one
+// has an administrator's protection rules, and deployments of clusters never belong to it.
+const EnvironmentPrefix = "ocpctl/"
+
+// taskPrefix begins the tasks of the deployments of clusters. A task is not "deploy", because that would start workflows that wait for
+// such deployments.
+const taskPrefix = "ocpctl:"
 
 // maxDescription is how many characters GitHub accepts.
 const maxDescription = 140
@@ -19,7 +29,7 @@ const maxDescription = 140
 // DeploymentOf renders the deployment of a cluster. Like Comment it depends only on the card. It shows phases but no progress within
 // them: every status stays in the deployment's history and uses the budget of writes.
 func DeploymentOf(card lifecycle.Card, links Links) Deployment {
-	d := Deployment{Environment: LabelPrefix + card.Name, State: deploymentState(card), LogURL: address(card, links)}
+	d := Deployment{Environment: EnvironmentPrefix + card.Profile, Task: taskPrefix + card.Name, State: deploymentState(card), LogURL: address(card, links)}
 	text := card.Name + " " + faceOf(card).head
 	switch {
 	case card.Status == lifecycle.Ready && card.Phase != lifecycle.PhaseReady:

@@ -9,10 +9,10 @@ import (
 // default first.
 func Help(profiles ...string) string {
 	var b strings.Builder
-	b.WriteString("**Commands**, each at the start of a line:\n\n")
+	b.WriteString("**Commands**, each on a line of its own:\n\n")
 	for _, e := range inComments.rows {
 		if e.form.Common {
-			fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.form.Summary)
+			fmt.Fprintf(&b, "- %s: %s\n", e.form.Summary, Code(e.usage()))
 		}
 	}
 	if len(profiles) > 0 {
@@ -21,13 +21,14 @@ func Help(profiles ...string) string {
 	fmt.Fprintf(&b, "\nThe label `%s<profile>` does the same as `%s create <profile>`. If you remove it or close the pull request, the cluster ends after a grace period.\n", LabelPrefix, Prefix)
 	b.WriteString("\n<details>\n<summary>All commands and options</summary>\n\n")
 	for _, e := range inComments.rows {
-		fmt.Fprintf(&b, "- %s: %s. For example %s.\n", Code(e.usage()), e.form.Summary, Code(Prefix+" "+e.form.Example))
+		fmt.Fprintf(&b, "- %s: %s. For example %s.\n", e.form.Summary, Code(e.usage()), Code(Prefix+" "+e.form.Example))
 		for _, o := range e.options {
 			fmt.Fprintf(&b, "  - %s: %s\n", o.usage(), o.Plain())
 		}
 	}
 	fmt.Fprintf(&b, "\nA command without a profile means the pull request's only cluster. Quote a value that contains spaces. "+
-		"A comment may contain up to %d commands, one on each line. Commands in code, quotes, lists and edited comments are ignored.\n", MaxCommands)
+		"A comment may contain up to %d commands, one on each line. Commands in code, quotes, lists and edited comments are ignored, as is what a reply by mail quotes. "+
+		"%s counts only in the first line of a comment.\n", MaxCommands, Code(Prefix+" "+string(VerbApprove)))
 	fmt.Fprintf(&b, "\nLabels: `%s8` gives the clusters of this pull request eight hours, `%s` keeps them until their maximum.\n", TTLLabelPrefix, KeepLabel)
 	b.WriteString("\n</details>\n")
 	return fit(b.String())

@@ -7,16 +7,34 @@ import (
 	"strings"
 )
 
-// spoken returns the lines of a comment that its author says, as GitHub shows them. Text in code, quotes, lists, HTML, folds and
+// said is a line of a comment that its author says, as GitHub shows it.
+type said struct {
+	text  string
+	first bool // nothing stands above it
+	mail  bool // it stands below the header of a mail
+	meant bool // it does, and yet it seems to be the author's: below what the mail program marked as quoted, or in a mail without another text
+}
+
+// spoken returns the lines of a comment that its author says. Text in code, quotes, lists, HTML, folds and
 // hidden comments is left out, because readers do not take it as a command. Where CommonMark is ambiguous, it uses the stricter
 // reading. It takes time proportional to the comment's length.
-func spoken(body string) iter.Seq[string] {
-	return func(yield func(string) bool) {
+func spoken(body string) iter.Seq[said] {
+	return func(yield func(said) bool) {
 		var r reader
+		var m mail
+		above, own := false, false // whether there was a line, and one that the author wrote above a mail's header
 		for line := range strings.Lines(strings.ReplaceAll(body, "\r\n", "\n")) {
 			for part := range strings.SplitSeq(strings.TrimSuffix(line, "\n"), "\r") { // a lone CR ends a line too
-				if text, said := r.read(part); said && !yield(text) {
+				below := m.below
+				if r.fence == "" && r.until == nil { // what looks like a mail inside code is code
+					below = m.read(part)
+				}
+				text, shown := r.read(part)
+				if shown && !yield(said{text: text, first: !above, mail: below, meant: below && (m.quotes || !own)}) {
 					return
+				}
+				if strings.TrimFunc(part, blank) != "" {
+					above, own = true, own || !below && !m.field
 				}
 			}
 		}

@@ -104,7 +104,7 @@ func TestNothingIsReadThatCommonMarkShowsAsCodeOrHTML(t *testing.T) {
 func onlyCommands(body string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for line := range spoken(body) {
-			if strings.HasPrefix(line, Prefix) && !yield(line) {
+			if strings.HasPrefix(line.text, Prefix) && !yield(line.text) {
 				return
 			}
 		}

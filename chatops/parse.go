@@ -19,8 +19,8 @@ const (
 // left out. It takes time proportional to the comment's length, and its result is bounded.
 func Parse(body string) []Parsed {
 	var out []Parsed
-	for line := range spoken(body) {
-		line = strings.TrimFunc(line, blank)
+	for at := range spoken(body) {
+		line := strings.TrimFunc(at.text, blank)
 		first, rest := line, ""
 		if end := strings.IndexFunc(line, blank); end >= 0 {
 			first, rest = line[:end], line[end:]
@@ -32,13 +32,16 @@ func Parse(body string) []Parsed {
 		}
 		switch {
 		case !ours && near == "":
+		case at.mail && !at.meant: // most likely it was answered, not said
+		case at.mail:
+			return append(out, Parsed{Line: cut(line, maxCode), Reply: belowMail(line)})
 		case len(out) == MaxCommands:
 			return append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("A comment may contain up to %d commands; those from %s on were ignored. Send them in another comment.",
 				MaxCommands, Code(line))})
 		case len(line) > maxLine:
 			out = append(out, Parsed{Line: cut(line, maxCode), Reply: tooLong(line)})
 		case ours:
-			out = append(out, parsed(strings.ToValidUTF8(line, "\uFFFD")))
+			out = append(out, parsed(strings.ToValidUTF8(line, "\uFFFD"), at.first))
 		default:
 			out = append(out, Parsed{Line: line, Reply: near})
 		}
@@ -85,13 +88,23 @@ func nearly(first, rest string) string {
 // labelled matches a label that was typed as if it were a command.
 var labelled = regexp.MustCompile(`^(?:ocp/[a-z][a-z0-9-]*|ocp-ttl/[0-9]+)$`)
 
-// parsed reads a comment's line that begins with Prefix.
-func parsed(line string) Parsed {
+// parsed reads a comment's line that begins with Prefix. An approval has to be the comment's first line: further down it may be
+// a text that somebody answers or quotes, and an approval starts what a stranger wrote.
+func parsed(line string, first bool) Parsed {
 	c, reply := inComments.parse(line)
-	if c == nil {
+	switch {
+	case c == nil:
 		return Parsed{Line: line, Reply: reply}
+	case c.Verb == VerbApprove && !first:
+		return Parsed{Line: line, Reply: fmt.Sprintf("Nothing was approved: %s counts only in the first line of a comment. Write a comment that begins with it.", Code(Prefix+" "+string(VerbApprove)))}
 	}
 	return Parsed{Line: line, Command: &c.Command}
+}
+
+// belowMail answers a command below the header of a mail.
+func belowMail(line string) string {
+	return fmt.Sprintf("Nothing was done about %s: it stands below the header of a mail, where the text that was answered begins. "+
+		"In a reply by mail, write commands at the top, or write a comment on the pull request's page.", Code(line))
 }
 
 func tooLong(line string) string {

@@ -14,7 +14,7 @@ func Answer(line, text string) string {
 	if line == "" {
 		return text
 	}
-	return fit("> " + Code(line) + "\n\n" + text)
+	return fit("> You wrote " + Code(line) + "\n\n" + text)
 }
 
 // Refusal answers a request that policy refused: every reason, each with the next step, and what else it would need.

@@ -36,7 +36,7 @@ type effectWorker struct {
 
 // Work makes one change on GitHub other than showing a cluster. What GitHub refuses is retried for as long as a person may need to
 // fix the cause, and then given up with an explanation: nobody waits for a reaction for days. The answer to a job that waits for it is
-// retried for as long as GitHub keeps the job. A request for labels is not retried: the person who asked sees the error at once.
+// retried for as long as GitHub keeps the job. The time counts from the request: a job of the queue can be lost and made again. A request for labels is not retried: the person who asked sees the error at once.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs]) error {
 	var e store.Effect
 	_, err := w.c.Store.Alone(ctx, "effect "+job.Args.Effect, func(ctx context.Context) error {
@@ -44,14 +44,14 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		if e = found; err != nil || done {
 			return err
 		}
-		note, err := w.c.make(ctx, e, job.CreatedAt)
+		note, err := w.c.make(ctx, e)
 		switch {
 		case refused(err) && e.Kind == runs.EffectSignal:
 			err = errors.Join(err, w.c.signalRefused(ctx, e.Content, err))
 		case refused(err) && e.Kind == runs.EffectReview:
 			err = errors.Join(err, w.c.waitRefused(ctx, e.Content, err))
 		}
-		if refused(err) && w.c.Now().Sub(job.CreatedAt) >= patienceFor(e.Kind) {
+		if refused(err) && w.c.Now().Sub(e.CreatedAt) >= patienceFor(e.Kind) {
 			w.c.Log.ErrorContext(ctx, "change given up", "effect", e.Kind, "cause", e.Cause, "repo", e.Repo, "number", e.Number, "err", err)
 			note, err = "given up: "+err.Error(), nil
 		}
@@ -82,8 +82,8 @@ func patienceFor(kind store.EffectKind) time.Duration {
 }
 
 // make makes one change and returns its result for people. Every change may be made twice. A requester outside GitHub knew no
-// installation, so it is looked up. since is when the change was asked for.
-func (c *Controller) make(ctx context.Context, e store.Effect, since time.Time) (note string, err error) {
+// installation, so it is looked up.
+func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err error) {
 	if e.Installation == 0 {
 		if e.Installation, err = c.GitHub.InstallationOf(ctx, e.Repo); err != nil {
 			return "", err
@@ -101,14 +101,18 @@ func (c *Controller) make(ctx context.Context, e store.Effect, since time.Time) 
 		return c.ensureLabels(ctx, e)
 	case outbox.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
+	case outbox.EffectGate:
+		return c.showGate(ctx, e)
+	case outbox.EffectRemoveDeployments:
+		return c.removeDeployments(ctx, e)
 	case testreports.EffectCheck:
 		return c.showTests(ctx, e)
 	case runs.EffectSignal:
 		return c.tellSignal(ctx, e)
 	case runs.EffectReview:
-		return c.tellWait(ctx, e, since)
+		return c.tellWait(ctx, e)
 	case runs.EffectReject:
-		return c.rejectUnknown(ctx, e, since)
+		return c.rejectUnknown(ctx, e)
 	}
 	return "", fmt.Errorf("unknown kind of change %q", e.Kind)
 }
@@ -159,6 +163,12 @@ func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
 	return false, err
 }
 
+// removeDeployments removes what is left of a cluster that had an environment of its own.
+func (c *Controller) removeDeployments(ctx context.Context, e store.Effect) (string, error) {
+	removed, err := c.GitHub.RemoveDeployments(ctx, e.Installation, e.Repo, e.Content)
+	return fmt.Sprintf("deployments removed: %d", removed), err
+}
+
 func (c *Controller) ensureLabels(ctx context.Context, e store.Effect) (string, error) {
 	labels, err := c.Catalogue.OurLabels(ctx, e.Installation, e.Repo)
 	if err != nil {
@@ -198,7 +208,7 @@ func (c *Controller) checkConfig(ctx context.Context, e store.Effect) (string, e
 		return "", err
 	}
 	_, err = c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
-		Installation: e.Installation, Repo: e.Repo, Head: e.Content, Name: chat.ConfigCheckName, ExternalKey: fmt.Sprintf("config:%d", e.Number),
+		Installation: e.Installation, Repo: e.Repo, Head: e.Content, Name: chat.ConfigCheckName, ExternalKey: "config", // of the commit: what a file means is the same for all its pull requests
 	}, run)
 	return run.Title, err
 }

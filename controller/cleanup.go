@@ -126,7 +126,7 @@ func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan
 	if c.Cleanup.Adopter == nil {
 		return c.Store.Sweeps.Refuse(ctx, p.Orphan, "this server cannot read the artifacts' bucket")
 	}
-	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Platform: r.Orphan.Platform, Account: r.Orphan.Account, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.StateWhy + ")"}
+	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Platform: r.Orphan.Platform, Account: r.Orphan.Account, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.DecidedWhy + ")"}
 	for _, row := range r.Seen {
 		var seen contract.SeenResource
 		if err := json.Unmarshal(row.Resource, &seen); err != nil {

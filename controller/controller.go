@@ -45,11 +45,13 @@ type GitHub interface {
 	UpsertComment(ctx context.Context, to github.CommentTarget, body string) (int64, error)
 	UpsertCheckRun(ctx context.Context, to github.CheckTarget, run chat.CheckRun) (int64, error)
 	UpsertDeployment(ctx context.Context, to github.DeploymentTarget, d chat.Deployment) (int64, error)
+	RemoveDeployments(ctx context.Context, installation int64, repo, environment string) (removed int, err error)
 	React(ctx context.Context, installation int64, repo string, comment int64, content string) error
 	AddLabel(ctx context.Context, installation int64, repo string, number int, label string) error
 	RemoveLabel(ctx context.Context, installation int64, repo string, number int, label string) error
 	EnsureLabels(ctx context.Context, installation int64, repo string, labels []chat.Label) (made, changed []string, err error)
 	PullRequest(ctx context.Context, installation int64, repo string, number int) (github.PullRequest, error)
+	PullsAt(ctx context.Context, installation int64, repo, sha string) ([]github.PullRequest, error)
 	File(ctx context.Context, installation int64, repo, path, ref string) (github.File, error)
 	InstallationOf(ctx context.Context, repo string) (int64, error)
 	Run(ctx context.Context, installation int64, repo string, id int64) (github.Run, error)

@@ -213,7 +213,7 @@ func TestARunThatDoesNotWaitLeavesItsClusterToTheRunThatItsSignalStarts(t *testi
 			require.Equal(t, lifecycle.Absent, p.gone(row).Desired)
 
 			var told []string
-			if all := p.deployments("ocp/" + row.Name); len(all) == 1 {
+			if all := p.deployments("ocpctl/" + row.Profile); len(all) == 1 {
 				told = all[0]
 			}
 			require.Equal(t, c.told, told)

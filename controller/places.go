@@ -91,7 +91,7 @@ func stepOf(row store.Row, e store.Event) (m chat.Moment, moved bool) {
 	return chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: chat.Brief(row.Card, e.Why)}, moved
 }
 
-// check renders the cluster's check run on one commit. On a commit that is no longer the pull request's head it says so, and then
+// check renders the cluster's check run on one commit. Whatever it shows is asked for in the commit's gate, too. On a commit that is no longer the pull request's head it says so, and then
 // stays as it is.
 func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row store.Row) (shown, error) {
 	run := chat.Check(row.Card, c.Links)
@@ -102,17 +102,21 @@ func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row store
 		}
 		run = chat.LeftCheck(row.Card, head)
 	}
-	said := run
+	said, name := run, chat.CheckName(row.Profile, sub.Number)
 	if !sub.Left {
 		said = chat.Check(news(sub.Kind, row.Card), c.Links)
 	}
 	return shown{
-		hash: hashOf(fmt.Sprintf("%+v %d", said, c.progressPeriod(row.Card))),
+		hash: hashOf(fmt.Sprintf("%s %+v %d", name, said, c.progressPeriod(row.Card))),
 		post: func(ctx context.Context, at place) (int64, error) {
-			return c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
+			id, err := c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
 				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head,
-				Name: "ocpctl/" + row.Profile, ExternalKey: row.ID, ExternalID: at.id, Sure: at.sure,
+				Name: name, ExternalKey: row.ID, ExternalID: at.id, Sure: at.sure,
 			}, run)
+			if err != nil {
+				return id, err
+			}
+			return id, c.Store.Outbox.AskGate(ctx, outbox.Gate{Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head, Profile: row.Profile}, fmt.Sprintf("%s:%d", sub.ID, row.Version))
 		},
 	}, nil
 }

@@ -31,10 +31,10 @@ func TestEveryPlaceShowsTheClusterThroughItsLife(t *testing.T) {
 	require.Contains(t, body, "**Ready** False")
 	require.Contains(t, body, fmt.Sprintf("an hour by list price; about %s if it runs until its end", price.Dollars(row.Meter.Total(row.AcceptedAt, row.DestroyAt))))
 	require.NotContains(t, body, "github:maya", "nobody who made a move is named")
-	require.Equal(t, "in_progress", f.hub.Checks(41)[0].Status)
-	require.NotEmpty(t, f.hub.Checks(41)[0].Actions)
+	require.Equal(t, "in_progress", f.checks(41)[0].Status)
+	require.NotEmpty(t, f.checks(41)[0].Actions)
 	deployment := f.hub.Deployments()[0]
-	require.Equal(t, []string{"ocp/shop", "in_progress"}, []string{deployment.Environment, deployment.State()})
+	require.Equal(t, []string{"ocpctl/aws-minimal-test", "ocpctl:shop", "in_progress"}, []string{deployment.Environment, deployment.Task, deployment.State()})
 
 	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{
 		ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
@@ -102,7 +102,7 @@ func TestWhatAPersonTookAwayIsLeftAlone(t *testing.T) {
 	f.work(queue.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version})
 	f.settle()
 	require.Empty(t, f.ours(41))
-	require.Equal(t, calls+2, f.content(), "check and deployment still tell")
+	require.Equal(t, calls+3, f.content(), "check, gate and deployment still tell")
 }
 
 // A repository that the App may not see any more answers as if all in it were deleted.
@@ -153,8 +153,8 @@ func TestADeploymentThatIsGoneIsLeftAloneAndACheckIsFoundAgain(t *testing.T) {
 	require.True(t, f.place(row.ID, store.KindDeployment).Muted)
 	require.Len(t, f.hub.Deployments(), 1, "none is made in its place")
 	require.False(t, f.place(row.ID, store.KindCheck).Muted)
-	require.Len(t, f.hub.Checks(41), 1)
-	require.Contains(t, f.hub.Checks(41)[0].Title, "is ready")
+	require.Len(t, f.checks(41), 1)
+	require.Contains(t, f.checks(41)[0].Title, "is ready")
 }
 
 func TestThereIsOneCommentAndNoDeploymentBeforeTheApproval(t *testing.T) {
@@ -193,7 +193,7 @@ func TestACheckThatIsLeftSaysSoOnce(t *testing.T) {
 	after, _ := f.hub.PullRequest(41)
 	require.NoError(t, f.store.Outbox.FollowHead(f.ctx, hub.Repo, 41, after.HeadSHA))
 	f.settle()
-	left, now := f.hub.ChecksOf(before.HeadSHA), f.hub.ChecksOf(after.HeadSHA)
+	left, now := ofClusters(f.hub.ChecksOf(before.HeadSHA)), ofClusters(f.hub.ChecksOf(after.HeadSHA))
 	require.Len(t, left, 1)
 	require.Equal(t, []string{"completed", "neutral"}, []string{left[0].Status, left[0].Conclusion})
 	require.Contains(t, left[0].Summary, after.HeadSHA[:7])
@@ -201,7 +201,7 @@ func TestACheckThatIsLeftSaysSoOnce(t *testing.T) {
 	f.pass(5 * time.Minute)
 	f.report(open, 1, 40)
 	f.settle()
-	require.Equal(t, left, f.hub.ChecksOf(before.HeadSHA), "never again")
+	require.Equal(t, left, ofClusters(f.hub.ChecksOf(before.HeadSHA)), "never again")
 	require.Contains(t, f.hub.ChecksOf(after.HeadSHA)[0].Title, "40 %")
 	require.Equal(t, f.cluster(row.ID).Version, f.place(row.ID, store.KindComment).ShownVersion)
 }
@@ -251,7 +251,7 @@ func TestAProcessKilledBetweenSendingAndRememberingDoublesNothing(t *testing.T) 
 			f.settle()
 			f.shown(row)
 			require.Len(t, f.ours(41), 1)
-			require.Len(t, f.hub.Checks(41), 1)
+			require.Len(t, f.checks(41), 1)
 			require.Len(t, f.hub.Deployments(), 1)
 			require.Len(t, f.hub.Deployments()[0].Statuses, 1)
 		})
@@ -281,7 +281,7 @@ func TestAProcessKilledBetweenSendingAndRememberingDoublesNothing(t *testing.T) 
 		f.shown(row)
 		require.Len(t, f.ours(41), 1)
 		require.Contains(t, f.ours(41)[0], end)
-		require.Len(t, f.hub.Checks(41), 1)
+		require.Len(t, f.checks(41), 1)
 	})
 }
 
@@ -331,7 +331,7 @@ func TestAThousandChangesInAMinuteAreFewCalls(t *testing.T) {
 	f.settle()
 	f.shown(row)
 	f.keepsThePace()
-	require.Contains(t, f.hub.Checks(41)[0].Title, "10 %", "how far it is, once in five minutes")
+	require.Contains(t, f.checks(41)[0].Title, "10 %", "how far it is, once in five minutes")
 	require.Equal(t, before+1, f.content())
 	statuses := f.hub.Deployments()[0].Statuses
 	require.Contains(t, statuses[len(statuses)-1].Description, "is being created")
@@ -405,7 +405,7 @@ func TestWhatAClusterCameToIsNotHeldUpByProgress(t *testing.T) {
 	f.until(f.now().Add(time.Second))
 	require.Len(t, f.ours(41), 2, "an answer does not wait")
 	f.shown(row)
-	require.Equal(t, "success", f.hub.Checks(41)[0].Conclusion)
+	require.Equal(t, "success", f.checks(41)[0].Conclusion)
 }
 
 // Each line's answer is written down with what it did, and all of them stand in one comment.

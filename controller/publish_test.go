@@ -133,7 +133,7 @@ func TestACheckRunThatComesAnewIsRemembered(t *testing.T) {
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	first := h.publish(row.ID, store.KindCheck).ExternalID
-	require.Equal(t, check{row.ID, "abc123", "ocpctl/aws-minimal-test", h.board.checks[first].run}, h.board.checks[first])
+	require.Equal(t, check{row.ID, "abc123", "ocpctl/aws-minimal-test #41", h.board.checks[first].run}, h.board.checks[first])
 	require.Equal(t, "completed", h.board.checks[first].run.Status)
 	h.pass(limits.RetryBase) // the teardown begins, and a completed run is not opened again
 	h.reconcile(row.ID)

@@ -13,12 +13,16 @@ import (
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
-// tellSignal tells a pipeline what its cluster has become by now. Several effects of one signal are worked one after the other, and each
-// tells the newest state.
+// tellSignal tells a pipeline what its cluster has become by now. Several effects of one signal are worked one after the other. Only the newest
+// tells, so that what GitHub refuses is tried by one of them, for as long as that one is tried.
 func (c *Controller) tellSignal(ctx context.Context, e store.Effect) (note string, err error) {
 	alone, err := c.Store.Alone(ctx, "signal "+e.Content, func(ctx context.Context) error {
 		g, err := c.Store.Runs.Signal(ctx, e.Content)
 		if err != nil {
+			return err
+		}
+		if newer, err := c.Store.Outbox.HasNewer(ctx, e); err != nil || newer {
+			note = "left to a newer change of the same signal"
 			return err
 		}
 		note, err = c.tell(ctx, e, g)

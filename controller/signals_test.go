@@ -86,10 +86,10 @@ func TestADeploymentTellsTheRunThatAskedAndDidNotWait(t *testing.T) {
 	require.NoError(t, err)
 	row := f.signalled("shop", run, lifecycle.SignalDeployment)
 	f.settle()
-	require.Equal(t, [][]string{{"in_progress"}}, f.deployments("ocp/shop"))
+	require.Equal(t, [][]string{{"in_progress"}}, f.deployments("ocpctl/aws-minimal-test"))
 	f.becomesReady(row)
 	f.settle()
-	require.Equal(t, [][]string{{"in_progress", "success"}}, f.deployments("ocp/shop"))
+	require.Equal(t, [][]string{{"in_progress", "success"}}, f.deployments("ocpctl/aws-minimal-test"))
 	d := f.hub.Deployments()[len(f.hub.Deployments())-1]
 	require.Equal(t, pr.HeadSHA, d.SHA, "the commit of its branch, not that which merges")
 	var payload map[string]any
@@ -105,7 +105,7 @@ func TestADeploymentTellsTheRunThatAskedAndDidNotWait(t *testing.T) {
 	require.NoError(t, err)
 	f.reconcile(row.ID)
 	f.settle()
-	require.Equal(t, [][]string{{"in_progress", "success", "inactive"}}, f.deployments("ocp/shop"))
+	require.Equal(t, [][]string{{"in_progress", "success", "inactive"}}, f.deployments("ocpctl/aws-minimal-test"))
 }
 
 func TestNoDeploymentIsMadeOnTheHeadOfAFork(t *testing.T) {
@@ -138,7 +138,7 @@ func TestADeploymentTellsThatAClusterWillNotBeReady(t *testing.T) {
 	require.NoError(t, err)
 	f.reconcile(row.ID)
 	f.settle()
-	require.Equal(t, [][]string{{"in_progress", "failure"}}, f.deployments("ocp/shop"), "what a lost answer left is found again")
+	require.Equal(t, [][]string{{"in_progress", "failure"}}, f.deployments("ocpctl/aws-minimal-test"), "what a lost answer left is found again")
 }
 
 func TestAClusterThatIsReadyTellsTheNextRunAtOnce(t *testing.T) {
@@ -154,7 +154,7 @@ func TestAClusterThatIsReadyTellsTheNextRunAtOnce(t *testing.T) {
 	f.settle()
 	f.becomesReady(row)
 	f.settle()
-	require.Equal(t, []bool{false, true}, f.asSignals("ocp/shop"), "the pull request's own starts no tests, and that of the run does")
+	require.Equal(t, []bool{false, true}, f.asSignals("ocpctl/aws-minimal-test"), "the pull request's own starts no tests, and that of the run does")
 
 	f.pass(time.Hour)
 	require.NoError(t, f.hub.Push(41, "will"))
@@ -162,8 +162,8 @@ func TestAClusterThatIsReadyTellsTheNextRunAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	ask(next)
 	f.settle()
-	require.Equal(t, []string{"success"}, f.deployments("ocp/shop")[2], "on the new commit, at once")
-	require.Equal(t, []bool{false, true, true}, f.asSignals("ocp/shop"))
+	require.Equal(t, []string{"success"}, f.deployments("ocpctl/aws-minimal-test")[2], "on the new commit, at once")
+	require.Equal(t, []bool{false, true, true}, f.asSignals("ocpctl/aws-minimal-test"))
 }
 
 // dispatched gives the App the permission to dispatch, and returns the repository_dispatch events that it has sent since.
@@ -284,4 +284,44 @@ func TestADispatchWhoseAnswerWasLostIsSentAgainWithTheSameId(t *testing.T) {
 	require.Equal(t, all[0], all[1])
 	require.NotEmpty(t, all[0]["signal_id"])
 	require.Equal(t, lifecycle.SignalReady, f.cluster(row.ID).Signal.Told)
+}
+
+func TestARefusedDispatchIsTriedByOneChangeAndToldOfADeadClusterOnce(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	f.becomesReady(row)
+	f.until(f.now().Add(time.Minute))
+	require.Len(t, f.jobs, 1, "it is tried again")
+	_, err = f.store.Destroy(f.ctx, row.ID, origin)
+	require.NoError(t, err)
+	f.reconcile(row.ID)
+	f.until(f.now().Add(15 * time.Minute))
+	require.Len(t, f.jobs, 1, "what is obsolete is not tried beside it")
+	dispatched := f.dispatched()
+	f.until(f.now().Add(2 * time.Hour))
+	require.Len(t, dispatched(), 1)
+	require.Empty(t, f.jobs)
+}
+
+func TestWhatGitHubRefusesIsGivenUpAlsoIfItsJobWasMadeAgain(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	f.becomesReady(row)
+	f.until(f.now().Add(time.Minute))
+	require.Len(t, f.jobs, 1)
+	job := f.jobs[0]
+	f.jobs = nil // it was lost
+	f.until(f.now().Add(2 * time.Hour))
+	require.NoError(t, f.Work(f.ctx, job.args, f.now()), "a new job does not begin the hour anew")
+	var given int
+	require.NoError(t, f.store.Pool().QueryRow(f.ctx, `SELECT count(*) FROM effects WHERE note LIKE 'given up: %'`).Scan(&given))
+	require.Equal(t, 1, given)
 }

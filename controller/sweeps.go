@@ -238,7 +238,7 @@ func (c *Controller) judge(ctx context.Context, sweep sweeps.Sweep) ([]lifecycle
 		if err := json.Unmarshal(row.Resource, &seen[i].SeenResource); err != nil {
 			return nil, fmt.Errorf("read resource %s: %w", row.ID, err)
 		}
-		seen[i].ID, seen[i].Sights, seen[i].Fresh = row.ID, row.Sights, !row.LastSeenAt.Before(sweep.OpenedAt)
+		seen[i].ID, seen[i].SeenAt, seen[i].Sights, seen[i].Fresh = row.ID, row.LastSeenAt, row.Sights, !row.LastSeenAt.Before(sweep.OpenedAt)
 	}
 	recorded, err := c.Store.Sweeps.Recorded(ctx, orphans.Candidates(seen))
 	if err != nil {

@@ -252,6 +252,45 @@ func TestAResourceOfADestroyedClusterBecomesAFinding(t *testing.T) {
 	require.Empty(t, found)
 }
 
+func TestASweepThatBeganBeforeTheFinalCountAccusesNobody(t *testing.T) {
+	t.Parallel()
+	h := sweeping(t, "111111111111")
+	row := h.accept("shop")
+	seen := func(id string) contract.SeenResource {
+		return contract.SeenResource{ID: id, Type: "vpc", Region: "us-east-1", Tags: map[string]string{tagkey.Installation: "test", tagkey.ClusterID: row.ID, tagkey.ManagedBy: tagkey.ControlPlaneName}}
+	}
+	orphansNow := func() []sweeps.OrphanRow {
+		list, _, err := h.store.Sweeps.Orphans(h.ctx, sweeps.Filter{})
+		require.NoError(t, err)
+		return list
+	}
+	sweep := h.run()
+	_, err := h.store.Sweeps.Claim(h.ctx, sweep.ID, sweep.TokenID, "pod-1")
+	require.NoError(t, err)
+	raw, err := json.Marshal(seen("vpc-1"))
+	require.NoError(t, err)
+	_, err = h.store.Sweeps.Report(h.ctx, sweep.ID, sweep.TokenID, sweeps.ReportRow{Seq: 1, Part: &sweeps.PartRow{Name: "us-east-1/ec2", Last: true, Resources: []sweeps.ResourceRow{{ID: "vpc-1", Raw: raw}}}})
+	require.NoError(t, err)
+
+	h.pass(time.Minute)
+	_, err = h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	require.NoError(t, err)
+	h.reconcile(row.ID)
+	h.pass(time.Minute)
+	_, err = h.store.Sweeps.Result(h.ctx, sweep.ID, sweep.TokenID, sweeps.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(t, err)
+	h.work(queue.JudgeSweepArgs{Sweep: sweep.ID})
+	require.Empty(t, orphansNow(), "it was seen before the count")
+
+	h.pass(6 * time.Hour)
+	h.looks(h.run(), "us-east-1/ec2")
+	require.Empty(t, orphansNow(), "one sweep that misses it does not say that it is gone, nor that it is there")
+	h.pass(6 * time.Hour)
+	h.looks(h.run(), "us-east-1/ec2", seen("vpc-1"), seen("vpc-2"))
+	require.Len(t, orphansNow(), 1)
+	require.Equal(t, []string{"vpc-1", "vpc-2"}, orphansNow()[0].Evidence, "what is seen after the count is an orphan")
+}
+
 func TestARoundThatFindsAnotherOneComesBackSoThatItsNewsIsNotLost(t *testing.T) {
 	h := sweeping(t, "123456789012")
 	for kind, args := range map[string]river.JobArgs{

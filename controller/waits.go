@@ -31,7 +31,7 @@ const (
 
 // tellWait tells jobs that wait for a cluster how it stands, or decides about them. Several effects of one wait are worked one after the
 // other, and each tells the newest state.
-func (c *Controller) tellWait(ctx context.Context, e store.Effect, since time.Time) (note string, err error) {
+func (c *Controller) tellWait(ctx context.Context, e store.Effect) (note string, err error) {
 	alone, err := c.Store.Alone(ctx, "wait "+e.Content, func(ctx context.Context) error {
 		w, err := c.Store.Runs.Wait(ctx, e.Content)
 		if errors.Is(err, store.ErrNotFound) {
@@ -41,7 +41,7 @@ func (c *Controller) tellWait(ctx context.Context, e store.Effect, since time.Ti
 		if err != nil {
 			return err
 		}
-		note, err = c.review(ctx, e, w, since)
+		note, err = c.review(ctx, e, w)
 		return err
 	})
 	if err == nil && !alone {
@@ -64,15 +64,14 @@ type reviewed struct {
 	effect store.Effect
 	wait   runs.Wait
 	run    int64
-	since  time.Time // of the effect
 }
 
-func (c *Controller) review(ctx context.Context, e store.Effect, w runs.Wait, since time.Time) (note string, err error) {
+func (c *Controller) review(ctx context.Context, e store.Effect, w runs.Wait) (note string, err error) {
 	run, err := strconv.ParseInt(w.RunKey, 10, 64)
 	if err != nil {
 		return "", fmt.Errorf("run %s has no number on GitHub: %w", w.RunID, err)
 	}
-	at := reviewed{e, w, run, since}
+	at := reviewed{e, w, run}
 	switch {
 	case w.Decision != "":
 		return "decided before", nil
@@ -110,7 +109,7 @@ func (c *Controller) endWait(ctx context.Context, at reviewed, decision lifecycl
 		if failed != nil {
 			return "", failed
 		}
-		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, w.Environment) }) && c.Now().Sub(at.since) < pendsMost {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, w.Environment) }) && c.Now().Sub(at.effect.CreatedAt) < pendsMost {
 			return "", later{wait: pendsAgain}
 		}
 		return "no job waits for it any more", c.Store.Runs.Decided(ctx, w, lifecycle.WaitOver, "no job waits for it any more")
@@ -143,14 +142,14 @@ func (c *Controller) report(ctx context.Context, at reviewed, state lifecycle.Wa
 }
 
 // rejectUnknown rejects jobs about whose run GitHub could not be asked. Rejected a second time, nothing waits any more.
-func (c *Controller) rejectUnknown(ctx context.Context, e store.Effect, since time.Time) (note string, err error) {
+func (c *Controller) rejectUnknown(ctx context.Context, e store.Effect) (note string, err error) {
 	var r runs.Rejection
 	if err := json.Unmarshal([]byte(e.Content), &r); err != nil {
 		return "", fmt.Errorf("read the rejection: %w", err)
 	}
 	err = c.GitHub.Review(ctx, e.Installation, e.Repo, r.Run, chat.Review{Environment: r.Environment, State: chat.Rejected, Comment: r.Why})
 	switch {
-	case errors.Is(err, github.ErrNothingPending) && c.Now().Sub(since) < pendsAgain: // GitHub may not know the job yet
+	case errors.Is(err, github.ErrNothingPending) && c.Now().Sub(e.CreatedAt) < pendsAgain: // GitHub may not know the job yet
 		return "", later{wait: pendsAgain}
 	case errors.Is(err, github.ErrNothingPending):
 		return "no job waits for it any more", nil

@@ -104,6 +104,10 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		_, err := c.PullRequest(t.Context(), standin.Installation, standin.Repo, 41)
 		return err
 	},
+	"PullsAt": func(t *testing.T, s *standin.Server, c *github.Client) error {
+		_, err := c.PullsAt(t.Context(), standin.Installation, standin.Repo, head(s))
+		return err
+	},
 	"Pulls": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		looks, err := c.Pulls(t.Context(), standin.Installation, []github.PullRef{{Repo: standin.Repo, Number: 41}})
 		if err != nil {
@@ -176,9 +180,13 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		_, err := c.UpsertComment(t.Context(), github.CommentTarget{Installation: standin.Installation, Repo: standin.Repo, Number: 41, Marker: "sub_2"}, "hello")
 		return err
 	},
+	"RemoveDeployments": func(t *testing.T, s *standin.Server, c *github.Client) error {
+		_, err := c.RemoveDeployments(t.Context(), standin.Installation, standin.Repo, "ocp/shop")
+		return err
+	},
 	"UpsertDeployment": func(t *testing.T, s *standin.Server, c *github.Client) error {
 		_, err := c.UpsertDeployment(t.Context(), github.DeploymentTarget{Installation: standin.Installation, Repo: standin.Repo, Head: head(s), ExternalKey: "sub_3"},
-			chatops.Deployment{Environment: "ocp/shop", State: "in_progress", Description: "installing"})
+			chatops.Deployment{Environment: "ocpctl/aws", Task: "ocpctl:shop", State: "in_progress", Description: "installing"})
 		return err
 	},
 }

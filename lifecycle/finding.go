@@ -1,6 +1,9 @@
 package lifecycle
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Seen is what a sweep showed of one account, grouped by owner. A group that is missing proves nothing.
 type Seen struct {
@@ -21,6 +24,7 @@ type Group struct {
 	Managed           bool     // those of its resources that have tags have ocpctl's ManagedBy and this ClusterId
 	Name, Owner, Team string   // as tagged; empty: untagged, or its resources' tags differ
 	Owners            bool     // its resources have the Owner tags of several people
+	Parts             []Part   // its resources, one by one; the next fields sum them up
 	Resources         []string // ids: ARNs, or type and id
 	HourlyCents       *float64 // of the resources whose price is known; nil: of none
 	Unpriced          int      // resources whose price is unknown
@@ -28,6 +32,44 @@ type Group struct {
 	Sights            int      // sweeps in a row that saw something of it; 0: the newest that looked did not
 	Fresh             bool     // this sweep saw something of it
 	Untagged          []string // those of the resources that a runner tags afterwards, and that lack ocpctl's ManagedBy or any ClusterId
+}
+
+// Part is one resource of a group.
+type Part struct {
+	ID          string
+	Region      string // empty: of no region
+	SeenAt      time.Time
+	HourlyCents *float64 // nil: its price is unknown
+	Sights      int      // sweeps in a row that saw it; 0: the newest that looked did not
+	Fresh       bool     // this sweep saw it
+}
+
+// Consist makes the group consist of these resources, and sums them up.
+func (g *Group) Consist(parts []Part) {
+	g.Parts, g.Regions, g.Resources, g.HourlyCents, g.Unpriced, g.Sights, g.Fresh = parts, []string{}, nil, nil, 0, 0, false
+	for _, p := range parts {
+		g.Resources = append(g.Resources, p.ID)
+		if p.Region != "" && !slices.Contains(g.Regions, p.Region) {
+			g.Regions = append(g.Regions, p.Region)
+		}
+		switch {
+		case p.HourlyCents == nil:
+			g.Unpriced++
+		case g.HourlyCents == nil:
+			g.HourlyCents = new(*p.HourlyCents)
+		default:
+			*g.HourlyCents += *p.HourlyCents
+		}
+		g.Sights, g.Fresh = max(g.Sights, p.Sights), g.Fresh || p.Fresh
+	}
+	slices.Sort(g.Resources)
+	slices.Sort(g.Regions)
+}
+
+// seenAfter returns the group without what was last seen at that time or before.
+func (g Group) seenAfter(at time.Time) Group {
+	g.Consist(slices.DeleteFunc(slices.Clone(g.Parts), func(p Part) bool { return !p.SeenAt.After(at) }))
+	return g
 }
 
 // Known is what the store holds at that moment, including released clusters.

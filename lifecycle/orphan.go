@@ -11,6 +11,7 @@ type OrphanClass string
 // The classes of a group.
 const (
 	ClassLive       OrphanClass = "live"       // of a living cluster of ours: no orphan
+	ClassCounted    OrphanClass = "counted"    // of a destroyed cluster, and not seen since its final count found nothing: no orphan
 	ClassReleased   OrphanClass = "released"   // of a cluster of ours that was called destroyed: a leak
 	ClassUnrecorded OrphanClass = "unrecorded" // tagged with a cluster of ours that never recorded this name
 	ClassUnknown    OrphanClass = "unknown"    // tagged with our installation, of a cluster that is not in the database
@@ -21,6 +22,9 @@ const (
 
 // OrphanClasses lists the classes of orphans, the most certain first.
 var OrphanClasses = []OrphanClass{ClassReleased, ClassUnrecorded, ClassUnknown, ClassOwned, ClassNobody, ClassForeign}
+
+// IsOrphan reports that a group of this class belongs to no living cluster and may still be there.
+func (c OrphanClass) IsOrphan() bool { return c != ClassLive && c != ClassCounted }
 
 // OrphanState says what is done about an orphan.
 type OrphanState string
@@ -41,19 +45,23 @@ var OrphanStates = []OrphanState{OrphanSeen, OrphanReported, OrphanExempt, Orpha
 
 // KnownOrphan is what is stored of an orphan.
 type KnownOrphan struct {
-	Class     OrphanClass
-	Since     time.Time // when a sweep first saw it as an orphan, this time
-	Sights    int       // sweeps in a row that saw it as an orphan
-	State     OrphanState
-	StateAt   time.Time
-	StateWhy  string
-	DecidedBy string // principal id; empty: no person decided the state
+	Class      OrphanClass
+	Since      time.Time // when a sweep first saw it as an orphan, this time
+	Sights     int       // sweeps in a row that saw it as an orphan
+	State      OrphanState
+	StateAt    time.Time
+	StateWhy   string
+	DecidedBy  string // principal id; empty: no person decided the state
+	DecidedWhy string // the reason of the decision; empty: there was none
 }
 
-// Next returns the orphan after a sweep that was judged at that time. The zero orphan is one that was never seen before. A living
-// cluster's group ends it.
+// Next returns the orphan after a sweep that was judged at that time. The zero orphan is one that was never seen before. A group that is
+// no orphan ends it.
 func (o KnownOrphan) Next(j Judged, at time.Time, l SweepLimits) KnownOrphan {
-	if j.Class == ClassLive {
+	switch j.Class {
+	case ClassCounted:
+		return o.Gone(fmt.Sprintf("the final count of %s found nothing, and no sweep has seen it since", j.Of.Name), at)
+	case ClassLive:
 		if o.State == OrphanRemoving { // its cluster lives again in order to remove it
 			return o
 		}
@@ -87,7 +95,7 @@ func (o KnownOrphan) Next(j Judged, at time.Time, l SweepLimits) KnownOrphan {
 	case n.State == OrphanApproved && o.Class == j.Class:
 		return n
 	case !old && !told:
-		return n.become(OrphanSeen, fmt.Sprintf("it is told once %d sweeps in a row have seen it and %s have passed", l.MinSights, l.MinAge), at)
+		return n.become(OrphanSeen, fmt.Sprintf("not confirmed yet; reported once %d sweeps in a row have seen it, %s after the first at the earliest", l.MinSights, l.MinAge), at)
 	case j.Class == ClassOwned:
 		return n.become(OrphanKept, j.Why, at)
 	}
@@ -102,6 +110,6 @@ func (o KnownOrphan) become(state OrphanState, why string, at time.Time) KnownOr
 	if o.State != state {
 		o.State, o.StateAt = state, at
 	}
-	o.StateWhy, o.DecidedBy = why, ""
+	o.StateWhy, o.DecidedBy, o.DecidedWhy = why, "", ""
 	return o
 }

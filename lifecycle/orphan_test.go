@@ -9,7 +9,7 @@ import (
 
 func judged(class OrphanClass) Judged {
 	j := Judged{Group: Group{Sights: 1, Fresh: true}, Class: class, Why: "because"}
-	if class == ClassLive {
+	if class == ClassLive || class == ClassCounted {
 		c := sound("a")
 		j.Of, j.Why = &c, ""
 	}
@@ -60,6 +60,8 @@ func TestTheStateOfAnOrphan(t *testing.T) {
 		"a removal goes on":                        {old(OrphanRemoving, ""), judged(ClassReleased), OrphanRemoving, ""},
 		"a removal goes on while its cluster does": {old(OrphanRemoving, ""), judged(ClassLive), OrphanRemoving, ""},
 		"it belongs to a living cluster":           {old(OrphanReported, ""), judged(ClassLive), OrphanGone, ""},
+		"its final count found nothing":            {old(OrphanReported, ""), judged(ClassCounted), OrphanGone, ""},
+		"its removal's count found nothing":        {old(OrphanRemoving, ""), judged(ClassCounted), OrphanGone, ""},
 		"the configuration exempts it":             {old(OrphanReported, ""), exempt, OrphanExempt, ""},
 		"the configuration exempts it no more":     {old(OrphanExempt, ""), judged(ClassReleased), OrphanReported, ""},
 		"a person exempts it":                      {old(OrphanExempt, "saml:ada"), judged(ClassReleased), OrphanExempt, "saml:ada"},

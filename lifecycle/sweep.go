@@ -13,7 +13,7 @@ type Judged struct {
 	Group
 	Class OrphanClass
 	Of    *KnownCluster // the known cluster that it is or was of; nil: none
-	Why   string        // for people; of ClassLive it is empty
+	Why   string        // for people; empty: it is no orphan
 }
 
 // Sweep says of each group that was seen whose it is, in the same order. It decides nothing about it: see KnownOrphan.Next.
@@ -25,7 +25,7 @@ func Sweep(s Seen, k Known) []Judged {
 	out := make([]Judged, 0, len(s.Groups))
 	for _, g := range s.Groups {
 		class, of, why := w.judge(g)
-		out = append(out, Judged{g, class, of, why})
+		out = append(out, Judged{g, class, of, why}.sinceTheCount())
 	}
 	return out
 }

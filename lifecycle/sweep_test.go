@@ -45,9 +45,9 @@ func TestASweepSaysWhoseAGroupIs(t *testing.T) {
 		"another control plane's tag on a name":                {Group{Installation: "there", Identity: "infra-z"}, ClassForeign, "", "the installation there"},
 		"a name its living cluster never knew":                 {Group{Installation: "here", Cluster: "a", Identity: "infra-q"}, ClassUnrecorded, "a", "never recorded this name"},
 		"a living cluster's tag on a destroyed cluster's name": {Group{Installation: "here", Cluster: "a", Identity: "infra-z"}, ClassUnrecorded, "a", "never recorded"},
-		"a destroyed cluster's":                                {Group{Installation: "here", Cluster: "z", Identity: "infra-z"}, ClassReleased, "z", "still exists"},
-		"a destroyed cluster's name":                           {Group{Identity: "infra-z"}, ClassReleased, "z", "still exists"},
-		"a destroyed cluster's tag":                            {Group{Installation: "here", Cluster: "z"}, ClassReleased, "z", "still exists"},
+		"a destroyed cluster's":                                {Group{Installation: "here", Cluster: "z", Identity: "infra-z"}, ClassReleased, "z", "a later sweep saw it"},
+		"a destroyed cluster's name":                           {Group{Identity: "infra-z"}, ClassReleased, "z", "a later sweep saw it"},
+		"a destroyed cluster's tag":                            {Group{Installation: "here", Cluster: "z"}, ClassReleased, "z", "a later sweep saw it"},
 		"a destroyed cluster's id and nothing else":            {Group{Cluster: "z"}, ClassUnrecorded, "z", "neither with this installation"},
 		"a destroyed cluster's tag on another name":            {Group{Installation: "here", Cluster: "z", Identity: "infra-q"}, ClassUnrecorded, "z", "did not look for it"},
 		"our tag, and no such cluster":                         {Group{Installation: "here", Cluster: "q", Identity: "infra-q"}, ClassUnknown, "", "no cluster q"},
@@ -60,16 +60,57 @@ func TestASweepSaysWhoseAGroupIs(t *testing.T) {
 		"a name in DNS that a destroyed cluster had":           {Group{Place: domain.Domain, Domain: domain.Domain}, ClassNobody, "d", "something else may use"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			c.group.Consist([]Part{{ID: "vpc-1", SeenAt: epoch}})
 			judged := Sweep(Seen{At: epoch, Groups: []Group{c.group}}, k)
 			require.Len(t, judged, 1)
 			require.Equal(t, c.class, judged[0].Class)
 			require.Contains(t, judged[0].Why, c.why)
-			require.Equal(t, c.class == ClassLive, judged[0].Why == "")
+			require.Equal(t, c.class == ClassLive, judged[0].Why == "", judged[0].Why)
 			if c.of == "" {
 				require.Nil(t, judged[0].Of)
 				return
 			}
 			require.Equal(t, c.of, judged[0].Of.ID)
+		})
+	}
+}
+
+func TestWhatWasLastSeenBeforeTheFinalCountIsNoOrphan(t *testing.T) {
+	domain := released("d")
+	domain.Domain = "pr41-shop.labs.example.com"
+	k := Known{Now: epoch, Installation: "here", Clusters: []KnownCluster{released("z"), domain, sound("a")}}
+	before := Part{ID: "vpc-1", Region: "us-east-1", SeenAt: domain.ReleasedAt, HourlyCents: new(40.0), Sights: 3}
+	after := Part{ID: "nat-1", Region: "us-east-2", SeenAt: domain.ReleasedAt.Add(1), HourlyCents: new(4.5), Sights: 1, Fresh: true}
+	for name, c := range map[string]struct {
+		group Group
+		class OrphanClass // of what was seen before alone
+	}{
+		"a recorded name":                     {Group{Identity: "infra-z"}, ClassCounted},
+		"a tag":                               {Group{Installation: "here", Cluster: "z"}, ClassCounted},
+		"a name in DNS":                       {Group{Domain: domain.Domain}, ClassCounted},
+		"a name that the count did not know":  {Group{Installation: "here", Cluster: "z", Identity: "infra-q"}, ClassUnrecorded},
+		"an id that the count did not search": {Group{Cluster: "z"}, ClassUnrecorded},
+		"a living cluster's":                  {Group{Identity: "infra-a"}, ClassLive},
+		"somebody's":                          {Group{Place: "vpc-1", Owner: "maya"}, ClassOwned},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.group.Consist([]Part{before})
+			require.Equal(t, c.class, Sweep(Seen{Groups: []Group{c.group}}, k)[0].Class)
+
+			c.group.Consist([]Part{before, after}) // a sweep that began before the count and ended after it
+			j := Sweep(Seen{Groups: []Group{c.group}}, k)[0]
+			if c.class != ClassCounted {
+				require.Equal(t, c.class, j.Class)
+				require.Equal(t, []string{"nat-1", "vpc-1"}, j.Resources)
+				require.InDelta(t, 44.5, *j.HourlyCents, 0.001)
+				return
+			}
+			require.True(t, j.Class.IsOrphan())
+			require.Equal(t, []string{"nat-1"}, j.Resources)
+			require.Equal(t, []string{"us-east-2"}, j.Regions)
+			require.InDelta(t, 4.5, *j.HourlyCents, 0.001)
+			require.Equal(t, 1, j.Sights)
+			require.True(t, j.Fresh)
 		})
 	}
 }

@@ -38,16 +38,18 @@ func (w whose) judge(g Group) (class OrphanClass, of *KnownCluster, why string) 
 	case tagged.isLiving():
 		return ClassUnrecorded, tagged, "tagged with a live cluster that never recorded this name, so its teardown would not find it"
 	case named != nil && named.Phase == Released:
-		return ClassReleased, named, "its cluster was destroyed and the final count was zero, but it still exists"
+		return ClassReleased, named, stillListed
 	case tagged != nil && g.Identity == "" && g.Installation == "":
 		return ClassUnrecorded, tagged, "tagged with a destroyed cluster, but neither with this installation nor with a name that it recorded"
 	case tagged != nil && g.Identity == "":
-		return ClassReleased, tagged, "its cluster was destroyed and the final count was zero, but it still exists"
+		return ClassReleased, tagged, stillListed
 	case tagged != nil:
 		return ClassUnrecorded, tagged, "tagged with a destroyed cluster that never recorded this name, so its teardown did not look for it"
 	}
 	return w.judgeUnknown(g)
 }
+
+const stillListed = "its cluster was destroyed and the final count found nothing, but a later sweep saw it"
 
 // judgeUnknown returns the class of a group of which no cluster's id and no recorded name is known.
 func (w whose) judgeUnknown(g Group) (class OrphanClass, of *KnownCluster, why string) {
@@ -62,13 +64,29 @@ func (w whose) judgeUnknown(g Group) (class OrphanClass, of *KnownCluster, why s
 	case domain != nil:
 		return ClassNobody, domain, fmt.Sprintf("%s was the domain of %s, which was destroyed; something else may use the name now", g.Domain, domain.Name)
 	case g.Owner != "":
-		return ClassOwned, nil, fmt.Sprintf("no known cluster has it; the Owner tag says %s", g.Owner)
+		return ClassOwned, nil, fmt.Sprintf("tagged as %s's; it belongs to no cluster of ours", g.Owner)
 	case g.Owners:
 		return ClassOwned, nil, "no known cluster has it; its resources have the Owner tags of several people"
 	case g.Marked || g.Cluster != "":
 		return ClassOwned, nil, fmt.Sprintf("it has the mark of a cluster that is not known here: %s", cmp.Or(g.Identity, g.Cluster))
 	}
 	return ClassNobody, nil, "it looks like a part of a cluster, and nothing says whose"
+}
+
+// sinceTheCount leaves out what was last seen before the final count of the destroyed cluster that the group was of: the count looked for it and
+// did not find it. A sweep takes hours, so a part of it can be older than a count that ends before the sweep does. What the count did not look
+// for, because no name of it was recorded, stays.
+func (j Judged) sinceTheCount() Judged {
+	if j.Of == nil || j.Of.Phase != Released || j.Class != ClassReleased && j.Class != ClassNobody {
+		return j
+	}
+	g := j.Group.seenAfter(j.Of.ReleasedAt)
+	if len(g.Parts) == 0 {
+		j.Class, j.Why = ClassCounted, ""
+		return j
+	}
+	j.Group = g
+	return j
 }
 
 // named returns the cluster that recorded the group's name. If several did, a living one comes first.

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -110,7 +111,7 @@ func TestTheBuiltInAddonsAreWhatOpenShiftKnows(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"v1 Namespace  cert-manager-operator", "operators.coreos.com/v1 OperatorGroup cert-manager-operator openshift-cert-manager-operator",
+		"v1 Namespace  cert-manager-operator", "v1 Namespace  cert-manager", "operators.coreos.com/v1 OperatorGroup cert-manager-operator openshift-cert-manager-operator",
 		"operators.coreos.com/v1alpha1 Subscription cert-manager-operator openshift-cert-manager-operator redhat-operators stable-v1",
 	}, objects["cert-manager"])
 	require.Len(t, objects["pr-namespace"], 7)
@@ -126,4 +127,47 @@ func TestAddonsThatNobodyCouldHaveAreDoubted(t *testing.T) {
 	doubts := catalogue(t).Doubts([]byte("profiles: [aws-standard]\naddons: [cert-manager, postgres]\n"))
 	require.Len(t, doubts, 1)
 	require.Equal(t, `.github/ocpctl.yaml:2:24: addons[1]: "postgres", which no profile allows; accepted: one of cert-manager, pr-namespace`, doubts[0].Error())
+}
+
+func TestAnAddonOffersEditInNoNamespaceOfAnOperator(t *testing.T) {
+	const operator = `  - apiVersion: operators.coreos.com/v1alpha1
+    kind: Subscription
+    metadata: {name: mesh, namespace: %s}
+`
+	const binding = `  - apiVersion: rbac.authorization.k8s.io/v1
+    kind: ClusterRoleBinding
+    metadata: {name: mesh}
+    roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+    subjects: [{kind: ServiceAccount, name: mesh, namespace: shop}]
+`
+	for name, c := range map[string]struct{ label, more, other, want string }{
+		"a namespace that says nothing":                {},
+		"a namespace that offers edit":                 {label: "true"},
+		"another value":                                {label: "yes", want: `addons/shop.yaml:4: manifests: the namespace shop with the label ocpctl.io/edit: "yes"; accepted: "true" or "false"`},
+		"an operator in a namespace that says nothing": {more: fmt.Sprintf(operator, "shop"), want: `without ocpctl.io/edit: "false"`},
+		"an operator in a namespace that offers edit":  {label: "true", more: fmt.Sprintf(operator, "shop"), want: `without ocpctl.io/edit: "false"`},
+		"an operator in a namespace that does not":     {label: "false", more: fmt.Sprintf(operator, "shop")},
+		"an operator elsewhere":                        {label: "true", more: fmt.Sprintf(operator, "openshift-operators")},
+		"an account with rights in the whole cluster":  {label: "true", more: binding, want: `without ocpctl.io/edit: "false"`},
+		"an account with rights in another namespace":  {more: strings.Replace(strings.Replace(binding, "kind: ClusterRoleBinding", "kind: RoleBinding", 1), "{name: mesh}", "{name: mesh, namespace: kube-system}", 1), want: `without ocpctl.io/edit: "false"`},
+		"an account with rights in its own":            {label: "true", more: strings.Replace(strings.Replace(binding, "kind: ClusterRoleBinding", "kind: RoleBinding", 1), "{name: mesh}", "{name: mesh, namespace: shop}", 1)},
+		"an operator of another add-on":                {label: "true", other: fmt.Sprintf(operator, "shop"), want: "addons/mesh.yaml:4: manifests: an operator or an account with rights beyond the namespace shop, in which the add-on shop offers edit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := strings.Replace(anAddon, "wait:\n", c.more+"wait:\n", 1)
+			if c.label != "" {
+				body = strings.Replace(body, "metadata: {name: shop}", fmt.Sprintf("metadata: {name: shop, labels: {ocpctl.io/edit: %q}}", c.label), 1)
+			}
+			files := fstest.MapFS{"profiles/aws-minimal-test.yaml": {Data: []byte(good(t))}, "addons/shop.yaml": {Data: []byte(body)}}
+			if c.other != "" {
+				files["addons/mesh.yaml"] = &fstest.MapFile{Data: []byte("name: mesh\ndescription: A mesh.\nmanifests:\n" + c.other)}
+			}
+			_, err := Load(files)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
 }

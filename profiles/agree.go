@@ -15,6 +15,7 @@ func (l *loader) agree() {
 	for _, p := range l.profiles {
 		l.agreeAddons(p)
 	}
+	l.agreeNamespaces()
 	l.agreePrices()
 	for _, q := range l.quotas {
 		compareQuota(q)

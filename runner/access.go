@@ -109,7 +109,7 @@ func (a *attempt) agree(ctx context.Context, there access, work contract.AccessW
 			editors = append(editors, one.Account)
 		}
 	}
-	unbound := a.bindNamespaces(ctx, there.bindings, editors)
+	unbound := a.bindNamespaces(ctx, there, editors)
 	trouble := a.reportTaken(ctx, work.Take, cmp.Or(undeleted, unbound))
 	for _, one := range work.Give {
 		err := failed[one.ID]

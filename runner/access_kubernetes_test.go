@@ -141,6 +141,8 @@ func TestAccessInARealCluster(t *testing.T) {
 	installers := reader{t, oc, filepath.Join(t.TempDir(), "installers")}
 	installers.write(reachable(t, server, oc))
 	installers.may("create", "namespace", "shop")
+	installers.may("label", "namespace", "shop", "ocpctl.io/edit=true")
+	installers.may("create", "namespace", "operator")
 	made := reachable(t, server, oc)
 	made.access = func(int) contract.AccessWork {
 		return contract.AccessWork{Give: []contract.Access{willView, mayaAdmin, robEdit}}
@@ -167,6 +169,8 @@ func TestAccessInARealCluster(t *testing.T) {
 		{"create", "token", "saml-maya-a2", "-n", names.AccessNamespace}, {"get", "serviceaccounts", "-n", names.AccessNamespace, "--as=" + names.AccessUser("saml-maya-a2")},
 		{"get", "secrets", "-n", "kube-system"}, {"get", "secrets", "-A"}, {"create", "token", "default", "-n", "kube-system"}, {"get", "configmaps", "-n", "kube-system", "--as=system:serviceaccount:kube-system:default"},
 		{"create", "deployment", "front", "-n", "kube-system", "--image=registry.example/front:1"}, {"create", "deployment", "front", "-n", "default", "--image=registry.example/front:1"},
+		{"create", "deployment", "front", "-n", "operator", "--image=registry.example/front:1"}, {"create", "token", "default", "-n", "operator"},
+		{"label", "namespace", "operator", "ocpctl.io/edit=true"},
 		{"create", "deployment", "front", "-n", names.AccessNamespace, "--image=registry.example/front:1"},
 		{"create", "rolebinding", "more", "-n", "shop", "--clusterrole=admin", "--serviceaccount=" + names.AccessNamespace + ":saml-rob-a3"},
 		{"delete", "rolebinding", "ocpctl-access-edit", "-n", "shop"}, {"create", "namespace", "mine"},
@@ -190,6 +194,7 @@ func TestAccessInARealCluster(t *testing.T) {
 	}
 
 	installers.may("create", "namespace", "later")
+	installers.may("label", "namespace", "later", "ocpctl.io/edit=true")
 	rob.mayNot("create", "configmap", "by-rob", "-n", "later", "--from-literal=a=b")
 	renewed := reachable(t, server, oc)
 	renewed.access = func(int) contract.AccessWork {

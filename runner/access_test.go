@@ -3,8 +3,10 @@ package runner_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 var (
@@ -246,14 +250,17 @@ func (w *world) mark(what, account string) {
 
 var robEdit = contract.Access{ID: "acc_3", Account: "saml-rob-a3", Reader: "saml:rob@acme.example", Role: "edit", Lifetime: 2 * time.Hour}
 
-func TestEditIsBoundInNamespacesThatAreNotTheSystems(t *testing.T) {
+func TestEditIsBoundInNamespacesThatOfferIt(t *testing.T) {
 	w := opened(t, contract.KindAccess, "saml-ada-a9", "saml-maya-a2")
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "accounts", "saml-ada-a9"), []byte("edit"), 0o600))
 	for _, name := range []string{"shop", "kube-system", "kubeflow", "openshift", "openshift-monitoring", "openshiftish", "ocpctl-access", "has-ada", "has-others"} {
-		w.append("namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, name))
+		w.append("namespaces", fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"ocpctl.io/edit":"true"}}}`, name))
 	}
-	w.append("namespaces", `{"metadata":{"name":"going","deletionTimestamp":"2030-01-01T08:00:00Z"}}`)
-	w.append("namespaces", `{"metadata":{"name":"operator","labels":{"app.kubernetes.io/managed-by":"ocpctl"}}}`)
+	w.append("namespaces", `{"metadata":{"name":"going","deletionTimestamp":"2030-01-01T08:00:00Z","labels":{"ocpctl.io/edit":"true"}}}`)
+	w.append("namespaces", `{"metadata":{"name":"operator","labels":{"ocpctl.io/edit":"false"}}}`)
+	w.append("namespaces", `{"metadata":{"name":"somebodys"}}`)
+	w.append("namespaces", `{"metadata":{"name":"another-value","labels":{"ocpctl.io/edit":"yes"}}}`)
+	w.bound("somebodys", "ocpctl-access-edit", "edit", "saml-ada-a9")
 	w.bound("has-ada", "ocpctl-access-edit", "edit", "saml-ada-a9", "saml-rob-a3")
 	w.bound("has-others", "ocpctl-access-edit", "edit", "saml-gus-a8")
 	w.bound("kube-system", "ocpctl-access-edit", "edit", "saml-ada-a9")
@@ -265,8 +272,17 @@ func TestEditIsBoundInNamespacesThatAreNotTheSystems(t *testing.T) {
 	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 	require.False(t, w.accessReported()["acc_3"].StoredAt.IsZero())
 	require.Contains(t, w.asked(), "delete rolebindings.rbac.authorization.k8s.io -n kube-system --ignore-not-found --wait=false ocpctl-access-edit")
+	require.Contains(t, w.asked(), "delete rolebindings.rbac.authorization.k8s.io -n somebodys --ignore-not-found --wait=false ocpctl-access-edit")
 	require.NotContains(t, strings.Join(w.asked(), "\n"), "of-the-project", "what others bound in their projects is theirs")
 
+	both := []string{"saml-ada-a9", "saml-rob-a3"}
+	require.Equal(t, map[string][]string{"shop": both, "kubeflow": both, "openshiftish": both, "has-others": both}, w.editors(), "has-ada is as it should be")
+}
+
+// editors are the accounts that the runner bound to edit, by namespace.
+func (w *world) editors() map[string][]string {
+	t := w.t
+	t.Helper()
 	type binding struct {
 		Kind     string
 		Metadata struct {
@@ -291,8 +307,75 @@ func TestEditIsBoundInNamespacesThatAreNotTheSystems(t *testing.T) {
 			}
 		}
 	}
-	both := []string{"saml-ada-a9", "saml-rob-a3"}
-	require.Equal(t, map[string][]string{"shop": both, "kubeflow": both, "openshiftish": both, "has-others": both}, in, "has-ada is as it should be")
+	return in
+}
+
+func TestAProjectThatAnEditorMadeOffersEdit(t *testing.T) {
+	w := opened(t, contract.KindAccess, "saml-ada-a9", "saml-maya-a2", "saml-will-a1")
+	for account, role := range map[string]string{"saml-ada-a9": "edit", "saml-maya-a2": "admin", "saml-will-a1": "view"} {
+		require.NoError(t, os.WriteFile(filepath.Join(w.dir, "accounts", account), []byte(role), 0o600))
+	}
+	project := func(name, requester, labels string) {
+		w.append("namespaces", fmt.Sprintf(`{"metadata":{"name":%q,"annotations":{"openshift.io/requester":%q},"labels":{%s}}}`, name, requester, labels))
+	}
+	project("adas", "system:serviceaccount:ocpctl-access:saml-ada-a9", "")
+	project("adas-closed", "system:serviceaccount:ocpctl-access:saml-ada-a9", `"ocpctl.io/edit":"false"`)
+	project("openshift-adas", "system:serviceaccount:ocpctl-access:saml-ada-a9", "")
+	project("operator", "system:serviceaccount:ocpctl-access:saml-maya-a2", "")
+	project("gone", "system:serviceaccount:ocpctl-access:saml-gus-a8", "")
+	project("another", "system:serviceaccount:other:saml-ada-a9", "")
+	project("admins", "kube:admin", "")
+	w.access = func(int) contract.AccessWork { // ada gets another account
+		return contract.AccessWork{Give: []contract.Access{robEdit}, Keep: []string{"saml-maya-a2", "saml-will-a1"}}
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
+	var labelled []string
+	for _, call := range w.asked() {
+		if strings.HasPrefix(call, "label ") {
+			labelled = append(labelled, call)
+		}
+	}
+	require.Equal(t, []string{"label namespaces adas ocpctl.io/edit=true"}, labelled, "who has edit in a project that an admin made could get the rights of what the admin installed there")
+	require.Equal(t, map[string][]string{"adas": {"saml-rob-a3"}}, w.editors())
+}
+
+func TestEditIsBoundInNoNamespaceOfAnOperatorThatAnAddonInstalls(t *testing.T) {
+	require.Equal(t, profiles.EditLabel, names.EditLabel)
+	shipped, err := profiles.Load(profiles.EmbeddedFiles())
+	require.NoError(t, err)
+	require.NotEmpty(t, shipped.Addons)
+	w := opened(t, contract.KindAccess)
+	var operators, offered []string
+	for _, addon := range shipped.Addons {
+		n, err := addon.Namespaces()
+		require.NoError(t, err)
+		for name, edit := range n.Edit {
+			require.Contains(t, []string{"true", "false"}, edit, "%s does not say whether edit is bound in %s", addon.Name, name)
+			w.append("namespaces", fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"ocpctl.io/edit":%q}}}`, name, edit))
+			if edit == "true" {
+				offered = append(offered, name)
+			}
+		}
+		for _, name := range n.Privileged {
+			operators = append(operators, name)
+			require.NotEqual(t, "true", n.Edit[name])
+		}
+		for _, wait := range addon.Waits { // what the operator makes by itself
+			if wait.Namespace != "" && len(n.Privileged) > 0 {
+				operators = append(operators, wait.Namespace)
+			}
+		}
+	}
+	require.NotEmpty(t, operators)
+	w.access = func(int) contract.AccessWork { return contract.AccessWork{Give: []contract.Access{robEdit}} }
+	require.NoError(t, w.run(t.Context()))
+	bound := slices.Sorted(maps.Keys(w.editors()))
+	slices.Sort(offered)
+	require.Equal(t, offered, bound)
+	for _, name := range operators {
+		require.NotContains(t, bound, name)
+	}
 }
 
 func TestTheLastEditorLeavesNoBindingInANamespace(t *testing.T) {
@@ -311,7 +394,7 @@ func TestANamespaceThatRefusesItsBindingKeepsNobodyFromTheOthers(t *testing.T) {
 	}{"one of two": {"shop", true}, "all": {"", false}} {
 		t.Run(name, func(t *testing.T) {
 			w := opened(t, contract.KindAccess)
-			w.append("namespaces", `{"metadata":{"name":"shop"}},{"metadata":{"name":"locked"}}`)
+			w.append("namespaces", `{"metadata":{"name":"shop","labels":{"ocpctl.io/edit":"true"}}},{"metadata":{"name":"locked","labels":{"ocpctl.io/edit":"true"}}}`)
 			if c.bound != "" {
 				w.bound(c.bound, "ocpctl-access-edit", "edit", robEdit.Account)
 			}

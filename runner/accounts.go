@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +52,7 @@ type accessObject struct {
 	Metadata struct {
 		Name, Namespace   string
 		Labels            map[string]string
+		Annotations       map[string]string
 		Finalizers        []string
 		DeletionTimestamp *time.Time
 	}
@@ -200,91 +200,6 @@ func (a *attempt) takeFinalizers(ctx context.Context, objects []accessObject, ki
 		}
 	}
 	return trouble
-}
-
-// bindNamespaces gives the cluster role edit to these accounts, and to no others, in every namespace that is not the system's: one binding
-// in each. Whoever may edit the system's namespaces can become cluster-admin through the accounts there. A namespace that refuses its
-// binding keeps nobody from the others.
-func (a *attempt) bindNamespaces(ctx context.Context, there []accessObject, editors []string) error {
-	there = slices.DeleteFunc(slices.Clone(there), func(b accessObject) bool { return b.Kind != "RoleBinding" || b.Metadata.Name != editorsBinding })
-	switch {
-	case len(editors) == 0 && len(there) == 0:
-		return nil
-	case len(editors) == 0:
-		return a.again(ctx, time.Now().Add(a.cfg.Timings.Reach), func() error {
-			return a.runOC(ctx, nil, "delete", roleBindings, "-A", "-l", accessLabel+"="+editorsBinding, "--wait=false")
-		})
-	}
-	namespaces, err := a.list(ctx, "namespaces")
-	if err != nil {
-		return err
-	}
-	lacking := map[string]bool{} // whether a normal namespace lacks the binding
-	for _, n := range namespaces {
-		if n.Metadata.DeletionTimestamp == nil && !ofSystem(n.Metadata.Name, n.Metadata.Labels) {
-			lacking[n.Metadata.Name] = true
-		}
-	}
-	subjects := make([]accessSubject, 0, len(editors))
-	for _, account := range slices.Sorted(slices.Values(editors)) {
-		subjects = append(subjects, subjectOf(account))
-	}
-	var trouble error
-	for _, b := range there {
-		in := b.Metadata.Namespace
-		if _, normal := lacking[in]; !normal {
-			trouble = cmp.Or(trouble, a.deleteAll(ctx, []accessObject{b}, roleBindings, "-n", in))
-		} else if b.gives(subjects) {
-			lacking[in] = false
-		}
-	}
-	return cmp.Or(a.bindIn(ctx, lacking, subjects), trouble)
-}
-
-// gives reports that a binding gives the role edit to exactly these accounts.
-func (o accessObject) gives(subjects []accessSubject) bool {
-	return o.Metadata.DeletionTimestamp == nil && o.RoleRef.Kind == "ClusterRole" && o.RoleRef.Name == "edit" && slices.Equal(o.Subjects, subjects)
-}
-
-// bindIn makes the binding in those of the namespaces that lack it. If some refuse it, that is noted; an error means that none has it.
-func (a *attempt) bindIn(ctx context.Context, namespaces map[string]bool, subjects []accessSubject) error {
-	var objects []any
-	for _, in := range slices.Sorted(maps.Keys(namespaces)) {
-		if namespaces[in] {
-			objects = append(objects, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
-				"metadata": object{"name": editorsBinding, "namespace": in, "labels": object{"app.kubernetes.io/managed-by": "ocpctl", accessLabel: editorsBinding}},
-				"roleRef":  object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}, "subjects": subjects})
-		}
-	}
-	var trouble error
-	for part := range slices.Chunk(objects, mostNamed) {
-		trouble = cmp.Or(trouble, a.applyObjects(ctx, part))
-	}
-	if trouble == nil || ctx.Err() != nil {
-		return trouble
-	}
-	there, err := a.list(ctx, roleBindings, "-A", "-l", accessLabel)
-	if err != nil {
-		return trouble
-	}
-	if !slices.ContainsFunc(there, func(b accessObject) bool {
-		_, normal := namespaces[b.Metadata.Namespace]
-		return normal && b.Metadata.Name == editorsBinding && b.gives(subjects)
-	}) {
-		return trouble
-	}
-	a.note("some namespaces refused the role edit, and the next attempt tries again: %s", strings.ReplaceAll(trouble.Error(), a.cfg.WorkDir, "…"))
-	return nil
-}
-
-// ofSystem reports a namespace in which nobody gets the role edit: those of Kubernetes, of OpenShift and of ocpctl, by name or by label.
-func ofSystem(name string, labels map[string]string) bool {
-	for _, prefix := range []string{"kube-", "openshift-", "ocpctl-"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return name == "default" || name == "openshift" || labels["app.kubernetes.io/managed-by"] == "ocpctl"
 }
 
 // makeAccounts makes the namespace, and an account for each access with its bindings in the whole cluster. It returns what failed, by the

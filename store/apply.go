@@ -122,7 +122,7 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 		}
 	}
 	if cur.ReleasedAt.IsZero() && !d.Next.ReleasedAt.IsZero() {
-		if err := c.planRemovals(ctx, cur.ID); err != nil {
+		if err := errors.Join(c.planRemovals(ctx, cur.ID), c.EndOrphans(ctx, cur.ID), c.removeOwnEnvironment(ctx, cur.ID)); err != nil {
 			return err
 		}
 		if !d.Next.Abandoned {

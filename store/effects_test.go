@@ -33,7 +33,7 @@ func TestAnEffectIsMadeOncePerCauseAndAskedForUntilItIsDone(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, done)
 	want := eyes("react:eyes:comment:123")
-	want.ID = id
+	want.ID, want.CreatedAt = id, clock.now()
 	require.Equal(t, want, got, "the first stands")
 
 	lose(t, s)

@@ -15,6 +15,12 @@ import (
 // Cleanup is the actor of what follows from an approved removal of an orphan.
 const Cleanup = "cleanup"
 
+// ReasonFound is the reason of an attempt that nothing but the cloud tells of.
+const ReasonFound = usage.ReasonFound
+
+// FoundInCloud says of an attempt that nothing but the cloud tells of it.
+const FoundInCloud = "a sweep found it in the cloud; nothing recorded it"
+
 // RemovalOrder hands an approved orphan to the cluster whose teardown removes it.
 type RemovalOrder struct {
 	Orphan  string
@@ -82,7 +88,7 @@ func (c *change) addName(ctx context.Context, cur usage.Held, name IdentityRow) 
 		return fmt.Errorf("%w: an attempt of cluster %s is open", pg.ErrConflict, cur.ID)
 	}
 	_, err = c.insertRecovered(ctx, cur.ID, RecoveredAttempt{
-		Number: number, Kind: lifecycle.Create, OpenedAt: c.Now, Identity: name, By: Cleanup, Reason: "FoundInCloud", Message: "a sweep found it in the cloud; nothing recorded it",
+		Number: number, Kind: lifecycle.Create, OpenedAt: c.Now, Identity: name, By: Cleanup, Reason: ReasonFound, Message: FoundInCloud,
 	})
 	if err != nil {
 		return err

@@ -219,7 +219,7 @@ func recoveredReason(o lifecycle.Outcome) string {
 	if o == lifecycle.Succeeded {
 		return ""
 	}
-	return "DatabaseRestored"
+	return usage.ReasonRestored
 }
 
 // identify stores what an open attempt recorded after the backup. Each field is written once.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -37,4 +39,23 @@ func (c *change) planRemovals(ctx context.Context, cluster string) error {
 	}
 	c.Enqueue(queue.RemoveArgs{News: "released " + cluster})
 	return nil
+}
+
+// removeOwnEnvironment has the deployments removed of a cluster that was first shown when each cluster had an environment of its own.
+func (c *change) removeOwnEnvironment(ctx context.Context, cluster string) error {
+	places, err := pg.All[struct {
+		Repo         string
+		Installation int64
+		Environment  string
+	}](ctx, c, `DELETE FROM own_environments WHERE cluster_id = $1 RETURNING repo, installation, environment`, cluster)
+	if err != nil {
+		return fmt.Errorf("look for the environment of %s: %w", cluster, err)
+	}
+	var effects []rows.Effect
+	for _, at := range places {
+		effects = append(effects, rows.Effect{
+			Cause: "deployments:" + cluster + ":" + at.Repo, Kind: rows.EffectRemoveDeployments, Installation: at.Installation, Repo: at.Repo, Content: at.Environment,
+		})
+	}
+	return c.SaveEffects(ctx, effects)
 }

@@ -51,6 +51,12 @@ func TestARemovalIsApprovedAllOrNoneWithAnAuditLineForEach(t *testing.T) {
 	require.NotEmpty(t, riverJobs(t, s, "cleanup"))
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase, "nothing is opened before the removal begins")
 
+	require.NoError(t, s.Sweeps.Explain(t.Context(), one, lifecycle.OrphanApproved, "it waits: for a test"))
+	waits, err := s.Sweeps.Orphan(t.Context(), one)
+	require.NoError(t, err)
+	require.Equal(t, "it costs money", waits.DecidedWhy, "the admin's reason stays")
+	require.Equal(t, "it waits: for a test (decided: it costs money)", waits.StateReason())
+
 	require.NoError(t, s.Sweeps.Exempt(t.Context(), []string{two}, admin))
 	require.Equal(t, lifecycle.OrphanExempt, stateOf(t, s, two), "an approval can be taken back until it begins")
 	ids, err := s.Sweeps.ApprovedRemovals(t.Context(), 10)
@@ -139,9 +145,10 @@ func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
 	counted(t, s, clock, row.ID)
 
 	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
-	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id), "no sweep looked since")
+	require.Equal(t, lifecycle.OrphanGone, stateOf(t, s, id), "the final count found nothing, and no sweep looked since")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM orphans WHERE id = $1 AND gone_at = (SELECT destroyed_at FROM clusters WHERE id = $2)`, id, row.ID), "it costs nothing after the count")
 	clock.pass(time.Hour)
-	change(t, s, id, `last_seen_at = $2`, clock.now())
+	change(t, s, id, `last_seen_at = $2, state = 'seen', gone_at = NULL`, clock.now())
 	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id), "it is told again, and not removed again by itself")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE cause LIKE 'finding:orphan:' || $1 || ':%'`, id), "and announced again")

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"reflect"
@@ -66,21 +65,54 @@ func documents(good contract.Record, r *runner) map[string]any {
 			Seq: 1, Phase: "installing", Percent: 5, Step: "step", Account: "123456789012", Log: "a line\n", Snapshots: slices.Clone(good.Snapshots),
 			Pass: &contract.Pass{Number: 1, Account: "123456789012", Identities: []string{good.Identity.InfraID}, Control: "seen", Clean: true,
 				Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}, Leftovers: []contract.Leftover{{Type: "vpc", ID: "vpc-1"}}},
-			ToolExit: &contract.ToolExit{}, Addons: []contract.AddonState{{Name: "a"}},
+			ToolExit: &contract.ToolExit{}, Addons: []contract.AddonState{{Name: "a"}}, Access: []contract.AccessState{{ID: r.anAccess()}},
 		},
 		"result": &contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(), StoredAt: servicetest.StoredAt},
-			Workers: new(1), Addons: new(1)},
+			Workers: new(1), Addons: new(1), Asleep: new(true)},
 	}
 }
 
-// Each field a runner may report is told in the threat model with what bounds it.
+// anAccess is the id of an access to the runner's cluster, or of none if it has none.
+func (r *runner) anAccess() (id string) {
+	r.Helper()
+	require.NoError(r, r.store.Pool().QueryRow(r.Context(),
+		`SELECT coalesce(min(x.id), 'acc_00000000000000000000000000') FROM access x JOIN attempts a USING (cluster_id) WHERE a.id = $1`, r.id).Scan(&id))
+	return id
+}
+
+// fieldsOf lists every field of a type that holds a value of its own, as leaves does for a value.
+func fieldsOf(path string, of reflect.Type) (all []string) {
+	switch of.Kind() {
+	case reflect.Pointer:
+		return fieldsOf(path, of.Elem())
+	case reflect.Slice:
+		return fieldsOf(path+"[]", of.Elem())
+	case reflect.Struct:
+		if of == reflect.TypeFor[time.Time]() {
+			return []string{path}
+		}
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			all = append(all, fieldsOf(path+"."+name, field.Type)...)
+		}
+		return all
+	}
+	return []string{path}
+}
+
+// Each field that a runner may report stands in the threat model with what bounds it, and is among those that a hostile runner spoils.
 func TestTheThreatModelBoundsEveryFieldOfARunner(t *testing.T) {
 	_, _, r := started(t)
 	raw, err := os.ReadFile("../../docs/threat-model.md")
 	require.NoError(t, err)
 	for what, document := range documents(r.record(), r) {
-		for _, field := range leaves("", reflect.ValueOf(document)) {
-			require.Contains(t, string(raw), fmt.Sprintf("`%s.%s`", what, field.path))
+		var spoiled []string
+		for _, field := range leaves(what, reflect.ValueOf(document)) {
+			spoiled = append(spoiled, field.path)
+		}
+		for _, path := range fieldsOf(what, reflect.TypeOf(document)) {
+			require.Contains(t, string(raw), "`"+path+"`")
+			require.Contains(t, spoiled, path)
 		}
 	}
 }
@@ -126,6 +158,7 @@ func TestAHostileRunnerReachesNoOtherCluster(t *testing.T) {
 		strings.ReplaceAll(r.record().Identity.Metadata, "shop-x7k2p", theirs.InfraID),
 		strings.Replace(r.record().Identity.Metadata, `"identifier":[`, `"identifier":[{},`, 1),
 	}
+	poison = append(poison, (&runner{h, r.attemptOf(victim.ClusterID), ""}).anAccess())
 	rows := servicetest.Keep(t, h.store)
 	before := h.everythingOf(victim.ClusterID)
 	paths := []string{"claim", "record", "reserve", "report", "result"}
@@ -138,10 +171,13 @@ func TestAHostileRunnerReachesNoOtherCluster(t *testing.T) {
 			case *contract.Report:
 				if d.Seq = rapid.IntRange(1, 9).Draw(rt, "seq"); ofCreate {
 					d.Pass, d.Addons = nil, nil
+					if rapid.Bool().Draw(rt, "no access") {
+						d.Access = nil
+					}
 				}
 			case *contract.Result:
 				if ofCreate {
-					d.Workers = nil
+					d.Workers, d.Asleep = nil, nil
 				}
 			}
 			fields := leaves("", reflect.ValueOf(document))
@@ -157,7 +193,7 @@ func TestAHostileRunnerReachesNoOtherCluster(t *testing.T) {
 	})
 	honest := documents(r.record(), r) // what was spoilt above is taken where it is not
 	report, result := honest["report"].(*contract.Report), honest["result"].(*contract.Result)
-	report.Pass, report.Addons, result.Workers = nil, nil, nil
+	report.Pass, report.Addons, report.Access, result.Workers, result.Asleep = nil, nil, nil, nil, nil
 	for _, what := range []string{"claim", "reserve", "record", "report", "result"} {
 		answer, raw := h.ask(http.MethodPost, statusPath+"attempts/"+r.id+"/"+what, r.bearer, honest[what])
 		require.Equal(t, http.StatusOK, answer.StatusCode, "%s: %s", what, raw)
@@ -180,7 +216,7 @@ func (h *fixture) everythingOf(cluster string) (all string) {
 		`SELECT a::text FROM artifacts a WHERE cluster_id = $1`, `SELECT o::text FROM cluster_outputs o WHERE cluster_id = $1`, `SELECT r::text FROM reservations r WHERE cluster_id = $1`,
 		`SELECT r::text FROM reports r JOIN attempts a ON a.id = attempt_id WHERE cluster_id = $1`, `SELECT v::text FROM verifications v JOIN attempts a ON a.id = attempt_id WHERE cluster_id = $1`,
 		`SELECT l::text FROM log_chunks l JOIN attempts a ON a.id = attempt_id WHERE cluster_id = $1`, `SELECT e::text FROM audit_events e WHERE target_cluster_id = $1`,
-		`SELECT c::text FROM conditions c WHERE cluster_id = $1`,
+		`SELECT c::text FROM conditions c WHERE cluster_id = $1`, `SELECT a::text FROM access a WHERE cluster_id = $1`,
 	} {
 		var part string
 		require.NoError(h, h.store.Pool().QueryRow(h.Context(), `SELECT coalesce(string_agg(q.text, E'\n' ORDER BY q.text), '') FROM (`+sql+`) q (text)`, cluster).Scan(&part))

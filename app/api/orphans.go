@@ -76,7 +76,7 @@ func (s *server) GetOrphan(w http.ResponseWriter, r *http.Request, id ID) {
 
 func orphan(o admin.Orphan) Orphan {
 	return Orphan{
-		OrphanID: o.ID, Class: string(o.Class), State: string(o.State), StateAt: o.StateAt.UTC(), StateWhy: o.StateWhy, DecidedBy: o.DecidedBy,
+		OrphanID: o.ID, Class: string(o.Class), State: string(o.State), StateAt: o.StateAt.UTC(), StateWhy: o.StateReason(), DecidedBy: o.DecidedBy,
 		Why: o.Why, Next: o.Next, Platform: o.Platform, Account: o.Account, Regions: append([]string{}, o.Regions...), Installation: o.Installation,
 		ClusterTag: o.ClusterTag, Identity: o.Identity, Place: o.Place, ClusterID: value(o.ClusterID), ClusterName: o.Name, Owner: o.Owner, Team: o.Team,
 		Managed: o.ManagedBy, Resources: o.Resources, Evidence: append([]string{}, o.Evidence...), HourlyCents: o.HourlyCents, CostCents: o.CostCents,

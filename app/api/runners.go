@@ -38,3 +38,14 @@ func claims(r *http.Request) token.Claims {
 	c, _ := r.Context().Value(claimsKey{}).(token.Claims)
 	return c
 }
+
+// RunnersOnly returns the part of the handler that New returns which runners need: the Status API and the probes.
+func RunnersOnly(all http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, statusPath) && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
+			problem(w, http.StatusNotFound, "Only the Status API for runners is here.")
+			return
+		}
+		all.ServeHTTP(w, r)
+	})
+}

@@ -153,26 +153,33 @@ func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) 
 		}
 		button = e.RequestedAction.Identifier
 	}
+	if chatops.IsGateKey(e.CheckRun.ExternalID) {
+		return w.retryEnded(ctx, delivery, e, e.CheckRun.HeadSHA)
+	}
 	return w.click(ctx, e, clicked{e.CheckRun.ExternalID, e.CheckRun.HeadSHA, button}, delivery)
 }
 
 // checkSuite retries what failed or ended among the clusters with a check on the commit, each once; for the others there is nothing
 // to do.
 func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e webhook) (string, error) {
-	repo := e.Repository.FullName
-	if err := errors.Join(place(e, repo), somebody(e.Sender)); err != nil {
+	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
 		return "", err
 	}
 	if w.others(e.CheckSuite) {
 		return othersCheck, nil
 	}
-	clusters, err := w.records.EndedOnHead(ctx, repo, e.CheckSuite.HeadSHA)
+	return w.retryEnded(ctx, delivery, e, e.CheckSuite.HeadSHA)
+}
+
+// retryEnded retries what failed or ended on a commit.
+func (w *InboxWorker) retryEnded(ctx context.Context, delivery string, e webhook, head string) (string, error) {
+	clusters, err := w.records.EndedOnHead(ctx, e.Repository.FullName, head)
 	if err != nil {
 		return "", err
 	}
 	notes := []string{fmt.Sprintf("clusters to retry: %d", len(clusters))}
 	for _, cluster := range clusters {
-		note, err := w.click(ctx, e, clicked{cluster, e.CheckSuite.HeadSHA, chatops.ActionRetry}, delivery+":"+cluster)
+		note, err := w.click(ctx, e, clicked{cluster, head, chatops.ActionRetry}, delivery+":"+cluster)
 		if err != nil {
 			return "", err
 		}

@@ -34,8 +34,9 @@ func (s *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	}
 	known, err := s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number)
 	if errors.Is(err, store.ErrNotFound) {
-		if e.hint = !e.concerns(); e.hint {
-			return e, nil
+		gated, err := s.store.Outbox.HasGate(ctx, e.PR.Repo, e.PR.Head)
+		if e.hint = err == nil && !gated && !e.concerns(); e.hint || err != nil {
+			return e, err
 		}
 	} else if err != nil {
 		return e, fmt.Errorf("read pull request: %w", err)

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/ocpctl/ocpctl/chatops"
 )
 
 // CommentTarget is a comment that exists or should exist.
@@ -27,7 +29,7 @@ const maxBody = 65536
 // cut is appended to a body that was too long.
 const cut = "\n\n… (cut: longer than GitHub takes)"
 
-// UpsertComment makes the comment show body and returns its id. With ExternalID 0 it first looks for our comment with the marker, and
+// UpsertComment makes the comment show body, in which a mail that quotes it holds no command, and returns its id. With ExternalID 0 it first looks for our comment with the marker, and
 // posts only if there is none. ErrGone: the comment was deleted; call again with ExternalID 0.
 func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string) (int64, error) {
 	doing := fmt.Sprintf("comment on %s#%d", t.Repo, t.Number)
@@ -39,7 +41,7 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 		return 0, fmt.Errorf("%s: no marker", doing)
 	}
 	mark := marker(t.Marker)
-	text := &gh.IssueComment{Body: gh.String(fit(body, maxBody-utf8.RuneCountInString(mark)-2) + "\n\n" + mark)}
+	text := &gh.IssueComment{Body: gh.String(fit(chatops.Quotable(body), maxBody-utf8.RuneCountInString(mark)-2) + "\n\n" + mark)}
 	id := t.ExternalID
 	err = c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
 		if id == 0 && !t.Sure {

@@ -24,10 +24,7 @@ type DeploymentTarget struct {
 	Sure         bool   // ExternalID is certain, even if it is 0: GitHub is not asked whether an earlier try left a deployment
 }
 
-const (
-	task           = "ocpctl" // not "deploy": that would start workflows that wait for such deployments
-	maxDescription = 140
-)
+const maxDescription = 140
 
 // payload is our part of a deployment; with it, a retry finds what a crash left behind.
 type payload struct {
@@ -37,7 +34,7 @@ type payload struct {
 }
 
 // UpsertDeployment makes the deployment's newest status show d and returns its id. With ExternalID 0 it first looks for our
-// deployment with the key in the environment. It adds a status only if state, text or URLs changed. ErrGone: somebody deleted the
+// deployment with the key and the task in the environment. It adds a status only if state, text or URLs changed. ErrGone: somebody deleted the
 // deployment. ErrRefused: the commit no longer exists, or the reason in the error's text.
 func (c *Client) UpsertDeployment(ctx context.Context, t DeploymentTarget, d chatops.Deployment) (int64, error) {
 	doing := fmt.Sprintf("deployment %q on %s", d.Environment, t.Repo)
@@ -45,8 +42,8 @@ func (c *Client) UpsertDeployment(ctx context.Context, t DeploymentTarget, d cha
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
-	if t.ExternalKey == "" || t.Head == "" || d.Environment == "" || d.State == "" {
-		return 0, fmt.Errorf("%s: want a key, a head, an environment and a state", doing)
+	if t.ExternalKey == "" || t.Head == "" || d.Environment == "" || d.Task == "" || d.State == "" {
+		return 0, fmt.Errorf("%s: want a key, a head, an environment, a task and a state", doing)
 	}
 	d.Description = fitDescription(d.Description)
 	w := deploymentWriter{c: c, owner: owner, repo: repo, target: t, want: d}
@@ -100,21 +97,26 @@ func (w *deploymentWriter) find(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	var found int64
-	opts := &gh.DeploymentsListOptions{
-		Environment: w.want.Environment, Task: task, ListOptions: gh.ListOptions{PerPage: pageSize},
+	all, err := listDeployments(ctx, w.client, w.owner, w.repo, w.want.Environment, w.want.Task)
+	for _, one := range all {
+		if strings.EqualFold(one.GetCreator().GetLogin(), login) && keyOf(one.Payload) == w.target.ExternalKey {
+			found = max(found, one.GetID())
+		}
 	}
+	return found, err
+}
+
+// listDeployments returns the deployments of an environment with a task.
+func listDeployments(ctx context.Context, client *gh.Client, owner, repo, environment, task string) (all []*gh.Deployment, err error) {
+	opts := &gh.DeploymentsListOptions{Environment: environment, Task: task, ListOptions: gh.ListOptions{PerPage: pageSize}}
 	for {
-		page, answer, err := w.client.Repositories.ListDeployments(ctx, w.owner, w.repo, opts)
+		page, answer, err := client.Repositories.ListDeployments(ctx, owner, repo, opts)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		for _, one := range page {
-			if strings.EqualFold(one.GetCreator().GetLogin(), login) && keyOf(one.Payload) == w.target.ExternalKey {
-				found = max(found, one.GetID())
-			}
-		}
+		all = append(all, page...)
 		if answer.NextPage == 0 {
-			return found, nil
+			return all, nil
 		}
 		opts.Page = answer.NextPage
 	}
@@ -138,7 +140,7 @@ func (w *deploymentWriter) create(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	made, _, err := w.client.Repositories.CreateDeployment(ctx, w.owner, w.repo, &gh.DeploymentRequest{
-		Ref: &w.target.Head, Task: gh.String(task), Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey, w.target.Cluster, w.target.Signal},
+		Ref: &w.target.Head, Task: &w.want.Task, Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey, w.target.Cluster, w.target.Signal},
 		Description: gh.String(w.want.Description), TransientEnvironment: gh.Bool(true), ProductionEnvironment: gh.Bool(false),
 		// A cluster deploys no code: nothing is merged into the branch, and no check has to pass first.
 		AutoMerge: gh.Bool(false), RequiredContexts: &[]string{},

@@ -19,12 +19,12 @@ func onCluster(server *standin.Server, number int) DeploymentTarget {
 }
 
 var (
-	going = chatops.Deployment{Environment: "ocp/pr41-shop", State: "in_progress", Description: "installing", LogURL: "https://ocp.example.com/c/cl_01"}
+	going = chatops.Deployment{Environment: "ocpctl/aws-minimal-test", Task: "ocpctl:pr41-shop", State: "in_progress", Description: "installing", LogURL: "https://ocp.example.com/c/cl_01"}
 	ready = chatops.Deployment{
-		Environment: "ocp/pr41-shop", State: "success", Description: "ready", LogURL: "https://ocp.example.com/c/cl_01",
+		Environment: "ocpctl/aws-minimal-test", Task: "ocpctl:pr41-shop", State: "success", Description: "ready", LogURL: "https://ocp.example.com/c/cl_01",
 		EnvironmentURL: "https://console.apps.example.com",
 	}
-	ended = chatops.Deployment{Environment: "ocp/pr41-shop", State: "inactive", Description: "destroyed"}
+	ended = chatops.Deployment{Environment: "ocpctl/aws-minimal-test", Task: "ocpctl:pr41-shop", State: "inactive", Description: "destroyed"}
 )
 
 func TestADeploymentIsMadeOnceAndToldWhatChanges(t *testing.T) {
@@ -46,15 +46,15 @@ func TestADeploymentIsMadeOnceAndToldWhatChanges(t *testing.T) {
 	require.Len(t, all, 1)
 	one := all[0]
 	require.Equal(t, target.Head, one.SHA)
-	require.Equal(t, "ocp/pr41-shop", one.Environment)
-	require.Equal(t, "ocpctl", one.Task)
+	require.Equal(t, "ocpctl/aws-minimal-test", one.Environment)
+	require.Equal(t, "ocpctl:pr41-shop", one.Task)
 	require.True(t, one.Transient)
 	require.False(t, one.Production)
 	require.Equal(t, standin.Bot, one.Creator)
 
 	got := []chatops.Deployment{}
 	for _, s := range one.Statuses {
-		got = append(got, chatops.Deployment{Environment: s.Environment, State: s.State, Description: s.Description, EnvironmentURL: s.EnvironmentURL, LogURL: s.LogURL})
+		got = append(got, chatops.Deployment{Environment: s.Environment, Task: one.Task, State: s.State, Description: s.Description, EnvironmentURL: s.EnvironmentURL, LogURL: s.LogURL})
 	}
 	require.Equal(t, []chatops.Deployment{going, ready, ended}, got, "nothing is said twice")
 }
@@ -136,7 +136,7 @@ func TestACommitThatWasPushedAwayIsRefusedInWords(t *testing.T) {
 	target.Head = "0123456789012345678901234567890123456789"
 	_, err := c.UpsertDeployment(t.Context(), target, going)
 	require.ErrorIs(t, err, ErrRefused)
-	require.ErrorContains(t, err, `deployment "ocp/pr41-shop" on acme/shop`)
+	require.ErrorContains(t, err, `deployment "ocpctl/aws-minimal-test" on acme/shop`)
 	require.ErrorContains(t, err, "is not in the repository any more")
 	require.Empty(t, server.Deployments())
 

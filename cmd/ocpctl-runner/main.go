@@ -151,7 +151,10 @@ func start(ctx context.Context, f flags) error {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	defer flush()
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}}
+	client, err := newStatusClient(os.Getenv("OCPCTL_STATUS_CA"))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
 	given := runtime{token: token, pod: pod, http: client, log: log, redact: redact}
 	if f.sweep != "" {
 		err = given.sweep(ctx, f)

@@ -29,6 +29,7 @@ func TestTheServerAcceptsWhatTheChartConfigures(t *testing.T) {
 		require.NoError(t, err, file)
 		cfg := loaded.Config
 		require.Equal(t, strings.Contains(file, "try"), cfg.Demo, "only the embedded option is a demo")
-		require.Equal(t, []string{":8081", ":8080", ":8082"}, []string{cfg.Listen.Public, cfg.Listen.Private, cfg.Listen.Probes})
+		require.Equal(t, []string{":8081", ":8080", ":8443", ":8082"}, []string{cfg.Listen.Public, cfg.Listen.Private, cfg.Listen.Runners, cfg.Listen.Probes})
+		require.Equal(t, []string{"https://ocpctl-runners.ocpctl.svc", "/etc/ocpctl/runners/ca.crt"}, []string{cfg.Runner.StatusURL, cfg.Runner.StatusCAFile})
 	}
 }

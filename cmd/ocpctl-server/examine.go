@@ -59,7 +59,11 @@ func runnerPods(cfg config.Config, invalid error, roles config.Roles) doctor.Kub
 	if invalid != nil || cfg.Runner.Dispatch != config.DispatchKubernetes || !roles.Has(config.WorkerRole) {
 		return nil
 	}
-	dispatcher, err := wireKubernetes(cfg)
+	env, err := runnerEnvironment(cfg.Runner)
+	if err != nil {
+		return unreachable{err}
+	}
+	dispatcher, err := wireKubernetes(cfg, env)
 	if err != nil {
 		return unreachable{err}
 	}

@@ -108,17 +108,17 @@ func (in inner) grants(ctx context.Context) (api.Grants, error) {
 	return artifacts.NewGrants(ctx, artifacts.Config{Bucket: a.Bucket, KMSKey: a.KMSKey, OperateKMSKey: a.OperateKMSKey}, a.RunnerRole)
 }
 
-// wirePrivate builds the private listener: API, Status API, pages, probes and metrics. It reports that it is not ready once draining is
+// wirePrivate builds the private listener: API, Status API, pages, probes and metrics; and the one for runners. It reports that it is not ready once draining is
 // done.
-func (in inner) wirePrivate(ctx, draining context.Context) (*http.Server, error) {
+func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *http.Server, err error) {
 	cfg := in.cfg
 	id, err := in.wireIdentity(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	grants, err := in.grants(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	settings := in.appConfig(nil)
 	core := app.New(settings)
@@ -146,5 +146,6 @@ func (in inner) wirePrivate(ctx, draining context.Context) (*http.Server, error)
 	}
 	server := bounded(cfg.Listen.Private, httpsAlone(mux, cfg.UIURL))
 	server.RegisterOnShutdown(stop) // otherwise streams would delay the shutdown until their readers disconnect
-	return server, nil
+	runners, err = wireRunners(cfg.Listen, rest)
+	return server, runners, err
 }

@@ -25,7 +25,7 @@ func (s *server) serve(ctx context.Context) error {
 		s.log.Info("stopping", "drain_delay", s.drainDelay)
 		s.drain()
 	})()
-	for _, h := range []*http.Server{s.public, s.private, s.probes} {
+	for _, h := range []*http.Server{s.public, s.private, s.runners, s.probes} {
 		if h != nil {
 			group.Go(func() error { return s.listen(ctx, h) })
 		}
@@ -88,7 +88,11 @@ func (s *server) listen(ctx context.Context, h *http.Server) error {
 		defer cancel()
 		stopped <- h.Shutdown(within)
 	}()
-	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	answer := h.Serve
+	if h.TLSConfig != nil {
+		answer = func(l net.Listener) error { return h.ServeTLS(l, "", "") }
+	}
+	if err := answer(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return <-stopped

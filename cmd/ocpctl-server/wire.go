@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/metrics"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -35,6 +36,7 @@ type server struct {
 	people    func(context.Context) error // stores the people whom the catalogue links
 	public    *http.Server
 	private   *http.Server
+	runners   *http.Server         // nil unless listen.runners is set
 	probes    *http.Server         // nil unless listen.probes is set
 	slack     *socketmode.Receiver // nil unless Slack's requests come over a socket
 	workers   *river.Client[pgx.Tx]
@@ -110,14 +112,20 @@ func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (
 	if in.catalogue, err = openCatalogue(cfg, r, s.log); err != nil {
 		return err
 	}
-	in.metrics = metrics.New(metrics.Config{Store: s.store, Log: s.log, ProcessOnly: !r.Has(config.APIRole), Catalogue: func() (time.Time, error) {
+	var scraper secret.Text
+	if cfg.Metrics.TokenRef != "" && r.Has(config.APIRole) {
+		if scraper, err = cfg.Secret(ctx, "metrics.token_ref", cfg.Metrics.TokenRef); err != nil {
+			return err
+		}
+	}
+	in.metrics = metrics.New(metrics.Config{Store: s.store, Log: s.log, Token: scraper, ProcessOnly: !r.Has(config.APIRole), Catalogue: func() (time.Time, error) {
 		status := in.catalogue.Status()
 		return status.LoadedAt, status.Err
 	}})
 	s.wireProbes(cfg, in.metrics)
 	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
 	if r.Has(config.APIRole) {
-		if s.private, err = in.wirePrivate(ctx, s.draining); err != nil {
+		if s.private, s.runners, err = in.wirePrivate(ctx, s.draining); err != nil {
 			return err
 		}
 	}

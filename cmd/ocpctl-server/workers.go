@@ -215,22 +215,26 @@ func (in inner) hours(profile, team string, now time.Time) lifecycle.Hours {
 // wireDispatcher builds what starts runners.
 func wireDispatcher(cfg config.Config) (controller.Dispatcher, error) {
 	r := cfg.Runner
+	env, err := runnerEnvironment(r)
+	if err != nil {
+		return nil, err
+	}
 	if r.Dispatch != config.DispatchKubernetes {
 		return dispatch.NewProcess(dispatch.Config{
 			Runner: r.Program, Installers: r.Installers, WorkDir: r.WorkDir, StatusURL: r.StatusURL,
-			Env: append(os.Environ(), r.Environment()...),
+			Env: append(os.Environ(), env...),
 		})
 	}
-	return wireKubernetes(cfg)
+	return wireKubernetes(cfg, env)
 }
 
 // wireKubernetes builds what starts runners as Jobs.
-func wireKubernetes(cfg config.Config) (*kubernetes.Dispatcher, error) {
+func wireKubernetes(cfg config.Config, env []string) (*kubernetes.Dispatcher, error) {
 	to, err := kubernetes.Connect(cfg.Runner.Kubernetes.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
 	return kubernetes.New(to, kubernetes.Config{
-		Settings: cfg.Runner.Kubernetes, Installation: cfg.Installation, StatusURL: cfg.Runner.StatusURL, Env: cfg.Runner.Environment(),
+		Settings: cfg.Runner.Kubernetes, Installation: cfg.Installation, StatusURL: cfg.Runner.StatusURL, Env: env,
 	})
 }

@@ -57,7 +57,7 @@ func onPlatform(platform string, value func(string) string) string {
 
 // PlanOf returns the plan for an orphan as it is now. It refuses everything that is not certainly this installation's own.
 func (c Config) PlanOf(r sweeps.Removal) Plan {
-	p := Plan{Orphan: r.Orphan.ID, Class: r.Orphan.Class, State: r.Orphan.State, Why: r.Orphan.StateWhy}
+	p := Plan{Orphan: r.Orphan.ID, Class: r.Orphan.Class, State: r.Orphan.State, Why: r.Orphan.StateReason()}
 	seen, err := resources(r.Seen)
 	beside, failed := resources(r.Beside)
 	if err = errors.Join(err, failed); err != nil {

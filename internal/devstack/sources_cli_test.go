@@ -85,7 +85,7 @@ func (l *life) commandLine(*testing.T) {
 	}{
 		{"aws", []string{"AWS_ENDPOINT_URL_STS=" + l.AWS.URL(), "AWS_ACCESS_KEY_ID=" + devstack.CLIKey, "AWS_SECRET_ACCESS_KEY=" + devstack.CLISecret}, nil,
 			[]string{"aws:" + devstack.CLIUser, "requester of team team-a"}},
-		{"github", []string{"ACTIONS_ID_TOKEN_REQUEST_URL=" + gate.URL + "/token?api=1", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=the-job's-own"}, nil,
+		{"github", []string{"ACTIONS_ID_TOKEN_REQUEST_URL=" + gate.URL + "/token?api=1", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=the-job's-own"}, []string{"--audience", "ocpctl"},
 			[]string{"repo:acme/shop:ref:refs/heads/main", "requester of team platform"}},
 		{"token-command", nil, []string{"--token-command", "cat " + filepath.Join(tokens, "auditor.jwt")}, []string{"Demo auditor", "auditor of every team"}},
 		{"token-file", nil, []string{"--token-file", filepath.Join(tokens, "kubernetes.jwt")}, []string{"system:serviceaccount:ci:builder", "requester of team payments"}},

@@ -48,6 +48,9 @@ const attemptVariable = "OCPCTL_ATTEMPT"
 // ImageCacheVariable names a directory that runners share, with the images of machines.
 const ImageCacheVariable = "OCPCTL_IMAGE_CACHE"
 
+// StatusCAVariable holds CA certificates (PEM) with which runners verify the Status API, besides those of their machine.
+const StatusCAVariable = "OCPCTL_STATUS_CA"
+
 // startPatience is how long a start without a stored identity may still be in progress.
 const startPatience = 10 * time.Second
 
@@ -165,7 +168,7 @@ func Allowed(env []string) []string {
 	for _, pair := range env {
 		key, _, _ := strings.Cut(pair, "=")
 		switch key {
-		case "PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "OCPCTL_PERMISSIONS_BOUNDARY", ImageCacheVariable,
+		case "PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "OCPCTL_PERMISSIONS_BOUNDARY", ImageCacheVariable, StatusCAVariable,
 			"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy":
 			kept = append(kept, pair)
 		default:

@@ -11,9 +11,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -24,12 +24,15 @@ type Config struct {
 	Every     time.Duration                        // how old figures from the database may be; zero: 10 s, negative: each scrape reads them
 	Log       *slog.Logger                         // nil: nothing is logged
 
+	Token secret.Text // shows names of teams and profiles to whoever sends it; empty: nobody sees them
+
 	ProcessOnly bool // nothing is read from the database's rows, because another process shows them
 }
 
 // Metrics are one process's metrics. They are safe for concurrent use.
 type Metrics struct {
 	registry  *prometheus.Registry
+	token     secret.Text
 	requests  *prometheus.HistogramVec
 	jobErrors *prometheus.CounterVec
 	slack     *prometheus.CounterVec
@@ -44,7 +47,7 @@ func New(c Config) *Metrics {
 		c.Every = defaultEvery
 	}
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
+		registry: prometheus.NewRegistry(), token: c.Token,
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "ocpctl_http_request_duration_seconds", Help: "Duration of requests to the API and the Status API.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 5},
@@ -64,10 +67,8 @@ func New(c Config) *Metrics {
 	return m
 }
 
-// Handler answers scrapes of Prometheus.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
-}
+// Handler answers scrapes of Prometheus. Only with the token they have the names that people chose.
+func (m *Metrics) Handler() http.Handler { return handler(m.registry, m.token) }
 
 // methods are the methods that have a label of their own.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}

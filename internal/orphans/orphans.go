@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -19,8 +20,9 @@ import (
 // Resource is one resource as sweeps saw it.
 type Resource struct {
 	contract.SeenResource
-	Sights int  // sweeps in a row that saw it
-	Fresh  bool // the newest sweep saw it
+	SeenAt time.Time // the last time
+	Sights int       // sweeps in a row that saw it
+	Fresh  bool      // the newest sweep saw it
 }
 
 // Prices says what a resource costs, in US cents an hour.

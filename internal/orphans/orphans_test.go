@@ -14,7 +14,7 @@ import (
 )
 
 func seen(kind, id, name, within string, tags ...string) Resource {
-	r := Resource{SeenResource: contract.SeenResource{ID: id, Type: kind, Name: name, Within: within}, Sights: 1, Fresh: true}
+	r := Resource{SeenResource: contract.SeenResource{ID: id, Type: kind, Name: name, Within: within}, SeenAt: epoch, Sights: 1, Fresh: true}
 	for _, tag := range tags {
 		key, value, _ := strings.Cut(tag, "=")
 		if r.Tags == nil {
@@ -125,6 +125,9 @@ func TestAGroupSumsUpItsResources(t *testing.T) {
 		return groups[0]
 	}
 	g := group(cents{"instance m6i.xlarge": 19.2}, nil, machine, stopped, odd, record)
+	require.Len(t, g.Parts, 4)
+	require.Equal(t, lifecycle.Part{ID: "i-1", Region: "us-east-2", SeenAt: epoch, HourlyCents: new(19.2), Sights: 4, Fresh: true}, g.Parts[0])
+	g.Parts = nil
 	require.Equal(t, lifecycle.Group{
 		Platform: "aws", Account: "123456789012", Regions: []string{"us-east-2"}, Installation: "here", Cluster: "clu_1", Name: "shop", Owner: "maya", Team: "platform",
 		Resources: []string{"i-1", "i-2", "t-1", "z-1"}, HourlyCents: new(19.2), Unpriced: 2, Sights: 4, Fresh: true, Untagged: []string{"t-1"},

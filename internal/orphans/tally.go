@@ -3,7 +3,6 @@ package orphans
 import (
 	"cmp"
 	"path"
-	"slices"
 
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -57,15 +56,10 @@ func (a *agreed) add(value string) {
 type tally struct {
 	name, owner, team agreed
 	managed, tagged   bool
-	cents             float64
-	priced            int
-	regions           map[string]bool
+	parts             []lifecycle.Part
 }
 
 func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
-	g.Resources = append(g.Resources, r.ID)
-	g.Sights = max(g.Sights, r.Sights)
-	g.Fresh = g.Fresh || r.Fresh
 	g.Marked = g.Marked || len(marksOf(r.Tags)) > 0
 	if r.TaggedLater && (r.Tags[tagkey.ManagedBy] != tagkey.ControlPlaneName || r.Tags[tagkey.ClusterID] == "") {
 		g.Untagged = append(g.Untagged, r.ID)
@@ -77,12 +71,6 @@ func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
 		t.tagged = true
 		t.managed = t.managed && r.Tags[tagkey.ManagedBy] == tagkey.ControlPlaneName && r.Tags[tagkey.ClusterID] == g.Cluster
 	}
-	if r.Region != "" {
-		if t.regions == nil {
-			t.regions = map[string]bool{}
-		}
-		t.regions[r.Region] = true
-	}
 	if g.Exempt == "" {
 		for _, rule := range a.Exempt {
 			if rule.matches(a.ID, g.Identity, r) {
@@ -91,27 +79,17 @@ func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
 			}
 		}
 	}
-	cents, known := 0.0, false
+	part := lifecycle.Part{ID: r.ID, Region: r.Region, SeenAt: r.SeenAt, Sights: r.Sights, Fresh: r.Fresh}
 	if a.Prices != nil {
-		cents, known = a.Prices.Resource(r.Type, r.Region, r.Detail, r.Stopped)
+		if cents, known := a.Prices.Resource(r.Type, r.Region, r.Detail, r.Stopped); known {
+			part.HourlyCents = &cents
+		}
 	}
-	if known {
-		t.cents, t.priced = t.cents+cents, t.priced+1
-	} else {
-		g.Unpriced++
-	}
+	t.parts = append(t.parts, part)
 }
 
 func (t *tally) finish(g *lifecycle.Group) {
-	slices.Sort(g.Resources)
+	g.Consist(t.parts)
 	g.Name, g.Owner, g.Team, g.Owners = t.name.value, t.owner.value, t.team.value, t.owner.several
 	g.Managed = t.tagged && t.managed && g.Cluster != ""
-	g.Regions = []string{}
-	for region := range t.regions {
-		g.Regions = append(g.Regions, region)
-	}
-	slices.Sort(g.Regions)
-	if t.priced > 0 {
-		g.HourlyCents = &t.cents
-	}
 }

@@ -141,6 +141,7 @@ func (w *world) tamper(t *rapid.T, x *thing) {
 // account is what the server keeps of the world between sweeps, as store/sweeps does.
 type account struct {
 	sights  map[string]int
+	seenAt  map[string]time.Time
 	missed  map[string]int
 	there   map[string]thing
 	orphans map[string]lifecycle.KnownOrphan
@@ -172,6 +173,7 @@ func (a *account) sweep(w *world, p pipeline, at time.Time, denied map[string]bo
 		shown[x.ID] = true
 		a.there[x.ID] = x
 		a.sights[x.ID]++
+		a.seenAt[x.ID] = at
 		a.missed[x.ID] = 0
 	}
 	var seen []Resource
@@ -184,7 +186,7 @@ func (a *account) sweep(w *world, p pipeline, at time.Time, denied map[string]bo
 			delete(a.there, id)
 			continue
 		}
-		seen = append(seen, Resource{SeenResource: x.SeenResource, Sights: a.sights[id], Fresh: shown[id]})
+		seen = append(seen, Resource{SeenResource: x.SeenResource, SeenAt: a.seenAt[id], Sights: a.sights[id], Fresh: shown[id]})
 	}
 	slices.SortFunc(seen, func(x, y Resource) int { return cmpID(x.ID, y.ID) })
 	recorded := map[string]bool{}
@@ -227,7 +229,7 @@ func cmpID(a, b string) int {
 }
 
 func newAccount() *account {
-	return &account{sights: map[string]int{}, missed: map[string]int{}, there: map[string]thing{},
+	return &account{sights: map[string]int{}, seenAt: map[string]time.Time{}, missed: map[string]int{}, there: map[string]thing{},
 		orphans: map[string]lifecycle.KnownOrphan{}, groups: map[string]lifecycle.Judged{},
 		was: map[string]lifecycle.OrphanState{}, approved: map[string]lifecycle.OrphanClass{}}
 }

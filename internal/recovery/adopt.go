@@ -77,6 +77,11 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 		return err
 	}
 	p.write.Absent, p.write.Why, p.write.Orphan, p.write.New.PR = a.Why, a.Why, a.Orphan, nil
+	for i := range p.write.Attempts { // no database was restored
+		if one := &p.write.Attempts[i]; one.Outputs == nil {
+			one.By, one.Reason, one.Message = store.Cleanup, store.ReasonFound, store.FoundInCloud
+		}
+	}
 	p.write.New.Why = "adopted: a sweep found it in the cloud, and no row knew it"
 	wrote, err := c.Store.Recover(ctx, p.write)
 	if err == nil && !wrote {

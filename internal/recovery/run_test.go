@@ -20,7 +20,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/costs"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/statistics"
 )
 
 // sky is a cloud with resources by region.
@@ -168,6 +170,7 @@ func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	var account string
 	require.NoError(t, cfg.Store.Pool().QueryRow(t.Context(), `SELECT account FROM attempts WHERE infra_id = 'shop-abcde'`).Scan(&account))
 	require.Equal(t, "123456789012", account)
+	isInNoReport(t, cfg.Store)
 
 	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_2", "shop", "shop-fghij"), Region: "eu-west-1"}}}
@@ -175,6 +178,30 @@ func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 
 	b.Resources = append(b.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: "arn:x", Tags: map[string]string{tagkey.Installation: "other"}}})
 	require.ErrorIs(t, cfg.Adopt(t.Context(), b), recovery.ErrUnfit, "nothing of another installation is adopted")
+}
+
+// isInNoReport requires that the only cluster, of which nothing but the cloud's tags told, counts as nobody's request.
+func isInNoReport(t *testing.T, s *store.Store) {
+	t.Helper()
+	var attempts int
+	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT count(*) FROM attempts WHERE kind = 'create' AND outcome = 'lost' AND reason = 'FoundInCloud'`).Scan(&attempts))
+	require.Equal(t, 1, attempts, "no database was restored")
+	_, err := s.Pool().Exec(t.Context(), `UPDATE usage_samples SET sample_time = now() - interval '1 hour', estimated_hourly_cost = 100`)
+	require.NoError(t, err)
+	from, to := time.Now().Add(-24*time.Hour), time.Now().Add(time.Hour)
+	sum, err := s.Statistics.Summary(t.Context(), statistics.Filter{From: from, To: to})
+	require.NoError(t, err)
+	for _, week := range sum.Weeks {
+		require.Zero(t, week.FailedCreates)
+		require.Zero(t, week.Accepted)
+	}
+	require.Empty(t, sum.Failures)
+	lines, err := s.Reports.UsageReport(t.Context(), reports.ReportFilter{From: from, By: "owner"})
+	require.NoError(t, err)
+	require.Empty(t, lines)
+	require.NoError(t, s.Costs.Charges(t.Context(), costs.Filter{From: from}, func(c costs.Charge) error {
+		return fmt.Errorf("%s is charged", c.Owner)
+	}))
 }
 
 func TestAClusterWhoseRecordTellsOfAnotherAccountIsNotAdopted(t *testing.T) {

@@ -3,6 +3,10 @@ package names
 // AccessNamespace is the namespace in a cluster that holds one service account for each reader's access.
 const AccessNamespace = "ocpctl-access"
 
+// EditLabel is the label of a namespace in a cluster that says whether readers with the role edit have it there: "true" or "false". Without
+// it they have not.
+const EditLabel = "ocpctl.io/edit"
+
 // AccessUser is what a cluster calls the user of an access: the subject of its token, and the name in the cluster's own audit
 // (k8s.io/apiserver pkg/authentication/serviceaccount).
 func AccessUser(account string) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // Delivery is one writing of a billing period by the cloud.
@@ -68,7 +69,7 @@ func (s *Store) SaveBilled(ctx context.Context, d Delivery, lines int, billed []
 // Bill is what the cloud billed in a time, in billionths of a US dollar.
 type Bill struct {
 	Known    int64     // the tag names a cluster of this database
-	Unknown  int64     // the tag names another one
+	Unknown  int64     // the tag names another one, or one that nobody requested
 	Untagged int64     // without the tag: everything else in the export's accounts, and what cannot have tags
 	Through  time.Time // the start of the last day that an export told of; zero: no export was read
 }
@@ -86,7 +87,7 @@ func (s *Store) Bill(ctx context.Context, f Filter) (Bill, error) {
 			coalesce(sum(a.nanos) FILTER (WHERE c.id IS NULL AND a.cluster_id <> '' AND @teams::text[] IS NULL), 0)::bigint AS unknown,
 			coalesce(sum(a.nanos) FILTER (WHERE a.cluster_id = '' AND @teams::text[] IS NULL), 0)::bigint AS untagged,
 			(SELECT max(day)::timestamptz FROM actual_costs) AS through
-		FROM actual_costs a LEFT JOIN clusters c ON c.id = a.cluster_id
+		FROM actual_costs a LEFT JOIN clusters c ON c.id = a.cluster_id AND `+usage.RequestedSQL+`
 		WHERE a.day >= @from::timestamptz::date AND a.day < @to::timestamptz`,
 		pgx.NamedArgs{"from": f.From, "to": f.To, "teams": f.Teams})
 	if err != nil {

@@ -72,7 +72,7 @@ func (s *Store) Charges(ctx context.Context, f Filter, each func(Charge) error) 
 var charges = `
 	WITH among AS (
 		SELECT c.* FROM clusters c
-		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
+		WHERE ` + usage.RequestedSQL + ` AND c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
 	), spans AS (` + usage.SpansSQL + `
 	), days AS (
 		SELECT s.cluster_id, s.cents, s.less, s.stopped, s.machines, d.day,

@@ -1,5 +1,7 @@
 package measures
 
+import "github.com/ocpctl/ocpctl/store/internal/usage"
+
 // Measure is one figure that is counted over time: a histogram, or without buckets a counter.
 type Measure struct {
 	Name, Help string
@@ -25,7 +27,7 @@ func All() []Measure {
 			Name: "ocpctl_attempts_total", Help: "Ended attempts of runners, by kind, outcome and class of failure.",
 			Labels: []string{"kind", "outcome", "reason"},
 			Zero:   [][]string{{"create", "succeeded", ""}, {"destroy", "succeeded", ""}, {"create", "failed", ""}, {"destroy", "failed", ""}, {"access", "succeeded", ""}, {"access", "failed", ""}},
-			events: `SELECT ARRAY[kind, outcome, reason] AS labels, interval '0' AS took FROM attempts WHERE closed_at > @from AND closed_at <= @to`,
+			events: `SELECT ARRAY[kind, outcome, reason] AS labels, interval '0' AS took FROM attempts a WHERE ` + usage.RanSQL + ` AND closed_at > @from AND closed_at <= @to`,
 		}, {
 			Name: "ocpctl_teardowns_total", Help: "Teardowns, by result: unaided (counted empty without a person's help) or blocked (it needed a person).",
 			Labels: []string{"result"}, Zero: [][]string{{"unaided"}, {"blocked"}},
@@ -38,7 +40,7 @@ func All() []Measure {
 			Name: "ocpctl_attempt_duration_seconds", Help: "Time from the opening to the end of an attempt.",
 			Labels: []string{"kind", "profile", "outcome"}, Buckets: minutes,
 			events: `SELECT ARRAY[a.kind, c.profile, a.outcome] AS labels, a.closed_at - a.opened_at AS took
-				FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.closed_at > @from AND a.closed_at <= @to`,
+				FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE ` + usage.RanSQL + ` AND a.closed_at > @from AND a.closed_at <= @to`,
 		}, {
 			Name: "ocpctl_phase_duration_seconds", Help: "Time that a phase of an attempt took, from its first report to that of the next phase or the end.",
 			Labels: []string{"kind", "phase", "profile"}, Buckets: minutes,

@@ -17,6 +17,8 @@ const (
 	EffectRemoveLabel  rows.EffectKind = "remove_label"  // from a pull request
 	EffectCheckConfig  rows.EffectKind = "check_config"  // checks the repository's file at a pull request's head
 	EffectEnsureLabels rows.EffectKind = "ensure_labels" // creates all our labels in a repository
+
+	EffectRemoveDeployments = rows.EffectRemoveDeployments // removes the deployments of an environment that only one cluster had
 )
 
 // SaveEffect asks for a change to be made. A cause has one effect: later ones are ignored.
@@ -58,11 +60,22 @@ func (s *Store) Effect(ctx context.Context, id string) (e rows.Effect, done bool
 		Done bool
 	}
 	r, err := pg.One[record](ctx, s.db.Pool(), `
-		SELECT id, cause, kind, installation, repo, number, target, content, done_at IS NOT NULL AS done FROM effects WHERE id = $1`, id)
+		SELECT id, cause, kind, installation, repo, number, target, content, created_at, done_at IS NOT NULL AS done FROM effects WHERE id = $1`, id)
 	if err != nil {
 		return rows.Effect{}, false, fmt.Errorf("read effect %s: %w", id, err)
 	}
 	return r.Effect, r.Done, nil
+}
+
+// HasNewer reports whether a later effect of the same kind and content is still to be made.
+func (s *Store) HasNewer(ctx context.Context, e rows.Effect) (newer bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM effects WHERE done_at IS NULL AND kind = $1 AND content = $2 AND (created_at, id) > ($3, $4))`,
+		e.Kind, e.Content, e.CreatedAt, e.ID).Scan(&newer)
+	if err != nil {
+		return false, fmt.Errorf("look for what replaces effect %s: %w", e.ID, err)
+	}
+	return newer, nil
 }
 
 // Awaited reports whether such an effect on a pull request is still to be made.
@@ -91,7 +104,7 @@ type EffectState struct {
 func (e EffectState) GivenUp() bool { return e.DoneAt != nil && strings.HasPrefix(e.Note, noteGivenUp) }
 
 const effectState = `
-	SELECT id, cause, kind, installation, repo, number, target, content, created_at AS asked_at, done_at, note FROM effects`
+	SELECT id, cause, kind, installation, repo, number, target, content, created_at, created_at AS asked_at, done_at, note FROM effects`
 
 // EffectState returns the current state of one effect. ErrNotFound: there is none of that id.
 func (s *Store) EffectState(ctx context.Context, id string) (EffectState, error) {

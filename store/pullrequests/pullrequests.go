@@ -45,12 +45,31 @@ func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened boo
 	return fresh, nil
 }
 
+// see stores a state. The gates of the commits that the pull request is at, or was at, depend on it.
 func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
-	tag, err := s.db.Pool().Exec(ctx, `
+	err = s.write(ctx, func(c *change) error {
+		was, err := pg.All[struct{ Head string }](ctx, c, `SELECT head FROM pull_requests WHERE repo = $1 AND number = $2`, pr.Repo, pr.Number)
+		if err != nil {
+			return err
+		}
+		if fresh, err = c.see(ctx, pr, reopened); err != nil || !fresh {
+			return err
+		}
+		heads := []string{pr.Head}
+		for _, w := range was {
+			heads = append(heads, w.Head)
+		}
+		return c.AskGatesOn(ctx, pr.Repo, heads, pg.NewID("see")) // GitHub's times have whole seconds, so no part of the state tells two of them apart
+	})
+	return fresh, err
+}
+
+func (c *change) see(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
+	tag, err := c.Exec(ctx, `
 		INSERT INTO pull_requests AS p (repo, number, installation, open, draft, merged, fork, labels, author, association, head, head_ref,
 			base, repo_id, updated_at, seen_at, head_at)
 		VALUES (@repo, @number, @installation, @open, @draft, @merged AND NOT @open, @fork, @labels, @author, @association, @head, @head_ref,
-			@base, @repo_id, @updated, coalesce(@fixed::timestamptz, clock_timestamp()), @updated)
+			@base, @repo_id, @updated, @now, @updated)
 		ON CONFLICT (repo, number) DO UPDATE SET
 			installation = excluded.installation, open = excluded.open, fork = excluded.fork, labels = excluded.labels,
 			author = excluded.author, head = excluded.head, base = excluded.base,
@@ -66,7 +85,7 @@ func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh b
 		pgx.NamedArgs{
 			"repo": pr.Repo, "number": pr.Number, "installation": pr.Installation, "open": pr.Open, "draft": pr.Draft, "merged": pr.Merged,
 			"fork": pr.Fork, "labels": pr.Labels, "author": pr.Author, "association": pr.Association, "head": pr.Head, "head_ref": pr.HeadRef,
-			"base": pr.Base, "repo_id": pr.RepoID, "updated": pr.UpdatedAt, "reopened": reopened, "fixed": s.db.Fixed(),
+			"base": pr.Base, "repo_id": pr.RepoID, "updated": pr.UpdatedAt, "reopened": reopened, "now": c.Now,
 		})
 	if err != nil {
 		return false, err

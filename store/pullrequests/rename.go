@@ -226,6 +226,9 @@ func (c *change) carryRows(ctx context.Context, w carriage, clusters []string) e
 	var b pg.Batch
 	b.Do("rename its clusters", `UPDATE clusters x SET `+carried+known+` WHERE id = ANY (@clusters)`, args)
 	b.Do("rename the places that show them", `UPDATE subscribers x SET `+carried+` WHERE cluster_id = ANY (@clusters) AND workspace = ''`, args)
+	b.Do("rename their own environments' repository", `UPDATE own_environments x SET `+carried+` WHERE cluster_id = ANY (@clusters) AND repo = @from`, args)
+	b.Do("rename its gates", `UPDATE gates x SET `+carried+` WHERE repo = @from AND @alone
+		AND NOT EXISTS (SELECT FROM gates o WHERE o.repo = @to AND o.repo <> x.repo AND o.head = x.head AND o.profile = x.profile)`, args)
 	b.Do("have them looked at there", `
 		INSERT INTO looks (repo, number, looked_at) SELECT DISTINCT @to, pr_number, '-infinity'::timestamptz FROM clusters
 		WHERE id = ANY (@clusters) AND desired = 'present' ON CONFLICT DO NOTHING`, args)

@@ -81,7 +81,7 @@ var usageReport = `
 		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.workers_base, c.nodes, c.destroyed_at,
 			CASE WHEN c.desired = 'present' AND c.destroyed_at IS NULL AND @until::timestamptz IS NOT NULL THEN coalesce(c.coming_cents, c.hourly_cents) ELSE 0 END AS coming, c.destroy_at
 		FROM clusters c
-		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
+		WHERE ` + usage.RequestedSQL + ` AND c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
 	), spans AS (
 		SELECT *, greatest(0, ` + usage.MillisSQL("until") + ` - ` + usage.MillisSQL("since") + `) AS ms FROM (` + usage.SpansSQL + `) i WHERE runs
 	), used AS (

@@ -11,7 +11,7 @@ const (
 	lived      = `c.ready_at IS NOT NULL AND c.destroyed_at >= @from AND c.destroyed_at < @to AND ` + isSelected
 	lifeTook   = `greatest(0, extract(epoch FROM c.destroyed_at - c.created_at))::float8`
 	readyTook  = `greatest(0, extract(epoch FROM c.ready_at - c.created_at))::float8`
-	failed     = `a.outcome IN ('failed', 'lost') AND a.closed_at >= @from AND a.closed_at < @to`
+	failed     = `a.outcome IN ('failed', 'lost') AND ` + usage.RanSQL + ` AND a.closed_at >= @from AND a.closed_at < @to`
 	// spread are the columns of a Spread, from the percentiles p.
 	spread = `coalesce(round(p[1]), 0)::bigint AS p50, coalesce(round(p[2]), 0)::bigint AS p90, coalesce(round(p[3]), 0)::bigint AS p99, coalesce(round(p[4]), 0)::bigint AS longest`
 	// percentiles is completed with the order and perhaps a filter.
@@ -46,9 +46,9 @@ const untilReady = `
 // weeks has a line for every week, also for one in which nothing happened.
 const weeks = `
 	WITH happened AS (
-		SELECT c.created_at AS at, 'accepted' AS what, NULL::float8 AS took FROM clusters c WHERE c.created_at >= @from AND c.created_at < @to AND ` + isSelected + `
+		SELECT c.created_at AS at, 'accepted' AS what, NULL::float8 AS took FROM clusters c WHERE c.created_at >= @from AND c.created_at < @to AND ` + usage.RequestedSQL + ` AND ` + isSelected + `
 		UNION ALL SELECT c.ready_at, 'ready', ` + readyTook + ` FROM clusters c WHERE c.ready_at >= @from AND c.ready_at < @to AND ` + isSelected + `
-		UNION ALL SELECT c.destroyed_at, 'destroyed', NULL FROM clusters c WHERE c.destroyed_at >= @from AND c.destroyed_at < @to AND ` + isSelected + `
+		UNION ALL SELECT c.destroyed_at, 'destroyed', NULL FROM clusters c WHERE c.destroyed_at >= @from AND c.destroyed_at < @to AND ` + usage.RequestedSQL + ` AND ` + isSelected + `
 		UNION ALL SELECT a.closed_at, 'failed', NULL FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.kind = 'create' AND ` + failed + ` AND ` + isSelected + `
 	), counted AS (
 		SELECT date_trunc('week', at AT TIME ZONE 'UTC') AS week, count(*) FILTER (WHERE what = 'accepted') AS accepted,

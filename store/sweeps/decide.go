@@ -91,9 +91,15 @@ func known(o OrphanRow) string {
 	return *o.ClusterID
 }
 
+// setState gives an orphan a state. What is approved or exempt keeps the reason of the decision, whatever happens about it afterwards.
 func (c *change) setState(ctx context.Context, o OrphanRow, to lifecycle.OrphanState, by, why string) error {
+	decision := ""
+	if to == lifecycle.OrphanApproved || to == lifecycle.OrphanExempt {
+		decision = why
+	}
 	_, err := c.Exec(ctx, `
-		UPDATE orphans SET state = $2, state_at = $3, state_why = $4, decided_by = $5, cleanup_cluster = NULL, tried_at = NULL WHERE id = $1`, o.ID, to, c.Now, why, by)
+		UPDATE orphans SET state = $2, state_at = $3, state_why = $4, decided_by = $5, decided_why = $6, cleanup_cluster = NULL, tried_at = NULL WHERE id = $1`,
+		o.ID, to, c.Now, why, by, decision)
 	if err != nil {
 		return fmt.Errorf("set the state of orphan %s: %w", o.ID, err)
 	}
@@ -171,9 +177,9 @@ func (s *Store) Refuse(ctx context.Context, id, why string) error {
 
 // Remaining reports again what was still seen a while after the teardown that was to remove it had counted zero.
 func (s *Store) Remaining(ctx context.Context, after time.Duration) error {
-	return s.back(ctx, `o.state = @removing AND o.gone_at IS NULL AND EXISTS (
+	return s.back(ctx, `o.state IN (@removing, @seen) AND o.gone_at IS NULL AND EXISTS (
 			SELECT FROM clusters k WHERE k.id = o.cleanup_cluster AND o.last_seen_at >= k.destroyed_at + @after::interval)`,
-		pgx.NamedArgs{"removing": lifecycle.OrphanRemoving, "after": after}, func(OrphanRow) string {
+		pgx.NamedArgs{"removing": lifecycle.OrphanRemoving, "seen": lifecycle.OrphanSeen, "after": after}, func(OrphanRow) string {
 			return "the teardown that was to remove it counted zero, but it is still there"
 		})
 }

@@ -103,7 +103,7 @@ func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.J
 		k := key{j.Installation, j.Cluster, j.Identity, j.Place}
 		before, exists := known[k]
 		delete(known, k)
-		if j.Class == lifecycle.ClassLive && (!exists || before.State == lifecycle.OrphanGone) {
+		if !j.Class.IsOrphan() && (!exists || before.State == lifecycle.OrphanGone) {
 			continue
 		}
 		j.Why = hidden.addTo(j.Why, j.Resources)
@@ -148,7 +148,7 @@ func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.J
 func (c *change) concerned(ctx context.Context, of Sweep, judged []lifecycle.Judged) ([]OrphanRow, error) {
 	var installations, clusters, identities, places []string
 	for _, j := range judged {
-		if j.Class == lifecycle.ClassLive {
+		if !j.Class.IsOrphan() {
 			continue
 		}
 		installations, clusters = append(installations, j.Installation), append(clusters, j.Cluster)
@@ -168,7 +168,7 @@ func (c *change) concerned(ctx context.Context, of Sweep, judged []lifecycle.Jud
 func (c *change) sights(ctx context.Context, of Sweep, judged []lifecycle.Judged) (map[string]time.Time, error) {
 	var ids []string
 	for _, j := range judged {
-		if j.Class != lifecycle.ClassLive {
+		if j.Class.IsOrphan() {
 			ids = append(ids, j.Resources...)
 		}
 	}
@@ -183,10 +183,10 @@ func (c *change) sights(ctx context.Context, of Sweep, judged []lifecycle.Judged
 	return at, nil
 }
 
-// after returns an orphan's row after a sweep. A living cluster's group changes nothing but the state.
+// after returns an orphan's row after a sweep. A group that is no orphan changes nothing but the state.
 func (c *change) after(seen map[string]time.Time, o OrphanRow, j lifecycle.Judged, of Sweep, l lifecycle.SweepLimits) OrphanRow {
 	next := o.standing().Next(j, c.Now, l)
-	if j.Class != lifecycle.ClassLive {
+	if j.Class.IsOrphan() {
 		if o.ID == "" {
 			o = OrphanRow{ID: pg.NewID("orp"), Platform: of.Platform, Account: of.Account, Installation: j.Installation, ClusterTag: j.Cluster, Identity: j.Identity, Place: j.Place}
 		}
@@ -201,7 +201,7 @@ func (c *change) after(seen map[string]time.Time, o OrphanRow, j lifecycle.Judge
 	o.become(next)
 	told := o.State != lifecycle.OrphanSeen && o.State != lifecycle.OrphanGone && o.State != lifecycle.OrphanExempt && o.Class != lifecycle.ClassForeign
 	switch {
-	case o.State == lifecycle.OrphanGone || o.State == lifecycle.OrphanSeen:
+	case o.State == lifecycle.OrphanGone && j.Class == lifecycle.ClassLive || o.State == lifecycle.OrphanSeen:
 		o.ReportedAt = nil
 	case told && (o.ReportedAt == nil || fellBack):
 		o.ReportedAt = &c.Now
@@ -221,12 +221,12 @@ func (o *OrphanRow) describe(j lifecycle.Judged) {
 }
 
 func (o OrphanRow) standing() lifecycle.KnownOrphan {
-	return lifecycle.KnownOrphan{Class: o.Class, Since: o.FirstSeenAt, Sights: o.Sights, State: o.State, StateAt: o.StateAt, StateWhy: o.StateWhy, DecidedBy: o.DecidedBy}
+	return lifecycle.KnownOrphan{Class: o.Class, Since: o.FirstSeenAt, Sights: o.Sights, State: o.State, StateAt: o.StateAt, StateWhy: o.StateWhy, DecidedBy: o.DecidedBy, DecidedWhy: o.DecidedWhy}
 }
 
 func (o *OrphanRow) become(k lifecycle.KnownOrphan) {
 	o.Class, o.FirstSeenAt, o.Sights = k.Class, k.Since, k.Sights
-	o.State, o.StateAt, o.StateWhy, o.DecidedBy, o.GoneAt = k.State, k.StateAt, k.StateWhy, k.DecidedBy, nil
+	o.State, o.StateAt, o.StateWhy, o.DecidedBy, o.DecidedWhy, o.GoneAt = k.State, k.StateAt, k.StateWhy, k.DecidedBy, k.DecidedWhy, nil
 	if k.State == lifecycle.OrphanGone {
 		o.GoneAt = &k.StateAt
 	}
@@ -235,18 +235,18 @@ func (o *OrphanRow) become(k lifecycle.KnownOrphan) {
 func queueOrphan(b *pgx.Batch, o OrphanRow) {
 	b.Queue(`
 		INSERT INTO orphans (id, platform, account, installation, cluster_tag, identity, place, cluster_id, class, why, regions, managed_by, owner, team, name,
-			resources, evidence, hourly_cents, unpriced, first_seen_at, last_seen_at, sights, state, state_at, state_why, decided_by, reported_at, gone_at, cleanup_cluster)
+			resources, evidence, hourly_cents, unpriced, first_seen_at, last_seen_at, sights, state, state_at, state_why, decided_by, decided_why, reported_at, gone_at, cleanup_cluster)
 		VALUES (@id, @platform, @account, @installation, @cluster_tag, @identity, @place, @cluster_id, @class, @why, @regions, @managed_by, @owner, @team, @name,
-			@resources, @evidence, @hourly_cents, @unpriced, @first_seen_at, @last_seen_at, @sights, @state, @state_at, @state_why, @decided_by, @reported_at, @gone_at, @cleanup)
+			@resources, @evidence, @hourly_cents, @unpriced, @first_seen_at, @last_seen_at, @sights, @state, @state_at, @state_why, @decided_by, @decided_why, @reported_at, @gone_at, @cleanup)
 		ON CONFLICT (id) DO UPDATE SET cluster_id = @cluster_id, class = @class, why = @why, regions = @regions, managed_by = @managed_by, owner = @owner,
 			team = @team, name = @name, resources = @resources, evidence = @evidence, hourly_cents = @hourly_cents, unpriced = @unpriced,
 			first_seen_at = @first_seen_at, last_seen_at = @last_seen_at, sights = @sights, state = @state, state_at = @state_at, state_why = @state_why,
-			decided_by = @decided_by, reported_at = @reported_at, gone_at = @gone_at`, pgx.NamedArgs{
+			decided_by = @decided_by, decided_why = @decided_why, reported_at = @reported_at, gone_at = @gone_at`, pgx.NamedArgs{
 		"id": o.ID, "platform": o.Platform, "account": o.Account, "installation": o.Installation, "cluster_tag": o.ClusterTag, "identity": o.Identity,
 		"place": o.Place, "cluster_id": o.ClusterID, "class": o.Class, "why": o.Why, "regions": o.Regions, "managed_by": o.ManagedBy, "owner": o.Owner,
 		"team": o.Team, "name": o.Name, "resources": o.Resources, "evidence": o.Evidence, "hourly_cents": o.HourlyCents, "unpriced": o.Unpriced,
 		"first_seen_at": o.FirstSeenAt, "last_seen_at": o.LastSeenAt, "sights": o.Sights, "state": o.State, "state_at": o.StateAt, "state_why": o.StateWhy,
-		"decided_by": o.DecidedBy, "reported_at": o.ReportedAt, "gone_at": o.GoneAt, "cleanup": o.CleanupCluster,
+		"decided_by": o.DecidedBy, "decided_why": o.DecidedWhy, "reported_at": o.ReportedAt, "gone_at": o.GoneAt, "cleanup": o.CleanupCluster,
 	})
 }
 

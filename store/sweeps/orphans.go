@@ -15,11 +15,19 @@ import (
 )
 
 const orphanColumns = `id, platform, account, installation, cluster_tag, identity, place, cluster_id, class, why, regions, managed_by, owner, team, name,
-	resources, evidence, hourly_cents, unpriced, first_seen_at, last_seen_at, sights, state, state_at, state_why, decided_by, reported_at, gone_at, cleanup_cluster`
+	resources, evidence, hourly_cents, unpriced, first_seen_at, last_seen_at, sights, state, state_at, state_why, decided_by, decided_why, reported_at, gone_at, cleanup_cluster`
 
 // Called is what an orphan is called: the most telling of its signs.
 func (o OrphanRow) Called() string {
 	return cmp.Or(o.Identity, o.ClusterTag, o.Place, "installation "+o.Installation)
+}
+
+// StateReason says what is happening about an orphan, and with which reason that was decided.
+func (o OrphanRow) StateReason() string {
+	if o.DecidedWhy == "" || o.DecidedWhy == o.StateWhy {
+		return o.StateWhy
+	}
+	return fmt.Sprintf("%s (decided: %s)", o.StateWhy, o.DecidedWhy)
 }
 
 // Told says why it is an orphan, whom to ask, and what it costs, in one sentence for people.

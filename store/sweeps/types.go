@@ -92,6 +92,7 @@ type OrphanRow struct {
 	StateAt                 time.Time
 	StateWhy                string
 	DecidedBy               string     // principal id; empty: no person decided the state
+	DecidedWhy              string     // the reason of that decision, or the setting that made it; empty: none was made
 	ReportedAt              *time.Time // when it was first reported, this time
 	GoneAt                  *time.Time
 	CleanupCluster          *string // the cluster whose teardown removes it

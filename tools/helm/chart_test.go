@@ -6,6 +6,7 @@ package helm_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
@@ -83,8 +84,8 @@ func manifest(r *release.Release) string {
 	return generated.ReplaceAllString(b.String(), "${1}"+base64.StdEncoding.EncodeToString([]byte("generated")))
 }
 
-// generated matches what is different in each installation: the keys of the embedded Secret.
-var generated = regexp.MustCompile(`(?m)^(  (?:(?:postgresql-password|database-url|s3-access-key|s3-secret-key|status-key|session-key):|  aws_\w+ =) )\S+$`)
+// generated matches what is different in each installation: the keys of the embedded Secret, and the certificate for runners.
+var generated = regexp.MustCompile(`(?m)^(  (?:(?:postgresql-password|database-url|s3-access-key|s3-secret-key|status-key|session-key|ca\.crt|tls\.crt|tls\.key):|  aws_\w+ =) )\S+$`)
 
 func TestTheExamplesPassHelmsStrictLint(t *testing.T) {
 	for _, example := range examples {
@@ -202,6 +203,35 @@ func TestTheEmbeddedKeysAreOnesThatTheServerReads(t *testing.T) {
 		require.NoError(t, err)
 		require.IsType(t, ed25519.PrivateKey{}, parsed)
 	}
+}
+
+func TestTheCertificateForRunnersIsOneThatTheyVerify(t *testing.T) {
+	r, err := render(readValues(t, "openshift"))
+	require.NoError(t, err)
+	part := func(name string) []byte {
+		found := regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(name) + `: (\S+)$`).FindStringSubmatch(r.Manifest)
+		require.NotNil(t, found, name)
+		raw, err := base64.StdEncoding.DecodeString(found[1])
+		require.NoError(t, err)
+		return raw
+	}
+	pair, err := tls.X509KeyPair(part("tls.crt"), part("tls.key"))
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(part("ca.crt")))
+	cert, err := x509.ParseCertificate(pair.Certificate[0])
+	require.NoError(t, err)
+	_, err = cert.Verify(x509.VerifyOptions{DNSName: "ocpctl-runners.ocpctl.svc", Roots: roots})
+	require.NoError(t, err)
+	require.Contains(t, r.Manifest, "status_url: https://ocpctl-runners.ocpctl.svc\n")
+	require.NotContains(t, r.Manifest, "http://ocpctl-")
+
+	values := readValues(t, "openshift")
+	put(values, strings.Split("runnersTLS.existingSecret", "."), "from-cert-manager")
+	r, err = render(values)
+	require.NoError(t, err)
+	require.NotContains(t, r.Manifest, "kubernetes.io/tls")
+	require.Contains(t, r.Manifest, "secretName: from-cert-manager")
 }
 
 func TestExtraObjectsAreTemplates(t *testing.T) {

@@ -3,6 +3,7 @@
 # OCI archives, checksums. RUNNER_BASE and CLI_BASE name what the images of the runner and of pipelines' steps are built on: an OCI archive,
 # or an image by digest. CLI_BASE=none leaves the latter out.
 # The same commit gives the same bytes on every machine with the same Go version. Needs a clean working tree, Go, git and GNU tar.
+# A tagged commit is built only if .ci/run, which takes about forty minutes, passes. Without a tag, nothing is tested: that is no release.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=${1:-dist}
@@ -26,10 +27,15 @@ if [ -n "$others" ]; then
   echo "release: workflows/pr-cluster.yml uses actions of another release than $(cat workflows/version); name that release's exact tag there and in .github/workflows, commit, and tag that commit" >&2
   exit 1
 fi
+if [ -n "$tag" ] && ! .ci/run >&2; then
+  echo "release: the tests or the long checks of $tag fail (above); nothing was built. Repair what they show, commit, and move the tag" >&2
+  exit 1
+fi
 when=$(git log -1 --format=%ct)
 export CGO_ENABLED=0 GOFLAGS=-trimpath LC_ALL=C TZ=UTC
 rm -rf "$out"
 mkdir -p "$out"
+out_path=$(cd "$out" && pwd)
 sbom=$(mktemp)
 trap 'rm -f "$sbom"' EXIT
 (unset GOFLAGS; go build -o "$sbom" -modfile=tools/release/go.mod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
@@ -68,13 +74,17 @@ for arch in amd64 arm64; do
   image ocpctl-server "$arch" ocpctl-server
   image ocpctl-runner "$arch" ocpctl-runner -dir /work -dir /installers -base "${RUNNER_BASE:-}"
 done
+echo "# SHA-256 of the archives of releases and of the programs in them, written by make release." > "$out/checksums"
 for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do
   pack "$platform" ocpctl
+  name=ocpctl-$version-${platform/\//-}
+  (cd "$out" && sha256sum -- "$name.tar.gz" >> checksums)
+  (cd "$staged" && sha256sum -- ocpctl* | sed "s|  |  $name/|" >> "$out_path/checksums")
   case $platform/${CLI_BASE:-none} in
     linux/*/none) ;;
     linux/*) image ocpctl-cli "${platform#*/}" ocpctl -base "$CLI_BASE" ;;
   esac
 done
-(cd "$out" && sha256sum -- * > SHA256SUMS)
+(cd "$out" && sha256sum -- * > SHA256SUMS) # of checksums, too, which goes into workflows/checksums
 echo "$version is in $out:"
 (cd "$out" && ls -1)

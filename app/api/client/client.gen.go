@@ -2234,7 +2234,7 @@ type RunRequest struct {
 	Name string `json:"name,omitempty,omitzero"`
 
 	// OnReady What starts a workflow when the cluster is ready or failed, so that no runner waits for it. deployment: a deployment
-	// `ocp/<name>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
+	// to `ocpctl/<profile>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
 	// `ocpctl_cluster_ready` or `ocpctl_cluster_failed`; the App needs the permission to write contents. If the run succeeds before
 	// the cluster is ready, the cluster does not end with it but with the run that then asks for a turn on it.
 	OnReady RunRequestOnReady `json:"onReady,omitempty,omitzero"`
@@ -2260,7 +2260,7 @@ type RunRequestKind string
 type RunRequestLifetime string
 
 // RunRequestOnReady What starts a workflow when the cluster is ready or failed, so that no runner waits for it. deployment: a deployment
-// `ocp/<name>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
+// to `ocpctl/<profile>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
 // `ocpctl_cluster_ready` or `ocpctl_cluster_failed`; the App needs the permission to write contents. If the run succeeds before
 // the cluster is ready, the cluster does not end with it but with the run that then asks for a turn on it.
 type RunRequestOnReady string

@@ -126,6 +126,31 @@ func TestAMentionIsReadWithoutTheBot(t *testing.T) {
 	}
 }
 
+func TestWhatAMessageQuotesIsNotSaid(t *testing.T) {
+	for text, want := range map[string]string{
+		"&gt; <@U0BOT> destroy shop\nplease do not":            "", // nobody spoke to the bot
+		"&gt;&gt;&gt; <@U0BOT> destroy shop\n<@U0BOT> destroy": "",
+		"<@U0BOT> status shop\n&gt; <@U0BOT> destroy shop":     "status shop",
+		"&gt; <@U0BOT> destroy shop\n<@U0BOT> status shop":     "status shop",
+		"<@U0BOT> status shop\n&gt;&gt;&gt; destroy\nand more": "status shop",
+	} {
+		for _, kind := range []string{"app_mention", "message"} {
+			raw, err := json.Marshal(map[string]any{
+				"type": "event_callback", "team_id": "T1", "event_id": "Ev1", "authorizations": []any{map[string]any{"team_id": "T1", "user_id": "U0BOT", "is_bot": true}},
+				"event": map[string]any{"type": kind, "channel_type": "im", "user": "U061F7AUR", "channel": "D1", "text": text},
+			})
+			require.NoError(t, err)
+			got, err := inbound.Decode("application/json", raw)
+			require.NoError(t, err)
+			require.NotContains(t, got.Text, "destroy", text)
+			if kind == "app_mention" {
+				require.Equal(t, want, got.Text, text)
+				require.Equal(t, want == "", got.Kind == inbound.Ignored, text)
+			}
+		}
+	}
+}
+
 func TestAPersonFromElsewhereIsMarked(t *testing.T) {
 	for name, want := range map[string][3]string{ // workspace, organization, the person's own workspace
 		"mention":                              {"T012AB3CD", "", ""},

@@ -101,8 +101,11 @@ func decodeEvent(body []byte) (Request, error) {
 		return Request{}, err
 	}
 	r.Thread = micros(e.Thread)
-	r.Text = clean(e.Text)
+	r.Text = unquoted(clean(e.Text))
 	if r.Kind == Mention {
+		if begin := "<@" + c.bot(); strings.Contains(e.Text, begin) && !strings.Contains(r.Text, begin) { // it quotes somebody who mentioned the bot
+			return Request{Kind: Ignored, ID: c.ID, Event: e.Type}, nil
+		}
 		r.Text = c.withoutMention(r.Text)
 	}
 	if long(r.Text) { // a long text that only mentions the bot is no command
@@ -172,6 +175,23 @@ func elsewhere(team, workspace, org string) string {
 		return ""
 	}
 	return team
+}
+
+// unquoted returns a message without what it quotes: its author did not say that. One quote mark quotes a line, three quote the rest.
+// https://slack.com/help/articles/202288908-Format-your-messages
+func unquoted(text string) string {
+	const mark = "&gt;"
+	var said []string
+	for line := range strings.SplitSeq(text, "\n") {
+		begin := strings.TrimSpace(line)
+		if strings.HasPrefix(begin, mark+mark+mark) {
+			break
+		}
+		if !strings.HasPrefix(begin, mark) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "\n")
 }
 
 // withoutMention returns what follows the bot's first mention. Where Slack does not name the bot, the first mention is the bot's.

@@ -66,7 +66,7 @@ func (t *target) operations(ctx context.Context) ([]operation, error) {
 
 // order puts operations that change the stage at the end.
 func (o operation) order() int {
-	return slices.Index([]string{"approve", "refuse", "unshareCluster", "destroyCluster"}, o.id)
+	return slices.Index([]string{"approve", "refuse", "unshareCluster", "sleepCluster", "wakeCluster", "destroyCluster"}, o.id)
 }
 
 // byAll has every principal ask, and returns the answers in their order. They ask at once, unless the operation changes the stage: each has a
@@ -181,17 +181,18 @@ func pagesMatrix(ctx context.Context, t *target) (result, error) {
 	return matrixResult(wrong, len(routes), "pages and forms")
 }
 
-// pageOrder puts routes that change the stage at the end.
+// pageOrder puts routes that change the stage at the end. A cluster that sleeps has no kubeconfig, so everything that hands one out is tried before.
 func pageOrder(route string) int {
 	return slices.Index([]string{
-		"POST /approvals/{id}/approve", "POST /approvals/{id}/refuse", "POST /links/{link}", "POST /clusters/{id}/unshare", "POST /clusters/{id}/destroy",
+		"POST /approvals/{id}/approve", "POST /approvals/{id}/refuse", "POST /links/{link}", "POST /clusters/{id}/unshare",
+		"POST /clusters/{id}/sleep", "POST /clusters/{id}/wake", "POST /clusters/{id}/destroy",
 	}, route)
 }
 
 // openPage opens a page or posts a form as somebody; the cookie contains a bearer token in place of a session.
 func (t *target) openPage(ctx context.Context, s *stage, who matrix.Principal, route string, row matrix.Row) (answer, error) {
 	method, at, _ := strings.Cut(route, " ")
-	at = strings.ReplaceAll(at, "{$}", "")
+	at = cmp.Or(row.Path, strings.ReplaceAll(at, "{$}", ""))
 	switch {
 	case strings.HasPrefix(at, "/approvals/"):
 		at = strings.ReplaceAll(at, "{id}", s.names.Replace("{approval}"))

@@ -29,6 +29,7 @@ func tokenAttacks() []attack {
 		{name: "runner/other-attempt", who: "runner", tried: "use the token on another attempt, and at the people's API and pages", play: otherAttempt},
 		{name: "runner/spool", who: "runner", tried: "leave a document of 40 MB in the own spool and end, so that the teardown never begins", play: heavySpool},
 		{name: "runner/bucket", who: "runner", tried: "read the victim's kubeconfig, overwrite its archive and forge its spool with every credential the runner has", short: true, play: runnersBucket},
+		{name: "runner/report-access", who: "runner", tried: "report the victim's access as removed or as its own, and an own token that is valid for a century", play: reportAccess},
 	}
 }
 

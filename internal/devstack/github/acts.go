@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/replymail"
 )
 
 var (
@@ -129,6 +131,15 @@ func (p Place) Comment(number int, body, as string) (int64, error) {
 		return events, err
 	})
 	return id, err
+}
+
+// ReplyByMail answers a comment by mail: below the text stands what the mail program adds.
+func (p Place) ReplyByMail(id int64, text string, with replymail.Program, as string) (int64, error) {
+	answered := p.find(id)
+	if answered == nil {
+		return 0, errNotFound
+	}
+	return p.Comment(answered.Number, with.Reply(text, answered.Body, answered.Author), as)
 }
 
 // EditComment changes a comment as a person.

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -101,20 +102,32 @@ func (p Place) Retitle(number int, title, as string) error {
 	})
 }
 
-// Merge merges a pull request as a person, unless it is a draft or closed.
+// Merge merges a pull request as a person, unless it is a draft or closed, or the rules of its base do not let it.
 func (p Place) Merge(number int, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
 		if !pr.Open || pr.Draft {
 			return nil, errInvalid
 		}
-		before := r.Branches[Branch]
-		pr.MergeSHA, pr.Merged, pr.MergedBy = r.commit(Branch, r.merged(pr)), true, as
-		if !slices.Contains(r.Contributors, pr.Author) {
-			r.Contributors = append(r.Contributors, pr.Author)
+		if why, _ := r.blocked(pr.base(), pr.HeadSHA); why != nil {
+			return nil, why
 		}
-		closed, err := p.s.setOpen(w, r, pr, false, as)
-		return append(closed, p.s.pushed(w, r, Branch, before, pr.MergeSHA, "Merge pull request #"+itoa(int64(number)), as)), err
+		if r.Rules[pr.base()].Queue {
+			return nil, fmt.Errorf("%w: Changes must be made through the merge queue", errBlocked)
+		}
+		return p.s.merge(w, r, pr, r.commit(pr.base(), r.merged(pr)), as)
 	})
+}
+
+// merge closes a pull request as merged by a commit that its base has now.
+func (s *Server) merge(w *world, r *repository, pr *PullRequest, sha, as string) ([]Event, error) {
+	before := r.Branches[pr.base()]
+	r.Branches[pr.base()] = sha
+	pr.MergeSHA, pr.Merged, pr.MergedBy = sha, true, as
+	if !slices.Contains(r.Contributors, pr.Author) {
+		r.Contributors = append(r.Contributors, pr.Author)
+	}
+	closed, err := s.setOpen(w, r, pr, false, as)
+	return append(closed, s.pushed(w, r, pr.base(), before, sha, "Merge pull request #"+itoa(int64(pr.Number)), as)), err
 }
 
 // DeleteBranch deletes a pull request's branch, which closes the pull request; there is no separate event.

@@ -17,7 +17,7 @@ func (s *Server) checkCalls() []endpoint {
 		{"PATCH", "/check-runs/{id}", "checks:write", false, s.patchCheck},
 		{"GET", "/check-runs/{id}/annotations", "checks:read", true, s.listAnnotations},
 		{"POST", "/check-runs/{id}/rerequest", "checks:write", false, s.postRerequest},
-		{"GET", "/commits/{ref...}", "checks:read", true, s.listChecks},
+		{"GET", "/commits/{ref...}", "checks:read|pull_requests:read", true, s.getOfCommit},
 	}
 }
 
@@ -240,6 +240,39 @@ func (s *Server) postRerequest(w http.ResponseWriter, r *http.Request, c caller)
 		return
 	}
 	answer(w, http.StatusCreated, object{})
+}
+
+// getOfCommit is what hangs on a commit: check runs or pull requests.
+func (s *Server) getOfCommit(w http.ResponseWriter, r *http.Request, c caller) {
+	sha, pulls := strings.CutSuffix(r.PathValue("ref"), "/pulls")
+	switch needs := map[bool]string{true: readPulls, false: "checks:read"}[pulls]; {
+	case c.app && !c.granted(s.manifest(), needs):
+		complain(w, http.StatusForbidden, "Resource not accessible by integration")
+	case pulls:
+		s.listPullsOf(w, r, c, sha)
+	default:
+		s.listChecks(w, r, c)
+	}
+}
+
+// listPullsOf is GET commits/{sha}/pulls for a commit that is not in the default branch: the open pull requests with it.
+func (s *Server) listPullsOf(w http.ResponseWriter, r *http.Request, c caller, sha string) {
+	sc, all := s.sceneOf(c.at.repo), []object{}
+	var err error
+	c.at.look(func(world *world, repo *repository) {
+		for _, pr := range repo.Pulls {
+			if err == nil && pr.Open && pr.HeadSHA == sha {
+				var one object
+				one, err = sc.pull(world.snapshot(repo, pr), len(repo.conversation(pr.Number)))
+				all = append(all, one)
+			}
+		}
+	})
+	if err != nil {
+		fail(w, err, "", "")
+		return
+	}
+	page(w, r, s.base, all, nil)
 }
 
 // listChecks is GET commits/{ref}/check-runs: the newest first, and only the latest of each name unless all are requested.

@@ -121,6 +121,7 @@ func (s *Server) postDeployment(w http.ResponseWriter, r *http.Request, c caller
 			return nil, nil
 		}
 		made.ID = world.id()
+		repo.environment(world, made.Environment)
 		repo.Deployments = append(repo.Deployments, made)
 		s.fresh(repo.ID, made.ID)
 		return nil, nil

@@ -3,6 +3,7 @@ package github
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -192,6 +193,10 @@ func (s *Server) putMerge(w http.ResponseWriter, r *http.Request, c caller) {
 	err := c.at.Merge(n, c.login)
 	if err == errInvalid {
 		complain(w, http.StatusMethodNotAllowed, "Pull Request is not mergeable")
+		return
+	}
+	if errors.Is(err, errBlocked) {
+		complain(w, http.StatusMethodNotAllowed, strings.ReplaceAll(err.Error(), errBlocked.Error()+": ", ""))
 		return
 	}
 	if err != nil {

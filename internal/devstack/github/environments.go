@@ -44,7 +44,20 @@ func (p Place) Protect(name string, app bool, reviewers ...string) error {
 	})
 }
 
-// environment returns the environment with a name. A job that names one makes it, as on GitHub.
+// Deploy adds a deployment that is there already, as another program or an earlier release left it.
+func (p Place) Deploy(d Deployment) error {
+	return p.do(func(w *world, repo *repository) ([]Event, error) {
+		if d.Environment == "" || repo.Commits[d.SHA] == nil {
+			return nil, errInvalid
+		}
+		d.ID = w.id()
+		repo.environment(w, d.Environment)
+		repo.Deployments = append(repo.Deployments, &d)
+		return nil, nil
+	})
+}
+
+// environment returns the environment with a name. A job or a deployment that names one makes it, as on GitHub, and it stays.
 func (r *repository) environment(w *world, name string) *environment {
 	for _, e := range r.Environments {
 		if e.Name == name {

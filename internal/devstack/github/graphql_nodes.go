@@ -157,7 +157,7 @@ func (n pullNode) get(_ *query, field string, args map[string]any) (any, *gqlErr
 		"id": nodeID("PR", id), "databaseId": id, "fullDatabaseId": itoa(id), "number": pr.Number, "title": pr.Title,
 		"url": sc.web() + sc.repo.Name + "/pull/" + itoa(int64(pr.Number)), "authorAssociation": pr.association(),
 		"state": n.state(), "closed": !pr.Open, "createdAt": pr.CreatedAt, "updatedAt": pr.UpdatedAt, "isDraft": pr.Draft,
-		"isCrossRepository": pr.Fork(), "merged": pr.Merged, "baseRefName": Branch, "baseRefOid": pr.BaseSHA,
+		"isCrossRepository": pr.Fork(), "merged": pr.Merged, "baseRefName": pr.base(), "baseRefOid": pr.BaseSHA,
 		"headRefName": pr.HeadRef, "headRefOid": pr.HeadSHA,
 	}[field], nil
 }

@@ -126,7 +126,7 @@ func (s *Server) pullOccasions(repo *repository, e Event, o occasion) []occasion
 
 // mergeCommit returns the commit that merging a pull request would make, and makes it.
 func (r *repository) mergeCommit(pr *PullRequest) string {
-	base := r.Branches[Branch]
+	base := r.Branches[pr.base()]
 	sha := commitID(r.Name+"@"+base, pr.Number, pr.Pushes)
 	if r.Commits[sha] == nil {
 		r.Commits[sha] = r.merged(pr)
@@ -134,9 +134,9 @@ func (r *repository) mergeCommit(pr *PullRequest) string {
 	return sha
 }
 
-// merged returns the default branch's files with the changes of a pull request.
+// merged returns the files of a pull request's base with the changes of a pull request.
 func (r *repository) merged(pr *PullRequest) map[string]string {
-	files := maps.Clone(r.Commits[r.Branches[Branch]])
+	files := maps.Clone(r.Commits[r.Branches[pr.base()]])
 	for _, path := range r.changed(pr) {
 		if content, there := r.Commits[pr.HeadSHA][path]; there {
 			files[path] = content

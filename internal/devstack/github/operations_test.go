@@ -111,7 +111,7 @@ func num(v any) string { return itoa(int64(v.(float64))) }
 func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	s, _ := withInbox(t)
 	m := Registered()
-	m.Permissions["contents"], m.Permissions["actions"] = "write", "write"
+	m.Permissions["contents"], m.Permissions["actions"], m.Permissions["administration"] = "write", "write", "write"
 	s.SetManifest(m)
 	transport := held(t)
 	app, in := asJWTHolder(t, s, transport), asTokenHolder(t, s, transport)
@@ -145,6 +145,7 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	in.want(200, "PATCH "+repo+"/check-runs/"+check, `{"status":"completed","conclusion":"success"}`)
 	in.list("GET " + repo + "/check-runs/" + check + "/annotations")
 	in.want(201, "POST "+repo+"/check-runs/"+check+"/rerequest", "")
+	in.list("GET " + repo + "/commits/" + pr.HeadSHA + "/pulls")
 	in.want(200, "GET "+repo+"/commits/"+pr.HeadSHA+"/check-runs?filter=all&check_name=ocpctl&app_id=4242", "")
 
 	deploy := num(in.want(201, "POST "+repo+"/deployments", `{"ref":"`+pr.HeadSHA+`","task":"deploy","auto_merge":false,"required_contexts":[],
@@ -156,6 +157,10 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	in.list("GET " + repo + "/deployments/" + deploy + "/statuses")
 	in.want(200, "GET "+repo+"/deployments/"+deploy+"/statuses/"+status, "")
 	in.want(204, "DELETE "+repo+"/deployments/"+deploy, "")
+	require.Contains(t, s.Environments(), "ocp/pr41-shop", "the environment stays when its last deployment is deleted")
+	in.want(200, "GET "+repo+"/environments", "")
+	in.want(204, "DELETE "+repo+"/environments/ocp%2Fpr41-shop", "")
+	in.want(404, "DELETE "+repo+"/environments/ocp%2Fpr41-shop", "")
 
 	in.want(200, "GET "+repo+"/contents/.github/ocpctl.yaml?ref="+commitID(Repo, 41, 2), "")
 	in.want(200, "GET "+repo, "")

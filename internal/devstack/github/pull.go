@@ -18,7 +18,8 @@ type PullRequest struct {
 	HeadOwner   string     `json:"headOwner"`             // Org, or the fork's owner
 	HeadRef     string     `json:"headRef"`
 	HeadSHA     string     `json:"headSha"`
-	BaseSHA     string     `json:"baseSha"` // of main when it was opened
+	Base        string     `json:"base,omitempty"` // branch; empty: main
+	BaseSHA     string     `json:"baseSha"`        // of the base when it was opened
 	Pushes      int        `json:"pushes"`
 	Open        bool       `json:"open"`
 	Draft       bool       `json:"draft"`

@@ -28,6 +28,7 @@ type repository struct {
 	Deployments  []*Deployment                `json:"deployments"`
 	Runs         []*Run                       `json:"runs,omitempty"`
 	Environments []*environment               `json:"environments,omitempty"`
+	Rules        map[string]branchRules       `json:"rules,omitempty"` // of branches, by their names
 }
 
 func newRepository(id int64, name string) *repository {

@@ -72,7 +72,7 @@ func (sc scene) shortPulls(prs []PullRequest) []any {
 		out = append(out, object{
 			"url": sc.repoAPI() + "/pulls/" + itoa(int64(pr.Number)), "id": pullID(sc.repo, pr.Number), "number": pr.Number,
 			"head": object{"ref": pr.HeadRef, "sha": pr.HeadSHA, "repo": repo},
-			"base": object{"ref": Branch, "sha": pr.BaseSHA, "repo": repo},
+			"base": object{"ref": pr.base(), "sha": pr.BaseSHA, "repo": repo},
 		})
 	}
 	return out

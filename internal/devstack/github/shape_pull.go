@@ -48,7 +48,7 @@ func (sc scene) patchPull(m object, pr PullRequest, comments int) {
 		}
 	}
 	sc.patchBranch(m["head"].(object), sc.head(pr), pr.HeadRef, pr.HeadSHA)
-	sc.patchBranch(m["base"].(object), sc.repo, Branch, cmp.Or(pr.BaseSHA, commitID(sc.repo.Name, 0, 1)))
+	sc.patchBranch(m["base"].(object), sc.repo, pr.base(), cmp.Or(pr.BaseSHA, commitID(sc.repo.Name, 0, 1)))
 }
 
 func (sc scene) patchBranch(m object, repo RepoRef, ref, sha string) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/replymail"
 )
 
 func TestLabelsOfTheRepositoryAreKeptAsGitHubKeepsThem(t *testing.T) {
@@ -132,4 +134,19 @@ func TestTeamsAnswerWhoIsInThem(t *testing.T) {
 	in.want(200, "GET /orgs/acme/teams/payments/memberships/will", "")
 	require.NoError(t, s.SetTeam("payments"))
 	in.want(404, "GET /orgs/acme/teams/payments/memberships/will", "")
+}
+
+func TestAReplyByMailIsACommentWithWhatTheProgramAdds(t *testing.T) {
+	s := start(t, Config{})
+	answered, err := s.Comment(41, "Type `/ocp status`, or **wait**.", "will")
+	require.NoError(t, err)
+	for _, with := range replymail.Programs {
+		id, err := s.ReplyByMail(answered, "Thanks.", with, "maya")
+		require.NoError(t, err)
+		body := s.find(id).Body
+		require.True(t, strings.HasPrefix(body, "Thanks.\n"), with.Name)
+		require.Contains(t, body, "/ocp status", with.Name)
+	}
+	_, err = s.ReplyByMail(1, "Thanks.", replymail.Programs[0], "maya")
+	require.ErrorIs(t, err, errNotFound)
 }

@@ -91,7 +91,7 @@ func write(t *testing.T, c *wire.Client, s *github.Server) {
 		}
 		_, err = c.UpsertCheckRun(ctx, wire.CheckTarget{Installation: in, Repo: github.Repo, Head: pr.HeadSHA, Name: "ocpctl", ExternalKey: "sub_02"}, run)
 		require.NoError(t, err)
-		deployment := chatops.Deployment{Environment: "ocp/pr41-shop", State: "in_progress", Description: state, LogURL: "https://ocpctl.example/c/1"}
+		deployment := chatops.Deployment{Environment: "ocpctl/aws-minimal-test", Task: "ocpctl:pr41-shop", State: "in_progress", Description: state, LogURL: "https://ocpctl.example/c/1"}
 		if state == "completed" {
 			deployment.State, deployment.EnvironmentURL = "success", "https://console.example"
 		}

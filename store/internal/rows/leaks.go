@@ -47,3 +47,16 @@ func (c *Tx) StartRemoval(ctx context.Context, cluster string) error {
 	}
 	return nil
 }
+
+// EndOrphans records of a cluster whose final count has just found nothing that what was last seen of it before is gone. What a later sweep
+// sees of it is told again.
+func (c *Tx) EndOrphans(ctx context.Context, cluster string) error {
+	_, err := c.Exec(ctx, `
+		UPDATE orphans SET state = @gone, state_at = @now, gone_at = @now, state_why = 'the final count of its cluster found nothing', decided_by = '', decided_why = ''
+		WHERE gone_at IS NULL AND last_seen_at <= @now AND (cluster_id = @cluster AND class = @released OR cleanup_cluster = @cluster AND state = @removing)`,
+		pgx.NamedArgs{"cluster": cluster, "now": c.Now, "gone": lifecycle.OrphanGone, "released": lifecycle.ClassReleased, "removing": lifecycle.OrphanRemoving})
+	if err != nil {
+		return fmt.Errorf("record that nothing is left of %s: %w", cluster, err)
+	}
+	return nil
+}

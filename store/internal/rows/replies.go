@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,6 +14,33 @@ import (
 // EffectKind says what an effect changes.
 type EffectKind string
 
+// EffectRemoveDeployments removes the deployments of an environment that only one cluster had. Its content is the environment.
+const EffectRemoveDeployments EffectKind = "remove_deployments"
+
+// EffectGate brings a gate up to date. Its content is the gate's id.
+const EffectGate EffectKind = "gate"
+
+// GateEffect is the effect that brings a gate up to date.
+func GateEffect(gate, cause string, installation int64, repo string) Effect {
+	return Effect{Cause: "gate:" + gate + ":" + cause, Kind: EffectGate, Installation: installation, Repo: repo, Content: gate}
+}
+
+// AskGatesOn asks for the gates on some commits to be brought up to date.
+func (c *Tx) AskGatesOn(ctx context.Context, repo string, heads []string, cause string) error {
+	list, err := pg.All[struct {
+		ID           string
+		Installation int64
+	}](ctx, c, `UPDATE gates SET asked_at = $3 WHERE repo = $1 AND head = ANY ($2) RETURNING id, installation`, repo, heads, c.Now)
+	if err != nil {
+		return fmt.Errorf("ask for the gates of %s: %w", repo, err)
+	}
+	var effects []Effect
+	for _, g := range list {
+		effects = append(effects, GateEffect(g.ID, cause, g.Installation, repo))
+	}
+	return c.SaveEffects(ctx, effects)
+}
+
 // Effect is one change on GitHub apart from a cluster's subscribers. It is made once for its cause.
 type Effect struct {
 	ID           string // filled by the store
@@ -20,9 +48,10 @@ type Effect struct {
 	Kind         EffectKind
 	Installation int64
 	Repo         string
-	Number       int    // of the pull request; 0: of the repository itself
-	Target       int64  // of EffectReact: the comment's id
-	Content      string // the reaction (eyes, +1, confused), the label, or the head's SHA
+	Number       int       // of the pull request; 0: of the repository itself
+	Target       int64     // of EffectReact: the comment's id
+	Content      string    // the reaction (eyes, +1, confused), the label, or the head's SHA
+	CreatedAt    time.Time // filled by the store
 }
 
 func (c *Tx) SaveEffects(ctx context.Context, effects []Effect) error {

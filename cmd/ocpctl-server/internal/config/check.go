@@ -94,18 +94,14 @@ func (c Config) checkAddresses(r Roles) []error {
 		}
 	}
 	if p := c.Listen.Probes; p != "" {
-		if _, port, err := net.SplitHostPort(p); err != nil || port == "" || p == c.Listen.Public || p == c.Listen.Private {
+		if _, port, err := net.SplitHostPort(p); err != nil || port == "" || p == c.Listen.Public || p == c.Listen.Private || p == c.Listen.Runners {
 			bad = append(bad, fmt.Errorf("listen.probes is %q; give a host:port that no other listener has, or omit it", p))
 		}
 	}
+	bad = append(bad, c.Listen.checkRunners(r)...)
 	if c.Listen.Public == c.Listen.Private && !strings.HasSuffix(c.Listen.Public, ":0") {
 		bad = append(bad, fmt.Errorf("listen.public and listen.private are both %s; the private listener must not be reachable at the public address",
 			c.Listen.Public))
-	}
-	if p := c.Listen.Probes; p != "" {
-		if _, port, err := net.SplitHostPort(p); err != nil || port == "" || p == c.Listen.Public || p == c.Listen.Private {
-			bad = append(bad, fmt.Errorf("listen.probes is %q; give a host:port that no other listener has, or omit it", p))
-		}
 	}
 	bad = append(bad, checkNetworks("listen.trusted_proxies", c.Listen.TrustedProxies)...)
 	for _, a := range []struct{ field, url string }{

@@ -81,6 +81,9 @@ func (c Config) checkSession() []error {
 	case ref != "" && ref == c.Runner.StatusKeyRef:
 		bad = append(bad, fmt.Errorf("session.key_ref is runner.status_key_ref; use a separate key, so that each can be replaced independently"))
 	}
+	if ref := c.Metrics.TokenRef; ref != "" && !isRef(ref) {
+		bad = append(bad, fmt.Errorf("metrics.token_ref is not a reference; give a reference (%s) to a token for Prometheus, or omit it", secret.References))
+	}
 	if l := c.Session.Life; l < shortestSession || l > longestSession {
 		bad = append(bad, fmt.Errorf("session.life is %s; give %s to %s", l, shortestSession, longestSession))
 	}

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"regexp"
 	"slices"
 
@@ -82,4 +84,21 @@ func (r Runner) Environment() (env []string) {
 		env = append(env, key+"="+r.Env[key])
 	}
 	return env
+}
+
+// checkRunners checks the listener for runners.
+func (l Listen) checkRunners(r Roles) (bad []error) {
+	if l.Runners == "" {
+		if l.RunnersCertFile != "" || l.RunnersKeyFile != "" {
+			bad = append(bad, errors.New("listen.runners_cert_file or listen.runners_key_file is set without listen.runners; give listen.runners a host:port, or omit them"))
+		}
+		return bad
+	}
+	if _, port, err := net.SplitHostPort(l.Runners); r.Has(APIRole) && (err != nil || port == "" || l.Runners == l.Public || l.Runners == l.Private) {
+		bad = append(bad, fmt.Errorf("listen.runners is %q; give a host:port that no other listener has, or omit it", l.Runners))
+	}
+	if r.Has(APIRole) && (l.RunnersCertFile == "" || l.RunnersKeyFile == "") {
+		bad = append(bad, errors.New("listen.runners needs listen.runners_cert_file and listen.runners_key_file: give the files (PEM) of the certificate and its key"))
+	}
+	return bad
 }

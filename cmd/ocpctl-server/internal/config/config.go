@@ -36,6 +36,7 @@ type Config struct {
 	SAML         SAML          `yaml:"saml"`         // sign-in to the pages
 	AWS          AWS           `yaml:"aws"`          // sign-in with AWS identities
 	Session      Session       `yaml:"session"`      // people's sessions
+	Metrics      Metrics       `yaml:"metrics"`      // who reads which
 	Artifacts    Artifacts     `yaml:"artifacts"`    // the bucket for installer state
 	Runner       Runner        `yaml:"runner"`       // how runners are started, and what they get
 	Bill         Bill          `yaml:"bill"`         // what the cloud billed
@@ -52,7 +53,11 @@ type Config struct {
 type Listen struct {
 	Public  string `yaml:"public"`  // webhooks only
 	Private string `yaml:"private"` // API, Status API, pages, metrics
+	Runners string `yaml:"runners"` // only the Status API, with TLS; empty: none
 	Probes  string `yaml:"probes"`  // only /healthz, /readyz and the process's metrics; empty: none
+
+	RunnersCertFile string `yaml:"runners_cert_file"` // certificates (PEM) of listen.runners, its own first
+	RunnersKeyFile  string `yaml:"runners_key_file"`  // the key (PEM) of its certificate
 
 	DrainDelay time.Duration `yaml:"drain_delay"` // between "not ready" and the end of the listeners
 
@@ -179,6 +184,11 @@ type Session struct {
 	NotBefore string        `yaml:"not_before"` // earlier sessions have ended
 }
 
+// Metrics configures who reads metrics with names of teams and profiles.
+type Metrics struct {
+	TokenRef string `yaml:"token_ref"` // bearer token; empty: nobody
+}
+
 type Artifacts struct {
 	Bucket        string `yaml:"bucket"`          // its name
 	KMSKey        string `yaml:"kms_key"`         // key for what teardowns need; empty: the bucket's default
@@ -197,6 +207,8 @@ type Runner struct {
 	WorkDir       string              `yaml:"work_dir"`              // holds one directory per attempt
 	Env           map[string]string   `yaml:"env"`                   // added to the environment variables that runners get from the server
 	StatusURL     string              `yaml:"status_url"`            // URL of the Status API for runners
+	StatusCAFile  string              `yaml:"status_ca_file"`        // CA certificates (PEM) with which runners verify it; empty: the runner's machine's
+	StatusPlain   bool                `yaml:"status_plain_http"`     // status_url may be http on another machine
 	StatusKeyRef  string              `yaml:"status_key_ref"`        // Ed25519 private key, PKCS#8 PEM
 	PullSecretRef string              `yaml:"pull_secret_ref"`       // reference to the pull secret, which runners resolve
 	CloudCredsRef string              `yaml:"cloud_credentials_ref"` // the keys for AWS as JSON; empty: clouds.aws.credentials_ref

@@ -234,6 +234,28 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 	}
 }
 
+func TestRunnersCallTheServerAndTheBucketWithTLS(t *testing.T) {
+	const address = "status_url: https://ocpctl.example.com"
+	require.Contains(t, sound, address)
+	for name, c := range map[string]struct{ runner, want string }{
+		"an address without TLS":    {"status_url: http://ocpctl.example.com", "runner.status_url is http://ocpctl.example.com; outside the demo give an https:// address"},
+		"one that a person allowed": {"status_url: http://ocpctl.example.com\n  status_plain_http: true", ""},
+		"one on this machine":       {"status_url: http://127.0.0.1:8080", ""},
+		"a bucket without TLS":      {address + "\n  env: {AWS_ENDPOINT_URL_S3: 'http://minio.example.com'}", "runner.env.AWS_ENDPOINT_URL_S3 is http://minio.example.com; outside the demo give an https:// address"},
+		"a bucket of one's own":     {address + "\n  env: {AWS_ENDPOINT_URL_S3: 'https://minio.example.com'}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noStandIns(t)
+			_, err := load(t, everything, strings.Replace(sound, address, c.runner, 1))
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
 func TestTheReserveReachesTheWireAsItIsGiven(t *testing.T) {
 	for text, want := range map[string]int{"": 20, "reserve_percent: 0": -1, "reserve_percent: 35": 35} {
 		noStandIns(t)

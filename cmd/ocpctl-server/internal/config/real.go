@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -50,6 +51,10 @@ func (c Config) checkReal() []error {
 	if c.UIURL != "" && !isURL(c.UIURL, "https") {
 		bad = append(bad, fmt.Errorf("ui_url is %s; outside the demo give an https:// address: sessions and tokens are sent to it", c.UIURL))
 	}
+	if s := c.Runner.StatusURL; s != "" && !isURL(s, "https") && !standIn(s) && !c.Runner.StatusPlain {
+		bad = append(bad, fmt.Errorf("runner.status_url is %s; outside the demo give an https:// address, such as that of listen.runners: runners send their tokens there and get credentials of the bucket. "+
+			"If nobody else reads the network between, set runner.status_plain_http: true", maskedURL(s)))
+	}
 	for _, e := range c.endpoints() {
 		switch {
 		case standIn(e.url):
@@ -67,7 +72,7 @@ func (c Config) checkReal() []error {
 type endpoint struct{ name, url string }
 
 // endpoints returns the addresses that the server calls or trusts: GitHub's, Slack's, the identity providers', those of Kubernetes
-// clusters with Tekton, and any that the AWS SDK was configured with.
+// clusters with Tekton, and any that the AWS SDK or the runners' clients were configured with.
 func (c Config) endpoints() []endpoint {
 	list := []endpoint{{"github.api_url", c.GitHub.APIURL}, {"slack.api_url", c.Slack.APIURL}}
 	for i, issuer := range c.OIDC {
@@ -87,6 +92,12 @@ func (c Config) endpoints() []endpoint {
 	for _, pair := range env { // AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_EC2 …
 		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "AWS_ENDPOINT_URL") && value != "" {
 			list = append(list, endpoint{name, value})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Runner.Env)) {
+		value := c.Runner.Env[name]
+		if value != "" && (strings.HasPrefix(name, "AWS_ENDPOINT_URL") || strings.HasPrefix(name, "IBMCLOUD_") && strings.HasSuffix(name, "_ENDPOINT")) {
+			list = append(list, endpoint{"runner.env." + name, value})
 		}
 	}
 	return list

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
@@ -37,19 +38,12 @@ func (d *doctor) identity(ctx context.Context, f *findings) {
 
 // issuer reads an issuer's discovery document, which must name the issuer exactly.
 func (d *doctor) issuer(ctx context.Context, f *findings, check, issuer, caFile string) {
-	client := *d.http
-	if caFile != "" {
-		raw, err := os.ReadFile(caFile)
-		pool := x509.NewCertPool()
-		if err != nil || !pool.AppendCertsFromPEM(raw) {
-			f.fail(check, "Give a file with CA certificates (PEM) that this process can read.", "%s.ca_file: %s has no certificate (%v)", check, caFile, err)
-			return
-		}
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.TLSClientConfig.RootCAs = pool
-		client.Transport = transport
+	client, err := d.trusting(caFile)
+	if err != nil {
+		f.fail(check, "Give a file with CA certificates (PEM) that this process can read.", "%s.ca_file: %s", check, err)
+		return
 	}
-	found, err := discovered(ctx, &client, issuer)
+	found, err := discovered(ctx, client, issuer)
 	switch {
 	case err != nil:
 		f.fail(check, "Check the address, and that this machine reaches it and trusts its certificate ("+check+".ca_file).", "read %s's discovery document: %s", issuer, err)
@@ -58,6 +52,22 @@ func (d *doctor) issuer(ctx context.Context, f *findings, check, issuer, caFile 
 	default:
 		f.ok(check, "%s answers", issuer)
 	}
+}
+
+// trusting returns a client that trusts the CA certificates of a file; without a file those of the machine.
+func (d *doctor) trusting(caFile string) (*http.Client, error) {
+	if caFile == "" {
+		return d.http, nil
+	}
+	raw, err := os.ReadFile(caFile)
+	pool := x509.NewCertPool()
+	if err != nil || !pool.AppendCertsFromPEM(raw) {
+		return nil, fmt.Errorf("%s has no certificate (%v)", caFile, err)
+	}
+	client, transport := *d.http, http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	client.Transport = transport
+	return &client, nil
 }
 
 // discovered returns the issuer that a discovery document names. https://openid.net/specs/openid-connect-discovery-1_0.html

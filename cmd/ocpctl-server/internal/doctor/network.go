@@ -24,11 +24,15 @@ const (
 
 // get calls an address and discards the body.
 func (d *doctor) get(ctx context.Context, address string) (*http.Response, error) {
+	return getWith(ctx, d.http, address)
+}
+
+func getWith(ctx context.Context, client *http.Client, address string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := d.http.Do(r)
+	answer, err := client.Do(r)
 	if err != nil {
 		return nil, err
 	}

@@ -21,16 +21,24 @@ func (d *doctor) runner(ctx context.Context, f *findings) {
 		d.workDir(f)
 	}
 	address := strings.TrimSuffix(d.Settings.Runner.StatusURL, "/")
-	answer, err := d.get(ctx, address+"/healthz")
+	client, err := d.trusting(d.Settings.Runner.StatusCAFile)
+	if err != nil {
+		f.fail("status-url", "Give a file with CA certificates (PEM) that this process can read.", "runner.status_ca_file: %s", err)
+		return
+	}
+	answer, err := getWith(ctx, client, address+"/healthz")
 	switch {
 	case err != nil:
-		f.fail("status-url", "Start a server with the role api, and check that runner.status_url ("+d.Settings.Origin("runner.status_url")+") leads to its private listener.",
+		f.fail("status-url", "Start a server with the role api, and check that runner.status_url ("+d.Settings.Origin("runner.status_url")+") leads to its listener for runners, and that runner.status_ca_file has the CA of its certificate.",
 			"%s", err)
 	case answer.StatusCode != http.StatusOK:
-		f.fail("status-url", "Correct runner.status_url ("+d.Settings.Origin("runner.status_url")+"): it must lead to the private listener.",
+		f.fail("status-url", "Correct runner.status_url ("+d.Settings.Origin("runner.status_url")+"): it must lead to the listener for runners.",
 			"%s/healthz answers %s", address, answer.Status)
 	default:
 		f.ok("status-url", "%s leads to a server", address)
+		if answer.TLS != nil && len(answer.TLS.PeerCertificates) > 0 {
+			d.expiry(f, "status-certificate", "runner.status_url", answer.TLS.PeerCertificates[0])
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ func (d *doctor) secrets(ctx context.Context, f *findings) {
 		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner},
 		{"session.key_ref", c.Session.KeyRef, api},
 		{"saml.key_ref", c.SAML.KeyRef, api},
+		{"metrics.token_ref", c.Metrics.TokenRef, api},
 		{"github.private_key_ref", c.GitHub.PrivateKeyRef, worker},
 		{"slack.bot_token_ref", c.Slack.BotTokenRef, worker},
 	} {

@@ -30,7 +30,7 @@ type Options struct {
 type API struct {
 	*client.Client
 	Context  Context
-	discover func(context.Context) (discovery, error)
+	discover func(context.Context) (Release, error)
 }
 
 // Open prepares a connection; nothing is sent yet.
@@ -52,16 +52,14 @@ func Open(c Context, o Options) (*API, error) {
 	keep := &keeper{now: o.Now}
 	switch c.Auth {
 	case given:
-		keep.get = fromEnvironment(o.Env)
+		// Whoever set the variable may not have chosen the server, so that no other setting can allow a token for another one.
+		keep.get = madeFor(c.Server, "", fromEnvironment(o.Env))
 	case TokenFile:
-		keep.get = fromFile(c.TokenFile)
+		keep.get = madeFor(c.Server, c.Audience, fromFile(c.TokenFile))
 	case TokenCommand:
-		keep.get = fromCommand(c.TokenCommand, o.Stderr)
+		keep.get = madeFor(c.Server, c.Audience, fromCommand(c.TokenCommand, o.Stderr))
 	case GitHub:
-		audience := func(ctx context.Context) (string, error) {
-			return c.githubAudience(ctx, o.Env("GITHUB_SERVER_URL"), asks.get)
-		}
-		keep.get = fromGitHub(audience, o.Env, anonymous)
+		keep.get = fromGitHub(c.audience(), o.Env, anonymous)
 	case AWS:
 		keep.get = fromAWS(c, open)
 	default:
@@ -89,8 +87,8 @@ func tidy(_ context.Context, r *http.Request) error {
 	return nil
 }
 
-// audience returns whom an AWS proof is for. The server is not asked, because an impostor could pass the proof on to the server that
-// it names.
+// audience returns the server for which a proof is made. The server is not asked, because an impostor could pass the proof on to the
+// server that it names.
 func (c Context) audience() string { return first(c.Audience, c.Server) }
 
 // transport is HTTP's own with time limits, for a server that accepts a connection and never responds.

@@ -73,34 +73,15 @@ func TestEachWayToSignInBringsItsToken(t *testing.T) {
 	}
 }
 
-func TestTheServerSaysForWhomATokenOfGitHubActionsIs(t *testing.T) {
-	const (
-		github    = `{"issuer": "https://token.actions.githubusercontent.com", "audiences": ["%s"]}`
-		slug      = `{"issuer": "https://token.actions.githubusercontent.com/acme", "audiences": ["%s"]}`
-		server    = `{"issuer": "https://github.acme.example/_services/token", "audiences": ["%s"]}`
-		residency = `{"issuer": "https://token.actions.acme.ghe.com", "audiences": ["%s"]}`
-		cluster   = `{"issuer": "https://oidc.example.com", "audiences": ["%s"]}`
-	)
-	for name, c := range map[string]struct {
-		said, context string // said: %s is the server's own address
-		site          string // the GitHub of the job
-		want          string
-		refused       string
-	}{
-		"its own address":                  {said: fmt.Sprintf(github, "%s"), want: "%s"},
-		"GitHub's among others":            {said: fmt.Sprintf(cluster, "ocpctl-ci") + "," + fmt.Sprintf(github, "ocpctl"), want: "ocpctl"},
-		"an enterprise's own issuer":       {said: fmt.Sprintf(slug, "ocpctl"), site: "https://github.com", want: "ocpctl"},
-		"the first GitHub, of two":         {said: fmt.Sprintf(github, "ocpctl") + "," + fmt.Sprintf(server, "ocpctl-ghes"), site: "https://github.com", want: "ocpctl"},
-		"the second GitHub, of two":        {said: fmt.Sprintf(github, "ocpctl") + "," + fmt.Sprintf(server, "ocpctl-ghes"), site: "https://github.acme.example/", want: "ocpctl-ghes"},
-		"data residency":                   {said: fmt.Sprintf(github, "ocpctl") + "," + fmt.Sprintf(residency, "ocpctl-eu"), site: "https://acme.ghe.com", want: "ocpctl-eu"},
-		"only another GitHub":              {said: fmt.Sprintf(github, "ocpctl"), site: "https://github.acme.example", refused: "does not publish the audience"},
-		"the only one of a stand-in":       {said: fmt.Sprintf(cluster, "ocpctl"), want: "ocpctl"},
-		"nothing":                          {said: "", want: "%s"},
-		"one that a person said":           {said: fmt.Sprintf(github, "sts.amazonaws.com"), context: "vault", want: "vault"},
-		"somebody else's":                  {said: fmt.Sprintf(github, "sts.amazonaws.com"), refused: `asks for a token with the audience "sts.amazonaws.com"`},
-		"another server":                   {said: fmt.Sprintf(github, "https://other.example.com"), refused: "--audience https://other.example.com"},
-		"what only begins like one of us":  {said: fmt.Sprintf(github, "ocpctlx"), refused: "nor an ocpctl audience"},
-		"different ones and none GitHub's": {said: fmt.Sprintf(cluster, "ocpctl-a") + "," + fmt.Sprintf(cluster, "ocpctl-b"), refused: "does not publish the audience"},
+func TestAServerCannotChooseForWhomATokenOfGitHubActionsIs(t *testing.T) {
+	for name, c := range map[string]struct{ published, context, want string }{
+		"nothing is published":       {published: "", want: "%s"},
+		"its own address":            {published: "%s", want: "%s"},
+		"another server's address":   {published: "https://ocpctl.example.com", want: "%s"},
+		"an audience of ocpctl":      {published: "ocpctl", want: "%s"},
+		"an audience of AWS":         {published: "sts.amazonaws.com", want: "%s"},
+		"a person set another one":   {published: "sts.amazonaws.com", context: "ocpctl-ci", want: "ocpctl-ci"},
+		"a person set the same name": {published: "ocpctl", context: "ocpctl", want: "ocpctl"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
@@ -112,23 +93,70 @@ func TestTheServerSaysForWhomATokenOfGitHubActionsIs(t *testing.T) {
 			var server *httptest.Server
 			server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/.well-known/ocpctl" {
-					require.Empty(t, r.Header.Get("Authorization"))
-					fmt.Fprintf(w, `{"issuers": [%s]}`, strings.ReplaceAll(c.said, "%s", server.URL))
+					published := strings.ReplaceAll(c.published, "%s", server.URL)
+					fmt.Fprintf(w, `{"issuers": [{"issuer": "https://token.actions.githubusercontent.com", "audiences": [%q]}]}`, published)
 					return
 				}
 				fmt.Fprint(w, `{"id": "x"}`)
 			}))
 			t.Cleanup(server.Close)
 			api, _ := dial(t, connect.Context{Server: server.URL, Auth: connect.GitHub, Audience: c.context},
-				map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": actions.URL, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "request-token", "GITHUB_SERVER_URL": c.site})
-			err := me(api)
-			if c.refused != "" {
-				require.ErrorContains(t, err, c.refused)
-				require.Empty(t, asked, "no token is fetched")
-				return
-			}
+				map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": actions.URL, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "request-token"})
+			_, err := api.Release(t.Context())
 			require.NoError(t, err)
+			require.NoError(t, me(api))
 			require.Equal(t, []string{strings.ReplaceAll(c.want, "%s", server.URL)}, asked)
+		})
+	}
+}
+
+func TestATokenForAnotherServerIsNotSent(t *testing.T) {
+	const elsewhere = "https://ocpctl.example.com"
+	for name, c := range map[string]struct {
+		audience string // JSON; %s is the server's own address
+		context  string
+		refused  bool
+	}{
+		"its own address":                       {audience: `"%s"`},
+		"its own address with a slash":          {audience: `["%s/"]`},
+		"another server":                        {audience: `"https://ocpctl.example.com"`, refused: true},
+		"another server, in a list":             {audience: `["https://ocpctl.example.com"]`, refused: true},
+		"Kubernetes itself":                     {audience: `["https://kubernetes.default.svc"]`, refused: true},
+		"this server and another one":           {audience: `["https://ocpctl.example.com", "%s"]`},
+		"a name":                                {audience: `"ocpctl"`},
+		"none":                                  {audience: `null`},
+		"another address that a person allowed": {audience: `"https://ocpctl.example.com"`, context: elsewhere},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sent []string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				sent = append(sent, r.Header.Get("Authorization"))
+				fmt.Fprint(w, `{"id": "x"}`)
+			}))
+			t.Cleanup(server.Close)
+			claims := fmt.Sprintf(`{"aud": %s}`, strings.ReplaceAll(c.audience, "%s", server.URL))
+			jwt := "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
+			chosen, err := connect.Choose(connect.Config{}, connect.Wanted{Server: server.URL}, func(name string) string { return map[string]string{"OCPCTL_TOKEN": jwt}[name] })
+			require.NoError(t, err)
+			chosen.Audience = c.context
+			file := tokenFile(t, server.URL, jwt)
+			file.Audience = c.context
+			for way, with := range map[string]connect.Context{
+				"environment": chosen, "file": file,
+				"command": {Server: server.URL, Auth: connect.TokenCommand, TokenCommand: "echo " + jwt, Audience: c.context},
+			} {
+				sent = nil
+				api, _ := dial(t, with, map[string]string{"OCPCTL_TOKEN": jwt})
+				err := me(api)
+				if c.refused || c.context != "" && way == "environment" {
+					require.ErrorContains(t, err, "the token is for https://", way)
+					require.Equal(t, exit.Denied, exit.CodeOf(err))
+					require.Empty(t, sent, way)
+					continue
+				}
+				require.NoError(t, err, way)
+				require.Equal(t, []string{"Bearer " + jwt}, sent, way)
+			}
 		})
 	}
 }

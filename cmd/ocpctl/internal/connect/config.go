@@ -43,7 +43,7 @@ type Context struct {
 	Name         string `yaml:"-"` // in the file; empty: it is not from there
 	Server       string `yaml:"server"`
 	Auth         Method `yaml:"auth"`
-	Audience     string `yaml:"audience,omitempty"`     // audience of a proof; empty: the server's URL, for github what the server publishes
+	Audience     string `yaml:"audience,omitempty"`     // audience of a proof or token; empty: the server's URL
 	TokenFile    string `yaml:"tokenFile,omitempty"`    // for token-file
 	TokenCommand string `yaml:"tokenCommand,omitempty"` // for token-command: a line for sh
 	AWSProfile   string `yaml:"awsProfile,omitempty"`   // for aws; empty: the SDK's default

@@ -11,17 +11,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 )
 
-// discoveryPath is where a server publishes its version and which tokens it accepts.
+// discoveryPath is where a server publishes its version. It also publishes which tokens it accepts, which is not read: a false server
+// could ask for a token for another one.
 const discoveryPath = "/.well-known/ocpctl"
-
-// discovery is the document at that path.
-type discovery struct {
-	Release
-	Issuers []struct {
-		Issuer    string   `json:"issuer"`
-		Audiences []string `json:"audiences"`
-	} `json:"issuers"`
-}
 
 // Release is what a server says about its own version. Both are empty for a server from before they were published.
 type Release struct {
@@ -34,11 +26,11 @@ type discoverer struct {
 	server string
 	send   *retrier
 	mu     sync.Mutex
-	said   *discovery
+	said   *Release
 }
 
 // get returns the document. An older server answers 404, and the document is empty.
-func (d *discoverer) get(ctx context.Context) (discovery, error) {
+func (d *discoverer) get(ctx context.Context) (Release, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.said != nil {
@@ -46,14 +38,14 @@ func (d *discoverer) get(ctx context.Context) (discovery, error) {
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.server+discoveryPath, nil)
 	if err != nil {
-		return discovery{}, err
+		return Release{}, err
 	}
 	res, err := d.send.Do(r)
 	if err != nil {
-		return discovery{}, fmt.Errorf("ask the server what it accepts: %w", err)
+		return Release{}, fmt.Errorf("ask the server what it accepts: %w", err)
 	}
 	defer res.Body.Close()
-	var said discovery
+	var said Release
 	switch res.StatusCode {
 	case http.StatusNotFound:
 	case http.StatusOK:
@@ -69,8 +61,7 @@ func (d *discoverer) get(ctx context.Context) (discovery, error) {
 
 // Release asks the server for its version, without signing in.
 func (a *API) Release(ctx context.Context) (Release, error) {
-	said, err := a.discover(ctx)
-	return said.Release, err
+	return a.discover(ctx)
 }
 
 // WorksWith returns what to do if a client of this version and the server cannot be expected to understand each other. Builds that are

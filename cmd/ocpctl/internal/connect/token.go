@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,18 +69,56 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 
 // expiry reads when a JWT expires; zero if it is not a JWT. The value only determines when to get a new token.
 func expiry(jwt string) time.Time {
-	parts := strings.Split(jwt, ".")
-	if len(parts) != 3 {
-		return time.Time{}
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(parts[1])
 	var claims struct {
 		Exp float64 `json:"exp"`
 	}
-	if err != nil || json.Unmarshal(raw, &claims) != nil || claims.Exp <= 0 {
+	if !readClaims(jwt, &claims) || claims.Exp <= 0 {
 		return time.Time{}
 	}
 	return time.Unix(int64(claims.Exp), 0)
+}
+
+// readClaims reads the claims of a JWT without verifying it, and reports whether it is one.
+func readClaims(jwt string, into any) bool {
+	parts := strings.Split(jwt, ".")
+	if len(parts) != 3 {
+		return false
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(parts[1])
+	return err == nil && json.Unmarshal(raw, into) == nil
+}
+
+// madeFor returns tokens of a source that may be sent to a server. A JWT whose audiences are addresses of other servers is refused: this
+// server could use it there. An audience that is no address is a name on which its issuer and the server agreed.
+func madeFor(server, audience string, get source) source {
+	return func(ctx context.Context) (token, error) {
+		got, err := get(ctx)
+		if err != nil {
+			return token{}, err
+		}
+		var claims struct {
+			Audiences audiences `json:"aud"`
+		}
+		if !readClaims(got.text, &claims) || len(claims.Audiences) == 0 || slices.ContainsFunc(claims.Audiences, func(a string) bool {
+			return same(a, server) || a == audience || !strings.Contains(a, "://")
+		}) {
+			return got, nil
+		}
+		return token{}, exit.With(exit.Denied, fmt.Errorf("the token is for %s, so it was not sent to %s. Use a token that was issued for this server, or check the address in "+
+			"--server or OCPCTL_SERVER", strings.Join(claims.Audiences, " and "), server))
+	}
+}
+
+// audiences are a JWT's, which may be one text.
+type audiences []string
+
+func (a *audiences) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*a = audiences{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(a))
 }
 
 // fromText parses a token from a text.
@@ -165,8 +204,8 @@ func fromFork(env func(string) string) bool {
 	return repo != nil && repo.FullName != "" && !strings.EqualFold(repo.FullName, env("GITHUB_REPOSITORY"))
 }
 
-// fromGitHub requests the job's own token from GitHub Actions, for the audience that the function returns.
-func fromGitHub(audience func(context.Context) (string, error), env func(string) string, send *retrier) source {
+// fromGitHub requests the job's own token for an audience from GitHub Actions.
+func fromGitHub(audience string, env func(string) string, send *retrier) source {
 	return func(ctx context.Context) (token, error) {
 		address, secret := env("ACTIONS_ID_TOKEN_REQUEST_URL"), env("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 		if address == "" || secret == "" {
@@ -176,12 +215,8 @@ func fromGitHub(audience func(context.Context) (string, error), env func(string)
 		if err != nil {
 			return token{}, errors.New("ACTIONS_ID_TOKEN_REQUEST_URL is not a valid address")
 		}
-		whom, err := audience(ctx)
-		if err != nil {
-			return token{}, err
-		}
 		query := u.Query()
-		query.Set("audience", whom)
+		query.Set("audience", audience)
 		u.RawQuery = query.Encode()
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 		if err != nil {

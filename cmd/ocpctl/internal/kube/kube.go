@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -33,7 +35,8 @@ func Write(path string, raw []byte) error { return connect.WriteFile(path, raw) 
 func lists() []string { return []string{"clusters", "users", "contexts"} }
 
 // Merge adds a cluster's kubeconfig to a file, as the context with this name, and makes it the current one if asked to. Entries with
-// that name are replaced; everything else, including comments, stays as it is.
+// that name are replaced if an earlier Merge wrote them. If somebody else did, nothing is changed and the error names them. Everything
+// else, including comments, stays as it is.
 func Merge(path, name string, added []byte, use bool) error {
 	own, err := rename(added, name)
 	if err != nil {
@@ -52,6 +55,10 @@ func Merge(path, name string, added []byte, use bool) error {
 		return err
 	}
 	root := doc.Content[0]
+	if foreign := foreignEntries(root, name); len(foreign) > 0 {
+		return fmt.Errorf("%s already has the %s %s, which ocpctl did not write; nothing was changed. Rename or delete it, or write the kubeconfig to a file of its own with -f",
+			path, strings.Join(foreign, " and the "), name)
+	}
 	for _, list := range lists() {
 		into := member(root, list)
 		if into == nil || into.Kind != yaml.SequenceNode {
@@ -86,14 +93,52 @@ func rename(raw []byte, name string) (*yaml.Node, error) {
 			return nil, fmt.Errorf("read the cluster's kubeconfig: it must have exactly one entry in %s to be merged; write it to a separate file with -f", list)
 		}
 		set(all.Content[0], "name", text(name))
+		what := strings.TrimSuffix(list, "s")
+		content := member(all.Content[0], what)
+		if content == nil || content.Kind != yaml.MappingNode {
+			return nil, fmt.Errorf("read the cluster's kubeconfig: its %s is empty", what)
+		}
+		mark(content)
 	}
 	context := member(member(root, "contexts").Content[0], "context")
-	if context == nil || context.Kind != yaml.MappingNode {
-		return nil, errors.New("read the cluster's kubeconfig: its context is empty")
-	}
 	set(context, "cluster", text(name))
 	set(context, "user", text(name))
 	return root, nil
+}
+
+// extension marks what Merge wrote. Kubernetes' own programs keep the extensions of clusters, users and contexts when they change the file.
+// https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/#NamedExtension
+const extension = "ocpctl.io/merged"
+
+// mark adds the extension to the content of an entry.
+func mark(content *yaml.Node) {
+	entry := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	set(entry, "name", text(extension))
+	set(entry, "extension", &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle})
+	set(content, "extensions", &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{entry}})
+}
+
+// isMarked reports whether the content of an entry has the extension.
+func isMarked(content *yaml.Node) bool {
+	extensions := member(content, "extensions")
+	return extensions != nil && slices.ContainsFunc(extensions.Content, func(e *yaml.Node) bool {
+		name := member(e, "name")
+		return name != nil && name.Value == extension
+	})
+}
+
+// foreignEntries returns which of cluster, user and context with this name Merge did not write.
+func foreignEntries(root *yaml.Node, name string) (foreign []string) {
+	for _, list := range lists() {
+		entries, what := member(root, list), strings.TrimSuffix(list, "s")
+		if entries != nil && slices.ContainsFunc(entries.Content, func(e *yaml.Node) bool {
+			n := member(e, "name")
+			return n != nil && n.Value == name && !isMarked(member(e, what))
+		}) {
+			foreign = append(foreign, what)
+		}
+	}
+	return foreign
 }
 
 // load reads a kubeconfig to add to; a missing file is an empty one.

@@ -4,9 +4,11 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
 )
@@ -54,11 +56,11 @@ kind: Config
 clusters:
   - name: work
     cluster: {server: 'https://work.example.com'} # do not touch
-  - {name: smoke, cluster: {server: "https://api.smoke.labs.example.com:6443"}}
+  - {name: smoke, cluster: {server: "https://api.smoke.labs.example.com:6443", extensions: [{name: ocpctl.io/merged, extension: {}}]}}
 contexts:
-  - {name: smoke, context: {cluster: smoke, user: smoke, namespace: default}}
+  - {name: smoke, context: {cluster: smoke, user: smoke, namespace: default, extensions: [{name: ocpctl.io/merged, extension: {}}]}}
 users:
-  - {name: smoke, user: {token: not-a-token}}
+  - {name: smoke, user: {token: not-a-token, extensions: [{name: ocpctl.io/merged, extension: {}}]}}
 current-context: work
 `
 	require.Equal(t, want, read(t, path))
@@ -87,8 +89,13 @@ func TestWhatCannotBeMergedChangesNothing(t *testing.T) {
 		"a file that is no YAML":         {"a: [", added, "nothing was changed"},
 		"a file that is no kubeconfig":   {"- a", added, "it is not a kubeconfig"},
 		"no kubeconfig from the cluster": {own, "nope", "it is not a valid kubeconfig"},
-		"two users from the cluster":     {own, "clusters: [{name: a}]\nusers: [{name: a}, {name: b}]\n", "exactly one entry in users"},
-		"an empty context":               {own, "clusters: [{name: a}]\nusers: [{name: a}]\ncontexts: [{name: a}]\n", "its context is empty"},
+		"two users from the cluster":     {own, "clusters: [{name: a, cluster: {}}]\nusers: [{name: a}, {name: b}]\n", "exactly one entry in users"},
+		"an empty context":               {own, "clusters: [{name: a, cluster: {}}]\nusers: [{name: a, user: {}}]\ncontexts: [{name: a}]\n", "its context is empty"},
+		"a person's context":             {"contexts: [{name: x, context: {cluster: work, user: me}}]\n", added, "already has the context x, which ocpctl did not write"},
+		"a person's cluster and user":    {"clusters: [{name: x, cluster: {}}]\nusers: [{name: x, user: {token: mine}}]\n", added, "already has the cluster and the user x"},
+		"an entry without content":       {"users: [{name: x}]\n", added, "already has the user x"},
+		"a second entry with the name":   {"users: [{name: x, user: {extensions: [{name: ocpctl.io/merged}]}}, {name: x, user: {token: mine}}]\n", added, "already has the user x"},
+		"an extension of somebody else":  {"users: [{name: x, user: {extensions: [{name: cluster_info}]}}]\n", added, "already has the user x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "config")
@@ -100,6 +107,20 @@ func TestWhatCannotBeMergedChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.WriteFile(path+".lock", nil, 0o600))
 	require.ErrorContains(t, kube.Merge(path, "x", []byte(added), true), "delete "+path+".lock")
+}
+
+func TestWhatAMergeWroteIsReplacedAlsoAfterKubectlRewroteTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, kube.Merge(path, "smoke", []byte(added), false))
+	config, err := clientcmd.LoadFromFile(path)
+	require.NoError(t, err)
+	config.Contexts["smoke"].Namespace = "mine"
+	require.NoError(t, clientcmd.WriteToFile(*config, path))
+	require.NoError(t, kube.Merge(path, "smoke", []byte(strings.Replace(added, "not-a-token", "the-next-one", 1)), false))
+	config, err = clientcmd.LoadFromFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "the-next-one", config.AuthInfos["smoke"].Token)
+	require.Len(t, config.AuthInfos, 1)
 }
 
 func TestAPrivateFolderGoesAway(t *testing.T) {

@@ -10,6 +10,7 @@
 - {name: statusKey, field: runner.status_key_ref, roles: [api, worker]}
 - {name: sessionKey, field: session.key_ref, roles: [api]}
 - {name: samlKey, field: saml.key_ref, roles: [api]}
+- {name: metricsToken, field: metrics.token_ref, roles: [api]}
 {{- end -}}
 
 {{/* Those that are mounted: also the Secret and the key of each, as a list below "mounted". */}}
@@ -53,10 +54,13 @@
 {{- dict "mounts" $mounts | toYaml -}}
 {{- end -}}
 
-{{- define "ocpctl.privateURL" -}}
-{{- $port := .Values.private.service.port -}}
-{{- printf "http://%s-private.%s.svc" (include "ocpctl.fullname" .) .Release.Namespace -}}
-{{- if ne (int $port) 80 }}:{{ $port }}{{ end -}}
+{{- define "ocpctl.runnersHost" -}}
+{{- printf "%s-runners.%s.svc" (include "ocpctl.fullname" .) .Release.Namespace -}}
+{{- end -}}
+
+{{/* The Secret with the certificate of the Service for runners: ca.crt, tls.crt and tls.key. */}}
+{{- define "ocpctl.runnersTLS" -}}
+{{- .Values.runnersTLS.existingSecret | default (printf "%s-runners-tls" (include "ocpctl.fullname" .)) -}}
 {{- end -}}
 
 {{/* What the chart itself knows of the configuration. */}}
@@ -80,7 +84,8 @@ clouds: {ibmcloud: {credentials_ref: "file:{{ .path }}/{{ .key }}"}}
 {{- end }}
 runner:
   dispatch: kubernetes
-  status_url: {{ include "ocpctl.privateURL" . }}
+  status_url: https://{{ include "ocpctl.runnersHost" . }}
+  status_ca_file: /etc/ocpctl/runners/ca.crt
   {{- range (include "ocpctl.runnerSecrets" . | fromYaml).secrets }}
   {{- if hasPrefix "runner." .field }}
   {{ trimPrefix "runner." .field }}: file:{{ .path }}/{{ .key }}
@@ -126,7 +131,7 @@ runner:
 {{- $kubernetes := $config.runner.kubernetes -}}
 {{- $_ := set $kubernetes "mounts" (concat . ($kubernetes.mounts | default list)) -}}
 {{- end -}}
-{{- $listen := dict "public" ":8081" "private" ":8080" "probes" ":8082" -}}
+{{- $listen := dict "public" ":8081" "private" ":8080" "probes" ":8082" "runners" ":8443" "runners_cert_file" "/etc/ocpctl/runners/tls.crt" "runners_key_file" "/etc/ocpctl/runners/tls.key" -}}
 {{- $config = mergeOverwrite $config (dict "listen" $listen) -}}
 {{- include "ocpctl.checkConfig" (dict "root" . "config" $config) -}}
 {{- toYaml $config -}}

@@ -5,6 +5,9 @@
 {{- $roles := .component.roles -}}
 {{- $values := index $root.Values.components $name -}}
 {{- $pods := $root.Values.pods -}}
+{{- $runnersTLS := list -}}
+{{- if has "worker" $roles -}}{{- $runnersTLS = append $runnersTLS (dict "key" "ca.crt" "path" "ca.crt") -}}{{- end -}}
+{{- if has "api" $roles -}}{{- $runnersTLS = concat $runnersTLS (list (dict "key" "tls.crt" "path" "tls.crt") (dict "key" "tls.key" "path" "tls.key")) -}}{{- end -}}
 {{- $secrets := (include "ocpctl.secretSources" . | fromYaml).sources -}}
 serviceAccountName: {{ include "ocpctl.serviceAccount" (dict "root" $root "component" $name) }}
 # Only the role worker calls the Kubernetes API.
@@ -44,6 +47,7 @@ containers:
       {{- end }}
       {{- if has "api" $roles }}
       - {name: private, containerPort: 8080}
+      - {name: runners, containerPort: 8443}
       {{- end }}
       - {name: probes, containerPort: 8082}
     # A start waits for the database's migrations.
@@ -64,6 +68,9 @@ containers:
       {{- if or $root.Values.catalogue.files $root.Values.catalogue.volume }}
       - {name: catalogue, mountPath: /etc/ocpctl/catalogue, readOnly: true}
       {{- end }}
+      {{- if $runnersTLS }}
+      - {name: runners-tls, mountPath: /etc/ocpctl/runners, readOnly: true}
+      {{- end }}
       - {name: tmp, mountPath: /tmp}
       {{- with $pods.extraVolumeMounts }}
       {{- toYaml . | nindent 6 }}
@@ -77,6 +84,10 @@ volumes:
       defaultMode: 0440
       sources:
         {{- toYaml . | nindent 8 }}
+  {{- end }}
+  {{- with $runnersTLS }}
+  - name: runners-tls
+    secret: {secretName: {{ include "ocpctl.runnersTLS" $root }}, defaultMode: 0440, items: {{ toJson . }}}
   {{- end }}
   {{- if $root.Values.catalogue.files }}
   - name: catalogue

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // applyCommands are the commands that apply objects to a cluster and wait for them. The objects are tags in the stand-in AWS; what an
@@ -55,8 +56,11 @@ var builtIn = []string{
 // manifest is a part of an applied object.
 type manifest struct {
 	APIVersion, Kind string
-	Metadata         struct{ Name, Namespace string }
-	Items            []json.RawMessage
+	Metadata         struct {
+		Name, Namespace string
+		Labels          map[string]string
+	}
+	Items []json.RawMessage
 }
 
 func (r *run) apply(ctx context.Context, l *resources.Living, _ []string) error {
@@ -146,6 +150,9 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) err
 		return act.Fail(1, "error: Apply failed with 1 conflict: conflict with %q using %s: .spec", before.Manager, m.APIVersion)
 	}
 	object := resources.Object{APIVersion: m.APIVersion, Kind: m.Kind, Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, Manager: r.manager}
+	if m.Kind == "Namespace" {
+		object.Edit = m.Metadata.Labels[names.EditLabel]
+	}
 	if err := l.Apply(ctx, object, raw); err != nil {
 		return err
 	}
@@ -226,6 +233,9 @@ func (r *run) applied(l *resources.Living, resource string) (items []any) {
 		metadata := object{"name": o.Name, "generation": o.Applied, "managedFields": []object{{"manager": o.Manager, "operation": "Apply"}}}
 		if o.Namespace != "" {
 			metadata["namespace"] = o.Namespace
+		}
+		if o.Edit != "" {
+			metadata["labels"] = object{names.EditLabel: o.Edit}
 		}
 		items = append(items, object{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": metadata})
 	}

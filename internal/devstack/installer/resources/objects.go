@@ -16,6 +16,7 @@ type Object struct {
 	Manager                           string
 	Hash                              string
 	Applied                           int
+	Edit                              string // value of the label ocpctl.io/edit of a namespace; empty: none
 }
 
 // objectTag is the prefix of the network's tags that store objects, one tag each: the stand-in has no cluster to store them in.
@@ -29,7 +30,7 @@ func (l *Living) Objects() (all []Object) {
 		}
 		var o Object
 		var where string
-		if n, _ := fmt.Sscan(value, &o.APIVersion, &o.Kind, &where, &o.Manager, &o.Hash, &o.Applied); n == 6 {
+		if n, _ := fmt.Sscan(value, &o.APIVersion, &o.Kind, &where, &o.Manager, &o.Hash, &o.Applied, &o.Edit); n >= 6 {
 			o.Namespace, o.Name, _ = strings.Cut(where, "/")
 			all = append(all, o)
 		}
@@ -55,6 +56,9 @@ func (l *Living) Apply(ctx context.Context, o Object, content []byte) error {
 	sum, name := sha256.Sum256(content), sha256.Sum256([]byte(o.Kind+"/"+o.Namespace+"/"+o.Name))
 	before, _ := l.Object(o.Kind, o.Namespace, o.Name)
 	value := fmt.Sprintf("%s %s %s/%s %s %s %d", o.APIVersion, o.Kind, o.Namespace, o.Name, o.Manager, hex.EncodeToString(sum[:6]), before.Applied+1)
+	if o.Edit != "" {
+		value += " " + o.Edit
+	}
 	return l.remember(ctx, l.Network, objectTag+hex.EncodeToString(name[:8]), value)
 }
 

@@ -2,9 +2,11 @@ package scripts_test
 
 import (
 	"bytes"
+	"encoding/pem"
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +29,7 @@ type inputs struct {
 		Inputs map[string]struct {
 			Default     *string `yaml:"default"`
 			Description string  `yaml:"description"`
+			Regex       string  `yaml:"regex"`
 		} `yaml:"inputs"`
 	} `yaml:"spec"`
 }
@@ -65,10 +68,13 @@ type gitLab struct {
 	pipeline string
 	dir      string // of the project
 	path     string
-	server   string // its address, as the jobs know it; empty: the office's
 	temp     string // for files of jobs
 	jobs     map[string]glJob
 	dotenv   map[string]string // what reports of the jobs before left
+
+	// variables are those of the project, a group or the pipeline, which take precedence over a job's.
+	// https://docs.gitlab.com/ci/variables/#cicd-variable-precedence
+	variables map[string]string
 }
 
 // inGitLab is an office with a pipeline of the project 20.
@@ -86,6 +92,9 @@ func (g *gitLab) begin(pipeline string, given map[string]string) {
 	g.Helper()
 	g.pipeline, g.dir = pipeline, g.TempDir()
 	clear(g.dotenv)
+	given = maps.Clone(given)
+	given["ca-file"] = filepath.Join(g.dir, "..", "ca.crt")
+	require.NoError(g, os.WriteFile(given["ca-file"], g.ca, 0o600))
 	raw, err := os.ReadFile(filepath.Join(component, "templates", "cluster.yml"))
 	require.NoError(g, err)
 	header, body, found := bytes.Cut(raw, []byte("\n---\n"))
@@ -99,6 +108,7 @@ func (g *gitLab) begin(pipeline string, given map[string]string) {
 			require.NotNil(g, input.Default, "the input %s is required", name)
 			value = *input.Default
 		}
+		require.Regexp(g, input.Regex, value, name)
 		text = strings.ReplaceAll(text, "$[[ inputs."+name+" ]]", value)
 	}
 	require.NotContains(g, text, "$[[", "an input is not declared")
@@ -123,7 +133,8 @@ func (g *gitLab) extended(job glJob) glJob {
 	base, known := g.jobs[job.Extends]
 	require.True(g, known, job.Extends)
 	base = g.extended(base)
-	variables := maps.Clone(base.Variables)
+	variables := map[string]string{}
+	maps.Copy(variables, base.Variables)
 	maps.Copy(variables, job.Variables)
 	job.Variables, job.IDTokens = variables, base.IDTokens
 	if job.BeforeScript == nil {
@@ -141,14 +152,10 @@ func (g *gitLab) run(job glJob, id string) (string, error) {
 	job = g.extended(job)
 	env := map[string]string{
 		"PATH": g.path, "HOME": g.dir, "TMPDIR": g.temp, "CI": "true", "CI_JOB_ID": id, "CI_PIPELINE_URL": g.issuer.URL() + "/acme/web/shop/-/pipelines/" + g.pipeline,
-		"OCPCTL_CA_FILE": filepath.Join(g.dir, "..", "ca.crt"),
 	}
-	require.NoError(g, os.WriteFile(env["OCPCTL_CA_FILE"], g.ca, 0o600))
-	maps.Copy(env, g.dotenv)
 	maps.Copy(env, job.Variables)
-	if g.server != "" {
-		env["OCPCTL_SERVER"] = g.server
-	}
+	maps.Copy(env, g.dotenv)
+	maps.Copy(env, g.variables)
 	for name, token := range job.IDTokens {
 		var err error
 		env[name], err = g.token(token.Aud, "project_path:acme/web/shop:ref_type:branch:ref:main", map[string]any{
@@ -236,6 +243,40 @@ func TestAGitLabPipelineGetsAClusterAndReleasesIt(t *testing.T) {
 	}
 }
 
+func TestAVariableOfGitLabDoesNotRedirectAToken(t *testing.T) {
+	g := inGitLab(t)
+	var asked, sent []string
+	hostile := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		if token := r.Header.Get("Authorization"); token != "" {
+			sent = append(sent, token)
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(hostile.Close)
+	ca, contexts := filepath.Join(g.temp, "..", "hostile.crt"), filepath.Join(g.temp, "..", "contexts.yaml")
+	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hostile.Certificate().Raw}), 0o600))
+	require.NoError(t, os.WriteFile(contexts, []byte("current: here\ncontexts:\n  here: {server: '"+hostile.URL+"', auth: token-command, tokenCommand: 'echo $OCPCTL_TOKEN', audience: '"+g.url+"'}\n"), 0o600))
+	g.variables = map[string]string{
+		"OCPCTL_SERVER": hostile.URL, "OCPCTL_CONTEXT": "here", "OCPCTL_CONFIG": contexts, "OCPCTL_CA_FILE": ca, "OCPCTL_AUTH": "github", "SSL_CERT_FILE": ca, "SSL_CERT_DIR": filepath.Dir(ca),
+	}
+	log, err := g.run(g.jobs["ocpctl-cluster"], "302")
+	require.NoError(t, err, log)
+	log, err = g.run(glJob{Extends: ".ocpctl-kubeconfig", Script: []string{"ocpctl whoami", "oc get nodes"}}, "303")
+	require.NoError(t, err, log)
+	log, err = g.run(g.jobs["ocpctl-release"], "304")
+	require.NoError(t, err, log)
+	require.Equal(t, lifecycle.Absent, g.only().Desired)
+	require.Empty(t, asked)
+
+	delete(g.variables, "OCPCTL_CONTEXT")
+	delete(g.variables, "OCPCTL_CONFIG")
+	log, err = g.run(glJob{Extends: ".ocpctl", BeforeScript: []string{"true"}, Script: []string{"ocpctl whoami"}}, "305")
+	require.ErrorContains(t, err, "exit status 3", "ocpctl itself sends no token to a server that it is not for")
+	require.Contains(t, log, "the token is for "+g.url)
+	require.Empty(t, sent)
+}
+
 func TestAGitLabJobShowsWhyItsClusterFailed(t *testing.T) {
 	g := inGitLab(t)
 	g.becomes = failed
@@ -253,7 +294,7 @@ func TestAGitLabReleaseThatCannotAskTheServerFails(t *testing.T) {
 	g := inGitLab(t)
 	log, err := g.run(g.jobs["ocpctl-cluster"], "302")
 	require.NoError(t, err, log)
-	g.server = "https://127.0.0.1:1"
+	g.begin("574", map[string]string{"server": "https://127.0.0.1:1"})
 	log, err = g.run(g.jobs["ocpctl-release"], "303")
 	require.Error(t, err, log)
 	require.Equal(t, lifecycle.Present, g.only().Desired)

@@ -1,0 +1,41 @@
+package github
+
+import (
+	"context"
+	"fmt"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// PullsAt returns the open pull requests of a repository whose head is a commit that is in no default branch.
+// https://docs.github.com/rest/commits/commits#list-pull-requests-associated-with-a-commit
+func (c *Client) PullsAt(ctx context.Context, installation int64, fullName, sha string) (found []PullRequest, err error) {
+	doing := fmt.Sprintf("list the pull requests at %s of %s", sha, fullName)
+	owner, repo, err := split(fullName)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	err = c.call(ctx, installation, func(client *gh.Client) error {
+		found = nil
+		opts := &gh.ListOptions{PerPage: pageSize}
+		for {
+			page, answer, err := client.PullRequests.ListPullRequestsWithCommit(ctx, owner, repo, sha, opts)
+			if err != nil {
+				return err
+			}
+			for _, one := range page {
+				if pr := Of(one); pr.Head == sha && pr.Open {
+					found = append(found, pr)
+				}
+			}
+			if answer.NextPage == 0 {
+				return nil
+			}
+			opts.Page = answer.NextPage
+		}
+	})
+	if err != nil {
+		return nil, explain(doing, err)
+	}
+	return found, nil
+}

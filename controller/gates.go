@@ -1,0 +1,108 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	chat "github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
+)
+
+// showGate brings a gate up to date. Several effects of one gate are worked one after the other, and each shows the newest state.
+func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string, err error) {
+	alone, err := c.Store.Alone(ctx, "gate "+e.Content, func(ctx context.Context) error {
+		g, err := c.Store.Outbox.Gate(ctx, e.Content)
+		if errors.Is(err, store.ErrNotFound) {
+			note = "the gate is gone"
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		note, err = c.showGateAt(ctx, e, g)
+		return err
+	})
+	if err == nil && !alone {
+		return "", later{wait: time.Second}
+	}
+	return note, err
+}
+
+func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Gate) (note string, err error) {
+	members, err := c.gateMembers(ctx, g)
+	if err == nil && chat.GatePasses(members) {
+		members, err = c.withUnknownPulls(ctx, e, g, members)
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(members) == 0 && (g.ExternalID == 0 || g.Completed) {
+		return "no pull request is at the commit", nil // a result that was reached stays
+	}
+	run := chat.Gate(g.Profile, members, c.Links)
+	hash := hashOf(fmt.Sprintf("%+v", run))
+	if hash == g.Shown {
+		return "shown before", nil
+	}
+	id, err := c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
+		Installation: e.Installation, Repo: e.Repo, Head: g.Head, Name: chat.GateName(g.Profile), ExternalKey: chat.GateKey(g.Profile), ExternalID: g.ExternalID,
+	}, run)
+	if errors.Is(err, github.ErrGone) {
+		id, err = c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
+			Installation: e.Installation, Repo: e.Repo, Head: g.Head, Name: chat.GateName(g.Profile), ExternalKey: chat.GateKey(g.Profile),
+		}, run)
+	}
+	if err != nil {
+		return "", err
+	}
+	return run.Title, c.Store.Outbox.GateShown(ctx, g.ID, id, hash, run.Conclusion != "")
+}
+
+// withUnknownPulls adds the open pull requests at a gate's commit of which no event told. GitHub is asked before a gate opens only.
+func (c *Controller) withUnknownPulls(ctx context.Context, e store.Effect, g outbox.Gate, members []chat.GateMember) ([]chat.GateMember, error) {
+	pulls, err := c.GitHub.PullsAt(ctx, e.Installation, e.Repo, g.Head)
+	for _, pr := range pulls {
+		known := slices.ContainsFunc(members, func(m chat.GateMember) bool { return m.Number == pr.Number })
+		if !known && pr.Open && !pr.Fork && !pr.Draft {
+			members = append(members, chat.GateMember{Number: pr.Number})
+		}
+	}
+	return members, err
+}
+
+// gateMembers returns the pull requests on which a gate depends: those that are open, or else those that were closed with the commit. A
+// pull request without a cluster counts if it comes from a branch of the repository; otherwise anybody could block a commit from a fork.
+func (c *Controller) gateMembers(ctx context.Context, g outbox.Gate) (members []chat.GateMember, err error) {
+	all, err := c.Store.Outbox.GateMembers(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	var closed []chat.GateMember
+	for _, m := range all {
+		member := chat.GateMember{Number: m.Number}
+		if m.Cluster == "" && (m.Fork || m.Draft || !m.Open) {
+			continue
+		}
+		if m.Cluster != "" {
+			row, err := c.Store.Cluster(ctx, m.Cluster)
+			if err != nil {
+				return nil, err
+			}
+			member.Card = &row.Card
+		}
+		if m.Open {
+			members = append(members, member)
+		} else {
+			closed = append(closed, member)
+		}
+	}
+	if len(members) == 0 {
+		members = closed
+	}
+	return members, nil
+}

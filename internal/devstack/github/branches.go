@@ -1,0 +1,110 @@
+package github
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// MakeBranch makes a branch of the repository at the head of the default one.
+func (p Place) MakeBranch(name string) error {
+	return p.do(func(_ *world, r *repository) ([]Event, error) {
+		if name == "" || r.Branches[name] != "" {
+			return nil, errInvalid
+		}
+		r.Branches[name] = r.Branches[Branch]
+		return nil, nil
+	})
+}
+
+// OpenTo opens another pull request of the branch of an open one, to another base, and returns its number. Both have one head.
+func (p Place) OpenTo(base string, of int, as string) (number int, err error) {
+	return p.openTwin(of, as, func(pr *PullRequest) { pr.Base = base })
+}
+
+// OpenSame opens another pull request with the head of an open one, from another branch of the owner: the organization, or somebody's fork.
+func (p Place) OpenSame(of int, owner string) (number int, err error) {
+	return p.openTwin(of, "maya", func(pr *PullRequest) { pr.HeadOwner, pr.HeadRef = owner, pr.HeadRef+"-again" })
+}
+
+func (p Place) openTwin(of int, as string, change func(pr *PullRequest)) (number int, err error) {
+	err = p.onPull(of, func(w *world, r *repository, other *PullRequest) ([]Event, error) {
+		like := &PullRequest{HeadOwner: other.HeadOwner, HeadRef: other.HeadRef, Base: other.Base}
+		change(like)
+		base := like.base()
+		taken := func(pr *PullRequest) bool {
+			return pr.Open && pr.HeadOwner == like.HeadOwner && pr.HeadRef == like.HeadRef && pr.base() == base
+		}
+		if r.Branches[base] == "" || !other.Open || slices.ContainsFunc(r.Pulls, taken) {
+			return nil, errInvalid
+		}
+		for _, pr := range r.Pulls {
+			number = max(number, pr.Number+1)
+		}
+		now := p.s.now().UTC().Truncate(1e9)
+		pr := &PullRequest{
+			Number: number, Title: other.Title + " (" + base + ")", Author: as, HeadOwner: like.HeadOwner, Open: true, Labels: []string{},
+			HeadRef: like.HeadRef, HeadSHA: other.HeadSHA, Base: base, BaseSHA: r.Branches[base], Pushes: other.Pushes, CreatedAt: now, UpdatedAt: now,
+		}
+		r.Pulls = append(r.Pulls, pr)
+		p.s.fresh(r.ID, int64(number))
+		return []Event{p.s.event(w, r, "opened", as, pr)}, nil
+	})
+	return number, err
+}
+
+func (p PullRequest) base() string { return cmp.Or(p.Base, Branch) }
+
+// Require sets the checks of the App that a branch's rules require before a merge. With a queue, pull requests are merged by that only,
+// after the checks passed on the queue's own commit, too.
+func (p Place) Require(branch string, queue bool, checks ...string) error {
+	return p.do(func(_ *world, r *repository) ([]Event, error) {
+		if r.Branches[branch] == "" {
+			return nil, errInvalid
+		}
+		if r.Rules == nil {
+			r.Rules = map[string]branchRules{}
+		}
+		r.Rules[branch] = branchRules{Checks: checks, Queue: queue}
+		return nil, nil
+	})
+}
+
+// branchRules are the rules of a branch.
+type branchRules struct {
+	Checks []string `json:"checks"`
+	Queue  bool     `json:"queue"`
+}
+
+// errBlocked says that a branch's rules do not let a pull request be merged.
+var errBlocked = errors.New("blocked")
+
+// blocked says which required check does not let a commit be merged into a branch. pending: the check may still pass. nil: nothing does. Of
+// several runs of one name only the newest counts, whichever pull request they are of.
+// https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+func (r *repository) blocked(branch, sha string) (why error, pending bool) {
+	newest := map[string]Check{}
+	for _, c := range r.checksOf(sha) {
+		newest[c.Name] = c
+	}
+	pending = true
+	for _, name := range r.Rules[branch].Checks {
+		c, there := newest[name]
+		switch {
+		case !there:
+			why = errors.Join(why, fmt.Errorf("%w: Required status check %q is expected.", errBlocked, name)) //nolint:revive,staticcheck // GitHub's own words
+		case c.Status != "completed":
+			why = errors.Join(why, fmt.Errorf("%w: Required status check %q is in progress.", errBlocked, name)) //nolint:revive,staticcheck // see above
+		case !slices.Contains([]string{"success", "neutral", "skipped"}, c.Conclusion):
+			why, pending = errors.Join(why, fmt.Errorf("%w: Required status check %q is failing.", errBlocked, name)), false //nolint:revive,staticcheck // see above
+		}
+	}
+	return why, pending && why != nil
+}
+
+// branches are the names of the repository's branches that begin with a prefix, in order.
+func (r *repository) branches(prefix string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.Branches)), func(name string) bool { return len(name) < len(prefix) || name[:len(prefix)] != prefix })
+}
