@@ -219,7 +219,7 @@ func (a *attempt) target() cloud.Target {
 	}
 	return cloud.Target{
 		Accepted: accepted,
-		Region: a.spec.Region, Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Cluster: a.spec.Cluster,
+		Region:   a.spec.Region, Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Cluster: a.spec.Cluster,
 		Installation: a.spec.Installation, Account: a.spec.Account, Publish: a.spec.Publish, Tags: a.spec.Tags, Identities: identities,
 	}
 }

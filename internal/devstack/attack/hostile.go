@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -14,12 +15,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 )
 
 // hostileAttacks are those of an admin of their own cluster, who has the cloud roles of its operators and nodes.
 func hostileAttacks() []attack {
 	return []attack{
 		{name: "hostile/roles", who: "admin of a cluster", tried: "use each role of the own cluster on the victim's machines, disks, records, identity bucket and roles", short: true, play: hostileRoles},
+		{name: "hostile/forged", who: "a tagger in the account", tried: "give an older disk of somebody else all tags of the own cluster, then destroy the own", play: forgedTags},
 	}
 }
 
@@ -78,6 +82,56 @@ func hostileRoles(ctx context.Context, t *target) (result, error) {
 		return through("%s; %s", strings.Join(done, "; "), harm)
 	}
 	return held("%d roles with %d acts each were refused; %s", len(roles), len(tries), v.unharmed())
+}
+
+// forgedTags gives a disk that is older than the attacker's cluster all its tags. The destroyer deletes by tag.
+func forgedTags(ctx context.Context, t *target) (result, error) {
+	own, err := t.newPrey(ctx, attacker, t.unique("forger"))
+	if err != nil {
+		return result{}, err
+	}
+	disk, err := t.AWS.Plant(aws.Resource{Service: "ec2", Type: "volume", Region: "us-east-1", Name: "payroll", Created: time.Now().AddDate(-1, 0, 0)})
+	if err != nil {
+		return result{}, err
+	}
+	var tags []types.Tag
+	for _, r := range t.AWS.Resources(own.InfraID) {
+		if r.Type == "vpc" && r.Tags["kubernetes.io/cluster/"+own.InfraID] != "" {
+			for key, value := range r.Tags {
+				tags = append(tags, types.Tag{Key: &key, Value: &value})
+			}
+		}
+	}
+	if len(tags) == 0 {
+		return result{}, errors.New("the own network has no tags")
+	}
+	if _, err := t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{disk.ID}, Tags: tags}); err != nil {
+		return result{}, err
+	}
+	if err := t.endOf(ctx, own.ID); err != nil {
+		return result{}, err
+	}
+	var seen string
+	err = await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
+		now, err := t.state(ctx, own.ID)
+		if err != nil {
+			return false, err
+		}
+		seen = now.String()
+		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (array_to_string(blockers, ' ') || why) LIKE '%' || $2 || '%'", own.ID, disk.ID)
+		return now.Phase == "released" || now.Phase == "destroy_blocked" || named > 0, err
+	})
+	if err != nil {
+		return result{}, fmt.Errorf("%w; %s", err, seen)
+	}
+	there := slices.ContainsFunc(t.AWS.Resources(""), func(r aws.Resource) bool { return r.ID == disk.ID })
+	if err := t.AWS.Free(disk.ID); err != nil {
+		return result{}, err
+	}
+	if !there {
+		return through("the disk was deleted; %s", seen)
+	}
+	return held("the disk is there; %s", seen)
 }
 
 // hostileTries are acts on a cluster, by what they would achieve.
