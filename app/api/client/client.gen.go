@@ -341,6 +341,33 @@ func (e ConditionStatus) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryReason.
+const (
+	DuplicateField  DeliveryReason = "duplicate_field"
+	GivenUp         DeliveryReason = "given_up"
+	RefusedByGithub DeliveryReason = "refused_by_github"
+	Unreadable      DeliveryReason = "unreadable"
+	WrongEvent      DeliveryReason = "wrong_event"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryReason enum.
+func (e DeliveryReason) Valid() bool {
+	switch e {
+	case DuplicateField:
+		return true
+	case GivenUp:
+		return true
+	case RefusedByGithub:
+		return true
+	case Unreadable:
+		return true
+	case WrongEvent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateDone     DeliveryState = "done"
@@ -370,6 +397,7 @@ const (
 	FindingKindBlocked          FindingKind = "blocked"
 	FindingKindCloudGone        FindingKind = "cloud_gone"
 	FindingKindDeliveryFailing  FindingKind = "delivery_failing"
+	FindingKindDeliveryLost     FindingKind = "delivery_lost"
 	FindingKindJobFailed        FindingKind = "job_failed"
 	FindingKindOrphan           FindingKind = "orphan"
 	FindingKindOverdue          FindingKind = "overdue"
@@ -395,6 +423,8 @@ func (e FindingKind) Valid() bool {
 	case FindingKindCloudGone:
 		return true
 	case FindingKindDeliveryFailing:
+		return true
+	case FindingKindDeliveryLost:
 		return true
 	case FindingKindJobFailed:
 		return true
@@ -1506,17 +1536,23 @@ type CreateRequest struct {
 
 // Delivery defines model for Delivery.
 type Delivery struct {
-	DeliveryID string        `json:"deliveryId"`
-	Event      string        `json:"event"`
-	FinishedAt time.Time     `json:"finishedAt,omitempty,omitzero"`
-	ID         string        `json:"id"`
-	Note       string        `json:"note,omitempty,omitzero"`
-	ReceivedAt time.Time     `json:"receivedAt"`
-	Size       int           `json:"size,omitempty,omitzero"`
-	Source     string        `json:"source"`
-	State      DeliveryState `json:"state"`
-	Topic      string        `json:"topic,omitempty,omitzero"`
+	DeliveryID string    `json:"deliveryId"`
+	Event      string    `json:"event"`
+	FinishedAt time.Time `json:"finishedAt,omitempty,omitzero"`
+	ID         string    `json:"id"`
+	Note       string    `json:"note,omitempty,omitzero"`
+
+	// Reason Why a failed delivery was not processed. Missing: it was answered, or did not fail.
+	Reason     DeliveryReason `json:"reason,omitempty,omitzero"`
+	ReceivedAt time.Time      `json:"receivedAt"`
+	Size       int            `json:"size,omitempty,omitzero"`
+	Source     string         `json:"source"`
+	State      DeliveryState  `json:"state"`
+	Topic      string         `json:"topic,omitempty,omitzero"`
 }
+
+// DeliveryReason Why a failed delivery was not processed. Missing: it was answered, or did not fail.
+type DeliveryReason string
 
 // DeliveryState defines model for Delivery.State.
 type DeliveryState string
@@ -3210,7 +3246,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
+	// Kind overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
