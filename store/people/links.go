@@ -33,8 +33,8 @@ type Link struct {
 	Principal string // the only one who may use it; empty for an account: whoever signs in
 	Cluster   string // empty for an account
 	Access    string // id of the access that a kubeconfig link hands out
-	Account   string // e.g. "github:maya"; only for an account
-	Number    string // the account's id elsewhere, which a renaming does not change
+	Account   string // the account's principal id, e.g. "github:id/583231"; only for an account
+	Number    string // the account's id elsewhere; the release before needs it
 	ExpiresAt time.Time
 }
 
