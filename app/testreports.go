@@ -163,10 +163,14 @@ func (r TestResults) check() []Field {
 	}
 	text("name", r.Name, mostTestsName, true)
 	numbers := len(wrong)
+	least := 1
+	if r.Crashed > 0 { // before its first test
+		least = 0
+	}
 	for _, n := range []struct {
 		name     string
 		n, least int
-	}{{"total", r.Total, 1}, {"passed", r.Passed, 0}, {"failed", r.Failed, 0}, {"skipped", r.Skipped, 0}} {
+	}{{"total", r.Total, least}, {"passed", r.Passed, 0}, {"failed", r.Failed, 0}, {"skipped", r.Skipped, 0}, {"flaky", r.Flaky, 0}, {"crashed", r.Crashed, 0}} {
 		if n.n < n.least || n.n > mostTests {
 			refuse(n.name, messages.NotATestCount(n.least, mostTests))
 		}
@@ -174,13 +178,23 @@ func (r TestResults) check() []Field {
 	if sum := r.Passed + r.Failed + r.Skipped; len(wrong) == numbers && r.Total != sum {
 		refuse("total", messages.TestsDoNotAddUp(r.Total, sum))
 	}
+	if len(wrong) == numbers && r.Flaky > r.Passed {
+		refuse("flaky", messages.MoreFlakyThanPassed(r.Flaky, r.Passed))
+	}
 	if !possible(r.Seconds) {
 		refuse("durationSeconds", messages.NotSeconds(mostSeconds))
 	}
-	if n := len(r.Failures); n > mostFailures {
-		refuse("failures", messages.TooManyOf(n, mostFailures))
-	} else if n > r.Failed {
-		refuse("failures", messages.MoreFailuresThanFailed(n, r.Failed))
+	lists := []struct {
+		name string
+		list []lifecycle.TestFailure
+		of   int
+	}{{"failures", r.Failures, r.Failed}, {"crashes", r.Crashes, r.Crashed}, {"flakyTests", r.FlakyTests, r.Flaky}}
+	for _, l := range lists {
+		if n := len(l.list); n > mostFailures {
+			refuse(l.name, messages.TooManyOf(n, mostFailures))
+		} else if n > max(l.of, 0) {
+			refuse(l.name, messages.MoreListed(n, l.of))
+		}
 	}
 	if n := len(r.Slowest); n > mostSlowest {
 		refuse("slowest", messages.TooManyOf(n, mostSlowest))
@@ -188,12 +202,14 @@ func (r TestResults) check() []Field {
 	if !linkable(r.URL) {
 		refuse("url", messages.NotAReportAddress)
 	}
-	for i, f := range r.Failures[:min(len(r.Failures), mostFailures)] {
-		at := fmt.Sprintf("failures[%d].", i)
-		text(at+"suite", f.Suite, mostTestSuite, false)
-		text(at+"name", f.Name, mostTestName, true)
-		text(at+"message", f.Message, mostTestMessage, false)
-		text(at+"details", f.Details, mostTestDetails, false)
+	for _, l := range lists {
+		for i, f := range l.list[:min(len(l.list), mostFailures)] {
+			at := fmt.Sprintf("%s[%d].", l.name, i)
+			text(at+"suite", f.Suite, mostTestSuite, false)
+			text(at+"name", f.Name, mostTestName, true)
+			text(at+"message", f.Message, mostTestMessage, false)
+			text(at+"details", f.Details, mostTestDetails, false)
+		}
 	}
 	for i, t := range r.Slowest[:min(len(r.Slowest), mostSlowest)] {
 		at := fmt.Sprintf("slowest[%d].", i)
