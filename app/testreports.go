@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -94,11 +95,11 @@ func (s *Service) onGitHub(r policy.Run) bool {
 // mayReport returns an error unless the run has to do with the cluster: it asked for the cluster, it is one of the cluster's pull
 // request, it takes or took turns on it, or a signal of the cluster started it. head is the tested commit; empty: that of the run.
 func (s *Service) mayReport(ctx context.Context, row store.Row, run runs.Run, named policy.Run, asked string) (head string, err error) {
-	own := row.Run.Repo
-	if row.PR != nil {
-		own = row.PR.Repo
+	own, same, err := s.sameRepository(ctx, row, named)
+	if err != nil {
+		return "", err
 	}
-	if own != "" && !strings.EqualFold(own, named.Repo) {
+	if !same {
 		return "", Fail(Denied, messages.ForeignTests(row.Name, own, named.Repo))
 	}
 	commits, err := s.store.Runs.SignalledCommits(ctx, row.ID, run.Scope)
@@ -123,6 +124,23 @@ func (s *Service) mayReport(ctx context.Context, row store.Row, run runs.Run, na
 		return "", Fail(Denied, messages.NotUsingCluster(row.Name))
 	}
 	return "", nil
+}
+
+// sameRepository reports whether a run is one of the cluster's repository, own, by the repository's number and the issuer of its tokens. A
+// name can be another repository's, on another GitHub or after a renaming. A cluster of no repository takes any run.
+func (s *Service) sameRepository(ctx context.Context, row store.Row, named policy.Run) (own string, same bool, err error) {
+	of, err := s.store.Runs.RepositoryOf(ctx, row.ID, row.Run.ID)
+	switch {
+	case err != nil:
+		return "", false, fmt.Errorf("read the repository of %s: %w", row.Name, err)
+	case row.PR != nil && of.RepoID == 0: // of before repositories had numbers
+		return row.PR.Repo, s.onGitHub(named) && strings.EqualFold(row.PR.Repo, named.Repo), nil
+	case row.PR != nil:
+		return row.PR.Repo, s.onGitHub(named) && named.Scope == strconv.FormatInt(of.RepoID, 10), nil
+	case row.Run.Repo == "":
+		return "", true, nil
+	}
+	return row.Run.Repo, of.Issuer == named.Issuer && of.Scope == named.Scope, nil
 }
 
 // The events that a signal starts a run by, as GitHub spells them.

@@ -68,6 +68,7 @@ func TestOnlyARunThatUsesTheClusterReportsTests(t *testing.T) {
 	require.Contains(t, p.Detail, "neither asked for shop nor takes turns on it")
 	p = h.refused(http.MethodPost, reports, h.job("run_id", "7002", "repository", "acme/api", "repository_id", "1002"), reporting("e2e", 0), http.StatusForbidden)
 	require.Contains(t, p.Detail, "shop belongs to acme/shop, and this run is one of acme/api.")
+	h.refused(http.MethodPost, reports, h.job("repository_id", "1002"), reporting("e2e", 0), http.StatusForbidden) // another repository has the name by now
 	p = h.refused(http.MethodPost, reports, h.as(oidc.Requester), reporting("e2e", 0), http.StatusUnprocessableEntity)
 	require.Contains(t, p.Detail, "reported by a job of a pipeline")
 
