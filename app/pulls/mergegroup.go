@@ -2,7 +2,6 @@ package pulls
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -95,10 +94,6 @@ func (s *Service) createForQueue(ctx context.Context, e MergeGroupEvent, g outbo
 		by = actor{pr.Author, pr.AuthorID, false}
 	}
 	request, err := s.request(ctx, policy.SourceMergeQueue, pr, by)
-	if errors.Is(err, app.ErrRefused) {
-		refused = messages.PermissionHidden(by.login, e.Repo)
-		return "refused: " + refused, refused, nil
-	}
 	if err != nil {
 		return "", "", err
 	}
