@@ -81,8 +81,12 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 	if !shown {
 		return store.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
 	}
+	own, err := s.same(ctx, p, row.RequestedBy)
+	if err != nil {
+		return store.Row{}, held, origin, err
+	}
 	verdict := policy.Authorize(request, act, &policy.Target{
-		Name: row.Name, Team: row.Team, RequestedBy: row.RequestedBy, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access),
+		Name: row.Name, Team: row.Team, Own: own, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access),
 		Role: policy.ClusterRole(held.Role), Asked: asked,
 	})
 	origin.verdict = &verdict

@@ -17,10 +17,10 @@ const (
 
 // Target is what permission to act on a cluster depends on.
 type Target struct {
-	Name, Team  string
-	RequestedBy string // principal id
-	HoldsKeys   bool   // whoever is admin of the cluster can read the control plane's own cloud keys in it
-	Access      Access // of the principal, by a share
+	Name, Team string
+	Own        bool   // the principal requested it, by whichever of their identities
+	HoldsKeys  bool   // whoever is admin of the cluster can read the control plane's own cloud keys in it
+	Access     Access // of the principal, by a share
 
 	Role  ClusterRole // of a share to use it
 	Asked ClusterRole // the role that a kubeconfig should have; empty: the most that the principal may have
@@ -86,7 +86,7 @@ func checkRole(r Request, act Act, t Target) Check {
 		check.Result, check.Message, check.Next = Fail, beyond, instead
 	case byShare(act) && t.Access == AccessUse, act == ActSee && t.Access != "":
 		check.Message = fmt.Sprintf("%s is shared with %s.", t.Name, p.Name)
-	case own && t.RequestedBy == p.ID:
+	case own && t.Own:
 		check.Message = fmt.Sprintf("%s requested %s.", p.Name, t.Name)
 	case own && repository != "" && repository == t.Team:
 		check.Message = fmt.Sprintf("%s belongs to team %s, as the repository does.", t.Name, t.Team)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -37,12 +38,13 @@ type machine struct {
 	mirror  string // folder with the releases
 	version string // of the actions
 	archive string
+	actions string // folder of the actions
 	env     map[string]string
 	fetched atomic.Int64
 }
 
 func newMachine(t testing.TB) *machine {
-	m := &machine{TB: t, Server: stand.New(t), mirror: t.TempDir()}
+	m := &machine{TB: t, Server: stand.New(t), mirror: t.TempDir(), actions: workflows}
 	var err error
 	m.version, err = release.Version("../..")
 	require.NoError(t, err)
@@ -96,7 +98,7 @@ func (m *machine) step(ctx context.Context, action string, env ...string) (cmd *
 	for name, value := range m.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	cmd.Env = append(append(cmd.Env, "GITHUB_ACTION_PATH="+filepath.Join(workflows, action)), env...)
+	cmd.Env = append(append(cmd.Env, "GITHUB_ACTION_PATH="+filepath.Join(m.actions, action)), env...)
 	return cmd, log
 }
 
@@ -131,6 +133,72 @@ func TestAStepDownloadsOcpctlOnce(t *testing.T) {
 	code, log = m.run("setup-ocpctl", `OCPCTL_INPUTS={"cache": "true"}`)
 	require.Zero(t, code, log)
 	require.EqualValues(t, 1, m.fetched.Load(), "what the cache restored is verified again")
+}
+
+// pin gives the machine actions that have the checksums of the release, as the commit after a release has them.
+func (m *machine) pin() {
+	m.actions = m.TempDir()
+	require.NoError(m, os.CopyFS(m.actions, os.DirFS(workflows)))
+	sum := func(path string) string {
+		raw, err := os.ReadFile(path)
+		require.NoError(m, err)
+		return fmt.Sprintf("%x", sha256.Sum256(raw))
+	}
+	name := strings.TrimSuffix(filepath.Base(m.archive), ".tar.gz")
+	text := fmt.Sprintf("# comment\r\n%s  %s.tar.gz\r\n%s  %s/ocpctl\r\n", sum(m.archive), name, sum(program(m, "ocpctl")), name)
+	require.NoError(m, os.WriteFile(filepath.Join(m.actions, "checksums"), []byte(text), 0o644))
+}
+
+// installed is the program in the tool cache.
+func (m *machine) installed() string {
+	return filepath.Join(m.env["RUNNER_TOOL_CACHE"], "ocpctl", m.version, map[string]string{"X64": "amd64", "ARM64": "arm64"}[m.env["RUNNER_ARCH"]], "ocpctl")
+}
+
+func TestActionsOfACommitRunTheProgramOfTheirChecksums(t *testing.T) {
+	m := newMachine(t)
+	m.pin()
+	code, log := m.run("setup-ocpctl", "OCPCTL_INPUTS={}")
+	require.Zero(t, code, log)
+	require.EqualValues(t, 1, m.fetched.Load(), "the mirror is not asked for a checksum")
+
+	const hostile = "#!/bin/sh\necho owned\n"
+	require.NoError(t, os.WriteFile(m.installed(), []byte(hostile), 0o755))
+	code, log = m.run("setup-ocpctl", "OCPCTL_INPUTS={}")
+	require.Zero(t, code, log)
+	require.NotContains(t, log, "owned", "a program in the tool cache is verified")
+	require.EqualValues(t, 2, m.fetched.Load(), "it is downloaded again")
+
+	other := filepath.Join(t.TempDir(), "ocpctl")
+	require.NoError(t, os.WriteFile(other, []byte(hostile), 0o755))
+	require.NoError(t, os.RemoveAll(m.env["RUNNER_TOOL_CACHE"]))
+	whole, err := os.ReadFile(m.archive)
+	require.NoError(t, err)
+	_, err = release.Write(m.mirror, m.version, other) // with SHA256SUMS that fit
+	require.NoError(t, err)
+	code, log = m.run("setup-ocpctl", "OCPCTL_INPUTS={}")
+	require.Equal(t, 1, code, log)
+	require.NotContains(t, log, "owned")
+	require.Contains(t, log, "The checksum of "+filepath.Base(m.archive)+" is not the one of these actions.")
+
+	require.NoError(t, os.WriteFile(m.archive, whole, 0o644))
+	sums, err := os.ReadFile(filepath.Join(m.actions, "checksums"))
+	require.NoError(t, err)
+	sums = regexp.MustCompile(`(?m)^[0-9a-f]{64}(  \S+/ocpctl)`).ReplaceAll(sums, []byte(strings.Repeat("0", 64)+"$1"))
+	require.NoError(t, os.WriteFile(filepath.Join(m.actions, "checksums"), sums, 0o644))
+	code, log = m.run("setup-ocpctl", "OCPCTL_INPUTS={}")
+	require.Equal(t, 1, code, log)
+	require.Contains(t, log, "is not the one whose checksum these actions have")
+}
+
+func TestAProgramThatChangedInTheToolCacheIsNotRun(t *testing.T) {
+	m := newMachine(t)
+	code, log := m.run("setup-ocpctl", "OCPCTL_INPUTS={}")
+	require.Zero(t, code, log)
+	require.Contains(t, log, "These actions have no checksum of ocpctl "+m.version+".")
+	require.NoError(t, os.WriteFile(m.installed(), []byte("#!/bin/sh\necho owned\n"), 0o755))
+	code, log = m.run("setup-ocpctl", "OCPCTL_INPUTS={}")
+	require.Zero(t, code, log)
+	require.NotContains(t, log, "owned")
 }
 
 func TestTheToolCacheMayHaveAPathAsOnWindows(t *testing.T) {

@@ -23,7 +23,7 @@ if [ -n "$tag" ] && [ -z "${CLI_BASE:-}" ]; then
   exit 1
 fi
 others=$(grep 'uses: ocpctl/ocpctl/' workflows/pr-cluster.yml | grep -vF "@$(cat workflows/version)" || true)
-if [ -n "$others" ]; then
+if [ -n "$tag" ] && [ -n "$others" ]; then
   echo "release: workflows/pr-cluster.yml uses actions of another release than $(cat workflows/version); name that release's exact tag there and in .github/workflows, commit, and tag that commit" >&2
   exit 1
 fi
@@ -35,6 +35,7 @@ when=$(git log -1 --format=%ct)
 export CGO_ENABLED=0 GOFLAGS=-trimpath LC_ALL=C TZ=UTC
 rm -rf "$out"
 mkdir -p "$out"
+out_path=$(cd "$out" && pwd)
 sbom=$(mktemp)
 trap 'rm -f "$sbom"' EXIT
 (unset GOFLAGS; go build -o "$sbom" -modfile=tools/release/go.mod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
@@ -73,13 +74,17 @@ for arch in amd64 arm64; do
   image ocpctl-server "$arch" ocpctl-server
   image ocpctl-runner "$arch" ocpctl-runner -dir /work -dir /installers -base "${RUNNER_BASE:-}"
 done
+echo "# SHA-256 of the archives of releases and of the programs in them, written by make release." > "$out/checksums"
 for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do
   pack "$platform" ocpctl
+  name=ocpctl-$version-${platform/\//-}
+  (cd "$out" && sha256sum -- "$name.tar.gz" >> checksums)
+  (cd "$staged" && sha256sum -- ocpctl* | sed "s|  |  $name/|" >> "$out_path/checksums")
   case $platform/${CLI_BASE:-none} in
     linux/*/none) ;;
     linux/*) image ocpctl-cli "${platform#*/}" ocpctl -base "$CLI_BASE" ;;
   esac
 done
-(cd "$out" && sha256sum -- * > SHA256SUMS)
+(cd "$out" && sha256sum -- * > SHA256SUMS) # of checksums, too, which goes into workflows/checksums
 echo "$version is in $out:"
 (cd "$out" && ls -1)

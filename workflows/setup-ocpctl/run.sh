@@ -5,6 +5,8 @@
 #   OCPCTL_VERSION       a release, or "installed" for the ocpctl on the PATH
 #   OCPCTL_PROGRAM       without a version: this ocpctl is used, and nothing is downloaded; default: the release of these actions
 #   OCPCTL_DOWNLOAD_URL  where the releases are: URL/VERSION/FILE, with SHA256SUMS beside each file
+#
+# The file workflows/checksums has the checksums of releases. A release that is not in it is verified with its own SHA256SUMS.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -55,28 +57,52 @@ sha256() {
   if command -v sha256sum > /dev/null; then sha256sum < "$1"; else shasum -a 256 < "$1"; fi | cut -d ' ' -f 1
 }
 
+# pinned NAME prints the checksum of an archive or of an unpacked program, if these actions have one.
+pinned() {
+  tr -d '\r' < "$here/../checksums" | awk -v "name=$1" '$2 == name { print $1 }'
+}
+
+# verified tells whether the unpacked program is the one of the release. Where these actions have no checksum, it is the one that was
+# noted when the archive had been verified.
+verified() {
+  [ -f "$tool.complete" ] && [ -f "$tool/$program" ] || return 1
+  local want
+  want=$(pinned "ocpctl-$version-$os-$arch/$program")
+  [ "$(sha256 "$tool/$program")" = "${want:-$(cat "$tool.complete")}" ]
+}
+
 # install unpacks the release into the tool cache. The archive is verified each time, wherever it comes from. Jobs that share the cache
 # may do this at once: each works in a folder of its own, and the first one that is ready moves it to its place.
 install() {
-  local want archive=$tools/download/$file
+  local want from='of these actions' archive=$tools/download/$file
   mkdir -p "$tools/download"
   work=$(mktemp -d "$tools/.work.XXXXXX")
   trap 'rm -rf "$work"' EXIT
-  fetch SHA256SUMS "$work/SHA256SUMS"
+  want=$(pinned "$file")
+  if [ -z "$want" ]; then
+    from='in SHA256SUMS of the release'
+    echo "These actions have no checksum of ocpctl $version. It is verified with SHA256SUMS of the release."
+    fetch SHA256SUMS "$work/SHA256SUMS"
+    want=$(awk -v "file=$file" '$2 == file || $2 == "*" file { print $1 }' "$work/SHA256SUMS")
+  fi
   if [ ! -f "$archive" ]; then
     archive=$work/$file
     fetch "$file" "$archive"
   fi
-  want=$(awk -v "file=$file" '$2 == file || $2 == "*" file { print $1 }' "$work/SHA256SUMS")
   if ! [[ $want =~ ^[0-9a-f]{64}$ ]] || [ "$(sha256 "$archive")" != "$want" ]; then
     rm -f "$archive"
-    fail "The checksum of $file is not the one in SHA256SUMS of the release. It was deleted, and is not used. Run the job again; if the error stays, ask whoever runs the mirror."
+    fail "The checksum of $file is not the one $from. It was deleted, and is not used. Run the job again; if the error stays, ask whoever runs the mirror."
   fi
   mkdir "$work/$arch"
   (cd "$work/$arch" && tar -xz) < "$archive"
+  sha256 "$work/$arch/$program" > "$work/complete"
+  if [ -f "$tool/$program" ] && [ "$(sha256 "$tool/$program")" != "$(cat "$work/complete")" ]; then
+    rm -rf "$tool" # somebody changed it
+  fi
   # Over a folder that has files, mv fails: another job was first.
   mv "$work/$arch" "$tools/" 2> /dev/null || [ -f "$tool/$program" ] || fail "ocpctl $version cannot be moved to $tool in the runner's tool cache. Check that the job may write there."
-  touch "$tool.complete"
+  mv "$work/complete" "$tool.complete"
+  verified || fail "The program in $file is not the one whose checksum these actions have. It is not used."
   if [ "${OCPCTL_KEEP_ARCHIVE:-}" = true ] && [ ! -f "$tools/download/$file" ]; then
     mv "$archive" "$tools/download/$file"
   fi
@@ -94,7 +120,7 @@ if [ -n "$given" ]; then
 elif [ "$version" = installed ]; then
   chosen=$(command -v ocpctl) || fail 'ocpctl is not on the PATH. Install it on the runner, or leave the input version empty.'
 else
-  [ -f "$tool.complete" ] || install
+  verified || install
   chosen=$tool/$program
 fi
 export OCPCTL_ACTION_VERSION=$own

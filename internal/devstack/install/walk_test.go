@@ -127,7 +127,7 @@ func (s *site) cloudVariables(credentials string) (env []any) {
 // listeners are at the address of the pod's node, not at every address of the machine.
 func (s *site) listeners() []any {
 	env := []any{map[string]any{"name": "POD_IP", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "status.podIP"}}}}
-	for name, port := range map[string]string{"PUBLIC": ":8081", "PRIVATE": ":8080", "PROBES": ":8082"} {
+	for name, port := range map[string]string{"PUBLIC": ":8081", "PRIVATE": ":8080", "RUNNERS": ":8443", "PROBES": ":8082"} {
 		env = append(env, map[string]any{"name": "OCPCTL_LISTEN_" + name, "value": "$(POD_IP)" + port})
 	}
 	return env
