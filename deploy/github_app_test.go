@@ -115,6 +115,14 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		}
 		return looks[0].Err
 	},
+	"AccountID": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.AccountID(t.Context(), standin.Installation, "maya")
+		return err
+	},
+	"Login": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.Login(t.Context(), standin.Installation, 2001)
+		return err
+	},
 	"LabelledPulls": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.LabelledPulls(t.Context(), standin.Installation, []string{standin.Repo}, "ocp/")
 		return err

@@ -2266,17 +2266,27 @@ type ReportSummary struct {
 
 // ReportedTests defines model for ReportedTests.
 type ReportedTests struct {
-	Attempt         int           `json:"attempt"`
+	Attempt int `json:"attempt"`
+
+	// Crashed Suites that crashed.
+	Crashed int `json:"crashed,omitempty,omitzero"`
+
+	// Crashes The first suites that crashed.
+	Crashes         []TestFailure `json:"crashes,omitempty,omitzero"`
 	DurationSeconds float64       `json:"durationSeconds,omitempty,omitzero"`
 	Failed          int           `json:"failed"`
 	Failures        []TestFailure `json:"failures,omitempty,omitzero"`
-	Name            string        `json:"name"`
-	Passed          int           `json:"passed"`
-	ReportedAt      time.Time     `json:"reportedAt"`
-	Skipped         int           `json:"skipped"`
-	Slowest         []SlowTest    `json:"slowest,omitempty,omitzero"`
-	Total           int           `json:"total"`
-	URL             string        `json:"url,omitempty,omitzero"`
+	Flaky           int           `json:"flaky,omitempty,omitzero"`
+
+	// FlakyTests The first flaky tests, each with why it failed.
+	FlakyTests []TestFailure `json:"flakyTests,omitempty,omitzero"`
+	Name       string        `json:"name"`
+	Passed     int           `json:"passed"`
+	ReportedAt time.Time     `json:"reportedAt"`
+	Skipped    int           `json:"skipped"`
+	Slowest    []SlowTest    `json:"slowest,omitempty,omitzero"`
+	Total      int           `json:"total"`
+	URL        string        `json:"url,omitempty,omitzero"`
 }
 
 // Reservation Reservation of package internal/contract.
@@ -2728,12 +2738,24 @@ type TestFailure struct {
 
 // TestReport defines model for TestReport.
 type TestReport struct {
+	// Crashed Suites that crashed: they report tests or failures that are not in their report. The tests did not pass then.
+	Crashed int `json:"crashed,omitempty,omitzero"`
+
+	// Crashes The first suites that crashed.
+	Crashes []TestFailure `json:"crashes,omitempty,omitzero"`
+
 	// DurationSeconds The sum of the tests' own times.
 	DurationSeconds float64 `json:"durationSeconds,omitempty,omitzero"`
 	Failed          int     `json:"failed"`
 
 	// Failures The first failures.
 	Failures []TestFailure `json:"failures,omitempty,omitzero"`
+
+	// Flaky Of those that passed: how many had failed before.
+	Flaky int `json:"flaky,omitempty,omitzero"`
+
+	// FlakyTests The first flaky tests, each with why it failed.
+	FlakyTests []TestFailure `json:"flakyTests,omitempty,omitzero"`
 
 	// Head The tested commit, for a run that a signal of the cluster started by repository_dispatch: one of the commits for which a run
 	// asked for the cluster; default: the newest of them. All other runs test their own commit.
@@ -2752,7 +2774,7 @@ type TestReport struct {
 	// Slowest The slowest tests, slowest first.
 	Slowest []SlowTest `json:"slowest,omitempty,omitzero"`
 
-	// Total Number of tests: passed, failed and skipped together.
+	// Total Number of tests: passed, failed and skipped together; 0 only if a suite crashed.
 	Total int `json:"total"`
 
 	// URL Where the whole report is, an https URL; default: the run's URL.
@@ -2761,20 +2783,24 @@ type TestReport struct {
 
 // TestReportStored defines model for TestReportStored.
 type TestReportStored struct {
-	// Conclusion failure if a test failed.
+	// Conclusion failure if a test failed, or a suite crashed.
 	Conclusion TestReportStoredConclusion `json:"conclusion"`
 
 	// URL Where ocpctl shows the results: the cluster's page.
 	URL string `json:"url,omitempty,omitzero"`
 }
 
-// TestReportStoredConclusion failure if a test failed.
+// TestReportStoredConclusion failure if a test failed, or a suite crashed.
 type TestReportStoredConclusion string
 
 // TestRun The results that one run of a pipeline reported.
 type TestRun struct {
 	Conclusion TestRunConclusion `json:"conclusion"`
-	Failed     int               `json:"failed"`
+
+	// Crashed Suites that crashed.
+	Crashed int `json:"crashed,omitempty,omitzero"`
+	Failed  int `json:"failed"`
+	Flaky   int `json:"flaky,omitempty,omitzero"`
 
 	// Head The tested commit; absent while it is not known.
 	Head    string          `json:"head,omitempty,omitzero"`

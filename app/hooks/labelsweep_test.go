@@ -42,7 +42,7 @@ func TestALostLabelIsFoundAndActedOnForWhoeverSetIt(t *testing.T) {
 	l, number := lost(t, "ocp/"+first, "will", 5*time.Minute)
 	l.labelSweep(t)
 	row := l.one(number, first)
-	require.Equal(t, "github:will", row.RequestedBy)
+	require.Equal(t, "github:id/2002", row.RequestedBy, "will, who set it")
 	l.labelSweep(t)
 	require.Len(t, l.clusters(number), 1)
 	require.Len(t, l.sightings(), 1)
