@@ -22,11 +22,11 @@ import (
 // that.
 var ErrUnreadable = errors.New("it cannot be read")
 
-// ErrNoPullRequest says that GitHub answered and that it shows us no such pull request.
+// ErrNoPullRequest says that GitHub answered and that it shows us no such pull request. Like ErrRefused, it may pass within minutes.
 var ErrNoPullRequest = errors.New("no such pull request")
 
-// ErrRefused says that GitHub answered and will refuse the same question until a person changes something, for example the App's
-// installation.
+// ErrRefused says that GitHub answered 401, 403 or 404. It may do so for minutes about what is right; if it continues, a person has to
+// change something, for example the App's installation. What depends on the answer is tried again for a while.
 var ErrRefused = errors.New("GitHub refuses to answer")
 
 // GitHub is what the service asks GitHub when it decides.
@@ -41,7 +41,7 @@ type GitHub interface {
 	// PullRequest returns the current pull request, or ErrNoPullRequest.
 	PullRequest(ctx context.Context, installation int64, repo string, number int) (pullrequests.PullRequest, error)
 	// RepositoryFile returns .github/ocpctl.yaml at a branch or commit; found is false if there is none. ErrUnreadable: it is
-	// not a file, or we may not see it.
+	// not a file. It may return ErrRefused.
 	RepositoryFile(ctx context.Context, installation int64, repo, ref string) (raw []byte, found bool, err error)
 	// RemovesRepositoryFile reports whether a pull request deletes .github/ocpctl.yaml.
 	RemovesRepositoryFile(ctx context.Context, installation int64, repo string, number int) (bool, error)

@@ -112,6 +112,13 @@ func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row store
 	said, name := run, chat.CheckName(row.Profile, sub.Number)
 	if !sub.Left {
 		said = chat.Check(news(sub.Kind, row.Card), c.Links)
+		locked, err := c.Store.Outbox.CommentLocked(ctx, row.ID)
+		if err != nil {
+			return shown{}, err
+		}
+		if locked {
+			run.Summary, said.Summary = chat.WithoutComment(run.Summary), chat.WithoutComment(said.Summary)
+		}
 	}
 	return shown{
 		hash: hashOf(fmt.Sprintf("%s %+v %d", name, said, c.progressPeriod(row.Card))),

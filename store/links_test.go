@@ -131,3 +131,22 @@ func TestAHandleBeginsWithALetter(t *testing.T) {
 		require.Regexp(t, `^[A-Za-z]`, handle, "on the command line a dash begins an option")
 	}
 }
+
+// Somebody who may do much follows a link that somebody else asked for.
+func TestAnAccountThatTheCatalogueKnowsIsNotLinkedToSomebodyElse(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
+	_, err := s.People.SeeGitHubAccount(t.Context(), 7, "maya")
+	require.NoError(t, err)
+	for account, wants := range map[string]error{"github:id/7": store.ErrConflict, "github:id/8": nil} {
+		handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: account, Number: "7"}, time.Hour, originBy(account, ""))
+		require.NoError(t, err)
+		_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: "saml:root"}, "web")
+		require.ErrorIs(t, err, wants)
+	}
+	handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: "github:id/7", Number: "7"}, time.Hour, originBy("github:id/7", ""))
+	require.NoError(t, err)
+	_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: "saml:maya@acme.example"}, "web")
+	require.NoError(t, err, "but to the same person")
+}

@@ -134,18 +134,35 @@ func noLink() error {
 }
 
 // LinkFor returns what a link is for without using it up, for a confirmation page.
-func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (people.Link, error) {
+func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (ForLink, error) {
 	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return people.Link{}, noLink()
+		return ForLink{}, noLink()
 	}
 	if err != nil {
-		return people.Link{}, fmt.Errorf("read a link: %w", err)
+		return ForLink{}, fmt.Errorf("read a link: %w", err)
 	}
-	if link.Account != "" {
-		link.Account, err = s.core.AccountName(ctx, link.Account)
+	out := ForLink{Link: link}
+	if link.Kind != people.LinkOfAccount {
+		return out, nil
 	}
-	return link, err
+	names, err := s.store.People.ShownNames(ctx, link.Account)
+	if err != nil {
+		return out, err
+	}
+	if out.Account, err = s.core.AccountName(ctx, link.Account); err != nil {
+		return out, err
+	}
+	out.Person = strings.TrimPrefix(names[link.Account], "@")
+	_, out.Named, _ = strings.Cut(out.Account, ":")
+	return out, nil
+}
+
+// ForLink is what a link is for.
+type ForLink struct {
+	people.Link        // its account as people write it
+	Named       string // the name that confirms an account's link when somebody types it, e.g. maya
+	Person      string // what the account's owner is called where the account is; empty: it is not known
 }
 
 // Means returns an error unless account names the account that an account link is for. The confirmation page asks for it:
@@ -162,7 +179,7 @@ func (s *Service) Means(ctx context.Context, p policy.Principal, handle, account
 		return nil
 	}
 	name, err := s.core.AccountName(ctx, link.Account)
-	if err != nil || strings.EqualFold(name, account) {
+	if _, short, _ := strings.Cut(name, ":"); err != nil || strings.EqualFold(name, account) || strings.EqualFold(short, strings.TrimPrefix(account, "@")) {
 		return err
 	}
 	return &app.Error{Kind: app.Invalid, Message: messages.AnotherAccount(name), Fields: []app.Field{

@@ -96,10 +96,10 @@ func (a Asker) RepositoryFile(ctx context.Context, installation int64, repo, ref
 	switch {
 	case errors.Is(err, github.ErrNotFound):
 		return nil, false, nil
-	case errors.Is(err, github.ErrNotFile), errors.Is(err, github.ErrRefused):
+	case errors.Is(err, github.ErrNotFile):
 		return nil, false, fmt.Errorf("%w: %w", app.ErrUnreadable, err)
 	}
-	return file.Raw, err == nil, err
+	return file.Raw, err == nil, refusal(err)
 }
 
 // RemovesRepositoryFile implements app.GitHub.

@@ -39,9 +39,11 @@ func (d *idle) SyncPullRequest(_ context.Context, e pulls.PullRequestEvent) (str
 func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why string) (string, error) {
 	return d.take([]any{repo, number, why})
 }
-func (d *idle) Comment(_ context.Context, e pulls.CommentEvent) (string, error) { return d.take(e) }
-func (d *idle) CommentGivenUp(context.Context, pulls.CommentEvent) error        { return nil }
-func (d *idle) EndEarly(context.Context, pulls.CommentEvent) error              { return nil }
+func (d *idle) Comment(_ context.Context, e pulls.CommentEvent) (string, error)    { return d.take(e) }
+func (d *idle) CommentGivenUp(context.Context, pulls.CommentEvent, error) error    { return nil }
+func (d *idle) LabelsGivenUp(context.Context, pulls.PullRequestEvent, error) error { return nil }
+func (d *idle) CheckActionGivenUp(context.Context, pulls.CheckEvent, error) error  { return nil }
+func (d *idle) EndEarly(context.Context, pulls.CommentEvent) error                 { return nil }
 
 func (d *idle) CheckAction(_ context.Context, e pulls.CheckEvent) (string, error) { return d.take(e) }
 
@@ -159,7 +161,7 @@ func TestOddShapesAreGivenUpInWords(t *testing.T) {
 			strings.Replace(where, "acme/shop", "a; rm -rf /", 1) + `,"pull_request":{"number":41,"updated_at":"2025-03-01T12:00:00Z"}}`: `"a; rm -rf /"`,
 		},
 		"issue_comment": {
-			on + `{"id":0,"user":{"login":"will","id":2002}}}`: "comment.id is required",
+			on + `{"id":0,"user":{"login":"will","id":2002}}}`: "comment.id or review.id is required",
 			on + `{"id":1,"user":{"login":"<script>"}}}`:       `a login and the account's number are required, but they are "<script>" and 0`,
 			on + `{"id":1}}`: `but they are "" and 0`,
 			strings.Replace(on, `"id":1`, `"id":0`, 1) + `{"id":1,"user":{"login":"will","id":2002}}}`: "installation.id",
@@ -271,7 +273,7 @@ func FuzzDelivery(f *testing.F) {
 	for event, actions := range Events() {
 		for _, action := range actions {
 			if body, err := github.Payload(github.Event{Name: event, Action: action, Sender: "will", PR: pull(0, label), Label: label, Check: check, OldName: "shop",
-				Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp create\u0000"}, Repos: []github.RepoRef{{ID: 9, Name: "acme/ledger"}},
+				Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp create\u0000"}, ReviewState: "commented", Repos: []github.RepoRef{{ID: 9, Name: "acme/ledger"}},
 				Client: json.RawMessage(`{"pr_number":"41","repository":"ledger"}`)}); err == nil {
 				f.Add(event, lean(f, body))
 			}
@@ -282,11 +284,11 @@ func FuzzDelivery(f *testing.F) {
 	f.Add(installationSeen, []byte(`{"installation":1,"repository":"acme/shop","action":"suspend"}`))
 	f.Fuzz(func(t *testing.T, event string, body []byte) {
 		h := &handler{events: Events(), app: github.AppID, installations: []int64{5001}, repositories: []app.Repository{{Match: "acme/*"}}}
-		in, bad := read(body)
+		in, bad := read(event, body)
 		if bad == nil {
 			_ = h.idle(event, in)
 			_ = topic(event, in)
-			_ = in.fits(event, body)
+			_ = in.fits(event)
 		}
 		source := SourceGitHub
 		if strings.HasSuffix(event, "_seen") {

@@ -48,12 +48,12 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 	if !known {
 		return "no button is called " + chatops.Code(e.Identifier), nil
 	}
-	row, err := s.store.Cluster(ctx, e.Cluster)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (row.PR == nil || !strings.EqualFold(row.PR.Repo, e.Repo)) {
-		return "no cluster of this repository", nil
-	}
+	row, err := s.clusterOf(ctx, e)
 	if err != nil {
-		return "", fmt.Errorf("read cluster: %w", err)
+		return "", err
+	}
+	if row.ID == "" {
+		return "no cluster of this repository", nil
 	}
 	event := CommentEvent{Installation: e.Installation, Repo: e.Repo, Number: row.PR.Number, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}
 	if click.Verb == chatops.VerbApprove {
@@ -73,6 +73,18 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 		return "", err
 	}
 	return s.once(ctx, c, func(c command) (string, string, error) { return s.clicked(ctx, c, row) })
+}
+
+// clusterOf returns the cluster whose check was clicked; its id is empty if it is none of the repository's.
+func (s *Service) clusterOf(ctx context.Context, e CheckEvent) (store.Row, error) {
+	row, err := s.store.Cluster(ctx, e.Cluster)
+	if errors.Is(err, store.ErrNotFound) || err == nil && (row.PR == nil || !strings.EqualFold(row.PR.Repo, e.Repo)) {
+		return store.Row{}, nil
+	}
+	if err != nil {
+		return store.Row{}, fmt.Errorf("read cluster: %w", err)
+	}
+	return row, nil
 }
 
 // clicked acts only on the cluster whose check was clicked: if a newer one replaced it, people do not mean the old one.

@@ -111,9 +111,13 @@ func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
 		notes[strings.NewReplacer("other/thing", "R", "acme/secret", "R", "acme/shop", "R", "will", "A", "zoe", "A").Replace(note)] = true
 	}
 	require.Len(t, notes, 1, "in the same words")
-	for _, payload := range []string{`{"repository":"shop"}`, `{"pr_number":"x"}`, `{"pr_number":-1}`, `{"pr_number":2147483648,"repository":"shop"}`, `{"pr_number":999,"repository":"shop"}`, `{"pr_number":1,"repository":"a/b/c"}`, `{"pr_number":1,"repository":"../x"}`, `[]`, `{"pr_number":{"a":1}}`} {
+	for _, payload := range []string{`{"repository":"shop"}`, `{"pr_number":"x"}`, `{"pr_number":-1}`, `{"pr_number":2147483648,"repository":"shop"}`, `{"pr_number":1,"repository":"a/b/c"}`, `{"pr_number":1,"repository":"../x"}`, `[]`, `{"pr_number":{"a":1}}`} {
 		require.NotContains(t, h.dispatch(payload, "will", "create_ephemeral_cluster", payload), "accepted", payload)
 	}
+	_, err := h.Service.Dispatch(h.Context(), pulls.DispatchEvent{
+		Installation: 5001, Repo: "acme/ci", Type: "create_ephemeral_cluster", Payload: []byte(`{"pr_number":999,"repository":"shop"}`), Actor: "will", Cause: "unseen",
+	})
+	require.ErrorIs(t, err, app.ErrNoPullRequest, "it may have been opened just now, and is asked for again for a while")
 	for _, dots := range []string{"acme/..", "../shop", "."} {
 		require.Contains(t, h.dispatch(dots, "will", "create_ephemeral_cluster", `{"pr_number":1,"repository":"`+dots+`"}`), "must be owner/name")
 	}

@@ -256,11 +256,17 @@ func (s *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 			}
 			fileRead, asked.draftsDenied = true, file != nil && file.Drafts == profiles.DraftsDeny
 		}
-		if !e.late || !asks(f.event, asked, label) {
+		since := e.as.UpdatedAt
+		if !e.LabeledAt.IsZero() {
+			since = e.LabeledAt
+		} else if !e.late {
+			continue
+		}
+		if !asks(f.event, asked, label) {
 			continue
 		}
 		var err error
-		asked.refused[label], err = s.store.PullRequests.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
+		asked.refused[label], err = s.store.PullRequests.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, since)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -33,6 +34,8 @@ type PullRequestEvent struct {
 	Action  string // GitHub's action
 	Label   string // the label of a labeled or unlabeled action
 	Why     string // how it became known without an event, e.g. "seen by the sweep"; empty: GitHub sent an event
+
+	LabeledAt time.Time // when the label was added, if it was found later; zero: GitHub sent an event
 
 	Archived bool // its repository is archived, found in a look at it
 

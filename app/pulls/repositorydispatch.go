@@ -69,9 +69,6 @@ func (s *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, e
 		return problem, nil
 	}
 	c, err := s.dispatched(ctx, e, repo, number)
-	if errors.Is(err, app.ErrNoPullRequest) { // nobody waits a day for a pull request
-		return fmt.Sprintf("no pull request %s#%d", repo, number), nil
-	}
 	if err != nil || c == nil {
 		return "no repository " + repo + " that " + e.Actor + " may ask for", err
 	}
@@ -127,7 +124,10 @@ func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 	if err != nil {
 		return nil, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}
-	if installation == 0 {
+	switch {
+	case installation == 0 && strings.EqualFold(repo, e.Repo): // GitHub has just sent an event of it
+		return nil, fmt.Errorf("ask for the App's installation on %s: %w", repo, app.ErrRefused)
+	case installation == 0:
 		return nil, nil
 	}
 	event := CommentEvent{Installation: installation, Repo: repo, Number: number, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}

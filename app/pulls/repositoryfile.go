@@ -97,14 +97,14 @@ func (s *Service) noDrafts(ctx context.Context, pr pullrequests.PullRequest) (bo
 // fileDiffers reports whether a pull request's own version of the file differs from the base branch's.
 func (s *Service) fileDiffers(ctx context.Context, pr pullrequests.PullRequest) (bool, error) {
 	theirs, found, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Head)
-	if errors.Is(err, app.ErrUnreadable) { // e.g. a fork's commit that is not visible yet: the next push checks it
+	if errors.Is(err, app.ErrUnreadable) || errors.Is(err, app.ErrRefused) { // e.g. a fork's commit that is not visible yet: the next push checks it
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Head, err)
 	}
 	ours, ourFile, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
-	if err != nil && !errors.Is(err, app.ErrUnreadable) {
+	if err != nil && !errors.Is(err, app.ErrUnreadable) && !errors.Is(err, app.ErrRefused) {
 		return false, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Base, err)
 	}
 	if found && bytes.Equal(ours, theirs) || !found && !ourFile {

@@ -32,6 +32,13 @@ const accountColumns = `account, number, principal, name, proof, linked_at, seen
 
 // linkAccount links an account to its owner.
 func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d rows.Origin) error {
+	var anothers bool
+	if err := c.QueryRow(ctx, `SELECT person_of($1) LIKE 'person:%' AND person_of($1) <> person_of($2)`, account, by.Principal).Scan(&anothers); err != nil {
+		return fmt.Errorf("look for whose the account is: %w", err)
+	}
+	if anothers {
+		return fmt.Errorf("%w: %s belongs to another person", pg.ErrConflict, account)
+	}
 	tag, err := c.Exec(ctx, `
 		INSERT INTO accounts AS a (account, number, principal, name, proof, linked_at, seen_at) VALUES (@account, @number, @principal, @name, @proof, @now, @now)
 		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,

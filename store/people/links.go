@@ -111,7 +111,7 @@ var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", pg.Err
 
 // UseLink uses up a link for the signed-in principal; an account's link links the account to them. If the link is unknown, used,
 // expired or another's, the caller gets only ErrNotFound; the audit trail says which. ErrConflict: the account is linked to
-// another principal, who or an admin has to unlink it first; the link is then not used up.
+// another principal, who or an admin has to unlink it first, or it is another person's by the catalogue; the link is then not used up.
 //
 // Whoever follows an account's link must first confirm on one of our pages that the account is theirs.
 func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
