@@ -202,3 +202,16 @@ func TestHomeIsShownInSlacksProtocol(t *testing.T) {
 	require.Contains(t, string(window.Blocks), "Guests of the workspace")
 	require.Empty(t, window.Submit, "a guest sees no form")
 }
+
+func TestWhereSomebodyMayPostIsAskedInSlacksProtocol(t *testing.T) {
+	p := spoken(t)
+	for channel, want := range map[string]string{
+		"<#" + standin.Admins + ">": "You are not in this channel", "<#" + standin.Shared + ">": "only a platform admin", "<#" + standin.Invited + ">": "only a platform admin",
+		"<#" + standin.Payments + ">": "now gets messages",
+	} {
+		_, err := p.Mention(t.Context(), "maya", "clusters", "notify "+channel+" ready")
+		p.done(err)
+		require.Len(t, p.Query(`SELECT id::text FROM replies WHERE body LIKE '%' || $1 || '%' AND cause = (SELECT cause FROM replies ORDER BY created_at DESC LIMIT 1)`, want), 1, channel)
+	}
+	require.Equal(t, []string{standin.Payments}, p.Query(`SELECT channel FROM channel_subscriptions`))
+}
