@@ -264,9 +264,9 @@ func TestAClusterIsShownDirectlyWhereOcpctlIsNotAMember(t *testing.T) {
 
 func TestTheFormPostsOnlyWhereThePersonIsAndOutsideOnlyForAdmins(t *testing.T) {
 	h := screened(t)
-	h.workspace.channels["CSHARED"] = slack.Channel{ID: "CSHARED", Name: "partners", Member: true, External: true}
-	h.workspace.channels["C3"] = slack.Channel{ID: "C3", Name: "payments", Member: true}
-	h.workspace.absent["C3"] = []string{"UMATE"}
+	h.fixture.workspace.channels["CSHARED"] = slack.Channel{ID: "CSHARED", Name: "partners", Member: true, External: true}
+	h.fixture.workspace.channels["C3"] = slack.Channel{ID: "C3", Name: "payments", Member: true}
+	h.fixture.workspace.absent["C3"] = []string{"UMATE"}
 	f := h.opened("UMATE", "ocp_create", "", "")
 	h.enters(f, "name", "shop-smoke")
 	for channel, want := range map[string]string{"C3": "You are not in this channel", "CSHARED": "only a platform admin"} {
