@@ -81,12 +81,16 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 	if !shown {
 		return store.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
 	}
-	own, err := s.owns(ctx, p, row)
+	ofRun, err := s.owns(ctx, p, row)
+	if err != nil {
+		return store.Row{}, held, origin, err
+	}
+	own, err := s.same(ctx, p, row.RequestedBy)
 	if err != nil {
 		return store.Row{}, held, origin, err
 	}
 	verdict := policy.Authorize(request, act, &policy.Target{
-		Name: row.Name, Team: row.Team, RequestedBy: row.RequestedBy, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access), Own: own,
+		Name: row.Name, Team: row.Team, Own: own, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access), OfRun: ofRun,
 		Role: policy.ClusterRole(held.Role), Asked: asked,
 	})
 	origin.verdict = &verdict

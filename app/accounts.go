@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -16,12 +15,11 @@ import (
 const linkCounts = 7 * 24 * time.Hour
 
 // ExternalPrincipal returns the principal who acts by an account elsewhere. It has the roles that the catalogue's identities
-// give the account's claims, and those of the person who linked it, both by the current identities. number is the account's id
-// elsewhere, which a renaming does not change.
-func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, number string, source policy.Source) (policy.Principal, error) {
+// give the account's claims, and those of the person who linked it, both by the current identities.
+func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims) (policy.Principal, error) {
 	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name}, s.catalogue().Identities
 	p.Seats = policy.SeatsOf(identities, said)
-	proof, err := s.LinkedPerson(ctx, p, number, source)
+	proof, err := s.LinkedPerson(ctx, p)
 	if err != nil {
 		return policy.Principal{}, err
 	}
@@ -30,22 +28,14 @@ func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, num
 }
 
 // LinkedPerson returns the claims that the owner of a linked account last proved; the zero value: it is not linked, or the last
-// sign-in is too old. If the name has passed to another account, the link is removed.
-func (s *Service) LinkedPerson(ctx context.Context, by policy.Principal, number string, source policy.Source) (proof policy.Claims, err error) {
+// sign-in is too old.
+func (s *Service) LinkedPerson(ctx context.Context, by policy.Principal) (proof policy.Claims, err error) {
 	account, err := s.store.People.AccountOf(ctx, by.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return proof, nil
 	}
 	if err != nil {
 		return proof, fmt.Errorf("look for the account of %s: %w", by.ID, err)
-	}
-	if account.Number != number {
-		why := messages.BecauseRenamed(account.Number, number)
-		err := s.store.People.Unlink(ctx, account.Account, account.Principal, store.Origin{Actor: by.ID, Source: string(source), Why: why})
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return proof, fmt.Errorf("unlink the account of %s: %w", by.ID, err)
-		}
-		return proof, nil
 	}
 	now, err := s.store.Now(ctx)
 	if err != nil {

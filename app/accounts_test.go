@@ -43,7 +43,7 @@ func TestALinkedAccountCountsByTheIdentitiesOfNowAndForAWeek(t *testing.T) {
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: "*"}}, Proof: servicetest.AdminProof()}
 
 	require.False(t, seated(h, 1, 77, "ada"), "who never said whose the account is is a writer of the repository")
-	link, err := h.Service.AccountLink(t.Context(), "github:ada", "77", store.Origin{Actor: "github:ada", Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), "github:id/77", "77", store.Origin{Actor: "github:id/77", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	_, err = h.Service.Redeem(t.Context(), ada, handle, app.Origin{Source: policy.SourceWeb})
@@ -69,7 +69,7 @@ func TestALinkedAccountCountsByTheIdentitiesOfNowAndForAWeek(t *testing.T) {
 // GitHub gives a login that was given up to whoever asks for it next.
 func TestALoginThatCameToBeAnothersHasNothingOfTheFirst(t *testing.T) {
 	h := servicetest.New(t)
-	h.GitHub.Permissions["ada"] = "write"
+	h.GitHub.Permissions["ada"], h.GitHub.Permissions["ada-w"] = "write", "write"
 	h.GitHub.PRs = map[int]pullrequests.PullRequest{41: h.PR(true)}
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Proof: servicetest.AdminProof()}
 	says(h, 1, 77, "ada", "/ocp link")
@@ -79,10 +79,9 @@ func TestALoginThatCameToBeAnothersHasNothingOfTheFirst(t *testing.T) {
 	require.True(t, seated(h, 2, 77, "ada"))
 
 	require.False(t, seated(h, 3, 99, "ada"), "another account of the same name")
-	require.Equal(t, []string{"account 77 had this name then, and account 99 has it now"},
-		h.Query(`SELECT metadata->>'why' FROM audit_events WHERE action = 'account_unlinked'`))
+	require.Equal(t, []string{"the login ada was another account's before"}, h.Query(`SELECT metadata->>'why' FROM audit_events WHERE action = 'login_reused'`))
+	require.True(t, seated(h, 4, 77, "ada-w"), "the first one, under its new name")
 	accounts, err := h.Service.Accounts(t.Context(), ada)
 	require.NoError(t, err)
-	require.Empty(t, accounts)
-	require.False(t, seated(h, 4, 77, "ada"), "and it has to be linked anew")
+	require.Equal(t, []string{"github:ada-w"}, accounts)
 }

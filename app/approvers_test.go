@@ -20,7 +20,7 @@ func TestWhoAskedApprovesNothingUnlessThePolicySaysSo(t *testing.T) {
 			h := servicetest.With(t, servicetest.Careful(t, profiles.ApprovalTerms{Count: 1, By: by, Self: self}))
 			h.Labeled("maya", servicetest.Label)
 			require.True(t, h.Only().NeedsApproval)
-			maya := policy.Principal{ID: "github:maya", Name: "maya", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: policy.EveryTeam}}}
+			maya := policy.Principal{ID: servicetest.OnGitHub("maya"), Name: "maya", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: policy.EveryTeam}}}
 			page, _, err := h.Service.Approvals(t.Context(), maya, store.ApprovalFilter{State: store.ApprovalPending})
 			require.NoError(t, err)
 			require.Equal(t, self, page[0].MayVote, "the pages offer it")

@@ -26,6 +26,7 @@ type WorkflowRun struct {
 	URL        string
 	Actor      string // who started that attempt
 	ActorID    int64
+	Bot        bool     // that account is a bot's, by its type
 	Waits      []string // the environments for which jobs wait, by whichever rule
 }
 

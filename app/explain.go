@@ -81,6 +81,9 @@ func ends(e lifecycle.Ends) []End {
 	} {
 		if !end.At.IsZero() {
 			end.Message = messages.EndText(end.Kind, e)
+			if end.At.Before(e.Hold) {
+				end.Message += messages.PostponedByHold(e.Hold)
+			}
 			out = append(out, end)
 		}
 	}

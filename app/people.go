@@ -1,10 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -41,8 +45,58 @@ func peopleOf(c profiles.Catalogue) []people.Person {
 	return out
 }
 
-// NameOf returns the display name of a principal, the same at every entry point.
-func (s *Service) NameOf(id string) string { return s.catalogue().NameOf(id) }
+// NameOf returns the display name of a principal, the same at every entry point: that of the catalogue's person, or what an account on
+// GitHub is called there now.
+func (s *Service) NameOf(id string) string {
+	if !strings.HasPrefix(id, string(profiles.SourceGitHub)+":") || s.store == nil {
+		return s.catalogue().NameOf(id)
+	}
+	name := s.shown.of(id, func(ctx context.Context) (string, error) {
+		names, err := s.store.People.NamesOf(ctx, id)
+		return names[id], err
+	})
+	return cmp.Or(name, s.catalogue().NameOf(id))
+}
+
+const (
+	shownFor  = 5 * time.Second // how long a name is shown before it is read again
+	shownMost = 10_000          // how many names are kept
+	shownWait = time.Second     // how long a page waits for a name
+)
+
+// shownNames keeps names of accounts for a moment, because a page shows the same name often. The zero value is ready to use.
+type shownNames struct {
+	mu    sync.Mutex
+	names map[string]shownName
+}
+
+type shownName struct {
+	name string
+	at   time.Time
+}
+
+// of returns a name, which read looks up unless it was read just now. If that fails, the last name is returned.
+func (n *shownNames) of(id string, read func(context.Context) (string, error)) string {
+	n.mu.Lock()
+	known := n.names[id]
+	n.mu.Unlock()
+	if time.Since(known.at) < shownFor {
+		return known.name
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), shownWait)
+	defer cancel()
+	name, err := read(ctx)
+	if err != nil {
+		return known.name
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.names == nil || len(n.names) >= shownMost {
+		n.names = map[string]shownName{}
+	}
+	n.names[id] = shownName{name, time.Now()}
+	return name
+}
 
 // PersonNamed returns the display name of the catalogue's person with this identity; empty: nobody has it.
 func (s *Service) PersonNamed(identity string) string {

@@ -15,7 +15,7 @@ import (
 // PullOf is what policy reads of a pull request.
 func PullOf(pr pullrequests.PullRequest) *policy.PullRequest {
 	return &policy.PullRequest{
-		Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
+		Repo: pr.Repo, Number: pr.Number, Author: pr.Author, AuthorID: pr.AuthorID, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
 		Draft: pr.Draft, Association: pr.Association, Labels: pr.Labels,
 	}
 }

@@ -22,22 +22,26 @@ import (
 // that.
 var ErrUnreadable = errors.New("it cannot be read")
 
-// ErrNoPullRequest says that GitHub answered and that it shows us no such pull request.
+// ErrNoPullRequest says that GitHub answered and that it shows us no such pull request. Like ErrRefused, it may pass within minutes.
 var ErrNoPullRequest = errors.New("no such pull request")
 
-// ErrRefused says that GitHub answered and will refuse the same question until a person changes something, for example the App's
-// installation.
+// ErrRefused says that GitHub answered 401, 403 or 404. It may do so for minutes about what is right; if it continues, a person has to
+// change something, for example the App's installation. What depends on the answer is tried again for a while.
 var ErrRefused = errors.New("GitHub refuses to answer")
 
 // GitHub is what the service asks GitHub when it decides.
 type GitHub interface {
-	// Permission returns the login's permission on the repository: admin, maintain, write, triage, read or none. It may return
-	// ErrRefused.
-	Permission(ctx context.Context, installation int64, repo, login string) (string, error)
+	// Permission returns an account's permission on the repository: admin, maintain, write, triage, read or none. It may return
+	// ErrRefused, or ErrOtherAccount: the login is another account's by now.
+	Permission(ctx context.Context, installation int64, repo string, who GitHubAccount) (string, error)
+	// AccountID returns the number of the account that has a login now; 0: nobody has it. It may return ErrRefused.
+	AccountID(ctx context.Context, installation int64, login string) (int64, error)
+	// Login returns the current login of an account; empty: there is no such account any more. It may return ErrRefused.
+	Login(ctx context.Context, installation int64, account int64) (string, error)
 	// PullRequest returns the current pull request, or ErrNoPullRequest.
 	PullRequest(ctx context.Context, installation int64, repo string, number int) (pullrequests.PullRequest, error)
 	// RepositoryFile returns .github/ocpctl.yaml at a branch or commit; found is false if there is none. ErrUnreadable: it is
-	// not a file, or we may not see it.
+	// not a file. It may return ErrRefused.
 	RepositoryFile(ctx context.Context, installation int64, repo, ref string) (raw []byte, found bool, err error)
 	// RemovesRepositoryFile reports whether a pull request deletes .github/ocpctl.yaml.
 	RemovesRepositoryFile(ctx context.Context, installation int64, repo string, number int) (bool, error)
@@ -131,6 +135,8 @@ type Service struct {
 	log        *slog.Logger
 	since      time.Time
 	people     atomic.Pointer[string] // hash of the catalogue whose people the store knows
+	resolved   atomic.Pointer[string] // hash of the catalogue whose logins are resolved to accounts
+	shown      shownNames
 }
 
 // New returns a service.

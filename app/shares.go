@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
@@ -58,7 +59,17 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 	if share.Access == people.AccessUse && share.Role == "" {
 		share.Role = access.RoleEdit
 	}
-	if wrong := s.wrongShare(share, row); len(wrong) > 0 {
+	wrong := s.wrongShare(share, row)
+	if share.Kind == SharePrincipal && len(wrong) == 0 {
+		var problem *messages.Problem
+		if share.Grantee, problem, err = s.PrincipalNamed(ctx, installationOf(row), share.Grantee); err != nil {
+			return nil, err
+		}
+		if problem != nil {
+			wrong = append(wrong, ProblemOf("with", *problem))
+		}
+	}
+	if len(wrong) > 0 {
 		return nil, &Error{Kind: Invalid, Message: messages.CannotShare, Fields: wrong}
 	}
 	err = s.store.People.Share(ctx, row.ID, share, s.StoreOrigin(origin, p))
@@ -98,11 +109,20 @@ const maxPrincipal = 500
 // Unshare removes a share and returns the remaining ones. The principal that it was for may remove it too.
 func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, origin Origin) ([]people.Share, error) {
 	act := policy.ActShare
-	if kind == SharePrincipal && grantee == p.ID {
-		act = policy.ActSee
+	if kind == SharePrincipal {
+		mine, err := s.same(ctx, p, grantee)
+		if err != nil {
+			return nil, err
+		}
+		if mine {
+			act = policy.ActSee
+		}
 	}
 	row, origin, err := s.Authorize(ctx, p, ref, act, origin)
 	if err != nil {
+		return nil, err
+	}
+	if grantee, err = s.sharedAs(ctx, row, kind, grantee); err != nil {
 		return nil, err
 	}
 	err = s.store.People.Unshare(ctx, row.ID, kind, grantee, s.StoreOrigin(origin, p))
@@ -113,4 +133,29 @@ func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 		return nil, fmt.Errorf("stop sharing: %w", err)
 	}
 	return s.shares(ctx, row)
+}
+
+// sharedAs returns the grantee of the share that a typed one means: an account on GitHub may be typed with its login, and shares of before
+// accounts had numbers name logins.
+func (s *Service) sharedAs(ctx context.Context, row store.Row, kind, grantee string) (string, error) {
+	if _, byLogin := profiles.GitHubLogin(grantee); kind != SharePrincipal || !byLogin {
+		return grantee, nil
+	}
+	list, err := s.shares(ctx, row)
+	if err != nil || slices.ContainsFunc(list, func(one people.Share) bool { return one.Kind == kind && one.Grantee == grantee }) {
+		return grantee, err
+	}
+	named, problem, err := s.PrincipalNamed(ctx, 0, grantee)
+	if err != nil || problem != nil {
+		return grantee, err
+	}
+	return named, nil
+}
+
+// installationOf is the App's installation through which a cluster's pull request is reached; 0: it has none.
+func installationOf(row store.Row) int64 {
+	if row.PR == nil {
+		return 0
+	}
+	return row.PR.Installation
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -94,11 +95,11 @@ func (s *Service) onGitHub(r policy.Run) bool {
 // mayReport returns an error unless the run has to do with the cluster: it asked for the cluster, it is one of the cluster's pull
 // request, it takes or took turns on it, or a signal of the cluster started it. head is the tested commit; empty: that of the run.
 func (s *Service) mayReport(ctx context.Context, row store.Row, run runs.Run, named policy.Run, asked string) (head string, err error) {
-	own := row.Run.Repo
-	if row.PR != nil {
-		own = row.PR.Repo
+	own, same, err := s.sameRepository(ctx, row, named)
+	if err != nil {
+		return "", err
 	}
-	if own != "" && !strings.EqualFold(own, named.Repo) {
+	if !same {
 		return "", Fail(Denied, messages.ForeignTests(row.Name, own, named.Repo))
 	}
 	commits, err := s.store.Runs.SignalledCommits(ctx, row.ID, run.Scope)
@@ -125,6 +126,23 @@ func (s *Service) mayReport(ctx context.Context, row store.Row, run runs.Run, na
 	return "", nil
 }
 
+// sameRepository reports whether a run is one of the cluster's repository, own, by the repository's number and the issuer of its tokens. A
+// name can be another repository's, on another GitHub or after a renaming. A cluster of no repository takes any run.
+func (s *Service) sameRepository(ctx context.Context, row store.Row, named policy.Run) (own string, same bool, err error) {
+	of, err := s.store.Runs.RepositoryOf(ctx, row.ID, row.Run.ID)
+	switch {
+	case err != nil:
+		return "", false, fmt.Errorf("read the repository of %s: %w", row.Name, err)
+	case row.PR != nil && of.RepoID == 0: // of before repositories had numbers
+		return row.PR.Repo, s.onGitHub(named) && strings.EqualFold(row.PR.Repo, named.Repo), nil
+	case row.PR != nil:
+		return row.PR.Repo, s.onGitHub(named) && named.Scope == strconv.FormatInt(of.RepoID, 10), nil
+	case row.Run.Repo == "":
+		return "", true, nil
+	}
+	return row.Run.Repo, of.Issuer == named.Issuer && of.Scope == named.Scope, nil
+}
+
 // The events that a signal starts a run by, as GitHub spells them.
 const (
 	eventDispatch   = "repository_dispatch"
@@ -145,10 +163,14 @@ func (r TestResults) check() []Field {
 	}
 	text("name", r.Name, mostTestsName, true)
 	numbers := len(wrong)
+	least := 1
+	if r.Crashed > 0 { // before its first test
+		least = 0
+	}
 	for _, n := range []struct {
 		name     string
 		n, least int
-	}{{"total", r.Total, 1}, {"passed", r.Passed, 0}, {"failed", r.Failed, 0}, {"skipped", r.Skipped, 0}} {
+	}{{"total", r.Total, least}, {"passed", r.Passed, 0}, {"failed", r.Failed, 0}, {"skipped", r.Skipped, 0}, {"flaky", r.Flaky, 0}, {"crashed", r.Crashed, 0}} {
 		if n.n < n.least || n.n > mostTests {
 			refuse(n.name, messages.NotATestCount(n.least, mostTests))
 		}
@@ -156,13 +178,23 @@ func (r TestResults) check() []Field {
 	if sum := r.Passed + r.Failed + r.Skipped; len(wrong) == numbers && r.Total != sum {
 		refuse("total", messages.TestsDoNotAddUp(r.Total, sum))
 	}
+	if len(wrong) == numbers && r.Flaky > r.Passed {
+		refuse("flaky", messages.MoreFlakyThanPassed(r.Flaky, r.Passed))
+	}
 	if !possible(r.Seconds) {
 		refuse("durationSeconds", messages.NotSeconds(mostSeconds))
 	}
-	if n := len(r.Failures); n > mostFailures {
-		refuse("failures", messages.TooManyOf(n, mostFailures))
-	} else if n > r.Failed {
-		refuse("failures", messages.MoreFailuresThanFailed(n, r.Failed))
+	lists := []struct {
+		name string
+		list []lifecycle.TestFailure
+		of   int
+	}{{"failures", r.Failures, r.Failed}, {"crashes", r.Crashes, r.Crashed}, {"flakyTests", r.FlakyTests, r.Flaky}}
+	for _, l := range lists {
+		if n := len(l.list); n > mostFailures {
+			refuse(l.name, messages.TooManyOf(n, mostFailures))
+		} else if n > max(l.of, 0) {
+			refuse(l.name, messages.MoreListed(n, l.of))
+		}
 	}
 	if n := len(r.Slowest); n > mostSlowest {
 		refuse("slowest", messages.TooManyOf(n, mostSlowest))
@@ -170,12 +202,14 @@ func (r TestResults) check() []Field {
 	if !linkable(r.URL) {
 		refuse("url", messages.NotAReportAddress)
 	}
-	for i, f := range r.Failures[:min(len(r.Failures), mostFailures)] {
-		at := fmt.Sprintf("failures[%d].", i)
-		text(at+"suite", f.Suite, mostTestSuite, false)
-		text(at+"name", f.Name, mostTestName, true)
-		text(at+"message", f.Message, mostTestMessage, false)
-		text(at+"details", f.Details, mostTestDetails, false)
+	for _, l := range lists {
+		for i, f := range l.list[:min(len(l.list), mostFailures)] {
+			at := fmt.Sprintf("%s[%d].", l.name, i)
+			text(at+"suite", f.Suite, mostTestSuite, false)
+			text(at+"name", f.Name, mostTestName, true)
+			text(at+"message", f.Message, mostTestMessage, false)
+			text(at+"details", f.Details, mostTestDetails, false)
+		}
 	}
 	for i, t := range r.Slowest[:min(len(r.Slowest), mostSlowest)] {
 		at := fmt.Sprintf("slowest[%d].", i)

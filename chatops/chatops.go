@@ -138,6 +138,7 @@ type Detail struct {
 	Approvers  []string             // GitHub logins and teams (organization/slug) that may approve it; mentioned while it waits
 	Advice     string               // policy's warnings: see AdviceWords; shown until the cluster is ready
 	Tests      []lifecycle.RunTests // what runs reported, the newest run first
+	Requester  string               // current login on GitHub of who requested it; empty: they have none, or nobody is mentioned
 	Mention    []string             // when the requester is mentioned: "ready", "failed", "expiring", from the repository's file; empty: never
 }
 

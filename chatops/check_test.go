@@ -58,16 +58,15 @@ func TestOnlyTheRequesterIsCalledAndOnlyWhereTheFileWantsIt(t *testing.T) {
 		"destroy-blocked": "@maya, your cluster cannot be destroyed yet.", "installing": "", "pending": "", "verifying": "", "destroyed": "",
 	} {
 		c := lives()[name]
-		body := Comment(c, Detail{Mention: when}, ui)
+		body := Comment(c, Detail{Requester: "maya", Mention: when}, ui)
 		require.Contains(t, body, want, name)
 		require.Equal(t, want != "", strings.Contains(body, "@"), name)
 		require.NotContains(t, Comment(c, Detail{}, ui), "@", name)
-		for _, by := range []string{"saml:maya", "github:acme/platform", "github:dependabot[bot]", "maya", "github:"} {
-			c.RequestedBy = by
-			require.NotContains(t, Comment(c, Detail{Mention: when}, ui), "@", "%s by %s", name, by)
+		for _, by := range []string{"saml:maya", "acme/platform", "dependabot[bot]", ""} {
+			require.NotContains(t, Comment(c, Detail{Requester: by, Mention: when}, ui), "@", "%s by %s", name, by)
 		}
 	}
-	require.NotContains(t, Comment(ready(), Detail{Mention: []string{"failed", "expiring"}}, ui), "@")
+	require.NotContains(t, Comment(ready(), Detail{Requester: "maya", Mention: []string{"failed", "expiring"}}, ui), "@")
 }
 
 func TestADeploymentFollowsALife(t *testing.T) {

@@ -58,11 +58,10 @@ func call(c lifecycle.Card, d Detail) string {
 	case c.Status == lifecycle.Failed:
 		when, text = "failed", "your cluster cannot be destroyed yet."
 	}
-	person, onGitHub := strings.CutPrefix(c.RequestedBy, "github:")
-	if when == "" || !onGitHub || !login.MatchString(person) || !slices.Contains(d.Mention, when) {
+	if when == "" || !login.MatchString(d.Requester) || !slices.Contains(d.Mention, when) {
 		return ""
 	}
-	return "@" + person + ", " + text
+	return "@" + d.Requester + ", " + text
 }
 
 // waitsForApproval reports that the cluster begins only after an approval.

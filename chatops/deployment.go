@@ -1,7 +1,10 @@
 package chatops
 
 import (
+	"time"
+
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // Deployment is a cluster as a deployment of its commit: its texts, and its state in GitHub's terms.
@@ -28,14 +31,17 @@ const maxDescription = 140
 
 // DeploymentOf renders the deployment of a cluster. Like Comment it depends only on the card. It shows phases but no progress within
 // them: every status stays in the deployment's history and uses the budget of writes.
+//
+// The end of a cluster that nobody uses moves with each use, and is told as a rule, not as a time: a time would soon differ from the comment's.
 func DeploymentOf(card lifecycle.Card, links Links) Deployment {
+	card.Ends.Idle = time.Time{}
 	d := Deployment{Environment: EnvironmentPrefix + card.Profile, Task: taskPrefix + card.Name, State: deploymentState(card), LogURL: address(card, links)}
 	text := card.Name + " " + faceOf(card).head
 	switch {
 	case card.Status == lifecycle.Ready && card.Phase != lifecycle.PhaseReady:
-		text += " (ends " + moment(ending(card), life(card)) + ")"
+		text += " (ends " + moment(ending(card), life(card)) + unlessUnused(card) + ")"
 	case card.Status == lifecycle.Ready:
-		text += " until " + moment(ending(card), life(card))
+		text += " until " + moment(ending(card), life(card)) + unlessUnused(card)
 	case neverReady(card) && card.FailMessage != "":
 		text += ": " + card.FailMessage
 	case ended(card) && !created(card) && card.DesiredWhy != "":
@@ -48,6 +54,14 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 		d.EnvironmentURL = card.ConsoleURL
 	}
 	return d
+}
+
+// unlessUnused says after an end that the cluster ends earlier if nobody uses it; empty: it does not.
+func unlessUnused(c lifecycle.Card) string {
+	if c.Idle.EndAfter == 0 {
+		return ""
+	}
+	return ", or when nobody has used it for " + policy.Span(c.Idle.EndAfter)
 }
 
 // ended reports whether a cluster is being destroyed or is destroyed. The deployment is inactive in both cases, so a second status

@@ -65,7 +65,7 @@ func hostileDetail(t *rapid.T) Detail {
 	return Detail{
 		Timeline:   []Moment{{At: start, What: say("what"), Why: say("because")}},
 		Conditions: []Condition{{Type: say("type"), Status: say("status"), Reason: say("reason"), Message: say("message"), At: start}},
-		Log:        []string{say("log"), say("log")}, Mention: []string{"ready", "failed", "expiring"}, Tests: hostileTests(t),
+		Log:        []string{say("log"), say("log")}, Requester: "maya", Mention: []string{"ready", "failed", "expiring"}, Tests: hostileTests(t),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 const (
 	failuresInComment = 10
 	slowestShown      = 5
+	flakyShown        = 10
 	workflowsShown    = 5
 	maxTestMessage    = 300 // characters
 	maxTestLine       = 200 // characters of a line of a test's output
@@ -33,6 +34,7 @@ func TestsCheck(runs []lifecycle.RunTests) CheckRun {
 	for _, t := range newest {
 		one := t.Sum()
 		sum.Total, sum.Failed, sum.Passed, sum.Skipped = sum.Total+one.Total, sum.Failed+one.Failed, sum.Passed+one.Passed, sum.Skipped+one.Skipped
+		sum.Flaky, sum.Crashed = sum.Flaky+one.Flaky, sum.Crashed+one.Crashed
 		failed = failed || t.Failed()
 	}
 	out := CheckRun{Title: cut(counted(sum, "test"), maxTitle), Status: completed, Conclusion: "success"}
@@ -85,8 +87,11 @@ func testsIn(runs []lifecycle.RunTests) string {
 	return b.String() + history(runs, newest)
 }
 
-// counted sums numbers of tests up, such as "3 of 240 failed, 12 skipped" or "228 passed, 12 skipped". what is one of what is
-// counted; empty: known from before.
+// CountTests sums numbers of tests up in words.
+func CountTests(r lifecycle.TestReport) string { return counted(r, "") }
+
+// counted sums numbers of tests up, such as "3 of 240 failed, 12 skipped" or "228 passed, 2 flaky, 12 skipped". what is one of what is
+// counted; empty: known from before. The tests of a suite that crashed are not said to have passed, because most of them did not run.
 func counted(r lifecycle.TestReport, what string) string {
 	count := func(n int) string {
 		if what == "" {
@@ -94,14 +99,25 @@ func counted(r lifecycle.TestReport, what string) string {
 		}
 		return counting(n, what)
 	}
-	text := count(r.Passed) + " passed"
-	if r.Failed > 0 {
-		text = fmt.Sprintf("%d of %s failed", r.Failed, count(r.Total))
+	var parts []string
+	if r.Crashed > 0 {
+		parts = append(parts, counting(r.Crashed, "suite")+" crashed")
+	}
+	switch {
+	case r.Failed > 0:
+		parts = append(parts, fmt.Sprintf("%d of %s failed", r.Failed, count(r.Total)))
+	case r.Crashed > 0:
+		parts = append(parts, count(r.Total)+" reported")
+	default:
+		parts = append(parts, count(r.Passed)+" passed")
+	}
+	if r.Flaky > 0 {
+		parts = append(parts, fmt.Sprintf("%d flaky", r.Flaky))
 	}
 	if r.Skipped > 0 {
-		text += fmt.Sprintf(", %d skipped", r.Skipped)
+		parts = append(parts, fmt.Sprintf("%d skipped", r.Skipped))
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // runName links a run, with its newest attempt and its commit.
@@ -155,7 +171,7 @@ func beside(address, page string) bool {
 
 // testName is a test as code, with its suite.
 func testName(suite, name string) string {
-	if suite == "" {
+	if suite == "" || suite == name {
 		return Code(name)
 	}
 	return Code(name) + " in " + Code(suite)
@@ -165,8 +181,8 @@ func testName(suite, name string) string {
 func writeFirst(b *strings.Builder, reports []lifecycle.TestReport) {
 	shown, all := 0, 0
 	for _, r := range reports {
-		all += r.Failed
-		for _, f := range r.Failures {
+		all += r.Failed + r.Crashed
+		for _, f := range slices.Concat(r.Crashes, r.Failures) {
 			if shown == failuresInComment {
 				break
 			}
@@ -180,6 +196,25 @@ func writeFirst(b *strings.Builder, reports []lifecycle.TestReport) {
 	if shown > 0 {
 		b.WriteString("\n")
 	}
+	for _, r := range reports {
+		writeFlaky(b, r)
+	}
+}
+
+// writeFlaky names the tests that passed after they had failed.
+func writeFlaky(b *strings.Builder, r lifecycle.TestReport) {
+	if len(r.FlakyTests) == 0 {
+		return
+	}
+	var names []string
+	for _, f := range r.FlakyTests[:min(len(r.FlakyTests), flakyShown)] {
+		names = append(names, testName(f.Suite, f.Name))
+	}
+	text := strings.Join(names, ", ")
+	if more := r.Flaky - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	fmt.Fprintf(b, "**Flaky**, failed and then passed: %s\n\n", text)
 }
 
 // messageOf is a failure's message, to stand after its name.
@@ -192,19 +227,21 @@ func messageOf(f lifecycle.TestFailure) string {
 
 // writeFailures lists the failures of a report with the end of their output, as far as there is room.
 func writeFailures(b *strings.Builder, r lifecycle.TestReport) {
-	for _, f := range r.Failures {
+	listed := slices.Concat(r.Crashes, r.Failures)
+	for _, f := range listed {
 		b.WriteString("- " + testName(f.Suite, f.Name) + messageOf(f) + "\n")
 		output := outputOf(f.Details)
 		if output != "" && b.Len()+len(output) < maxBody-roomAtEnd {
 			b.WriteString("\n" + output + "\n")
 		}
 	}
-	if more := r.Failed - len(r.Failures); more > 0 && len(r.Failures) > 0 {
+	if more := r.Failed + r.Crashed - len(listed); more > 0 && len(listed) > 0 {
 		fmt.Fprintf(b, "- and %d more\n", more)
 	}
-	if len(r.Failures) > 0 {
+	if len(listed) > 0 {
 		b.WriteString("\n")
 	}
+	writeFlaky(b, r)
 }
 
 // outputOf shows the end of a test's output.

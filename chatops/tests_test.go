@@ -35,8 +35,14 @@ var hostileFailure = lifecycle.TestFailure{
 func testStories() map[string][]lifecycle.RunTests {
 	e2e, smoke := testRun(3, "e2e"), testRun(2, "smoke @maya")
 	pay := lifecycle.TestFailure{Suite: "shop", Name: "TestPay", Message: "declined"}
+	flaky, crashed := testsOf(e2e, "e2e", 1), testsOf(e2e, "karma", 1)
+	flaky.Flaky, flaky.FlakyTests = 2, []lifecycle.TestFailure{pay, {Name: "TestShip", Message: "too late"}}
+	crashed.Total, crashed.Passed, crashed.Skipped, crashed.Crashed = 1, 1, 0, 1
+	crashed.Crashes = []lifecycle.TestFailure{{Suite: "Chrome", Name: "Chrome", Message: "The suite crashed: it reports 92 tests and 1 failure, and the file holds 1 test and no failure."}}
 	return map[string][]lifecycle.RunTests{
-		"passed": lifecycle.TestsByRun([]lifecycle.TestReport{testsOf(e2e, "e2e", 1)}),
+		"flaky":   lifecycle.TestsByRun([]lifecycle.TestReport{flaky}),
+		"crashed": lifecycle.TestsByRun([]lifecycle.TestReport{crashed}),
+		"passed":  lifecycle.TestsByRun([]lifecycle.TestReport{testsOf(e2e, "e2e", 1)}),
 		"failed": lifecycle.TestsByRun([]lifecycle.TestReport{
 			testsOf(e2e, "e2e", 2, pay, hostileFailure), testsOf(e2e, "unit", 1), testsOf(smoke, "smoke", 1), testsOf(testRun(1, "e2e"), "e2e", 1, pay), testsOf(testRun(0, "e2e"), "e2e", 1),
 		}),

@@ -24,7 +24,11 @@ func Unused(c lifecycle.Card) string {
 	if at := c.IdleSleepAt(); !at.IsZero() {
 		text += " If that stays so, it is put to sleep at " + Time(at) + "."
 	}
-	if at := c.Ends.Idle; !at.IsZero() {
+	switch at := c.Ends.DestroyAt(); {
+	case !c.Ends.IsIdle(): // something else ends it before
+	case c.Ends.Idle.Before(at):
+		text += " If nobody uses it, it ends at " + Time(at) + ", when its hold is over."
+	default:
 		text += " If nobody uses it, it ends at " + Time(at) + "."
 	}
 	return text

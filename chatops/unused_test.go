@@ -10,6 +10,12 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
+// used is the cluster after somebody used it, so that it ends an hour later.
+func used(c lifecycle.Card) lifecycle.Card {
+	c.Ends.Idle = c.Ends.Idle.Add(time.Hour)
+	return c
+}
+
 func TestWhatFollowsIfNobodyUsesAClusterIsSaid(t *testing.T) {
 	ready := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	var c lifecycle.Card
@@ -21,6 +27,15 @@ func TestWhatFollowsIfNobodyUsesAClusterIsSaid(t *testing.T) {
 	c.Ends.Idle = ready.Add(6 * time.Hour)
 	require.Equal(t, "As far as ocpctl knows, nobody has used it since 2026-11-20 08:00:00 UTC. If that stays so, its people are told at 2026-11-20 09:00:00 UTC."+
 		" If nobody uses it, it ends at 2026-11-20 14:00:00 UTC.", chatops.Unused(c))
+	said := chatops.DeploymentOf(c, chatops.Links{})
+	require.Equal(t, said, chatops.DeploymentOf(used(c), chatops.Links{}), "use moves the end, and no deployment tells an end that moves")
+	require.Contains(t, said.Description, "or when nobody has used it for 6h")
+	held := c
+	held.Ends.Hold = ready.Add(10 * time.Hour)
+	require.Contains(t, chatops.Unused(held), "If nobody uses it, it ends at 2026-11-20 18:00:00 UTC, when its hold is over.")
+	soon := c
+	soon.Ends.TTL = ready.Add(5 * time.Hour)
+	require.NotContains(t, chatops.Unused(soon), "it ends", "its time to live ends it before")
 	c.ActiveAt, c.ActiveWhat, c.IdleTold = ready.Add(time.Hour), lifecycle.ActivityExtend, ready.Add(2*time.Hour)
 	c.Ends.Idle = time.Time{}
 	c.IdleTold = c.IdleTold.Add(time.Second)

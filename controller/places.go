@@ -52,7 +52,7 @@ func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row sto
 		return shown{}, err
 	}
 	body := chat.Comment(card, detail, c.Links)
-	hash := hashOf(chat.Comment(card, chat.Detail{Mention: detail.Mention, Tests: detail.Tests}, c.Links))
+	hash := hashOf(chat.Comment(card, chat.Detail{Requester: detail.Requester, Mention: detail.Mention, Tests: detail.Tests}, c.Links))
 	return shown{hash: hash, post: func(ctx context.Context, at place) (int64, error) {
 		return c.GitHub.UpsertComment(ctx, github.CommentTarget{
 			Installation: sub.Installation, Repo: sub.Repo, Number: sub.Number,
@@ -64,6 +64,13 @@ func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row sto
 // detail returns what the pages show about a cluster as far as everybody may read it: its moves, without the people who made them.
 func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, error) {
 	d := chat.Detail{Mention: row.Spec.Mention, Approval: row.Spec.Approval, Approvers: row.Spec.Approvers, Advice: row.Spec.Advice}
+	if len(d.Mention) > 0 {
+		logins, err := c.Store.People.LoginsOf(ctx, row.RequestedBy)
+		if err != nil {
+			return d, err
+		}
+		d.Requester = logins[row.RequestedBy]
+	}
 	events, err := c.Store.Timeline(ctx, row.ID)
 	if err != nil {
 		return d, err
@@ -105,6 +112,13 @@ func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row store
 	said, name := run, chat.CheckName(row.Profile, sub.Number)
 	if !sub.Left {
 		said = chat.Check(news(sub.Kind, row.Card), c.Links)
+		locked, err := c.Store.Outbox.CommentLocked(ctx, row.ID)
+		if err != nil {
+			return shown{}, err
+		}
+		if locked {
+			run.Summary, said.Summary = chat.WithoutComment(run.Summary), chat.WithoutComment(said.Summary)
+		}
 	}
 	return shown{
 		hash: hashOf(fmt.Sprintf("%s %+v %d", name, said, c.progressPeriod(row.Card))),

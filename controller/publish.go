@@ -52,6 +52,10 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[queue.ReplyArgs])
 		post = w.c.inSlack
 	}
 	err = post(ctx, reply)
+	if errors.Is(err, github.ErrLocked) && w.c.Now().Sub(job.CreatedAt) >= lockedFor {
+		w.c.Log.WarnContext(ctx, "answer given up: the conversation is locked", "effect", "reply", "reply", reply.ID, "repo", reply.Repo, "number", reply.Number)
+		return w.c.Store.Outbox.GiveUpReply(ctx, reply.ID)
+	}
 	if wait, paused := w.c.pause(err, job.CreatedAt); paused {
 		w.c.logWait(ctx, err, wait, "effect", "reply")
 		return river.JobSnooze(wait)
@@ -61,6 +65,9 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[queue.ReplyArgs])
 	}
 	return nil
 }
+
+// lockedFor is how long an answer waits for a locked conversation. Later it would be news to nobody.
+const lockedFor = time.Hour
 
 // onGitHub posts an answer on a pull request. Its marker prevents a second post after a crash between posting and storing the id.
 func (c *Controller) onGitHub(ctx context.Context, r store.Reply) error {

@@ -20,7 +20,7 @@ const keptAfter = time.Hour
 
 // judged are the kinds of finding that can be derived from the rows alone. Orphans need a look through the clouds; without one, nothing
 // is said about them, neither that they exist nor that they do not.
-var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.FailedJob,
+var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.LostDelivery, lifecycle.FailedJob,
 	lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused, lifecycle.CloudGone, lifecycle.ArchiveMissing, lifecycle.ShownBehind}
 
 type sweepWorker struct {

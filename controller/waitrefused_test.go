@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app"
 	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
 	hubruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/store"
@@ -68,9 +69,9 @@ func TestAJobWhoseRunTheAppMayNotReadIsRejectedWithTheReason(t *testing.T) {
 	run := p.startsToWait()
 	errs := p.tries()
 	require.Len(t, errs, 1)
-	require.ErrorContains(t, errs[0], "it is asked again")
+	require.ErrorIs(t, errs[0], app.ErrRefused)
 	require.Empty(t, p.texts(`SELECT id FROM effects`))
-	p.pass(2 * time.Minute)
+	p.pass(16 * time.Minute)
 	p.goOn()
 	job := p.last(run.ID, "e2e")
 	require.Equal(t, []any{hubruns.Completed, hubruns.Rejected}, []any{job.Status, job.Reviews[0].State}, "%v", p.notes())
@@ -123,7 +124,8 @@ func TestARejectionWhoseAnswerWasLostIsNotSentForEver(t *testing.T) {
 	p := newPipeline(t)
 	p.without("actions", "")
 	run := p.startsToWait()
-	p.pass(2 * time.Minute)
+	require.Len(t, p.tries(), 1)
+	p.pass(16 * time.Minute)
 	p.hub.FailNext(1, hub.APIFault{After: true, Method: http.MethodPost, Path: "/deployment_protection_rule"})
 	before := len(p.hub.Calls())
 	p.goOn()

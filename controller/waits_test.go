@@ -71,7 +71,7 @@ func TestAnEnvironmentWaitsUntilTheClusterOfTheRunIsReady(t *testing.T) {
 	run := p.waits(hub.NewRun{})
 	row := p.onlyWaited()
 	require.Regexp(t, `^shop-[a-z2-7]{5}$`, row.Name)
-	require.Equal(t, []any{"github:maya", "platform", "environment"}, []any{row.RequestedBy, row.Team, row.Source})
+	require.Equal(t, []any{"github:id/2001", "platform", "environment"}, []any{row.RequestedBy, row.Team, row.Source})
 	require.Equal(t, []any{fmt.Sprint(run.ID), 1, "environment/aws-minimal-test", lifecycle.LifetimeRun}, []any{row.Run.Key, row.Run.Attempt, row.Run.Slot, row.Run.Lifetime})
 	require.Nil(t, row.PR)
 	require.Equal(t, hubruns.Waiting, p.last(run.ID, "e2e").Status)
@@ -206,7 +206,7 @@ func TestAnotherAttemptWaitsAnew(t *testing.T) {
 	rows := p.waited()
 	require.Len(t, rows, 2)
 	require.NotEqual(t, rows[0].Name, rows[1].Name)
-	require.Equal(t, []any{3, "github:will"}, []any{rows[1].Run.Attempt, rows[1].RequestedBy})
+	require.Equal(t, []any{3, "github:id/2002"}, []any{rows[1].Run.Attempt, rows[1].RequestedBy})
 	require.Equal(t, []string{"approved", "approved", ""}, p.decisions())
 }
 

@@ -97,7 +97,7 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		return err
 	},
 	"Permission": func(t *testing.T, _ *standin.Server, c *github.Client) error {
-		_, err := c.Permission(t.Context(), standin.Installation, standin.Repo, "maya")
+		_, err := c.Permission(t.Context(), standin.Installation, standin.Repo, "maya", 2001)
 		return err
 	},
 	"PullRequest": func(t *testing.T, _ *standin.Server, c *github.Client) error {
@@ -114,6 +114,29 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 			return err
 		}
 		return looks[0].Err
+	},
+	"AccountID": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.AccountID(t.Context(), standin.Installation, "maya")
+		return err
+	},
+	"Login": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.Login(t.Context(), standin.Installation, 2001)
+		return err
+	},
+	"LabelledPulls": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.LabelledPulls(t.Context(), standin.Installation, []string{standin.Repo}, "ocp/")
+		return err
+	},
+	"Labelings": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		looks, err := c.Labelings(t.Context(), standin.Installation, []github.PullRef{{Repo: standin.Repo, Number: 41}})
+		if err != nil {
+			return err
+		}
+		return looks[0].Err
+	},
+	"Repositories": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, _, err := c.Repositories(t.Context(), standin.Installation, 1)
+		return err
 	},
 	"RateLimit": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.RateLimit(t.Context(), standin.Installation)

@@ -79,7 +79,8 @@ var scopesOfCalls = map[string][]string{
 var scopesOfEvents = map[string][]string{
 	"app_home_opened": nil, "app_mention": {"app_mentions:read"}, "app_uninstalled": nil, "tokens_revoked": nil, "message.im": {"im:history"},
 	"user_change": {"users:read"}, "member_joined_channel": {"channels:read", "groups:read"}, "member_left_channel": {"channels:read", "groups:read"},
-	"channel_archive": {"channels:read"}, "channel_deleted": {"channels:read"}, "channel_left": {"channels:read"}, "channel_unarchive": {"channels:read"},
+	"channel_id_changed": {"channels:read", "groups:read"},
+	"channel_archive":    {"channels:read"}, "channel_deleted": {"channels:read"}, "channel_left": {"channels:read"}, "channel_unarchive": {"channels:read"},
 	"group_archive": {"groups:read"}, "group_deleted": {"groups:read"}, "group_left": {"groups:read"}, "group_unarchive": {"groups:read"},
 }
 

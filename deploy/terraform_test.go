@@ -202,6 +202,8 @@ func TestACreatingRunnerIsLimitedToItsInstallation(t *testing.T) {
 		{"s3:GetObject", "arn:aws:s3:::payroll/x", keys(), iampolicy.NoMatch},
 		{"s3:PutObject", "arn:aws:s3:::openshift-bootstrap-data-shop-abcde/bootstrap.ign", keys(), iampolicy.Allow},
 		{"sts:AssumeRole", "arn:aws:iam::" + account + ":role/ocpctl-runner-destroy", keys(), iampolicy.Deny},
+		{"iam:PutRolePermissionsBoundary", "arn:aws:iam::" + account + ":role/shop-abcde-master-role", keys("iam:PermissionsBoundary", boundary), iampolicy.Allow},
+		{"iam:PutRolePermissionsBoundary", "arn:aws:iam::" + account + ":role/shop-abcde-master-role", keys("iam:PermissionsBoundary", "arn:aws:iam::aws:policy/AdministratorAccess"), iampolicy.NoMatch},
 	})
 }
 

@@ -179,7 +179,7 @@ func TestAReleaseBuildsEveryImageThatDocumentsAndChartUse(t *testing.T) {
 	require.NoError(t, err)
 	used := map[string]bool{}
 	for _, path := range append(files, "../workflows/tekton/samples/first.yaml", "../workflows/gitlab/templates/cluster.yml", "../deploy/helm/ocpctl/values.yaml") {
-		for _, image := range regexp.MustCompile("ghcr.io/ocpctl/([a-z-]+)").FindAllStringSubmatch(read(path), -1) {
+		for _, image := range regexp.MustCompile("registry.example.com/ocpctl/([a-z-]+)").FindAllStringSubmatch(read(path), -1) {
 			require.Contains(t, built, image[1], path)
 			used[image[1]] = true
 		}

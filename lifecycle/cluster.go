@@ -133,15 +133,18 @@ const BecauseRunFinished = "its workflow run finished"
 const BecauseInstallFailed = "the install failed"
 
 // DestroyAt returns the earliest end, but not before a hold, and never later than Max.
-func (e Ends) DestroyAt() time.Time { at, _ := e.first(); return at }
+func (e Ends) DestroyAt() time.Time { at, _, _ := e.first(); return at }
 
 // Reason describes the end that comes first, and whether a hold postponed it.
-func (e Ends) Reason() string { _, why := e.first(); return why }
+func (e Ends) Reason() string { _, why, _ := e.first(); return why }
+
+// IsIdle reports that the end that comes first is that nobody uses the cluster, also if a hold postponed it.
+func (e Ends) IsIdle() bool { _, _, idle := e.first(); return idle }
 
 // first computes the same as the generated column clusters.destroy_at, with the reason.
-func (e Ends) first() (time.Time, string) {
+func (e Ends) first() (at time.Time, why string, idle bool) {
 	const longest = "the profile's maximum lifetime"
-	at, why := e.Max, longest
+	at, why = e.Max, longest
 	for _, end := range []struct {
 		at  time.Time
 		why string
@@ -154,16 +157,16 @@ func (e Ends) first() (time.Time, string) {
 		{e.Idle, BecauseIdle},
 	} {
 		if !end.at.IsZero() && end.at.Before(at) {
-			at, why = end.at, end.why
+			at, why, idle = end.at, end.why, end.at.Equal(e.Idle) && end.why == BecauseIdle
 		}
 	}
 	switch {
 	case !e.Hold.After(at):
-		return at, why
+		return at, why, idle
 	case e.Hold.Before(e.Max):
-		return e.Hold, why + ", postponed by a hold"
+		return e.Hold, why + ", postponed by a hold", idle
 	}
-	return e.Max, longest
+	return e.Max, longest, false
 }
 
 // Extend moves the TTL's end by d, but not past Max. capped reports that Max limited it.

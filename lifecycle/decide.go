@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -68,7 +67,7 @@ func (m *deciding) destroyLocked() {
 	case m.c.Desired != Present:
 	case !m.f.Now.Before(ends.DestroyAt()):
 		why := ends.Reason()
-		if strings.HasPrefix(why, BecauseIdle) {
+		if ends.IsIdle() {
 			why = m.becauseIdle(why)
 		}
 		m.dismiss(why)

@@ -110,6 +110,7 @@ const (
 	Remains FindingKind = "remains" // destroyed, but its objects in the bucket could not be deleted
 
 	FailingDelivery FindingKind = "delivery_failing" // a delivery has been failing for minutes
+	LostDelivery    FindingKind = "delivery_lost"    // a delivery was given up or refused, so what it says was not done
 	FailedJob       FindingKind = "job_failed"       // a queue job used up its tries
 
 	AccessNotRevoked FindingKind = "access_not_revoked" // a ready cluster still has the account of access that ended
@@ -124,6 +125,14 @@ const (
 	SlackChannel FindingKind = "slack_channel" // messages wait for a channel of Slack in which the bot cannot write
 	SlackRefused FindingKind = "slack_refused" // messages wait for a workspace of Slack that refuses the bot
 )
+
+// FindingKinds returns all kinds.
+func FindingKinds() []FindingKind {
+	return []FindingKind{
+		Orphan, Overdue, Stuck, Blocked, Remains, FailingDelivery, LostDelivery, FailedJob, AccessNotRevoked, SweepFailing, CloudGone, ArchiveMissing,
+		ArchiveUnknown, ShownBehind, SlackChannel, SlackRefused,
+	}
+}
 
 // Finding is a problem that a person should know about. It never deletes anything: only destroy attempts delete.
 type Finding struct {

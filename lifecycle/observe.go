@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"cmp"
-	"strings"
 	"time"
 )
 
@@ -20,8 +19,8 @@ const notObserved = "; whether people used its API is unknown, because it could 
 // Zero: nothing does.
 func (c Cluster) idleStep() (step time.Time) {
 	var end time.Time
-	if at, why := c.Ends.first(); strings.HasPrefix(why, BecauseIdle) {
-		end = at
+	if c.Ends.IsIdle() {
+		end = c.Ends.DestroyAt()
 	}
 	for _, at := range []time.Time{c.IdleTellAt(), c.IdleSleepAt(), end} {
 		if !at.IsZero() && (step.IsZero() || at.Before(step)) {

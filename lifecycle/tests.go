@@ -10,8 +10,12 @@ import (
 type TestReport struct {
 	Name                           string // what was tested
 	Total, Passed, Failed, Skipped int
+	Flaky                          int           // of those that passed: how many had failed before
+	Crashed                        int           // suites that report failures, or tests, that are not in their report
 	Duration                       time.Duration // the sum of the tests' own times; 0: not given
 	Failures                       []TestFailure // the first ones
+	Crashes                        []TestFailure // the suites that crashed, the first ones
+	FlakyTests                     []TestFailure // the first ones, each with why it failed
 	Slowest                        []SlowTest    // slowest first
 	URL                            string        // where the whole report is; empty: nowhere
 
@@ -20,6 +24,9 @@ type TestReport struct {
 	Job     string // of the run; empty: unknown
 	At      time.Time
 }
+
+// IsRed reports whether the tests did not pass: one failed, or a suite crashed.
+func (r TestReport) IsRed() bool { return r.Failed > 0 || r.Crashed > 0 }
 
 // TestFailure is a test that failed.
 type TestFailure struct {
@@ -52,9 +59,9 @@ type RunTests struct {
 	Reports []TestReport // by name and job; not empty
 }
 
-// Failed reports whether a test failed.
+// Failed reports whether a test failed, or a suite crashed.
 func (t RunTests) Failed() bool {
-	return slices.ContainsFunc(t.Reports, func(r TestReport) bool { return r.Failed > 0 })
+	return slices.ContainsFunc(t.Reports, TestReport.IsRed)
 }
 
 // Sum returns the numbers of all reports together, the newest attempt and the time of the newest report.
@@ -62,6 +69,7 @@ func (t RunTests) Sum() TestReport {
 	sum := TestReport{Run: t.Run}
 	for _, r := range t.Reports {
 		sum.Total, sum.Passed, sum.Failed, sum.Skipped = sum.Total+r.Total, sum.Passed+r.Passed, sum.Failed+r.Failed, sum.Skipped+r.Skipped
+		sum.Flaky, sum.Crashed = sum.Flaky+r.Flaky, sum.Crashed+r.Crashed
 		sum.Duration += r.Duration
 		if sum.Attempt = max(sum.Attempt, r.Attempt); r.At.After(sum.At) {
 			sum.At = r.At
@@ -106,9 +114,9 @@ func counting(all []TestReport) []TestReport {
 		}
 		now++
 		switch {
-		case r.Attempt == newest, r.Failed > 0 && before == 0:
+		case r.Attempt == newest, r.IsRed() && before == 0:
 			out = append(out, r)
-		case r.Failed > 0:
+		case r.IsRed():
 			before--
 		}
 	}

@@ -21,6 +21,17 @@ func lines(t RunTests) (out []string) {
 	return out
 }
 
+func TestACrashedSuiteFailsARunAndIsMadeUpForLikeAFailure(t *testing.T) {
+	crashed := reported("r", "e2e", 1, "a", 0)
+	crashed.Crashed = 1
+	require.True(t, TestsByRun([]TestReport{crashed})[0].Failed())
+	require.False(t, TestsByRun([]TestReport{crashed, reported("r", "e2e", 2, "b", 0)})[0].Failed())
+	require.True(t, TestsByRun([]TestReport{crashed, reported("r", "e2e", 1, "b", 0), reported("r", "unit", 2, "c", 0)})[0].Failed())
+	flaky := reported("r", "e2e", 1, "a", 0)
+	flaky.Flaky = 3
+	require.False(t, TestsByRun([]TestReport{flaky})[0].Failed())
+}
+
 func TestALaterAttemptReplacesReports(t *testing.T) {
 	for _, c := range []struct {
 		name   string

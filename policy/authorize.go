@@ -17,11 +17,11 @@ const (
 
 // Target is what permission to act on a cluster depends on.
 type Target struct {
-	Name, Team  string
-	RequestedBy string // principal id
-	HoldsKeys   bool   // whoever is admin of the cluster can read the control plane's own cloud keys in it
-	Access      Access // of the principal, by a share
-	Own         bool   // it is a cluster of the principal's own, see Principal.Owns
+	Name, Team string
+	Own        bool   // the principal requested it, by whichever of their identities
+	HoldsKeys  bool   // whoever is admin of the cluster can read the control plane's own cloud keys in it
+	Access     Access // of the principal, by a share
+	OfRun      bool   // the principal is a pipeline, and the cluster is its own; see Principal.Owns
 
 	Role  ClusterRole // of a share to use it
 	Asked ClusterRole // the role that a kubeconfig should have; empty: the most that the principal may have
@@ -81,7 +81,7 @@ func checkRole(r Request, act Act, t Target) Check {
 	beyond, instead := beyondShare(act, t)
 	own := r.onGitHub() && byRepository(act)
 	switch {
-	case p.May(act, t.Team), t.Own && p.MayOnOwn(act, t.Team):
+	case p.May(act, t.Team), t.OfRun && p.MayOnOwn(act, t.Team):
 		check.Message = fmt.Sprintf("%s has the role %s in team %s.", p.Name, p.roleIn(t.Team), t.Team)
 	case byShare(act) && t.Access == AccessUse && beyond != "":
 		check.Result, check.Message, check.Next = Fail, beyond, instead
@@ -92,7 +92,7 @@ func checkRole(r Request, act Act, t Target) Check {
 		if slices.Contains(ownActs, act) {
 			check.Next = fmt.Sprintf("Ask someone of team %s to share it for use with %s, or a platform admin to set clusters: team in the identity of this pipeline.", t.Team, p.ID)
 		}
-	case own && t.RequestedBy == p.ID:
+	case own && t.Own:
 		check.Message = fmt.Sprintf("%s requested %s.", p.Name, t.Name)
 	case own && repository != "" && repository == t.Team:
 		check.Message = fmt.Sprintf("%s belongs to team %s, as the repository does.", t.Name, t.Team)

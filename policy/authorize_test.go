@@ -7,7 +7,7 @@ import (
 )
 
 func TestAuthorizeAsksForTheRoleInTheClustersTeam(t *testing.T) {
-	shop := Target{Name: "demo", Team: "shop", RequestedBy: "saml:maya"}
+	shop := Target{Name: "demo", Team: "shop"}
 	shared := shop
 	shared.Access = AccessUse
 	seen := shop
@@ -61,7 +61,7 @@ func TestOnAPullRequestThePermissionComesFirstAndIsEnoughForItsOwnClusters(t *te
 		"its own team's":                  {"write", "shop", ActExtend, Target{Name: "demo", Team: "shop"}, true, ""},
 		"read is not enough":              {"read", "shop", ActExtend, Target{Name: "demo", Team: "shop"}, false, "to extend a cluster, write is needed"},
 		"another team's":                  {"write", "shop", ActDestroy, Target{Name: "demo", Team: "billing"}, false, "demo belongs to team billing, and this repository to team shop: to destroy it you need a role in the cluster's team."},
-		"another team's, asked for by it": {"write", "shop", ActDestroy, Target{Name: "demo", Team: "billing", RequestedBy: "github:will"}, true, ""},
+		"another team's, asked for by it": {"write", "shop", ActDestroy, Target{Name: "demo", Team: "billing", Own: true}, true, ""},
 		"a repository without a team":     {"write", "", ActDestroy, Target{Name: "demo", Team: "billing"}, true, ""},
 		"that only ends":                  {"write", "", ActExtend, Target{Name: "demo", Team: "billing"}, false, "this repository is no longer configured: to extend it you need a role in that team."},
 		"a role is needed to scale":       {"write", "shop", ActScale, Target{Name: "demo", Team: "shop"}, false, "To scale its workers you need the role"},

@@ -66,7 +66,10 @@ func (j judging) checkFirst() Check {
 
 // byAuthor reports that the requester is the author of the pull request.
 func (r Request) byAuthor() bool {
-	return r.PR != nil && strings.EqualFold(r.Principal.ID, "github:"+r.PR.Author)
+	if r.PR == nil || r.PR.AuthorID == 0 { // GitHub did not say who that is: better one approval too many
+		return r.PR != nil && strings.EqualFold(r.Principal.Name, r.PR.Author)
+	}
+	return r.Principal.ID == profiles.GitHubPrincipal(r.PR.AuthorID)
 }
 
 // agreed makes a check ask for the approval of somebody who may create for the team.

@@ -88,6 +88,12 @@ func TestTheAuthorOfAForkDoesNotApproveIt(t *testing.T) {
 		require.Equal(t, self, v.Approval.Self, author)
 		require.Equal(t, !self, strings.Contains(v.Approval.Text(), "other than the one who asked"), author)
 	}
+	for account, self := range map[int64]bool{2001: false, 2002: true} {
+		r := validRequest()
+		r.PR.Fork, r.PR.AuthorID = true, account
+		r.PR.Author = map[bool]string{true: "maya", false: "maya-w"}[self]
+		require.Equal(t, self, Evaluate(r, Usage{}, terms(t), Settings{}).Approval.Self, "the account counts, whatever it is called")
+	}
 }
 
 func TestTheOneWhoAskedApprovesOnlyWhereEveryCheckLetsThem(t *testing.T) {

@@ -25,7 +25,7 @@ func TestAPipelinesTokenActsOnClustersOfItsOwn(t *testing.T) {
 	never := []Act{ActHold, ActShare, ActTransfer, ActBreakGlass, ActAbandon, ActApprove}
 	foreign := Target{Name: "smoke", Team: "shop"}
 	ours := foreign
-	ours.Own = true
+	ours.OfRun = true
 	for _, role := range []Role{Requester, PlatformAdmin} {
 		limited, whole := ofJob("", role, "pull_request"), ofJob(profiles.ClustersTeam, role, "pull_request")
 		allowed := func(p Principal, act Act, t Target) bool {

@@ -54,7 +54,7 @@ var noon = time.Date(2025, 1, 15, 12, 0, 0, 0, time.UTC)
 // validRequest is one that passes every check.
 func validRequest() Request {
 	return Request{
-		Principal:  As("github:maya", "maya", Requester, "platform"),
+		Principal:  As("github:id/2001", "maya", Requester, "platform"),
 		Source:     SourceLabel,
 		Permission: "maintain",
 		PR:         &PullRequest{Repo: "acme/shop", Number: 41, Author: "maya", Head: "abc", Base: "main"},
@@ -78,6 +78,7 @@ func find(t *testing.T, v Verdict, name string) Check {
 func TestVerdictsAreGolden(t *testing.T) {
 	refused := validRequest()
 	refused.Principal.Name, refused.Permission, refused.Profile = "rita", "read", "ibm-standard"
+	refused.PR.AuthorID = 2001 // who is called otherwise by now
 	refused.PR.Fork, refused.Ownership = true, Ownership{}
 	refused.Name, refused.Region, refused.Version, refused.BaseDomain = "Shop.One", "us-suoth", "4.19.1", "example.org"
 	refused.TTL, refused.Team = 200*time.Hour, "billing"

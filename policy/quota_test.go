@@ -94,7 +94,7 @@ func TestAFullQuotaIsWaitedForWhereTheProfileSaysSo(t *testing.T) {
 	require.Equal(t, []Limit{{Quota: "shops", Scope: "team", Key: "shop", What: "live", Most: 5}, {Quota: "shops", Scope: "team", Key: "shop", What: "creating", Most: 3}}, v.Waits)
 	require.Equal(t, Wait, find(t, v, "quota").Result)
 	require.Equal(t, []Limit{
-		{"person", "person", "github:maya", "live", 4}, {"shops", "team", "shop", "live", 5}, {"shops", "team", "shop", "creating", 3},
+		{"person", "person", "github:id/2001", "live", 4}, {"shops", "team", "shop", "live", 5}, {"shops", "team", "shop", "creating", 3},
 		{"repo", "repository", "acme/shop", "live", 2}, {"all", "everywhere", "", "live", 50},
 	}, v.Grant.Limits, "every limit that applies is kept for who waits")
 	require.Equal(t, 3, v.Grant.Weight)

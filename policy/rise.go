@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -51,7 +52,8 @@ func (j judging) decided(check Check, p Party) Check {
 		return check
 	}
 	check.Approval = nil
-	own := p.Asks.ID == p.RequestedBy && !j.team.Budget.Self
+	asks := p.Asks.ID == p.RequestedBy || slices.Contains(j.usage.Identities, profiles.IdentityKey(p.Asks.ID))
+	own := asks && !j.team.Budget.Self
 	if p.Asks.Has(p.Team, approvalBy) && !own {
 		check.Result, check.Next = Warn, "You are a platform admin, so asking for it approves it."
 		return check

@@ -29,13 +29,14 @@ var Sources = []Source{SourceLabel, SourceComment, SourceAPI, SourceWeb, SourceS
 
 // PullRequest is what a rule can read about the pull request of a request.
 type PullRequest struct {
-	Repo   string `json:"repo"`   // owner/name
-	Number int    `json:"number"` // 0: the request comes from the repository, and from no pull request
-	Author string `json:"author"`
-	Fork   bool   `json:"fork"`
-	Head   string `json:"head"` // SHA
-	Base   string `json:"base"` // branch
-	Draft  bool   `json:"draft,omitempty"`
+	Repo     string `json:"repo"`   // owner/name
+	Number   int    `json:"number"` // 0: the request comes from the repository, and from no pull request
+	Author   string `json:"author"`
+	AuthorID int64  `json:"authorId,omitempty"` // GitHub's number of the author's account; 0: not known
+	Fork     bool   `json:"fork"`
+	Head     string `json:"head"` // SHA
+	Base     string `json:"base"` // branch
+	Draft    bool   `json:"draft,omitempty"`
 
 	Association string   `json:"association,omitempty"` // the author's association with the repository, in GitHub's spelling: NONE, FIRST_TIMER, FIRST_TIME_CONTRIBUTOR, MANNEQUIN, CONTRIBUTOR, COLLABORATOR, MEMBER, OWNER; empty: unknown
 	Labels      []string `json:"labels,omitempty"`

@@ -112,7 +112,7 @@ func TeamName(name string) bool { return teamForm.MatchString(name) }
 var attributes = map[Source][]string{
 	SourceSAML: nil, SourceOIDC: nil,
 	SourceAWS:    {"arn", "account", "organization", "session"},
-	SourceGitHub: {"login", "permission", "repository", "team", "owner"}, // owner: the team of the repository's entry
+	SourceGitHub: {"login", "id", "permission", "repository", "team", "owner"}, // owner: the team of the repository's entry
 	SourceSlack:  {"user", "workspace", "channel", "email"},
 }
 
@@ -215,6 +215,8 @@ func attributeValue(s Source, attribute, value string) string {
 	switch {
 	case s == SourceGitHub && attribute == "permission" && !slices.Contains(permissions, value):
 		return "one of " + strings.Join(permissions, ", ")
+	case s == SourceGitHub && attribute == "id" && !accountNumber.MatchString(value):
+		return "the number of an account on GitHub, in quotes"
 	case s == SourceGitHub && attribute == "team" && !githubTeam.MatchString(value):
 		return "a team's organization and slug without *, such as acme/platform: membership is looked up by this exact name"
 	case s == SourceAWS && attribute == "account" && !accountForm.MatchString(value):

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -69,12 +70,49 @@ func Spellings(people []Person) map[string]Person {
 	return found
 }
 
-const principalAccept = `a principal id: github:<login>, saml:<name>, aws:arn:…, slack:<workspace>/<user>, oidc:<issuer>#<subject>, or email:<address> in lower case`
+const principalAccept = `a principal id: github:<login>, github:id/<number of the account>, saml:<name>, aws:arn:…, slack:<workspace>/<user>, oidc:<issuer>#<subject>, or email:<address> in lower case`
 
 // ByEmail begins the identity of somebody in Slack whose e-mail address is confirmed there and trusted here, e.g. email:maya@example.com.
 const ByEmail = "email:"
 
 var emailForm = regexp.MustCompile(`^[^@\s*A-Z]+@[^@\s*A-Z]+\.[^@\s*A-Z]+$`)
+
+// gitHubAccount begins the principal of an account on GitHub, whose number follows. The number never changes and is never given again; a
+// login can become another account's. No login contains a slash.
+const gitHubAccount = "github:id/"
+
+var accountNumber = regexp.MustCompile(`^[1-9][0-9]{0,17}$`)
+
+// GitHubPrincipal returns the principal id of an account on GitHub.
+func GitHubPrincipal(account int64) string { return gitHubAccount + strconv.FormatInt(account, 10) }
+
+// GitHubLogin returns the login of a principal id as people write it, for example in the catalogue: github:<login>. ok is false for other
+// ids, and for those with an account's number.
+func GitHubLogin(id string) (login string, ok bool) {
+	login, ok = strings.CutPrefix(id, string(SourceGitHub)+":")
+	return login, ok && login != "" && !strings.Contains(login, "/")
+}
+
+// GitHubLogins lists the logins that people and identities name, each once, in lower case.
+func (c Catalogue) GitHubLogins() []string {
+	var logins []string
+	for _, p := range c.People {
+		for _, id := range p.Identities {
+			if login, ok := GitHubLogin(id); ok {
+				logins = append(logins, strings.ToLower(login))
+			}
+		}
+	}
+	for _, i := range c.Identities {
+		for _, login := range i.Match["login"] {
+			if i.Source == SourceGitHub && !strings.Contains(login, "*") {
+				logins = append(logins, strings.ToLower(login))
+			}
+		}
+	}
+	slices.Sort(logins)
+	return slices.Compact(logins)
+}
 
 func principalForm(id string) bool {
 	if address, ok := strings.CutPrefix(id, ByEmail); ok {
@@ -83,6 +121,9 @@ func principalForm(id string) bool {
 	source, subject, found := strings.Cut(id, ":")
 	if !found || subject == "" || !sourceOf(source) || strings.ContainsAny(id, "*") {
 		return false
+	}
+	if number, numbered := strings.CutPrefix(id, gitHubAccount); numbered {
+		return accountNumber.MatchString(number)
 	}
 	if Source(source) == SourceOIDC {
 		issuer, sub, ok := strings.Cut(subject, "#")
@@ -160,6 +201,10 @@ func UnlinkedName(id string) string {
 		return id
 	}
 	switch Source(source) {
+	case SourceGitHub:
+		if number, ok := strings.CutPrefix(id, gitHubAccount); ok {
+			subject = "account " + number
+		}
 	case SourceOIDC:
 		if _, sub, ok := strings.Cut(subject, "#"); ok {
 			subject = sub

@@ -42,6 +42,7 @@ type attempt struct {
 	release  string          // the release image to install, pinned (create)
 	groupID  string          // of the resource group called ccoName; empty: the cloud has none (create)
 	ccoName  string          // of what ccoctl creates; empty: it creates nothing (create)
+	roles    []string        // names of the operators' roles that it created (create, AWS)
 	account  string          // as the cloud reported it
 
 	dir      string // the current install directory
@@ -212,8 +213,13 @@ func (a *attempt) target() cloud.Target {
 	if a.identity.InfraID != "" { // this attempt's own
 		identities = append(slices.Clone(identities), a.identity)
 	}
+	var accepted time.Time
+	if a.spec.Accepted != nil {
+		accepted = a.spec.Accepted.At
+	}
 	return cloud.Target{
-		Region: a.spec.Region, Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Cluster: a.spec.Cluster,
+		Accepted: accepted,
+		Region:   a.spec.Region, Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Cluster: a.spec.Cluster,
 		Installation: a.spec.Installation, Account: a.spec.Account, Publish: a.spec.Publish, Tags: a.spec.Tags, Identities: identities,
 	}
 }

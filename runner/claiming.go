@@ -161,6 +161,12 @@ func (a *attempt) checkCredentials() error {
 		return ccoFailed("ccoctl succeeded, but wrote no signing key")
 	}
 	a.cfg.Redact.Add(secret.New(string(key)))
+	if err := a.readRoles(made); err != nil {
+		return err
+	}
+	if len(a.roles) == 0 {
+		return ccoFailed("ccoctl succeeded, but its manifests name no role")
+	}
 	return nil
 }
 

@@ -77,9 +77,11 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 		}
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: row.ID, Pokes: 1})
-	err = c.Record(ctx, row.RequestedBy, "accepted", row.ID, pg.Move{
-		To: rows.StatusAndPhase(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source,
-	})
+	line := rows.Action{Move: pg.Move{To: rows.StatusAndPhase(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source}}
+	if len(j.Verdict) > 0 {
+		line.Verdict = j.Verdict
+	}
+	err = c.RecordLine(row.RequestedBy, "accepted", row.Source, row.ID, line)
 	if err == nil && place != nil {
 		err = c.place(ctx, *place, row)
 	}

@@ -48,6 +48,8 @@ func TestAcceptWritesEverythingAtOnce(t *testing.T) {
 	require.Len(t, events, 1)
 	require.Equal(t, "accepted", events[0].Action)
 	require.Equal(t, "PENDING/queued", events[0].To)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events e JOIN cluster_requests q ON q.cluster_id = e.target_cluster_id
+		WHERE e.action = 'accepted' AND e.source = 'pr_label' AND (e.metadata::jsonb -> 'verdict') = q.verdict::jsonb`), "the audit line has the verdict")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE allowed AND cluster_id = $1`, row.ID))
 	require.Equal(t, 4, count(t, s, `SELECT ttl_hours::int FROM clusters WHERE id = $1`, row.ID))
 	require.Len(t, riverJobs(t, s, "reconcile"), 1)

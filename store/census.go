@@ -31,7 +31,7 @@ type JobCount struct {
 
 // findingKinds are all kinds: a kind without findings is counted as 0.
 var findingKinds = []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked,
-	lifecycle.Remains, lifecycle.FailingDelivery, lifecycle.FailedJob, lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused}
+	lifecycle.Remains, lifecycle.FailingDelivery, lifecycle.LostDelivery, lifecycle.FailedJob, lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused}
 
 // Census counts every cluster and job ever, and every open finding, by group.
 func (s *Store) Census(ctx context.Context) (Census, error) {

@@ -18,7 +18,7 @@ func TestADeliveryIsReplayed(t *testing.T) {
 	_, err := s.Inbox.SaveDelivery(t.Context(), d)
 	require.NoError(t, err)
 	row := int64(count(t, s, `SELECT id FROM deliveries`))
-	require.NoError(t, s.Inbox.RetryDelivery(t.Context(), row, "GitHub is down", 0))
+	require.NoError(t, s.Inbox.RetryDelivery(t.Context(), row, "GitHub is down", false, 0))
 	_, err = s.Pool().Exec(t.Context(), `UPDATE river_job SET state = 'retryable', scheduled_at = now() + interval '1 hour'`)
 	require.NoError(t, err)
 	waiting, err := s.Inbox.Replay(t.Context(), row, maya("")) // also while it waits for its next try
@@ -28,7 +28,7 @@ func TestADeliveryIsReplayed(t *testing.T) {
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM deliveries WHERE tries = 0 AND try_at IS NULL AND failing_since IS NULL`))
 	_, err = s.Inbox.Replay(t.Context(), row+1, maya(""))
 	require.ErrorIs(t, err, store.ErrNotFound)
-	require.NoError(t, s.Inbox.FailDelivery(t.Context(), row, "no such repository"))
+	require.NoError(t, s.Inbox.FailDelivery(t.Context(), row, inbox.ReasonRefused, "no such repository"))
 	lose(t, s)
 	_, err = s.Pool().Exec(t.Context(), `DELETE FROM river_job`)
 	require.NoError(t, err)

@@ -45,7 +45,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM findings WHERE kind = 'stuck' AND resolved_at = $1`, clock.now()))
 	census, err := s.Census(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, map[lifecycle.FindingKind]int64{lifecycle.Orphan: 1, lifecycle.Overdue: 0, lifecycle.Stuck: 0, lifecycle.Blocked: 1, lifecycle.Remains: 0, lifecycle.FailingDelivery: 0, lifecycle.FailedJob: 0,
+	require.Equal(t, map[lifecycle.FindingKind]int64{lifecycle.Orphan: 1, lifecycle.Overdue: 0, lifecycle.Stuck: 0, lifecycle.Blocked: 1, lifecycle.Remains: 0, lifecycle.FailingDelivery: 0, lifecycle.LostDelivery: 0, lifecycle.FailedJob: 0,
 		lifecycle.AccessNotRevoked: 0, lifecycle.SlackChannel: 0, lifecycle.SlackRefused: 0}, census.Findings)
 
 	clock.pass(5 * time.Minute)

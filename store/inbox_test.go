@@ -56,7 +56,7 @@ func TestADeliveryIsReadAndEndedOnce(t *testing.T) {
 	require.Equal(t, delivery("d-1").Body, d.Body)
 	require.Equal(t, "pull_request", d.Event)
 	require.NoError(t, s.Inbox.FinishDelivery(t.Context(), row, "accepted"))
-	require.NoError(t, s.Inbox.FailDelivery(t.Context(), row, "too late"))
+	require.NoError(t, s.Inbox.FailDelivery(t.Context(), row, inbox.ReasonGivenUp, "too late"))
 	_, done, err = s.Inbox.Delivery(t.Context(), row)
 	require.NoError(t, err)
 	require.True(t, done)

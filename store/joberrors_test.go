@@ -47,7 +47,7 @@ func TestADeliveryThatFailsForFiveMinutesIsAFinding(t *testing.T) {
 	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1"))
 	require.NoError(t, err)
 	row := int64(count(t, s, `SELECT id FROM deliveries`))
-	require.NoError(t, s.Inbox.RetryDelivery(t.Context(), row, "GitHub is down", 0))
+	require.NoError(t, s.Inbox.RetryDelivery(t.Context(), row, "GitHub is down", false, 0))
 	found, err := s.Reports.WorkFindings(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, found)

@@ -108,17 +108,7 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	require.Equal(t, []any{"1", clock.now()}, []any{accounts[0].Number, accounts[0].SeenAt})
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'account_proved'`), "the same is no news")
 
-	// Somebody else came to bear the name, after a renaming: the account is another, so it is not the first one's.
-	ask.Number = "2"
-	handle, _, err = s.People.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
-	require.NoError(t, err)
-	_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: "saml:will"}, "web")
-	require.NoError(t, err)
-	accounts, err = s.People.AccountsOf(t.Context(), mayas.Principal)
-	require.NoError(t, err)
-	require.Empty(t, accounts)
-	require.NoError(t, s.People.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")))
-	ask.Number = "1"
+	require.NoError(t, s.People.Unlink(t.Context(), "github:maya", mayas.Principal, originBy("saml:will", "")))
 	handle, _, err = s.People.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
 	_, err = s.People.UseLink(t.Context(), handle, mayas, "web")
@@ -140,4 +130,23 @@ func TestAHandleBeginsWithALetter(t *testing.T) {
 		require.NoError(t, err)
 		require.Regexp(t, `^[A-Za-z]`, handle, "on the command line a dash begins an option")
 	}
+}
+
+// Somebody who may do much follows a link that somebody else asked for.
+func TestAnAccountThatTheCatalogueKnowsIsNotLinkedToSomebodyElse(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
+	_, err := s.People.SeeGitHubAccount(t.Context(), 7, "maya")
+	require.NoError(t, err)
+	for account, wants := range map[string]error{"github:id/7": store.ErrConflict, "github:id/8": nil} {
+		handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: account, Number: "7"}, time.Hour, originBy(account, ""))
+		require.NoError(t, err)
+		_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: "saml:root"}, "web")
+		require.ErrorIs(t, err, wants)
+	}
+	handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: "github:id/7", Number: "7"}, time.Hour, originBy("github:id/7", ""))
+	require.NoError(t, err)
+	_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: "saml:maya@acme.example"}, "web")
+	require.NoError(t, err, "but to the same person")
 }

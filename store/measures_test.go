@@ -13,24 +13,30 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/metrics"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/measures"
 )
 
+// scraper is the token with which metrics name teams and profiles.
+var scraper = secret.New("scraper")
+
 // scrape returns what Prometheus reads, one line for each series.
 func scrape(t *testing.T, m *metrics.Metrics) []string {
 	t.Helper()
+	r := httptest.NewRequest("GET", "/metrics", nil)
+	r.Header.Set("Authorization", "Bearer "+scraper.Reveal())
 	answer := httptest.NewRecorder()
-	m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	m.Handler().ServeHTTP(answer, r)
 	return regexp.MustCompile(`(?m)^ocpctl_.*$`).FindAllString(answer.Body.String(), -1)
 }
 
 func TestEveryReplicaCountsEachAttemptOnceAlsoAfterARestart(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	first := metrics.New(metrics.Config{Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	first := metrics.New(metrics.Config{Token: scraper, Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	require.Contains(t, scrape(t, first), `ocpctl_attempts_total{kind="create",outcome="failed",reason=""} 0`, "shown before the first one")
 
 	_, open := claimed(t, s, "shop")
@@ -48,7 +54,7 @@ func TestEveryReplicaCountsEachAttemptOnceAlsoAfterARestart(t *testing.T) {
 		require.Contains(t, scrape(t, first), failed)
 	}
 	clock.pass(time.Hour)
-	second := metrics.New(metrics.Config{Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	second := metrics.New(metrics.Config{Token: scraper, Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	for _, m := range []*metrics.Metrics{first, second} {
 		series := scrape(t, m)
 		for _, want := range []string{
@@ -67,7 +73,7 @@ func TestEveryReplicaCountsEachAttemptOnceAlsoAfterARestart(t *testing.T) {
 func TestTheGaugesShowWhatWaits(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	m := metrics.New(metrics.Config{Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	m := metrics.New(metrics.Config{Token: scraper, Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	before := scrape(t, m)
 	for _, want := range []string{
 		`ocpctl_past_end_seconds{missing="teardown"} 0`, `ocpctl_attempt_unclaimed_seconds 0`, `ocpctl_runner_silence_seconds 0`,
@@ -133,11 +139,11 @@ func BenchmarkScrape(b *testing.B) {
 	}
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			read(metrics.New(metrics.Config{Store: s, Every: -1}))
+			read(metrics.New(metrics.Config{Token: scraper, Store: s, Every: -1}))
 		}
 	})
 	b.Run("next", func(b *testing.B) {
-		m := metrics.New(metrics.Config{Store: s, Every: -1})
+		m := metrics.New(metrics.Config{Token: scraper, Store: s, Every: -1})
 		read(m)
 		for b.Loop() {
 			read(m)

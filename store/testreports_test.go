@@ -46,6 +46,29 @@ func reportTests(t testing.TB, s *store.Store, cluster string, run runs.Run, r l
 	return fresh
 }
 
+func TestFlakyTestsAndCrashesAreKept(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	run := writtenDown(t, s, runRef(1))
+	r := testsOf("e2e", "9001", 0)
+	r.Flaky, r.FlakyTests = 2, []lifecycle.TestFailure{{Suite: "shop", Name: "TestPay", Message: "declined once"}}
+	reportTests(t, s, row.ID, run, r)
+	crashed := lifecycle.TestReport{Name: "karma", Attempt: 1, Job: "9002", Crashed: 1, Crashes: []lifecycle.TestFailure{{Name: "Chrome", Message: "it reports 92 tests"}}}
+	reportTests(t, s, row.ID, run, crashed)
+	got, err := s.TestReports.Of(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.True(t, got[0].Failed())
+	require.Equal(t, [2]int{2, 1}, [2]int{got[0].Sum().Flaky, got[0].Sum().Crashed})
+	require.Equal(t, r.FlakyTests, got[0].Reports[0].FlakyTests)
+	require.Equal(t, crashed.Crashes, got[0].Reports[1].Crashes)
+	require.True(t, reportTests(t, s, row.ID, run, testsOf("karma", "9003", 0)))
+	require.False(t, reportTests(t, s, row.ID, run, testsOf("karma", "9002", 0)), "what was replaced is no crash any more")
+	got, err = s.TestReports.Of(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.False(t, got[0].Failed())
+}
+
 func TestAReportReplacesThatOfTheSameJobAndName(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
@@ -62,7 +85,7 @@ func TestAReportReplacesThatOfTheSameJobAndName(t *testing.T) {
 	require.Len(t, got, 1)
 	require.False(t, got[0].Failed())
 	want := testsOf("e2e", "9001", 0)
-	want.Failures, want.At = []lifecycle.TestFailure{}, clock.now()
+	want.Failures, want.FlakyTests, want.Crashes, want.At = []lifecycle.TestFailure{}, []lifecycle.TestFailure{}, []lifecycle.TestFailure{}, clock.now()
 	want.Run = lifecycle.TestRun{ID: run.ID, Workflow: "e2e", Event: "push", URL: run.URL, Since: run.CreatedAt.UTC()}
 	require.Equal(t, want, got[0].Reports[0])
 

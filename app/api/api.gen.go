@@ -336,6 +336,33 @@ func (e ConditionStatus) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryReason.
+const (
+	DuplicateField  DeliveryReason = "duplicate_field"
+	GivenUp         DeliveryReason = "given_up"
+	RefusedByGithub DeliveryReason = "refused_by_github"
+	Unreadable      DeliveryReason = "unreadable"
+	WrongEvent      DeliveryReason = "wrong_event"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryReason enum.
+func (e DeliveryReason) Valid() bool {
+	switch e {
+	case DuplicateField:
+		return true
+	case GivenUp:
+		return true
+	case RefusedByGithub:
+		return true
+	case Unreadable:
+		return true
+	case WrongEvent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateDone     DeliveryState = "done"
@@ -365,6 +392,7 @@ const (
 	FindingKindBlocked          FindingKind = "blocked"
 	FindingKindCloudGone        FindingKind = "cloud_gone"
 	FindingKindDeliveryFailing  FindingKind = "delivery_failing"
+	FindingKindDeliveryLost     FindingKind = "delivery_lost"
 	FindingKindJobFailed        FindingKind = "job_failed"
 	FindingKindOrphan           FindingKind = "orphan"
 	FindingKindOverdue          FindingKind = "overdue"
@@ -390,6 +418,8 @@ func (e FindingKind) Valid() bool {
 	case FindingKindCloudGone:
 		return true
 	case FindingKindDeliveryFailing:
+		return true
+	case FindingKindDeliveryLost:
 		return true
 	case FindingKindJobFailed:
 		return true
@@ -1519,17 +1549,23 @@ type CreateRequest struct {
 
 // Delivery defines model for Delivery.
 type Delivery struct {
-	DeliveryID string        `json:"deliveryId"`
-	Event      string        `json:"event"`
-	FinishedAt time.Time     `json:"finishedAt,omitempty,omitzero"`
-	ID         string        `json:"id"`
-	Note       string        `json:"note,omitempty,omitzero"`
-	ReceivedAt time.Time     `json:"receivedAt"`
-	Size       int           `json:"size,omitempty,omitzero"`
-	Source     string        `json:"source"`
-	State      DeliveryState `json:"state"`
-	Topic      string        `json:"topic,omitempty,omitzero"`
+	DeliveryID string    `json:"deliveryId"`
+	Event      string    `json:"event"`
+	FinishedAt time.Time `json:"finishedAt,omitempty,omitzero"`
+	ID         string    `json:"id"`
+	Note       string    `json:"note,omitempty,omitzero"`
+
+	// Reason Why a failed delivery was not processed. Missing: it was answered, or did not fail.
+	Reason     DeliveryReason `json:"reason,omitempty,omitzero"`
+	ReceivedAt time.Time      `json:"receivedAt"`
+	Size       int            `json:"size,omitempty,omitzero"`
+	Source     string         `json:"source"`
+	State      DeliveryState  `json:"state"`
+	Topic      string         `json:"topic,omitempty,omitzero"`
 }
+
+// DeliveryReason Why a failed delivery was not processed. Missing: it was answered, or did not fail.
+type DeliveryReason string
 
 // DeliveryState defines model for Delivery.State.
 type DeliveryState string
@@ -2230,17 +2266,27 @@ type ReportSummary struct {
 
 // ReportedTests defines model for ReportedTests.
 type ReportedTests struct {
-	Attempt         int           `json:"attempt"`
+	Attempt int `json:"attempt"`
+
+	// Crashed Suites that crashed.
+	Crashed int `json:"crashed,omitempty,omitzero"`
+
+	// Crashes The first suites that crashed.
+	Crashes         []TestFailure `json:"crashes,omitempty,omitzero"`
 	DurationSeconds float64       `json:"durationSeconds,omitempty,omitzero"`
 	Failed          int           `json:"failed"`
 	Failures        []TestFailure `json:"failures,omitempty,omitzero"`
-	Name            string        `json:"name"`
-	Passed          int           `json:"passed"`
-	ReportedAt      time.Time     `json:"reportedAt"`
-	Skipped         int           `json:"skipped"`
-	Slowest         []SlowTest    `json:"slowest,omitempty,omitzero"`
-	Total           int           `json:"total"`
-	URL             string        `json:"url,omitempty,omitzero"`
+	Flaky           int           `json:"flaky,omitempty,omitzero"`
+
+	// FlakyTests The first flaky tests, each with why it failed.
+	FlakyTests []TestFailure `json:"flakyTests,omitempty,omitzero"`
+	Name       string        `json:"name"`
+	Passed     int           `json:"passed"`
+	ReportedAt time.Time     `json:"reportedAt"`
+	Skipped    int           `json:"skipped"`
+	Slowest    []SlowTest    `json:"slowest,omitempty,omitzero"`
+	Total      int           `json:"total"`
+	URL        string        `json:"url,omitempty,omitzero"`
 }
 
 // Reservation Reservation of package internal/contract.
@@ -2692,12 +2738,24 @@ type TestFailure struct {
 
 // TestReport defines model for TestReport.
 type TestReport struct {
+	// Crashed Suites that crashed: they report tests or failures that are not in their report. The tests did not pass then.
+	Crashed int `json:"crashed,omitempty,omitzero"`
+
+	// Crashes The first suites that crashed.
+	Crashes []TestFailure `json:"crashes,omitempty,omitzero"`
+
 	// DurationSeconds The sum of the tests' own times.
 	DurationSeconds float64 `json:"durationSeconds,omitempty,omitzero"`
 	Failed          int     `json:"failed"`
 
 	// Failures The first failures.
 	Failures []TestFailure `json:"failures,omitempty,omitzero"`
+
+	// Flaky Of those that passed: how many had failed before.
+	Flaky int `json:"flaky,omitempty,omitzero"`
+
+	// FlakyTests The first flaky tests, each with why it failed.
+	FlakyTests []TestFailure `json:"flakyTests,omitempty,omitzero"`
 
 	// Head The tested commit, for a run that a signal of the cluster started by repository_dispatch: one of the commits for which a run
 	// asked for the cluster; default: the newest of them. All other runs test their own commit.
@@ -2716,7 +2774,7 @@ type TestReport struct {
 	// Slowest The slowest tests, slowest first.
 	Slowest []SlowTest `json:"slowest,omitempty,omitzero"`
 
-	// Total Number of tests: passed, failed and skipped together.
+	// Total Number of tests: passed, failed and skipped together; 0 only if a suite crashed.
 	Total int `json:"total"`
 
 	// URL Where the whole report is, an https URL; default: the run's URL.
@@ -2725,20 +2783,24 @@ type TestReport struct {
 
 // TestReportStored defines model for TestReportStored.
 type TestReportStored struct {
-	// Conclusion failure if a test failed.
+	// Conclusion failure if a test failed, or a suite crashed.
 	Conclusion TestReportStoredConclusion `json:"conclusion"`
 
 	// URL Where ocpctl shows the results: the cluster's page.
 	URL string `json:"url,omitempty,omitzero"`
 }
 
-// TestReportStoredConclusion failure if a test failed.
+// TestReportStoredConclusion failure if a test failed, or a suite crashed.
 type TestReportStoredConclusion string
 
 // TestRun The results that one run of a pipeline reported.
 type TestRun struct {
 	Conclusion TestRunConclusion `json:"conclusion"`
-	Failed     int               `json:"failed"`
+
+	// Crashed Suites that crashed.
+	Crashed int `json:"crashed,omitempty,omitzero"`
+	Failed  int `json:"failed"`
+	Flaky   int `json:"flaky,omitempty,omitzero"`
 
 	// Head The tested commit; absent while it is not known.
 	Head    string          `json:"head,omitempty,omitzero"`
@@ -3244,7 +3306,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
+	// Kind overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.

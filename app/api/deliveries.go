@@ -60,14 +60,22 @@ func (s *server) ReplayDelivery(w http.ResponseWriter, r *http.Request, id ID) {
 func delivery(d inbox.DeliveryInfo) Delivery {
 	return Delivery{
 		ID: strconv.FormatInt(d.Row, 10), Source: d.Source, DeliveryID: d.ID, Event: d.Event, Topic: d.Topic, State: DeliveryState(d.State),
-		Note: d.Note, ReceivedAt: d.ReceivedAt.UTC(), FinishedAt: when(d.FinishedAt), Size: d.Size,
+		Reason: DeliveryReason(d.Reason), Note: d.Note, ReceivedAt: d.ReceivedAt.UTC(), FinishedAt: when(d.FinishedAt), Size: d.Size,
 	}
+}
+
+// findingKinds returns the kinds by which findings can be filtered.
+func findingKinds() (names []string) {
+	for _, kind := range lifecycle.FindingKinds() {
+		names = append(names, string(kind))
+	}
+	return names
 }
 
 // ListFindings implements GET /api/v1/findings.
 func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params ListFindingsParams) {
 	q := s.query(r)
-	kind := q.among("kind", params.Kind, string(lifecycle.Orphan), string(lifecycle.Overdue), string(lifecycle.Stuck), string(lifecycle.Blocked), string(lifecycle.Remains))
+	kind := q.among("kind", params.Kind, findingKinds()...)
 	if err := q.err(); err != nil {
 		s.fail(w, r, err)
 		return

@@ -60,9 +60,11 @@ type githubAnswers struct {
 	permission string
 }
 
-func (p *githubAnswers) Permission(context.Context, int64, string, string) (string, error) {
+func (p *githubAnswers) Permission(context.Context, int64, string, app.GitHubAccount) (string, error) {
 	return p.permission, nil
 }
+
+func (*githubAnswers) AccountID(context.Context, int64, string) (int64, error) { return 0, nil }
 
 func (p *githubAnswers) PullRequest(context.Context, int64, string, int) (pullrequests.PullRequest, error) {
 	return pullrequests.PullRequest{}, errors.New("no such pull request")

@@ -26,7 +26,7 @@ func (s *server) ReportTests(w http.ResponseWriter, r *http.Request, id ID) {
 		status = http.StatusCreated
 	}
 	out := TestReportStored{Conclusion: TestReportStoredConclusionSuccess}
-	if said.Failed > 0 {
+	if said.Failed > 0 || said.Crashed > 0 {
 		out.Conclusion = TestReportStoredConclusionFailure
 	}
 	if s.UI != "" {
@@ -52,13 +52,25 @@ func (s *server) ListTestReports(w http.ResponseWriter, r *http.Request, id ID) 
 // results converts a report.
 func (t TestReport) results() app.TestResults {
 	out := app.TestResults{Seconds: t.DurationSeconds, Head: t.Head, TestReport: lifecycle.TestReport{
-		Name: t.Name, Total: t.Total, Passed: t.Passed, Failed: t.Failed, Skipped: t.Skipped, URL: t.URL,
+		Name: t.Name, Total: t.Total, Passed: t.Passed, Failed: t.Failed, Skipped: t.Skipped, Flaky: t.Flaky, Crashed: t.Crashed, URL: t.URL,
+		Failures: failures(t.Failures), Crashes: failures(t.Crashes), FlakyTests: failures(t.FlakyTests),
 	}}
-	for _, f := range t.Failures {
-		out.Failures = append(out.Failures, lifecycle.TestFailure{Suite: f.Suite, Name: f.Name, Message: f.Message, Details: f.Details})
-	}
 	for _, one := range t.Slowest {
 		out.Slowest = append(out.Slowest, lifecycle.SlowTest{Suite: one.Suite, Name: one.Name, Seconds: one.Seconds})
+	}
+	return out
+}
+
+func failures(list []TestFailure) (out []lifecycle.TestFailure) {
+	for _, f := range list {
+		out = append(out, lifecycle.TestFailure{Suite: f.Suite, Name: f.Name, Message: f.Message, Details: f.Details})
+	}
+	return out
+}
+
+func shownFailures(list []lifecycle.TestFailure) (out []TestFailure) {
+	for _, f := range list {
+		out = append(out, TestFailure{Suite: f.Suite, Name: f.Name, Message: f.Message, Details: f.Details})
 	}
 	return out
 }
@@ -68,7 +80,7 @@ func testRun(t lifecycle.RunTests) TestRun {
 	sum := t.Sum()
 	out := TestRun{
 		RunID: t.Run.ID, Workflow: t.Run.Workflow, URL: t.Run.URL, Head: t.Run.Head, Conclusion: TestRunConclusionSuccess,
-		Total: sum.Total, Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped,
+		Total: sum.Total, Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped, Flaky: sum.Flaky, Crashed: sum.Crashed,
 	}
 	if t.Failed() {
 		out.Conclusion = TestRunConclusionFailure
@@ -76,10 +88,7 @@ func testRun(t lifecycle.RunTests) TestRun {
 	for _, r := range t.Reports {
 		one := ReportedTests{
 			Name: r.Name, Attempt: r.Attempt, ReportedAt: r.At, Total: r.Total, Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped,
-			DurationSeconds: float64(r.Duration) / float64(time.Second), URL: r.URL,
-		}
-		for _, f := range r.Failures {
-			one.Failures = append(one.Failures, TestFailure{Suite: f.Suite, Name: f.Name, Message: f.Message, Details: f.Details})
+			DurationSeconds: float64(r.Duration) / float64(time.Second), URL: r.URL, Flaky: r.Flaky, Crashed: r.Crashed, Failures: shownFailures(r.Failures), Crashes: shownFailures(r.Crashes), FlakyTests: shownFailures(r.FlakyTests),
 		}
 		for _, slow := range r.Slowest {
 			one.Slowest = append(one.Slowest, SlowTest{Suite: slow.Suite, Name: slow.Name, Seconds: slow.Seconds})

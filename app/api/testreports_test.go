@@ -39,6 +39,27 @@ func TestARunReportsTestsOnItsCluster(t *testing.T) {
 	require.Equal(t, []any{2, 1.5}, []any{run.Reports[0].Attempt, run.Reports[0].DurationSeconds})
 }
 
+func TestASuiteThatCrashedBeforeItsFirstTestIsAFailure(t *testing.T) {
+	h := fixtureWith(t, withWorkflows(t), nil)
+	h.create(h.job(), "shop", nil, http.StatusAccepted, nil)
+	reports := "/api/v1/clusters/shop/test-reports"
+	var stored TestReportStored
+	crash := map[string]any{"name": "Chrome", "message": "It reports 92 tests."}
+	body := map[string]any{"name": "karma", "total": 0, "passed": 0, "failed": 0, "skipped": 0, "crashed": 1, "crashes": []any{crash}}
+	h.does(http.MethodPost, reports, h.job(), body, http.StatusCreated, &stored)
+	require.Equal(t, TestReportStoredConclusionFailure, stored.Conclusion)
+	flaky := reporting("e2e", 0)
+	flaky["flaky"], flaky["flakyTests"] = 1, []any{map[string]any{"name": "TestPay", "message": "declined once"}}
+	h.does(http.MethodPost, reports, h.job(), flaky, http.StatusCreated, &stored)
+	require.Equal(t, TestReportStoredConclusionSuccess, stored.Conclusion)
+	var list TestRuns
+	h.does(http.MethodGet, reports, h.job(), nil, http.StatusOK, &list)
+	run := list.Items[0]
+	require.Equal(t, []any{TestRunConclusionFailure, 1, 1}, []any{run.Conclusion, run.Flaky, run.Crashed})
+	require.Equal(t, []TestFailure{{Name: "TestPay", Message: "declined once"}}, run.Reports[0].FlakyTests)
+	require.Equal(t, []TestFailure{{Name: "Chrome", Message: "It reports 92 tests."}}, run.Reports[1].Crashes)
+}
+
 func TestOnlyARunThatUsesTheClusterReportsTests(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
 	h.create(h.job(), "shop", nil, http.StatusAccepted, nil)
@@ -47,6 +68,7 @@ func TestOnlyARunThatUsesTheClusterReportsTests(t *testing.T) {
 	require.Contains(t, p.Detail, "shop belongs neither to this run nor to its pull request.")
 	p = h.refused(http.MethodPost, reports, h.job("run_id", "7002", "repository", "acme/api", "repository_id", "1002"), reporting("e2e", 0), http.StatusForbidden)
 	require.Contains(t, p.Detail, "shop belongs neither to this run nor to its pull request.")
+	h.refused(http.MethodPost, reports, h.job("repository_id", "1002"), reporting("e2e", 0), http.StatusForbidden) // another repository has the name by now
 	p = h.refused(http.MethodPost, reports, h.as(oidc.Requester), reporting("e2e", 0), http.StatusUnprocessableEntity)
 	require.Contains(t, p.Detail, "reported by a job of a pipeline")
 
@@ -84,6 +106,10 @@ func TestATestReportIsCheckedFieldByField(t *testing.T) {
 		{map[string]any{"failures": []any{map[string]any{"name": "TestPay", "massage": ""}}}, []string{"failures"}},
 		{map[string]any{"passed": 9, "failed": 1, "failures": []any{map[string]any{"name": "", "message": long + long}}}, []string{"failures[0].name", "failures[0].message"}},
 		{map[string]any{"slowest": []any{map[string]any{"name": long, "seconds": -1}}}, []string{"slowest[0].name", "slowest[0].seconds"}},
+		{map[string]any{"flaky": 11}, []string{"flaky"}},
+		{map[string]any{"crashed": -1}, []string{"crashed"}},
+		{map[string]any{"crashes": []any{map[string]any{"name": "Chrome", "message": ""}}}, []string{"crashes"}},
+		{map[string]any{"flaky": 1, "flakyTests": []any{map[string]any{"name": "", "message": ""}}}, []string{"flakyTests[0].name"}},
 		{map[string]any{"url": "http://reports.example.com"}, []string{"url"}},
 		{map[string]any{"url": "https://maya:secret@reports.example.com"}, []string{"url"}},
 		{map[string]any{"head": "abc"}, []string{"head"}},

@@ -114,8 +114,8 @@ func (s *Service) BreakGlassLink(ctx context.Context, p policy.Principal, ref, w
 	return link, err
 }
 
-// AccountLink returns a link that links an account elsewhere, e.g. github:maya, to whoever signs in there. number is the
-// account's id elsewhere, which a renaming does not change.
+// AccountLink returns a link that links an account elsewhere, by its principal id, to whoever signs in there. number is the account's id
+// elsewhere.
 func (s *Service) AccountLink(ctx context.Context, account, number string, origin store.Origin) (Link, error) {
 	return s.link(ctx, people.Link{Kind: people.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
 }
@@ -134,15 +134,35 @@ func noLink() error {
 }
 
 // LinkFor returns what a link is for without using it up, for a confirmation page.
-func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (people.Link, error) {
+func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (ForLink, error) {
 	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return people.Link{}, noLink()
+		return ForLink{}, noLink()
 	}
 	if err != nil {
-		return people.Link{}, fmt.Errorf("read a link: %w", err)
+		return ForLink{}, fmt.Errorf("read a link: %w", err)
 	}
-	return link, nil
+	out := ForLink{Link: link}
+	if link.Kind != people.LinkOfAccount {
+		return out, nil
+	}
+	names, err := s.store.People.ShownNames(ctx, link.Account)
+	if err != nil {
+		return out, err
+	}
+	if out.Account, err = s.core.AccountName(ctx, link.Account); err != nil {
+		return out, err
+	}
+	out.Person = strings.TrimPrefix(names[link.Account], "@")
+	_, out.Named, _ = strings.Cut(out.Account, ":")
+	return out, nil
+}
+
+// ForLink is what a link is for.
+type ForLink struct {
+	people.Link        // its account as people write it
+	Named       string // the name that confirms an account's link when somebody types it, e.g. maya
+	Person      string // what the account's owner is called where the account is; empty: it is not known
 }
 
 // Means returns an error unless account names the account that an account link is for. The confirmation page asks for it:
@@ -158,12 +178,16 @@ func (s *Service) Means(ctx context.Context, p policy.Principal, handle, account
 	case link.Kind != people.LinkOfAccount || link.Account == account:
 		return nil
 	}
-	return &app.Error{Kind: app.Invalid, Message: messages.AnotherAccount(link.Account), Fields: []app.Field{
-		app.ProblemOf("account", messages.NotTheLinksAccount(link.Account)),
+	name, err := s.core.AccountName(ctx, link.Account)
+	if _, short, _ := strings.Cut(name, ":"); err != nil || strings.EqualFold(name, account) || strings.EqualFold(short, strings.TrimPrefix(account, "@")) {
+		return err
+	}
+	return &app.Error{Kind: app.Invalid, Message: messages.AnotherAccount(name), Fields: []app.Field{
+		app.ProblemOf("account", messages.NotTheLinksAccount(name)),
 	}}
 }
 
-// Accounts returns the principal's linked accounts, e.g. github:maya.
+// Accounts returns the principal's linked accounts as people write them: an account on GitHub by its current login, e.g. github:maya.
 func (s *Service) Accounts(ctx context.Context, p policy.Principal) ([]string, error) {
 	list, err := s.store.People.AccountsOf(ctx, p.ID)
 	if err != nil {
@@ -171,7 +195,11 @@ func (s *Service) Accounts(ctx context.Context, p policy.Principal) ([]string, e
 	}
 	names := make([]string, 0, len(list))
 	for _, a := range list {
-		names = append(names, a.Account)
+		name, err := s.core.AccountName(ctx, a.Account)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
 	}
 	return names, nil
 }
@@ -182,7 +210,14 @@ func (s *Service) Unlink(ctx context.Context, p policy.Principal, account string
 	if p.May(policy.ActCatalogue, policy.EveryTeam) {
 		owner = ""
 	}
-	err := s.store.People.Unlink(ctx, account, owner, s.core.StoreOrigin(origin, p))
+	linked, problem, err := s.core.PrincipalNamed(ctx, 0, account)
+	if err != nil {
+		return err
+	}
+	if problem != nil {
+		linked = account // which is not linked
+	}
+	err = s.store.People.Unlink(ctx, linked, owner, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return app.Fail(app.NotFound, messages.AccountNotLinked(account))
 	}

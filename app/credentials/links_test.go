@@ -20,7 +20,7 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
 	h.Comment(2, "maya", "/ocp kubeconfig")
 	require.Contains(t, h.LastReply(), "/ocp link")
-	link, err := h.Service.AccountLink(t.Context(), "github:maya", "0", store.Origin{Actor: "github:maya", Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub("maya"), "7", store.Origin{Actor: servicetest.OnGitHub("maya"), Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	maya := policy.Principal{ID: "saml:maya@acme.example", Name: "Maya", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}}, Proof: &policy.Claims{

@@ -44,7 +44,8 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	case err != nil:
 		return Redeemed{}, fmt.Errorf("use a link: %w", err)
 	case used.Kind == people.LinkOfAccount:
-		return Redeemed{Kind: used.Kind, Account: used.Account}, nil
+		name, err := s.core.AccountName(ctx, used.Account)
+		return Redeemed{Kind: used.Kind, Account: name}, err
 	case used.Kind == people.LinkKubeconfig:
 		return s.redeemKubeconfig(ctx, p, used, origin)
 	}

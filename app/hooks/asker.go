@@ -31,12 +31,27 @@ func NewAsker(client *github.Client, only ...int64) Asker {
 }
 
 // Permission implements app.GitHub.
-func (a Asker) Permission(ctx context.Context, installation int64, repo, login string) (string, error) {
-	key := about(installation, strings.ToLower(repo), strings.ToLower(login))
+func (a Asker) Permission(ctx context.Context, installation int64, repo string, who app.GitHubAccount) (string, error) {
+	key := about(installation, strings.ToLower(repo), strings.ToLower(who.Login)+" "+strconv.FormatInt(who.ID, 10))
 	return a.permissions.ask(key, func() (string, error) {
-		permission, err := a.client.Permission(ctx, installation, repo, login)
+		permission, err := a.client.Permission(ctx, installation, repo, who.Login, who.ID)
+		if errors.Is(err, github.ErrOtherAccount) {
+			return "", fmt.Errorf("%w: %w", app.ErrOtherAccount, err)
+		}
 		return permission, refusal(err)
 	})
+}
+
+// AccountID implements app.GitHub.
+func (a Asker) AccountID(ctx context.Context, installation int64, login string) (int64, error) {
+	id, err := a.client.AccountID(ctx, installation, login)
+	return id, refusal(err)
+}
+
+// Login implements app.GitHub.
+func (a Asker) Login(ctx context.Context, installation, account int64) (string, error) {
+	login, err := a.client.Login(ctx, installation, account)
+	return login, refusal(err)
 }
 
 // refusal marks an error that GitHub will repeat until a person changes something.
@@ -81,10 +96,10 @@ func (a Asker) RepositoryFile(ctx context.Context, installation int64, repo, ref
 	switch {
 	case errors.Is(err, github.ErrNotFound):
 		return nil, false, nil
-	case errors.Is(err, github.ErrNotFile), errors.Is(err, github.ErrRefused):
+	case errors.Is(err, github.ErrNotFile):
 		return nil, false, fmt.Errorf("%w: %w", app.ErrUnreadable, err)
 	}
-	return file.Raw, err == nil, err
+	return file.Raw, err == nil, refusal(err)
 }
 
 // RemovesRepositoryFile implements app.GitHub.
@@ -120,7 +135,7 @@ func (a Asker) WorkflowRun(ctx context.Context, installation int64, repo string,
 	waits, err := a.client.Pending(ctx, installation, repo, id)
 	return app.WorkflowRun{
 		RepoID: got.RepoID, Repo: got.Repo, Name: got.Name, Attempt: got.Attempt, Completed: got.Completed, Event: got.Event, Head: got.Head, Fork: got.Fork,
-		URL: got.URL, Actor: got.Actor, ActorID: got.ActorID, Waits: waits,
+		URL: got.URL, Actor: got.Actor, ActorID: got.ActorID, Bot: got.Bot, Waits: waits,
 	}, refusal(err)
 }
 
@@ -172,7 +187,7 @@ func about(installation int64, what, login string) string {
 func known(installation int64, repo string, pr github.PullRequest) pullrequests.PullRequest {
 	return pullrequests.PullRequest{
 		Installation: installation, Repo: repo, RepoID: pr.RepoID, Number: pr.Number, Open: pr.Open, Draft: pr.Draft, Merged: pr.Merged,
-		Fork: pr.Fork, Labels: pr.Labels, Author: pr.Author, Association: pr.Association, Head: pr.Head, HeadRef: pr.HeadRef, Base: pr.Base,
+		Fork: pr.Fork, Labels: pr.Labels, Author: pr.Author, AuthorID: pr.AuthorID, Association: pr.Association, Head: pr.Head, HeadRef: pr.HeadRef, Base: pr.Base,
 		UpdatedAt: pr.UpdatedAt,
 	}
 }

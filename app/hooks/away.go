@@ -14,7 +14,7 @@ func endsOnly(d inbox.Delivery) bool {
 	if d.Source != SourceGitHub {
 		return false
 	}
-	e, err := read(d.Body)
+	e, err := read(d.Event, d.Body)
 	switch {
 	case err != nil:
 		return false
@@ -24,10 +24,10 @@ func endsOnly(d inbox.Delivery) bool {
 		return e.Action == finished
 	case d.Event == onCheckRun:
 		return e.RequestedAction != nil && e.RequestedAction.Identifier == chatops.ActionDestroy
-	case d.Event != onComment:
+	case !isComment(d.Event):
 		return false
 	}
-	lines := chatops.Parse(e.Comment.Body)
+	lines := chatops.Parse(e.comment(d.Event).Body)
 	for _, line := range lines {
 		if line.Command == nil || line.Command.Verb != chatops.VerbDestroy {
 			return false
@@ -43,12 +43,12 @@ func unlabeled(e webhook) bool {
 
 // endEarly does the part of a waiting comment that needs no call to GitHub: it ends the clusters that the comment asks to destroy.
 func (w *InboxWorker) endEarly(ctx context.Context, d inbox.Delivery) error {
-	if d.Source != SourceGitHub || d.Event != onComment {
+	if d.Source != SourceGitHub || !isComment(d.Event) {
 		return nil
 	}
 	e, err := decode(d.Event, d.Body)
-	if err != nil || sound(e) != nil {
+	if err != nil || sound(d.Event, e) != nil {
 		return nil // it is given up when it is processed
 	}
-	return w.pulls.EndEarly(github.ToEnd(ctx), said(e))
+	return w.pulls.EndEarly(github.ToEnd(ctx), said(d.Event, e))
 }

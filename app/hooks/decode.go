@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // Why a body does not match its event. Only the body is signed: the event's name is a header, and somebody with a signed body can
@@ -17,6 +19,24 @@ var (
 	errNotJSON = errors.New("the body is not a JSON object")
 	errMisfit  = errors.New("the body does not match its event")
 )
+
+// misfit is a body that does not match its event, with the reason under which it is kept.
+type misfit struct {
+	reason inbox.Reason
+	why    string
+}
+
+func (m misfit) Error() string { return errMisfit.Error() + ": " + m.why }
+func (misfit) Unwrap() error   { return errMisfit }
+
+// whyUnfit returns the reason of a body that does not match its event; empty: the error is another one.
+func whyUnfit(err error) inbox.Reason {
+	var m misfit
+	if errors.As(err, &m) {
+		return m.reason
+	}
+	return ""
+}
 
 // described are the top-level names of the bodies of each event, from GitHub's OpenAPI description, written by make github-shapes.
 //
@@ -55,77 +75,113 @@ func readFields() map[string]map[string]bool {
 func required(event string) map[string]byte {
 	needed := map[string]byte{"action": '"', "installation": '{'}
 	maps.Copy(needed, map[string]map[string]byte{
-		onPullRequest:  {"repository": '{', "pull_request": '{'},
-		onComment:      {"repository": '{', "issue": '{', "comment": '{'},
-		onCheckRun:     {"repository": '{', "check_run": '{'},
-		onCheckSuite:   {"repository": '{', "check_suite": '{'},
-		onRun:          {"repository": '{', "workflow_run": '{'},
-		onJob:          {"repository": '{', "workflow_job": '{'},
-		onRule:         {"repository": '{', "environment": '"', "deployment": '{', "deployment_callback_url": '"'},
-		onDispatch:     {"repository": '{', "branch": '"', "client_payload": 0},
-		onRepository:   {"repository": '{'},
-		onRepositories: {"repositories_added": '[', "repositories_removed": '['},
+		onPullRequest:   {"repository": '{', "pull_request": '{'},
+		onComment:       {"repository": '{', "issue": '{', "comment": '{'},
+		onReview:        {"repository": '{', "pull_request": '{', "review": '{'},
+		onReviewComment: {"repository": '{', "pull_request": '{', "comment": '{'},
+		onCheckRun:      {"repository": '{', "check_run": '{'},
+		onCheckSuite:    {"repository": '{', "check_suite": '{'},
+		onRun:           {"repository": '{', "workflow_run": '{'},
+		onJob:           {"repository": '{', "workflow_job": '{'},
+		onRule:          {"repository": '{', "environment": '"', "deployment": '{', "deployment_callback_url": '"'},
+		onDispatch:      {"repository": '{', "branch": '"', "client_payload": 0},
+		onRepository:    {"repository": '{'},
+		onRepositories:  {"repositories_added": '[', "repositories_removed": '['},
 	}[event])
 	return needed
 }
 
-// read decodes a body. Both the listener and the inbox worker use it, so that they never interpret a body differently. The caller
-// must check with fits that the body matches its event before it acts on it.
-func read(body []byte) (webhook, error) {
-	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
+// alsoRead are the names that are read of an event's body beside the required ones, where it has them. Everything else is not read,
+// whatever it is: GitHub adds fields as it likes.
+func alsoRead(event string) []string {
+	return append([]string{"repository", "sender"}, map[string][]string{
+		onPullRequest:  {"label", "changes"},
+		onCheckRun:     {"requested_action"},
+		onRule:         {"pull_requests"},
+		onRepository:   {"changes"},
+		onInstallation: {"repositories"},
+	}[event]...)
+}
+
+// asWhole reports whether an event is about a repository or an installation as a whole. Such a body has nothing that the bodies of other
+// events do not have, too.
+func asWhole(event string) bool {
+	return event == onRepository || event == onInstallation || event == onRepositories
+}
+
+// read decodes what is read of a body under an event's name. Both the listener and the inbox worker use it, so that they never interpret
+// a body differently. The caller must check with fits that the body matches its event before it acts on it.
+func read(event string, body []byte) (webhook, error) {
+	body = withoutNUL(body)
+	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) || !json.Valid(body) {
 		return webhook{}, errNotJSON
 	}
+	names, known, err := readOnly(body, shapeOfEvent(event))
+	if err != nil {
+		return webhook{}, misfit{inbox.ReasonDuplicateField, err.Error()}
+	}
 	var p webhook
-	err := json.Unmarshal(withoutNUL(body), &p)
+	err = json.Unmarshal(known, &p)
 	var odd *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &odd):
-		return webhook{}, fmt.Errorf("%w: the field %s has the wrong type, %.64s", errMisfit, odd.Field, odd.Value)
-	case err != nil && !json.Valid(body):
-		return webhook{}, errNotJSON
+		return webhook{}, misfit{inbox.ReasonUnreadable, fmt.Sprintf("the field %s has the wrong type, %.64s", odd.Field, odd.Value)}
 	case err != nil: // an invalid time
-		return webhook{}, fmt.Errorf("%w: %.200s", errMisfit, err.Error())
+		return webhook{}, misfit{inbox.ReasonUnreadable, fmt.Sprintf("%.200s", err.Error())}
 	}
+	p.names = names
 	return p, nil
 }
 
-// fits checks that a decoded body matches its event: it has all required names, none that only other events have, and no name twice.
-// A name unknown to GitHub's description is accepted, because it may be new.
-func (p webhook) fits(event string, body []byte) error {
-	top, err := distinct(withoutNUL(body))
-	if err != nil {
-		return fmt.Errorf("%w: %w", errMisfit, err)
-	}
+// fits checks that a decoded body matches its event: it has all required names, and the ids that identify what it is about. A name that
+// the event should not have is accepted, because GitHub may have added it; only where the event's own names prove nothing, none of
+// another event's is.
+func (p webhook) fits(event string) error {
 	needed := required(event)
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
-		first, there := top[name]
+		first, there := p.names[name]
 		if want := needed[name]; !there || want != 0 && first != want {
-			return fmt.Errorf("%w: the field %s of a %s event is missing or has the wrong type", errMisfit, name, event)
+			return misfit{inbox.ReasonWrongEvent, fmt.Sprintf("the field %s of a %s event is missing or has the wrong type", name, event)}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(top)) {
-		if !fields()[event][name] && somebodys()[name] {
-			return fmt.Errorf("%w: a %s event has no field %s", errMisfit, event, name)
+	if asWhole(event) {
+		for _, name := range p.undescribed(event) {
+			if somebodys()[name] {
+				return misfit{inbox.ReasonWrongEvent, fmt.Sprintf("a %s event has no field %s", event, name)}
+			}
 		}
 	}
+	missing := ""
 	switch in := p.Installation; {
 	case (event == onInstallation || event == onRepositories) && (in.App <= 0 || in.Account.Login == ""):
-		return fmt.Errorf("%w: the fields installation.app_id and installation.account of a %s event are missing", errMisfit, event)
+		missing = "the fields installation.app_id and installation.account of a %s event are missing"
 	case event == onRun && (p.WorkflowRun.ID <= 0 || p.WorkflowRun.Attempt <= 0) || event == onJob && (p.WorkflowJob.ID <= 0 || p.WorkflowJob.Run <= 0):
-		return fmt.Errorf("%w: the id or the attempt of a %s event is missing", errMisfit, event)
+		missing = "the id or the attempt of a %s event is missing"
 	case event == onRule && (p.run() <= 0 || p.Deployment.ID <= 0):
-		return fmt.Errorf("%w: the run in deployment_callback_url, or the id of the deployment of a %s event is missing", errMisfit, event)
+		missing = "the run in deployment_callback_url, or the id of the deployment of a %s event is missing"
 	case (event == onRepository || event == onRun || event == onJob || event == onRule) && p.Repository.ID <= 0:
-		return fmt.Errorf("%w: the field repository.id of a %s event is missing", errMisfit, event)
+		missing = "the field repository.id of a %s event is missing"
+	default:
+		return nil
 	}
-	return nil
+	return misfit{inbox.ReasonWrongEvent, fmt.Sprintf(missing, event)}
+}
+
+// undescribed returns the top-level names of a body that GitHub's description of the event does not have.
+func (p webhook) undescribed(event string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(p.names)) {
+		if !fields()[event][name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // decode reads a stored body.
 func decode(event string, body []byte) (webhook, error) {
-	p, err := read(body)
+	p, err := read(event, body)
 	if err == nil {
-		err = p.fits(event, body)
+		err = p.fits(event)
 	}
 	return p, err
 }

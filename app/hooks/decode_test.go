@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // bodies are a real body of every event and action that is listened to, and of some that are not.
@@ -27,7 +28,7 @@ func bodies(t testing.TB) map[string][]byte {
 		for _, action := range actions {
 			e := github.Event{
 				Name: event, Action: action, Sender: "will", PR: pull(0, label), Label: label, Check: check, Button: "extend", OldName: "shop",
-				Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp create"}, Repos: []github.RepoRef{{ID: 9, Name: "acme/ledger"}},
+				Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp create"}, ReviewState: "commented", Repos: []github.RepoRef{{ID: 9, Name: "acme/ledger"}},
 				Client: json.RawMessage(`{"pr_number":41,"NAME":1,"name":2}`), OnHead: []github.PullRequest{pull(0)},
 				Deploy: github.Deployment{ID: 9, Environment: "ocp/aws-minimal-test", Task: "deploy", Ref: "main"},
 				Run:    github.Run{ID: 7001, Attempt: 1, Event: "push", Status: action}, Job: github.Job{ID: 9001, Attempt: 1, Key: "e2e", Status: action},
@@ -61,15 +62,18 @@ func TestARealBodyFitsItsEventAndNoOther(t *testing.T) {
 			case listened:
 				require.Equal(t, http.StatusUnprocessableEntity, status, "%s as %s: %v", is, event, answer)
 				require.Contains(t, answer["detail"], "X-GitHub-Event says "+event+", and the body does not match its event")
+				require.Contains(t, answer["detail"], "It is kept with the failed deliveries")
 			default:
 				require.Equal(t, "ignored", answer["state"], "%s as %s", is, event)
 			}
 		}
 	}
 	for _, stored := range f.stored() {
-		is, as, _ := strings.Cut(stored, "-as-")
-		require.True(t, strings.HasPrefix(is, as+"."), stored)
+		id, refused := strings.CutPrefix(stored, "refused:")
+		is, as, _ := strings.Cut(id, "-as-")
+		require.Equal(t, !refused, strings.HasPrefix(is, as+"."), stored)
 	}
+	require.Empty(t, f.query(`SELECT delivery_id FROM deliveries WHERE starts_with(delivery_id, 'refused:') <> (state = 'failed' AND reason = 'wrong_event')`))
 }
 
 func TestACommentSentAsADeletedRepositoryIsRefused(t *testing.T) {
@@ -79,7 +83,7 @@ func TestACommentSentAsADeletedRepositoryIsRefused(t *testing.T) {
 	status, answer := i.post("/webhooks/github", body, signed("repository", "d2", body))
 	require.Equal(t, http.StatusUnprocessableEntity, status)
 	require.Contains(t, answer["detail"], "a repository event has no field comment")
-	require.Equal(t, []string{"d1"}, i.stored())
+	require.Equal(t, []string{"d1", "refused:d2"}, i.stored())
 	require.Equal(t, []string{"0"}, i.query(`SELECT count(*)::text FROM clusters WHERE end_pr_closed IS NOT NULL`))
 }
 
@@ -128,7 +132,7 @@ func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
 		"in another case":        []byte(`{"Action":"closed",` + body[1:]),
 		"with an escape":         []byte(`{"\u0061ction":"closed",` + body[1:]),
 		"with a NUL":             []byte(`{"act\u0000ion":"closed",` + body[1:]),
-		"with a letter alike":    []byte(`{"aſ":1,"as":2,` + body[1:]),
+		"with a letter alike":    []byte(`{"ſender":{"login":"maya"},` + body[1:]),
 		"in an object":           []byte(strings.Replace(body, `"pull_request":{`, `"pull_request":{"number":42,`, 1)),
 		"in an object of a list": []byte(strings.Replace(body, `"labels":[{`, `"labels":[{"name":"ocp/other",`, 1)),
 	} {
@@ -136,7 +140,8 @@ func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, status, name)
 		require.Contains(t, answer["detail"], "occurs twice in one object", name)
 	}
-	require.Empty(t, f.stored())
+	require.Equal(t, []string{"refused:d1"}, f.stored())
+	require.Equal(t, []string{"failed duplicate_field"}, f.query(`SELECT state || ' ' || reason FROM deliveries`))
 	fine := bodies(t)["repository_dispatch.create_ephemeral_cluster"]
 	require.Contains(t, string(fine), `"NAME":1`)
 	_, answer := f.post("/webhooks/github", fine, signed("repository_dispatch", "d2", fine))
@@ -146,11 +151,67 @@ func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, status, "but not two things the same")
 }
 
-func TestAFieldThatGitHubDoesNotDescribeYetIsLetPass(t *testing.T) {
+// counted are the odd webhooks that the listener counted.
+type counted []string
+
+func (c *counted) Refused(reason string)    { *c = append(*c, "refused "+reason) }
+func (c *counted) Undescribed(event string) { *c = append(*c, "undescribed "+event) }
+
+// GitHub adds fields as it likes, and what is not read changes nothing: whatever it is called, and whatever it is.
+func TestAFieldThatGitHubAddsIsTakenAndCounted(t *testing.T) {
+	var odd counted
+	f := newFront(t, func(c *Config) { c.Counts = &odd })
+	for event, action := range map[string]string{
+		onPullRequest: "labeled", onComment: "created", onReview: "submitted", onReviewComment: "created", onCheckRun: "requested_action", onCheckSuite: "rerequested",
+		onDispatch: "create_ephemeral_cluster", onRule: "requested",
+	} {
+		for n, more := range []string{
+			`"something_new":{"action":"deleted"}`, `"team":{"name":"a"}`, `"team":"a"`, `"release":{}`, `"release":null,"release":1`, `"deployment_status":7`, `"number":"x"`,
+			`"enterprise":{"id":1,"id":2}`,
+		} {
+			body := []byte(`{` + more + `,` + string(bodies(t)[event+"."+action])[1:])
+			_, answer := f.post("/webhooks/github", body, signed(event, fmt.Sprintf("%s-%d", event, n), body))
+			require.Equal(t, "accepted", answer["state"], "%s with %s: %v", event, more, answer)
+		}
+	}
+	require.NotContains(t, fmt.Sprint(odd), "refused")
+	require.Subset(t, odd, []string{"undescribed pull_request", "undescribed issue_comment", "undescribed deployment_protection_rule"})
+	require.Len(t, f.query(`SELECT delivery_id FROM deliveries WHERE state = 'received'`), 8*8)
+}
+
+// What another event has at the top may be of any type: it is read only where its own event has it.
+func TestAFieldOfAnotherEventIsNotRead(t *testing.T) {
+	for name, more := range map[string]string{"an object": `"environment":{}`, "a list": `"comment":[]`, "a text": `"workflow_run":"x"`} {
+		body := []byte(`{` + more + `,` + string(bodies(t)["pull_request.labeled"])[1:])
+		p, err := decode(onPullRequest, body)
+		require.NoError(t, err, name)
+		require.Zero(t, p.Comment, name)
+		require.Equal(t, 41, p.PullRequest.Number, name)
+	}
+	body := bodies(t)["pull_request.labeled"]
+	_, err := decode(onPullRequest, bytes.Replace(body, []byte(`"draft":false`), []byte(`"draft":"no"`), 1))
+	require.ErrorIs(t, err, errMisfit)
+	require.Equal(t, inbox.ReasonUnreadable, whyUnfit(err))
+}
+
+func TestTheRefusedAreKeptAndFillNoDisk(t *testing.T) {
 	f := newFront(t)
-	body := []byte(`{"something_new":{"action":"deleted"},` + string(bodies(t)["pull_request.labeled"])[1:])
-	_, answer := f.post("/webhooks/github", body, signed("pull_request", "d1", body))
+	large := fmt.Sprintf(`{"action":"labeled","action":"closed","x":%q}`, strings.Repeat("x", 2<<20))
+	_, answer := f.post("/webhooks/github", []byte(large), signed("pull_request", "large", []byte(large)))
+	require.Contains(t, answer["detail"], "It is kept")
+	require.Equal(t, []string{"0"}, f.query(`SELECT octet_length(body)::text FROM deliveries WHERE note LIKE '%only the SHA-256 checksum is kept%'`))
+	for n := range 110 {
+		body := fmt.Appendf(nil, `{"action":"labeled","action":"closed","x":%d}`, n)
+		status, _ := f.post("/webhooks/github", body, signed("pull_request", fmt.Sprint("d", n), body))
+		require.Equal(t, http.StatusUnprocessableEntity, status)
+	}
+	require.Equal(t, []string{"100"}, f.query(`SELECT count(*)::text FROM deliveries`))
+	require.Equal(t, []string{"refused:d109"}, f.query(`SELECT delivery_id FROM deliveries ORDER BY id DESC LIMIT 1`))
+	require.Empty(t, f.query(`SELECT kind FROM river_job WHERE kind = 'inbox'`), "none is processed by itself")
+	body := payload(t, "pull_request", "labeled", pull(0, label))
+	_, answer = f.post("/webhooks/github", body, signed("pull_request", "d109", body))
 	require.Equal(t, "accepted", answer["state"])
+	require.Contains(t, f.stored(), "d109", "sent again, and fitting now")
 }
 
 // GitHub's own description says what its bodies always have: nothing else is required of them.
@@ -206,8 +267,8 @@ func TestNothingIsRequiredThatGitHubMayLeaveOut(t *testing.T) {
 	require.Len(t, seen, len(Events()))
 }
 
-// A second reader, by encoding/json's tokens: what it finds twice, distinct finds, and nothing else.
-func twice(dec *json.Decoder, named bool) bool {
+// A second reader, by encoding/json's tokens: what it finds twice, readOnly finds, and nothing else.
+func twice(dec *json.Decoder, of *shape) bool {
 	token, err := dec.Token()
 	if err != nil {
 		return false
@@ -219,15 +280,18 @@ func twice(dec *json.Decoder, named bool) bool {
 		for dec.More() {
 			name, _ := dec.Token()
 			key := name.(string)
-			alike := func(other string) bool { return other == key || !named && strings.EqualFold(other, key) }
-			found = found || slices.ContainsFunc(names, alike)
+			_, value, read := of.field(key)
+			alike := func(other string) bool {
+				return other == key || (of == nil || !of.byWhole) && strings.EqualFold(other, key)
+			}
+			found = found || read && slices.ContainsFunc(names, alike)
 			names = append(names, key)
-			found = twice(dec, named || slices.Contains(free, key)) || found
+			found = twice(dec, value) || found
 		}
 		_, _ = dec.Token()
 	case json.Delim('['):
 		for dec.More() {
-			found = twice(dec, named) || found
+			found = twice(dec, of) || found
 		}
 		_, _ = dec.Token()
 	}
@@ -235,7 +299,11 @@ func twice(dec *json.Decoder, named bool) bool {
 }
 
 func TestWhatStandsTwiceIsFound(t *testing.T) {
-	name := rapid.SampledFrom([]string{`a`, `b`, `A`, `\u0061`, `k`, `K`, `é`, `É`, `client_payload`, `a\"b`, ``, `\\`})
+	name := rapid.SampledFrom([]string{`a`, `b`, `A`, `\u0061`, `k`, `K`, `é`, `É`, `client_payload`, `unread`, `a\"b`, ``, `\\`})
+	whole := &shape{fields: map[string]*shape{"client_payload": {byWhole: true}}}
+	for _, read := range []string{"a", "b", "k", "é", `a"b`, "", `\`} {
+		whole.fields[read] = whole
+	}
 	var value func(depth int) *rapid.Generator[string]
 	value = func(depth int) *rapid.Generator[string] {
 		leaf := rapid.SampledFrom([]string{`1`, `-2.5e3`, `null`, `true`, `""`, `"}\"{"`, `"\\"`, `[]`, `{}`, ` [ ] `})
@@ -249,16 +317,17 @@ func TestWhatStandsTwiceIsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := []byte(object(t, name, value(3)))
 		require.True(t, json.Valid(body), "%s", body)
-		top, err := distinct(body)
-		require.Equal(t, twice(json.NewDecoder(bytes.NewReader(body)), false), err != nil, "%s: %v", body, err)
+		top, _, err := readOnly(body, whole)
+		require.Equal(t, twice(json.NewDecoder(bytes.NewReader(body)), whole), err != nil, "%s: %v", body, err)
 		if err != nil {
 			return
 		}
-		var whole map[string]json.RawMessage
-		require.NoError(t, json.Unmarshal(body, &whole))
-		require.Len(t, top, len(whole))
-		for name, raw := range whole {
-			require.Equal(t, string(raw[0]), string(top[folded(name)]), "%s", body)
+		var all map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(body, &all))
+		for name, raw := range all {
+			if _, _, read := whole.field(name); read {
+				require.Equal(t, string(raw[0]), string(top[folded(name)]), "%s", body)
+			}
 		}
 	})
 }
@@ -277,11 +346,11 @@ func TestABodyIsAnObject(t *testing.T) {
 		`{"action":01}`: errNotJSON, `{"action":{}}`: errMisfit, "{\"a\":\"\x01\"}": errNotJSON, `payload=%7B%7D`: errNotJSON,
 		strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat(`}`, 20_000): errNotJSON,
 	} {
-		_, err := read([]byte(body))
+		_, err := read(onPullRequest, []byte(body))
 		require.ErrorIs(t, err, want, "%.40s", body)
 	}
 	deep := []byte(strings.Repeat(`{"a":`, 9_990) + `1` + strings.Repeat(`}`, 9_990))
-	_, err := distinct(deep)
+	_, _, err := readOnly(deep, shapeOfEvent(onPullRequest))
 	require.NoError(t, err, "as deep as encoding/json reads")
 }
 

@@ -3,37 +3,114 @@ package hooks
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-// free are the fields whose content has names chosen by people. GitHub's own names are all lower case.
-var free = []string{"client_payload", "custom_properties"}
+// shape is what is read of a value; nil: nothing.
+type shape struct {
+	fields  map[string]*shape // of an object that is read, in one spelling
+	byWhole bool              // the value is kept as it is, with names chosen by people. GitHub's own names are all lower case
+}
 
-// distinct walks through a valid JSON object, returns its top-level names (with the first character of each value), and refuses a
-// name that occurs twice in one object at any depth, because parsers differ in which value they take. encoding/json ignores case, so
-// names that differ only in case are duplicates too, except those chosen by people.
-func distinct(body []byte) (top map[string]byte, err error) {
-	w := walker{body: body}
-	return w.object(0, false)
+// shapes are what is read of each event's body.
+var shapes = sync.OnceValue(func() map[string]*shape {
+	all, out := shapeOf(reflect.TypeFor[webhook]()), map[string]*shape{}
+	for event := range Events() {
+		out[event] = all.only(slices.Concat(slices.Collect(maps.Keys(required(event))), alsoRead(event)))
+	}
+	return out
+})
+
+// shapeOfEvent returns what is read of an event's body. Of an event that ocpctl does not listen to, nothing is.
+func shapeOfEvent(event string) *shape { return shapes()[event] }
+
+var (
+	rawType  = reflect.TypeFor[json.RawMessage]()
+	timeType = reflect.TypeFor[time.Time]()
+)
+
+// shapeOf returns what encoding/json reads into a type.
+func shapeOf(t reflect.Type) *shape {
+	switch {
+	case t == rawType:
+		return &shape{byWhole: true}
+	case t == timeType:
+		return nil
+	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice:
+		return shapeOf(t.Elem())
+	case t.Kind() != reflect.Struct:
+		return nil
+	}
+	out := &shape{fields: map[string]*shape{}}
+	for i := range t.NumField() {
+		field := t.Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" {
+			name = field.Name
+		}
+		out.fields[folded(name)] = shapeOf(field.Type)
+	}
+	return out
+}
+
+// only returns the shape with those of these fields that it has.
+func (s *shape) only(names []string) *shape {
+	out := &shape{fields: map[string]*shape{}}
+	for _, name := range names {
+		if field, known := s.fields[name]; known {
+			out.fields[name] = field
+		}
+	}
+	return out
+}
+
+// field returns the spelling by which a name is compared, and what is read of its value; read is false if the name is not read.
+func (s *shape) field(name string) (key string, value *shape, read bool) {
+	if s != nil && s.byWhole {
+		return name, s, true
+	}
+	key = folded(name)
+	if s != nil {
+		value, read = s.fields[key]
+	}
+	return key, value, read
+}
+
+// readOnly walks through a valid JSON object and returns its top-level names (in one spelling, with the first character of each value), and
+// the object with only those that the shape has. It refuses a name that is read and occurs twice in one object, at any depth, because
+// parsers differ in which value they take. encoding/json ignores case, so names that differ only in case are duplicates too, except
+// those chosen by people.
+func readOnly(body []byte, of *shape) (names map[string]byte, known []byte, err error) {
+	w := walker{body: body, known: []byte("{")}
+	names, err = w.object(0, of)
+	return names, append(w.known, '}'), err
 }
 
 type walker struct {
-	body []byte
-	at   int
-	seen []map[string]byte // by depth, reused
+	body  []byte
+	at    int
+	seen  []map[string]byte // by depth, reused
+	known []byte            // what is read of the top-level object, without its end
 }
 
 // value walks over one value and returns its first character.
-func (w *walker) value(depth int, named bool) (first byte, err error) {
+func (w *walker) value(depth int, of *shape) (first byte, err error) {
 	w.space()
 	switch first = w.body[w.at]; first {
 	case '{':
-		_, err = w.object(depth, named)
+		_, err = w.object(depth, of)
 	case '[':
-		err = w.array(depth, named)
+		err = w.array(depth, of)
 	case '"':
 		w.text()
 	default: // a number, true, false or null
@@ -44,8 +121,8 @@ func (w *walker) value(depth int, named bool) (first byte, err error) {
 	return first, err
 }
 
-// object walks over an object. named: people chose the names in it.
-func (w *walker) object(depth int, named bool) (map[string]byte, error) {
+// object walks over an object.
+func (w *walker) object(depth int, of *shape) (map[string]byte, error) {
 	w.space()
 	w.at++
 	seen := w.emptyNames(depth)
@@ -61,22 +138,31 @@ func (w *walker) object(depth int, named bool) (map[string]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := name
-		if !named {
-			key = folded(name)
-		}
-		if _, twice := seen[key]; twice {
+		key, value, read := of.field(name)
+		if _, twice := seen[key]; twice && read {
 			return nil, fmt.Errorf("the field %s occurs twice in one object", quoted(name))
 		}
 		w.space()
 		w.at++ // after the colon
-		if seen[key], err = w.value(depth+1, named || slices.Contains(free, name)); err != nil {
+		begin := w.at
+		if seen[key], err = w.value(depth+1, value); err != nil {
 			return nil, err
+		}
+		if depth == 0 && read {
+			w.keep(key, w.body[begin:w.at])
 		}
 	}
 }
 
-func (w *walker) array(depth int, named bool) error {
+// keep adds a top-level value to what is read. The name is one of our own, which needs no escape.
+func (w *walker) keep(name string, value []byte) {
+	if len(w.known) > 1 {
+		w.known = append(w.known, ',')
+	}
+	w.known = fmt.Appendf(w.known, `"%s":%s`, name, value)
+}
+
+func (w *walker) array(depth int, of *shape) error {
 	w.at++
 	for {
 		w.space()
@@ -86,7 +172,7 @@ func (w *walker) array(depth int, named bool) error {
 		if w.next(',') {
 			continue
 		}
-		if _, err := w.value(depth, named); err != nil {
+		if _, err := w.value(depth, of); err != nil {
 			return err
 		}
 	}

@@ -9,12 +9,15 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/chatops"
 )
 
 // The GitHub events that ocpctl handles.
 const (
 	onPullRequest   = "pull_request"
 	onComment       = "issue_comment"
+	onReview        = "pull_request_review"
+	onReviewComment = "pull_request_review_comment"
 	onCheckRun      = "check_run"
 	onCheckSuite    = "check_suite"
 	onDispatch      = "repository_dispatch"
@@ -28,6 +31,7 @@ const (
 	actionClosed    = "closed"
 	actionEdited    = "edited"
 	actionCreated   = "created"
+	actionSubmitted = "submitted"
 	actionAdded     = "added"
 	actionRemoved   = "removed"
 	actionRerun     = "rerequested"
@@ -47,16 +51,18 @@ func Events() map[string][]string {
 			"opened", "reopened", actionClosed, "labeled", "unlabeled", "synchronize", "converted_to_draft", "ready_for_review",
 			actionEdited, // a change of the base branch matters, a change of the title does not
 		},
-		onComment:      {actionCreated},
-		onCheckRun:     {"requested_action", actionRerun},
-		onCheckSuite:   {actionRerun},
-		onDispatch:     {"create_ephemeral_cluster", "delete_ephemeral_cluster"},
-		onRun:          {actionAsked, "in_progress", finished}, // a new attempt is not requested: it is in progress
-		onJob:          {finished},
-		onRule:         {actionAsked},
-		onRepository:   {actionRenamed, actionMoved, actionDeleted, "archived", "unarchived"},
-		onInstallation: {actionCreated, actionDeleted, actionSuspended, "unsuspend"},
-		onRepositories: {actionAdded, actionRemoved},
+		onComment:       {actionCreated},
+		onReview:        {actionSubmitted},
+		onReviewComment: {actionCreated},
+		onCheckRun:      {"requested_action", actionRerun},
+		onCheckSuite:    {actionRerun},
+		onDispatch:      {"create_ephemeral_cluster", "delete_ephemeral_cluster"},
+		onRun:           {actionAsked, "in_progress", finished}, // a new attempt is not requested: it is in progress
+		onJob:           {finished},
+		onRule:          {actionAsked},
+		onRepository:    {actionRenamed, actionMoved, actionDeleted, "archived", "unarchived"},
+		onInstallation:  {actionCreated, actionDeleted, actionSuspended, "unsuspend"},
+		onRepositories:  {actionAdded, actionRemoved},
 	}
 }
 
@@ -77,8 +83,10 @@ func (h *handler) idle(event string, in webhook) string {
 	switch {
 	case event == onPullRequest && in.Action == actionEdited && in.Changes.Base == nil:
 		return "ocpctl ignores changes to a pull request's text"
-	case event == onComment && (in.Comment.User.Type == bot || in.Sender.Type == bot):
+	case isComment(event) && in.byBot(event):
 		return "ocpctl ignores comments by bots"
+	case isComment(event) && event != onComment && len(chatops.Parse(in.comment(event).Body)) == 0:
+		return "the review has no command"
 	case h.app != 0 && (event == onCheckRun && in.CheckRun.App.ID != h.app || event == onCheckSuite && in.CheckSuite.App.ID != h.app):
 		return "the check belongs to another App"
 	case h.app != 0 && (event == onInstallation || event == onRepositories) && in.Installation.App != h.app:
@@ -124,8 +132,8 @@ func topic(event string, in webhook) string {
 		return installationTopic(in.Installation.ID)
 	case onRepository:
 		return repo
-	case onComment:
-		return pullTopic(repo, in.Issue.Number)
+	case onComment, onReview, onReviewComment:
+		return pullTopic(repo, in.commented(event))
 	case onDispatch:
 		if named, number, ok := (pulls.DispatchEvent{Repo: repo, Payload: in.ClientPayload}).About(); ok {
 			return pullTopic(named, number)

@@ -12,7 +12,6 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
-	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
@@ -39,22 +38,6 @@ func (i *inboxFixture) exec(sql string) {
 	i.Helper()
 	_, err := i.store.Pool().Exec(i.Context(), sql)
 	require.NoError(i, err)
-}
-
-func TestAnErrorThatWillNotHealEndsADeliveryAtOnce(t *testing.T) {
-	for name, err := range map[string]error{
-		"an installation GitHub does not know": fmt.Errorf("ask for a token of installation 999: %w", wire.ErrNotFound),
-		"a token that is refused":              fmt.Errorf("ask for a token: %w", wire.ErrRefused),
-	} {
-		t.Run(name, func(t *testing.T) {
-			i := newInbox(t)
-			job := i.comment("d1", github.Installation, "/ocp create")
-			i.github.say(err)
-			require.NoError(t, i.worker.Work(t.Context(), job))
-			require.Equal(t, []string{"failed"}, i.query(`SELECT state FROM deliveries`))
-			require.Contains(t, i.notes()[0], err.Error())
-		})
-	}
 }
 
 func TestADeliveryThatFailsHoldsUpLaterOnesForHalfAMinuteAtMost(t *testing.T) {
@@ -111,7 +94,7 @@ func TestWhatFailsIsTriedAgainLaterEachTime(t *testing.T) {
 	i.arrive("d1", 41)
 	var waits []time.Duration
 	for range 8 {
-		require.NoError(t, i.store.Inbox.RetryDelivery(t.Context(), 1, "GitHub is down", 0))
+		require.NoError(t, i.store.Inbox.RetryDelivery(t.Context(), 1, "GitHub is down", false, 0))
 		var wait float64
 		require.NoError(t, i.store.Pool().QueryRow(t.Context(), `SELECT extract(epoch FROM try_at - clock_timestamp())::float8 FROM deliveries`).Scan(&wait))
 		waits = append(waits, time.Duration(wait*float64(time.Second)+float64(time.Second)/2).Truncate(time.Second))

@@ -38,7 +38,19 @@ type Config struct {
 	GitHubAddresses source.Networks  // addresses from which GitHub's webhooks are accepted; none: every address
 	Now             func() time.Time // for the limits of addresses; nil: time.Now
 	Log             *slog.Logger
+	Counts          Counts // nil: nothing is counted
 }
+
+// Counts counts what is odd about GitHub's webhooks: metrics.Metrics.
+type Counts interface {
+	Refused(reason string)    // a signed body did not match its event
+	Undescribed(event string) // a body had fields that are not known of its event
+}
+
+type uncounted struct{}
+
+func (uncounted) Refused(string)     {}
+func (uncounted) Undescribed(string) {}
 
 type handler struct {
 	store  *store.Store
@@ -52,7 +64,8 @@ type handler struct {
 	repositories  []app.Repository
 	intake        *SlackIntake
 
-	log *slog.Logger
+	log    *slog.Logger
+	counts Counts
 }
 
 // New returns the public listener's handler. It serves POST /webhooks/github and POST /webhooks/slack and nothing else.
@@ -63,8 +76,12 @@ func New(c Config) (http.Handler, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.Counts == nil {
+		c.Counts = uncounted{}
+	}
 	h := &handler{
-		store: c.Store, github: []byte(c.GitHubSecret.Reveal()), next: []byte(c.GitHubNext.Reveal()), slack: c.SlackSecret.Reveal(),
+		counts: c.Counts,
+		store:  c.Store, github: []byte(c.GitHubSecret.Reveal()), next: []byte(c.GitHubNext.Reveal()), slack: c.SlackSecret.Reveal(),
 		app: c.App, events: Events(), installations: c.Installations, repositories: c.Repositories, intake: NewSlackIntake(c.Store, c.Workspaces, c.SlackAPI, c.Log), log: c.Log,
 	}
 	g := newGuard(c.Proxies, c.Now, c.Log)

@@ -25,17 +25,24 @@ import (
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
-// patience is how long after its first failed try a delivery is retried before it counts as unprocessable; how long it waited for that
-// try does not count. The information about a pull request is not lost: its next event, or the next polling, contains the whole state
-// again.
-const patience = 24 * time.Hour
+const (
+	// patience is how long after its first failed try a delivery is retried before it counts as unprocessable; how long it waited for
+	// that try does not count. The information about a pull request is not lost: its next event, or the next polling, contains the
+	// whole state again.
+	patience = 24 * time.Hour
+	// refusedPatience is the same for a delivery whose tries end with GitHub's refusal: a 401, 403 or 404 about a repository, a pull
+	// request, a person or an installation that GitHub's own event has just named. For minutes GitHub gives such answers to what is right.
+	refusedPatience = 15 * time.Minute
+)
 
 // pullRequests handles GitHub's events: pulls.Service.
 type pullRequests interface {
 	SyncPullRequest(ctx context.Context, e pulls.PullRequestEvent) (note string, err error)
-	PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error)
+	PullRequestGone(ctx context.Context, repo string, number int, why string) (note string, err error)
 	Comment(ctx context.Context, e pulls.CommentEvent) (note string, err error)
-	CommentGivenUp(ctx context.Context, e pulls.CommentEvent) error
+	CommentGivenUp(ctx context.Context, e pulls.CommentEvent, why error) error
+	LabelsGivenUp(ctx context.Context, e pulls.PullRequestEvent, why error) error
+	CheckActionGivenUp(ctx context.Context, e pulls.CheckEvent, why error) error
 	EndEarly(ctx context.Context, e pulls.CommentEvent) error
 	CheckAction(ctx context.Context, e pulls.CheckEvent) (note string, err error)
 	Dispatch(ctx context.Context, e pulls.DispatchEvent) (note string, err error)
@@ -93,7 +100,7 @@ func overtakes(d inbox.Delivery) bool {
 	if d.Event != onPullRequest {
 		return false
 	}
-	e, err := read(d.Body)
+	e, err := read(d.Event, d.Body)
 	return err == nil && (e.Action == actionClosed || unlabeled(e))
 }
 
@@ -102,7 +109,7 @@ func overtakes(d inbox.Delivery) bool {
 func formerly(d inbox.Delivery) string {
 	switch d.Event {
 	case onRepository:
-		if e, err := read(d.Body); err == nil {
+		if e, err := read(d.Event, d.Body); err == nil {
 			return e.formerly()
 		}
 	case repositorySeen:
@@ -148,14 +155,15 @@ func (w *InboxWorker) process(ctx context.Context, row int64, opened bool) error
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout) // the try may have used up its time
 	defer cancel()
-	if final(err) || w.given(ctx, delivery) {
-		log.WarnContext(ctx, "delivery given up", "err", err)
+	if reason, over := w.over(ctx, delivery, err); over {
+		log.WarnContext(ctx, "delivery given up", "reason", reason, "err", err)
 		if got := w.replyToGivenUp(ctx, delivery, err); got != nil {
 			return fmt.Errorf("tell that delivery %s is given up: %w", delivery.ID, got)
 		}
-		return w.store.Inbox.FailDelivery(ctx, row, err.Error())
+		return w.store.Inbox.FailDelivery(ctx, row, reason, err.Error())
 	}
-	return errors.Join(fmt.Errorf("process delivery %s: %w", delivery.ID, err), w.store.Inbox.RetryDelivery(ctx, row, err.Error(), retryAfter(err)))
+	again := w.store.Inbox.RetryDelivery(ctx, row, err.Error(), refused(err), retryAfter(err))
+	return errors.Join(fmt.Errorf("process delivery %s: %w", delivery.ID, err), again)
 }
 
 // retryAfter returns how long GitHub or Slack wants to be left alone; 0: neither said so.
@@ -170,19 +178,41 @@ func retryAfter(err error) time.Duration {
 // noteTimeout is the time limit for noting the result of a try.
 const noteTimeout = 5 * time.Second
 
-// final reports whether an error is permanent: a body that cannot be read, a refusal by the service, or an installation, repository
-// or pull request that GitHub does not show to the App or refuses.
+// final reports whether an error is permanent: a body that cannot be read, or a refusal by the service.
 func final(err error) bool {
-	if retryAfter(err) > 0 {
-		return false
-	}
-	refused := errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused) || errors.Is(err, app.ErrNoPullRequest)
-	return refused || errors.Is(err, errUnprocessable) || app.KindOf(err) != ""
+	return retryAfter(err) == 0 && (errors.Is(err, errUnprocessable) || app.KindOf(err) != "")
 }
 
-// replyToGivenUp informs somebody who waits for an answer: the author of a comment, a job that waits for an environment, and whoever asked
-// in Slack. Everything else is noticed again by polling. What cannot be read has nobody who waits.
-func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery, why error) error {
+// refused reports whether an error is GitHub's refusal of what a delivery needs. A person without permission is an answer, and no error.
+func refused(err error) bool {
+	return retryAfter(err) == 0 && (errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused) ||
+		errors.Is(err, app.ErrNoPullRequest) || errors.Is(err, app.ErrRefused))
+}
+
+// over reports whether a delivery that failed is not tried again, and the reason if that is a finding.
+func (w *InboxWorker) over(ctx context.Context, d inbox.Delivery, err error) (reason inbox.Reason, over bool) {
+	if final(err) {
+		return whyUnfit(err), true
+	}
+	now, failed := w.store.Now(ctx)
+	switch {
+	case failed != nil:
+		return "", false
+	case refused(err):
+		return inbox.ReasonRefused, d.RefusedSince != nil && now.Sub(*d.RefusedSince) > refusedPatience
+	}
+	return inbox.ReasonGivenUp, d.FailingSince != nil && now.Sub(*d.FailingSince) > patience
+}
+
+// replyToGivenUp informs somebody who waits for an answer: whoever wrote a comment, set a label or clicked a button, a job that waits for
+// an environment, and whoever asked in Slack. Everything else is noticed again by polling. What cannot be read has nobody who waits.
+func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery, why error) (err error) {
+	defer func() { // what panicked while it was processed may panic here, too; it is a finding anyway
+		if v := recover(); v != nil {
+			w.log.ErrorContext(ctx, "nobody was told that a delivery is given up", "delivery", d.ID, "err", fmt.Sprint(v))
+			err = nil
+		}
+	}()
 	if d.Source == SourceSlack {
 		r, err := readSlack(d)
 		if err != nil {
@@ -190,28 +220,30 @@ func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery, why 
 		}
 		return w.inSlack.GivenUp(ctx, r)
 	}
-	if d.Source != SourceGitHub || d.Event != onComment && d.Event != onRule {
+	if d.Source != SourceGitHub {
 		return nil
 	}
 	e, err := decode(d.Event, d.Body)
-	switch {
-	case err != nil:
+	if err != nil || place(e, e.Repository.FullName) != nil {
 		return nil
-	case d.Event == onComment && sound(e) == nil:
-		return w.pulls.CommentGivenUp(ctx, said(e))
-	case d.Event == onRule && place(e, e.Repository.FullName) == nil:
+	}
+	switch d.Event {
+	case onPullRequest:
+		if changed, err := pullEvent(e); err == nil {
+			return w.pulls.LabelsGivenUp(ctx, changed, why)
+		}
+	case onComment, onReview, onReviewComment:
+		if sound(d.Event, e) == nil {
+			return w.pulls.CommentGivenUp(ctx, said(d.Event, e), why)
+		}
+	case onCheckRun:
+		if on, err := clickedOn(e); err == nil {
+			return w.pulls.CheckActionGivenUp(ctx, click(e, on, d.ID), why)
+		}
+	case onRule:
 		return w.pulls.EnvironmentGivenUp(ctx, waiting(e), why)
 	}
 	return nil
-}
-
-// given reports that a delivery was retried for long enough.
-func (w *InboxWorker) given(ctx context.Context, d inbox.Delivery) bool {
-	if d.FailingSince == nil {
-		return false
-	}
-	now, err := w.store.Now(ctx)
-	return err == nil && now.Sub(*d.FailingSince) > patience
 }
 
 func (w *InboxWorker) handle(ctx context.Context, d inbox.Delivery) (note string, err error) {

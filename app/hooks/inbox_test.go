@@ -51,9 +51,13 @@ func (w *writers) failing() error {
 	return nil
 }
 
-func (w *writers) Permission(context.Context, int64, string, string) (string, error) {
+func (w *writers) Permission(context.Context, int64, string, app.GitHubAccount) (string, error) {
 	return "write", w.failing()
 }
+
+func (w *writers) AccountID(context.Context, int64, string) (int64, error) { return 0, w.failing() }
+
+func (w *writers) Login(context.Context, int64, int64) (string, error) { return "", w.failing() }
 
 // PullRequest answers with the newest state that any webhook told.
 func (w *writers) PullRequest(ctx context.Context, installation int64, _ string, number int) (newest pullrequests.PullRequest, err error) {
@@ -178,7 +182,7 @@ func TestARealPayloadBecomesACluster(t *testing.T) {
 	rows, _, err := i.store.List(t.Context(), store.Filter{})
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
-	require.Equal(t, "github:will", rows[0].RequestedBy)
+	require.Equal(t, "github:id/2002", rows[0].RequestedBy)
 	require.Equal(t, &store.PRRef{Installation: github.Installation, Repo: "acme/shop", Number: 41, Head: pull(0).HeadSHA}, rows[0].PR)
 	require.Contains(t, i.notes()[0], "accepted aws-minimal-test")
 

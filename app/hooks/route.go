@@ -31,8 +31,8 @@ func (w *InboxWorker) event(ctx context.Context, d inbox.Delivery) (string, erro
 	switch d.Event {
 	case onPullRequest:
 		return w.pullRequest(ctx, e)
-	case onComment:
-		return w.comment(ctx, e)
+	case onComment, onReview, onReviewComment:
+		return w.comment(ctx, d.Event, e)
 	case onCheckRun:
 		return w.checkRun(ctx, d.ID, e)
 	case onCheckSuite:
@@ -63,9 +63,9 @@ func place(e webhook, repo string) error {
 // login matches account names as GitHub allows them: https://docs.github.com/enterprise-cloud@latest/admin/managing-iam
 var login = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\[bot\])?$`)
 
-// actor returns who did something; empty if it is not a valid account name.
+// actor returns the login of who did something; empty if it is not a valid account name, or without the number of the account.
 func actor(a account) string {
-	if !login.MatchString(a.Login) {
+	if !login.MatchString(a.Login) || a.ID <= 0 {
 		return ""
 	}
 	return a.Login
@@ -74,7 +74,7 @@ func actor(a account) string {
 // somebody checks that the requester is known. Events that are no requests count whoever caused them.
 func somebody(a account) error {
 	if actor(a) == "" {
-		return fmt.Errorf("%w: %s is not a login", errUnprocessable, quoted(a.Login))
+		return fmt.Errorf("%w: a login and the account's number are required, but they are %s and %d", errUnprocessable, quoted(a.Login), a.ID)
 	}
 	return nil
 }
@@ -87,23 +87,29 @@ func numbered(number int) error {
 }
 
 func (w *InboxWorker) pullRequest(ctx context.Context, e webhook) (string, error) {
+	changed, err := pullEvent(e)
+	if err != nil {
+		return "", err
+	}
+	return w.pulls.SyncPullRequest(ctx, changed)
+}
+
+// pullEvent converts a pull request's event for the service.
+func pullEvent(e webhook) (pulls.PullRequestEvent, error) {
 	repo, pr := e.Repository.FullName, e.PullRequest
 	err := errors.Join(place(e, repo), numbered(pr.Number))
 	if year := pr.UpdatedAt.Year(); year < 2008 || year > 2999 {
 		err = errors.Join(err, fmt.Errorf("%w: updated_at is required, but its year is %d", errUnprocessable, year))
 	}
-	if err != nil {
-		return "", err
-	}
-	return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{
+	return pulls.PullRequestEvent{
 		PR:    known(e.Installation.ID, repo, github.Of(pr.rest())),
-		Actor: actor(e.Sender), ActorID: e.Sender.ID, Action: e.Action, Label: e.Label.Name,
-	})
+		Actor: actor(e.Sender), ActorID: e.Sender.ID, Bot: e.Sender.isBot(), Action: e.Action, Label: e.Label.Name,
+	}, err
 }
 
-func (w *InboxWorker) comment(ctx context.Context, e webhook) (string, error) {
+func (w *InboxWorker) comment(ctx context.Context, event string, e webhook) (string, error) {
 	repo := e.Repository.FullName
-	if e.Issue.PullRequest == nil {
+	if event == onComment && e.Issue.PullRequest == nil {
 		// Issues and pull requests share their numbers: a number known as a pull request is not an issue.
 		_, err := w.records.PullRequest(ctx, repo, e.Issue.Number)
 		if errors.Is(err, store.ErrNotFound) {
@@ -113,50 +119,66 @@ func (w *InboxWorker) comment(ctx context.Context, e webhook) (string, error) {
 			return "", fmt.Errorf("look for the pull request: %w", err)
 		}
 	}
-	if err := sound(e); err != nil {
+	if err := sound(event, e); err != nil {
 		return "", err
 	}
-	return w.pulls.Comment(ctx, said(e))
+	return w.pulls.Comment(ctx, said(event, e))
 }
 
-// sound checks the required fields of a comment event.
-func sound(e webhook) error {
-	err := errors.Join(place(e, e.Repository.FullName), somebody(e.Comment.User), numbered(e.Issue.Number))
-	if e.Comment.ID <= 0 {
-		err = errors.Join(err, fmt.Errorf("%w: comment.id is required", errUnprocessable))
+// sound checks the required fields of a comment, or of a review.
+func sound(event string, e webhook) error {
+	err := errors.Join(place(e, e.Repository.FullName), somebody(e.comment(event).User), numbered(e.commented(event)))
+	if e.comment(event).ID <= 0 {
+		err = errors.Join(err, fmt.Errorf("%w: comment.id or review.id is required", errUnprocessable))
 	}
 	return err
 }
 
-// said converts a checked comment event for the service.
-func said(e webhook) pulls.CommentEvent {
-	by := e.Comment.User
+// wrote is where on a pull request somebody wrote, by event.
+var wrote = map[string]pulls.Place{onComment: pulls.InConversation, onReview: pulls.InReview, onReviewComment: pulls.InCode}
+
+// said converts a checked comment or review for the service.
+func said(event string, e webhook) pulls.CommentEvent {
+	written := e.comment(event)
+	by, action := written.User, e.Action
+	if event == onReview && action == actionSubmitted {
+		action = actionCreated
+	}
 	return pulls.CommentEvent{
-		Installation: e.Installation.ID, Repo: e.Repository.FullName, Number: e.Issue.Number, ID: e.Comment.ID, Author: by.Login, AuthorID: by.ID,
-		Action: e.Action, Body: e.Comment.Body, At: e.Comment.CreatedAt.UTC(), Bot: by.Type == bot || e.Sender.Type == bot,
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, Number: e.commented(event), ID: written.ID, Place: wrote[event], Author: by.Login, AuthorID: by.ID,
+		Action: action, Body: written.Body, At: written.CreatedAt.UTC(), Bot: e.byBot(event),
 	}
 }
 
 const othersCheck = "the check belongs to another App"
 
 func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) (string, error) {
-	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
-		return "", err
-	}
 	if w.others(e.CheckRun) {
 		return othersCheck, nil
+	}
+	on, err := clickedOn(e)
+	if err != nil {
+		return "", err
+	}
+	if chatops.IsGateKey(on.cluster) {
+		return w.retryEnded(ctx, delivery, e, on.head)
+	}
+	return w.pulls.CheckAction(ctx, click(e, on, delivery))
+}
+
+// clickedOn returns what was clicked; a re-run is a click on the Retry button.
+func clickedOn(e webhook) (clicked, error) {
+	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
+		return clicked{}, err
 	}
 	button := chatops.ActionRetry
 	if e.Action != actionRerun {
 		if e.RequestedAction == nil {
-			return "", fmt.Errorf("%w: requested_action is required", errUnprocessable)
+			return clicked{}, fmt.Errorf("%w: requested_action is required", errUnprocessable)
 		}
 		button = e.RequestedAction.Identifier
 	}
-	if chatops.IsGateKey(e.CheckRun.ExternalID) {
-		return w.retryEnded(ctx, delivery, e, e.CheckRun.HeadSHA)
-	}
-	return w.click(ctx, e, clicked{e.CheckRun.ExternalID, e.CheckRun.HeadSHA, button}, delivery)
+	return clicked{e.CheckRun.ExternalID, e.CheckRun.HeadSHA, button}, nil
 }
 
 // checkSuite retries what failed or ended among the clusters with a check on the commit, each once; for the others there is nothing
@@ -179,7 +201,7 @@ func (w *InboxWorker) retryEnded(ctx context.Context, delivery string, e webhook
 	}
 	notes := []string{fmt.Sprintf("clusters to retry: %d", len(clusters))}
 	for _, cluster := range clusters {
-		note, err := w.click(ctx, e, clicked{cluster, head, chatops.ActionRetry}, delivery+":"+cluster)
+		note, err := w.pulls.CheckAction(ctx, click(e, clicked{cluster, head, chatops.ActionRetry}, delivery+":"+cluster))
 		if err != nil {
 			return "", err
 		}
@@ -193,11 +215,12 @@ func (w *InboxWorker) others(c check) bool { return w.app != 0 && c.App.ID != w.
 // clicked is a click on a button of a check run.
 type clicked struct{ cluster, head, button string }
 
-func (w *InboxWorker) click(ctx context.Context, e webhook, on clicked, cause string) (string, error) {
-	return w.pulls.CheckAction(ctx, pulls.CheckEvent{
+// click converts a click for the service.
+func click(e webhook, on clicked, cause string) pulls.CheckEvent {
+	return pulls.CheckEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Cluster: on.cluster, Head: on.head, Identifier: on.button,
-		Actor: e.Sender.Login, ActorID: e.Sender.ID, Cause: cause,
-	})
+		Actor: e.Sender.Login, ActorID: e.Sender.ID, Bot: e.Sender.isBot(), Cause: cause,
+	}
 }
 
 func (w *InboxWorker) dispatch(ctx context.Context, delivery string, e webhook) (string, error) {
@@ -206,7 +229,7 @@ func (w *InboxWorker) dispatch(ctx context.Context, delivery string, e webhook) 
 	}
 	return w.pulls.Dispatch(ctx, pulls.DispatchEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Type: e.Action, Payload: e.ClientPayload,
-		Actor: e.Sender.Login, ActorID: e.Sender.ID, Cause: delivery,
+		Actor: e.Sender.Login, ActorID: e.Sender.ID, Bot: e.Sender.isBot(), Cause: delivery,
 	})
 }
 
@@ -231,7 +254,7 @@ func (w *InboxWorker) repository(ctx context.Context, e webhook) (string, error)
 		return "", err
 	}
 	moved := pulls.RepositoryEvent{
-		Installation: e.Installation.ID, RepoID: e.Repository.ID, Action: e.Action, From: was, Actor: actor(e.Sender),
+		Installation: e.Installation.ID, RepoID: e.Repository.ID, Action: e.Action, From: was, Actor: actor(e.Sender), ActorID: e.Sender.ID,
 	}
 	if was != now {
 		moved.To = now
@@ -243,7 +266,7 @@ func (w *InboxWorker) installation(ctx context.Context, e webhook, repos []repos
 	if e.Installation.ID <= 0 {
 		return "", fmt.Errorf("%w: installation.id is required", errUnprocessable)
 	}
-	changed := pulls.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actor(e.Sender)}
+	changed := pulls.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actor(e.Sender), ActorID: e.Sender.ID}
 	for _, repo := range repos {
 		if fullName.MatchString(repo.FullName) {
 			changed.Repos = append(changed.Repos, repo.FullName)

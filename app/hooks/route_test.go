@@ -36,12 +36,14 @@ func (d *idle) SyncPullRequest(_ context.Context, e pulls.PullRequestEvent) (str
 	return d.take(e)
 }
 
-func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why, _ string) (string, error) {
+func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why string) (string, error) {
 	return d.take([]any{repo, number, why})
 }
-func (d *idle) Comment(_ context.Context, e pulls.CommentEvent) (string, error) { return d.take(e) }
-func (d *idle) CommentGivenUp(context.Context, pulls.CommentEvent) error        { return nil }
-func (d *idle) EndEarly(context.Context, pulls.CommentEvent) error              { return nil }
+func (d *idle) Comment(_ context.Context, e pulls.CommentEvent) (string, error)    { return d.take(e) }
+func (d *idle) CommentGivenUp(context.Context, pulls.CommentEvent, error) error    { return nil }
+func (d *idle) LabelsGivenUp(context.Context, pulls.PullRequestEvent, error) error { return nil }
+func (d *idle) CheckActionGivenUp(context.Context, pulls.CheckEvent, error) error  { return nil }
+func (d *idle) EndEarly(context.Context, pulls.CommentEvent) error                 { return nil }
 
 func (d *idle) CheckAction(_ context.Context, e pulls.CheckEvent) (string, error) { return d.take(e) }
 
@@ -99,22 +101,22 @@ func TestEachEventGoesToItsUseCase(t *testing.T) {
 			Installation: 5001, Repo: "acme/shop", Type: "create_ephemeral_cluster", Payload: payload, Actor: "will", ActorID: actorID(t), Cause: "d1",
 		}}},
 		"renamed": {github.Event{Name: "repository", Action: "renamed", OldName: "shop", Repo: ledger}, []any{pulls.RepositoryEvent{
-			Installation: 5001, RepoID: 9, Action: "renamed", From: "acme/shop", To: "acme/ledger", Actor: "will",
+			Installation: 5001, RepoID: 9, Action: "renamed", From: "acme/shop", To: "acme/ledger", Actor: "will", ActorID: actorID(t),
 		}}},
 		"moved": {github.Event{Name: "repository", Action: "transferred", OldName: "old/ledger", Repo: ledger}, []any{pulls.RepositoryEvent{
-			Installation: 5001, RepoID: 9, Action: "transferred", From: "old/ledger", To: "acme/ledger", Actor: "will",
+			Installation: 5001, RepoID: 9, Action: "transferred", From: "old/ledger", To: "acme/ledger", Actor: "will", ActorID: actorID(t),
 		}}},
 		"deleted": {github.Event{Name: "repository", Action: "deleted"}, []any{pulls.RepositoryEvent{
-			Installation: 5001, RepoID: github.RepoID, Action: "deleted", From: "acme/shop", Actor: "will",
+			Installation: 5001, RepoID: github.RepoID, Action: "deleted", From: "acme/shop", Actor: "will", ActorID: actorID(t),
 		}}},
 		"suspended": {github.Event{Name: "installation", Action: "suspend", Repos: []github.RepoRef{ledger}}, []any{pulls.InstallationEvent{
-			Installation: 5001, Action: "suspend", Repos: []string{"acme/ledger"}, Actor: "will",
+			Installation: 5001, Action: "suspend", Repos: []string{"acme/ledger"}, Actor: "will", ActorID: actorID(t),
 		}}},
 		"added": {github.Event{Name: "installation_repositories", Action: "added", Repos: []github.RepoRef{ledger}}, []any{pulls.InstallationEvent{
-			Installation: 5001, Action: "added", Repos: []string{"acme/ledger"}, Actor: "will",
+			Installation: 5001, Action: "added", Repos: []string{"acme/ledger"}, Actor: "will", ActorID: actorID(t),
 		}}},
 		"removed": {github.Event{Name: "installation_repositories", Action: "removed", Repos: []github.RepoRef{ledger}}, []any{pulls.InstallationEvent{
-			Installation: 5001, Action: "removed", Repos: []string{"acme/ledger"}, Actor: "will",
+			Installation: 5001, Action: "removed", Repos: []string{"acme/ledger"}, Actor: "will", ActorID: actorID(t),
 		}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +144,7 @@ func actorID(t *testing.T) int64 {
 
 func TestOddShapesAreGivenUpInWords(t *testing.T) {
 	const (
-		where = `{"action":"x","installation":{"id":1},"repository":{"id":9,"full_name":"acme/shop"},"sender":{"login":"will"}`
+		where = `{"action":"x","installation":{"id":1},"repository":{"id":9,"full_name":"acme/shop"},"sender":{"login":"will","id":2002}`
 		on    = where + `,"issue":{"number":41,"pull_request":{}},"comment":`
 	)
 	for event, bodies := range map[string]map[string]string{
@@ -159,14 +161,14 @@ func TestOddShapesAreGivenUpInWords(t *testing.T) {
 			strings.Replace(where, "acme/shop", "a; rm -rf /", 1) + `,"pull_request":{"number":41,"updated_at":"2025-03-01T12:00:00Z"}}`: `"a; rm -rf /"`,
 		},
 		"issue_comment": {
-			on + `{"id":0,"user":{"login":"will"}}}`:     "comment.id is required",
-			on + `{"id":1,"user":{"login":"<script>"}}}`: `"<script>" is not a login`,
-			on + `{"id":1}}`: `"" is not a login`,
-			strings.Replace(on, `"id":1`, `"id":0`, 1) + `{"id":1,"user":{"login":"will"}}}`: "installation.id",
+			on + `{"id":0,"user":{"login":"will","id":2002}}}`: "comment.id or review.id is required",
+			on + `{"id":1,"user":{"login":"<script>"}}}`:       `a login and the account's number are required, but they are "<script>" and 0`,
+			on + `{"id":1}}`: `but they are "" and 0`,
+			strings.Replace(on, `"id":1`, `"id":0`, 1) + `{"id":1,"user":{"login":"will","id":2002}}}`: "installation.id",
 		},
 		"check_run": {
 			strings.Replace(where, `"x"`, `"requested_action"`, 1) + `,"check_run":{}}`: "requested_action is required",
-			strings.Replace(where, "will", "a b", 1) + `,"check_run":{}}`:               `"a b" is not a login`,
+			strings.Replace(where, "will", "a b", 1) + `,"check_run":{}}`:               `but they are "a b" and 2002`,
 		},
 		"check_suite":         {strings.Replace(where, `"id":1`, `"id":0`, 1) + `,"check_suite":{}}`: "installation.id"},
 		"repository_dispatch": {strings.Replace(where, `"id":1`, `"id":0`, 1) + `,"branch":"main","client_payload":{}}`: "installation.id"},
@@ -271,7 +273,7 @@ func FuzzDelivery(f *testing.F) {
 	for event, actions := range Events() {
 		for _, action := range actions {
 			if body, err := github.Payload(github.Event{Name: event, Action: action, Sender: "will", PR: pull(0, label), Label: label, Check: check, OldName: "shop",
-				Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp create\u0000"}, Repos: []github.RepoRef{{ID: 9, Name: "acme/ledger"}},
+				Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp create\u0000"}, ReviewState: "commented", Repos: []github.RepoRef{{ID: 9, Name: "acme/ledger"}},
 				Client: json.RawMessage(`{"pr_number":"41","repository":"ledger"}`)}); err == nil {
 				f.Add(event, lean(f, body))
 			}
@@ -282,11 +284,11 @@ func FuzzDelivery(f *testing.F) {
 	f.Add(installationSeen, []byte(`{"installation":1,"repository":"acme/shop","action":"suspend"}`))
 	f.Fuzz(func(t *testing.T, event string, body []byte) {
 		h := &handler{events: Events(), app: github.AppID, installations: []int64{5001}, repositories: []app.Repository{{Match: "acme/*"}}}
-		in, bad := read(body)
+		in, bad := read(event, body)
 		if bad == nil {
 			_ = h.idle(event, in)
 			_ = topic(event, in)
-			_ = in.fits(event, body)
+			_ = in.fits(event)
 		}
 		source := SourceGitHub
 		if strings.HasSuffix(event, "_seen") {

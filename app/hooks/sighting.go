@@ -34,6 +34,12 @@ type sighting struct {
 	Still    bool                      `json:"still,omitempty"`    // nothing happened to it for a while
 	Archived bool                      `json:"archived,omitempty"` // its repository is archived
 
+	// Of a label that may be lost: it was added at Since.
+	Label string `json:"label,omitempty"`
+	By    string `json:"by,omitempty"` // login
+	ByID  int64  `json:"by_id,omitempty"`
+	Bot   bool   `json:"bot,omitempty"`
+
 	// Of a repository or an installation.
 	Action       string `json:"action,omitempty"` // as GitHub spells it
 	To           string `json:"to,omitempty"`     // owner/name on GitHub
@@ -76,10 +82,13 @@ func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, e
 	case pullRequestSeen:
 		if s.State == nil {
 			if pullrequests.Nameless(s.Repository) {
-				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep, "")
+				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep)
 			}
 			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)
-			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why, "")
+			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why)
+		}
+		if s.Label != "" {
+			return w.pulls.SyncPullRequest(ctx, s.labelEvent())
 		}
 		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByTheSweep})
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/ocpctl/ocpctl/chatops/github"
 )
 
 // webhook is the body of a GitHub webhook, as far as ocpctl reads it. Fields that an event does not have are zero.
@@ -22,6 +24,7 @@ type webhook struct {
 	Label           labelName       `json:"label"`
 	Issue           issue           `json:"issue"`
 	Comment         comment         `json:"comment"`
+	Review          review          `json:"review"`
 	CheckRun        check           `json:"check_run"`
 	CheckSuite      check           `json:"check_suite"`
 	RequestedAction *button         `json:"requested_action"`
@@ -37,6 +40,8 @@ type webhook struct {
 	Repositories []repository `json:"repositories"`
 	Added        []repository `json:"repositories_added"`
 	Removed      []repository `json:"repositories_removed"`
+
+	names map[string]byte // all names at the top of the body, in one spelling, with the first character of their values
 }
 
 type account struct {
@@ -45,8 +50,14 @@ type account struct {
 	Type  string `json:"type"`
 }
 
-// bot is GitHub's account type for Apps.
-const bot = "Bot"
+// isBot reports whether the account is a bot's. Its login need not tell it.
+func (a account) isBot() bool { return a.Type == github.AccountBot }
+
+// byBot reports whether a program wrote the comment or review: a bot, or an App in a user's name.
+func (p webhook) byBot(event string) bool {
+	written := p.comment(event)
+	return written.User.isBot() || p.Sender.isBot() || written.App != nil
+}
 
 // installation is only an id in most events; events of an installation itself also contain the account and the App.
 type installation struct {
@@ -96,7 +107,37 @@ type comment struct {
 	ID        int64     `json:"id"`
 	User      account   `json:"user"`
 	Body      string    `json:"body"`
+	App       *struct{} `json:"performed_via_github_app"` // nil: no App wrote it for the user
 	CreatedAt time.Time `json:"created_at"`
+}
+
+// review is a review of a pull request, with what was written about the whole of it.
+type review struct {
+	ID          int64     `json:"id"`
+	User        account   `json:"user"`
+	Body        string    `json:"body"` // empty, or null
+	SubmittedAt time.Time `json:"submitted_at"`
+}
+
+// isComment reports whether in an event somebody wrote on a pull request, or on an issue.
+func isComment(event string) bool {
+	return event == onComment || event == onReview || event == onReviewComment
+}
+
+// comment returns what was written in an event: a comment, or a review as a whole.
+func (p webhook) comment(event string) comment {
+	if r := p.Review; event == onReview {
+		return comment{ID: r.ID, User: r.User, Body: r.Body, CreatedAt: r.SubmittedAt}
+	}
+	return p.Comment
+}
+
+// commented returns the number of what it was written on.
+func (p webhook) commented(event string) int {
+	if event == onComment {
+		return p.Issue.Number
+	}
+	return p.PullRequest.Number
 }
 
 // check is a check run or a check suite.
@@ -162,7 +203,7 @@ func (p webhook) formerly() string {
 // rest converts the pull request to the REST API's form, so that one piece of code reads both.
 func (p pullRequest) rest() *gh.PullRequest {
 	out := &gh.PullRequest{
-		Number: &p.Number, State: &p.State, Draft: &p.Draft, Merged: &p.Merged, User: &gh.User{Login: &p.User.Login},
+		Number: &p.Number, State: &p.State, Draft: &p.Draft, Merged: &p.Merged, User: &gh.User{Login: &p.User.Login, ID: &p.User.ID},
 		AuthorAssociation: &p.Association, Head: p.Head.rest(), Base: p.Base.rest(), UpdatedAt: &gh.Timestamp{Time: p.UpdatedAt},
 	}
 	if p.MergedAt != nil {

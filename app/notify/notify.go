@@ -29,9 +29,10 @@ type Service struct {
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, c app.Config) *Service { return &Service{core: core, store: c.Store} }
 
-// Subscribe has a channel hear of the events of a team's clusters, or with a repository of that repository's alone; it replaces what
+// Subscribe has a channel hear of the events of a team's clusters, or with a repository of that repository's alone; it adds to what
 // the channel heard of them before. Without a team and a repository it is the principal's only team, or every team for those who see
-// all. It returns the subscription as it is kept.
+// all. It returns the subscription with the
+// events that were added; the reply has all.
 func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices.Subscription, origin app.Origin) (notices.Subscription, error) {
 	sub, err := s.About(p, sub)
 	if err != nil {
@@ -71,7 +72,7 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 		}
 	}
 	if len(sub.Events) > 0 {
-		err = s.store.Notices.Subscribe(ctx, sub, s.core.StoreOrigin(origin, p))
+		err = s.store.Notices.Replace(ctx, sub, s.core.StoreOrigin(origin, p))
 	} else {
 		err = s.store.Notices.Unsubscribe(ctx, sub, s.core.StoreOrigin(origin, p))
 	}

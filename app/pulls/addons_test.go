@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -31,7 +32,7 @@ func TestAPushRefreshesTheAddonsOfAReadyClusterOncePerHead(t *testing.T) {
 	require.Equal(t, []any{1, 0, lifecycle.Ready, lifecycle.Present}, []any{row.AddonsWanted, row.AddonsDone, row.Status, row.Desired})
 	h.pushed("c")
 	require.Equal(t, 2, h.Only().AddonsWanted)
-	require.Equal(t, []string{"github:maya bbbbbbb was pushed, and the repository's file says refresh"},
+	require.Equal(t, []string{servicetest.OnGitHub("maya") + " bbbbbbb was pushed, and the repository's file says refresh"},
 		h.Query(`SELECT actor || ' ' || (metadata->>'why') FROM audit_events WHERE action = 'refresh_asked' ORDER BY id LIMIT 1`))
 
 	h.Destroy(row)

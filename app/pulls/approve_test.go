@@ -33,7 +33,7 @@ func asking(t *testing.T) (h *fixture, asked time.Time) {
 func (h *fixture) approves(id int64, at time.Time, body string) string {
 	h.Helper()
 	_, err := h.Service.Comment(h.Context(), pulls.CommentEvent{
-		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: body, At: at,
+		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", AuthorID: servicetest.AccountID("maya"), Action: "created", Body: body, At: at,
 	})
 	require.NoError(h, err)
 	return h.LastReply()
@@ -44,7 +44,7 @@ func (h *fixture) push(at time.Time) pulls.PullRequestEvent {
 	pr := h.PR(true, label)
 	pr.Head, pr.UpdatedAt = headB, at
 	h.GitHub.Stands(pr)
-	return pulls.PullRequestEvent{PR: pr, Actor: "mallory", Action: pulls.ActionSynchronize}
+	return pulls.PullRequestEvent{PR: pr, Actor: "mallory", ActorID: servicetest.AccountID("mallory"), Action: pulls.ActionSynchronize}
 }
 
 // waitsFor is the head that the pull request's approval waits for; empty: none does.
@@ -174,7 +174,7 @@ func TestACommentWithoutATimeApprovesNoCommitThatItDoesNotName(t *testing.T) {
 func (h *fixture) clickApprove(cause, actor, head string) string {
 	h.Helper()
 	note, err := h.Service.CheckAction(h.Context(), pulls.CheckEvent{
-		Installation: 5001, Repo: repo, Cluster: h.Clusters()[0].ID, Head: head, Identifier: chatops.ActionApprove, Actor: actor, Cause: cause,
+		Installation: 5001, Repo: repo, Cluster: h.Clusters()[0].ID, Head: head, Identifier: chatops.ActionApprove, Actor: actor, ActorID: servicetest.AccountID(actor), Cause: cause,
 	})
 	require.NoError(h, err)
 	return note

@@ -24,6 +24,7 @@ type CheckEvent struct {
 	Identifier   string // of the button: extend, destroy, retry or approve; a re-run is a retry
 	Actor        string // login
 	ActorID      int64
+	Bot          bool   // the actor's account is a bot's, by its type
 	Cause        string // the same for two deliveries of one click, e.g. the delivery's id
 }
 
@@ -47,14 +48,14 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 	if !known {
 		return "no button is called " + chatops.Code(e.Identifier), nil
 	}
-	row, err := s.store.Cluster(ctx, e.Cluster)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (row.PR == nil || !strings.EqualFold(row.PR.Repo, e.Repo)) {
+	row, err := s.clusterOf(ctx, e)
+	if err != nil {
+		return "", err
+	}
+	if row.ID == "" {
 		return "no cluster of this repository", nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("read cluster: %w", err)
-	}
-	event := CommentEvent{Installation: e.Installation, Repo: e.Repo, Number: row.PR.Number, Author: e.Actor, AuthorID: e.ActorID}
+	event := CommentEvent{Installation: e.Installation, Repo: e.Repo, Number: row.PR.Number, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}
 	if click.Verb == chatops.VerbApprove {
 		if click.Profile, click.Commit = row.Profile, strings.ToLower(e.Head); !wholeCommit.MatchString(click.Commit) {
 			return "the check run names no commit to approve", nil
@@ -65,13 +66,25 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 		return "", err
 	}
 	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: messages.ByButton(e.Identifier), Command: click}
-	if c.request, err = s.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID}); err != nil {
+	if c.request, err = s.request(ctx, policy.SourceComment, pr, e.by()); err != nil {
 		if click.Verb == chatops.VerbDestroy && unanswered(err) {
 			err = errors.Join(err, s.endByMemory(ctx, c, row))
 		}
 		return "", err
 	}
 	return s.once(ctx, c, func(c command) (string, string, error) { return s.clicked(ctx, c, row) })
+}
+
+// clusterOf returns the cluster whose check was clicked; its id is empty if it is none of the repository's.
+func (s *Service) clusterOf(ctx context.Context, e CheckEvent) (store.Row, error) {
+	row, err := s.store.Cluster(ctx, e.Cluster)
+	if errors.Is(err, store.ErrNotFound) || err == nil && (row.PR == nil || !strings.EqualFold(row.PR.Repo, e.Repo)) {
+		return store.Row{}, nil
+	}
+	if err != nil {
+		return store.Row{}, fmt.Errorf("read cluster: %w", err)
+	}
+	return row, nil
 }
 
 // clicked acts only on the cluster whose check was clicked: if a newer one replaced it, people do not mean the old one.

@@ -2,6 +2,7 @@ package pulls_test
 
 import (
 	"fmt"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 func (h *fixture) click(cause, actor, button string, row store.Row) string {
 	h.Helper()
 	note, err := h.Service.CheckAction(h.Context(), pulls.CheckEvent{
-		Installation: 5001, Repo: repo, Cluster: row.ID, Identifier: button, Actor: actor, Cause: cause,
+		Installation: 5001, Repo: repo, Cluster: row.ID, Identifier: button, Actor: actor, ActorID: servicetest.AccountID(actor), Cause: cause,
 	})
 	require.NoError(h, err)
 	return note
@@ -50,7 +51,7 @@ func TestTheButtonsOfACheck(t *testing.T) {
 	require.Empty(t, h.Query(`SELECT id FROM effects WHERE target = 0 AND kind = 'react'`))
 	require.Empty(t, h.Query(`SELECT thread FROM replies WHERE thread <> '' AND cause NOT LIKE 'comment:%'`), "a click is no line of a comment: its answer stands alone")
 
-	note, err := h.Service.CheckAction(t.Context(), pulls.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", Cause: "d9"})
+	note, err := h.Service.CheckAction(t.Context(), pulls.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", ActorID: servicetest.AccountID("will"), Cause: "d9"})
 	require.NoError(t, err)
 	require.Equal(t, "no cluster of this repository", note)
 }
@@ -58,7 +59,7 @@ func TestTheButtonsOfACheck(t *testing.T) {
 func (h *fixture) dispatch(cause, actor, kind, payload string) string {
 	h.Helper()
 	note, err := h.Service.Dispatch(h.Context(), pulls.DispatchEvent{
-		Installation: 5001, Repo: "acme/ci", Type: kind, Payload: []byte(payload), Actor: actor, Cause: cause,
+		Installation: 5001, Repo: "acme/ci", Type: kind, Payload: []byte(payload), Actor: actor, ActorID: servicetest.AccountID(actor), Cause: cause,
 	})
 	require.NoError(h, err)
 	return note
@@ -110,9 +111,13 @@ func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
 		notes[strings.NewReplacer("other/thing", "R", "acme/secret", "R", "acme/shop", "R", "will", "A", "zoe", "A").Replace(note)] = true
 	}
 	require.Len(t, notes, 1, "in the same words")
-	for _, payload := range []string{`{"repository":"shop"}`, `{"pr_number":"x"}`, `{"pr_number":-1}`, `{"pr_number":2147483648,"repository":"shop"}`, `{"pr_number":999,"repository":"shop"}`, `{"pr_number":1,"repository":"a/b/c"}`, `{"pr_number":1,"repository":"../x"}`, `[]`, `{"pr_number":{"a":1}}`} {
+	for _, payload := range []string{`{"repository":"shop"}`, `{"pr_number":"x"}`, `{"pr_number":-1}`, `{"pr_number":2147483648,"repository":"shop"}`, `{"pr_number":1,"repository":"a/b/c"}`, `{"pr_number":1,"repository":"../x"}`, `[]`, `{"pr_number":{"a":1}}`} {
 		require.NotContains(t, h.dispatch(payload, "will", "create_ephemeral_cluster", payload), "accepted", payload)
 	}
+	_, err := h.Service.Dispatch(h.Context(), pulls.DispatchEvent{
+		Installation: 5001, Repo: "acme/ci", Type: "create_ephemeral_cluster", Payload: []byte(`{"pr_number":999,"repository":"shop"}`), Actor: "will", Cause: "unseen",
+	})
+	require.ErrorIs(t, err, app.ErrNoPullRequest, "it may have been opened just now, and is asked for again for a while")
 	for _, dots := range []string{"acme/..", "../shop", "."} {
 		require.Contains(t, h.dispatch(dots, "will", "create_ephemeral_cluster", `{"pr_number":1,"repository":"`+dots+`"}`), "must be owner/name")
 	}

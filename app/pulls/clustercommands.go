@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -37,7 +38,7 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 	if err != nil {
 		return "", "", err
 	}
-	p, linked, err := s.person(ctx, actor{c.event.Author, c.event.AuthorID}, policy.SourceComment)
+	p, linked, err := s.person(ctx, c.event.by())
 	if err != nil {
 		return "", "", err
 	}
@@ -109,7 +110,7 @@ func (s *Service) shareByComment(ctx context.Context, c command) (reply, note st
 	share, named := app.ShareWith(app.ShareTeam, c.Team, c.Role), c.Team
 	if c.With != "" {
 		share.Kind = app.SharePrincipal
-		if named, share.Grantee, err = s.principalOf(ctx, c.With); err != nil {
+		if named, share.Grantee, err = s.principalOf(ctx, c); err != nil {
 			return "", "", err
 		}
 	}
@@ -126,14 +127,22 @@ func (s *Service) shareByComment(ctx context.Context, c command) (reply, note st
 
 // principalOf returns whom a word of a comment means: a principal's id, or a GitHub login, which stands for its linked owner.
 // named is the word's own id: readers of a pull request are not told who owns an account elsewhere.
-func (s *Service) principalOf(ctx context.Context, word string) (named, principal string, err error) {
-	if word = strings.TrimPrefix(word, "@"); !strings.Contains(word, ":") {
-		word = principalID(word)
+func (s *Service) principalOf(ctx context.Context, c command) (named, principal string, err error) {
+	word := strings.TrimPrefix(c.With, "@")
+	if !strings.Contains(word, ":") {
+		word = string(profiles.SourceGitHub) + ":" + word
 	}
-	account, err := s.store.People.AccountOf(ctx, word)
+	principal, problem, err := s.core.PrincipalNamed(ctx, c.pr.Installation, word)
+	switch {
+	case err != nil:
+		return "", "", err
+	case problem != nil:
+		return "", "", app.Fail(app.Invalid, messages.CannotShareSo(c.event.Author, c.Profile, *problem))
+	}
+	account, err := s.store.People.AccountOf(ctx, principal)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return word, word, nil
+		return word, principal, nil
 	case err != nil:
 		return "", "", fmt.Errorf("look for the owner of %s: %w", word, err)
 	}

@@ -1,6 +1,7 @@
 package pulls
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -19,12 +20,23 @@ import (
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
-// CommentEvent is one comment on a pull request.
+// Place is where on a pull request somebody wrote. GitHub counts the ids of each place anew.
+type Place string
+
+// The places.
+const (
+	InConversation Place = "comment"
+	InReview       Place = "review"         // about the whole of a review
+	InCode         Place = "review_comment" // at a line
+)
+
+// CommentEvent is one comment on a pull request, or one review.
 type CommentEvent struct {
 	Installation int64
 	Repo         string // owner/name
 	Number       int
 	ID           int64
+	Place        Place  // empty: InConversation
 	Author       string // login
 	AuthorID     int64  // GitHub's id of the author, which a renaming does not change
 	Bot          bool
@@ -56,7 +68,7 @@ func (s *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 	if err != nil {
 		return "", s.endUnanswered(ctx, e, err)
 	}
-	request, err := s.request(ctx, policy.SourceComment, pr, actor{e.Author, e.AuthorID})
+	request, err := s.request(ctx, policy.SourceComment, pr, e.by())
 	if err != nil {
 		return "", s.endUnanswered(ctx, e, err)
 	}
@@ -78,12 +90,12 @@ func (s *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 
 // CommentGivenUp tells the author of a comment with commands that they are not tried any more. Commands that were done before
 // have their own answer.
-func (s *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
+func (s *Service) CommentGivenUp(ctx context.Context, e CommentEvent, why error) error {
 	if e.Action != "created" || e.Bot || len(chatops.Parse(e.Body)) == 0 {
 		return nil
 	}
 	pr := pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
-	if err := s.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), messages.GivenUp(e.Author)); err != nil {
+	if err := s.say(ctx, pr, "given up:"+e.key(), messages.GivenUp(e.Author, refusal(why))); err != nil {
 		return err
 	}
 	return s.react(ctx, e, outcome, "confused")
@@ -99,8 +111,12 @@ func present(line chatops.Parsed) bool {
 // outcome is the kind of reaction that shows the result: a comment gets one.
 const outcome = "outcome"
 
-// react asks for a reaction to a comment. Only the first of its kind counts.
+// react asks for a reaction to a comment. Only the first of its kind counts. A review gets none: GitHub's REST API has no reactions to it,
+// and the answer to what was written at a line stands in the conversation, as all answers do.
 func (s *Service) react(ctx context.Context, e CommentEvent, kind, reaction string) error {
+	if !e.inConversation() {
+		return nil
+	}
 	err := s.store.Outbox.SaveEffect(ctx, e.reaction(kind, reaction))
 	if err != nil {
 		return fmt.Errorf("react: %w", err)
@@ -108,9 +124,16 @@ func (s *Service) react(ctx context.Context, e CommentEvent, kind, reaction stri
 	return nil
 }
 
+// key identifies what was written.
+func (e CommentEvent) key() string {
+	return fmt.Sprintf("%s:%d", cmp.Or(e.Place, InConversation), e.ID)
+}
+
+func (e CommentEvent) inConversation() bool { return cmp.Or(e.Place, InConversation) == InConversation }
+
 func (e CommentEvent) reaction(kind, reaction string) store.Effect {
 	return store.Effect{
-		Cause: fmt.Sprintf("react:%s:comment:%d", kind, e.ID), Kind: outbox.EffectReact,
+		Cause: fmt.Sprintf("react:%s:%s", kind, e.key()), Kind: outbox.EffectReact,
 		Installation: e.Installation, Repo: e.Repo, Number: e.Number, Target: e.ID, Content: reaction,
 	}
 }
@@ -118,7 +141,7 @@ func (e CommentEvent) reaction(kind, reaction string) store.Effect {
 // cause identifies one line of one comment: reading it again gives the same value, and another line gives another.
 func cause(e CommentEvent, i int, line string) string {
 	sum := sha256.Sum256([]byte(e.Author + "\n" + line))
-	return fmt.Sprintf("comment:%d:%d:%x", e.ID, i, sum[:4])
+	return fmt.Sprintf("%s:%d:%x", e.key(), i, sum[:4])
 }
 
 // command is one line of a comment, a click or a workflow's request on its way through the service.
@@ -209,7 +232,7 @@ func (c command) thread() string {
 	if c.event.ID == 0 || slices.Contains([]chatops.Verb{chatops.VerbLink, chatops.VerbKubeconfig, chatops.VerbLogs}, c.Verb) {
 		return ""
 	}
-	return fmt.Sprintf("comment:%d", c.event.ID)
+	return c.event.key()
 }
 
 // dispatch runs the command's use case. It returns the reply for the pull request (empty: the cluster's own comment shows the
@@ -278,6 +301,8 @@ func (s *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 	w.Actor, w.Key, w.Cause, w.Thread, w.Line = c.event.Author, c.cause, c.cause, c.thread(), c.Line
 	if c.event.ID != 0 {
 		w.AskedAt = latest(c.event.At, c.pr.UpdatedAt)
+	}
+	if c.event.ID != 0 && c.event.inConversation() {
 		w.OnRefusal = []store.Effect{c.event.reaction(outcome, "confused")}
 	}
 	if c.DryRun {
@@ -314,7 +339,7 @@ func latest(a, b time.Time) time.Time {
 
 // followUp does what follows after a command created a cluster. A second call changes nothing.
 func (s *Service) followUp(ctx context.Context, c command, made string) error {
-	if _, err := s.settle(ctx, c.pr.Repo, c.pr.Number, c.event.Author); err != nil {
+	if _, err := s.settle(ctx, c.pr.Repo, c.pr.Number, c.event.by()); err != nil {
 		return err
 	}
 	row, err := s.store.Cluster(ctx, made)

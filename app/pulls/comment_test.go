@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -127,7 +128,7 @@ func TestOnlyWhoMayWriteIsObeyed(t *testing.T) {
 
 func TestBotsEditsAndTalkAreIgnored(t *testing.T) {
 	h := opened(t)
-	base := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
+	base := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", AuthorID: servicetest.AccountID("will"), Action: "created", Body: "/ocp create"}
 	bot, edit, talk := base, base, base
 	bot.Bot, edit.Action, talk.Body = true, "edited", "what about an ocp cluster?"
 	for _, e := range []pulls.CommentEvent{bot, edit, talk} {
@@ -199,7 +200,7 @@ func TestASecondCreateOfTheSameProfileShowsTheFirst(t *testing.T) {
 func TestAClosedPullRequestGetsNoNewClusterButMayDestroy(t *testing.T) {
 	h := opened(t)
 	h.Comment(1, "will", "/ocp create")
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(false), Actor: "will", Action: "closed"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(false), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "closed"})
 	h.Comment(2, "will", "/ocp create aws-standard")
 	require.Contains(t, h.Replies()[0], "closed")
 	h.Comment(3, "will", "/ocp destroy")
@@ -232,7 +233,7 @@ func TestACommentIsAnsweredByTheInstallationThatToldIt(t *testing.T) {
 	h := newFixture(t)
 	h.Sync(h.Event("opened", "will", true))
 	_, err := h.Service.Comment(t.Context(), pulls.CommentEvent{
-		Installation: 7001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp status",
+		Installation: 7001, Repo: repo, Number: 41, ID: 1, Author: "will", AuthorID: servicetest.AccountID("will"), Action: "created", Body: "/ocp status",
 	})
 	require.NoError(t, err)
 	require.Equal(t, []string{"7001"}, h.Query(`SELECT installation::text FROM replies`))

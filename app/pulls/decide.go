@@ -257,6 +257,8 @@ func decideLabel(f facts, label string) act {
 		return decideUnasked(f, label)
 	case f.asked.refused[label]: // the person whose label is there now was answered
 		return nil
+	case row.ID != "" && row.AcceptedAt.After(e.LabeledAt) && !e.LabeledAt.IsZero(): // the label had its cluster, and outlived it
+		return nil
 	}
 	return requestCluster{label, profile, row.Generation + 1}
 }

@@ -51,7 +51,7 @@ func unlabelling(r *store.Row) { r.Ends.LabelRemoved = decidedAt.Add(time.Hour) 
 // seen returns the facts of an open pull request with the label and these clusters, on which nothing is to be done.
 func seen(rows ...store.Row) facts {
 	pr := pullrequests.PullRequest{Installation: 5, Repo: "acme/shop", Number: 41, Open: true, Labels: []string{smallLabel}, UpdatedAt: decidedAt}
-	return facts{event: PullRequestEvent{PR: pr, as: pr, Action: ActionEdited, Actor: "will", at: "7"}, now: decidedAt, clusters: rows}
+	return facts{event: PullRequestEvent{PR: pr, as: pr, Action: ActionEdited, Actor: "will", ActorID: 7, at: "7"}, now: decidedAt, clusters: rows}
 }
 
 // asking is seen with the facts about what people ask for.

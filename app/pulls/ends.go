@@ -36,34 +36,34 @@ func closedWhy(e PullRequestEvent, row store.Row) string {
 }
 
 // setEnd sets a reversible end after the cluster's grace. why is the reason.
-func (s *Service) setEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) (note string, err error) {
+func (s *Service) setEnd(ctx context.Context, row store.Row, kind store.EndKind, why string, by actor) (note string, err error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the clock: %w", err)
 	}
-	return s.setEndAt(ctx, setEnd{row, kind, now.Add(row.Spec.Grace), why}, actor)
+	return s.setEndAt(ctx, setEnd{row, kind, now.Add(row.Spec.Grace), why}, by)
 }
 
 // setEndAt sets a reversible end.
-func (s *Service) setEndAt(ctx context.Context, a setEnd, actor string) (note string, err error) {
-	if err := s.store.SetEnd(ctx, a.row.ID, a.kind, &a.at, a.why, whose(actor)); err != nil {
+func (s *Service) setEndAt(ctx context.Context, a setEnd, by actor) (note string, err error) {
+	whose, err := s.whose(ctx, by)
+	if err != nil {
+		return "", err
+	}
+	if err := s.store.SetEnd(ctx, a.row.ID, a.kind, &a.at, a.why, whose); err != nil {
 		return "", fmt.Errorf("set end of %s: %w", a.row.ID, err)
 	}
 	return fmt.Sprintf("%s ends %s: %s", a.row.Name, a.at.UTC().Format(time.RFC3339), a.why), nil
 }
 
 // liftEnd lifts a reversible end. why is what is true now; empty: the reason for the end is gone.
-func (s *Service) liftEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) error {
-	if err := s.store.SetEnd(ctx, row.ID, kind, nil, why, whose(actor)); err != nil {
+func (s *Service) liftEnd(ctx context.Context, row store.Row, kind store.EndKind, why string, by actor) error {
+	whose, err := s.whose(ctx, by)
+	if err != nil {
+		return err
+	}
+	if err := s.store.SetEnd(ctx, row.ID, kind, nil, why, whose); err != nil {
 		return fmt.Errorf("lift end of %s: %w", row.ID, err)
 	}
 	return nil
-}
-
-// whose returns who did something on GitHub, for the audit trail; the control plane itself if nobody is known.
-func whose(login string) string {
-	if login == "" {
-		return store.Lifecycle
-	}
-	return principalID(login)
 }

@@ -35,8 +35,6 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 	}
 	run, err := s.github.WorkflowRun(ctx, e.Installation, e.Repo, e.Run)
 	switch {
-	case errors.Is(err, app.ErrRefused) && s.maybeLags(ctx, e): // the error must not count as final
-		return "", fmt.Errorf("GitHub does not show run %d of %s yet; it is asked again: %v", e.Run, e.Repo, err) //nolint:errorlint // see above
 	case err != nil:
 		return "", fmt.Errorf("ask for run %d of %s: %w", e.Run, e.Repo, err)
 	case run.RepoID != e.RepoID:
@@ -58,10 +56,7 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 		return "", err
 	}
 	w.Number = pr.Number
-	r, err := s.request(ctx, policy.SourceEnvironment, pr, actor{run.Actor, run.ActorID})
-	if errors.Is(err, app.ErrRefused) {
-		return s.reject(ctx, w, messages.PermissionHidden(run.Actor, e.Repo))
-	}
+	r, err := s.request(ctx, policy.SourceEnvironment, pr, actor{run.Actor, run.ActorID, run.Bot})
 	if err != nil {
 		return "", err
 	}

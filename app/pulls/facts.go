@@ -221,7 +221,7 @@ func (s *Service) readPush(ctx context.Context, f facts) (*pushFacts, error) {
 		return nil, nil
 	}
 	// The author of a pull request from a fork can push to it, and may do nothing else here.
-	request, err := s.request(ctx, policy.SourceComment, e.PR, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceComment, e.PR, e.by())
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (s *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 		row := f.newestOf(profile.Name)
 		if row.ID != "" && isPresent(row) {
 			if row.Source == string(policy.SourceLabel) && setsLabel(e, label) && keeps(e.PR, row) {
-				made, err := s.store.Made(ctx, principalID(e.Actor), e.key(e.PR, row.Profile))
+				made, err := s.store.Made(ctx, e.by().principal(), e.key(e.PR, row.Profile))
 				if err != nil {
 					return err
 				}
@@ -256,11 +256,17 @@ func (s *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 			}
 			fileRead, asked.draftsDenied = true, file != nil && file.Drafts == profiles.DraftsDeny
 		}
-		if !e.late || !asks(f.event, asked, label) {
+		since := e.as.UpdatedAt
+		if !e.LabeledAt.IsZero() {
+			since = e.LabeledAt
+		} else if !e.late {
+			continue
+		}
+		if !asks(f.event, asked, label) {
 			continue
 		}
 		var err error
-		asked.refused[label], err = s.store.PullRequests.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
+		asked.refused[label], err = s.store.PullRequests.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, since)
 		if err != nil {
 			return err
 		}

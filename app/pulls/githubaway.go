@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -25,16 +24,14 @@ const rememberedFor = time.Hour
 func (s *Service) standing(ctx context.Context, pr pullrequests.PullRequest, by actor) (pullrequests.SeenPermission, error) {
 	said := pullrequests.SeenPermission{Installation: pr.Installation, Repo: pr.Repo, Account: by.id, Login: by.login}
 	var err error
-	if said.Permission, err = s.github.Permission(ctx, pr.Installation, pr.Repo, by.login); err != nil {
-		return said, fmt.Errorf("ask permission of %s on %s: %w: %w", by.login, pr.Repo, errNoAnswer, err)
+	if said.Permission, by, err = s.permission(ctx, pr.Installation, pr.Repo, by); err != nil {
+		return said, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
+	said.Login = by.login
 	if named := profiles.GitHubTeams(s.catalogue().Identities); len(named) > 0 {
 		if said.Teams, err = s.github.Teams(ctx, pr.Installation, by.login, named); err != nil {
 			return said, fmt.Errorf("ask for the teams of %s: %w: %w", by.login, errNoAnswer, err)
 		}
-	}
-	if by.id == 0 {
-		return said, nil // a login without GitHub's id may be another person's tomorrow
 	}
 	return said, s.store.PullRequests.SeePermission(ctx, said)
 }
@@ -95,14 +92,14 @@ func (s *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 	if row.Desired != lifecycle.Present {
 		return nil
 	}
-	by := actor{c.event.Author, c.event.AuthorID}
+	by := c.event.by()
 	said, err := s.standing(ctx, c.pr, by)
 	why := messages.AskedFor(by.login, c.how(), c.Reason)
 	if unanswered(err) {
 		said, err = s.store.PullRequests.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
 		why += messages.RememberedPermission(said.Permission, said.SeenAt)
 	}
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, app.ErrRefused) || err == nil && !strings.EqualFold(said.Login, by.login) {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, app.ErrRefused) {
 		return nil
 	}
 	if err != nil {

@@ -193,7 +193,7 @@ func (s *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool
 // endOneByPayload sets the ends of one cluster that follow from a payload. It lifts none.
 func (s *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequestEvent) (notes []string, err error) {
 	if !e.PR.Open && row.Ends.PRClosed.IsZero() {
-		said, err := s.setEnd(ctx, row, store.EndPRClosed, closedWhy(e, row), e.Actor)
+		said, err := s.setEnd(ctx, row, store.EndPRClosed, closedWhy(e, row), e.by())
 		if err != nil {
 			return nil, err
 		}
@@ -206,6 +206,6 @@ func (s *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequ
 	if err != nil || !isUnlabeled(e, row, returning) {
 		return notes, err
 	}
-	said, err := s.setEnd(ctx, row, store.EndLabelRemoved, messages.LabelGone, e.Actor)
+	said, err := s.setEnd(ctx, row, store.EndLabelRemoved, messages.LabelGone, e.by())
 	return append(notes, said), err
 }

@@ -2,9 +2,11 @@ package pulls
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -12,34 +14,78 @@ import (
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
-// actor is who acts on GitHub: a login, and GitHub's id, which tells apart two people who had the login one after the other.
+// actor is who acts on GitHub, as an event names them: the login they had then, GitHub's number of the account, and whether the account's
+// type is that of a bot. Nothing about the login tells a bot.
 type actor struct {
 	login string
 	id    int64
+	bot   bool
 }
+
+func (e PullRequestEvent) by() actor  { return actor{e.Actor, e.ActorID, e.Bot} }
+func (e CommentEvent) by() actor      { return actor{e.Author, e.AuthorID, e.Bot} }
+func (e CheckEvent) by() actor        { return actor{e.Actor, e.ActorID, e.Bot} }
+func (e DispatchEvent) by() actor     { return actor{e.Actor, e.ActorID, e.Bot} }
+func (e RepositoryEvent) by() actor   { return actor{e.Actor, e.ActorID, false} }
+func (e InstallationEvent) by() actor { return actor{e.Actor, e.ActorID, false} }
 
 func (a actor) number() string { return strconv.FormatInt(a.id, 10) }
 
-// onGitHub returns the principal who acts on a pull request: a login with what GitHub says about it.
-func (s *Service) onGitHub(ctx context.Context, by actor, source policy.Source, said pullrequests.SeenPermission, pr pullrequests.PullRequest, team string) (policy.Principal, error) {
-	values := map[string][]string{"login": {by.login}, "permission": {said.Permission}, "repository": {pr.Repo}}
+// principal is the id of the account's principal.
+func (a actor) principal() string { return profiles.GitHubPrincipal(a.id) }
+
+// whose returns who did something on GitHub, for the audit trail; the control plane itself if nobody is known.
+func (s *Service) whose(ctx context.Context, by actor) (string, error) {
+	if by.login == "" || by.id == 0 {
+		return store.Lifecycle, nil
+	}
+	seen, err := s.core.SeeGitHubAccount(ctx, app.GitHubAccount{ID: by.id, Login: by.login})
+	return seen.Principal, err
+}
+
+// permission asks GitHub for an account's permission on a repository. An account that was renamed since the event is asked for by its
+// current login, which is in the actor that is returned.
+func (s *Service) permission(ctx context.Context, installation int64, repo string, by actor) (permission string, now actor, err error) {
+	permission, err = s.github.Permission(ctx, installation, repo, app.GitHubAccount{ID: by.id, Login: by.login})
+	if errors.Is(err, app.ErrOtherAccount) {
+		var login string
+		if login, err = s.github.Login(ctx, installation, by.id); err == nil && login == "" {
+			return "none", by, nil // the account is gone
+		}
+		if err == nil {
+			by.login = login
+			permission, err = s.github.Permission(ctx, installation, repo, app.GitHubAccount{ID: by.id, Login: login})
+		}
+		if errors.Is(err, app.ErrOtherAccount) { // a bot is no collaborator anywhere
+			return "none", by, nil
+		}
+	}
+	if err != nil {
+		return "", by, fmt.Errorf("ask permission of %s on %s: %w", by.login, repo, err)
+	}
+	return permission, by, nil
+}
+
+// onGitHub returns the principal who acts on a pull request: an account with what GitHub says about it.
+func (s *Service) onGitHub(ctx context.Context, by actor, said pullrequests.SeenPermission, pr pullrequests.PullRequest, team string) (policy.Principal, error) {
+	values := map[string][]string{"permission": {said.Permission}, "repository": {pr.Repo}}
 	if team != "" {
 		values["owner"] = []string{team}
 	}
 	if len(said.Teams) > 0 {
 		values["team"] = said.Teams
 	}
-	return s.core.ExternalPrincipal(ctx, policy.Claims{Source: profiles.SourceGitHub, Subject: by.login, Name: by.login, Values: values}, by.number(), source)
+	return s.core.GitHubPrincipal(ctx, pr.Installation, app.GitHubAccount{ID: by.id, Login: said.Login}, values)
 }
 
 // person returns the owner who linked the account, with their current roles; ok is false if nobody did, or if their last sign-in
 // is too old.
-func (s *Service) person(ctx context.Context, by actor, source policy.Source) (p policy.Principal, ok bool, err error) {
-	proof, err := s.core.LinkedPerson(ctx, policy.Principal{ID: principalID(by.login), Name: by.login}, by.number(), source)
+func (s *Service) person(ctx context.Context, by actor) (p policy.Principal, ok bool, err error) {
+	proof, err := s.core.LinkedPerson(ctx, policy.Principal{ID: by.principal(), Name: by.login})
 	if err != nil || proof.Subject == "" {
 		return p, false, err
 	}
-	account, err := s.store.People.AccountOf(ctx, principalID(by.login))
+	account, err := s.store.People.AccountOf(ctx, by.principal())
 	if err != nil {
 		return p, false, fmt.Errorf("look for the account of %s: %w", by.login, err)
 	}
@@ -49,8 +95,12 @@ func (s *Service) person(ctx context.Context, by actor, source policy.Source) (p
 // linkByComment replies with a link that links the author's account to whoever signs in there. Others who read the comment gain
 // nothing.
 func (s *Service) linkByComment(ctx context.Context, c command) (reply, note string, err error) {
-	origin := store.Origin{Actor: principalID(c.event.Author), Source: string(policy.SourceComment), Why: c.Line}
-	link, err := s.credentials.AccountLink(ctx, principalID(c.event.Author), actor{c.event.Author, c.event.AuthorID}.number(), origin)
+	account, err := s.whose(ctx, c.event.by())
+	if err != nil {
+		return "", "", err
+	}
+	origin := store.Origin{Actor: account, Source: string(policy.SourceComment), Why: c.Line}
+	link, err := s.credentials.AccountLink(ctx, account, c.event.by().number(), origin)
 	if err != nil {
 		return "", "", err
 	}

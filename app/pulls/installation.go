@@ -29,6 +29,7 @@ type InstallationEvent struct {
 	Action       string   // deleted, suspend, unsuspend, created; removed or added with Repos
 	Repos        []string // owner/name; empty: all of the installation
 	Actor        string
+	ActorID      int64
 }
 
 // lostBy are the reasons, by action, for ending clusters whose repository the App no longer reaches.
@@ -95,7 +96,7 @@ func (s *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes
 		if err != nil {
 			return nil, err
 		}
-		said, err := s.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor}, there)
+		said, err := s.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor, ActorID: e.ActorID}, there)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +125,7 @@ func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 		return nil, err
 	}
 	if there != 0 && there != e.Installation {
-		note, err := s.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor}, there)
+		note, err := s.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor, ActorID: e.ActorID}, there)
 		if err != nil {
 			return nil, err
 		}
@@ -133,9 +134,9 @@ func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	var note string
 	switch {
 	case ends && there == 0:
-		note, err = s.endAll(ctx, rows, lost(repo), e.Actor)
+		note, err = s.endAll(ctx, rows, lost(repo), e.by())
 	case !ends && there != 0:
-		note, err = s.liftAll(ctx, rows, messages.AppIsBack, e.Actor)
+		note, err = s.liftAll(ctx, rows, messages.AppIsBack, e.by())
 	case ends:
 		note = "GitHub says that the App reaches " + repo
 	default:

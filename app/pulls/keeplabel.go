@@ -22,7 +22,7 @@ const keptWhy = "the label " + chatops.KeepLabel
 // holdClusters holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise
 // the label is removed and a reply says why.
 func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []store.Row) (note string, err error) {
-	request, err := s.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
 	if err != nil {
 		return "", err
 	}
@@ -100,7 +100,11 @@ func keeps(pr pullrequests.PullRequest, row store.Row) bool {
 
 // liftHold lifts a hold that the label set.
 func (s *Service) liftHold(ctx context.Context, e PullRequestEvent, a liftHold) (note string, err error) {
-	_, err = s.store.Hold(ctx, a.row.ID, time.Time{}, store.Origin{Actor: whose(e.Actor), Source: string(policy.SourceLabel), Why: a.why})
+	whose, err := s.whose(ctx, e.by())
+	if err != nil {
+		return "", err
+	}
+	_, err = s.store.Hold(ctx, a.row.ID, time.Time{}, store.Origin{Actor: whose, Source: string(policy.SourceLabel), Why: a.why})
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		return "", fmt.Errorf("let go of %s: %w", a.row.ID, err)
 	}

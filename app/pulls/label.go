@@ -30,7 +30,7 @@ func (s *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requ
 		return "", nil // it was removed before anything started
 	}
 	key := e.key(pr, a.profile)
-	request, err := s.request(ctx, policy.SourceLabel, pr, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceLabel, pr, e.by())
 	if err != nil {
 		return "", err
 	}
@@ -66,7 +66,7 @@ func (e PullRequestEvent) key(pr pullrequests.PullRequest, profile string) strin
 
 // holdCreated holds the cluster that this event created, if the process died before it did that.
 func (s *Service) holdCreated(ctx context.Context, e PullRequestEvent, row store.Row) error {
-	request, err := s.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Service) holdCreated(ctx context.Context, e PullRequestEvent, row store
 
 // rejectLabel removes a label that can never mean anything, and tells whoever added it why.
 func (s *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectLabel) (note string, err error) {
-	request, err := s.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
 	if err != nil {
 		return "", err
 	}
@@ -125,18 +125,15 @@ func (s *Service) request(ctx context.Context, source policy.Source, pr pullrequ
 // requestOf is request with GitHub's answer about the person given.
 func (s *Service) requestOf(ctx context.Context, source policy.Source, pr pullrequests.PullRequest, by actor, said pullrequests.SeenPermission) (policy.Request, error) {
 	own := s.core.OwnershipOf(pr.Repo)
-	who, err := s.onGitHub(ctx, by, source, said, pr, own.Team)
+	who, err := s.onGitHub(ctx, by, said, pr, own.Team)
 	if err != nil {
 		return policy.Request{}, err
 	}
 	return policy.Request{
-		Principal: who, Source: source, Permission: said.Permission, Bot: isBot(by.login), Takes: s.policy.Permission, Ownership: own,
+		Principal: who, Source: source, Permission: said.Permission, Bot: by.bot, Takes: s.policy.Permission, Ownership: own,
 		PR: app.PullOf(pr),
 	}, nil
 }
-
-// isBot reports whether a login is a bot's. Apps' logins end in [bot], and no person's login can contain a bracket.
-func isBot(login string) bool { return strings.HasSuffix(login, "[bot]") }
 
 // answerLabel replies about a label, once for its cause.
 func (s *Service) answerLabel(ctx context.Context, pr pullrequests.PullRequest, cause, label, text string) error {
@@ -159,5 +156,3 @@ func refusedNote(profile string, v policy.Verdict) string {
 	}
 	return "refused " + profile + ": " + strings.Join(why, " ")
 }
-
-func principalID(login string) string { return "github:" + login }

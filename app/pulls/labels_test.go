@@ -1,6 +1,7 @@
 package pulls_test
 
 import (
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 
 func TestARefusedLabelIsTakenOffSoThatItCanAskAgain(t *testing.T) {
 	h := newFixture(t)
-	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "toni", Action: "labeled", Label: label}
+	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "toni", ActorID: servicetest.AccountID("toni"), Action: "labeled", Label: label}
 	h.Sync(e)
 	h.Sync(e)
 	require.Equal(t, []string{"remove_label " + label}, h.Effects(), "once, with the refusal")
@@ -23,11 +24,11 @@ func TestARefusedLabelIsTakenOffSoThatItCanAskAgain(t *testing.T) {
 	require.Contains(t, h.Replies()[0], "write is needed")
 	require.Contains(t, h.Replies()[0], "The label was removed. Add it again")
 
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Action: "unlabeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Bot: true, Action: "unlabeled", Label: label})
 	h.Labeled("toni", label)
 	require.Len(t, h.Replies(), 2, "asked again, answered again")
 	require.Len(t, h.Effects(), 2)
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Action: "unlabeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Bot: true, Action: "unlabeled", Label: label})
 	h.Labeled("will", label)
 	h.Only()
 	require.Len(t, h.Effects(), 2)
@@ -37,7 +38,7 @@ func TestTheSenderOfALabelIsJudgedAndNeverTheAuthor(t *testing.T) {
 	h := newFixture(t)
 	pr := h.PR(true, label)
 	pr.Author = "maya" // who may
-	h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "toni", Action: "labeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "toni", ActorID: servicetest.AccountID("toni"), Action: "labeled", Label: label})
 	require.Empty(t, h.Clusters())
 }
 
@@ -55,14 +56,14 @@ func TestABotsLabelAsksForNothingAndIsTakenOff(t *testing.T) {
 func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
-	gone := pulls.PullRequestEvent{PR: h.PR(true), Actor: strings.ToUpper(own), Action: "unlabeled", Label: label}
+	gone := pulls.PullRequestEvent{PR: h.PR(true), Actor: strings.ToUpper(own), Bot: true, Action: "unlabeled", Label: label}
 	require.Contains(t, h.Sync(gone), "comes back")
 	h.Sync(gone)
 	require.True(t, h.Only().Ends.LabelRemoved.IsZero())
 	require.Equal(t, []string{"add_label " + label}, h.Effects())
 
 	h.Destroy(h.Only())
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Action: "labeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Bot: true, Action: "labeled", Label: label})
 	h.Only()
 	require.Equal(t, []string{"add_label " + label, "remove_label " + label}, h.Effects(), "it came back too late, and we ask for nothing ourselves")
 	require.Empty(t, h.Replies())
@@ -73,7 +74,7 @@ func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *tes
 func TestWhatHappensWhileALabelComesBackEndsNothing(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
-	unlabeled := pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Action: "unlabeled", Label: label}
+	unlabeled := pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Bot: true, Action: "unlabeled", Label: label}
 	h.GitHub.Stands(unlabeled.PR)
 	h.Comment(1, "will", "/ocp create aws-standard") // sees it before anybody told
 	require.False(t, h.Clusters()[0].Ends.LabelRemoved.IsZero())
@@ -84,7 +85,7 @@ func TestWhatHappensWhileALabelComesBackEndsNothing(t *testing.T) {
 	require.True(t, h.Clusters()[0].Ends.LabelRemoved.IsZero(), "it comes back")
 	require.Equal(t, []string{"add_label " + label}, slices.DeleteFunc(h.Effects(), func(e string) bool { return strings.HasPrefix(e, "react") }))
 
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "unlabeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "unlabeled", Label: label})
 	require.False(t, h.Clusters()[0].Ends.LabelRemoved.IsZero(), "somebody takes it off anew")
 }
 
@@ -98,7 +99,7 @@ func TestALabelOnWhatACommentAskedForGoesWithItToo(t *testing.T) {
 	h.Labeled("toni", label)
 	require.Len(t, places(), 1)
 	h.Only()
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "toni", Action: "unlabeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "toni", ActorID: servicetest.AccountID("toni"), Action: "unlabeled", Label: label})
 	require.True(t, h.Only().Ends.LabelRemoved.IsZero(), "it was not asked for by the label")
 }
 
@@ -116,7 +117,7 @@ func TestOneLabelOnManyPullRequestsIsARequestForEach(t *testing.T) {
 		if n%2 == 1 {
 			actor = "rita"
 		}
-		e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: actor, Action: "labeled", Label: label}
+		e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: actor, ActorID: servicetest.AccountID(actor), Action: "labeled", Label: label}
 		e.PR.Number = 100 + n
 		h.Sync(e)
 	}
@@ -143,7 +144,7 @@ func TestALabelSaysHowLong(t *testing.T) {
 	h.Labeled("toni", label, "ocp-ttl/10")
 	require.Equal(t, row.Ends.TTL, h.Only().Ends.TTL)
 	require.Equal(t, []string{"remove_label ocp-ttl/bogus", "remove_label ocp-ttl/10"}, h.Effects())
-	longer := pulls.PullRequestEvent{PR: h.PR(true, label, "ocp-ttl/12"), Actor: "will", Action: "labeled", Label: "ocp-ttl/12"}
+	longer := pulls.PullRequestEvent{PR: h.PR(true, label, "ocp-ttl/12"), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: "ocp-ttl/12"}
 	h.Sync(longer)
 	h.Sync(longer)
 	require.Equal(t, row.AcceptedAt.Add(12*time.Hour), h.Only().Ends.TTL)
@@ -155,7 +156,7 @@ func TestALabelSaysHowLong(t *testing.T) {
 	h.Labeled("will", label, "ocp-ttl/500")
 	require.Len(t, h.Replies(), got+1, "it is at its maximum already, and that is an answer too")
 	require.Contains(t, h.LastReply(), "ocp-ttl/500")
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label, "ocp-ttl/500"), Actor: "will", Action: "edited"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label, "ocp-ttl/500"), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "edited"})
 	require.Len(t, h.Replies(), got+1, "it is answered once")
 
 	h.Comment(1, "will", "/ocp create aws-standard")
@@ -174,7 +175,7 @@ func TestTheLabelKeepHoldsForWhoMayAndUntilItIsTakenOff(t *testing.T) {
 	require.Equal(t, []string{"remove_label " + chatops.KeepLabel}, h.Effects())
 	require.Contains(t, h.Replies()[0], "@toni")
 
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Action: "unlabeled", Label: chatops.KeepLabel})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Bot: true, Action: "unlabeled", Label: chatops.KeepLabel})
 	h.Labeled("will", label, chatops.KeepLabel)
 	require.WithinDuration(t, time.Now().Add(3*time.Hour), h.Only().Ends.Hold, time.Minute)
 	h.Comment(1, "will", "/ocp create aws-standard")

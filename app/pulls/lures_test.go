@@ -70,7 +70,7 @@ func TestNoBranchFileOrLabelPlacesALink(t *testing.T) {
 		pr.Base, pr.HeadRef, pr.Author = lure, lure, lure
 		for _, set := range []string{label, "ocp/" + lure, "ocp-ttl/" + lure} {
 			pr.UpdatedAt = pr.UpdatedAt.Add(time.Second)
-			h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "will", Action: pulls.ActionLabeled, Label: set})
+			h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "will", ActorID: servicetest.AccountID("will"), Action: pulls.ActionLabeled, Label: set})
 		}
 		require.Len(t, h.Replies(), 3)
 		h.clean(lure, h.Replies()...)

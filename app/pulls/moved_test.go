@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"testing"
 	"time"
 
@@ -125,7 +126,7 @@ func TestAnArchivedRepositoryIsLookedAfterAgainWhenGitHubSaysSo(t *testing.T) {
 	seen.PR.RepoID, seen.Archived = 900, true
 	h.Sync(seen)
 	require.Equal(t, "acme/shop was archived", h.Only().Ends.Reason(), "it is seen all the time")
-	_, err := h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
+	_, err := h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya", ActorID: servicetest.AccountID("maya")})
 	require.NoError(t, err)
 	require.False(t, h.Only().Ends.PRClosed.IsZero(), "that the App is there again is not what it waits for")
 	h.moved(pulls.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
@@ -210,11 +211,11 @@ func TestAnInstallationThatWasMadeAnewIsFollowedWhicheverIsToldFirst(t *testing.
 	h := newFixture(t)
 	h.Labeled("will", label)
 	h.GitHub.Installed = map[string]int64{repo: 7001}
-	_, err := h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "deleted", Actor: "maya"})
+	_, err := h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "deleted", Actor: "maya", ActorID: servicetest.AccountID("maya")})
 	require.NoError(t, err)
 	require.True(t, h.Only().Ends.PRClosed.IsZero())
 	require.EqualValues(t, 7001, h.Only().PR.Installation)
-	_, err = h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 6666, Action: "created", Repos: []string{repo}, Actor: "maya"})
+	_, err = h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 6666, Action: "created", Repos: []string{repo}, Actor: "maya", ActorID: servicetest.AccountID("maya")})
 	require.NoError(t, err)
 	require.EqualValues(t, 7001, h.Only().PR.Installation, "told by one that GitHub does not name")
 }
@@ -224,7 +225,7 @@ func TestAnInstallationOnRepositoriesThatNobodyKnowsWaitsForNobody(t *testing.T)
 	h := newFixture(t)
 	h.Labeled("will", label)
 	h.GitHub.Installed = map[string]int64{repo: 7001, "acme/a": 7001, "acme/b": 7001}
-	e := pulls.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{"acme/a", "acme/b"}, Actor: "maya"}
+	e := pulls.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{"acme/a", "acme/b"}, Actor: "maya", ActorID: servicetest.AccountID("maya")}
 	_, err := h.Store.Alone(t.Context(), "turns", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
@@ -254,7 +255,7 @@ func TestOfAnInstallationOnManyRepositoriesGitHubIsAskedOfEach(t *testing.T) {
 			cancel()
 		}
 	}
-	suspended := pulls.InstallationEvent{Installation: 5001, Action: "suspend", Actor: "maya"}
+	suspended := pulls.InstallationEvent{Installation: 5001, Action: "suspend", Actor: "maya", ActorID: servicetest.AccountID("maya")}
 	_, err := h.Service.InstallationChanged(ctx, suspended)
 	require.ErrorIs(t, err, context.Canceled)
 	done := len(h.Query(`SELECT id FROM clusters WHERE end_pr_closed IS NOT NULL`))
@@ -273,7 +274,7 @@ func TestAPullRequestThatIsGoneHasAnEnd(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
 	for range 2 {
-		_, err := h.Service.PullRequestGone(t.Context(), repo, 41, "GitHub shows it no more", "")
+		_, err := h.Service.PullRequestGone(t.Context(), repo, 41, "GitHub shows it no more")
 		require.NoError(t, err)
 	}
 	require.Equal(t, "GitHub shows it no more", h.Only().Ends.Reason())
@@ -292,7 +293,7 @@ func TestWhatIsToldUnderAnOldNameIsOfTheNewOne(t *testing.T) {
 			h.GitHub.Repos = map[string]app.RepositoryState{repo: reached(to)}
 			h.moved(pulls.RepositoryEvent{Action: "renamed", RepoID: 900, From: repo, To: to})
 
-			e := pulls.PullRequestEvent{PR: before.PR, Actor: "will", Action: "labeled", Label: label}
+			e := pulls.PullRequestEvent{PR: before.PR, Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
 			e.PR.Labels, e.PR.UpdatedAt = []string{label}, before.PR.UpdatedAt.Add(late)
 			is := e.PR // as GitHub says, whichever name it is asked by
 			is.Repo, is.UpdatedAt = to, before.PR.UpdatedAt.Add(max(late, 0))

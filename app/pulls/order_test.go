@@ -2,6 +2,7 @@ package pulls_test
 
 import (
 	"fmt"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"slices"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 					if e.action == "synchronize" {
 						pr.Head = head
 					}
-					events[i] = pulls.PullRequestEvent{PR: pr, Actor: "will", Action: e.action, Label: e.label}
+					events[i] = pulls.PullRequestEvent{PR: pr, Actor: "will", ActorID: servicetest.AccountID("will"), Action: e.action, Label: e.label}
 				}
 				h.GitHub.PRs = map[int]pullrequests.PullRequest{41: events[len(events)-1].PR}
 				for _, i := range order {
@@ -126,12 +127,12 @@ func TestWhatCameLateCountsForWhatItWasAboutAlone(t *testing.T) {
 	h.Sync(opened)
 	require.Empty(t, h.Clusters(), "he opened it without the label")
 	h.Sync(labeled)
-	require.Equal(t, "github:will", h.Only().RequestedBy)
+	require.Equal(t, servicetest.OnGitHub("will"), h.Only().RequestedBy)
 }
 
 func TestALateLabelIsNoRequestOnceALaterOneWasRefused(t *testing.T) {
 	h := newFixture(t)
-	first := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
+	first := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
 	h.Labeled("toni", label)
 	h.Sync(first)
 	require.Empty(t, h.Clusters(), "the label that stands is toni's, and was answered")

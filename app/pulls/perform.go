@@ -28,13 +28,13 @@ func (s *Service) perform(ctx context.Context, f facts, a act) (note string, err
 	e := f.event
 	switch a := a.(type) {
 	case moveInstallation:
-		anew := RepositoryEvent{RepoID: e.PR.RepoID, Action: actionAdded, From: e.PR.Repo, To: e.PR.Repo, Actor: e.Actor}
+		anew := RepositoryEvent{RepoID: e.PR.RepoID, Action: actionAdded, From: e.PR.Repo, To: e.PR.Repo, Actor: e.Actor, ActorID: e.ActorID}
 		_, err := s.follow(ctx, anew, e.PR.Installation)
 		return "", err
 	case setEnd:
-		return s.setEndAt(ctx, a, e.Actor)
+		return s.setEndAt(ctx, a, e.by())
 	case liftEnd:
-		return a.row.Name + " no longer ends because " + a.was, s.liftEnd(ctx, a.row, a.kind, a.why, e.Actor)
+		return a.row.Name + " no longer ends because " + a.was, s.liftEnd(ctx, a.row, a.kind, a.why, e.by())
 	case rebindApproval:
 		notes, err := s.rebind(ctx, a.row, e.PR)
 		return strings.Join(notes, "; "), err
@@ -45,7 +45,7 @@ func (s *Service) perform(ctx context.Context, f facts, a act) (note string, err
 	case tryAgain:
 		return "", a.err
 	case recheckEnds:
-		notes, err := s.settle(ctx, e.PR.Repo, e.PR.Number, e.Actor)
+		notes, err := s.settle(ctx, e.PR.Repo, e.PR.Number, e.by())
 		return strings.Join(notes, "; "), err
 	}
 	return s.performRequest(ctx, f, a)

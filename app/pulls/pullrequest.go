@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -29,9 +30,12 @@ type PullRequestEvent struct {
 	PR      pullrequests.PullRequest
 	Actor   string // login of the person who acted; empty: unknown
 	ActorID int64  // GitHub's id of the actor
+	Bot     bool   // the actor's account is a bot's, by its type
 	Action  string // GitHub's action
 	Label   string // the label of a labeled or unlabeled action
 	Why     string // how it became known without an event, e.g. "seen by the sweep"; empty: GitHub sent an event
+
+	LabeledAt time.Time // when the label was added, if it was found later; zero: GitHub sent an event
 
 	Archived bool // its repository is archived, found in a look at it
 
@@ -86,7 +90,7 @@ func (s *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullReques
 	case e.late && e.Action == ActionSeen:
 		return e, older, nil
 	case e.late && !e.asks(): // its own change is outdated, but GitHub's newer answer may still have to be acted on
-		e.Action, e.Actor, e.ActorID, e.Label = actionOvertaken, "", 0, ""
+		e.Action, e.Actor, e.ActorID, e.Bot, e.Label = actionOvertaken, "", 0, false, ""
 	}
 	if e.own, err = s.ourselves(ctx, e); err != nil {
 		return e, "", err
@@ -112,7 +116,7 @@ func (e PullRequestEvent) asks() bool {
 
 // ourselves reports whether we added or removed the label ourselves.
 func (s *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, error) {
-	if e.Action != ActionLabeled && e.Action != ActionUnlabeled || !ours(e.Label) || e.Actor != "" && !isBot(strings.ToLower(e.Actor)) {
+	if e.Action != ActionLabeled && e.Action != ActionUnlabeled || !ours(e.Label) || e.Actor != "" && !e.Bot {
 		return false, nil // only a bot can be the App, so GitHub need not be asked for the App's login
 	}
 	login, err := s.github.OwnLogin(ctx)
@@ -125,12 +129,12 @@ func (s *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, erro
 // settle checks the pull request once more after a request was stored. An event that closed it, removed the label or pushed to
 // it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could void.
 // Either that event or this check sees both.
-func (s *Service) settle(ctx context.Context, repo string, number int, actor string) ([]string, error) {
+func (s *Service) settle(ctx context.Context, repo string, number int, by actor) ([]string, error) {
 	pr, err := s.store.PullRequests.PullRequest(ctx, repo, number)
 	if err != nil {
 		return nil, fmt.Errorf("read pull request again: %w", err)
 	}
-	f, err := s.readFacts(ctx, PullRequestEvent{PR: pr, Actor: actor}, endsOnly)
+	f, err := s.readFacts(ctx, PullRequestEvent{PR: pr, Actor: by.login, ActorID: by.id, Bot: by.bot}, endsOnly)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func TestALabelBecomesACluster(t *testing.T) {
 	row := h.Only()
 	require.Equal(t, lifecycle.Pending, row.Status)
 	require.Equal(t, string(policy.SourceLabel), row.Source)
-	require.Equal(t, "github:will", row.RequestedBy)
+	require.Equal(t, servicetest.OnGitHub("will"), row.RequestedBy)
 	require.Equal(t, "platform", row.Team)
 	require.Equal(t, 1, row.Generation)
 	require.Equal(t, &store.PRRef{Installation: 5001, Repo: repo, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"}, row.PR)
@@ -46,7 +46,7 @@ func TestALabelBecomesACluster(t *testing.T) {
 
 func TestTheSameEventTwiceChangesNothing(t *testing.T) {
 	h := newFixture(t)
-	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
+	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
 	h.Sync(e)
 	require.Equal(t, "nothing to change", h.Sync(e))
 	e.Action = "sweep" // the same state, seen by a look at the pull request
@@ -57,8 +57,8 @@ func TestTheSameEventTwiceChangesNothing(t *testing.T) {
 
 func TestAnOlderEventThatComesLateChangesNothing(t *testing.T) {
 	h := newFixture(t)
-	labeled := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", Action: "closed"})
+	labeled := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "closed"})
 	require.Contains(t, h.Sync(labeled), "older than")
 	require.Empty(t, h.Clusters())
 }
@@ -68,7 +68,7 @@ func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
 	h.Labeled("will", label)
 	ttl := h.Only().DestroyAt
 
-	closed := pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", Action: "closed"}
+	closed := pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "closed"}
 	require.Contains(t, h.Sync(closed), "ends")
 	end := h.Only().Ends.PRClosed
 	require.WithinDuration(t, time.Now().Add(grace), end, time.Minute)
@@ -76,7 +76,7 @@ func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
 	require.Equal(t, "nothing to change", h.Sync(closed), "told again, the end stays where it was")
 	require.Equal(t, end, h.Only().Ends.PRClosed)
 
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "reopened"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "reopened"})
 	require.True(t, h.Only().Ends.PRClosed.IsZero())
 	require.Equal(t, ttl, h.Only().DestroyAt)
 	require.Equal(t, lifecycle.Present, h.Only().Desired)
@@ -84,17 +84,17 @@ func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
 
 func TestAClosedPullRequestEndsClustersThatCameByComment(t *testing.T) {
 	h := newFixture(t)
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "opened"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "opened"})
 	h.Comment(1, "will", "/ocp create aws-standard")
 	require.True(t, h.Only().Ends.LabelRemoved.IsZero(), "it never had a label to lose")
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(false), Actor: "will", Action: "closed"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(false), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "closed"})
 	require.False(t, h.Only().Ends.PRClosed.IsZero())
 }
 
 func TestTakingTheLabelOffSetsAnEndAndPuttingItBackLiftsIt(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "unlabeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "unlabeled", Label: label})
 	require.WithinDuration(t, time.Now().Add(grace), h.Only().Ends.LabelRemoved, time.Minute)
 	h.Labeled("will", label)
 	require.True(t, h.Only().Ends.LabelRemoved.IsZero())
@@ -106,8 +106,8 @@ func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 	second := first
 	second.Labels = []string{label, "ocp/aws-standard"}
 	h.GitHub.PRs = map[int]pullrequests.PullRequest{41: second}
-	h.Sync(pulls.PullRequestEvent{PR: second, Actor: "will", Action: "labeled", Label: "ocp/aws-standard"})
-	h.Sync(pulls.PullRequestEvent{PR: first, Actor: "will", Action: "labeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: second, Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: "ocp/aws-standard"})
+	h.Sync(pulls.PullRequestEvent{PR: first, Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label})
 	rows := h.Clusters()
 	require.Len(t, rows, 2)
 	for _, row := range rows {
@@ -118,17 +118,17 @@ func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 func TestALabelIsOursInWhateverCase(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", "OCP/AWS-minimal-test")
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "synchronize"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"})
 	require.True(t, h.Only().Ends.LabelRemoved.IsZero())
 }
 
 func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 	h := newFixture(t)
-	labeled := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "maya", Action: "labeled", Label: label}
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "synchronize"})
+	labeled := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "maya", ActorID: servicetest.AccountID("maya"), Action: "labeled", Label: label}
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"})
 	require.Empty(t, h.Clusters(), "he pushed, and asked for nothing")
 	h.Sync(labeled)
-	require.Equal(t, "github:maya", h.Only().RequestedBy, "it came late, and counts: what she asked for stands")
+	require.Equal(t, servicetest.OnGitHub("maya"), h.Only().RequestedBy, "it came late, and counts: what she asked for stands")
 }
 
 func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
@@ -156,7 +156,7 @@ func TestOtherLabelsAreNoneOfOurBusiness(t *testing.T) {
 func TestAnUnknownLabelOfOursIsTakenOffWithTheReason(t *testing.T) {
 	const wrong = "ocp/aws-minimal-tset"
 	h := newFixture(t)
-	set := pulls.PullRequestEvent{PR: h.PR(true, wrong), Actor: "will", Action: "labeled", Label: wrong}
+	set := pulls.PullRequestEvent{PR: h.PR(true, wrong), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: wrong}
 	h.Sync(set)
 	h.Sync(set)
 	h.Sync(h.Event("synchronize", "maya", true, wrong))
@@ -185,7 +185,7 @@ func TestTheServerAndTheRepositoryMayAskForMore(t *testing.T) {
 			h.File(c.file)
 			pr := h.PR(true, label)
 			pr.Fork = c.fork
-			require.Contains(t, h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label}), "refused")
+			require.Contains(t, h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", ActorID: servicetest.AccountID("maya"), Action: "labeled", Label: label}), "refused")
 			require.Empty(t, h.Clusters())
 			require.Len(t, h.Replies(), 1)
 			require.Contains(t, h.Replies()[0], c.text)
@@ -206,7 +206,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			e := pulls.PullRequestEvent{PR: h.PR(true, c.label), Actor: c.actor, Action: "labeled", Label: c.label}
+			e := pulls.PullRequestEvent{PR: h.PR(true, c.label), Actor: c.actor, ActorID: servicetest.AccountID(c.actor), Action: "labeled", Label: c.label}
 			require.Contains(t, h.Sync(e), "refused")
 			h.Sync(e)
 			require.Empty(t, h.Clusters())
@@ -220,7 +220,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 func TestALabelOfIBMCloudAsksForAClusterThere(t *testing.T) {
 	h := fixtureWith(t, servicetest.EveryCloud(t, nil))
 	const label = "ocp/ibm-minimal-test"
-	require.Contains(t, h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "maya", Action: "labeled", Label: label}), "accepted")
+	require.Contains(t, h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "maya", ActorID: servicetest.AccountID("maya"), Action: "labeled", Label: label}), "accepted")
 	row := h.Only()
 	require.Equal(t, []string{"ibmcloud", "ibm-minimal-test", "us-south"}, []string{row.Platform, row.Profile, row.Region})
 	require.Equal(t, []string{"us-south-1"}, row.Spec.Zones)
@@ -250,7 +250,7 @@ func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) 
 			var problems profiles.Problems
 			h.Catalogue.Rules, problems = rules.Compile(h.Catalogue.Policies)
 			require.Empty(t, problems)
-			e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "maya", Action: "labeled", Label: label}
+			e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "maya", ActorID: servicetest.AccountID("maya"), Action: "labeled", Label: label}
 			h.Sync(e)
 			h.Sync(e)
 			require.Empty(t, h.Replies(), "the cluster's comment is the only one")
@@ -270,9 +270,9 @@ func TestAfterARefusalOnlyAnActionAsksAgain(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("toni", label)
 	require.Empty(t, h.Clusters())
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "synchronize"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"})
 	require.Empty(t, h.Clusters(), "will pushed; he asked for nothing")
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "unlabeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "unlabeled", Label: label})
 	h.Labeled("will", label)
 	h.Only()
 }
@@ -281,13 +281,13 @@ func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
 	first := h.Only()
-	_, err := h.Store.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:will", Why: "by hand"})
+	_, err := h.Store.Destroy(t.Context(), first.ID, store.Origin{Actor: servicetest.OnGitHub("will"), Why: "by hand"})
 	require.NoError(t, err)
 
-	require.Equal(t, "nothing to change", h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "synchronize"}),
+	require.Equal(t, "nothing to change", h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"}),
 		"a destroyed cluster stays destroyed however often somebody pushes")
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", Action: "closed"})
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "reopened"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "closed"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "reopened"})
 	rows := h.Clusters()
 	require.Len(t, rows, 2)
 	require.Equal(t, 2, rows[1].Generation)
@@ -298,7 +298,7 @@ func TestARepositoryOutsideTheTableIsRefused(t *testing.T) {
 	h := newFixture(t)
 	pr := h.PR(true, label)
 	pr.Repo = "other/thing"
-	h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label})
+	h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", ActorID: servicetest.AccountID("maya"), Action: "labeled", Label: label})
 	require.Empty(t, h.Clusters())
 	require.Len(t, h.Replies(), 1)
 }
@@ -306,7 +306,7 @@ func TestARepositoryOutsideTheTableIsRefused(t *testing.T) {
 func TestWhatGitHubDoesNotAnswerDecidesNothing(t *testing.T) {
 	h := newFixture(t)
 	h.GitHub.Down.Store(true)
-	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
+	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
 	_, err := h.Service.SyncPullRequest(t.Context(), e)
 	require.ErrorIs(t, err, errDown)
 	require.Empty(t, app.KindOf(err), "it is to be tried again, not answered")
@@ -319,8 +319,8 @@ func TestWhatGitHubDoesNotAnswerDecidesNothing(t *testing.T) {
 func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
 	h := newFixture(t)
 	for number := 100; number < 125; number++ {
-		labeled := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
-		closed := pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", Action: "closed"}
+		labeled := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
+		closed := pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "closed"}
 		labeled.PR.Number, closed.PR.Number = number, number
 		var both errgroup.Group
 		for _, e := range []pulls.PullRequestEvent{labeled, closed} {
@@ -340,7 +340,7 @@ func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
 func TestTwoEventsAtOnceMakeOneCluster(t *testing.T) {
 	h := newFixture(t)
 	for number := 200; number < 215; number++ {
-		e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
+		e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
 		e.PR.Number = number
 		opened := e
 		opened.Action, opened.Actor = "opened", "maya"

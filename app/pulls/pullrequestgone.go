@@ -12,7 +12,7 @@ import (
 
 // PullRequestGone ends the clusters of a pull request that we can no longer see, after their grace, so that a mistake, or access
 // that is restored, costs only that time. why is the reason, e.g. "acme/shop was deleted".
-func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error) {
+func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, why string) (note string, err error) {
 	rows, err := s.goingOn(ctx, []pullrequests.PullRequest{{Repo: repo, Number: number}})
 	if err != nil {
 		return "", err
@@ -22,7 +22,7 @@ func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, 
 	}
 	var notes []string
 	for _, row := range rows {
-		said, err := s.setEnd(ctx, row, store.EndPRClosed, why, actor)
+		said, err := s.setEnd(ctx, row, store.EndPRClosed, why, actor{})
 		if err != nil {
 			return "", err
 		}
@@ -62,9 +62,9 @@ func (s *Service) outOfSight(ctx context.Context, pulls []pullrequests.PullReque
 }
 
 // endAll ends clusters after their grace.
-func (s *Service) endAll(ctx context.Context, rows []store.Row, why, actor string) (note string, err error) {
+func (s *Service) endAll(ctx context.Context, rows []store.Row, why string, by actor) (note string, err error) {
 	for _, row := range rows {
-		if _, err := s.setEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {
+		if _, err := s.setEnd(ctx, row, store.EndPRClosed, why, by); err != nil {
 			return "", err
 		}
 	}
@@ -72,9 +72,9 @@ func (s *Service) endAll(ctx context.Context, rows []store.Row, why, actor strin
 }
 
 // liftAll lifts these ends.
-func (s *Service) liftAll(ctx context.Context, rows []store.Row, why, actor string) (note string, err error) {
+func (s *Service) liftAll(ctx context.Context, rows []store.Row, why string, by actor) (note string, err error) {
 	for _, row := range rows {
-		if err := s.liftEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {
+		if err := s.liftEnd(ctx, row, store.EndPRClosed, why, by); err != nil {
 			return "", err
 		}
 	}

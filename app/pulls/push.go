@@ -55,7 +55,7 @@ func (s *Service) leaveLabel(ctx context.Context, row store.Row) error {
 
 // successor returns the request for the next generation of a cluster that a push ends.
 func (s *Service) successor(ctx context.Context, e PullRequestEvent, row store.Row) (app.ClusterRequest, error) {
-	request, err := s.request(ctx, policy.Source(row.Source), e.PR, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.Source(row.Source), e.PR, e.by())
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}

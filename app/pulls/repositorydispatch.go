@@ -26,6 +26,7 @@ type DispatchEvent struct {
 	Payload      json.RawMessage
 	Actor        string // login
 	ActorID      int64
+	Bot          bool   // the actor's account is a bot's, by its type
 	Cause        string // the same for two deliveries of one event, e.g. the delivery's id
 }
 
@@ -68,9 +69,6 @@ func (s *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, e
 		return problem, nil
 	}
 	c, err := s.dispatched(ctx, e, repo, number)
-	if errors.Is(err, app.ErrNoPullRequest) { // nobody waits a day for a pull request
-		return fmt.Sprintf("no pull request %s#%d", repo, number), nil
-	}
 	if err != nil || c == nil {
 		return "no repository " + repo + " that " + e.Actor + " may ask for", err
 	}
@@ -126,13 +124,16 @@ func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 	if err != nil {
 		return nil, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}
-	if installation == 0 {
+	switch {
+	case installation == 0 && strings.EqualFold(repo, e.Repo): // GitHub has just sent an event of it
+		return nil, fmt.Errorf("ask for the App's installation on %s: %w", repo, app.ErrRefused)
+	case installation == 0:
 		return nil, nil
 	}
-	event := CommentEvent{Installation: installation, Repo: repo, Number: number, Author: e.Actor, AuthorID: e.ActorID}
-	permission, err := s.github.Permission(ctx, installation, repo, e.Actor)
+	event := CommentEvent{Installation: installation, Repo: repo, Number: number, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}
+	permission, _, err := s.permission(ctx, installation, repo, e.by())
 	if err != nil {
-		return nil, fmt.Errorf("ask permission of %s on %s: %w", e.Actor, repo, err)
+		return nil, err
 	}
 	if permission == "none" || permission == "" {
 		return nil, nil
@@ -144,7 +145,7 @@ func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 	if err != nil {
 		return nil, err
 	}
-	request, err := s.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceComment, pr, e.by())
 	if err != nil {
 		return nil, err
 	}

@@ -97,14 +97,14 @@ func (s *Service) noDrafts(ctx context.Context, pr pullrequests.PullRequest) (bo
 // fileDiffers reports whether a pull request's own version of the file differs from the base branch's.
 func (s *Service) fileDiffers(ctx context.Context, pr pullrequests.PullRequest) (bool, error) {
 	theirs, found, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Head)
-	if errors.Is(err, app.ErrUnreadable) { // e.g. a fork's commit that is not visible yet: the next push checks it
+	if errors.Is(err, app.ErrUnreadable) || errors.Is(err, app.ErrRefused) { // e.g. a fork's commit that is not visible yet: the next push checks it
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Head, err)
 	}
 	ours, ourFile, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
-	if err != nil && !errors.Is(err, app.ErrUnreadable) {
+	if err != nil && !errors.Is(err, app.ErrUnreadable) && !errors.Is(err, app.ErrRefused) {
 		return false, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Base, err)
 	}
 	if found && bytes.Equal(ours, theirs) || !found && !ourFile {
@@ -118,9 +118,9 @@ func (s *Service) fileDiffers(ctx context.Context, pr pullrequests.PullRequest) 
 
 // checkFile asks for a check of a pull request's own version of the file.
 func (s *Service) checkFile(ctx context.Context, e PullRequestEvent) (note string, err error) {
-	permission, err := s.github.Permission(ctx, e.PR.Installation, e.PR.Repo, e.Actor)
+	permission, _, err := s.permission(ctx, e.PR.Installation, e.PR.Repo, e.by())
 	if err != nil {
-		return "", fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
+		return "", err
 	}
 	if s.overlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
 		return noteWithoutReply(e, "a version of "+profiles.RepositoryFilePath), nil

@@ -76,7 +76,7 @@ func TestDraftsHaveAnEndWhereTheFileSaysSo(t *testing.T) {
 				return
 			}
 			require.Equal(t, 2, len(h.Clusters()), "it is as if it were reopened")
-			require.Equal(t, "github:maya", h.Clusters()[1].RequestedBy)
+			require.Equal(t, servicetest.OnGitHub("maya"), h.Clusters()[1].RequestedBy)
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestWhatAPushDoes(t *testing.T) {
 			last := h.Clusters()[len(requests)-1]
 			require.Contains(t, h.Query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind AND cluster_id = $1`, last.ID), e.PR.Head)
 			if does == "recreate" {
-				require.Equal(t, "github:maya", last.RequestedBy)
+				require.Equal(t, servicetest.OnGitHub("maya"), last.RequestedBy)
 				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.Clusters()[0].DesiredWhy)
 			}
 		})
@@ -199,7 +199,7 @@ func TestARecreationThatDiedInBetweenIsTakenUpAgain(t *testing.T) {
 	h.Labeled("will", label)
 	e := h.Event("synchronize", "will", true, label)
 	e.PR.Head = strings.Repeat("c", 40)
-	_, err := h.Store.Destroy(t.Context(), h.Only().ID, store.Origin{Actor: "github:will", Why: "ccccccc was pushed, and the repository's file says recreate"})
+	_, err := h.Store.Destroy(t.Context(), h.Only().ID, store.Origin{Actor: servicetest.OnGitHub("will"), Why: "ccccccc was pushed, and the repository's file says recreate"})
 	require.NoError(t, err)
 	h.Sync(e)
 	require.Equal(t, 2, len(h.Clusters()))

@@ -38,6 +38,7 @@ type RepositoryEvent struct {
 	Action       string // renamed, transferred, deleted, archived or unarchived
 	From, To     string // owner/name before and after; To is empty if it did not change
 	Actor        string
+	ActorID      int64
 }
 
 // RepositoryMoved moves what we know of a renamed or transferred repository, and ends the clusters that are left behind.
@@ -88,17 +89,17 @@ func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return s.endAll(ctx, rows, messages.RepositoryDeleted(e.From), e.Actor)
+		return s.endAll(ctx, rows, messages.RepositoryDeleted(e.From), e.by())
 	case e.Action == actionArchived && reached && is.Archived:
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return s.endAll(ctx, rows, e.From+archived, e.Actor)
+		return s.endAll(ctx, rows, e.From+archived, e.by())
 	case e.Action == actionUnarchived && reached && !is.Archived:
 		if rows, err = s.outOfSight(ctx, pulls, true); err != nil {
 			return "", err
 		}
-		return s.liftAll(ctx, rows, messages.RepositoryUnarchived(e.From), e.Actor)
+		return s.liftAll(ctx, rows, messages.RepositoryUnarchived(e.From), e.by())
 	}
 	return fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action), nil
 }
@@ -123,7 +124,7 @@ func (s *Service) moved(ctx context.Context, e RepositoryEvent) (note string, er
 		return "", err
 	}
 	if !strings.EqualFold(is.Name, e.From) || is.Installation != 0 && is.Installation != e.Installation {
-		to := RepositoryEvent{RepoID: is.ID, Action: e.Action, From: e.From, To: is.Name, Actor: e.Actor}
+		to := RepositoryEvent{RepoID: is.ID, Action: e.Action, From: e.From, To: is.Name, Actor: e.Actor, ActorID: e.ActorID}
 		if note, err = s.follow(ctx, to, cmp.Or(is.Installation, e.Installation)); err != nil {
 			return "", err
 		}
@@ -139,7 +140,7 @@ func (s *Service) moved(ctx context.Context, e RepositoryEvent) (note string, er
 	if err != nil {
 		return "", err
 	}
-	ended, err := s.endAll(ctx, rows, messages.RepositoryLeft(e.To), e.Actor)
+	ended, err := s.endAll(ctx, rows, messages.RepositoryLeft(e.To), e.by())
 	return strings.TrimPrefix(note+"; "+ended, "; "), err
 }
 
@@ -159,7 +160,11 @@ func (s *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.Repos
 
 // follow moves the rows of a repository to its new name, its new installation, or both.
 func (s *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
-	origin := store.Origin{Actor: whose(e.Actor), Source: "github", Why: messages.RepositoryMoved(e.From, e.Action, e.To)}
+	whose, err := s.whose(ctx, e.by())
+	if err != nil {
+		return "", err
+	}
+	origin := store.Origin{Actor: whose, Source: "github", Why: messages.RepositoryMoved(e.From, e.Action, e.To)}
 	n, err := s.store.PullRequests.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
 	if err != nil {
 		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)

@@ -120,7 +120,7 @@ func street(t *testing.T) *fixture {
 		if w.groups == nil {
 			continue
 		}
-		link, err := h.Service.AccountLink(t.Context(), "github:"+w.login, "7", store.Origin{Actor: "github:" + w.login, Source: string(policy.SourceComment)})
+		link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub(w.login), "7", store.Origin{Actor: servicetest.OnGitHub(w.login), Source: string(policy.SourceComment)})
 		require.NoError(t, err)
 		_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 		_, err = h.Service.Redeem(t.Context(), policy.Principal{ID: "saml:" + w.login + "@acme.example", Name: w.login, Proof: &policy.Claims{
@@ -150,7 +150,7 @@ func (h *fixture) writes(w writer, id int64, l spoken) (note string) {
 	h.Helper()
 	h.Clock = h.Clock.Add(time.Second)
 	note, err := h.Service.Comment(h.Context(), pulls.CommentEvent{
-		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: 7, Bot: w.bot, Action: "created", Body: l.line, At: h.Clock,
+		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: servicetest.AccountID(w.login), Bot: w.bot, Action: "created", Body: l.line, At: h.Clock,
 	})
 	require.NoError(h, err)
 	return note
@@ -180,7 +180,7 @@ func TestEveryCommentIsAnsweredForEverybodyAsItsLineSays(t *testing.T) {
 
 // records are where an answer or a reaction waits, and where it is written down that something was asked and refused, and how
 // GitHub said that the pull request stands.
-var records = []string{"replies", "effects", "river_job", "cluster_requests", "audit_events", "audit_head", "pull_requests", "seen_permissions"}
+var records = []string{"github_accounts", "github_logins", "replies", "effects", "river_job", "cluster_requests", "audit_events", "audit_head", "pull_requests", "seen_permissions"}
 
 // outcome is what came of a comment.
 func outcome(changed, replies []string) string {

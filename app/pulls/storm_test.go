@@ -78,11 +78,15 @@ func (w *world) ask() error {
 	return nil
 }
 
-func (w *world) Permission(_ context.Context, _ int64, _, login string) (string, error) {
+func (w *world) Permission(_ context.Context, _ int64, _ string, who app.GitHubAccount) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return map[string]string{"will": "write", "toni": "triage"}[login], w.ask()
+	return map[string]string{"will": "write", "toni": "triage"}[who.Login], w.ask()
 }
+
+func (w *world) AccountID(context.Context, int64, string) (int64, error) { return 0, nil }
+
+func (w *world) Login(context.Context, int64, int64) (string, error) { return "", nil }
 
 func (w *world) PullRequest(_ context.Context, _ int64, repo string, _ int) (pullrequests.PullRequest, error) {
 	w.mu.Lock()
@@ -142,7 +146,7 @@ func (w *world) of(f store.Filter) []store.Row {
 
 // tell makes a webhook of how the pull request stands.
 func (w *world) tell(action, actor, label string) {
-	e := pulls.PullRequestEvent{PR: w.now(), Actor: actor, Action: action, Label: label}
+	e := pulls.PullRequestEvent{PR: w.now(), Actor: actor, ActorID: servicetest.AccountID(actor), Action: action, Label: label}
 	w.will(fmt.Sprintf("%s %s by %s", action, label, actor), func(ctx context.Context) (string, error) { return w.service.SyncPullRequest(ctx, e) })
 }
 
@@ -163,12 +167,12 @@ func (w *world) unlabel(actor string) {
 }
 
 func (w *world) say(body string) {
-	e := pulls.CommentEvent{Installation: 5001, Repo: w.name(), Number: 41, ID: lives.Add(1), Author: "will", Action: "created", Body: body}
+	e := pulls.CommentEvent{Installation: 5001, Repo: w.name(), Number: 41, ID: lives.Add(1), Author: "will", AuthorID: servicetest.AccountID("will"), Action: "created", Body: body}
 	w.will(body, func(ctx context.Context) (string, error) { return w.service.Comment(ctx, e) })
 }
 
 func (w *world) rename() {
-	e := pulls.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: w.name(), Actor: "maya"}
+	e := pulls.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: w.name(), Actor: "maya", ActorID: servicetest.AccountID("maya")}
 	w.pr.Repo = fmt.Sprintf("acme/r%d", lives.Add(1))
 	w.names, e.To = append(w.names, w.pr.Repo), w.pr.Repo
 	w.will("renamed", func(ctx context.Context) (string, error) { return w.service.RepositoryMoved(ctx, e) })
@@ -274,7 +278,7 @@ func (w *world) check() {
 		require.NotEmpty(w, wanted, "who may asked for it by the label: "+said)
 	}
 	for _, row := range w.clusters() {
-		require.NotEqual(w, "github:toni", row.RequestedBy, "whoever may not ask asked for nothing: "+said)
+		require.NotEqual(w, servicetest.OnGitHub("toni"), row.RequestedBy, "whoever may not ask asked for nothing: "+said)
 	}
 	for _, row := range wanted {
 		require.Equal(w, !w.pr.Open, !row.Ends.PRClosed.IsZero(), said)

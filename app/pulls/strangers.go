@@ -71,7 +71,7 @@ func (s *strangers) forgetOld(now time.Time) {
 
 // account is the key that writes are counted by.
 func (e CommentEvent) account() string {
-	return strconv.FormatInt(e.Installation, 10) + " " + actor{e.Author, e.AuthorID}.number() + " " + e.Author
+	return strconv.FormatInt(e.Installation, 10) + " " + e.by().number()
 }
 
 // unanswered returns a note if a person without permission was answered enough for now; empty if they have permission by now.
@@ -79,9 +79,9 @@ func (s *Service) unanswered(ctx context.Context, e CommentEvent) (note string, 
 	if !s.strangers.spent(e.account()) {
 		return "", nil
 	}
-	permission, err := s.github.Permission(ctx, e.Installation, e.Repo, e.Author)
+	permission, _, err := s.permission(ctx, e.Installation, e.Repo, e.by())
 	if err != nil {
-		return "", fmt.Errorf("ask permission of %s on %s: %w", e.Author, e.Repo, err)
+		return "", err
 	}
 	if may(policy.Request{Source: policy.SourceComment, Permission: permission}) {
 		return "", nil
@@ -99,7 +99,7 @@ func (s *Service) answering(e CommentEvent, r policy.Request, writes int) {
 // overlooked reports whether an action (an added label, a pushed file) is ignored because a person without permission was told
 // enough for now; an ignored label stays until the sweep removes it. Otherwise it counts the writes of the reply.
 func (s *Service) overlooked(e PullRequestEvent, r policy.Request) bool {
-	who := CommentEvent{Installation: e.PR.Installation, Author: e.Actor, AuthorID: e.ActorID}
+	who := CommentEvent{Installation: e.PR.Installation, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}
 	if may(r) {
 		return false
 	}

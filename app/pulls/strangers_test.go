@@ -26,7 +26,7 @@ func TestWhoMayDoNothingHereIsAnsweredSoMuchAndNoMore(t *testing.T) {
 	require.Contains(t, h.Comment(1000, "zoe", "/ocp help"), "not answered: zoe has none permission")
 
 	h.Comment(1001, "will", "/ocp create")
-	require.Equal(t, "github:will", h.Only().RequestedBy, "nobody else waits for it")
+	require.Equal(t, servicetest.OnGitHub("will"), h.Only().RequestedBy, "nobody else waits for it")
 	h.GitHub.Permissions["zoe"] = "write"
 	h.Comment(1002, "zoe", "/ocp status")
 	require.Contains(t, h.LastReply(), "here is the cluster", "who may by now is answered at once")
@@ -50,12 +50,12 @@ func TestALabelThatFlapsIsToldOfSoMuchAndNoMore(t *testing.T) {
 	for range 100 {
 		h.Labeled("toni", label)
 		h.Labeled("toni", label, "ocp/keep")
-		h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "toni", Action: "unlabeled", Label: label})
+		h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "toni", ActorID: servicetest.AccountID("toni"), Action: "unlabeled", Label: label})
 	}
 	require.Less(t, len(h.Replies())+len(h.Effects()), 40)
 	require.Empty(t, h.Clusters())
 	h.Labeled("will", label)
-	require.Equal(t, "github:will", h.Only().RequestedBy)
+	require.Equal(t, servicetest.OnGitHub("will"), h.Only().RequestedBy)
 }
 
 func TestAForksFileIsCheckedSoOftenAndNoMore(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAPushOfWhoMayDoNothingTakesNoClusterDown(t *testing.T) {
 
 func TestWhoseAccountItIsIsNotToldOnAPullRequest(t *testing.T) {
 	h := ready(t)
-	link, err := h.Service.AccountLink(t.Context(), "github:rita", "0", store.Origin{Actor: "github:rita", Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub("rita"), "7", store.Origin{Actor: servicetest.OnGitHub("rita"), Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Origin{Source: "web"})
@@ -119,7 +119,7 @@ func TestAClusterOfARepositoryThatLeftTheTableComesToItsEndAndIsNotMovedOut(t *t
 	h := ready(t)
 	out := servicetest.Wire(app.Config{Store: h.Store, Catalogue: func() catalogue.Catalogue { return h.Catalogue }, GitHub: h.GitHub})
 	says := func(id int64, line string) {
-		_, err := out.Comment(t.Context(), pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: line})
+		_, err := out.Comment(t.Context(), pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", AuthorID: servicetest.AccountID("maya"), Action: "created", Body: line})
 		require.NoError(t, err)
 	}
 	ends := h.Only().Ends.TTL

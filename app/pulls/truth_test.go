@@ -123,7 +123,7 @@ func TestAPayloadAloneEndsOnePullRequestsClustersWhileGitHubCannotBeAsked(t *tes
 			h.Labeled("will", label)
 			other := h.PR(true, label)
 			other.Number = 42
-			h.Sync(pulls.PullRequestEvent{PR: other, Actor: "will", Action: pulls.ActionLabeled, Label: label})
+			h.Sync(pulls.PullRequestEvent{PR: other, Actor: "will", ActorID: servicetest.AccountID("will"), Action: pulls.ActionLabeled, Label: label})
 			h.GitHub.Down.Store(true)
 			e := h.ending(closed)
 			note, err := h.signed(e)

@@ -26,7 +26,7 @@ func labelled(labels []string) (ttl time.Duration) {
 // extendClusters extends the pull request's clusters to the lifetime in a label that was just added, counted from their
 // acceptance. It never shortens one.
 func (s *Service) extendClusters(ctx context.Context, e PullRequestEvent, a extendClusters) (note string, err error) {
-	request, err := s.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
 	if err != nil {
 		return "", err
 	}

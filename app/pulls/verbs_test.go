@@ -132,7 +132,7 @@ func TestRetryAsksForTheNextGenerationInTheNameOfWhoAsks(t *testing.T) {
 	require.Len(t, rows, 2)
 	require.Empty(t, h.Replies(), "worked again, the cluster it made is no reason to decline it")
 	require.Equal(t, 2, rows[1].Generation)
-	require.Equal(t, "github:maya", rows[1].RequestedBy)
+	require.Equal(t, servicetest.OnGitHub("maya"), rows[1].RequestedBy)
 	require.Equal(t, "aws-standard", rows[1].Profile)
 }
 
@@ -165,11 +165,11 @@ func (h *fixture) fails(trigger string) (lifted func()) {
 func TestWhatFollowsForANewClusterFollowsThoughTheProcessDied(t *testing.T) {
 	for name, do := range map[string]func(*fixture) func() error{
 		"of a comment": func(h *fixture) func() error {
-			e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
+			e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", AuthorID: servicetest.AccountID("will"), Action: "created", Body: "/ocp create"}
 			return func() error { _, err := h.Service.Comment(h.Context(), e); return err }
 		},
 		"of a label": func(h *fixture) func() error {
-			e := pulls.PullRequestEvent{PR: h.PR(true, chatops.KeepLabel, label), Actor: "will", Action: "labeled", Label: label}
+			e := pulls.PullRequestEvent{PR: h.PR(true, chatops.KeepLabel, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
 			h.GitHub.Stands(e.PR)
 			return func() error { _, err := h.Service.SyncPullRequest(h.Context(), e); return err }
 		},
@@ -177,7 +177,7 @@ func TestWhatFollowsForANewClusterFollowsThoughTheProcessDied(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
 			h.Sync(h.Event("opened", "maya", true))
-			h.Sync(pulls.PullRequestEvent{PR: h.PR(true, chatops.KeepLabel), Actor: "maya", Action: "labeled", Label: chatops.KeepLabel})
+			h.Sync(pulls.PullRequestEvent{PR: h.PR(true, chatops.KeepLabel), Actor: "maya", ActorID: servicetest.AccountID("maya"), Action: "labeled", Label: chatops.KeepLabel})
 			done := do(h)
 			lifted := h.fails(`UPDATE OF end_hold ON clusters FOR EACH ROW WHEN (new.end_hold IS DISTINCT FROM old.end_hold)`)
 			require.ErrorContains(t, done(), "the process died")
@@ -196,7 +196,7 @@ func TestATeardownThatIsRetriedIsNotTakenForOneThatIsOver(t *testing.T) {
 	h.Destroy(h.Only())
 	_, err := h.Store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', retry_at = now() + interval '1 hour'`)
 	require.NoError(t, err)
-	e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 2, Author: "maya", Action: "created", Body: "/ocp retry"}
+	e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 2, Author: "maya", AuthorID: servicetest.AccountID("maya"), Action: "created", Body: "/ocp retry"}
 	lifted := h.fails(`INSERT ON replies FOR EACH ROW`)
 	_, err = h.Service.Comment(t.Context(), e)
 	require.ErrorContains(t, err, "the process died")
@@ -219,5 +219,5 @@ func TestRetryBringsAStuckTeardownForward(t *testing.T) {
 	h.Comment(3, "maya", "/ocp retry")
 	require.Contains(t, h.LastReply(), "is tried again now")
 	require.Equal(t, 1, len(h.Clusters()), "what is stuck is freed first; /ocp create asks for another beside it")
-	require.Equal(t, []string{"github:maya"}, h.Query(`SELECT actor FROM audit_events WHERE action LIKE '%retr%'`))
+	require.Equal(t, []string{servicetest.OnGitHub("maya")}, h.Query(`SELECT actor FROM audit_events WHERE action LIKE '%retr%'`))
 }

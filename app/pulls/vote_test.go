@@ -41,7 +41,7 @@ func TestAVoteAndItsAnswerAreWrittenTogether(t *testing.T) {
 	h.Labeled("will", label)
 	h.Comment(1, "maya", "/ocp approve")
 	require.Equal(t, []string{"true"}, h.Query(`
-		SELECT (r.xmin = v.xmin)::text FROM replies r, approval_votes v WHERE r.body LIKE '%@maya approved%' AND v.principal = 'github:maya'`))
+		SELECT (r.xmin = v.xmin)::text FROM replies r, approval_votes v WHERE r.body LIKE '%@maya approved%' AND v.principal = '`+servicetest.OnGitHub("maya")+`'`))
 	before := len(h.Replies())
 	h.Comment(1, "maya", "/ocp approve")
 	require.Len(t, h.Replies(), before)
@@ -62,11 +62,11 @@ func TestTwoVotesAreTwoPersons(t *testing.T) {
 // A push that was worked while a request was judged found nothing yet whose approval it could make void.
 func TestAPushBesideARequestLeavesAnApprovalThatCanBeGiven(t *testing.T) {
 	h := fixtureWith(t, servicetest.Careful(t, profiles.ApprovalTerms{}))
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "opened"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "opened"})
 	pushed := h.PR(true)
 	pushed.Head = strings.Repeat("b", 40)
 	h.GitHub.Meanwhile = func() {
-		h.Sync(pulls.PullRequestEvent{PR: pushed, Actor: "will", Action: "synchronize"})
+		h.Sync(pulls.PullRequestEvent{PR: pushed, Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"})
 	}
 	h.Comment(1, "will", "/ocp create")
 	waiting, _, err := h.Store.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
@@ -84,7 +84,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	require.NoError(t, err)
 	pushed := h.PR(true, label)
 	pushed.Head = strings.Repeat("b", 40)
-	note := h.Sync(pulls.PullRequestEvent{PR: pushed, Actor: "will", Action: "synchronize"})
+	note := h.Sync(pulls.PullRequestEvent{PR: pushed, Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"})
 	require.Contains(t, note, "waits for approval of "+pushed.Head)
 	after, _, err := h.Store.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
 	require.NoError(t, err)

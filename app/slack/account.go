@@ -42,7 +42,7 @@ func (s *Service) unlinkAccount(ctx context.Context, t task) (slack.Message, err
 // did, or if that sign-in is too old.
 func (s *Service) owner(ctx context.Context, t task) (p policy.Principal, ok bool, err error) {
 	account := accountOf(t.request.Workspace, t.request.User)
-	proof, err := s.core.LinkedPerson(ctx, policy.Principal{ID: account, Name: t.by.Name}, t.request.User, policy.SourceSlack)
+	proof, err := s.core.LinkedPerson(ctx, policy.Principal{ID: account, Name: t.by.Name})
 	if err != nil || proof.Subject == "" {
 		return p, false, err
 	}

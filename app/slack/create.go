@@ -39,11 +39,15 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 	if t.DryRun {
 		return s.dryRun(ctx, t, r)
 	}
-	place, instead, err := s.place(ctx, t.request)
-	if err != nil {
-		return slack.Message{}, err
+	instead := false
+	if r.Show == nil {
+		place, elsewhere, err := s.place(ctx, t.request)
+		if err != nil {
+			return slack.Message{}, err
+		}
+		r.Show, instead = &place, elsewhere
 	}
-	r.Show, r.Key = &place, causeOf(t.request)
+	r.Key = causeOf(t.request)
 	r.Say = func(v policy.Verdict, row store.Row) *store.Reply {
 		text := chatops.RefusalInSlack(v)
 		if v.Allowed {
@@ -138,12 +142,31 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	r := app.CreateRequest{
 		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team,
 		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL), Addons: &row.Addons, OffhoursOptIn: row.Spec.OffHoursChosen,
-		Again: app.Again{Of: row.ID, Once: pressed},
+		Owner: row.Owner, Again: app.Again{Of: row.ID, Once: pressed},
+	}
+	if row.RequestedBy != t.by.ID { // who helps does not become the owner, and whoever waits for the cluster hears of it where they did before
+		if r.Show, err = s.shownAt(ctx, row.ID); err != nil {
+			return slack.Message{}, err
+		}
 	}
 	if app.IsGone(row) {
 		r.Name = row.Name
 	}
 	return s.createFrom(ctx, t, r)
+}
+
+// shownAt returns where in Slack a cluster was shown when it was requested; nil: nowhere.
+func (s *Service) shownAt(ctx context.Context, cluster string) (*store.SlackPlace, error) {
+	list, err := s.store.Outbox.Subscribers(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	for _, sub := range list {
+		if sub.Workspace != "" && !sub.Muted {
+			return &store.SlackPlace{Workspace: sub.Workspace, Channel: sub.Channel, Person: sub.Person}, nil
+		}
+	}
+	return nil, nil
 }
 
 // retryTeardown moves the next try of a teardown to now. Of two people who press a notice's button, the second hears who was first.

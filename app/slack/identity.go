@@ -44,7 +44,7 @@ func (s *Service) who(ctx context.Context, r inbound.Request) (policy.Principal,
 		values["email"] = []string{address}
 		name = cmp.Or(s.core.PersonNamed(known.Mapped), name)
 	}
-	return s.core.ExternalPrincipal(ctx, policy.Claims{Source: profiles.SourceSlack, Subject: subject(r), Name: name, Values: values}, r.User, policy.SourceSlack)
+	return s.core.ExternalPrincipal(ctx, policy.Claims{Source: profiles.SourceSlack, Subject: subject(r), Name: name, Values: values})
 }
 
 // member returns what Slack says of the person. app.Denied: they are no full member, in words.

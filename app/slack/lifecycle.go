@@ -32,6 +32,12 @@ func (s *Service) appChanged(ctx context.Context, r inbound.Request) (note strin
 		channel, code = "", codeUninstalled
 	case "tokens_revoked":
 		channel, code = "", codeRevoked
+	case "channel_id_changed":
+		moved, err := s.store.Notices.ChannelMoved(ctx, r.Workspace, channel, r.Value)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", r.Event, err)
+		}
+		return fmt.Sprintf("%s is %s now: %d rows follow it", channel, r.Value, moved), nil
 	case "user_change":
 		return "Slack is asked again who " + r.Subject + " is", s.store.People.SlackPersonChanged(ctx, r.Subject)
 	default:

@@ -46,8 +46,8 @@ func (s *Service) subscribe(ctx context.Context, t task, sub notices.Subscriptio
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, err = s.notify.Subscribe(ctx, t.by, sub, t.once(s.why(t), func(store.Outcome) string {
-		return messages.Subscribed(messages.Channel(channel.Name, sub.Channel), sub.Events, sub.Team, sub.Repo, channel.External)
+	_, err = s.notify.Subscribe(ctx, t.by, sub, t.once(s.why(t), func(out store.Outcome) string {
+		return messages.Subscribed(messages.Channel(channel.Name, sub.Channel), out.EventsBefore, out.EventsAfter, sub.Team, sub.Repo, channel.External)
 	}))
 	return slack.Message{}, err
 }

@@ -30,8 +30,11 @@ func TestAChannelIsSubscribedByCommand(t *testing.T) {
 	require.Equal(t, []string{"C1 platform no/such ready"}, kept())
 	h.slack("UMATE", "notify --off --repo no/such")
 
-	require.Equal(t, "`#clusters` now gets messages about the clusters of team `platform`: `ready`, `failed`. `/ocp notify #channel --off --team platform` stops them.",
+	require.Equal(t, "`#clusters` now gets messages about the clusters of team `platform`: `failed`, `ready`. `/ocp notify #channel --off --team platform` stops them.",
 		h.slack("UMATE", "notify ready,failed"))
+	require.Equal(t, "`#clusters` now gets messages about the clusters of team `platform`: `failed`, `ready`, `weekly`. It got `failed`, `ready` before. `/ocp notify #channel --off --team platform` stops them.",
+		h.slack("UMATE", "notify weekly"), "it adds, and says what there was")
+	h.slack("UMATE", "notify weekly --off")
 	require.Contains(t, h.slack("UMATE", "notify <#CSHARED> blocked"), "another organization shares this channel")
 	require.Contains(t, h.slack("UPAY", "notify <#C1|clusters> expiring"), "team `payments`")
 	require.Contains(t, h.slack("UAUDIT", "notify destroyed"), "about all clusters")

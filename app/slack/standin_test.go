@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 
@@ -21,6 +22,8 @@ import (
 	standin "github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/notices"
 )
 
 // protocol is a fixture whose service is behind a stand-in for Slack that speaks its protocol over HTTP.
@@ -132,6 +135,56 @@ func TestACommandInAMessageFillsInTheForm(t *testing.T) {
 	for _, want := range []string{`"shop-smoke"`, `"aws-standard"`, `"7"`} {
 		require.Contains(t, string(form.Blocks), want)
 	}
+}
+
+func TestMessagesThatPeopleWriteAreReadHoweverTheyWriteThem(t *testing.T) {
+	p := spoken(t)
+	ctx := t.Context()
+	for _, subtype := range []string{"", "file_share", "thread_broadcast", "me_message"} {
+		_, err := p.Write(ctx, "maya", standin.Post{Channel: "clusters", Text: "@ocpctl help", Subtype: subtype})
+		require.Equal(t, "help", p.done(err), "mentioned in a %q", subtype)
+		at, err := p.DirectMessage(ctx, "maya", "help")
+		require.Equal(t, "help", p.done(err))
+		i := slices.IndexFunc(p.Messages(), func(m standin.Message) bool { return m.TS == at })
+		_, err = p.Write(ctx, "maya", standin.Post{Channel: p.Messages()[i].Channel, Text: "help", Subtype: subtype})
+		require.Equal(t, "help", p.done(err), "a direct %q", subtype)
+	}
+	_, err := p.DirectMessage(ctx, "maya", "@ocpctl help")
+	require.Equal(t, "help", p.done(err), "a mention in the bot's own direct message")
+	p.behind.Wait()
+	require.Empty(t, p.notes, "once")
+	_, err = p.Write(ctx, "maya", standin.Post{Channel: "clusters", Text: "@ocpctl help", Subtype: "bot_message"})
+	require.NoError(t, err)
+	p.behind.Wait()
+	require.Empty(t, p.notes, "what an app wrote is none of it")
+}
+
+func TestAChannelWithAnotherIDKeepsWhatItHears(t *testing.T) {
+	p := spoken(t)
+	ctx := t.Context()
+	_, err := p.Mention(ctx, "maya", "clusters", "create aws-minimal-test --name shop-smoke")
+	require.Contains(t, p.done(err), "create")
+	sub := notices.Subscription{Workspace: standin.Workspace, Channel: standin.Clusters, Events: []string{"ready"}, CreatedBy: "slack:maya"}
+	require.NoError(t, p.Store.Notices.Subscribe(ctx, sub, store.Origin{Actor: "slack:maya", Source: "slack"}))
+	sub.Team = "platform"
+	require.NoError(t, p.Store.Notices.Subscribe(ctx, sub, store.Origin{Actor: "slack:maya", Source: "slack"}))
+	require.NoError(t, p.Store.Notices.ChannelProblem(ctx, standin.Workspace, standin.Clusters, "channel_not_found"))
+
+	is, err := p.ChangeID(ctx, "clusters")
+	require.Contains(t, p.done(err), is)
+	kept, err := p.Store.Notices.Subscriptions(ctx, standin.Workspace, is)
+	require.NoError(t, err)
+	require.Len(t, kept, 2)
+	row := p.Only()
+	shown, err := p.Store.Outbox.SlackMessage(ctx, row.ID)
+	require.NoError(t, err)
+	require.Equal(t, is, shown.Channel)
+	closed, err := p.Store.Notices.Closed(ctx, standin.Workspace, standin.Clusters)
+	require.NoError(t, err)
+	require.False(t, closed)
+	again, err := p.Store.Notices.ChannelMoved(ctx, standin.Workspace, standin.Clusters, is)
+	require.NoError(t, err)
+	require.Zero(t, again)
 }
 
 func TestHomeIsShownInSlacksProtocol(t *testing.T) {

@@ -33,8 +33,12 @@ import (
 // people answers for GitHub: everybody may write, and nothing of a pull request is asked.
 type githubAnswers struct{ app.GitHub }
 
-func (githubAnswers) Permission(context.Context, int64, string, string) (string, error) {
+func (githubAnswers) Permission(context.Context, int64, string, app.GitHubAccount) (string, error) {
 	return "write", nil
+}
+
+func (githubAnswers) AccountID(_ context.Context, _ int64, login string) (int64, error) {
+	return servicetest.AccountID(login), nil
 }
 
 func (githubAnswers) PullRequest(context.Context, int64, string, int) (pullrequests.PullRequest, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -19,6 +20,10 @@ type linkView struct {
 	Cluster   string // its name
 	Place     string // where the account is: GitHub or Slack
 	Account   string // its name there
+	Named     string // the name that confirms the link when somebody types it
+	Person    string // what the account's owner is called there; empty: as Account
+	Workspace string // in Slack
+	Wrong     string // what was typed wrong; empty: nothing
 	ExpiresAt time.Time
 	Address   string // URL to open elsewhere; empty: not possible
 }
@@ -28,20 +33,27 @@ type passwordView struct {
 }
 
 func (p *pages) link(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	p.showLink(w, r, who, http.StatusOK, "")
+}
+
+func (p *pages) showLink(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, wrong string) {
 	l, err := p.Credentials.LinkFor(r.Context(), who, r.PathValue("link"))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
 	}
-	v := linkView{Kind: l.Kind, ExpiresAt: l.ExpiresAt}
+	v := linkView{Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong}
 	v.Place, v.Account = account(l.Account)
+	if v.Place == "Slack" {
+		v.Workspace, _, _ = strings.Cut(v.Account, "/")
+	}
 	if l.Kind != people.LinkOfAccount {
 		v.Cluster, v.Address = l.Cluster, p.address(r)
 		if row, err := p.App.Cluster(r.Context(), who, l.Cluster); err == nil { // a viewer who may no longer see it is refused when the link is used
 			v.Cluster = row.Name
 		}
 	}
-	p.show(w, r, who, http.StatusOK, "link", v)
+	p.show(w, r, who, status, "link", v)
 }
 
 // address returns the page's own URL, as the browser knows it.
@@ -64,6 +76,14 @@ func account(id string) (place, name string) {
 
 // redeem uses a link. What it gives is shown or sent at once, and never again.
 func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	if err := p.Credentials.Means(r.Context(), who, r.PathValue("link"), strings.TrimSpace(r.PostFormValue("account"))); err != nil {
+		if app.KindOf(err) == app.Invalid {
+			p.showLink(w, r, who, http.StatusUnprocessableEntity, err.Error())
+			return
+		}
+		p.fail(w, r, who, err)
+		return
+	}
 	got, err := p.Credentials.Redeem(r.Context(), who, r.PathValue("link"), originOf(r))
 	if err != nil {
 		p.fail(w, r, who, err)
@@ -78,7 +98,7 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 		})
 	default:
 		place, name := account(got.Account)
-		p.say(w, r, who, "/me", said{Message: place + " account " + name + " is now linked to you. What it does counts as done by you."})
+		p.say(w, r, who, "/me", said{Message: place + " account " + name + " is now linked to you. Commands from this account now count as yours."})
 	}
 }
 

@@ -90,7 +90,12 @@ func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 	for _, want := range []string{"Is the GitHub account maya yours?", "signed in as <strong>Maya</strong>", "If somebody sent it to you, close this page."} {
 		require.Contains(t, page, want)
 	}
-	_, page, answer = b.post(at, nil)
+	for _, typed := range []url.Values{nil, {"account": {"will"}}} {
+		status, page, _ = b.post(at, typed)
+		require.Equal(t, http.StatusUnprocessableEntity, status, "one click links nothing")
+		require.Contains(t, page, "If somebody sent it to you, do not.")
+	}
+	_, page, answer = b.post(at, url.Values{"account": {"maya"}})
 	require.Equal(t, "/me", answer.Request.URL.Path)
 	require.Contains(t, says(page), "GitHub account maya is now linked to you.")
 	require.Contains(t, page, "<code>github:maya</code>")
@@ -104,7 +109,7 @@ func TestAnAccountOfSomebodyElsesIsNotTaken(t *testing.T) {
 	for i, who := range []string{"rob", "maya"} {
 		link, err := h.Credentials.AccountLink(t.Context(), "github:rob", "1002", store.Origin{Actor: "github:rob"})
 		require.NoError(t, err)
-		status, page, _ := h.as(who).post(strings.TrimPrefix(link.URL.Reveal(), h.base), nil)
+		status, page, _ := h.as(who).post(strings.TrimPrefix(link.URL.Reveal(), h.base), url.Values{"account": {"rob"}})
 		require.Equal(t, []int{http.StatusOK, http.StatusConflict}[i], status)
 		if i == 1 {
 			require.Contains(t, page, "linked to somebody else")

@@ -20,11 +20,13 @@ func TestAClustersPageShowsItsTests(t *testing.T) {
 			{Suite: "shop", Name: "Test<script>", Message: "declined", Details: "</pre><script>alert(1)</script>"}},
 			Slowest: []lifecycle.SlowTest{{Name: "TestCheckout", Seconds: 93.42}}},
 		{Name: "e2e", Total: 3, Passed: 3, Run: lifecycle.TestRun{ID: "run_1", Workflow: "e2e"}, Attempt: 1},
+		{Name: "karma", Total: 1, Passed: 1, Crashed: 1, Flaky: 1, Run: lifecycle.TestRun{ID: "run_0", Workflow: "ui"}, Attempt: 1,
+			Crashes: []lifecycle.TestFailure{{Name: "Chrome", Message: "it reports 92 tests"}}, FlakyTests: []lifecycle.TestFailure{{Name: "TestShip"}}},
 	})
 	html := page(t, "detail", v)
 	for _, want := range []string{
 		"1 of 240 failed, 12 skipped", `<a href="https://github.com/acme/shop/actions/runs/7002" rel="noreferrer">e2e</a>`, "attempt 2", "<code>Test&lt;script&gt;</code>", "declined",
-		"&lt;/pre&gt;&lt;script&gt;alert(1)", "<code>TestCheckout</code> 93.4 s", "Earlier runs", "3 passed", "12m0s",
+		"&lt;/pre&gt;&lt;script&gt;alert(1)", "<code>TestCheckout</code> 93.4 s", "Earlier runs", "3 passed", "12m0s", "1 suite crashed, 1 reported, 1 flaky", "<code>Chrome</code></strong>: it reports 92 tests", "failed and then passed: <code>TestShip</code>",
 	} {
 		require.Contains(t, html, want)
 	}

@@ -137,8 +137,9 @@ var functions = template.FuncMap{
 
 	"going": func(r store.Row) bool { return r.Desired == lifecycle.Absent },
 
-	"took":    func(d time.Duration) string { return d.Round(time.Second).String() },
-	"seconds": func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
+	"countTests": chatops.CountTests,
+	"took":       func(d time.Duration) string { return d.Round(time.Second).String() },
+	"seconds":    func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
 
 	"locked":  createform.Locked,
 	"queries": queries,

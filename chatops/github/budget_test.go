@@ -26,7 +26,7 @@ func spending(t *testing.T, remaining *int) (c *Client, at *clock, got *[]Budget
 	}
 	a := answering(t, "", routes{
 		"GET /repos/acme/shop/pulls/41":                           left(pull41, 200),
-		"GET /repos/acme/shop/collaborators/maya/permission":      left(map[string]string{"permission": "write"}, 200),
+		"GET /repos/acme/shop/collaborators/maya/permission":      left(map[string]any{"permission": "write", "user": map[string]any{"id": 2001}}, 200),
 		"POST /repos/acme/shop/issues/comments/5/reactions":       left(map[string]any{"id": 1, "content": "eyes"}, 201),
 		"GET /repos/acme/shop/issues/comments/5/reactions":        left([]any{}, 200),
 		"DELETE /repos/acme/shop/issues/41/labels/ocp%2Fstandard": left([]any{}, 200),
@@ -50,8 +50,8 @@ func TestTheReserveIsForWhatDecidesAndTheLastOfItForWhatEnds(t *testing.T) {
 			require.NoError(t, err)
 			calls := []func() error{
 				func() error { return c.React(t.Context(), 7, shop, 5, "eyes") },
-				func() error { _, err := c.Permission(t.Context(), 7, shop, "maya"); return err },
-				func() error { _, err := c.Permission(ToEnd(t.Context()), 7, shop, "maya"); return err },
+				func() error { _, err := c.Permission(t.Context(), 7, shop, "maya", 2001); return err },
+				func() error { _, err := c.Permission(ToEnd(t.Context()), 7, shop, "maya", 2001); return err },
 			}
 			for n, call := range calls {
 				if err := call(); may[n] {
@@ -74,7 +74,7 @@ func TestWritesAreSpreadOverTheTimeUntilTheResetAndReadsAreNot(t *testing.T) {
 		next := min(time.Duration(n+1)*1500*time.Millisecond, time.Minute)
 		require.Equal(t, next, waitOf(t, c.React(t.Context(), 7, shop, 5, "eyes")))
 	}
-	_, err = c.Permission(t.Context(), 7, shop, "maya")
+	_, err = c.Permission(t.Context(), 7, shop, "maya", 2001)
 	require.NoError(t, err)
 	at.at = at.at.Add(2 * time.Second)
 	require.NoError(t, c.React(t.Context(), 7, shop, 5, "eyes"))
@@ -101,7 +101,7 @@ func TestOfTheSecondaryLimitAReserveIsLeftToReads(t *testing.T) {
 		}
 	}
 	require.Equal(t, time.Minute, wait)
-	_, err := c.Permission(t.Context(), 7, shop, "maya")
+	_, err := c.Permission(t.Context(), 7, shop, "maya", 2001)
 	require.NoError(t, err)
 	at.at = at.at.Add(time.Minute)
 	require.NoError(t, c.React(t.Context(), 7, shop, 5, "eyes"))

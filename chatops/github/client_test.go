@@ -51,11 +51,17 @@ func TestPermissionsAreToldByTheirFinestName(t *testing.T) {
 	require.NoError(t, server.SetPermission("nora", "none"))
 	for login, want := range map[string]string{
 		"maya": "maintain", "will": "write", "rita": "read", "tina": "triage", "nora": "none",
-		"nobody-knows-me": "none", "dependabot[bot]": "none", "../../app": "none", "": "none",
+		"../../app": "none", "": "none",
 	} {
-		got, err := c.Permission(t.Context(), standin.Installation, standin.Repo, login)
+		account, err := c.AccountID(t.Context(), standin.Installation, login)
+		require.NoError(t, err, login)
+		got, err := c.Permission(t.Context(), standin.Installation, standin.Repo, login, account)
 		require.NoError(t, err, login)
 		require.Equal(t, want, got, login)
+	}
+	for _, login := range []string{"nobody-knows-me", "dependabot[bot]", "maya"} {
+		_, err := c.Permission(t.Context(), standin.Installation, standin.Repo, login, 99)
+		require.ErrorIs(t, err, ErrOtherAccount, login)
 	}
 }
 
@@ -67,10 +73,10 @@ func TestACustomRoleIsThePermissionItStandsOn(t *testing.T) {
 			_, _ = w.Write([]byte(`{"token":"t","expires_at":"2099-01-01T00:00:00Z"}`))
 			return
 		}
-		_, _ = w.Write([]byte(`{"permission":"write","role_name":"release captain"}`))
+		_, _ = w.Write([]byte(`{"permission":"write","role_name":"release captain","user":{"id":2001}}`))
 	}))
 	defer custom.Close()
-	got, err := client(t, custom.URL, server.KeyPEM()).Permission(t.Context(), 1, standin.Repo, "maya")
+	got, err := client(t, custom.URL, server.KeyPEM()).Permission(t.Context(), 1, standin.Repo, "maya", 2001)
 	require.NoError(t, err)
 	require.Equal(t, "write", got)
 }
@@ -84,7 +90,7 @@ func TestAPullRequestIsReadAsItStands(t *testing.T) {
 	require.NoError(t, err)
 	want, _ := server.PullRequest(45)
 	require.Equal(t, PullRequest{
-		Repo: shop, Number: 45, Open: false, Fork: true, Labels: []string{"ocp/aws-standard"}, Author: standin.ForkOwner,
+		Repo: shop, Number: 45, Open: false, Fork: true, Labels: []string{"ocp/aws-standard"}, Author: standin.ForkOwner, AuthorID: 2045,
 		Head: want.HeadSHA, HeadRef: want.HeadRef, Base: "main", RepoID: standin.RepoID, Association: "CONTRIBUTOR", UpdatedAt: want.UpdatedAt,
 	}, got)
 
@@ -100,7 +106,7 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotFound)
 	_, err = c.PullRequest(t.Context(), standin.Installation, "acme/other", 41)
 	require.ErrorIs(t, err, ErrNotFound)
-	_, err = c.Permission(t.Context(), standin.Installation, "acme/other", "maya")
+	_, err = c.Permission(t.Context(), standin.Installation, "acme/other", "maya", 2001)
 	require.ErrorIs(t, err, ErrNotFound, "a repository we may not see is no answer about a person")
 	_, err = c.PullRequest(t.Context(), 9999, standin.Repo, 41)
 	require.ErrorIs(t, err, ErrNotFound, "not installed there")

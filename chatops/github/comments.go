@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -63,12 +64,23 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 		}
 		posted, _, err := client.Issues.CreateComment(ctx, owner, repo, t.Number, text)
 		id = posted.GetID()
+		if answered(err, http.StatusForbidden) {
+			return lockedOr(ctx, client, owner, repo, t.Number, err)
+		}
 		return err
 	})
 	if err != nil {
 		return 0, explain(doing, err)
 	}
 	return id, nil
+}
+
+// lockedOr returns ErrLocked if GitHub says of a pull request that its conversation is locked, which explains the refusal; otherwise err.
+func lockedOr(ctx context.Context, client *gh.Client, owner, repo string, number int, err error) error {
+	if pr, _, asked := client.PullRequests.Get(ctx, owner, repo, number); asked != nil || !pr.GetLocked() {
+		return err
+	}
+	return fmt.Errorf("%w: %w: %w", ErrRefused, ErrLocked, err)
 }
 
 // findComment looks through the conversation for our newest comment that ends with the mark. Only the end counts: our answers may

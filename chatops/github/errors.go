@@ -22,6 +22,8 @@ var (
 	// ErrRefused says that GitHub understood the call and refused it (a locked conversation, a missing permission, a bad key, a
 	// suspended installation). It will refuse the same call until a person changes something.
 	ErrRefused = errors.New("refused by GitHub")
+	// ErrLocked is an ErrRefused for comments on one pull request: its conversation is locked until a person unlocks it.
+	ErrLocked = errors.New("the conversation is locked")
 	// ErrSuspended is an ErrRefused for the whole App: it may do nothing in an installation until an owner unsuspends it.
 	ErrSuspended = errors.New("the installation is suspended")
 )

@@ -33,6 +33,44 @@ func (c *Client) TeamMember(ctx context.Context, installation int64, org, slug, 
 	return member, explain(doing, err)
 }
 
+// AccountBot is GitHub's type of accounts of bots. Their logins need not tell it.
+const AccountBot = "Bot"
+
+// AccountID returns the number of the account that has a login now; 0: nobody has it.
+// https://docs.github.com/rest/users/users#get-a-user
+func (c *Client) AccountID(ctx context.Context, installation int64, login string) (id int64, err error) {
+	doing := fmt.Sprintf("ask whose login %q is", login)
+	if !loginName.MatchString(login) {
+		return 0, nil
+	}
+	ctx = toDecide(ctx)
+	err = c.call(ctx, installation, func(client *gh.Client) error {
+		got, answer, err := client.Users.Get(ctx, url.PathEscape(login))
+		if answer != nil && answer.StatusCode == http.StatusNotFound {
+			return nil
+		}
+		id = got.GetID()
+		return err
+	})
+	return id, explain(doing, err)
+}
+
+// Login returns the current login of an account; empty: there is no such account any more.
+// https://docs.github.com/rest/users/users#get-a-user-using-their-id
+func (c *Client) Login(ctx context.Context, installation, account int64) (login string, err error) {
+	doing := fmt.Sprintf("ask what account %d is called", account)
+	ctx = toDecide(ctx)
+	err = c.call(ctx, installation, func(client *gh.Client) error {
+		got, answer, err := client.Users.GetByID(ctx, account)
+		if answer != nil && answer.StatusCode == http.StatusNotFound {
+			return nil
+		}
+		login = got.GetLogin()
+		return err
+	})
+	return login, explain(doing, err)
+}
+
 // InstallationOf returns the App's installation that covers a repository. ErrNotFound: none.
 func (c *Client) InstallationOf(ctx context.Context, repo string) (int64, error) {
 	doing := "ask for the App's installation in " + repo

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	gh "github.com/google/go-github/v66/github"
 )
 
 // PullRef names a pull request.
@@ -41,25 +39,12 @@ func (c *Client) Pulls(ctx context.Context, installation int64, refs []PullRef) 
 	if len(refs) > maxPulls {
 		return nil, fmt.Errorf("%s: want at most %d", doing, maxPulls)
 	}
-	ctx = toDecide(ctx)
-	ask := pullsQuery(refs)
 	var got pullsAnswer
-	err := c.call(ctx, installation, func(client *gh.Client) error {
-		if len(ask.Variables) == 0 { // there is nothing to query
-			return nil
+	if ask := pullsQuery(refs); len(ask.Variables) > 0 { // otherwise there is nothing to query
+		var err error
+		if got, err = c.graph(ctx, installation, ask); err != nil {
+			return nil, explain(doing, err)
 		}
-		req, err := client.NewRequest("POST", c.graphURL(), ask)
-		if err != nil {
-			return err
-		}
-		answer, err := client.Do(ctx, req, &got)
-		if err != nil {
-			return err
-		}
-		return c.refusal(ctx, installation, got, answer.Header)
-	})
-	if err != nil {
-		return nil, explain(doing, err)
 	}
 	out := make([]PullLook, 0, len(refs))
 	for i, ref := range refs {
@@ -88,7 +73,7 @@ type graphRequest struct {
 
 const pullFragment = `fragment pull on PullRequest {
   number state merged isDraft isCrossRepository headRefOid headRefName baseRefName authorAssociation updatedAt
-  author { __typename login }
+  author { __typename login ... on User { databaseId } ... on Bot { databaseId } }
   labels(first: 100) { nodes { name } }
 }`
 
@@ -189,8 +174,9 @@ type pullSeen struct {
 	AuthorAssociation                    string
 	UpdatedAt                            time.Time
 	Author                               *struct {
-		Typename string `json:"__typename"`
-		Login    string
+		Typename   string `json:"__typename"`
+		Login      string
+		DatabaseID int64 `json:"databaseId"`
 	}
 	Labels *struct{ Nodes []struct{ Name string } }
 }
@@ -234,8 +220,8 @@ func (p pullSeen) as(in repoSeen) PullRequest {
 		RepoID: in.DatabaseID, Archived: in.IsArchived, UpdatedAt: p.UpdatedAt.UTC(),
 	}
 	if p.Author != nil { // nil: the account was deleted
-		out.Author = p.Author.Login
-		if p.Author.Typename == "Bot" {
+		out.Author, out.AuthorID = p.Author.Login, p.Author.DatabaseID
+		if p.Author.Typename == AccountBot { // GraphQL leaves out the end of the login that REST writes
 			out.Author += "[bot]"
 		}
 	}

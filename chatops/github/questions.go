@@ -22,6 +22,7 @@ type PullRequest struct {
 	Fork          bool // its head is in another repository, or in a deleted one
 	Labels        []string
 	Author        string
+	AuthorID      int64  // GitHub's number of the author's account; 0: not reported
 	Association   string // of the author, in GitHub's spelling: NONE, FIRST_TIMER, CONTRIBUTOR, MEMBER …; empty: not reported
 	Head, Base    string // SHA, branch
 	HeadRef       string // branch
@@ -36,7 +37,7 @@ func Of(pr *gh.PullRequest) PullRequest {
 	out := PullRequest{
 		Repo: base.GetFullName(), Number: pr.GetNumber(), Open: pr.GetState() == "open", Draft: pr.GetDraft(), Merged: pr.GetMerged() || pr.MergedAt != nil,
 		Fork:   head == nil || head.GetID() != base.GetID() || head.GetFork() && head.GetFullName() != base.GetFullName(),
-		Author: pr.GetUser().GetLogin(), Association: pr.GetAuthorAssociation(),
+		Author: pr.GetUser().GetLogin(), AuthorID: pr.GetUser().GetID(), Association: pr.GetAuthorAssociation(),
 		Head: pr.GetHead().GetSHA(), HeadRef: pr.GetHead().GetRef(), Base: pr.GetBase().GetRef(),
 		RepoID: base.GetID(), Archived: base.GetArchived(), UpdatedAt: pr.GetUpdatedAt().UTC(),
 	}
@@ -73,9 +74,13 @@ var (
 	roles     = []string{"admin", "maintain", "write", "triage", "read", "none"}
 )
 
-// Permission returns a person's permission in a repository: admin, maintain, write, triage, read or none. A custom role of the
-// organisation gives the permission that it is based on; a login unknown to GitHub gives none.
-func (c *Client) Permission(ctx context.Context, installation int64, repo, login string) (string, error) {
+// ErrOtherAccount says that a login belongs to another account than the one that was asked for.
+var ErrOtherAccount = errors.New("another account has the login by now")
+
+// Permission returns an account's permission in a repository: admin, maintain, write, triage, read or none. A custom role of the
+// organisation gives the permission that it is based on; GitHub is asked by login, so its answer
+// must be about the account with this number; else the error is ErrOtherAccount, also if no user has the login.
+func (c *Client) Permission(ctx context.Context, installation int64, repo, login string, account int64) (string, error) {
 	doing := fmt.Sprintf("ask for the permission of %q in %s", login, repo)
 	owner, name, err := split(repo)
 	if err != nil {
@@ -89,7 +94,13 @@ func (c *Client) Permission(ctx context.Context, installation int64, repo, login
 	err = c.call(ctx, installation, func(client *gh.Client) error {
 		level, answer, err := client.Repositories.GetPermissionLevel(ctx, owner, name, login)
 		if err != nil {
-			return unlessUnknownUser(answer, err)
+			if err = unlessUnknownUser(answer, err); err == nil {
+				err = ErrOtherAccount
+			}
+			return err
+		}
+		if level.GetUser().GetID() != account {
+			return ErrOtherAccount
 		}
 		permission = level.GetPermission()
 		if slices.Contains(roles, level.GetRoleName()) {

@@ -24,6 +24,7 @@ type Run struct {
 	URL        string
 	Actor      string // who started this attempt
 	ActorID    int64
+	Bot        bool // the actor's account is a bot's, by its type
 }
 
 // Run returns the current state of a workflow run. ErrNotFound: it was deleted, or the repository is not visible to the App. ErrRefused:
@@ -56,7 +57,7 @@ func runOf(got *gh.WorkflowRun) Run {
 	return Run{
 		RepoID: in.GetID(), Repo: in.GetFullName(), Name: got.GetName(), Attempt: got.GetRunAttempt(), Completed: got.GetStatus() == completed,
 		Conclusion: got.GetConclusion(), UpdatedAt: got.GetUpdatedAt().UTC(), Event: got.GetEvent(), Head: got.GetHeadSHA(),
-		Fork: head == nil || head.GetID() != in.GetID() || head.GetFullName() != in.GetFullName(), URL: got.GetHTMLURL(), Actor: by.GetLogin(), ActorID: by.GetID(),
+		Fork: head == nil || head.GetID() != in.GetID() || head.GetFullName() != in.GetFullName(), URL: got.GetHTMLURL(), Actor: by.GetLogin(), ActorID: by.GetID(), Bot: by.GetType() == AccountBot,
 	}
 }
 

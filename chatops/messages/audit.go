@@ -49,11 +49,6 @@ func BecauseBundleDownloaded(attempt int) string {
 	return fmt.Sprintf("the log bundle of attempt %d was downloaded", attempt)
 }
 
-// BecauseRenamed is the reason in the audit trail for the removed link of an account whose name passed to another one. Both are ids.
-func BecauseRenamed(then, now string) string {
-	return "account " + then + " had this name then, and account " + now + " has it now"
-}
-
 // auditChange is what audit lines store about a change; each kind sets some of it.
 type auditChange struct {
 	End           string

@@ -41,7 +41,11 @@ func KeptAwakeInSlack(c lifecycle.Card, until time.Time) string {
 	return KeptAwake(c)
 }
 
-// WakesForUse tells somebody who wants to use a cluster that a schedule put it to sleep, and that it is woken for them.
+// WakesForUse tells somebody who wants to use a cluster that no person put to sleep why it sleeps, and that it is woken for them.
 func WakesForUse(c lifecycle.Card) string {
-	return c.Name + " sleeps outside working hours, and is woken for this. Try again in some minutes."
+	why := "sleeps outside working hours"
+	if c.PowerBy == lifecycle.ByIdle {
+		why = "was put to sleep because nobody used it"
+	}
+	return c.Name + " " + why + ", and is woken for this. Try again in some minutes."
 }

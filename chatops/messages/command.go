@@ -10,10 +10,34 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// GivenUp tells a commenter that their commands are not tried any more.
-func GivenUp(actor string) string {
-	return fmt.Sprintf("@%s, this could not be completed: GitHub or a part of ocpctl did not answer for too long, so this will not be tried again. "+
-		"Commands that were done have an answer here. Repeat the others; `/ocp status` shows the present state.", actor)
+// GivenUp tells a commenter that their commands are not tried any more. why is GitHub's refusal; nil: nothing answered for a day.
+func GivenUp(actor string, why error) string {
+	return fmt.Sprintf("@%s, this could not be completed, and will not be tried again: %s. "+
+		"Commands that were done have an answer here. Repeat the others; `/ocp status` shows the present state.", actor, inVain(why))
+}
+
+// LabelsGivenUp tells whoever added labels that what they stand for is not tried any more, and that they are taken off.
+func LabelsGivenUp(actor string, labels []string, why error) string {
+	named := make([]string, len(labels))
+	for i, label := range labels {
+		named[i] = chatops.Code(label)
+	}
+	return fmt.Sprintf("@%s, nothing was done for %s: %s. What was added is taken off. Add it again to try once more.", actor, strings.Join(named, ", "), inVain(why))
+}
+
+// ButtonGivenUp tells whoever clicked a button of a check that it is not tried any more.
+func ButtonGivenUp(actor, button, cluster string, why error) string {
+	return fmt.Sprintf("@%s, the button %s of %s did nothing: %s. Click it again, or write the command as a comment; `/ocp status` shows the present state.",
+		actor, chatops.Code(button), chatops.Code(cluster), inVain(why))
+}
+
+// inVain says why something was given up: GitHub's refusal, or that nothing answered.
+func inVain(why error) string {
+	if why == nil {
+		return "for a day, GitHub or a part of ocpctl did not answer"
+	}
+	return "for a quarter of an hour, GitHub refused what is needed for it (" + chatops.Code(fmt.Sprintf("%.300s", why)) +
+		"). If it continues, an owner of the organization looks at the App's installation and its permissions"
 }
 
 // NotHere tells a commenter that pull requests do not have the command, and which they have.

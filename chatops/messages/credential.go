@@ -14,7 +14,7 @@ import (
 const InvalidLink = "This link is not valid. A link works once, for a limited time, and only for the person it was made for. Request a new one."
 
 // AccountTaken tells somebody that the account they want to link is another person's.
-const AccountTaken = "This account is linked to somebody else. That person or a platform admin must unlink it first."
+const AccountTaken = "This account is linked to somebody else, or the catalogue knows it as somebody else's. That person or a platform admin must unlink it first."
 
 // AnotherAccount warns somebody who confirmed a link with the wrong account.
 func AnotherAccount(account string) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -75,6 +76,11 @@ func EndText(kind string, ends lifecycle.Ends) string {
 		return "the profile's maximum: nothing extends it past this"
 	}
 	return ""
+}
+
+// PostponedByHold is added to an end that a hold keeps from ending the cluster.
+func PostponedByHold(until time.Time) string {
+	return "; the hold postpones it to " + chatops.Time(until)
 }
 
 // NextStep says what somebody can do with a cluster by an act, and with which command. ofPullRequest: it was requested on one.

@@ -39,3 +39,24 @@ func BacklogText(b Backlog) string {
 	}
 	return strings.Join(append(sentences, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
 }
+
+// ReusedLogin is the name of an account on GitHub whose login was another account's before.
+func ReusedLogin(login string, account int64) string {
+	return fmt.Sprintf("%s (GitHub account %d)", login, account)
+}
+
+// UnknownGitHubLogin is the problem with a login that no account is known to have.
+func UnknownGitHubLogin(login string) Problem {
+	return Problem{
+		fmt.Sprintf("no account on GitHub is known as %q, or several had that login", login),
+		[]string{"the login of somebody who did something in a repository with the App", "github:id/<number of the account>, which https://api.github.com/users/<login> shows"},
+	}
+}
+
+// RenamedGitHubLogin is the problem with a login that its account does not have any more, so that another account may have it now.
+func RenamedGitHubLogin(login, now string, account int64) Problem {
+	return Problem{
+		fmt.Sprintf("%q was the login of an account that is called %s now, and may be another account's", login, now),
+		[]string{"github:" + now + " for the account that had it", fmt.Sprintf("github:id/<number> for another one; that one's number is %d", account)},
+	}
+}

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -36,8 +35,11 @@ func HeldToMaximum(until time.Time) string {
 
 // WhyItEnds says why a cluster will end that is still wanted.
 func WhyItEnds(e lifecycle.Ends) string {
-	if rest, idle := strings.CutPrefix(e.Reason(), lifecycle.BecauseIdle); idle {
-		return "nobody uses it" + rest // it is not over yet
+	switch {
+	case e.IsIdle() && e.Idle.Before(e.DestroyAt()): // it is not over yet
+		return "nobody uses it, postponed by a hold"
+	case e.IsIdle():
+		return "nobody uses it"
 	}
 	return e.Reason()
 }

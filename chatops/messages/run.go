@@ -175,7 +175,7 @@ const EnvironmentFailed = "There is no cluster for this environment: for a day i
 
 // EnvironmentHidden tells jobs that wait for an environment that GitHub does not show what the request depends on.
 func EnvironmentHidden(err error) string {
-	return fmt.Sprintf("There is no cluster for this environment, because GitHub does not show the App what this run is and who started it: %.300s. An owner of the organization looks at the App's installation and its permission to read actions. Then run the job again.",
+	return fmt.Sprintf("There is no cluster for this environment, because for a quarter of an hour GitHub did not show the App what this run is, and what the account that started it may do: %.300s. An owner of the organization looks at the App's installation and its permission to read actions. Then run the job again.",
 		strings.TrimRight(err.Error(), "."))
 }
 
@@ -204,8 +204,3 @@ const SignalOfFork = "The run's commit is in a fork, and a deployment of it woul
 
 // BranchOf is what is accepted instead of a fork's commit.
 func BranchOf(repo string) string { return "a branch of " + repo }
-
-// PermissionHidden says that GitHub does not tell what somebody may do.
-func PermissionHidden(login, repo string) string {
-	return fmt.Sprintf("GitHub does not tell which permission %s has on %s, so nothing can be requested on their behalf. Have a person start the run.", login, repo)
-}

@@ -21,9 +21,13 @@ const (
 	NothingToNotify = "No channel gets messages about clusters that you may see. `/ocp notify #channel ready,failed` starts it."
 )
 
-// Subscribed says what a channel gets from now on. outside: people of another organization read the channel, too.
-func Subscribed(channel string, events []string, team, repo string, outside bool) string {
-	text := fmt.Sprintf("%s now gets messages about %s: %s. %s stops them.", channel, clustersOf(team, repo), codes(events), notifyOff(team, repo))
+// Subscribed says what a channel gets from now on, and what it got before. outside: people of another organization read the channel, too.
+func Subscribed(channel string, before, events []string, team, repo string, outside bool) string {
+	text := fmt.Sprintf("%s now gets messages about %s: %s.", channel, clustersOf(team, repo), codes(events))
+	if len(before) > 0 {
+		text += fmt.Sprintf(" It got %s before.", codes(before))
+	}
+	text += fmt.Sprintf(" %s stops them.", notifyOff(team, repo))
 	if outside {
 		text += " Note that another organization shares this channel: its people read these messages, too."
 	}

@@ -25,9 +25,14 @@ func TestsDoNotAddUp(total, sum int) Problem {
 	return Problem{fmt.Sprintf("There are %d tests, but passed, failed and skipped are %d together.", total, sum), []string{fmt.Sprint(sum)}}
 }
 
-// MoreFailuresThanFailed is the problem with a list of failures that is longer than their number.
-func MoreFailuresThanFailed(listed, failed int) Problem {
-	return Problem{fmt.Sprintf("%d failures are listed, and %d tests failed.", listed, failed), []string{"at most as many as failed"}}
+// MoreListed is the problem with a list of tests or suites that is longer than their number.
+func MoreListed(listed, of int) Problem {
+	return Problem{fmt.Sprintf("%d are listed, and their number is %d.", listed, of), []string{"at most as many as their number"}}
+}
+
+// MoreFlakyThanPassed is the problem with a number of flaky tests, each of which passed in the end.
+func MoreFlakyThanPassed(flaky, passed int) Problem {
+	return Problem{fmt.Sprintf("%d tests are flaky, and %d passed.", flaky, passed), []string{"at most as many as passed"}}
 }
 
 // NotATestCount is the problem with a number of tests.

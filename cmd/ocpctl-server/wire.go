@@ -90,20 +90,25 @@ func openStore(ctx context.Context, cfg config.Config, migrate bool, log *slog.L
 	return db, nil
 }
 
-func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (err error) {
-	if r.Has(config.HooksRole) {
-		if s.public, err = wireHooks(ctx, cfg, s.store, s.log); err != nil {
-			return err
-		}
-		if cfg.Slack.Mode == config.SlackSocket {
-			if s.slack, err = wireSocket(ctx, cfg, s.store, s.log); err != nil {
-				return err
-			}
-		}
-	}
-	if !r.Has(config.APIRole) && !r.Has(config.WorkerRole) {
-		s.wireProbes(cfg, metrics.New(metrics.Config{Store: s.store, Log: s.log, ProcessOnly: true}))
+// wirePublic builds what GitHub and Slack reach, if the process has that role.
+func (s *server) wirePublic(ctx context.Context, cfg config.Config, r config.Roles, m *metrics.Metrics) (err error) {
+	if !r.Has(config.HooksRole) {
 		return nil
+	}
+	if s.public, err = wireHooks(ctx, cfg, s.store, m, s.log); err != nil {
+		return err
+	}
+	if cfg.Slack.Mode == config.SlackSocket {
+		s.slack, err = wireSocket(ctx, cfg, s.store, s.log)
+	}
+	return err
+}
+
+func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (err error) {
+	if !r.Has(config.APIRole) && !r.Has(config.WorkerRole) {
+		m := metrics.New(metrics.Config{Store: s.store, Log: s.log, ProcessOnly: true})
+		s.wireProbes(cfg, m)
+		return s.wirePublic(ctx, cfg, r, m)
 	}
 	in, err := wireInner(ctx, cfg, s.store, s.log)
 	if err != nil {
@@ -123,6 +128,9 @@ func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (
 		return status.LoadedAt, status.Err
 	}})
 	s.wireProbes(cfg, in.metrics)
+	if err := s.wirePublic(ctx, cfg, r, in.metrics); err != nil {
+		return err
+	}
 	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
 	if r.Has(config.APIRole) {
 		if s.private, s.runners, err = in.wirePrivate(ctx, s.draining); err != nil {

@@ -67,6 +67,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	tells.Register(workers)
 	gh := in.cfg.GitHub
 	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
+	labels := hooks.NewLabelSweep(in.store, client, repositories(in.cfg), in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
 	inSlack := slackapp.New(core, links, admin.New(core, cfg), bot, cfg)
 	homes := hooks.NewHomes(in.store)
@@ -82,6 +83,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	river.AddWorker(workers, homes)
 	river.AddWorker(workers, hooks.NewHomeWorker(inSlack, in.log))
 	river.AddWorker(workers, sweep)
+	river.AddWorker(workers, labels)
 	river.AddWorker(workers, missed)
 	money := costs.New(cfg)
 	bill, err := in.wireBill(ctx, money)
@@ -95,7 +97,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 		return err
 	}
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
-		Instance: s.instance.Name(), Periodic: append(slices.Concat(engine.Periodic(), tells.Periodic()), sweep.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic(), budgets.Periodic(), bill.Periodic()),
+		Instance: s.instance.Name(), Periodic: append(slices.Concat(engine.Periodic(), tells.Periodic()), sweep.Periodic(), labels.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic(), budgets.Periodic(), bill.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: in.metrics.JobFailed,
 	})

@@ -69,6 +69,15 @@ func living(r *sweeps.Removal, _ *contract.SeenResource) {
 	r.Of.DestroyedAt, r.Of.Status, r.Of.Desired = nil, lifecycle.Ready, lifecycle.Present
 }
 
+func TestWhatIsAsOldAsItsClusterIsRemoved(t *testing.T) {
+	accepted := released.Add(-time.Hour)
+	for name, made := range map[string]time.Time{"made after it": accepted.Add(time.Minute), "made as it was accepted, by another clock": accepted.Add(-time.Second), "the cloud does not say when": {}} {
+		p := cfg.PlanOf(leak(func(r *sweeps.Removal, vpc *contract.SeenResource) { r.Of.AcceptedAt, vpc.MadeAt = accepted, made }))
+		require.Empty(t, p.Refused, name)
+		require.Len(t, p.Removed, 1, name)
+	}
+}
+
 func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
 	p := cfg.PlanOf(leak(func(r *sweeps.Removal, _ *contract.SeenResource) {
 		r.Seen = append(r.Seen,
@@ -128,6 +137,13 @@ func TestNothingForeignIsEverPlannedFor(t *testing.T) {
 		"another's resource with its mark": {func(r *sweeps.Removal, _ *contract.SeenResource) {
 			r.Beside = []sweeps.SeenRow{row(contract.SeenResource{ID: "volume/9", Tags: map[string]string{tagkey.Installation: "there"}})}
 		}, `volume/9 has a mark of this cluster, but belongs to the installation "there"; a teardown deletes nothing until`},
+		"somebody's, marked later": {func(r *sweeps.Removal, s *contract.SeenResource) {
+			r.Of.AcceptedAt, s.MadeAt = released.Add(-time.Hour), released.AddDate(-1, 0, 0)
+		}, "was made at 12:00 UTC on 3 March 2025, before the cluster shop was accepted, so somebody else put its mark there"},
+		"somebody's, marked later, beside it": {func(r *sweeps.Removal, _ *contract.SeenResource) {
+			r.Of.AcceptedAt = released.Add(-time.Hour)
+			r.Beside = []sweeps.SeenRow{row(contract.SeenResource{ID: "volume/9", MadeAt: released.AddDate(-1, 0, 0), Tags: own(tagkey.KubernetesCluster+"shop-abcde", "owned")})}
+		}, "volume/9 has a mark of this cluster, but was made at"},
 		"one resource of another tool": {tag(tagkey.ManagedBy, "terraform"), `is managed by "terraform"`},
 		"gone meanwhile":               {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.GoneAt = &now }, "nothing of it is there any more"},
 		"seen before the release only": {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.LastSeenAt = released }, "it was not seen since its cluster was destroyed"},

@@ -27,6 +27,10 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	limits, err := boundaries()
+	if err != nil {
+		return err
+	}
 	h.AWS, err = aws.Start(ctx, aws.Config{
 		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.state("aws.json"), Tombstone: h.tombstone(),
 		Callers: append([]aws.Caller{
@@ -34,7 +38,7 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
 			{AccessKey: SweepKey, SecretKey: h.Secrets.SweepKey, ARN: SweepUser, Policy: sweeps},
 		}, h.Callers...),
-		Roles: []aws.Role{{Name: bucketRole, Policy: parts}},
+		Roles: []aws.Role{{Name: bucketRole, Policy: parts}}, Boundaries: limits, Buckets: h.S3.URL(),
 	})
 	return err
 }

@@ -20,6 +20,8 @@ const (
 	SweepUser   = "arn:aws:iam::" + Account + ":user/ocpctl-sweep"
 
 	bucketRole = "ocpctl-runner-artifacts"
+
+	boundaryARN = "arn:aws:iam::" + Account + ":policy/ocpctl-cluster-boundary"
 )
 
 // PolicyValues are the placeholders' values of an installation in the stand-in AWS.
@@ -46,6 +48,12 @@ func (c Config) runnerPolicy() (string, error) {
 
 // sweepPolicy returns the policy of the key that looks through the account.
 func sweepPolicy() (string, error) { return policies.Union(PolicyValues(), policies.Sweep()...) }
+
+// boundaries are the permissions boundaries of the account: that of the clusters' roles.
+func boundaries() (map[string]string, error) {
+	policy, err := policies.Render("cluster-boundary", PolicyValues())
+	return map[string]string{boundaryARN: policy}, err
+}
 
 // bucketPolicy is the policy of the role for the runners' parts of the bucket.
 func bucketPolicy() (string, error) { return policies.Render("runner-artifacts", PolicyValues()) }

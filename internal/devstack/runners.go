@@ -55,7 +55,7 @@ func (h *Stack) runnerConfig() runnerConfig {
 		env = dispatch.Allowed(append(append(h.cloud(), h.standIns()...), h.Env...))
 	}
 	env = append(env, "AWS_SHARED_CREDENTIALS_FILE="+c.SecretsDir+"/runner-credentials",
-		"OCPCTL_PERMISSIONS_BOUNDARY=arn:aws:iam::"+Account+":policy/ocpctl-cluster-boundary")
+		"OCPCTL_PERMISSIONS_BOUNDARY="+boundaryARN)
 	values := map[string]int{}
 	for _, pair := range env { // the last one counts
 		name, value, _ := strings.Cut(pair, "=")

@@ -198,7 +198,9 @@ func (s *secretScan) sources(when string) {
 	for _, path := range paths {
 		req, err := http.NewRequestWithContext(s.l.ctx, http.MethodGet, s.l.PrivateURL()+path, nil)
 		require.NoError(s.l.t, err)
-		req.Header.Set("Authorization", "Bearer "+token)
+		if path != "/metrics" { // which knows no people
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
 		req.AddCookie(&http.Cookie{Name: "ocpctl_session", Value: token})
 		resp, err := http.DefaultClient.Do(req)
 		require.NoError(s.l.t, err)

@@ -59,7 +59,7 @@ func (l *life) hears(number int, text string) {
 func (l *life) twoVotes(*testing.T) {
 	const number = 44
 	a := l.requestApproval(number)
-	require.Equal(l.t, []any{2, "requester", "github:maya"}, []any{a.Needs, a.By, a.RequestedBy})
+	require.Equal(l.t, []any{2, "requester", "github:id/2001"}, []any{a.Needs, a.By, a.RequestedBy})
 	l.hears(number, "Pull request 44 takes the word of two.")
 
 	_, err := l.GitHub.Comment(number, "/ocp approve "+a.Head, "maya")
@@ -72,6 +72,8 @@ func (l *life) twoVotes(*testing.T) {
 	at := link.FindString(strings.Join(l.commentBodies(number), "\n"))
 	maya := l.signIn("maya")
 	status, _, page := maya.visit(at, url.Values{})
+	require.Equal(l.t, http.StatusUnprocessableEntity, status, "one click links nothing")
+	status, _, page = maya.visit(at, url.Values{"account": {"maya"}})
 	require.Equal(l.t, http.StatusOK, status, page)
 	_, _, page = maya.visit("/approvals/"+a.ApprovalID+"/approve", url.Values{})
 	require.Contains(l.t, page, "You requested this yourself", "GitHub's maya and the one who signed in are one person now")
@@ -84,7 +86,7 @@ func (l *life) twoVotes(*testing.T) {
 	l.as("requester").until(l.nameOf(number), "ready", isReady)
 	a = l.approval(a.ApprovalID)
 	require.Len(l.t, a.Votes, 2)
-	require.Equal(l.t, []string{"github:will", "pr_comment", "api"}, []string{a.Votes[0].Principal, a.Votes[0].Source, a.Votes[1].Source})
+	require.Equal(l.t, []string{"github:id/2002", "pr_comment", "api"}, []string{a.Votes[0].Principal, a.Votes[0].Source, a.Votes[1].Source})
 }
 
 // aPushMakesAVoteVoid: a word is for exactly the commit it was asked for.

@@ -56,7 +56,7 @@ func (l *life) twoVotesInSlack() {
 	at := regexp.MustCompile(`<[^>]+(/links/[^>]+)>`).FindStringSubmatch(l.types("will", slack.Random, "link"))
 	require.NotNil(l.t, at)
 	will := l.signIn("will")
-	status, _, page := will.visit(at[1], url.Values{})
+	status, _, page := will.visit(at[1], url.Values{"account": {slack.Workspace + "/U0DEMOWILL"}})
 	require.Equal(l.t, http.StatusOK, status, page)
 	require.Contains(l.t, l.types("will", slack.Clusters, "approve "+a.ApprovalID+" looks fine"), "It starts now")
 	_, _, page = will.visit("/approvals/"+a.ApprovalID+"/approve", url.Values{})

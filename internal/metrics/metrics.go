@@ -36,7 +36,11 @@ type Metrics struct {
 	requests  *prometheus.HistogramVec
 	jobErrors *prometheus.CounterVec
 	slack     *prometheus.CounterVec
+	hooks     webhooks
 }
+
+// webhooks count what is odd about GitHub's webhooks.
+type webhooks struct{ refused, undescribed *prometheus.CounterVec }
 
 // New returns the metrics of a process.
 func New(c Config) *Metrics {
@@ -58,8 +62,16 @@ func New(c Config) *Metrics {
 		slack: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ocpctl_slack_calls_total", Help: "Calls of Slack's Web API, by method and result: ok, limited, refused, failed.",
 		}, []string{"method", "result"}),
+		hooks: webhooks{
+			prometheus.NewCounterVec(prometheus.CounterOpts{
+				Name: "ocpctl_webhooks_refused_total", Help: "Signed webhooks of GitHub that were refused and kept, by reason: duplicate_field, wrong_event, unreadable.",
+			}, []string{"reason"}),
+			prometheus.NewCounterVec(prometheus.CounterOpts{
+				Name: "ocpctl_webhooks_undescribed_total", Help: "Webhooks of GitHub with fields that are not known of their event, by event. The fields are ignored.",
+			}, []string{"event"}),
+		},
 	}
-	m.registry.MustRegister(m.requests, m.jobErrors, m.slack, process{store: c.Store, catalogue: c.Catalogue, build: buildinfo.Read()},
+	m.registry.MustRegister(m.requests, m.jobErrors, m.slack, m.hooks.refused, m.hooks.undescribed, process{store: c.Store, catalogue: c.Catalogue, build: buildinfo.Read()},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if !c.ProcessOnly {
 		m.registry.MustRegister(newRows(c))
@@ -84,6 +96,12 @@ func (m *Metrics) Request(method, route string, code int, took time.Duration) {
 
 // JobFailed counts a failed run of a queue job.
 func (m *Metrics) JobFailed(kind string) { m.jobErrors.WithLabelValues(kind).Inc() }
+
+// Refused counts a signed webhook that did not match its event.
+func (m *Metrics) Refused(reason string) { m.hooks.refused.WithLabelValues(reason).Inc() }
+
+// Undescribed counts a webhook that had fields which are not known of its event.
+func (m *Metrics) Undescribed(event string) { m.hooks.undescribed.WithLabelValues(event).Inc() }
 
 // SlackCalled counts a call of a method of Slack's Web API.
 func (m *Metrics) SlackCalled(method, result string) { m.slack.WithLabelValues(method, result).Inc() }

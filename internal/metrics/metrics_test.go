@@ -42,6 +42,8 @@ func described(t *testing.T) map[string]string {
 	m.requests.Describe(descriptions)
 	m.jobErrors.Describe(descriptions)
 	m.slack.Describe(descriptions)
+	m.hooks.refused.Describe(descriptions)
+	m.hooks.undescribed.Describe(descriptions)
 	process{}.Describe(descriptions)
 	newRows(Config{}).Describe(descriptions)
 	close(descriptions)

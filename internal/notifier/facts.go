@@ -36,7 +36,7 @@ var (
 	}
 	findingRunbooks = map[lifecycle.FindingKind]string{
 		lifecycle.Orphan: "orphans", lifecycle.Overdue: "overdue", lifecycle.Stuck: "restart", lifecycle.Blocked: "destroy-blocked",
-		lifecycle.Remains: "remains", lifecycle.FailingDelivery: "lost-webhooks", lifecycle.FailedJob: "failed-jobs",
+		lifecycle.Remains: "remains", lifecycle.FailingDelivery: "lost-webhooks", lifecycle.LostDelivery: "lost-webhooks", lifecycle.FailedJob: "failed-jobs",
 		lifecycle.SlackChannel: "slack", lifecycle.SlackRefused: "slack", lifecycle.AccessNotRevoked: "access-not-revoked",
 		lifecycle.SweepFailing: "sweep-failing",
 	}
@@ -44,7 +44,8 @@ var (
 		lifecycle.Orphan: "Resources belong to no living cluster", lifecycle.Overdue: "A cluster is past its end",
 		lifecycle.Stuck: "A cluster makes no progress", lifecycle.Blocked: "A teardown is blocked",
 		lifecycle.Remains: "A destroyed cluster's objects could not be deleted", lifecycle.FailingDelivery: "A request cannot be processed",
-		lifecycle.FailedJob: "A queue job used up its tries", lifecycle.SlackChannel: "A channel in Slack takes no messages",
+		lifecycle.LostDelivery: "A request was given up or refused",
+		lifecycle.FailedJob:    "A queue job used up its tries", lifecycle.SlackChannel: "A channel in Slack takes no messages",
 		lifecycle.SlackRefused: "Slack refuses the bot", lifecycle.AccessNotRevoked: "Revoked access still works",
 		lifecycle.SweepFailing: "A cloud account cannot be looked through",
 	}

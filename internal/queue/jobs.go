@@ -123,6 +123,9 @@ type JudgeSweepArgs struct {
 // LookArgs asks to check on GitHub the pull requests that were not checked for a while.
 type LookArgs struct{}
 
+// LookForLabelsArgs asks to look on GitHub for labels that ask for a cluster and have none.
+type LookForLabelsArgs struct{}
+
 // LookAtRunsArgs asks to check the pipeline runs that were not checked for a while.
 type LookAtRunsArgs struct{}
 
@@ -216,6 +219,9 @@ func (JudgeSweepArgs) Kind() string { return "judge_sweep" }
 
 // Kind implements river.JobArgs.
 func (LookArgs) Kind() string { return "look" }
+
+// Kind implements river.JobArgs.
+func (LookForLabelsArgs) Kind() string { return "look_for_labels" }
 
 // Kind implements river.JobArgs.
 func (LookAtRunsArgs) Kind() string { return "look_at_runs" }
@@ -336,6 +342,9 @@ func (JudgeSweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (LookForLabelsArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LookAtRunsArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }

@@ -24,6 +24,12 @@ const (
 	Installation = "InstallationId"
 )
 
+// The keys that ocpctl sets on the roles of a cluster only, for the permissions boundary of AWS: the cluster's infraID and its domain.
+const (
+	InfraID = "ocpctl-infra-id"
+	Domain  = "ocpctl-domain"
+)
+
 // The keys by which the installer, its destroyer and ccoctl own resources. Those that end in a slash are followed by the infraID, or
 // by ccoctl's name, and have the value Owned.
 const (

@@ -27,6 +27,7 @@ type Target struct {
 	Account      string            // the expected account; empty: any
 	Publish      string            // contract.PublishExternal or contract.PublishInternal; empty: it is not known
 	Tags         map[string]string // the cluster's tags, as they were accepted
+	Accepted     time.Time         // when the cluster was accepted: what is older is not the cluster's; zero: it is not known
 
 	Identities []contract.Identity // every identity ever recorded, oldest first
 }

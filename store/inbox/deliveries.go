@@ -21,7 +21,19 @@ type DeliveryState string
 const (
 	DeliveryReceived DeliveryState = "received" // it waits, or is being processed
 	DeliveryDone     DeliveryState = "done"
-	DeliveryFailed   DeliveryState = "failed" // it can never be processed
+	DeliveryFailed   DeliveryState = "failed" // it is not processed any more
+)
+
+// Reason says why a failed delivery was not processed. Each is a finding.
+type Reason string
+
+// The reasons. What was only malformed, or was answered, has none.
+const (
+	ReasonGivenUp        Reason = "given_up"          // every try failed, for a day
+	ReasonRefused        Reason = "refused_by_github" // GitHub refused what it needs, for longer than a bad moment
+	ReasonDuplicateField Reason = "duplicate_field"   // the body has a field twice, of which one is read
+	ReasonWrongEvent     Reason = "wrong_event"       // the body does not fit the event that its header names
+	ReasonUnreadable     Reason = "unreadable"        // a field that is read has another type than GitHub describes
 )
 
 // DeliveryInfo is a delivery and what became of it, without its body.
@@ -29,6 +41,7 @@ type DeliveryInfo struct {
 	Row                      int64
 	Source, ID, Event, Topic string
 	State                    DeliveryState
+	Reason                   Reason // why it failed; empty: it did not, or was answered
 	Note                     string // what became of it
 	Size                     int    // of the body, in bytes
 	ReceivedAt               time.Time
@@ -43,7 +56,7 @@ type DeliveryFilter struct {
 	Limit                int    // default 50, at most 500
 }
 
-const deliveryColumns = `d.id AS row, d.source, d.delivery_id AS id, d.event, d.topic, d.state, d.note, octet_length(d.body) AS size, d.received_at, d.finished_at`
+const deliveryColumns = `d.id AS row, d.source, d.delivery_id AS id, d.event, d.topic, d.state, d.reason, d.note, octet_length(d.body) AS size, d.received_at, d.finished_at`
 
 // Deliveries returns a page of deliveries, newest first, and the cursor of the next; empty: this is the last. ErrConflict: the
 // cursor is invalid.
@@ -97,7 +110,7 @@ func (s *Store) Replay(ctx context.Context, row int64, d rows.Origin) (DeliveryI
 		// If River has not yet recorded the end of the previous run, the job inserted here is taken for that run. The delivery
 		// is then asked for again soon, at nudge_at.
 		again, err = pg.One[DeliveryInfo](ctx, c, `
-			UPDATE deliveries d SET state = 'received', finished_at = NULL, tries = 0, failing_since = NULL, try_at = NULL,
+			UPDATE deliveries d SET state = 'received', finished_at = NULL, tries = 0, failing_since = NULL, refused_since = NULL, try_at = NULL, reason = '',
 				nudge_at = @nudge, note = @note WHERE d.id = @row RETURNING `+deliveryColumns,
 			pgx.NamedArgs{"row": row, "nudge": c.Now.Add(rows.NudgeSoon), "note": "again, for " + d.DisplayName() + "; before: " + lastNote(was.Note)})
 		if err != nil {
@@ -146,5 +159,6 @@ type Delivery struct {
 	Traceparent  string     // of the trace that begins with it; empty: none is recorded. SaveDelivery takes it from the context
 	Tries        int        // how often it was tried without success
 	FailingSince *time.Time // when the first try failed; nil: none did
+	RefusedSince *time.Time // since when GitHub refuses what it needs; nil: the last try did not end so
 	Urgent       bool       // somebody waits for what opens within three seconds. Only SaveDelivery reads it
 }

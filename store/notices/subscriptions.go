@@ -14,20 +14,36 @@ import (
 
 const subscriptionColumns = `id, workspace, channel, team, repo, events, created_by, created_at`
 
-// Subscribe stores what a channel wants to hear of. It replaces the events of an earlier subscription of the same channel to the same
-// team and repository.
+// Subscribe adds to what a channel wants to hear of the same team and repository. The reply's outcome has the events before and after.
 func (s *Store) Subscribe(ctx context.Context, sub Subscription, d rows.Origin) error {
+	return s.subscribe(ctx, sub, true, d)
+}
+
+// Replace replaces what a channel wants to hear of the same team and repository.
+func (s *Store) Replace(ctx context.Context, sub Subscription, d rows.Origin) error {
+	return s.subscribe(ctx, sub, false, d)
+}
+
+func (s *Store) subscribe(ctx context.Context, sub Subscription, add bool, d rows.Origin) error {
 	err := s.write(ctx, func(c *change) error {
-		before, err := c.subscribe(ctx, sub)
+		before, err := c.eventsOf(ctx, sub)
 		if err != nil {
 			return err
 		}
-		if !slices.Equal(before, sub.Events) {
-			if err := c.RecordAction(d, "subscribed", "", rows.Action{Before: before, After: sub.Events, Note: sub.about()}); err != nil {
+		after := slices.Clone(sub.Events)
+		if add {
+			after = slices.Compact(slices.Sorted(slices.Values(slices.Concat(before, sub.Events))))
+		}
+		err = c.subscribe(ctx, sub, after)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(before, after) {
+			if err := c.RecordAction(d, "subscribed", "", rows.Action{Before: before, After: after, Note: sub.about()}); err != nil {
 				return err
 			}
 		}
-		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
+		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{EventsBefore: before, EventsAfter: after})
 	})
 	if err != nil {
 		return fmt.Errorf("subscribe channel %s: %w", sub.Channel, err)
@@ -35,23 +51,26 @@ func (s *Store) Subscribe(ctx context.Context, sub Subscription, d rows.Origin) 
 	return nil
 }
 
-// subscribe writes a subscription and returns the events that it had before.
-func (c *change) subscribe(ctx context.Context, sub Subscription) (before []string, err error) {
-	args := pgx.NamedArgs{
-		"id": pg.NewID("sbn"), "workspace": sub.Workspace, "channel": sub.Channel, "team": sub.Team, "repo": sub.Repo, "events": sub.Events,
-		"by": sub.CreatedBy, "now": c.Now,
-	}
+// eventsOf returns the events of a subscription, which it locks; none: there is no such subscription.
+func (c *change) eventsOf(ctx context.Context, sub Subscription) (events []string, err error) {
 	err = c.QueryRow(ctx, `
-		SELECT events FROM channel_subscriptions
-		WHERE (workspace, channel, team, repo) = (@workspace, @channel, @team, @repo) FOR UPDATE`, args).Scan(&before)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return nil, err
+		SELECT events FROM channel_subscriptions WHERE (workspace, channel, team, repo) = ($1, $2, $3, $4) FOR UPDATE`,
+		sub.Workspace, sub.Channel, sub.Team, sub.Repo).Scan(&events)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
 	}
-	_, err = c.Exec(ctx, `
+	return events, err
+}
+
+// subscribe writes a subscription.
+func (c *change) subscribe(ctx context.Context, sub Subscription, events []string) error {
+	_, err := c.Exec(ctx, `
 		INSERT INTO channel_subscriptions (id, workspace, channel, team, repo, events, created_by, created_at)
 		VALUES (@id, @workspace, @channel, @team, @repo, @events, @by, @now)
-		ON CONFLICT (workspace, channel, team, repo) DO UPDATE SET events = excluded.events, created_by = excluded.created_by`, args)
-	return before, err
+		ON CONFLICT (workspace, channel, team, repo) DO UPDATE SET events = excluded.events, created_by = excluded.created_by`,
+		pgx.NamedArgs{"id": pg.NewID("sbn"), "workspace": sub.Workspace, "channel": sub.Channel, "team": sub.Team, "repo": sub.Repo, "events": events,
+			"by": sub.CreatedBy, "now": c.Now})
+	return err
 }
 
 // about names what a subscription is about, for the audit trail.

@@ -64,6 +64,19 @@ func (s *Store) Shown(ctx context.Context, subID string, externalID, version int
 	return nil
 }
 
+// ShownLocked is what a comment shows that cannot be written, because the conversation is locked.
+const ShownLocked = "locked"
+
+// CommentLocked reports whether a cluster's comment could not be written when it was last due, because the conversation is locked.
+func (s *Store) CommentLocked(ctx context.Context, cluster string) (locked bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM subscribers WHERE cluster_id = $1 AND kind = 'github_comment' AND shown_body = $2)`, cluster, ShownLocked).Scan(&locked)
+	if err != nil {
+		return false, fmt.Errorf("look whether the comment of %s can be written: %w", cluster, err)
+	}
+	return locked, nil
+}
+
 // SaveReply asks for an answer to be posted. A cause is answered once: the first answer stands.
 func (s *Store) SaveReply(ctx context.Context, r rows.Reply) error {
 	err := s.write(ctx, func(c *change) error { return c.Reply(ctx, r) })

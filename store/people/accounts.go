@@ -21,8 +21,8 @@ type Owner struct {
 
 // Account is an account elsewhere that its owner linked while signed in.
 type Account struct {
-	Account  string // e.g. "github:maya"
-	Number   string // the account's id elsewhere, which a renaming does not change
+	Account  string // its principal id, e.g. "github:id/583231"
+	Number   string // the account's id elsewhere; the release before needs it
 	Owner           // as of the last sign-in
 	LinkedAt time.Time
 	SeenAt   time.Time // of the last sign-in
@@ -30,13 +30,20 @@ type Account struct {
 
 const accountColumns = `account, number, principal, name, proof, linked_at, seen_at`
 
-// linkAccount links an account to its owner. An account that took over another's name in a renaming replaces it.
+// linkAccount links an account to its owner.
 func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d rows.Origin) error {
+	var anothers bool
+	if err := c.QueryRow(ctx, `SELECT person_of($1) LIKE 'person:%' AND person_of($1) <> person_of($2)`, account, by.Principal).Scan(&anothers); err != nil {
+		return fmt.Errorf("look for whose the account is: %w", err)
+	}
+	if anothers {
+		return fmt.Errorf("%w: %s belongs to another person", pg.ErrConflict, account)
+	}
 	tag, err := c.Exec(ctx, `
 		INSERT INTO accounts AS a (account, number, principal, name, proof, linked_at, seen_at) VALUES (@account, @number, @principal, @name, @proof, @now, @now)
 		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,
 			linked_at = excluded.linked_at, seen_at = excluded.seen_at
-		WHERE a.principal = excluded.principal OR a.number <> excluded.number`,
+		WHERE a.principal = excluded.principal`,
 		pgx.NamedArgs{"account": account, "number": number, "principal": by.Principal, "name": by.Name, "proof": object(by.Proof), "now": c.Now})
 	if err != nil {
 		return fmt.Errorf("keep the account: %w", err)

@@ -33,8 +33,8 @@ type Link struct {
 	Principal string // the only one who may use it; empty for an account: whoever signs in
 	Cluster   string // empty for an account
 	Access    string // id of the access that a kubeconfig link hands out
-	Account   string // e.g. "github:maya"; only for an account
-	Number    string // the account's id elsewhere, which a renaming does not change
+	Account   string // the account's principal id, e.g. "github:id/583231"; only for an account
+	Number    string // the account's id elsewhere; the release before needs it
 	ExpiresAt time.Time
 }
 
@@ -111,7 +111,7 @@ var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", pg.Err
 
 // UseLink uses up a link for the signed-in principal; an account's link links the account to them. If the link is unknown, used,
 // expired or another's, the caller gets only ErrNotFound; the audit trail says which. ErrConflict: the account is linked to
-// another principal, who or an admin has to unlink it first; the link is then not used up.
+// another principal, who or an admin has to unlink it first, or it is another person's by the catalogue; the link is then not used up.
 //
 // Whoever follows an account's link must first confirm on one of our pages that the account is theirs.
 func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {

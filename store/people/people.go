@@ -101,18 +101,23 @@ func (s *Store) ShownNames(ctx context.Context, principals ...string) (map[strin
 	return names, nil
 }
 
-// NamesOf returns, by principal, the display names of those that belong to a person of the catalogue. Others are missing,
-// because the name they give themselves could be anybody's.
+// NamesOf returns, by principal, the display names of those that belong to a person of the catalogue, and of accounts on GitHub their login
+// there. Others are missing, because the name they give themselves could be anybody's.
 func (s *Store) NamesOf(ctx context.Context, principals ...string) (map[string]string, error) {
 	found, err := pg.All[struct{ Principal, Name string }](ctx, s.db.Pool(), `
-		SELECT t.id AS principal, min(p.name) AS name FROM unnest($1::text[]) AS t (id)
-			JOIN person_identities p ON p.person = person_of(t.id) GROUP BY t.id`, principals)
+		SELECT t.id AS principal, coalesce(
+			(SELECT min(p.name) FROM person_identities p WHERE p.person = person_of(t.id)),
+			(SELECT g.login || CASE WHEN l.account = g.id THEN ' (GitHub)' ELSE ' (GitHub account ' || g.id || ')' END
+				FROM github_accounts g LEFT JOIN github_logins l ON l.login = lower(g.login) WHERE g.principal = account_of(principal_key(t.id))), '') AS name
+		FROM unnest($1::text[]) AS t (id)`, principals)
 	if err != nil {
 		return nil, fmt.Errorf("look for the names of people: %w", err)
 	}
 	names := make(map[string]string, len(found))
 	for _, f := range found {
-		names[f.Principal] = f.Name
+		if f.Name != "" {
+			names[f.Principal] = f.Name
+		}
 	}
 	return names, nil
 }

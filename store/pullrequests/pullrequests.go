@@ -66,13 +66,13 @@ func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh b
 
 func (c *change) see(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
 	tag, err := c.Exec(ctx, `
-		INSERT INTO pull_requests AS p (repo, number, installation, open, draft, merged, fork, labels, author, association, head, head_ref,
+		INSERT INTO pull_requests AS p (repo, number, installation, open, draft, merged, fork, labels, author, author_id, association, head, head_ref,
 			base, repo_id, updated_at, seen_at, head_at)
-		VALUES (@repo, @number, @installation, @open, @draft, @merged AND NOT @open, @fork, @labels, @author, @association, @head, @head_ref,
+		VALUES (@repo, @number, @installation, @open, @draft, @merged AND NOT @open, @fork, @labels, @author, @author_id, @association, @head, @head_ref,
 			@base, @repo_id, @updated, @now, @updated)
 		ON CONFLICT (repo, number) DO UPDATE SET
 			installation = excluded.installation, open = excluded.open, fork = excluded.fork, labels = excluded.labels,
-			author = excluded.author, head = excluded.head, base = excluded.base,
+			author = excluded.author, author_id = coalesce(nullif(excluded.author_id, 0), p.author_id), head = excluded.head, base = excluded.base,
 			draft = CASE WHEN excluded.head_ref = '' THEN p.draft ELSE excluded.draft END,
 			merged = NOT excluded.open AND (excluded.merged OR p.merged),
 			association = coalesce(nullif(excluded.association, ''), p.association),
@@ -84,7 +84,7 @@ func (c *change) see(ctx context.Context, pr PullRequest, reopened bool) (fresh 
 			OR (excluded.updated_at = p.updated_at AND (p.open OR NOT excluded.open OR @reopened))`,
 		pgx.NamedArgs{
 			"repo": pr.Repo, "number": pr.Number, "installation": pr.Installation, "open": pr.Open, "draft": pr.Draft, "merged": pr.Merged,
-			"fork": pr.Fork, "labels": pr.Labels, "author": pr.Author, "association": pr.Association, "head": pr.Head, "head_ref": pr.HeadRef,
+			"fork": pr.Fork, "labels": pr.Labels, "author": pr.Author, "author_id": pr.AuthorID, "association": pr.Association, "head": pr.Head, "head_ref": pr.HeadRef,
 			"base": pr.Base, "repo_id": pr.RepoID, "updated": pr.UpdatedAt, "reopened": reopened, "now": c.Now,
 		})
 	if err != nil {
@@ -93,7 +93,8 @@ func (c *change) see(ctx context.Context, pr PullRequest, reopened bool) (fresh 
 	return tag.RowsAffected() == 1, nil
 }
 
-const pullColumns = `installation, repo, number, open, draft, merged, fork, labels, author, association, head, head_ref, base, repo_id, updated_at,
+const pullColumns = `installation, repo, number, open, draft, merged, fork, labels, author, author_id, association, head, head_ref, base, repo_id,
+	updated_at,
 	coalesce(head_at, updated_at) AS head_at`
 
 // PullRequest returns the newest state seen of a pull request. ErrNotFound: none was seen.
@@ -133,7 +134,7 @@ func (s *Store) PullRequestElsewhere(ctx context.Context, pr PullRequest) (PullR
 const pullOfCluster = `
 	coalesce(p.installation, c.installation) AS installation, c.repo, c.pr_number AS number, coalesce(p.open, true) AS open,
 	coalesce(p.draft, false) AS draft, coalesce(p.merged, false) AS merged, coalesce(p.fork, false) AS fork,
-	coalesce(p.labels, '{}') AS labels, coalesce(p.author, '') AS author, coalesce(p.association, '') AS association,
+	coalesce(p.labels, '{}') AS labels, coalesce(p.author, '') AS author, coalesce(p.author_id, 0) AS author_id, coalesce(p.association, '') AS association,
 	coalesce(p.head, c.pr_head) AS head, coalesce(p.head_ref, '') AS head_ref, coalesce(p.base, '') AS base,
 	coalesce(p.repo_id, c.repo_id) AS repo_id, coalesce(p.updated_at, c.created_at) AS updated_at,
 	coalesce(p.head_at, p.updated_at, c.created_at) AS head_at`
@@ -252,6 +253,7 @@ type PullRequest struct {
 	Fork         bool
 	Labels       []string
 	Author       string
+	AuthorID     int64     // GitHub's number of the author's account; 0: not known
 	Association  string    // of the author with the repository, in GitHub's spelling: NONE, FIRST_TIMER, FIRST_TIME_CONTRIBUTOR, CONTRIBUTOR, COLLABORATOR, MEMBER, OWNER; empty: unknown
 	Head, Base   string    // SHA, branch
 	HeadRef      string    // branch; empty: the source did not know it, nor Draft and Merged

@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
@@ -10,7 +11,10 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
-// WorkFindings returns the deliveries that have failed for five minutes, and the jobs that used up their tries. Such a job
+// lostFor is how long a lost delivery is a finding. It stays in the list of deliveries for longer.
+const lostFor = 3 * 24 * time.Hour
+
+// WorkFindings returns the deliveries that have failed for five minutes, those that were given up or refused, and the jobs that used up their tries. Such a job
 // counts until a later one of the same kind and subject completes, and for a day at most: WakeDue enqueues unfinished work
 // again. Inbox jobs do not count: their deliveries do.
 func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
@@ -25,6 +29,14 @@ func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 		FROM deliveries WHERE state = 'received' AND failing_since <= $1 ORDER BY failing_since LIMIT $2`, now.Add(-queue.FailingFor), queue.MostWorkFindings)
 	if err != nil {
 		return nil, fmt.Errorf("look for deliveries that fail: %w", err)
+	}
+	lost, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
+		SELECT 'delivery_lost' AS kind, '' AS cluster, 'delivery ' || id AS identity, finished_at AS since,
+			'the ' || event || CASE topic WHEN '' THEN '' ELSE ' of ' || topic END || ' was not processed: ' || reason AS why,
+			ARRAY[source || ' ' || delivery_id, note] AS evidence
+		FROM deliveries WHERE state = 'failed' AND reason <> '' AND finished_at > $1 ORDER BY finished_at DESC LIMIT $2`, now.Add(-lostFor), queue.MostWorkFindings)
+	if err != nil {
+		return nil, fmt.Errorf("look for deliveries that are lost: %w", err)
 	}
 	jobs, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
 		WITH ended AS (
@@ -42,5 +54,5 @@ func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for jobs that used up their tries: %w", err)
 	}
-	return append(deliveries, jobs...), nil
+	return slices.Concat(deliveries, lost, jobs), nil
 }

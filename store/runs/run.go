@@ -44,6 +44,18 @@ type Run struct {
 	CreatedAt          time.Time
 }
 
+// Repository is what identifies the repository of a cluster.
+type Repository struct {
+	RepoID        int64  // GitHub's number of that of its pull request; 0: it has none, or the number is not known
+	Issuer, Scope string // of the tokens of its run, and the number of the run's repository there; empty: it belongs to no run
+}
+
+// RepositoryOf returns what identifies the repository of a cluster. run is the id of its run; empty: it belongs to none.
+func (s *Store) RepositoryOf(ctx context.Context, cluster, run string) (Repository, error) {
+	return pg.One[Repository](ctx, s.db.Pool(), `
+		SELECT c.repo_id, coalesce(r.issuer, '') AS issuer, coalesce(r.scope, '') AS scope FROM clusters c LEFT JOIN runs r ON r.id = $2 WHERE c.id = $1`, cluster, run)
+}
+
 const runColumns = `r.id, r.platform, r.issuer, r.scope, r.key, r.installation, r.repo, r.name, r.url, r.event, r.ref, r.head, r.number, r.actor,
 	r.attempt, r.state, r.conclusion, r.finished_at, r.confirmed, r.updated_at, r.look_at, r.missed_at, r.unwatched, r.seen_at, r.created_at`
 

@@ -44,6 +44,9 @@ func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestR
 			}
 		}
 		said := fmt.Sprintf("%s: %d of %d failed", r.Name, r.Failed, r.Total)
+		if r.Crashed > 0 {
+			said += fmt.Sprintf(", suites that crashed: %d", r.Crashed)
+		}
 		if err := c.RecordAction(d, "tests_reported", cluster, rows.Action{Move: pg.Move{Why: said}, Note: id.ID}); err != nil {
 			return err
 		}
@@ -82,10 +85,18 @@ func (c *change) put(ctx context.Context, cluster, run string, r lifecycle.TestR
 	if err != nil {
 		return out, err
 	}
+	crashes, err := list(r.Crashes)
+	if err != nil {
+		return out, err
+	}
+	flaky, err := list(r.FlakyTests)
+	if err != nil {
+		return out, err
+	}
 	args := pgx.NamedArgs{
 		"id": pg.NewID("tst"), "cluster": cluster, "run": run, "attempt": r.Attempt, "job": r.Job, "name": r.Name, "total": r.Total, "passed": r.Passed,
 		"failed": r.Failed, "skipped": r.Skipped, "duration": r.Duration, "failures": failures, "slowest": slowest, "url": r.URL, "head": r.Run.Head,
-		"principal": principal, "now": c.Now, "most": MostReports,
+		"flaky": r.Flaky, "crashed": r.Crashed, "flaky_tests": flaky, "crashes": crashes, "principal": principal, "now": c.Now, "most": MostReports,
 	}
 	var others int
 	err = c.QueryRow(ctx, `
@@ -99,10 +110,12 @@ func (c *change) put(ctx context.Context, cluster, run string, r lifecycle.TestR
 	return pg.One[put](ctx, c, `
 		WITH stored AS (
 			INSERT INTO test_reports AS t (id, cluster_id, run_id, attempt, job, name, total, passed, failed, skipped, duration, failures, slowest, url, head,
-				principal, reported_at)
-			VALUES (@id, @cluster, @run, @attempt, @job, @name, @total, @passed, @failed, @skipped, @duration, @failures, @slowest, @url, @head, @principal, @now)
+				flaky, crashed, flaky_tests, crashes, principal, reported_at)
+			VALUES (@id, @cluster, @run, @attempt, @job, @name, @total, @passed, @failed, @skipped, @duration, @failures, @slowest, @url, @head,
+				@flaky, @crashed, @flaky_tests, @crashes, @principal, @now)
 			ON CONFLICT (cluster_id, run_id, attempt, job, name) DO UPDATE SET total = @total, passed = @passed, failed = @failed, skipped = @skipped,
-				duration = @duration, failures = @failures, slowest = @slowest, url = @url, head = @head, principal = @principal, reported_at = @now
+				duration = @duration, failures = @failures, slowest = @slowest, url = @url, head = @head,
+				flaky = @flaky, crashed = @crashed, flaky_tests = @flaky_tests, crashes = @crashes, principal = @principal, reported_at = @now
 			RETURNING t.id, t.run_id)
 		SELECT s.id, s.id = @id AS fresh, r.installation, r.repo FROM stored s JOIN runs r ON r.id = s.run_id`, args)
 }
@@ -119,8 +132,9 @@ func list(of any) (json.RawMessage, error) {
 type record struct {
 	Name                           string
 	Total, Passed, Failed, Skipped int
+	Flaky, Crashed                 int
 	Duration                       time.Duration
-	Failures                       []lifecycle.TestFailure
+	Failures, FlakyTests, Crashes  []lifecycle.TestFailure
 	Slowest                        []lifecycle.SlowTest
 	URL, Head                      string
 	Attempt                        int
@@ -130,12 +144,13 @@ type record struct {
 	Since                          time.Time
 }
 
-const columns = `t.name, t.total, t.passed, t.failed, t.skipped, t.duration, t.failures, t.slowest, t.url, coalesce(nullif(t.head, ''), r.head_sha) AS head,
+const columns = `t.name, t.total, t.passed, t.failed, t.skipped, t.flaky, t.crashed, t.duration, t.failures, t.flaky_tests, t.crashes, t.slowest, t.url, coalesce(nullif(t.head, ''), r.head_sha) AS head,
 	t.attempt, t.job, t.reported_at, r.id AS run_id, r.name AS workflow, r.event, r.url AS run_url, r.created_at AS since`
 
 func (r record) report() lifecycle.TestReport {
 	return lifecycle.TestReport{
 		Name: r.Name, Total: r.Total, Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Duration: r.Duration, Failures: r.Failures, Slowest: r.Slowest,
+		Flaky: r.Flaky, Crashed: r.Crashed, FlakyTests: r.FlakyTests, Crashes: r.Crashes,
 		URL: r.URL, Attempt: r.Attempt, Job: r.Job, At: r.ReportedAt.UTC(),
 		Run: lifecycle.TestRun{ID: r.RunID, Workflow: r.Workflow, Event: r.Event, URL: r.RunURL, Head: r.Head, Since: r.Since.UTC()},
 	}

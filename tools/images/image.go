@@ -81,7 +81,8 @@ func (r *recipe) configure(img v1.Image) (v1.Image, error) {
 	labels := map[string]string{
 		"org.opencontainers.image.title": path.Base(r.entry), "org.opencontainers.image.version": r.version,
 		"org.opencontainers.image.revision": r.revision, "org.opencontainers.image.source": source,
-		"org.opencontainers.image.created": r.created.UTC().Format(time.RFC3339),
+		"org.opencontainers.image.licenses": "Apache-2.0", // of the program; a base has its own
+		"org.opencontainers.image.created":  r.created.UTC().Format(time.RFC3339),
 	}
 	c.Labels = labels // a base's labels describe the base
 	if img, err = mutate.ConfigFile(img, file); err != nil {

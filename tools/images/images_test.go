@@ -67,6 +67,7 @@ func TestAnImageIsTheSameEveryTimeAndItsProgramRunsWithoutRoot(t *testing.T) {
 	require.Equal(t, "65532:65532", file.Config.User)
 	require.Equal(t, []string{"/usr/bin/hello"}, file.Config.Entrypoint)
 	require.Equal(t, "v1.2.3", file.Config.Labels["org.opencontainers.image.version"])
+	require.Equal(t, "Apache-2.0", file.Config.Labels["org.opencontainers.image.licenses"])
 }
 
 func TestTheProgramsStartFromTheirImages(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,53 +31,55 @@ var (
 	_ auth.FixedBucketOwner   = accounts{}
 )
 
-// find returns a key's secret, its ARN, and the policies that must each allow a request.
-func (a accounts) find(access, token string) (secret, arn string, policies []string, err error) {
+// find returns the session of a key: of a permanent one, too, which never ends.
+func (a accounts) find(access, token string) (session.Session, error) {
 	if token != "" {
 		s, err := session.Open(a.sessionKey, access, token, time.Now())
 		if err != nil {
-			return "", "", nil, auth.ErrInvalidSessionToken
+			return s, auth.ErrInvalidSessionToken
 		}
-		return s.SecretKey, s.ARN, s.Policies(), nil
+		return s, nil
 	}
 	i := slices.IndexFunc(a.list, func(one s3.Account) bool { return one.AccessKey == access })
 	if i < 0 {
-		return "", "", nil, auth.ErrNoSuchUser
+		return session.Session{}, auth.ErrNoSuchUser
 	}
-	return a.list[i].SecretKey, a.list[i].ARN, []string{a.list[i].Policy}, nil
+	return session.Session{SecretKey: a.list[i].SecretKey, ARN: a.list[i].ARN, RolePolicy: a.list[i].Policy}, nil
 }
 
 // DeriveSigningKey implements auth.SigningKeyProvider: the key of Signature Version 4.
 func (a accounts) DeriveSigningKey(access, token, date, region, service string) ([]byte, auth.Account, error) {
-	secret, arn, _, err := a.find(access, token)
+	who, err := a.find(access, token)
 	if err != nil {
 		return nil, auth.Account{}, err
 	}
-	key := []byte("AWS4" + secret)
+	key := []byte("AWS4" + who.SecretKey)
 	for _, part := range []string{date, region, service, "aws4_request"} {
 		sum := hmac.New(sha256.New, key)
 		sum.Write([]byte(part))
 		key = sum.Sum(nil)
 	}
-	return key, auth.Account{Access: access, Role: auth.RoleUserPlus, SessionToken: token, IsSession: token != "", Arn: arn}, nil
+	return key, auth.Account{Access: access, Role: auth.RoleUserPlus, SessionToken: token, IsSession: token != "", Arn: who.ARN}, nil
 }
 
 // EvaluatePolicy implements auth.PolicyEvaluator.
 func (a accounts) EvaluatePolicy(access, token string, actions []auth.Action, resources []string, condition map[string][]string) (auth.PolicyEvaluation, error) {
-	_, arn, policies, err := a.find(access, token)
+	who, err := a.find(access, token)
 	if err != nil {
 		return auth.PolicyEvaluation{}, err
 	}
-	parsed := make([]iampolicy.Document, 0, len(policies))
-	for _, raw := range policies {
+	keys := session.TagKeys(who.Tags)
+	maps.Copy(keys, condition)
+	var parsed []iampolicy.Document
+	for _, raw := range who.Policies() {
 		document, err := iampolicy.Parse(raw)
 		if err != nil {
 			return auth.PolicyEvaluation{}, err
 		}
 		parsed = append(parsed, document)
 	}
-	out := auth.PolicyEvaluation{PrincipalArn: arn}
-	fill(&out.Decisions, resources, actions, func(action, resource string) iampolicy.Decision { return decide(parsed, action, resource, condition) })
+	out := auth.PolicyEvaluation{PrincipalArn: who.ARN}
+	fill(&out.Decisions, resources, actions, func(action, resource string) iampolicy.Decision { return decide(parsed, action, resource, keys) })
 	return out, nil
 }
 
@@ -117,14 +120,14 @@ var errFixed = errors.New("the stand-in's accounts do not change")
 
 // GetUserAccount implements auth.IAMService.
 func (a accounts) GetUserAccount(access string) (auth.Account, error) {
-	_, arn, _, err := a.find(access, "")
-	return auth.Account{Access: access, Role: auth.RoleUserPlus, Arn: arn}, err
+	who, err := a.find(access, "")
+	return auth.Account{Access: access, Role: auth.RoleUserPlus, Arn: who.ARN}, err
 }
 
 // ResolveAccounts implements auth.IAMService.
 func (a accounts) ResolveAccounts(keys []string) (missing []string, err error) {
 	for _, key := range keys {
-		if _, _, _, err := a.find(key, ""); err != nil {
+		if _, err := a.find(key, ""); err != nil {
 			missing = append(missing, key)
 		}
 	}

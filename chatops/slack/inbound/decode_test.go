@@ -108,7 +108,7 @@ func TestEveryEventThatIsListedIsRead(t *testing.T) {
 			"type": "event_callback", "team_id": "T1", "event_id": "Ev1", "authorizations": []any{map[string]any{"team_id": "T1", "user_id": "U0BOT", "is_bot": true}},
 			"event": map[string]any{
 				"type": kind, "channel_type": channel, "user": json.RawMessage(user), "channel": "C1", "tab": "home", "text": "<@U0BOT> list",
-				"tokens": map[string]any{"bot": []string{"U0BOT"}},
+				"tokens": map[string]any{"bot": []string{"U0BOT"}}, "old_channel_id": "G012Y48650T", "new_channel_id": "C012Y48650T",
 			},
 		})
 		require.NoError(t, err)
@@ -134,10 +134,10 @@ func TestWhatAMessageQuotesIsNotSaid(t *testing.T) {
 		"&gt; <@U0BOT> destroy shop\n<@U0BOT> status shop":     "status shop",
 		"<@U0BOT> status shop\n&gt;&gt;&gt; destroy\nand more": "status shop",
 	} {
-		for _, kind := range []string{"app_mention", "message"} {
+		for kind, where := range map[string][2]string{"app_mention": {"channel", "C1"}, "message": {"im", "D1"}} {
 			raw, err := json.Marshal(map[string]any{
 				"type": "event_callback", "team_id": "T1", "event_id": "Ev1", "authorizations": []any{map[string]any{"team_id": "T1", "user_id": "U0BOT", "is_bot": true}},
-				"event": map[string]any{"type": kind, "channel_type": "im", "user": "U061F7AUR", "channel": "D1", "text": text},
+				"event": map[string]any{"type": kind, "channel_type": where[0], "user": "U061F7AUR", "channel": where[1], "text": text},
 			})
 			require.NoError(t, err)
 			got, err := inbound.Decode("application/json", raw)

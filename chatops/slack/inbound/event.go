@@ -33,6 +33,8 @@ type event struct {
 	Channel    object    `json:"channel"`
 	ChannelIs  string    `json:"channel_type"`
 	Tab        string    `json:"tab"`
+	OldChannel string    `json:"old_channel_id"`
+	NewChannel string    `json:"new_channel_id"`
 	Edited     *struct{} `json:"edited"`
 	Team       string    `json:"team"`        // the author's
 	UserTeam   string    `json:"user_team"`   // the same, in a shared channel
@@ -63,9 +65,18 @@ func (o *object) UnmarshalJSON(raw []byte) error {
 // Events returns the events that are read, as an app's manifest names them. Every other one is ignored.
 func Events() []string {
 	return append([]string{
-		"app_home_opened", "app_mention", "app_uninstalled", "member_joined_channel", "member_left_channel", "message.im", "tokens_revoked", "user_change",
+		"app_home_opened", "app_mention", "app_uninstalled", channelMoved, "member_joined_channel", "member_left_channel", "message.im", "tokens_revoked", "user_change",
 	}, ofChannel...)
 }
+
+// channelMoved tells that a channel has another id, for example since it is shared with another organization.
+// https://docs.slack.dev/reference/events/channel_id_changed
+const channelMoved = "channel_id_changed"
+
+// spoken are the subtypes of messages that a person wrote, beside those without one: with a file, in a thread and the channel at once, and
+// with /me. What an app wrote, an edit, and what happened to a channel have others.
+// https://docs.slack.dev/reference/events/message
+var spoken = []string{"", "file_share", "thread_broadcast", "me_message"}
 
 // ofChannel are the events after which the bot can, or cannot, write in a channel.
 var ofChannel = []string{
@@ -92,8 +103,14 @@ func decodeEvent(body []byte) (Request, error) {
 		return r, r.check("team_id", "event.user", "", "event_id")
 	case Lifecycle:
 		r.Subject, r.Channel, r.User = r.Channel, "", ""
-		if e.Type == "user_change" {
+		switch e.Type {
+		case "user_change":
 			r.Subject = e.User.ID
+		case channelMoved:
+			r.Subject, r.Value = e.OldChannel, e.NewChannel
+			if !objectID.MatchString(r.Value) {
+				return Request{}, fmt.Errorf("event.new_channel_id is %s; a Slack id such as C012AB3CD is expected", shown(r.Value))
+			}
 		}
 		return r, r.check("team_id", "", "", "event_id")
 	}
@@ -102,7 +119,7 @@ func decodeEvent(body []byte) (Request, error) {
 	}
 	r.Thread = micros(e.Thread)
 	r.Text = unquoted(clean(e.Text))
-	if r.Kind == Mention {
+	if r.Kind == Mention || c.beginsWithMention(r.Text) { // a direct message may mention others
 		if begin := "<@" + c.bot(); strings.Contains(e.Text, begin) && !strings.Contains(r.Text, begin) { // it quotes somebody who mentioned the bot
 			return Request{Kind: Ignored, ID: c.ID, Event: e.Type}, nil
 		}
@@ -117,14 +134,16 @@ func decodeEvent(body []byte) (Request, error) {
 // kind tells what an event is for ocpctl. event is set where the kind alone does not say it.
 func (c callback) kind() (kind Kind, event string) {
 	e := c.Event
-	byPerson := e.Bot == "" && e.Subtype == "" && e.Edited == nil && e.User.ID != c.bot() && e.User.ID != ""
+	byPerson := e.Bot == "" && slices.Contains(spoken, e.Subtype) && e.Edited == nil && e.User.ID != c.bot() && e.User.ID != ""
 	switch {
-	case e.Type == "app_mention" && byPerson:
+	case e.Type == "app_mention" && byPerson && !e.isDirect(): // a direct message has an event of its own
 		return Mention, ""
 	case e.Type == "message" && e.ChannelIs == "im" && byPerson:
 		return Direct, ""
 	case e.Type == "app_home_opened" && e.Tab == "home":
 		return HomeOpened, ""
+	case e.Type == channelMoved && e.OldChannel != "" && e.NewChannel != "" && e.OldChannel != e.NewChannel:
+		return Lifecycle, e.Type
 	case slices.Contains(ofChannel, e.Type) && e.Channel.ID != "", e.Type == "user_change" && e.User.ID != "", e.Type == "app_uninstalled":
 		return Lifecycle, e.Type
 	case (e.Type == "member_left_channel" || e.Type == "member_joined_channel") && e.User.ID == c.bot() && e.Channel.ID != "":
@@ -134,6 +153,9 @@ func (c callback) kind() (kind Kind, event string) {
 	}
 	return Ignored, ""
 }
+
+// isDirect reports whether a message is for the bot alone. Ids of direct messages begin with D.
+func (e event) isDirect() bool { return e.ChannelIs == "im" || strings.HasPrefix(e.Channel.ID, "D") }
 
 // workspace returns the workspace in which the app is installed; in a shared channel team_id may be another one.
 func (c callback) workspace() string {
@@ -175,6 +197,11 @@ func elsewhere(team, workspace, org string) string {
 		return ""
 	}
 	return team
+}
+
+// beginsWithMention reports whether a text begins with a mention of the bot, as people write in a direct message, too.
+func (c callback) beginsWithMention(text string) bool {
+	return strings.HasPrefix(strings.TrimSpace(text), "<@"+c.bot()) && c.bot() != ""
 }
 
 // unquoted returns a message without what it quotes: its author did not say that. One quote mark quotes a line, three quote the rest.

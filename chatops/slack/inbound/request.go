@@ -42,7 +42,7 @@ type Request struct {
 	Thread  int64  `json:"thread,omitempty"`  // of a mention, direct message or press: the message in whose thread it was, microseconds; 0: in none
 
 	Action   string `json:"action,omitempty"`  // of a press or change: its action_id; of a shortcut: its callback_id
-	Value    string `json:"value,omitempty"`   // of a press or change: the button's value, or what was chosen
+	Value    string `json:"value,omitempty"`   // of a press or change: the button's value, or what was chosen; of channel_id_changed: the new id
 	Message  int64  `json:"message,omitempty"` // of a press or message shortcut: the message, microseconds; 0: none
 	Event    string `json:"event,omitempty"`   // of Lifecycle: Slack's name of it, e.g. channel_archive
 	Subject  string `json:"subject,omitempty"` // of Lifecycle: the channel or person that it happened to

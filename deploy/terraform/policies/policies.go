@@ -1,7 +1,8 @@
 // Package policies holds the IAM policies of an installation on AWS, as Terraform applies them. The stand-in AWS enforces the same
 // documents in tests, so that a permission that is missing here fails a life there.
 //
-// A document is JSON with placeholders such as ${account}. A list of values is written as one placeholder in quotes, ["${regions}"].
+// A document is JSON with placeholders such as ${account}. A list of values is written as one placeholder in quotes, ["${regions}"]. A
+// variable of IAM itself is written with a second dollar sign, $${aws:PrincipalTag/ClusterId}, as Terraform needs it.
 package policies
 
 import (
@@ -37,7 +38,7 @@ func Render(name string, values Values) (string, error) {
 	if len(missing) > 0 {
 		return "", fmt.Errorf("policy %s: no value for %s", name, strings.Join(missing, ", "))
 	}
-	return out, nil
+	return strings.ReplaceAll(out, "$${", "${"), nil
 }
 
 // Union returns one document with the statements of several, which means what a role with all of them may do.

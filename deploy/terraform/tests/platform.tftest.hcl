@@ -54,11 +54,15 @@ run "policies_are_rendered" {
     error_message = "A policy is longer than AWS allows for a managed policy."
   }
   assert {
+    condition     = strcontains(aws_iam_policy.cluster_boundary.policy, "\"$${aws:PrincipalTag/ClusterId}\"") && length(aws_iam_policy.cluster_boundary.policy) <= 6144
+    error_message = "The boundary of the clusters' roles does not compare the cluster's tag, or is too long."
+  }
+  assert {
     condition     = length(local.guardrail) <= 5120
     error_message = "The guardrail is longer than AWS allows for a service control policy."
   }
   assert {
-    condition     = join(",", keys(aws_iam_role.server)) == "api,hooks,migrate,worker" && length(aws_iam_role_policy_attachment.runner) == 13
+    condition     = join(",", keys(aws_iam_role.server)) == "api,hooks,migrate,worker" && length(aws_iam_role_policy_attachment.runner) == 14
     error_message = "A role is missing, or has other policies."
   }
   assert {

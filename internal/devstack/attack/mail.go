@@ -10,7 +10,7 @@ import (
 // mailAttacks are those of somebody whose text a maintainer answers by mail.
 func mailAttacks() []attack {
 	return []attack{
-		{name: "mail/approve", who: "author of a fork", tried: "have a maintainer answer /ocp approve by mail, with programs that quote without marks", play: approvedByMail},
+		{name: "mail/approve", who: "author of a fork", tried: "have a maintainer answer /ocp approve by mail, with programs that quote without marks", short: true, play: approvedByMail},
 	}
 }
 

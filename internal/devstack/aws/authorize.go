@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/aws/iampolicy"
+	"github.com/ocpctl/ocpctl/internal/devstack/aws/session"
 )
 
 // right is one permission that a call needs: an action on a resource, with the keys that a policy's conditions can ask for.
@@ -19,7 +20,7 @@ type right struct {
 // permitted refuses a call that the caller's policies do not allow. The administrator has none and may do everything. A call may need
 // several rights, for each resource that it names, and each policy must allow all of them.
 func (c *call) permitted() *Fault {
-	if c.iamAction() == "sts:GetCallerIdentity" { // AWS requires no permission
+	if action := c.iamAction(); action == "sts:GetCallerIdentity" || action == "sts:"+webIdentity { // AWS requires no permission
 		return nil
 	}
 	c.server.record(c.who.arn, c.iamAction())
@@ -91,11 +92,16 @@ func (c *call) rights() []right {
 			for k, v := range r.found.Tags {
 				keys["aws:ResourceTag/"+k] = []string{v}
 			}
-			if boundary := r.found.Attrs["boundary"]; boundary != "" {
+			if boundary := r.found.Attrs["boundary"]; boundary != "" && c.params.get("PermissionsBoundary") == "" {
 				keys["iam:PermissionsBoundary"] = []string{boundary}
 			}
 		}
 		out = append(out, right{c.iamAction(), r.arn, keys})
+		if c.service == "ec2" && r.found == nil && len(r.tags) > 0 && !strings.HasSuffix(c.action, "Tags") { // what is created with tags is also tagged
+			keys = maps.Clone(keys)
+			keys["ec2:CreateAction"] = []string{c.action}
+			out = append(out, right{"ec2:CreateTags", r.arn, keys})
+		}
 	}
 	return append(out, c.passedRoles()...)
 }
@@ -109,7 +115,8 @@ type target struct {
 
 // requestKeys returns the condition keys that do not depend on what exists.
 func (c *call) requestKeys(r target) map[string][]string {
-	keys := map[string][]string{"aws:RequestedRegion": {c.region}, "aws:PrincipalArn": {c.who.arn}}
+	keys := session.TagKeys(c.who.tags)
+	keys["aws:RequestedRegion"], keys["aws:PrincipalArn"] = []string{c.region}, []string{c.who.principal()}
 	if global(c.service) {
 		keys["aws:RequestedRegion"] = []string{"us-east-1"}
 	}
@@ -176,7 +183,7 @@ func (c *call) ec2Resources() (out []target) {
 	if reads(c.action) {
 		return nil
 	}
-	if kind := creates[c.action]; kind != "" {
+	for _, kind := range creates[c.action] {
 		out = append(out, target{arn: c.ec2ARN(kind, "*"), tags: c.params.tagsFor(kind)})
 	}
 	given := map[string]bool{}
@@ -195,7 +202,10 @@ func (c *call) ec2Resources() (out []target) {
 }
 
 // creates are the calls for which policies distinguish what is created from what is used for it.
-var creates = map[string]string{"RunInstances": "instance", "CreateVpc": "vpc", "CreateNatGateway": "natgateway", "AllocateAddress": "elastic-ip", "CreateSubnet": "subnet"}
+var creates = map[string][]string{
+	"RunInstances": {"instance", "volume"}, "CreateVpc": {"vpc"}, "CreateNatGateway": {"natgateway"}, "AllocateAddress": {"elastic-ip"}, "CreateSubnet": {"subnet"},
+	"CreateVolume": {"volume"}, "CreateSnapshot": {"snapshot"}, "CreateSecurityGroup": {"security-group"},
+}
 
 func (c *call) ec2ARN(kind, id string) string {
 	return "arn:aws:ec2:" + c.region + ":" + c.Account + ":" + kind + "/" + id
@@ -206,6 +216,11 @@ func (c *call) balancerResources() (out []target) {
 	for _, param := range []string{"LoadBalancerArn", "TargetGroupArn", "ListenerArn"} {
 		if arn := c.params.get(param); arn != "" {
 			named = append(named, arn)
+		}
+	}
+	for _, name := range append(c.params.list("LoadBalancerNames"), c.params.get("LoadBalancerName")) { // of a classic one
+		if r := c.classic(name); r != nil && !reads(c.action) {
+			out = append(out, target{arn: r.ID, found: r, tags: c.params.tags("Tags")})
 		}
 	}
 	for _, arn := range append(named, c.params.list("ResourceArns")...) {
@@ -252,7 +267,9 @@ func (c *call) passedRoles() (out []right) {
 		}
 	}
 	for _, name := range roles {
-		out = append(out, right{"iam:PassRole", c.iamARN("role", name), map[string][]string{"iam:PassedToService": {"ec2.amazonaws.com"}}})
+		keys := session.TagKeys(c.who.tags)
+		keys["iam:PassedToService"] = []string{"ec2.amazonaws.com"}
+		out = append(out, right{"iam:PassRole", c.iamARN("role", name), keys})
 	}
 	return out
 }

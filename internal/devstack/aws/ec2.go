@@ -57,6 +57,7 @@ var ec2Calls = joined(rareCalls(), map[string]handler{
 
 	"RunInstances": runInstances, "TerminateInstances": terminateInstances, "StopInstances": stopInstances, "StartInstances": startInstances, "DescribeInstances": describe("instance"),
 	"CreateVolume": createVolume, "DeleteVolume": remove("volume"), "DescribeVolumes": describe("volume"),
+	"AttachVolume": attachVolume, "DetachVolume": detachVolume,
 	"DescribeNetworkInterfaces": describe("network-interface"), "DeleteNetworkInterface": remove("network-interface"),
 	"CopyImage": copyImage, "DeregisterImage": deregisterImage, "DescribeImages": describe("image"),
 	"CreateSnapshot": createSnapshot, "DeleteSnapshot": remove("snapshot"), "DescribeSnapshots": describe("snapshot"),

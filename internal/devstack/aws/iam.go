@@ -13,7 +13,7 @@ var iamCalls = map[string]handler{
 	"TagRole": tagIAM(role), "UntagRole": untagIAM(role), "ListRoleTags": tagsIAM(role),
 	"PutRolePolicy": putPolicy(role), "GetRolePolicy": getPolicy(role), "DeleteRolePolicy": deletePolicy(role), "ListRolePolicies": listPolicies(role),
 	"AttachRolePolicy": attach(role), "DetachRolePolicy": detach(role), "ListAttachedRolePolicies": listAttached(role),
-	"UpdateAssumeRolePolicy": updateTrust,
+	"UpdateAssumeRolePolicy": updateTrust, "PutRolePermissionsBoundary": putBoundary, "DeleteRolePermissionsBoundary": putBoundary,
 
 	"CreateInstanceProfile": createIAM(profile), "GetInstanceProfile": getIAM(profile), "DeleteInstanceProfile": deleteIAM(profile), "ListInstanceProfiles": listIAM(profile),
 	"AddRoleToInstanceProfile": addRole, "RemoveRoleFromInstanceProfile": dropRole, "ListInstanceProfilesForRole": profilesOf,
@@ -190,6 +190,15 @@ func updateTrust(c *call) ([]node, error) {
 	r, err := c.entity(role)
 	if err == nil {
 		r.Attrs["trust"] = c.params.get("PolicyDocument")
+	}
+	return nil, err
+}
+
+// putBoundary sets a role's boundary, and removes it if the call has none.
+func putBoundary(c *call) ([]node, error) {
+	r, err := c.entity(role)
+	if err == nil {
+		r.Attrs["boundary"] = c.params.get("PermissionsBoundary")
 	}
 	return nil, err
 }

@@ -18,22 +18,24 @@ import (
 
 // Config configures the stand-in. Every field except the keys has a default for its zero value.
 type Config struct {
-	Addr      string         // 127.0.0.1:0
-	AccessKey string         // the administrator's key
-	SecretKey string         //
-	Account   string         // 123456789012
-	Callers   []Caller       // more keys from the start
-	Roles     []Role         // that can be assumed
-	Members   []string       // accounts of Organization besides Account
-	Regions   []string       // us-east-1, us-east-2, us-west-2
-	OptedOut  []string       // regions that exist and that the account has not opted into
-	Zone      string         // the public zone that exists from the start: labs.example.com
-	StatePath string         // JSON file, read at the start and written before a change is answered; empty: only in memory
-	Settle    time.Duration  // from pending to running, from shutting-down to terminated: 200ms
-	Tombstone time.Duration  // how long deleted resources are still listed: 1h
-	Limits    map[string]int // by quota code; others are generous, so that many clusters fit: see RealLimits
-	Now       func() time.Time
-	Log       *slog.Logger
+	Addr       string            // 127.0.0.1:0
+	AccessKey  string            // the administrator's key
+	SecretKey  string            //
+	Account    string            // 123456789012
+	Callers    []Caller          // more keys from the start
+	Roles      []Role            // that can be assumed
+	Boundaries map[string]string // permissions boundaries that exist, by ARN
+	Buckets    string            // URL of the S3 server with the buckets of issuers; empty: no token is accepted
+	Members    []string          // accounts of Organization besides Account
+	Regions    []string          // us-east-1, us-east-2, us-west-2
+	OptedOut   []string          // regions that exist and that the account has not opted into
+	Zone       string            // the public zone that exists from the start: labs.example.com
+	StatePath  string            // JSON file, read at the start and written before a change is answered; empty: only in memory
+	Settle     time.Duration     // from pending to running, from shutting-down to terminated: 200ms
+	Tombstone  time.Duration     // how long deleted resources are still listed: 1h
+	Limits     map[string]int    // by quota code; others are generous, so that many clusters fit: see RealLimits
+	Now        func() time.Time
+	Log        *slog.Logger
 }
 
 // Server is the running stand-in. Its methods are safe for concurrent use; those that are not part of AWS are also served as JSON

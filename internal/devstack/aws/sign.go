@@ -114,6 +114,9 @@ func presignature(again *http.Request, credentials sdk.Credentials, hash string,
 // authenticate returns whose request this is. It compares the signature's date with the machine's clock, not with the stand-in's,
 // because the SDK signs with the machine's.
 func (s *Server) authenticate(r *http.Request, body []byte) (scope, caller, *Fault) {
+	if isWebIdentity(r, body) {
+		return scope{service: "sts"}, caller{}, nil
+	}
 	sc, f := readScope(r)
 	if f != nil {
 		return sc, caller{}, f
@@ -152,8 +155,9 @@ func mismatch(service string) *Fault {
 // caller is the owner of one access key.
 type caller struct {
 	secret, arn, userID string
-	account             string   // empty: the caller's current account
-	policies            []string // each must allow the request; none: everything is allowed
+	account             string            // empty: the caller's current account
+	policies            []string          // each must allow the request; none: everything is allowed
+	tags                map[string]string // of the principal
 }
 
 // Caller is a user or a role's session, of any account, with a key that was not created here.
@@ -173,7 +177,17 @@ func (s *Server) session(key, token string) (caller, bool) {
 		return caller{}, false
 	}
 	name := of.ARN[strings.LastIndex(of.ARN, "/")+1:]
-	return caller{secret: of.SecretKey, arn: of.ARN, userID: "AROASTANDIN:" + name, policies: of.Policies()}, true
+	return caller{secret: of.SecretKey, arn: of.ARN, userID: "AROASTANDIN:" + name, policies: of.Policies(), tags: of.Tags}, true
+}
+
+// principal is the ARN that policies know the caller by: of a session, that of its role.
+func (c caller) principal() string {
+	prefix, rest, isSession := strings.Cut(c.arn, ":assumed-role/")
+	if !isSession {
+		return c.arn
+	}
+	role, _, _ := strings.Cut(rest, "/")
+	return strings.Replace(prefix, ":sts:", ":iam:", 1) + ":role/" + role
 }
 
 func (c Caller) policies() []string {

@@ -15,6 +15,7 @@ var stsCalls = map[string]handler{
 		return []node{el("Arn", c.who.arn), el("UserId", c.who.userID), el("Account", cmp.Or(c.who.account, c.Account))}, nil
 	},
 	"AssumeRole": assumeRole,
+	webIdentity:  assumeWithToken,
 }
 
 // Role can be assumed by callers who may call sts:AssumeRole. It belongs to the configured account, whatever SetAccount says, and is
@@ -38,15 +39,9 @@ func assumeRole(c *call) ([]node, error) {
 	if i < 0 {
 		return nil, fault("AccessDenied", "User: %s is not authorized to perform: sts:AssumeRole on resource: %s", c.who.arn, arn)
 	}
-	if !plainSession.MatchString(name) {
-		return nil, fault("ValidationError", "Value '%s' at 'roleSessionName' failed to satisfy constraint", name)
-	}
-	lasts := defaultSession
-	if seconds := c.params.number("DurationSeconds"); seconds != 0 {
-		lasts = time.Duration(seconds) * time.Second
-	}
-	if lasts < shortestSession || lasts > longestSession {
-		return nil, fault("ValidationError", "The requested DurationSeconds is not between %.0f and %.0f", shortestSession.Seconds(), longestSession.Seconds())
+	lasts, err := c.sessionLength(name)
+	if err != nil {
+		return nil, err
 	}
 	policy := c.params.get("Policy")
 	if len(policy) > longestPolicyText {
@@ -65,9 +60,29 @@ func assumeRole(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []node{
-		group("Credentials", el("AccessKeyId", s.AccessKey), el("SecretAccessKey", s.SecretKey), el("SessionToken", token),
-			el("Expiration", s.Expires.Format(time.RFC3339))),
-		group("AssumedRoleUser", el("Arn", s.ARN), el("AssumedRoleId", "AROA"+strings.ToUpper(role.Name)+":"+name)),
-	}, nil
+	return []node{credentialsNode(s, token), assumedRole(s, "AROA"+strings.ToUpper(role.Name), name)}, nil
+}
+
+// sessionLength checks a session's name and returns how long it is asked to last.
+func (c *call) sessionLength(name string) (time.Duration, error) {
+	if !plainSession.MatchString(name) {
+		return 0, fault("ValidationError", "Value '%s' at 'roleSessionName' failed to satisfy constraint", name)
+	}
+	lasts := defaultSession
+	if seconds := c.params.number("DurationSeconds"); seconds != 0 {
+		lasts = time.Duration(seconds) * time.Second
+	}
+	if lasts < shortestSession || lasts > longestSession {
+		return 0, fault("ValidationError", "The requested DurationSeconds is not between %.0f and %.0f", shortestSession.Seconds(), longestSession.Seconds())
+	}
+	return lasts, nil
+}
+
+func credentialsNode(s session.Session, token string) node {
+	return group("Credentials", el("AccessKeyId", s.AccessKey), el("SecretAccessKey", s.SecretKey), el("SessionToken", token),
+		el("Expiration", s.Expires.Format(time.RFC3339)))
+}
+
+func assumedRole(s session.Session, id, name string) node {
+	return group("AssumedRoleUser", el("Arn", s.ARN), el("AssumedRoleId", id+":"+name))
 }

@@ -173,6 +173,7 @@ func (s *Server) label(w *world, r *repository, pr *PullRequest, label, as strin
 		r.Labels = append(r.Labels, plainLabel(label)) // GitHub creates a label that it does not know
 	}
 	pr.Labels = append(pr.Labels, label)
+	pr.Labelings = append(pr.Labelings, Labeling{label, as, s.now().UTC().Truncate(time.Second)})
 	pr.touch(s.now())
 	e := s.event(w, r, "labeled", as, pr)
 	e.Label = label

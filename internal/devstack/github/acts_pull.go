@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Open opens a pull request from a branch of the repository as a person and returns its number.
@@ -115,6 +116,37 @@ func (p Place) Merge(number int, as string) error {
 			return nil, fmt.Errorf("%w: Changes must be made through the merge queue", errBlocked)
 		}
 		return p.s.merge(w, r, pr, r.commit(pr.base(), r.merged(pr)), as)
+	})
+}
+
+// Lock locks or unlocks the conversation of a pull request: then only people with write access comment there, and no App.
+// https://docs.github.com/communities/moderating-comments-and-conversations/locking-conversations
+func (p Place) Lock(number int, locked bool) error {
+	return p.onPull(number, func(_ *world, _ *repository, pr *PullRequest) ([]Event, error) {
+		pr.Locked = locked
+		return nil, nil
+	})
+}
+
+// Review submits a review of a pull request: state is approved, changes_requested or commented. As on GitHub its id is of another kind than a
+// comment's, and may be the same number.
+func (p Place) Review(number int, state, body, as string) error {
+	return p.review(number, "pull_request_review", "submitted", state, body, as)
+}
+
+// ReviewLine comments a line of a pull request.
+func (p Place) ReviewLine(number int, body, as string) error {
+	return p.review(number, "pull_request_review_comment", "created", "", body, as)
+}
+
+func (p Place) review(number int, event, action, state, body, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		now := p.s.now().UTC().Truncate(time.Second)
+		pr.touch(now)
+		e := p.s.event(w, r, action, as, pr)
+		e.Name, e.ReviewState = event, state
+		e.Comment = Comment{ID: w.id(), Number: number, Author: as, Association: w.association(r, as, false), Body: body, CreatedAt: now, UpdatedAt: now}
+		return []Event{e}, nil
 	})
 }
 

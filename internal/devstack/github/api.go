@@ -23,7 +23,8 @@ func (s *Server) handler() http.Handler {
 	all := http.NewServeMux()
 	all.Handle("/", s.metered(mux, s.withAPIFaults(withHeaders(mux))))
 	all.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer.Handler()))
-	all.HandleFunc("GET "+idTokenPath+"{job}", s.getIDToken)
+	all.Handle("GET "+idTokenPath+"{job}", s.withAPIFaults(http.HandlerFunc(s.getIDToken)))
+	s.adminRoutes(all)
 	// Other sites' pages must not act through a browser that has the playground open.
 	return http.NewCrossOriginProtection().Handler(all)
 }

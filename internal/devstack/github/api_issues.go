@@ -108,6 +108,10 @@ func (s *Server) postComment(w http.ResponseWriter, r *http.Request, c caller, n
 	if !decode(w, r, &body) {
 		return
 	}
+	if pr, _ := c.at.PullRequest(number); pr.Locked && (c.app || !c.may("write")) {
+		complain(w, http.StatusForbidden, "Unable to create comment because issue is locked.")
+		return
+	}
 	id, err := c.at.Comment(number, body.Body, c.login)
 	if err != nil {
 		fail(w, err, "IssueComment", "body")

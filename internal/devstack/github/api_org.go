@@ -26,6 +26,7 @@ func (s *Server) orgRoutes(mux *http.ServeMux) {
 	known("GET /installation/repositories", "metadata:read", s.listRepos)
 	known("GET /orgs/{org}/teams/{slug}/members", "members:read", s.listMembers)
 	known("GET /orgs/{org}/teams/{slug}/memberships/{user}", "members:read", s.getMembership)
+	s.accountRoutes(known)
 	mux.HandleFunc("GET "+ratePath, s.getRateLimit)
 }
 

@@ -97,7 +97,7 @@ func (s *Server) takeFault(r *http.Request) (APIFault, bool) {
 	defer s.mu.Unlock()
 	for i, f := range s.faults.api {
 		if f.Method != "" && f.Method != r.Method || !strings.Contains(r.URL.Path, f.Path) ||
-			f.Path == "" && strings.HasPrefix(r.URL.Path, "/app/") {
+			f.Path == "" && (strings.HasPrefix(r.URL.Path, "/app/") || strings.HasPrefix(r.URL.Path, idTokenPath)) {
 			continue
 		}
 		s.faults.api = slices.Delete(s.faults.api, i, i+1)

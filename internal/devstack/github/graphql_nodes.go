@@ -87,6 +87,8 @@ func (n repoNode) get(q *query, field string, args map[string]any) (any, *gqlErr
 		return actor{owner, n.sc}, nil
 	case "pullRequest":
 		return n.pull(q, args["number"])
+	case "labels":
+		return n.labels(q, args)
 	}
 	return map[string]any{
 		"id": nodeID("R", n.sc.repo.ID), "databaseId": n.sc.repo.ID, "name": name, "nameWithOwner": n.sc.repo.Name,
@@ -143,7 +145,9 @@ func (n pullNode) get(_ *query, field string, args map[string]any) (any, *gqlErr
 		}
 		return refNode(pr.HeadRef), nil
 	case "labels":
-		return labelsOf(pr, sc, args)
+		return labelsOf(pr, sc, n.in, args)
+	case "timelineItems":
+		return n.labelings(args)
 	case "closedAt":
 		return stampOrNil(pr.ClosedAt), nil
 	case "mergedAt":
@@ -190,7 +194,7 @@ func (n refNode) get(_ *query, field string, _ map[string]any) (any, *gqlError) 
 }
 
 // labelsOf returns a connection, whose size GitHub requires: first or last, 1 to 100.
-func labelsOf(pr PullRequest, sc scene, args map[string]any) (any, *gqlError) {
+func labelsOf(pr PullRequest, sc scene, in repoNode, args map[string]any) (any, *gqlError) {
 	n, ok := whole(args["first"])
 	if !ok {
 		n, ok = whole(args["last"])
@@ -201,13 +205,14 @@ func labelsOf(pr PullRequest, sc scene, args map[string]any) (any, *gqlError) {
 	if n < 1 || n > 100 {
 		return nil, &gqlError{Type: "EXCESSIVE_PAGINATION", Message: fmt.Sprintf("Requesting %d records on the `labels` connection exceeds the `first` limit of 100 records.", n)}
 	}
-	return labelPage{pr.Labels, min(int(n), len(pr.Labels)), sc}, nil
+	return labelPage{pr.Labels, min(int(n), len(pr.Labels)), sc, in}, nil
 }
 
 type labelPage struct {
 	all   []string
 	shown int
 	sc    scene
+	in    repoNode
 }
 
 func (labelPage) kind() string { return "LabelConnection" }
@@ -221,16 +226,23 @@ func (p labelPage) get(_ *query, field string, _ map[string]any) (any, *gqlError
 	}
 	nodes := []node{}
 	for _, name := range p.all[:p.shown] {
-		nodes = append(nodes, labelNode{p.sc.label(name)})
+		nodes = append(nodes, labelNode{p.sc.label(name), p.in})
 	}
 	return nodes, nil
 }
 
-type labelNode struct{ Label }
+// labelNode is a label of a repository; in is zero if it was reached from a pull request.
+type labelNode struct {
+	Label
+	in repoNode
+}
 
 func (labelNode) kind() string { return "Label" }
 
-func (n labelNode) get(_ *query, field string, _ map[string]any) (any, *gqlError) {
+func (n labelNode) get(q *query, field string, args map[string]any) (any, *gqlError) {
+	if field == "pullRequests" {
+		return n.pulls(q, args)
+	}
 	return map[string]any{"id": nodeID("LA", n.ID), "name": n.Name, "color": n.Color, "description": orNil(n.Description)}[field], nil
 }
 

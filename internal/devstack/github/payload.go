@@ -17,7 +17,8 @@ type Event struct {
 	Installation int64       // empty: the first
 	PR           PullRequest // after the event
 	Label        string      // labeled and unlabeled
-	Comment      Comment     // issue_comment
+	Comment      Comment     // issue_comment, pull_request_review and pull_request_review_comment
+	ReviewState  string      // pull_request_review: approved, changes_requested or commented
 	OldBody      string      // issue_comment edited
 	OldTitle     string      // pull_request edited
 	Before       string      // synchronize and push: the head before
@@ -86,6 +87,8 @@ func (e Event) body() (object, error) {
 		return e.pullBody()
 	case "issue_comment":
 		return e.commentBody()
+	case "pull_request_review", "pull_request_review_comment":
+		return e.reviewBody()
 	case "installation", "installation_repositories":
 		return e.installationBody(), nil
 	}

@@ -133,6 +133,14 @@ var moves = map[string]move{
 	"delete": {"write", func(p Place, r *http.Request, _ int, as string) error {
 		return p.DeleteComment(formID(r, "comment"), as)
 	}},
+	"review": {"", func(p Place, r *http.Request, n int, as string) error {
+		return p.Review(n, cmp.Or(r.PostFormValue("state"), "commented"), r.PostFormValue("body"), as)
+	}},
+	"line": {"", func(p Place, r *http.Request, n int, as string) error {
+		return p.ReviewLine(n, r.PostFormValue("body"), as)
+	}},
+	"lock":   {"write", func(p Place, _ *http.Request, n int, _ string) error { return p.Lock(n, true) }},
+	"unlock": {"write", func(p Place, _ *http.Request, n int, _ string) error { return p.Lock(n, false) }},
 	"merge":  {"write", func(p Place, _ *http.Request, n int, as string) error { return p.Merge(n, as) }},
 	"branch": {"author", func(p Place, _ *http.Request, n int, as string) error { return p.DeleteBranch(n, as) }},
 	"press": {"", func(p Place, r *http.Request, _ int, as string) error {

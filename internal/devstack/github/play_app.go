@@ -52,6 +52,10 @@ func (s *Server) playAppAct(w http.ResponseWriter, r *http.Request) {
 		err = repo.SetAccess(act == "add", as)
 	case "rename":
 		err = repo.Rename(strings.TrimSpace(r.PostFormValue("name")), as)
+	case "rename-account":
+		err = s.RenameAccount(r.PostFormValue("login"), strings.TrimSpace(r.PostFormValue("name")))
+	case "add-account":
+		err = s.AddAccount(strings.TrimSpace(r.PostFormValue("name")), r.PostFormValue("bot") != "")
 	case "lose":
 		s.DropNext(1)
 	case "strict":

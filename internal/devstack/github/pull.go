@@ -23,12 +23,14 @@ type PullRequest struct {
 	Pushes      int        `json:"pushes"`
 	Open        bool       `json:"open"`
 	Draft       bool       `json:"draft"`
+	Locked      bool       `json:"locked,omitempty"` // its conversation
 	Merged      bool       `json:"merged"`
 	MergedBy    string     `json:"mergedBy,omitempty"`
 	MergeSHA    string     `json:"mergeSha,omitempty"`
 	BranchGone  bool       `json:"branchGone"` // the branch was deleted
 	Labels      []string   `json:"labels"`
-	Changed     int        `json:"-"` // files
+	Labelings   []Labeling `json:"labelings,omitempty"` // who added which label when, oldest first
+	Changed     int        `json:"-"`                   // files
 	CreatedAt   time.Time  `json:"createdAt"`
 	UpdatedAt   time.Time  `json:"updatedAt"` // whole seconds, as GitHub gives them
 	ClosedAt    *time.Time `json:"closedAt,omitempty"`
@@ -43,6 +45,13 @@ func (p PullRequest) Has(label string) bool {
 }
 
 func (p PullRequest) association() string { return cmp.Or(p.Association, association(p.Author)) }
+
+// Labeling is one addition of a label.
+type Labeling struct {
+	Label string    `json:"label"`
+	By    string    `json:"by"`
+	At    time.Time `json:"at"`
+}
 
 // Comment is a comment in a pull request's conversation.
 type Comment struct {

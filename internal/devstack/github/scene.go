@@ -2,6 +2,7 @@ package github
 
 import (
 	"cmp"
+	"maps"
 	"strings"
 	"time"
 )
@@ -25,6 +26,7 @@ type scene struct {
 	labels       []Label // the repository's
 	installation int64
 	app          Manifest
+	accounts     map[string]account // of the world
 }
 
 // plainScene is the scene of an event outside any world.
@@ -33,7 +35,7 @@ func plainScene(base string) scene {
 }
 
 func (w *world) scene(s *Server, r *repository) scene {
-	sc := scene{base: s.base, app: s.app, installation: Installation}
+	sc := scene{base: s.base, app: s.app, installation: Installation, accounts: maps.Clone(w.Accounts)}
 	if w.Install != nil {
 		sc.installation = w.Install.ID
 	}

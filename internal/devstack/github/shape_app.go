@@ -20,7 +20,8 @@ func Registered() Manifest {
 			"metadata": "read", "pull_requests": "write",
 		},
 		Events: []string{
-			"check_run", "check_suite", "deployment_protection_rule", "issue_comment", "pull_request", "repository", "repository_dispatch", "workflow_job", "workflow_run",
+			"check_run", "check_suite", "deployment_protection_rule", "issue_comment", "pull_request", "pull_request_review",
+			"pull_request_review_comment", "repository", "repository_dispatch", "workflow_job", "workflow_run",
 		},
 	}
 }

@@ -38,6 +38,7 @@ func (sc scene) patchPull(m object, pr PullRequest, comments int) {
 		m["merged_at"], m["merged_by"] = stampOrNil(pr.ClosedAt), sc.user(cmp.Or(pr.MergedBy, pr.Author))
 	}
 	m["assignee"], m["assignees"], m["milestone"], m["auto_merge"], m["active_lock_reason"] = nil, []any{}, nil, nil, nil
+	m["locked"] = pr.Locked
 	m["requested_reviewers"], m["requested_teams"] = []any{}, []any{}
 	m["author_association"], m["comments"] = pr.association(), comments
 	m["commits"], m["changed_files"] = max(pr.Pushes, 1), pr.Changed
@@ -78,7 +79,7 @@ func (sc scene) patchIssue(m object, pr PullRequest, comments int) {
 	m["state"], m["labels"], m["draft"] = stateWord(pr.Open), sc.labelShapes(pr.Labels), pr.Draft
 	m["created_at"], m["updated_at"], m["closed_at"] = stamp(pr.CreatedAt), stamp(pr.UpdatedAt), stampOrNil(pr.ClosedAt)
 	m["assignee"], m["assignees"], m["milestone"] = nil, []any{}, nil
-	m["locked"], m["active_lock_reason"], m["state_reason"] = false, nil, nil
+	m["locked"], m["active_lock_reason"], m["state_reason"] = pr.Locked, nil, nil
 	m["author_association"], m["comments"] = pr.association(), comments
 	api := strings.Replace(m["url"].(string), "/issues/", "/pulls/", 1)
 	web := strings.Replace(m["html_url"].(string), "/issues/", "/pull/", 1)

@@ -66,23 +66,12 @@ func rename(v any, names *strings.Replacer, base string, number int) any {
 	return v
 }
 
-var knownIDs = map[string]int64{"maya": 2001, "will": 2002, "rita": 2003, "rob": 2004, "ada": 2005, ForkOwner: 2045, Bot: 2100, Org: orgID}
-
 // user returns an account as GitHub embeds it in other objects.
 func (sc scene) user(login string) object {
-	web, kind, id := sc.web(), "User", knownIDs[login]
-	switch {
-	case login == Org:
-		kind = "Organization"
-	case strings.HasSuffix(login, "[bot]"):
-		kind = "Bot"
+	web, is := sc.web(), sc.accountOf(login)
+	id, kind := is.ID, is.Kind
+	if kind == "Bot" {
 		web += "apps/"
-	}
-	if id == 0 { // an unknown account gets a constant number
-		for _, r := range login {
-			id = id*31%900_000 + int64(r)
-		}
-		id += 10_000
 	}
 	one := sc.api() + "users/" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(login)
 	return object{

@@ -74,6 +74,9 @@ func everyEvent() []Event {
 		comment := Comment{ID: 77, Number: pr.Number, Author: Bot, Body: "words", CreatedAt: now, UpdatedAt: now}
 		out = append(out, Event{Name: "issue_comment", Action: action, PR: pr, Comment: comment, OldBody: "before"})
 	}
+	written := Comment{ID: 78, Number: pr.Number, Author: "will", Body: "words", CreatedAt: now, UpdatedAt: now}
+	out = append(out, Event{Name: "pull_request_review", Action: "submitted", PR: pr, Comment: written, ReviewState: "commented"},
+		Event{Name: "pull_request_review_comment", Action: "created", PR: pr, Comment: written})
 	for _, action := range []string{"created", "deleted", "suspend", "unsuspend"} {
 		e := Event{Name: "installation", Action: action, Repos: []RepoRef{repo}}
 		if action == "suspend" {

@@ -52,7 +52,7 @@ func ask(t *testing.T, c *wire.Client, s *github.Server) {
 	require.Equal(t, int64(github.Installation), in)
 	_, err = c.PullRequest(ctx, in, github.Repo, 45)
 	require.NoError(t, err)
-	_, err = c.Permission(ctx, in, github.Repo, "maya")
+	_, err = c.Permission(ctx, in, github.Repo, "maya", 2001)
 	require.NoError(t, err)
 	member, err := c.TeamMember(ctx, in, github.Org, github.Team, "maya")
 	require.NoError(t, err)

@@ -40,6 +40,7 @@ type world struct {
 	Deliveries []*Delivery         `json:"deliveries"`
 	Tokens     map[string]*grant   `json:"tokens"` // hash of an installation token → its scope
 	Occasions  []*occasion         `json:"occasions,omitempty"`
+	Accounts   map[string]account  `json:"accounts,omitempty"` // by login; the others are as their login says
 }
 
 // layout is the current version of the state file's format.
@@ -92,19 +93,6 @@ func (w *world) repoByID(id int64) *repository {
 		}
 	}
 	return nil
-}
-
-// known reports whether GitHub knows a login.
-func (w *world) known(login string) bool {
-	if _, ok := knownIDs[login]; ok {
-		return true
-	}
-	for _, r := range w.Repos {
-		if _, ok := r.Permissions[login]; ok {
-			return true
-		}
-	}
-	return false
 }
 
 // branchName makes a branch name from a title.

@@ -229,7 +229,8 @@ func (s *Server) limitsOf(iamID string) (denied []string, access *policies.Docum
 			return p.Denied, p.Access, nil
 		}
 	}
-	return nil, nil, nil
+	access, groups = s.serviceAccess(iamID)
+	return nil, access, groups
 }
 
 // denied is each service's error for a caller without the role that a call needs.

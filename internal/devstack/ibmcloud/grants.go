@@ -71,11 +71,10 @@ func (c *call) required() need {
 
 // authorized refuses a call that the caller's access does not cover.
 func (c *call) authorized() error {
-	n := c.required()
-	if n.on == "" || c.may(n) {
-		return nil
+	if n := c.required(); n.on != "" && !c.may(n) {
+		return c.denied()
 	}
-	return c.denied()
+	return c.withinGroups()
 }
 
 func (c *call) may(n need) bool {

@@ -33,7 +33,7 @@ func TestServiceIDsHavePagesAndLeaveTheirPolicies(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, named.Serviceids, 2)
 
-	key, _, err := c.identity.CreateAPIKeyWithContext(ctx, &iamidentityv1.CreateAPIKeyOptions{Name: p("ccoctl-generated-key"), IamID: last.IamID})
+	made, _, err := c.identity.CreateAPIKeyWithContext(ctx, &iamidentityv1.CreateAPIKeyOptions{Name: p("ccoctl-generated-key"), IamID: last.IamID})
 	require.NoError(t, err)
 	_, _, err = c.policies.CreatePolicyWithContext(ctx, &iampolicymanagementv1.CreatePolicyOptions{
 		Type: p("access"), Roles: []iampolicymanagementv1.PolicyRole{{RoleID: p("crn:v1:bluemix:public:iam::::role:Editor")}},
@@ -41,7 +41,10 @@ func TestServiceIDsHavePagesAndLeaveTheirPolicies(t *testing.T) {
 		Resources: []iampolicymanagementv1.PolicyResource{{Attributes: []iampolicymanagementv1.ResourceAttribute{{Name: p("accountId"), Value: p(account)}, {Name: p("serviceName"), Value: p("is")}}}},
 	})
 	require.NoError(t, err)
-	c.as(t, *key.Apikey)
+	c.as(t, *made.Apikey)
+	_, err = c.identity.DeleteServiceIDWithContext(ctx, &iamidentityv1.DeleteServiceIDOptions{ID: last.ID})
+	require.Error(t, err, "its key may what its policies say")
+	c.as(t, key)
 	_, err = c.identity.DeleteServiceIDWithContext(ctx, &iamidentityv1.DeleteServiceIDOptions{ID: last.ID})
 	require.NoError(t, err)
 	keys, _, err := c.identity.ListAPIKeysWithContext(ctx, &iamidentityv1.ListAPIKeysOptions{AccountID: p(account), IamID: last.IamID})
@@ -51,7 +54,7 @@ func TestServiceIDsHavePagesAndLeaveTheirPolicies(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, left.Policies, 1)
 	for _, r := range c.All() {
-		require.NotContains(t, fmt.Sprintf("%+v", r), *key.Apikey, "keys are never handed out")
+		require.NotContains(t, fmt.Sprintf("%+v", r), *made.Apikey, "keys are never handed out")
 	}
 }
 

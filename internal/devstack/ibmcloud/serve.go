@@ -20,6 +20,7 @@ type call struct {
 	query   url.Values
 	header  http.Header
 	path    func(string) string // a wildcard of the route
+	route   string              // the whole path
 	body    []byte
 	who     caller
 
@@ -56,7 +57,7 @@ func (s *Server) routes() http.Handler {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, to route) {
 	service, _, _ := strings.Cut(to.op, ":")
-	c := &call{server: s, service: service, op: to.op, region: r.PathValue("region"), query: r.URL.Query(), header: r.Header, path: r.PathValue}
+	c := &call{server: s, service: service, op: to.op, region: r.PathValue("region"), query: r.URL.Query(), header: r.Header, path: r.PathValue, route: r.URL.Path}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
 	if err != nil {
 		http.Error(w, "request body", http.StatusRequestEntityTooLarge)

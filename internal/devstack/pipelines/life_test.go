@@ -33,18 +33,18 @@ jobs:
     steps:
       - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0
       - id: setup
-        uses: ocpctl/ocpctl/workflows/setup-ocpctl@v1
+        uses: ocpctl/ocpctl/workflows/setup-ocpctl@main
         with: {cache: true}
       - run: ocpctl whoami
       - id: cluster
-        uses: ocpctl/ocpctl/workflows/create-cluster@v1
+        uses: ocpctl/ocpctl/workflows/create-cluster@main
         with: {server: SERVER, profile: aws-minimal-test, ttl: 4h, env-prefix: BLUE_}
       - name: Leak
         run: |
           ls -l "$KUBECONFIG" "$BLUE_KUBECONFIG" | cut -c 1-10
           cat "$KUBECONFIG"
           echo "$OCPCTL_CLUSTER_ID $BLUE_CLUSTER_NAME"
-      - uses: ocpctl/ocpctl/workflows/extend-cluster@v1
+      - uses: ocpctl/ocpctl/workflows/extend-cluster@main
         with: {duration: 2h}
       - name: Test
         run: |
@@ -54,12 +54,12 @@ jobs:
           exit 1
       - id: report
         if: always()
-        uses: ocpctl/ocpctl/workflows/report-tests@v1
+        uses: ocpctl/ocpctl/workflows/report-tests@main
         with: {server: SERVER, files: "build/**/TEST-*.xml", name: cart}
       - if: failure()
-        uses: ocpctl/ocpctl/workflows/collect-logs@v1
+        uses: ocpctl/ocpctl/workflows/collect-logs@main
       - if: always()
-        uses: ocpctl/ocpctl/workflows/destroy-cluster@v1
+        uses: ocpctl/ocpctl/workflows/destroy-cluster@main
         with: {wait: true}
   after:
     needs: life
@@ -67,7 +67,7 @@ jobs:
     runs-on: ubuntu-latest
     permissions: {id-token: write}
     steps:
-      - uses: ocpctl/ocpctl/workflows/destroy-cluster@v1
+      - uses: ocpctl/ocpctl/workflows/destroy-cluster@main
         with: {cluster: "${{ needs.life.outputs.cluster-id }}"}
 `
 
@@ -200,7 +200,7 @@ jobs:
     runs-on: ubuntu-latest
     permissions: {id-token: write}
     steps:
-      - uses: ocpctl/ocpctl/workflows/create-cluster@v1
+      - uses: ocpctl/ocpctl/workflows/create-cluster@main
         with: {profile: aws-minimal-test}
       - run: echo "used $OCPCTL_CLUSTER_ID"
       - if: cancelled()
@@ -256,7 +256,7 @@ jobs:
     permissions: {id-token: write}
     steps:
       - id: cluster
-        uses: ocpctl/ocpctl/workflows/create-cluster@v1
+        uses: ocpctl/ocpctl/workflows/create-cluster@main
         with: {profile: aws-minimal-test, reuse: run}
       - run: |
           echo "attempt $GITHUB_RUN_ATTEMPT has $OCPCTL_CLUSTER_ID"

@@ -41,7 +41,7 @@ on: pull_request
 concurrency: {group: "pr-${{ github.event.pull_request.number }}", cancel-in-progress: true}
 jobs:
   pr-cluster:
-    uses: ocpctl/ocpctl/.github/workflows/pr-cluster.yml@v1
+    uses: ocpctl/ocpctl/.github/workflows/pr-cluster.yml@main
     permissions: {contents: read, id-token: write, packages: write}
     with:
       server: SERVER
@@ -117,7 +117,7 @@ jobs:
     runs-on: ubuntu-latest
     permissions: {id-token: write}
     steps:
-      - uses: ocpctl/ocpctl/workflows/create-cluster@v1
+      - uses: ocpctl/ocpctl/workflows/create-cluster@main
         with: {server: SERVER, profile: aws-minimal-test, reuse: pull-request}
       - run: |
           echo "it is this run's turn on $OCPCTL_CLUSTER_ID"

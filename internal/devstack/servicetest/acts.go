@@ -1,6 +1,7 @@
 package servicetest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,14 +17,14 @@ import (
 func (h *Fixture) PR(open bool, labels ...string) pullrequests.PullRequest {
 	h.Clock = h.Clock.Add(time.Second)
 	return pullrequests.PullRequest{
-		Installation: Installation, Repo: Repo, Number: 41, Open: open, Labels: labels, Author: "will",
+		Installation: Installation, Repo: Repo, Number: 41, Open: open, Labels: labels, Author: "will", AuthorID: AccountID("will"),
 		Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e", Base: "main", UpdatedAt: h.Clock,
 	}
 }
 
 // Event is something that happens to pull request 41, a second after the event before.
 func (h *Fixture) Event(action, actor string, open bool, labels ...string) pulls.PullRequestEvent {
-	return pulls.PullRequestEvent{PR: h.PR(open, labels...), Actor: actor, Action: action}
+	return pulls.PullRequestEvent{PR: h.PR(open, labels...), Actor: actor, ActorID: AccountID(actor), Bot: strings.HasSuffix(actor, "[bot]"), Action: action}
 }
 
 // Sync tells of an event that GitHub bears out, and returns the note of what came of it.
@@ -44,7 +45,7 @@ func (h *Fixture) Open() string {
 // Labeled has somebody set the last of the labels that pull request 41 has then.
 func (h *Fixture) Labeled(actor string, labels ...string) string {
 	h.Helper()
-	return h.Sync(pulls.PullRequestEvent{PR: h.PR(true, labels...), Actor: actor, Action: "labeled", Label: labels[len(labels)-1]})
+	return h.Sync(pulls.PullRequestEvent{PR: h.PR(true, labels...), Actor: actor, ActorID: AccountID(actor), Bot: strings.HasSuffix(actor, "[bot]"), Action: "labeled", Label: labels[len(labels)-1]})
 }
 
 // Comment has somebody comment on pull request 41, a second after the event before.
@@ -52,7 +53,7 @@ func (h *Fixture) Comment(id int64, author, body string) string {
 	h.Helper()
 	h.Clock = h.Clock.Add(time.Second)
 	note, err := h.Service.Comment(h.Context(), pulls.CommentEvent{
-		Installation: Installation, Repo: Repo, Number: 41, ID: id, Author: author, Action: "created", Body: body, At: h.Clock,
+		Installation: Installation, Repo: Repo, Number: 41, ID: id, Author: author, AuthorID: AccountID(author), Action: "created", Body: body, At: h.Clock,
 	})
 	require.NoError(h, err)
 	return note
@@ -87,7 +88,7 @@ func (h *Fixture) Usable() store.Row {
 // Destroy asks for a cluster's teardown.
 func (h *Fixture) Destroy(row store.Row) {
 	h.Helper()
-	_, err := h.Store.Destroy(h.Context(), row.ID, store.Origin{Actor: "github:will", Why: "by hand"})
+	_, err := h.Store.Destroy(h.Context(), row.ID, store.Origin{Actor: OnGitHub("will"), Why: "by hand"})
 	require.NoError(h, err)
 }
 

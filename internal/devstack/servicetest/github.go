@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -16,6 +19,7 @@ import (
 type GitHub struct {
 	Permissions  map[string]string                // by login; everybody else has none
 	PRs          map[int]pullrequests.PullRequest // how they stand, whatever was told
+	Accounts     map[string]int64                 // by login, of accounts that were renamed; others have the number AccountID gives, 0 is nobody's
 	Asked        atomic.Int64                     // how many questions about people and installations
 	Down         atomic.Bool                      // it answers nothing
 	Files        map[string]string                // .github/ocpctl.yaml of every repository, by branch or commit
@@ -41,8 +45,9 @@ func newGitHub() *GitHub {
 }
 
 // Permission is what Permissions says.
-func (g *GitHub) Permission(_ context.Context, _ int64, _, login string) (string, error) {
+func (g *GitHub) Permission(_ context.Context, _ int64, _ string, who app.GitHubAccount) (string, error) {
 	g.Asked.Add(1)
+	login := who.Login
 	if happens := g.Meanwhile; happens != nil {
 		g.Meanwhile = nil
 		happens()
@@ -50,10 +55,50 @@ func (g *GitHub) Permission(_ context.Context, _ int64, _, login string) (string
 	if g.Down.Load() {
 		return "", ErrDown
 	}
+	if holder, moved := g.Accounts[login]; moved && holder != who.ID {
+		return "", app.ErrOtherAccount
+	}
 	if found, ok := g.Permissions[login]; ok {
 		return found, nil
 	}
 	return "none", nil
+}
+
+// AccountID returns the number of the account that has had a login from the beginning.
+func AccountID(login string) int64 {
+	if login == "" {
+		return 0
+	}
+	sum := fnv.New32a()
+	sum.Write([]byte(strings.ToLower(login)))
+	return int64(sum.Sum32()) + 1
+}
+
+// OnGitHub returns the principal of the account that has had a login from the beginning.
+func OnGitHub(login string) string { return profiles.GitHubPrincipal(AccountID(login)) }
+
+// AccountID is what Accounts says, else what the function of that name says.
+func (g *GitHub) AccountID(_ context.Context, _ int64, login string) (int64, error) {
+	if g.Down.Load() {
+		return 0, ErrDown
+	}
+	if id, moved := g.Accounts[login]; moved {
+		return id, nil
+	}
+	return AccountID(login), nil
+}
+
+// Login is what Accounts says.
+func (g *GitHub) Login(_ context.Context, _ int64, account int64) (string, error) {
+	if g.Down.Load() {
+		return "", ErrDown
+	}
+	for login, id := range g.Accounts {
+		if id == account {
+			return login, nil
+		}
+	}
+	return "", nil
 }
 
 // PullRequest is what PRs says, else what Stands was told last.

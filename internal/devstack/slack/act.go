@@ -11,6 +11,7 @@ type Post struct {
 	Channel string // id or name
 	Thread  string // timestamp of the message to which it is a reply; empty: none
 	Text    string // @login, #channel and links become mentions
+	Subtype string // file_share, thread_broadcast or me_message; empty: a plain message
 }
 
 // Write writes a message as a person and returns its timestamp. The app gets an event if the message is for it: a direct message, or
@@ -30,6 +31,12 @@ func (s *Server) Write(ctx context.Context, who string, post Post) (ts string, e
 	}
 	o, ts := m.object(), m.TS
 	o["channel"], o["event_ts"], o["team"] = c.ID, m.TS, p.Workspace
+	if post.Subtype != "" {
+		o["subtype"] = post.Subtype
+	}
+	if post.Subtype == "file_share" { // https://docs.slack.dev/reference/events/message/file_share
+		o["files"], o["upload"] = []object{{"id": "F0DEMOFILE", "name": "log.txt", "mimetype": "text/plain", "size": 12, "user": p.ID}}, false
+	}
 	if p.Stranger() {
 		o["user_team"], o["source_team"] = p.Workspace, p.Workspace
 	}

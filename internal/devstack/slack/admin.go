@@ -16,6 +16,30 @@ func (s *Server) Unarchive(ctx context.Context, channel string) error {
 	return s.alter(ctx, channel, "unarchive", func(c *Channel) { c.Archived = false })
 }
 
+// ChangeID gives a channel another id, as Slack does when it is shared with another organization, and returns that.
+func (s *Server) ChangeID(ctx context.Context, channel string) (string, error) {
+	s.mu.Lock()
+	c := s.channel(channel)
+	if c == nil || c.Direct != "" {
+		s.mu.Unlock()
+		return "", fmt.Errorf("there is no channel %s", channel)
+	}
+	was, concerned := c.ID, c.has(Bot)
+	_, now := s.stamp()
+	c.ID = "C" + id(10)
+	for _, m := range s.world.Messages {
+		if m.Channel == was {
+			m.Channel = c.ID
+		}
+	}
+	is, err := c.ID, s.save()
+	s.mu.Unlock()
+	if err == nil && concerned {
+		await(ctx, s.emit(object{"type": "channel_id_changed", "old_channel_id": was, "new_channel_id": is, "event_ts": now}))
+	}
+	return is, err
+}
+
 // DeleteChannel deletes a channel with its messages.
 func (s *Server) DeleteChannel(ctx context.Context, channel string) error {
 	return s.alter(ctx, channel, "deleted", func(c *Channel) {

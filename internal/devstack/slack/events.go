@@ -4,7 +4,7 @@ import "slices"
 
 // Events are those that the app is subscribed to.
 var Events = []string{
-	"app_mention", "message.im", "app_home_opened", "channel_archive", "channel_unarchive", "channel_deleted", "channel_left", "group_archive",
+	"app_mention", "message.im", "app_home_opened", "channel_id_changed", "channel_archive", "channel_unarchive", "channel_deleted", "channel_left", "group_archive",
 	"group_unarchive", "group_deleted", "group_left", "member_joined_channel", "member_left_channel", "user_change", "app_uninstalled", "tokens_revoked",
 }
 

@@ -144,6 +144,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /api/{method}", s.serveAPI)
 	mux.HandleFunc("GET /link/", s.serveSocket)
 	mux.HandleFunc("POST /hooks/{key...}", s.serveHook)
+	s.adminRoutes(mux)
 	if s.cfg.Pages != nil {
 		pages := s.cfg.Pages(s)
 		mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/playground", http.StatusSeeOther) })

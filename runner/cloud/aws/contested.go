@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -16,6 +17,7 @@ import (
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
@@ -23,7 +25,7 @@ import (
 // iamLookups limits how many roles and users are read at once: IAM answers a few requests a second for a whole account.
 const iamLookups = 4
 
-// Contested lists what the destroyers of this cluster would find and delete although it has another cluster's mark. It searches as
+// Contested lists what the destroyers of this cluster would find and delete although it has another cluster's mark, or is older than the cluster. It searches as
 // they do: by each mark alone in the tagging API of every recorded region and of us-east-1, through all roles and users of the
 // account, which the tagging API does not list reliably, and by the records of its private zone. An error means that the search was incomplete, so nothing is known.
 func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
@@ -33,17 +35,23 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 	found := map[string]string{}
 	regions := with(t.Regions(), globalRegion)
 	for _, region := range regions {
+		var arns []string
 		for _, mark := range o.searches() {
 			mappings, err := c.taggedWith(ctx, region, mark.key, mark.value)
 			if err != nil {
 				return nil, fmt.Errorf("look for resources with %s=%s in %s: %w", mark.key, mark.value, region, err)
 			}
 			for _, m := range mappings {
-				o.contest(found, awssdk.ToString(m.ResourceARN), mappingTags(m.Tags))
+				arn := awssdk.ToString(m.ResourceARN)
+				o.contest(found, arn, mappingTags(m.Tags))
+				arns = with(arns, arn)
 			}
 		}
+		if err := c.addOlder(ctx, region, t, arns, found); err != nil {
+			return nil, err
+		}
 	}
-	if err := c.contestedIAM(ctx, o, found); err != nil {
+	if err := c.contestedIAM(ctx, t, o, found); err != nil {
 		return nil, err
 	}
 	if err := c.contestedRecords(ctx, t, o, found); err != nil {
@@ -85,7 +93,7 @@ func (o owner) contest(found map[string]string, id string, tags map[string]strin
 
 // contestedIAM reads every role and user for its tags. It skips those that it may not read: the destroyer, which has the same
 // credentials, cannot find them either.
-func (c *Client) contestedIAM(ctx context.Context, o owner, found map[string]string) error {
+func (c *Client) contestedIAM(ctx context.Context, t cloud.Target, o owner, found map[string]string) error {
 	roles, err := collect(ctx, iam.NewListRolesPaginator(c.iam, &iam.ListRolesInput{}), func(page *iam.ListRolesOutput) []iamtypes.Role { return page.Roles })
 	if err != nil {
 		return fmt.Errorf("list the account's roles: %w", err)
@@ -97,7 +105,7 @@ func (c *Client) contestedIAM(ctx context.Context, o owner, found map[string]str
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(iamLookups)
-	look := func(arn *string, tagsOf func() ([]iamtypes.Tag, error)) {
+	look := func(arn *string, made *time.Time, tagsOf func() ([]iamtypes.Tag, error)) {
 		group.Go(func() error {
 			tags, err := tagsOf()
 			if err != nil && (absent(err) || forbidden(err)) {
@@ -110,12 +118,15 @@ func (c *Client) contestedIAM(ctx context.Context, o owner, found map[string]str
 			defer mu.Unlock()
 			if read := iamTags(tags); o.carries(read) {
 				o.contest(found, awssdk.ToString(arn), read)
+				if at := awssdk.ToTime(made); contract.IsOlder(at, t.Accepted) {
+					found[awssdk.ToString(arn)] = olderMark(at)
+				}
 			}
 			return nil
 		})
 	}
 	for _, r := range roles {
-		look(r.Arn, func() ([]iamtypes.Tag, error) {
+		look(r.Arn, r.CreateDate, func() ([]iamtypes.Tag, error) {
 			out, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: r.RoleName})
 			if err != nil {
 				return nil, err
@@ -124,7 +135,7 @@ func (c *Client) contestedIAM(ctx context.Context, o owner, found map[string]str
 		})
 	}
 	for _, u := range users {
-		look(u.Arn, func() ([]iamtypes.Tag, error) {
+		look(u.Arn, u.CreateDate, func() ([]iamtypes.Tag, error) {
 			out, err := c.iam.GetUser(ctx, &iam.GetUserInput{UserName: u.UserName})
 			if err != nil {
 				return nil, err

@@ -42,6 +42,12 @@ func newScene(t *testing.T, name, region string) *scene {
 func (s *scene) render(t *testing.T) {
 	t.Helper()
 	s.dir = installertest.Dir(t, installertest.InstallConfig(s.target.Name, s.target.Region, 0))
+	s.recorded(t)
+}
+
+// recorded completes the install directory and records its identity.
+func (s *scene) recorded(t *testing.T) {
+	t.Helper()
 	s.Must(t, s.dir, "create ignition-configs")
 	raw, err := os.ReadFile(filepath.Join(s.dir, "metadata.json"))
 	require.NoError(t, err)

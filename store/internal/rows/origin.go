@@ -40,6 +40,8 @@ type Outcome struct {
 	Before, After lifecycle.Ends // of an extension or a hold
 	Capped        bool           // the profile's maximum cut it short
 	Awake         time.Time      // of a request to keep it awake: until then
+	EventsBefore  []string       // of a subscription
+	EventsAfter   []string       // of a subscription
 	Warning       string         // policy's warning about a change that it allows; empty: none
 	Approval      Approval       // as it stands after a vote
 }

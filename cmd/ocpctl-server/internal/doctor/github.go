@@ -70,6 +70,9 @@ var sparePermissions = map[string]spare{
 }
 
 var spareEvents = map[string]spare{
+	"pull_request_review":         {"a command in a review is not read", "Select it if commands in reviews are to be read; otherwise nothing."},
+	"pull_request_review_comment": {"a command in a comment at a line is not read", "Select it if commands at lines are to be read; otherwise nothing."},
+
 	"workflow_run": {"the end of a workflow run is noticed by asking, every github.run_look", "Select it for an end within seconds; leave it out in a very busy organization."},
 	"workflow_job": {"the end of a job is noticed by asking, every github.run_look", "Select it for an end within seconds; leave it out in a very busy organization."},
 

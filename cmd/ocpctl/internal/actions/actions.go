@@ -55,7 +55,7 @@ func All() []Action {
 		{"extend-cluster", []string{"server", "cluster", "duration", "until"}, []string{"expires-at", "limited"}, (*step).extend},
 		{"collect-logs", []string{"server", "cluster", "path", "bundle", "must-gather", "upload", "retention-days"}, []string{"path", "artifact"}, (*step).collectLogs},
 		{"report-tests", []string{"server", "cluster", "files", "name", "url", "if-no-files", "fail-on-failure"},
-			[]string{"conclusion", "total", "passed", "failed", "skipped"}, (*step).reportTests},
+			[]string{"conclusion", "total", "passed", "failed", "skipped", "flaky", "crashed"}, (*step).reportTests},
 		{"destroy-cluster", []string{"server", "cluster", "reason", "wait", "wait-timeout"}, nil, (*step).destroy},
 	}
 }

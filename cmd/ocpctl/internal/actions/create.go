@@ -145,7 +145,7 @@ func (s *step) setCluster(id, name, page string) error {
 	return err
 }
 
-// endWithoutWaiting ends the step while the cluster is made.
+// endWithoutWaiting ends the step without waiting for the cluster. One that was there before may be ready.
 func (s *step) endWithoutWaiting(ctx context.Context, id string) error {
 	c, err := result[client.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+id)
 	if err != nil {
@@ -154,8 +154,14 @@ func (s *step) endWithoutWaiting(ctx context.Context, id string) error {
 	if err := s.facts(c.Cluster); err != nil {
 		return err
 	}
-	s.Notice("ocpctl create-cluster", c.Name+" is being made, and this job does not wait for it. A job that needs it uses wait-cluster with the output cluster-id.")
-	return s.Summary(s.clusterSummary(c.Cluster, c.Name+" is being made", ""))
+	state := " is being created"
+	if c.Status == client.READY {
+		state = " is ready"
+		s.Notice("ocpctl create-cluster", c.Name+" was there before and is ready. A job that needs it uses wait-cluster with the output cluster-id.")
+	} else {
+		s.Notice("ocpctl create-cluster", c.Name+" is being created, and this job does not wait for it. A job that needs it uses wait-cluster with the output cluster-id.")
+	}
+	return s.Summary(s.clusterSummary(c.Cluster, c.Name+state, ""))
 }
 
 // facts sets the outputs that are known of a cluster at any time.

@@ -105,9 +105,11 @@ func (s *step) hide(sum *junit.Summary) {
 			}
 		}
 	}
-	for i := range sum.Failures {
-		f := &sum.Failures[i]
-		hidden(&f.Suite, &f.Name, &f.Message, &f.Details)
+	for _, list := range [][]junit.Failure{sum.Failures, sum.Crashes, sum.FlakyTests} {
+		for i := range list {
+			f := &list[i]
+			hidden(&f.Suite, &f.Name, &f.Message, &f.Details)
+		}
 	}
 	for i := range sum.Slowest {
 		hidden(&sum.Slowest[i].Suite, &sum.Slowest[i].Name)
@@ -142,9 +144,18 @@ func without(text, secret string) string {
 
 // testSummary shows the tests in the job's summary.
 func testSummary(sum junit.Summary, address string) string {
-	sh := newSheet(fmt.Sprintf("%d passed, %d failed, %d skipped", sum.Passed, sum.Failed, sum.Skipped))
+	sh := newSheet(counted(sum))
 	if address != "" {
 		fmt.Fprintf(&sh.b, "%s\n\n", link(address))
+	}
+	for _, f := range sum.Crashes {
+		fmt.Fprintf(&sh.b, "**%s**: %s\n\n", plain(f.Name), plain(f.Message))
+	}
+	for _, f := range sum.FlakyTests {
+		fmt.Fprintf(&sh.b, "- flaky, failed and then passed: %s\n", plain(caption(f.Suite, f.Name)+": "+short(f.Message, mostMessage)))
+	}
+	if sum.Flaky > 0 {
+		sh.b.WriteString("\n")
 	}
 	for _, f := range sum.Failures {
 		title := humanize.Line(caption(f.Suite, f.Name) + ": " + short(f.Message, mostMessage))

@@ -2,12 +2,14 @@ package actions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
@@ -31,7 +33,7 @@ func (s *step) reportTests(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if sum.Total == 0 {
+	if sum.Total == 0 && sum.Crashed == 0 {
 		return exit.With(exit.Failed, fmt.Errorf("no test was run: %s contain none. Check that the tests were started", strings.Join(files, ", ")))
 	}
 	s.hide(&sum)
@@ -57,10 +59,16 @@ func (s *step) noReport(missing string) error {
 // tellTests tells the runner what the tests say.
 func (s *step) tellTests(sum junit.Summary, stored storedReport, strict bool) error {
 	conclusion := "success"
-	if sum.Failed > 0 {
+	if sum.Red() {
 		conclusion = "failure"
 	}
-	end := s.Group(fmt.Sprintf("%d passed, %d failed, %d skipped", sum.Passed, sum.Failed, sum.Skipped))
+	end := s.Group(counted(sum))
+	for _, f := range sum.Crashes {
+		_, _ = fmt.Fprintln(s.log, "crashed: "+humanize.Line(f.Name+": "+f.Message))
+	}
+	for _, f := range sum.FlakyTests {
+		_, _ = fmt.Fprintln(s.log, "flaky: "+caption(f.Suite, f.Name)+": "+humanize.Line(f.Message))
+	}
 	for _, f := range sum.Failures {
 		_, _ = fmt.Fprintln(s.log, "failed: "+caption(f.Suite, f.Name)+": "+humanize.Line(f.Message))
 	}
@@ -69,16 +77,40 @@ func (s *step) tellTests(sum junit.Summary, stored storedReport, strict bool) er
 	}
 	end()
 	err := errors.Join(s.outputs("conclusion", conclusion, "total", fmt.Sprint(sum.Total), "passed", fmt.Sprint(sum.Passed), "failed", fmt.Sprint(sum.Failed),
-		"skipped", fmt.Sprint(sum.Skipped)), s.Summary(testSummary(sum, stored.URL)))
-	if err != nil || sum.Failed == 0 {
+		"skipped", fmt.Sprint(sum.Skipped), "flaky", fmt.Sprint(sum.Flaky), "crashed", fmt.Sprint(sum.Crashed)), s.Summary(testSummary(sum, stored.URL)))
+	if err != nil || !sum.Red() {
 		return err
 	}
-	text := fmt.Sprintf("%d of %d tests failed, the first of them %s: %s", sum.Failed, sum.Total, caption(sum.Failures[0].Suite, sum.Failures[0].Name), sum.Failures[0].Message)
+	text := redText(sum)
 	if strict {
 		return exit.With(exit.Failed, errors.New(text))
 	}
 	s.Warning("ocpctl report-tests", text)
 	return nil
+}
+
+// redText says why the tests did not pass.
+func redText(sum junit.Summary) string {
+	if sum.Crashed > 0 {
+		return fmt.Sprintf("%s. %s: %s", counted(sum), sum.Crashes[0].Name, sum.Crashes[0].Message)
+	}
+	text := fmt.Sprintf("%d of %d tests failed", sum.Failed, sum.Total)
+	if len(sum.Failures) == 0 { // those that are kept passed later
+		return text
+	}
+	return fmt.Sprintf("%s, the first of them %s: %s", text, caption(sum.Failures[0].Suite, sum.Failures[0].Name), sum.Failures[0].Message)
+}
+
+// counted sums the tests up. Those of a suite that crashed are not said to have passed.
+func counted(sum junit.Summary) string {
+	text := fmt.Sprintf("%d passed, %d failed, %d skipped", sum.Passed, sum.Failed, sum.Skipped)
+	if sum.Crashed > 0 {
+		text = fmt.Sprintf("suites crashed: %d, tests reported: %d, failed: %d", sum.Crashed, sum.Total, sum.Failed)
+	}
+	if sum.Flaky > 0 {
+		text += fmt.Sprintf(", %d flaky", sum.Flaky)
+	}
+	return text
 }
 
 func caption(suite, name string) string {
@@ -124,8 +156,12 @@ type testReport struct {
 	Passed          int           `json:"passed"`
 	Failed          int           `json:"failed"`
 	Skipped         int           `json:"skipped"`
+	Flaky           int           `json:"flaky,omitempty"`   // left out if it is 0, because earlier servers do not know it
+	Crashed         int           `json:"crashed,omitempty"` // the same
 	DurationSeconds float64       `json:"durationSeconds"`
 	Failures        []testFailure `json:"failures,omitempty"`
+	Crashes         []testFailure `json:"crashes,omitempty"`
+	FlakyTests      []testFailure `json:"flakyTests,omitempty"`
 	Slowest         []slowTest    `json:"slowest,omitempty"`
 	URL             string        `json:"url,omitempty"`
 }
@@ -150,6 +186,9 @@ const (
 	mostMessage = 500
 	mostDetails = 4000
 	mostBody    = 60 << 10
+
+	mostFlakyDetails = 400                // why a test failed that passed then; this is our limit
+	mostSeconds      = 365 * 24 * 60 * 60 // of all tests together
 )
 
 // report returns what the server gets of a summary.
@@ -159,18 +198,21 @@ func (s *step) report(sum junit.Summary) testReport {
 		name = s.Env("GITHUB_JOB")
 	}
 	r := testReport{
-		Name: short(name, mostSlot), Total: sum.Total, Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped, DurationSeconds: sum.Seconds, URL: s.Text("url"),
-	}
-	for _, f := range sum.Failures {
-		r.Failures = append(r.Failures, testFailure{
-			Suite: short(f.Suite, mostSuite), Name: short(f.Name, mostTest), Message: short(f.Message, mostMessage),
-			Details: short(f.Details, mostDetails),
-		})
+		Name: short(name, mostSlot), Total: sum.Total, Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped, Flaky: sum.Flaky, Crashed: sum.Crashed, DurationSeconds: min(sum.Seconds, mostSeconds), URL: s.Text("url"),
+		Failures: shortened(sum.Failures, mostDetails), Crashes: shortened(sum.Crashes, mostDetails), FlakyTests: shortened(sum.FlakyTests, mostFlakyDetails),
 	}
 	for _, t := range sum.Slowest {
 		r.Slowest = append(r.Slowest, slowTest{Suite: short(t.Suite, mostSuite), Name: short(t.Name, mostTest), Seconds: t.Seconds})
 	}
 	return r
+}
+
+// shortened returns failures with texts that the server accepts.
+func shortened(list []junit.Failure, details int) (out []testFailure) {
+	for _, f := range list {
+		out = append(out, testFailure{Suite: short(f.Suite, mostSuite), Name: short(f.Name, mostTest), Message: short(f.Message, mostMessage), Details: short(f.Details, details)})
+	}
+	return out
 }
 
 // short cuts a text to a number of characters.
@@ -189,11 +231,18 @@ func (r testReport) fitted() ([]byte, error) {
 			return body, err
 		}
 		if most < 100 {
-			r.Failures = r.Failures[:len(r.Failures)-1]
+			if longest := longestOf(&r.FlakyTests, &r.Failures, &r.Crashes); len(*longest) > 0 {
+				*longest = (*longest)[:len(*longest)-1]
+			}
 			continue
 		}
 		for i := range r.Failures {
 			r.Failures[i].Details = short(r.Failures[i].Details, most/2)
 		}
 	}
+}
+
+// longestOf returns the longest of some lists.
+func longestOf(lists ...*[]testFailure) *[]testFailure {
+	return slices.MaxFunc(lists, func(a, b *[]testFailure) int { return cmp.Compare(len(*a), len(*b)) })
 }

@@ -2,6 +2,7 @@ package actions_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,8 +19,10 @@ import (
 type received struct {
 	Name                           string
 	Total, Passed, Failed, Skipped int
+	Flaky, Crashed                 int `json:",omitempty"`
 	DurationSeconds                float64
 	Failures                       []struct{ Suite, Name, Message, Details string }
+	FlakyTests, Crashes            []struct{ Suite, Name, Message, Details string } `json:",omitempty"`
 	Slowest                        []struct {
 		Suite, Name string
 		Seconds     float64
@@ -63,7 +66,9 @@ func TestTestResultsReachTheServer(t *testing.T) {
 	t.Chdir(samples)
 	require.Zero(t, j.step("report-tests", "cluster", "shop", "files", "go-junit-report.xml\n**/pytest*.xml\n./surefire.xml, surefire.xml", "name", "end to end"), j.logged())
 	require.EqualValues(t, exit.Failed, j.step("report-tests", "cluster", "shop", "files", "jest*.xml", "fail-on-failure", "true"))
-	require.Len(t, *kept, 2)
+	require.EqualValues(t, exit.Failed, j.step("report-tests", "cluster", "shop", "files", "writers/karma-disconnected.xml", "fail-on-failure", "true"))
+	require.Zero(t, j.step("report-tests", "cluster", "shop", "files", "writers/gotestsum.xml", "fail-on-failure", "true"))
+	require.Len(t, *kept, 4)
 	raw, err := json.MarshalIndent(*kept, "", " ")
 	require.NoError(t, err)
 	j.story.Write(raw)
@@ -106,8 +111,8 @@ func TestAReportIsBoundedAndKeepsNoSecret(t *testing.T) {
 	j.env["KUBECONFIG"] = write(t, filepath.Join(dir, "kubeconfig"), servicetest.Kubeconfig("https://api.example.com:6443")) + string(filepath.ListSeparator) + "/nowhere"
 	var b strings.Builder
 	b.WriteString("<testsuite>")
-	for range 40 {
-		b.WriteString(`<testcase classname="` + strings.Repeat("s", 500) + `" name="` + strings.Repeat("ü", 500) + `" time="1"><failure message="` + servicetest.ClientKey + " " +
+	for i := range 40 {
+		b.WriteString(`<testcase classname="` + strings.Repeat("s", 500) + fmt.Sprintf(`" name="%d `, i) + strings.Repeat("ü", 500) + `" time="1"><failure message="` + servicetest.ClientKey + " " +
 			strings.Repeat("m", 1000) + `">::error::x ` + requestToken + "\n" + strings.Repeat("größe\n", 2000) + `</failure></testcase>`)
 	}
 	b.WriteString("</testsuite>")

@@ -25,16 +25,18 @@ type guest struct{ team, principal string }
 
 func (a *app) guestFlags(c *cobra.Command, g *guest) {
 	c.Flags().StringVar(&g.team, "team", "", optionUsage(c.Name(), "team"))
-	c.Flags().StringVar(&g.principal, "principal", "", "a principal's `id`, as ocpctl whoami shows it")
+	c.Flags().StringVar(&g.principal, "with", "", optionUsage(c.Name(), "with"))
+	c.Flags().StringVar(&g.principal, "principal", "", "as --with")
+	must(c.Flags().MarkHidden("principal")) // its earlier name, which scripts use
 	must(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
-	must(c.RegisterFlagCompletionFunc("principal", cobra.NoFileCompletions))
+	must(c.RegisterFlagCompletionFunc("with", cobra.NoFileCompletions))
 }
 
 // who returns the kind and the name.
 func (g guest) who() (kind, with string, err error) {
 	switch {
 	case (g.team == "") == (g.principal == ""):
-		return "", "", missing("--team or --principal", "one of the two")
+		return "", "", missing("--team or --with", "one of the two")
 	case g.team != "":
 		return string(client.ShareKindTeam), g.team, nil
 	}
@@ -48,10 +50,10 @@ func (a *app) share() *cobra.Command {
 		Long: `Share a cluster. With --access see they only see it here. With --role (or --access use, which is --role edit) they also get
 kubeconfigs of their own with this role, and no higher one. To share it again with another role changes it; a lower one ends the
 kubeconfigs that go beyond it.`,
-		Example: "  ocpctl share pr41-shop --team payments\n  ocpctl share pr41-shop --principal https://issuer.example.com#maya --role view",
+		Example: "  ocpctl share pr41-shop --team payments\n  ocpctl share pr41-shop --with https://issuer.example.com#maya --role view",
 	})
 	a.guestFlags(c, &g)
-	c.Flags().StringVar(&access, "access", "", "the `right` they get here: see, or use, which includes kubeconfigs; default: see, or use with --role")
+	c.Flags().StringVar(&access, "access", "", optionUsage("share", "access"))
 	c.Flags().StringVar(&role, "role", "", optionUsage("share", "role"))
 	levels := []string{string(client.ShareAccessSee), string(client.ShareAccessUse)}
 	must(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))

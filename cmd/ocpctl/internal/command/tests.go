@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ func testResults(s *table.Screen, runs []client.TestRun) {
 		return
 	}
 	newest := runs[0]
-	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(newest.Workflow), table.Bold), s.Painted(testCount(newest.Total, newest.Passed, newest.Failed, newest.Skipped), testPaint(newest.Failed)))
+	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(newest.Workflow), table.Bold), s.Painted(testCount(newest), testPaint(newest.Failed+newest.Crashed)))
 	f := s.Facts()
 	f.Add("run", newest.URL)
 	f.Add("commit", newest.Head)
@@ -63,7 +64,7 @@ func testResults(s *table.Screen, runs []client.TestRun) {
 		s.Head("Earlier runs")
 		t := s.Columns("RUN", "COMMIT", "PASSED", "FAILED", "SKIPPED", "REPORTED")
 		for _, run := range runs[1:] {
-			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed)}, run.Skipped, humanize.Away(reportedAt(run), s.Now))
+			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, humanize.Away(reportedAt(run), s.Now))
 		}
 		t.Write("")
 	}
@@ -71,10 +72,11 @@ func testResults(s *table.Screen, runs []client.TestRun) {
 
 // testFailures shows the failures of a report, and its slowest tests on a wide screen.
 func testFailures(s *table.Screen, r client.ReportedTests) {
-	if len(r.Failures) > 0 {
+	listed := slices.Concat(r.Crashes, r.Failures)
+	if len(listed) > 0 {
 		s.Head(fmt.Sprintf("Failures of %s", humanize.Line(r.Name)))
 	}
-	for _, f := range r.Failures {
+	for _, f := range listed {
 		s.Linef("  %s", humanize.Line(strings.TrimSuffix(testCaption(f.Suite, f.Name)+": "+f.Message, ": ")))
 		if !s.Wide {
 			continue
@@ -83,8 +85,14 @@ func testFailures(s *table.Screen, r client.ReportedTests) {
 			s.Linef("    %s", humanize.Line(line))
 		}
 	}
-	if more := r.Failed - len(r.Failures); more > 0 {
+	if more := r.Failed + r.Crashed - len(listed); more > 0 {
 		s.Linef("  and %d more: %s", more, humanize.Line(r.URL))
+	}
+	if len(r.FlakyTests) > 0 {
+		s.Head(fmt.Sprintf("Flaky in %s: failed and then passed", humanize.Line(r.Name)))
+	}
+	for _, f := range r.FlakyTests {
+		s.Linef("  %s", humanize.Line(strings.TrimSuffix(testCaption(f.Suite, f.Name)+": "+f.Message, ": ")))
 	}
 	if !s.Wide || len(r.Slowest) == 0 {
 		return
@@ -95,15 +103,27 @@ func testFailures(s *table.Screen, r client.ReportedTests) {
 	}
 }
 
-func testCount(total, passed, failed, skipped int) string {
-	text := fmt.Sprintf("%d passed", passed)
-	if failed > 0 {
-		text = fmt.Sprintf("%d of %d failed", failed, total)
+// testCount sums the tests of a run up. Those of a suite that crashed are not said to have passed.
+func testCount(run client.TestRun) string {
+	var parts []string
+	if run.Crashed > 0 {
+		parts = append(parts, fmt.Sprintf("suites crashed: %d", run.Crashed))
 	}
-	if skipped > 0 {
-		text += fmt.Sprintf(", %d skipped", skipped)
+	switch {
+	case run.Failed > 0:
+		parts = append(parts, fmt.Sprintf("%d of %d failed", run.Failed, run.Total))
+	case run.Crashed > 0:
+		parts = append(parts, fmt.Sprintf("%d reported", run.Total))
+	default:
+		parts = append(parts, fmt.Sprintf("%d passed", run.Passed))
 	}
-	return text
+	if run.Flaky > 0 {
+		parts = append(parts, fmt.Sprintf("%d flaky", run.Flaky))
+	}
+	if run.Skipped > 0 {
+		parts = append(parts, fmt.Sprintf("%d skipped", run.Skipped))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func testPaint(failed int) table.Paint {

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"slices"
@@ -202,36 +200,4 @@ func fromFork(env func(string) string) bool {
 	}
 	repo := event.PullRequest.Head.Repo
 	return repo != nil && repo.FullName != "" && !strings.EqualFold(repo.FullName, env("GITHUB_REPOSITORY"))
-}
-
-// fromGitHub requests the job's own token for an audience from GitHub Actions.
-func fromGitHub(audience string, env func(string) string, send *retrier) source {
-	return func(ctx context.Context) (token, error) {
-		address, secret := env("ACTIONS_ID_TOKEN_REQUEST_URL"), env("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
-		if address == "" || secret == "" {
-			return token{}, exit.With(exit.Denied, fmt.Errorf("sign in: %w", noToken(env)))
-		}
-		u, err := url.Parse(address)
-		if err != nil {
-			return token{}, errors.New("ACTIONS_ID_TOKEN_REQUEST_URL is not a valid address")
-		}
-		query := u.Query()
-		query.Set("audience", audience)
-		u.RawQuery = query.Encode()
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-		if err != nil {
-			return token{}, err
-		}
-		r.Header.Set("Authorization", "Bearer "+secret)
-		res, err := send.Do(r)
-		if err != nil {
-			return token{}, fmt.Errorf("ask GitHub Actions for a token: %w", err)
-		}
-		defer res.Body.Close()
-		var said struct{ Value string }
-		if err := json.NewDecoder(io.LimitReader(res.Body, mostAnswer)).Decode(&said); err != nil || res.StatusCode != http.StatusOK {
-			return token{}, fmt.Errorf("ask GitHub Actions for a token: the response was %s", res.Status)
-		}
-		return fromText([]byte(said.Value), "the response of GitHub Actions")
-	}
 }

@@ -9,32 +9,50 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
 )
 
-var declared = regexp.MustCompile(`^<\?xml[^>]*\sencoding\s*=\s*["']([^"']*)["']`)
+var declared = regexp.MustCompile(`^\s*<\?xml[^>]*\sencoding\s*=\s*["']([^"']*)["']`)
 
 // decoded returns a report as UTF-8, without the characters that XML does not allow. Tests write such characters, colours of a terminal
 // for example, and not every test runner removes them.
 func decoded(report io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(report)
 	head, _ := buffered.Peek(200) // a short or unreadable report shows itself later
-	from := unicode.UTF8.NewDecoder()
-	if found := declared.FindSubmatch(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))); found != nil {
-		switch name := strings.ToLower(string(found[1])); name {
-		case "utf-8", "utf8", "us-ascii", "ascii":
-		case "iso-8859-1", "latin1", "windows-1252", "cp1252":
-			from = charmap.Windows1252.NewDecoder() // a superset
-		default:
-			return nil, fmt.Errorf("its encoding %q is not supported; have the tests write UTF-8", name)
-		}
+	from, err := encodingOf(head)
+	if err != nil {
+		return nil, err
 	}
 	legal := runes.Remove(runes.Predicate(func(r rune) bool { return !allowed(r) }))
-	text := transform.NewReader(buffered, transform.Chain(unicode.BOMOverride(from), legal))
+	text := transform.NewReader(buffered, transform.Chain(unicode.BOMOverride(from.NewDecoder()), legal))
 	return &references{from: bufio.NewReader(text)}, nil
+}
+
+// encodingOf returns the encoding of a report that begins with head. A byte order mark overrides it.
+func encodingOf(head []byte) (encoding.Encoding, error) {
+	switch {
+	case bytes.HasPrefix(head, []byte("<\x00")):
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), nil
+	case bytes.HasPrefix(head, []byte("\x00<")):
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), nil
+	}
+	found := declared.FindSubmatch(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
+	if found == nil {
+		return unicode.UTF8, nil
+	}
+	name := strings.ToLower(strings.TrimSpace(string(found[1])))
+	if strings.HasPrefix(name, "utf-16") || strings.HasPrefix(name, "ucs-2") { // the declaration can be read, so it is not: .NET declares what its strings are
+		return unicode.UTF8, nil
+	}
+	from, err := htmlindex.Get(strings.Replace(strings.Replace(name, "cp125", "windows-125", 1), "utf_8", "utf-8", 1))
+	if err != nil {
+		return nil, fmt.Errorf("its encoding %q is not supported; have the tests write UTF-8", name)
+	}
+	return from, nil
 }
 
 // allowed reports whether XML 1.0 allows a character: https://www.w3.org/TR/xml/#charsets
@@ -43,6 +61,7 @@ func allowed(r rune) bool {
 }
 
 // references removes references to characters that XML does not allow: Surefire, for example, writes &#27; for the colours of a terminal.
+// It removes XML declarations too: the decoder refuses XML 1.1, and the encoding is UTF-8 by now.
 type references struct {
 	from *bufio.Reader
 }
@@ -57,7 +76,7 @@ func (f *references) Read(p []byte) (n int, err error) {
 		if err != nil {
 			return n, err
 		}
-		if b == '&' && f.illegal() {
+		if b == '&' && f.illegal() || b == '<' && f.isDeclaration() {
 			continue
 		}
 		p[n] = b
@@ -84,5 +103,19 @@ func (f *references) illegal() bool {
 	}
 	consumed := bytes.IndexByte(ahead, ';') + 1
 	_, err = f.from.Discard(consumed)
+	return err == nil
+}
+
+// longestDeclaration is how many bytes of an XML declaration are looked at.
+const longestDeclaration = 200
+
+// isDeclaration reports whether an XML declaration has begun, and consumes it if so.
+func (f *references) isDeclaration() bool {
+	ahead, _ := f.from.Peek(longestDeclaration)
+	end := bytes.Index(ahead, []byte("?>"))
+	if end < 0 || !bytes.HasPrefix(ahead, []byte("?xml ")) && !bytes.HasPrefix(ahead, []byte("?xml\t")) && !bytes.HasPrefix(ahead, []byte("?xml\n")) {
+		return false
+	}
+	_, err := f.from.Discard(end + len("?>"))
 	return err == nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/junit"
 )
@@ -71,17 +72,23 @@ func TestAReportIsReadWhateverItsEncoding(t *testing.T) {
 	const body = `<testsuite name="s"><testcase name="größe"><failure message="x">` + "\x1b[31mrot\x1b[0m\x00 &#x1B;&#0;&#27;&amp;&#x41;&#bad;" + `</failure></testcase></testsuite>`
 	plain := strings.ReplaceAll(body, "&#bad;", "")
 	latin := strings.ReplaceAll(strings.ReplaceAll(plain, "ö", "\xf6"), "ß", "\xdf")
+	chinese, err := simplifiedchinese.GB18030.NewEncoder().String(plain)
+	require.NoError(t, err)
 	wide := []byte{0xFE, 0xFF}
 	for _, unit := range utf16.Encode([]rune(plain)) {
 		wide = append(wide, byte(unit>>8), byte(unit))
 	}
 	for name, report := range map[string]string{
-		"UTF-8":                plain,
-		"UTF-8 with a mark":    "\xef\xbb\xbf" + `<?xml version="1.0" encoding="utf-8"?>` + plain,
-		"ISO-8859-1":           `<?xml version='1.0' encoding='ISO-8859-1'?>` + latin,
-		"Windows-1252":         `<?xml version="1.0"  encoding = "windows-1252" standalone="yes"?>` + latin,
-		"UTF-16":               string(wide),
-		"one byte after other": plain,
+		"UTF-8":                 plain,
+		"UTF-8 with a mark":     "\xef\xbb\xbf" + `<?xml version="1.0" encoding="utf-8"?>` + plain,
+		"ISO-8859-1":            `<?xml version='1.0' encoding='ISO-8859-1'?>` + latin,
+		"Windows-1252":          `<?xml version="1.0"  encoding = "windows-1252" standalone="yes"?>` + latin,
+		"UTF-16":                string(wide),
+		"UTF-16 without a mark": string(wide[2:]),
+		"UTF-8 declared UTF-16": `<?xml version="1.0" encoding="utf-16"?>` + plain,
+		"behind an empty line":  "\n" + `<?xml version='1.1' encoding='ISO-8859-1'?>` + latin,
+		"GB18030":               `<?xml version="1.0" encoding="GB18030"?>` + chinese,
+		"one byte after other":  plain,
 	} {
 		var s junit.Summary
 		from := io.Reader(strings.NewReader(report))

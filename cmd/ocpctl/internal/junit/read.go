@@ -4,11 +4,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -20,10 +19,16 @@ func (s *Summary) Read(report io.Reader) error {
 	}
 	decoder := xml.NewDecoder(text)
 	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is UTF-8 by now
-	r := reader{decoder: decoder, sum: *s}
+	r := reader{decoder: decoder, sum: *s, results: map[uint64]result{}, seed: maphash.MakeSeed()}
 	r.sum.Failures, r.sum.Slowest = slices.Clone(s.Failures), slices.Clone(s.Slowest)
+	r.sum.Crashes, r.sum.FlakyTests = slices.Clone(s.Crashes), slices.Clone(s.FlakyTests)
 	if err := r.document(); err != nil {
 		return err
+	}
+	for _, list := range [][]Failure{r.sum.Failures, r.sum.FlakyTests} {
+		for i := range list {
+			list[i].key = 0 // a test of that name in another report is another test
+		}
 	}
 	*s = r.sum
 	return nil
@@ -34,6 +39,10 @@ type reader struct {
 	decoder *xml.Decoder
 	sum     Summary
 	depth   int
+	read    counts
+	results map[uint64]result // of the tests in this report
+	seed    maphash.Seed
+	apart   bool // test cases of one name are different tests, and not executions of one
 }
 
 // deepest is how deep suites may lie in each other.
@@ -71,10 +80,12 @@ func (r *reader) element(start xml.StartElement, suite string) error {
 		return r.testcase(start, suite)
 	case "testsuite":
 		suite = first(attribute(start, "name"), suite)
+		r.read.suites++
 	case "failure", "error": // of the suite itself: it could not be run
-		t := test{suite: suite, name: first(suite, "the suite"), result: failed}
+		t := test{suite: suite, name: first(suite, "the suite"), key: r.keyOf(start, suite, suite)}
 		return r.failure(start, &t, true)
 	case "testsuites":
+		r.apart = slices.Contains(countedOnce, strings.ToLower(attribute(start, "name")))
 	default:
 		return r.decoder.Skip()
 	}
@@ -82,8 +93,17 @@ func (r *reader) element(start xml.StartElement, suite string) error {
 		return fmt.Errorf("its suites lie more than %d deep in each other", deepest)
 	}
 	defer func() { r.depth-- }()
-	return r.children(func(child xml.StartElement) error { return r.element(child, suite) })
+	before := r.read
+	if err := r.children(func(child xml.StartElement) error { return r.element(child, suite) }); err != nil {
+		return err
+	}
+	r.compare(start, suite, before)
+	return nil
 }
+
+// countedOnce are the names of the reports of writers that tell of the last execution of a test alone. There, two test cases of one name
+// are two tests.
+var countedOnce = []string{"jest tests", "mocha tests", "vitest tests"}
 
 // children calls read for each child, which must read it to its end, and returns at the end of the element.
 func (r *reader) children(read func(xml.StartElement) error) error {
@@ -106,27 +126,62 @@ func (r *reader) children(read func(xml.StartElement) error) error {
 func (r *reader) testcase(start xml.StartElement, suite string) error {
 	t := test{
 		suite: first(attribute(start, "classname"), suite), name: first(attribute(start, "name"), "a test without a name"),
-		result: passed, seconds: seconds(attribute(start, "time")),
+		result: passed, seconds: seconds(attribute(start, "time")), key: r.keyOf(start, suite, attribute(start, "name")),
 	}
-	switch attribute(start, "status") { // GoogleTest, and some others
-	case "skipped", "disabled", "notrun", "ignored":
+	status := first(attribute(start, "status"), attribute(start, "result"))
+	said := first(string(statuses[strings.ToLower(attribute(start, "status"))]), string(statuses[strings.ToLower(attribute(start, "result"))]))
+	if result(said) == skipped {
 		t.result = skipped
 	}
+	r.read.cases++
+	r.read.executions++
 	err := r.children(func(child xml.StartElement) error {
 		switch child.Name.Local {
 		case "failure", "error":
+			r.read.failures++
+			return r.failure(child, &t, false)
+		case "flakyFailure", "flakyError", "rerunFailure", "rerunError": // Surefire, cargo-nextest, Playwright: another execution, which failed
+			r.read.executions++
+			r.read.failures++
 			return r.failure(child, &t, false)
 		case "skipped", "disabled", "ignored":
 			if t.result != failed {
 				t.result = skipped
 			}
 		}
-		return r.decoder.Skip() // Surefire's flakyFailure too: in the end, the test passed
+		return r.decoder.Skip()
 	})
-	if err == nil {
-		r.sum.add(t)
+	if err != nil {
+		return err
 	}
-	return err
+	if result(said) == failed && t.result == passed {
+		t.result, t.message = failed, fmt.Sprintf("Its status is %q.", status)
+		r.read.failures++
+	}
+	if t.result == skipped {
+		r.read.skipped++
+	}
+	r.add(t, suite)
+	return nil
+}
+
+// keyOf returns what tells a test from others of the report.
+func (r *reader) keyOf(e xml.StartElement, suite, name string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	for _, part := range []string{suite, name, attribute(e, "classname"), attribute(e, "file"), attribute(e, "line"), attribute(e, "id")} {
+		_, _ = h.WriteString(part + "\x00")
+	}
+	return h.Sum64()
+}
+
+// add counts an execution of a test.
+func (r *reader) add(t test, suite string) {
+	before := r.results[t.key]
+	if r.apart || t.name == "a test without a name" {
+		before = ""
+	}
+	r.results[t.key] = r.sum.add(t, before, strings.HasPrefix(suite, "openshift-tests")) // which writes both executions of a flaky test, in no fixed order
 }
 
 // failure reads why a test failed; the first reason counts. alone: it is not part of a test case.
@@ -143,9 +198,15 @@ func (r *reader) failure(start xml.StartElement, t *test, alone bool) error {
 		}
 		t.message = first(t.message, attribute(start, "type"), "no reason given")
 	}
-	t.result = failed
+	switch {
+	case !strings.HasPrefix(start.Name.Local, "flaky") && !strings.HasPrefix(start.Name.Local, "rerun"):
+		t.result = failed
+	case t.result == passed && strings.HasPrefix(start.Name.Local, "flaky"):
+		t.result = flaky
+	}
 	if alone {
-		r.sum.add(*t)
+		r.read.failures++
+		r.add(*t, t.suite)
 	}
 	return nil
 }
@@ -160,6 +221,12 @@ func (r *reader) text() (string, error) {
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
+			if token.Name.Local == "system-out" || token.Name.Local == "system-err" { // Surefire and cargo-nextest put them into a failure
+				if err := r.decoder.Skip(); err != nil {
+					return "", err
+				}
+				continue
+			}
 			depth++
 		case xml.EndElement:
 			depth--
@@ -186,15 +253,6 @@ func attribute(e xml.StartElement, name string) string {
 		}
 	}
 	return ""
-}
-
-// seconds reads a time: 1.5, or 1,234.5. What is no time counts as none.
-func seconds(text string) float64 {
-	n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-	if err != nil || n < 0 || math.IsNaN(n) || math.IsInf(n, 0) {
-		return 0
-	}
-	return n
 }
 
 func first(texts ...string) string {

@@ -102,6 +102,45 @@ func TestAStarMatchesAnyCharactersAndAQuestionMarkOne(t *testing.T) {
 	}
 }
 
+func TestAVariableStandsForTheRequestsValueAndMatchesNothingWithoutOne(t *testing.T) {
+	d, err := Parse(`{"Version":"2012-10-17","Statement":[
+		{"Effect":"Allow","Action":"s3:*","Resource":"arn:aws:s3:::${aws:PrincipalTag/infra}-registry-*"},
+		{"Effect":"Allow","Action":"ec2:*","Resource":"*"},
+		{"Effect":"Deny","Action":"ec2:*","Resource":"*","Condition":{"StringNotEquals":{"aws:ResourceTag/ClusterId":"${aws:PrincipalTag/ClusterId}"},"Null":{"aws:ResourceTag/ClusterId":"false"}}}]}`)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		action, resource string
+		context          map[string][]string
+		want             Decision
+	}{
+		{"s3:PutObject", "arn:aws:s3:::shop-1-registry-x/y", map[string][]string{"aws:PrincipalTag/infra": {"shop-1"}}, Allow},
+		{"s3:PutObject", "arn:aws:s3:::bank-1-registry-x/y", map[string][]string{"aws:PrincipalTag/infra": {"shop-1"}}, NoMatch},
+		{"s3:PutObject", "arn:aws:s3:::-registry-x/y", nil, NoMatch},
+		{"s3:PutObject", "arn:aws:s3:::${aws:PrincipalTag/infra}-registry-x/y", nil, NoMatch},
+		{"ec2:StopInstances", "*", map[string][]string{"aws:PrincipalTag/ClusterId": {"a"}, "aws:ResourceTag/ClusterId": {"a"}}, Allow},
+		{"ec2:StopInstances", "*", map[string][]string{"aws:PrincipalTag/ClusterId": {"a"}, "aws:ResourceTag/ClusterId": {"b"}}, Deny},
+		{"ec2:StopInstances", "*", map[string][]string{"aws:ResourceTag/ClusterId": {"b"}}, Deny},
+		{"ec2:StopInstances", "*", map[string][]string{"aws:PrincipalTag/ClusterId": {"a"}}, Allow},
+	} {
+		require.Equal(t, c.want, d.Evaluate(c.action, c.resource, c.context), "%s %s %v", c.action, c.resource, c.context)
+	}
+}
+
+func TestATrustPolicyNamesWhoAndForWhichSubject(t *testing.T) {
+	const arn = "arn:aws:iam::1:oidc-provider/issuer.example"
+	d, err := ParseTrust(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Federated":"` + arn + `"},"Action":"sts:AssumeRoleWithWebIdentity",
+		"Condition":{"StringEquals":{"issuer.example:sub":["system:serviceaccount:a:b"]}}}]}`)
+	require.NoError(t, err)
+	sub := func(name string) map[string][]string { return map[string][]string{"issuer.example:sub": {name}} }
+	require.True(t, d.Trusts("Federated", arn, "sts:AssumeRoleWithWebIdentity", sub("system:serviceaccount:a:b")))
+	require.False(t, d.Trusts("Federated", arn, "sts:AssumeRoleWithWebIdentity", sub("system:serviceaccount:a:c")))
+	require.False(t, d.Trusts("Federated", arn+"2", "sts:AssumeRoleWithWebIdentity", sub("system:serviceaccount:a:b")))
+	require.False(t, d.Trusts("Federated", arn, "sts:TagSession", sub("system:serviceaccount:a:b")))
+	require.False(t, d.Trusts("Service", "ec2.amazonaws.com", "sts:AssumeRole", nil))
+	_, err = ParseTrust(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"*"}]}`)
+	require.Error(t, err)
+}
+
 func BenchmarkEvaluate(b *testing.B) {
 	actions := make([]string, 200)
 	for i := range actions {

@@ -3,6 +3,8 @@
 package session
 
 import (
+	"bytes"
+	"compress/flate"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -11,24 +13,39 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
 // Session is the session of a temporary key.
 type Session struct {
 	AccessKey, SecretKey string
-	ARN                  string // arn:aws:sts::<account>:assumed-role/<role>/<session>
-	RolePolicy           string // permissions of the role
-	Policy               string // the session policy; empty: everything that the role may do
+	ARN                  string            // arn:aws:sts::<account>:assumed-role/<role>/<session>
+	RolePolicy           string            // permissions of the role
+	Boundary             string            // the role's permissions boundary; empty: none
+	Policy               string            // the session policy; empty: everything that the role may do
+	Tags                 map[string]string // of the role, which are those of the principal
 	Expires              time.Time
 }
 
 // Policies are the documents that must each allow a request.
 func (s Session) Policies() []string {
-	if s.Policy == "" {
-		return []string{s.RolePolicy}
+	all := []string{s.RolePolicy}
+	for _, limit := range []string{s.Boundary, s.Policy} {
+		if limit != "" {
+			all = append(all, limit)
+		}
 	}
-	return []string{s.RolePolicy, s.Policy}
+	return all
+}
+
+// TagKeys returns the condition keys of a principal's tags.
+func TagKeys(tags map[string]string) map[string][]string {
+	keys := make(map[string][]string, len(tags))
+	for key, value := range tags {
+		keys["aws:PrincipalTag/"+key] = []string{value}
+	}
+	return keys
 }
 
 // ErrInvalid says that a token is not ours, belongs to another key, or has expired.
@@ -41,13 +58,21 @@ func New(key string, s Session) (Session, string, error) {
 	if err != nil {
 		return s, "", fmt.Errorf("encode session: %w", err)
 	}
+	var packed bytes.Buffer // the token is sent in a header, and policies are long
+	deflater, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err == nil {
+		_, err = deflater.Write(raw)
+	}
+	if err := errors.Join(err, deflater.Close()); err != nil {
+		return s, "", fmt.Errorf("encode session: %w", err)
+	}
 	box, err := sealer(key)
 	if err != nil {
 		return s, "", err
 	}
 	nonce := make([]byte, box.NonceSize())
 	_, _ = rand.Read(nonce) // never fails
-	return s, base64.StdEncoding.EncodeToString(box.Seal(nonce, nonce, raw, nil)), nil
+	return s, base64.StdEncoding.EncodeToString(box.Seal(nonce, nonce, packed.Bytes(), nil)), nil
 }
 
 // Open reads the session of an access key from its token.
@@ -64,7 +89,11 @@ func Open(key, accessKey, token string, now time.Time) (Session, error) {
 	if len(raw) < box.NonceSize() {
 		return s, ErrInvalid
 	}
-	plain, err := box.Open(nil, raw[:box.NonceSize()], raw[box.NonceSize():], nil)
+	packed, err := box.Open(nil, raw[:box.NonceSize()], raw[box.NonceSize():], nil)
+	if err != nil {
+		return s, ErrInvalid
+	}
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
 	if err != nil || json.Unmarshal(plain, &s) != nil || s.AccessKey != accessKey || !now.Before(s.Expires) {
 		return Session{}, ErrInvalid
 	}

@@ -59,9 +59,15 @@ func Main(m *testing.M) {
 // Start starts an empty cloud for this test, and points the SDK's default chain to it.
 func Start(t testing.TB) *World {
 	t.Helper()
+	return StartWithin(t, nil)
+}
+
+// StartWithin is Start with permissions boundaries that exist, by ARN.
+func StartWithin(t testing.TB, boundaries map[string]string) *World {
+	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
-	server, err := aws.Start(context.Background(), aws.Config{AccessKey: s3test.AccessKey, SecretKey: s3test.SecretKey, Settle: 10 * time.Millisecond})
+	server, err := aws.Start(context.Background(), aws.Config{AccessKey: s3test.AccessKey, SecretKey: s3test.SecretKey, Settle: 10 * time.Millisecond, Buckets: s3test.Shared(t).URL(), Boundaries: boundaries})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	w := &World{AWS: server, S3: s3test.Shared(t), Binary: path, Faults: filepath.Join(t.TempDir(), "faults.json")}

@@ -24,24 +24,42 @@ func Requests() []Request {
 	)
 }
 
-// AWSRequests returns the requests of the operators that run on AWS.
+// AWSRequests returns the requests of the operators that run on AWS, with the actions that OpenShift 4.20 publishes, on every resource
+// (docs.redhat.com, Authentication and authorization, "AWS component secret permissions requirements").
 func AWSRequests() []Request {
 	return []Request{
 		{"cloud-credential-operator-iam-ro", "openshift-cloud-credential-operator", "cloud-credential-operator-iam-ro-creds", "AWS",
 			[]string{"cloud-credential-operator"}, []string{"iam:GetUser", "iam:GetUserPolicy", "iam:ListAccessKeys"}},
 		{"openshift-cluster-api-aws", "openshift-cluster-api", "capa-manager-bootstrap-credentials", "AWS",
-			[]string{"capa-controller-manager"}, []string{"ec2:CreateTags", "ec2:DescribeInstances", "ec2:RunInstances", "ec2:TerminateInstances"}},
+			[]string{"capa-controller-manager"}, machineActions},
 		{"openshift-cloud-network-config-controller-aws", "openshift-cloud-network-config-controller", "cloud-credentials", "AWS",
-			[]string{"cloud-network-config-controller"}, []string{"ec2:AssignPrivateIpAddresses", "ec2:DescribeInstances", "ec2:DescribeSubnets"}},
+			[]string{"cloud-network-config-controller"}, []string{"ec2:AssignIpv6Addresses", "ec2:AssignPrivateIpAddresses", "ec2:DescribeInstanceStatus", "ec2:DescribeInstanceTypes",
+				"ec2:DescribeInstances", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignIpv6Addresses", "ec2:UnassignPrivateIpAddresses"}},
 		{"aws-ebs-csi-driver-operator", "openshift-cluster-csi-drivers", "ebs-cloud-credentials", "AWS",
-			[]string{"aws-ebs-csi-driver-operator", "aws-ebs-csi-driver-controller-sa"}, []string{"ec2:AttachVolume", "ec2:CreateVolume", "ec2:CreateSnapshot", "ec2:DeleteVolume"}},
+			[]string{"aws-ebs-csi-driver-operator", "aws-ebs-csi-driver-controller-sa"}, []string{"ec2:AttachVolume", "ec2:CreateSnapshot", "ec2:CreateTags", "ec2:CreateVolume",
+				"ec2:DeleteSnapshot", "ec2:DeleteTags", "ec2:DeleteVolume", "ec2:DescribeAvailabilityZones", "ec2:DescribeInstances", "ec2:DescribeSnapshots", "ec2:DescribeTags",
+				"ec2:DescribeVolumes", "ec2:DescribeVolumesModifications", "ec2:DetachVolume", "ec2:EnableFastSnapshotRestores", "ec2:ModifyVolume",
+				"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlainText", "kms:ListGrants", "kms:ReEncrypt*", "kms:RevokeGrant"}},
 		{"openshift-image-registry", "openshift-image-registry", "installer-cloud-credentials", "AWS",
-			[]string{"cluster-image-registry-operator", "registry"}, []string{"s3:CreateBucket", "s3:DeleteBucket", "s3:PutBucketTagging", "s3:PutObject"}},
+			[]string{"cluster-image-registry-operator", "registry"}, []string{"s3:AbortMultipartUpload", "s3:CreateBucket", "s3:DeleteBucket", "s3:DeleteObject", "s3:GetBucketLocation",
+				"s3:GetBucketPublicAccessBlock", "s3:GetBucketTagging", "s3:GetEncryptionConfiguration", "s3:GetLifecycleConfiguration", "s3:GetObject", "s3:ListBucket",
+				"s3:ListBucketMultipartUploads", "s3:ListMultipartUploadParts", "s3:PutBucketPublicAccessBlock", "s3:PutBucketTagging", "s3:PutEncryptionConfiguration",
+				"s3:PutLifecycleConfiguration", "s3:PutObject"}},
 		{"openshift-ingress", "openshift-ingress-operator", "cloud-credentials", "AWS",
-			[]string{"ingress-operator"}, []string{"elasticloadbalancing:DescribeLoadBalancers", "route53:ChangeResourceRecordSets", "tag:GetResources"}},
+			[]string{"ingress-operator"}, []string{"elasticloadbalancing:DescribeLoadBalancers", "route53:ChangeResourceRecordSets", "route53:ListHostedZones", "route53:ListTagsForResources",
+				"sts:AssumeRole", "tag:GetResources"}},
 		{"openshift-machine-api-aws", "openshift-machine-api", "aws-cloud-credentials", "AWS",
-			[]string{"machine-api-controllers"}, []string{"ec2:CreateTags", "ec2:RunInstances", "ec2:TerminateInstances", "iam:PassRole"}},
+			[]string{"machine-api-controllers"}, machineActions},
 	}
+}
+
+// machineActions are those of the machine API, and of the cluster API, which is to replace it.
+var machineActions = []string{
+	"ec2:CreateTags", "ec2:DescribeAvailabilityZones", "ec2:DescribeDhcpOptions", "ec2:DescribeImages", "ec2:DescribeInstanceTypes", "ec2:DescribeInstances",
+	"ec2:DescribeInternetGateways", "ec2:DescribeRegions", "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ec2:RunInstances", "ec2:TerminateInstances",
+	"elasticloadbalancing:DeregisterTargets", "elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeTargetGroups", "elasticloadbalancing:DescribeTargetHealth",
+	"elasticloadbalancing:RegisterInstancesWithLoadBalancer", "elasticloadbalancing:RegisterTargets", "iam:CreateServiceLinkedRole", "iam:PassRole",
+	"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlainText", "kms:ListGrants", "kms:RevokeGrant",
 }
 
 // IBMRequests returns the requests of the operators that run on IBM Cloud.

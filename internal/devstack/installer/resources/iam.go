@@ -41,7 +41,7 @@ func (b *Build) Role(ctx context.Context, kind string) error {
 	}
 	_, err = b.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
 		RoleName: &role, PolicyName: aws.String(b.InfraID + "-" + kind + "-policy"),
-		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ec2:DescribeInstances","ec2:DescribeRegions"],"Resource":"*"}]}`),
+		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["` + strings.Join(nodeActions[kind], `","`) + `"],"Resource":"*"}]}`),
 	})
 	if err != nil {
 		return fmt.Errorf("failed to create %s role policy: %w", kind, err)
@@ -55,6 +55,25 @@ func (b *Build) Role(ctx context.Context, kind string) error {
 		return fmt.Errorf("failed to add role (%s) to instance profile (%s): %w", role, profile, err)
 	}
 	return nil
+}
+
+// nodeActions are what the installer lets nodes do: those of the control plane with load balancers and security groups are the cloud
+// controller's (openshift/installer pkg/infrastructure/aws/clusterapi/iam.go).
+var nodeActions = map[string][]string{
+	"master": {
+		"ec2:AttachVolume", "ec2:AuthorizeSecurityGroupIngress", "ec2:CreateSecurityGroup", "ec2:CreateTags", "ec2:CreateVolume", "ec2:DeleteSecurityGroup", "ec2:DeleteVolume",
+		"ec2:Describe*", "ec2:DetachVolume", "ec2:ModifyInstanceAttribute", "ec2:ModifyVolume", "ec2:RevokeSecurityGroupIngress",
+		"elasticloadbalancing:AddTags", "elasticloadbalancing:AttachLoadBalancerToSubnets", "elasticloadbalancing:ApplySecurityGroupsToLoadBalancer",
+		"elasticloadbalancing:CreateListener", "elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateLoadBalancerPolicy",
+		"elasticloadbalancing:CreateLoadBalancerListeners", "elasticloadbalancing:CreateTargetGroup", "elasticloadbalancing:ConfigureHealthCheck",
+		"elasticloadbalancing:DeleteListener", "elasticloadbalancing:DeleteLoadBalancer", "elasticloadbalancing:DeleteLoadBalancerListeners",
+		"elasticloadbalancing:DeleteTargetGroup", "elasticloadbalancing:DeregisterInstancesFromLoadBalancer", "elasticloadbalancing:DeregisterTargets",
+		"elasticloadbalancing:Describe*", "elasticloadbalancing:DetachLoadBalancerFromSubnets", "elasticloadbalancing:ModifyListener",
+		"elasticloadbalancing:ModifyLoadBalancerAttributes", "elasticloadbalancing:ModifyTargetGroup", "elasticloadbalancing:ModifyTargetGroupAttributes",
+		"elasticloadbalancing:RegisterInstancesWithLoadBalancer", "elasticloadbalancing:RegisterTargets", "elasticloadbalancing:SetLoadBalancerPoliciesForBackendServer",
+		"elasticloadbalancing:SetLoadBalancerPoliciesOfListener", "kms:DescribeKey",
+	},
+	"worker": {"ec2:DescribeInstances", "ec2:DescribeRegions"},
 }
 
 // HasRole reports whether a role exists, by its ARN.

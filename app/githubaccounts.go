@@ -1,0 +1,149 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
+)
+
+// GitHubAccount is an account on GitHub, as an event or an answer names it.
+type GitHubAccount struct {
+	ID    int64 // GitHub's number, which a renaming does not change
+	Login string
+}
+
+// ErrOtherAccount says that a login belongs to another account on GitHub than the one that was asked for.
+var ErrOtherAccount = errors.New("the login belongs to another account on GitHub by now")
+
+// SeeGitHubAccount writes down what an account on GitHub is called now.
+func (s *Service) SeeGitHubAccount(ctx context.Context, by GitHubAccount) (people.GitHubAccount, error) {
+	return s.store.People.SeeGitHubAccount(ctx, by.ID, by.Login)
+}
+
+// GitHubPrincipal returns the principal of an account on GitHub. It is the account's number: neither a renaming nor another account with
+// its login changes who that is. values are what GitHub says about it besides. A login that the catalogue names counts for the account
+// that had it first, whatever that is called now.
+func (s *Service) GitHubPrincipal(ctx context.Context, installation int64, by GitHubAccount, values map[string][]string) (policy.Principal, error) {
+	if err := s.resolveLogins(ctx, installation); err != nil {
+		return policy.Principal{}, err
+	}
+	seen, err := s.SeeGitHubAccount(ctx, by)
+	if err != nil {
+		return policy.Principal{}, err
+	}
+	values["id"] = []string{strconv.FormatInt(by.ID, 10)}
+	for _, login := range seen.Owns {
+		if strings.EqualFold(login, by.Login) {
+			login = by.Login // in GitHub's spelling
+		}
+		values["login"] = append(values["login"], login)
+	}
+	name := by.Login
+	if person, known := s.personOnGitHub(seen); known {
+		name = person.DisplayName
+	} else if !slices.Contains(seen.Owns, strings.ToLower(by.Login)) {
+		name = messages.ReusedLogin(by.Login, by.ID)
+	}
+	said := policy.Claims{Source: profiles.SourceGitHub, Subject: strings.TrimPrefix(seen.Principal, string(profiles.SourceGitHub)+":"), Name: name, Values: values}
+	return s.ExternalPrincipal(ctx, said)
+}
+
+// personOnGitHub returns the catalogue's person with an account on GitHub: by its number, else by one of the logins that are its alone.
+func (s *Service) personOnGitHub(a people.GitHubAccount) (profiles.Person, bool) {
+	c := s.catalogue()
+	person, known := c.PersonOf(a.Principal)
+	for _, login := range a.Owns {
+		if !known {
+			person, known = c.PersonOf(string(profiles.SourceGitHub) + ":" + login)
+		}
+	}
+	return person, known
+}
+
+// resolveLogins asks GitHub once for each login that the catalogue names and with which no account was seen, so that whoever takes a
+// login later does not become the person whom the catalogue means.
+func (s *Service) resolveLogins(ctx context.Context, installation int64) error {
+	c := s.catalogue()
+	if done := s.resolved.Load(); c.Hash == "" || done != nil && *done == c.Hash {
+		return nil
+	}
+	unknown, err := s.store.People.UnknownLogins(ctx, c.GitHubLogins())
+	if err != nil {
+		return err
+	}
+	for _, login := range unknown {
+		id, err := s.github.AccountID(ctx, installation, login)
+		switch {
+		case err != nil && !errors.Is(err, ErrRefused):
+			s.log.WarnContext(ctx, "a login of the catalogue is not resolved to its account yet", "login", login, "err", err)
+			return nil // the next event tries it again
+		case err != nil || id == 0:
+			s.log.WarnContext(ctx, "the catalogue names a login that GitHub does not know", "login", login, "err", err)
+		default:
+			if _, err := s.SeeGitHubAccount(ctx, GitHubAccount{id, login}); err != nil {
+				return err
+			}
+		}
+	}
+	s.resolved.Store(&c.Hash)
+	return nil
+}
+
+// PrincipalNamed returns the principal whom a typed id means. github:<login> is the account whose login it is, which GitHub is asked for
+// if no account was seen with it; installation is one that may ask, or 0. Other ids are as they are. A problem: nobody can be meant.
+func (s *Service) PrincipalNamed(ctx context.Context, installation int64, id string) (string, *messages.Problem, error) {
+	login, onGitHub := profiles.GitHubLogin(id)
+	if !onGitHub {
+		return id, nil, nil
+	}
+	owner, err := s.store.People.WhoseLogin(ctx, login)
+	if errors.Is(err, store.ErrNotFound) && installation != 0 {
+		var number int64
+		if number, err = s.github.AccountID(ctx, installation, login); err == nil && number != 0 {
+			owner, err = s.SeeGitHubAccount(ctx, GitHubAccount{number, login})
+		} else if err == nil {
+			err = store.ErrNotFound
+		}
+	}
+	var problem messages.Problem
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, ErrRefused):
+		problem = messages.UnknownGitHubLogin(login)
+	case err != nil:
+		return "", nil, fmt.Errorf("look for the account %s on GitHub: %w", login, err)
+	case !strings.EqualFold(owner.Login, login):
+		problem = messages.RenamedGitHubLogin(login, owner.Login, owner.ID)
+	default:
+		return owner.Principal, nil, nil
+	}
+	return "", &problem, nil
+}
+
+// AccountName is the principal id of an account as people write it: an account on GitHub by its current login, if that is its alone.
+func (s *Service) AccountName(ctx context.Context, account string) (string, error) {
+	logins, err := s.store.People.LoginsOf(ctx, account)
+	if err != nil {
+		return "", err
+	}
+	login, known := logins[account]
+	if !known {
+		return account, nil
+	}
+	owner, err := s.store.People.WhoseLogin(ctx, login)
+	switch {
+	case errors.Is(err, store.ErrNotFound) || err == nil && owner.Principal != account:
+		return account, nil
+	case err != nil:
+		return "", err
+	}
+	return string(profiles.SourceGitHub) + ":" + login, nil
+}

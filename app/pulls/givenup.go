@@ -1,0 +1,73 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// refusal returns the error with which GitHub refused something; nil if it is another error.
+func refusal(err error) error {
+	if errors.Is(err, app.ErrRefused) || errors.Is(err, app.ErrNoPullRequest) {
+		return err
+	}
+	return nil
+}
+
+// LabelsGivenUp tells whoever asked for something by labels that it is not tried any more, and takes these labels off: they would stand for
+// nothing, and have to be added again. For any other event nothing is done.
+func (s *Service) LabelsGivenUp(ctx context.Context, e PullRequestEvent, why error) error {
+	e.Label, e.PR.Labels = spelt(e.Label), each(e.PR.Labels, spelt)
+	e.as, e.at = e.PR, fmt.Sprint(e.PR.UpdatedAt.Unix())
+	live, err := s.live(ctx, e.PR.Repo, e.PR.Number)
+	if err != nil {
+		return err
+	}
+	var labels []string
+	for _, label := range e.PR.Labels {
+		// A label that stands for a living cluster was acted on, and taking it off would end the cluster.
+		if ours(label) && (setsLabel(e, label) || undrafts(e, label)) && !slices.ContainsFunc(live, s.isFor(label)) {
+			labels = append(labels, label)
+		}
+	}
+	if len(labels) == 0 || e.Bot {
+		return nil
+	}
+	cause := "given up:" + e.Action + ":" + e.at
+	for _, label := range labels {
+		if err := s.store.Outbox.SaveEffect(ctx, unlabel(e.PR, label, cause)); err != nil {
+			return fmt.Errorf("take the label off: %w", err)
+		}
+	}
+	return s.answerLabel(ctx, e.PR, cause, e.Label, messages.LabelsGivenUp(e.Actor, labels, refusal(why)))
+}
+
+// isFor returns whether a cluster is of the profile that a label names.
+func (s *Service) isFor(label string) func(store.Row) bool {
+	name, _ := profileIn(label)
+	profile, known := s.catalogue().Get(name)
+	return func(row store.Row) bool { return known && row.Profile == profile.Name }
+}
+
+// CheckActionGivenUp tells whoever clicked a button that it is not tried any more.
+func (s *Service) CheckActionGivenUp(ctx context.Context, e CheckEvent, why error) error {
+	if _, known := clicks[e.Identifier]; !known {
+		return nil
+	}
+	row, err := s.clusterOf(ctx, e)
+	if err != nil || row.ID == "" {
+		return err
+	}
+	pr := row.PR
+	text := messages.ButtonGivenUp(e.Actor, e.Identifier, row.Name, refusal(why))
+	err = s.store.Outbox.SaveReply(ctx, store.Reply{Cause: "given up:click:" + e.Cause, Installation: e.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
+	if err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	return nil
+}

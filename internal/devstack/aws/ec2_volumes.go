@@ -1,0 +1,37 @@
+package aws
+
+// attachVolume gives a volume to an instance.
+func attachVolume(c *call) ([]node, error) {
+	volume, err := c.get("volume", c.params.get("VolumeId"))
+	if err != nil {
+		return nil, err
+	}
+	instance, err := c.get("instance", c.params.get("InstanceId"))
+	if err != nil {
+		return nil, err
+	}
+	if volume.Attrs["attachment.instance-id"] != "" {
+		return nil, fault("VolumeInUse", "%s is already attached to an instance", volume.ID)
+	}
+	volume.State, volume.Attrs["attachment.instance-id"] = "in-use", instance.ID
+	return attachment(volume, instance.ID, "attached"), nil
+}
+
+// detachVolume takes a volume from its instance.
+func detachVolume(c *call) ([]node, error) {
+	volume, err := c.get("volume", c.params.get("VolumeId"))
+	if err != nil {
+		return nil, err
+	}
+	from := volume.Attrs["attachment.instance-id"]
+	if from == "" {
+		return nil, fault("IncorrectState", "Volume '%s' is in the 'available' state.", volume.ID)
+	}
+	volume.State, volume.Parent = "available", ""
+	delete(volume.Attrs, "attachment.instance-id")
+	return attachment(volume, from, "detached"), nil
+}
+
+func attachment(volume *Resource, instance, status string) []node {
+	return []node{el("volumeId", volume.ID), el("instanceId", instance), el("device", "/dev/xvdb"), el("status", status)}
+}
