@@ -28,7 +28,7 @@ func detail(moments, lines int) Detail {
 func TestTheFoldIsGolden(t *testing.T) {
 	d := detail(33, 2)
 	d.Log = append(d.Log, "\x1b[32mdone\x1b[0m\tin 3s", "```sh", "````", "</details> <!-- ocpctl:cluster:x --> /ocp destroy @acme/platform", "/ocp destroy")
-	d.Mention = []string{"failed"}
+	d.Mention, d.Requester = []string{"failed"}, "maya"
 	golden(t, "comment-details.md", Comment(lives()["create-failed"], d, ui))
 }
 

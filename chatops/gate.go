@@ -84,6 +84,28 @@ func Gate(profile string, members []GateMember, links Links) CheckRun {
 // passed is a member that lets a merge pass although its cluster is not ready any more.
 var passed = GateMember{Card: &lifecycle.Card{Cluster: lifecycle.Cluster{Status: lifecycle.Destroyed}}}
 
+// QueueGate renders the gate on a merge queue's commit that has the result of its pull request.
+func QueueGate(profile string, number int, members []GateMember, links Links) CheckRun {
+	if len(members) == 0 {
+		members = []GateMember{{Number: number}}
+	}
+	run := Gate(profile, members, links)
+	run.Summary = fit(fmt.Sprintf("It is the result of #%d: the repository's file does not ask for a cluster of the merge queue's own (`mergeQueue: cluster`). What is new on the base branch was not tried with a cluster.\n\n", number) + run.Summary)
+	return run
+}
+
+// QueueGateRefused renders the gate on a merge queue's commit that gets no cluster. why is Markdown.
+func QueueGateRefused(profile, why string, links Links) CheckRun {
+	return CheckRun{Title: "The commit gets no cluster of " + profile, Status: completed, Conclusion: "failure", DetailsURL: links.UI,
+		Summary: fit("The repository's file asks for a cluster of the merge queue's own (`mergeQueue: cluster`).\n\n" + why + "\n")}
+}
+
+// QueueGateWaits renders the gate on a merge queue's commit whose cluster is not requested yet.
+func QueueGateWaits(profile string, links Links) CheckRun {
+	return CheckRun{Title: "A cluster of " + profile + " is requested for the commit", Status: queued, DetailsURL: links.UI,
+		Summary: "The repository's file asks for a cluster of the merge queue's own (`mergeQueue: cluster`).\n"}
+}
+
 // GatePasses reports whether a gate lets a pull request be merged.
 func GatePasses(members []GateMember) bool {
 	return len(members) > 0 && !slices.ContainsFunc(members, func(m GateMember) bool { return gateRank(m) > gateRank(passed) })

@@ -9,6 +9,7 @@ import (
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
@@ -34,17 +35,10 @@ func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string,
 }
 
 func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Gate) (note string, err error) {
-	members, err := c.gateMembers(ctx, g)
-	if err == nil && chat.GatePasses(members) {
-		members, err = c.withUnknownPulls(ctx, e, g, members)
+	run, why, err := c.gateRun(ctx, e, g)
+	if err != nil || why != "" {
+		return why, err
 	}
-	if err != nil {
-		return "", err
-	}
-	if len(members) == 0 && (g.ExternalID == 0 || g.Completed) {
-		return "no pull request is at the commit", nil // a result that was reached stays
-	}
-	run := chat.Gate(g.Profile, members, c.Links)
 	hash := hashOf(fmt.Sprintf("%+v", run))
 	if hash == g.Shown {
 		return "shown before", nil
@@ -60,7 +54,43 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 	if err != nil {
 		return "", err
 	}
-	return run.Title, c.Store.Outbox.GateShown(ctx, g.ID, id, hash, run.Conclusion != "")
+	if err := c.Store.Outbox.GateShown(ctx, g.ID, id, hash, run.Conclusion != ""); err != nil {
+		return "", err
+	}
+	return run.Title, c.Store.Outbox.AskQueueGates(ctx, g, e.ID)
+}
+
+// gateRun renders a gate; why says why it stays as it is.
+func (c *Controller) gateRun(ctx context.Context, e store.Effect, g outbox.Gate) (run chat.CheckRun, why string, err error) {
+	group, err := c.Store.Outbox.MergeGroupAt(ctx, g.Repo, g.Head)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return run, "", err
+	case group.EndedAt != nil:
+		return run, "the commit left the merge queue", nil
+	case group.Mode == profiles.MergeQueueReuse:
+		of := g
+		of.Head = group.PullHead
+		members, err := c.gateMembers(ctx, of)
+		return chat.QueueGate(g.Profile, group.Number, members, c.Links), "", err
+	case g.Refused != "":
+		return chat.QueueGateRefused(g.Profile, g.Refused, c.Links), "", nil
+	}
+	members, err := c.gateMembers(ctx, g)
+	switch {
+	case err != nil:
+		return run, "", err
+	case group.Head != "" && len(members) == 0:
+		return chat.QueueGateWaits(g.Profile, c.Links), "", nil
+	case group.Head == "" && chat.GatePasses(members):
+		if members, err = c.withUnknownPulls(ctx, e, g, members); err != nil {
+			return run, "", err
+		}
+	case len(members) == 0 && (g.ExternalID == 0 || g.Completed):
+		return run, "no pull request is at the commit", nil // a result that was reached stays
+	}
+	return chat.Gate(g.Profile, members, c.Links), "", nil
 }
 
 // withUnknownPulls adds the open pull requests at a gate's commit of which no event told. GitHub is asked before a gate opens only.

@@ -109,6 +109,9 @@ func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row store
 		}
 		run = chat.LeftCheck(row.Card, head)
 	}
+	if row.PR == nil { // it is the cluster of a merge queue's commit, which nobody acts on from there
+		run.Actions = nil
+	}
 	said, name := run, chat.CheckName(row.Profile, sub.Number)
 	if !sub.Left {
 		said = chat.Check(news(sub.Kind, row.Card), c.Links)

@@ -104,6 +104,10 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		_, err := c.PullRequest(t.Context(), standin.Installation, standin.Repo, 41)
 		return err
 	},
+	"QueueBranches": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.QueueBranches(t.Context(), standin.Installation, standin.Repo)
+		return err
+	},
 	"PullsAt": func(t *testing.T, s *standin.Server, c *github.Client) error {
 		_, err := c.PullsAt(t.Context(), standin.Installation, standin.Repo, head(s))
 		return err

@@ -47,7 +47,7 @@ func Authorize(r Request, act Act, target *Target) Verdict {
 
 // onGitHub reports whether the request comes from GitHub, where the permission on the repository counts.
 func (r Request) onGitHub() bool {
-	return r.Source == SourceLabel || r.Source == SourceComment || r.Source == SourceEnvironment
+	return r.Source == SourceLabel || r.Source == SourceComment || r.Source == SourceEnvironment || r.Source == SourceMergeQueue
 }
 
 // OpensCluster says whether an act makes somebody admin of the cluster. A log bundle counts: it holds the cluster's secrets.

@@ -16,13 +16,19 @@ type Claims struct {
 	Values   map[string][]string     `json:"values,omitempty"`   // attribute → values; see profiles.Identity.Match
 }
 
+// ofPipelineIssuer reports whether the claims are of a pipeline's job or a service account. Anybody who may start a pipeline gets such a
+// token, so it matches no identity that names no issuer.
+func (c Claims) ofPipelineIssuer() bool {
+	return c.Source == profiles.SourceOIDC && (c.Platform != "" || len(c.Values["kubernetes.io.namespace"]) > 0)
+}
+
 // SeatsOf returns the seats from every identity that matches the claims; none if none matches. A claim can name a team if an identity
 // takes teams from it, but never a role and never every team.
 func SeatsOf(identities []profiles.Identity, c Claims) []Seat {
 	var seats []Seat
 	for _, id := range identities {
 		role := Role(id.Role)
-		if !slices.Contains(Roles, role) || !id.Fits(c.Source, c.Issuer, c.Values) {
+		if !slices.Contains(Roles, role) || !id.Fits(c.Source, c.Issuer, c.Values) || id.Issuer == "" && c.ofPipelineIssuer() {
 			continue
 		}
 		for _, team := range id.TeamsOf(c.Values) {

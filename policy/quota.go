@@ -27,7 +27,7 @@ type bound struct {
 // bounds returns the quotas that match the request. Each person, team or repository that a quota matches is counted separately.
 func (j judging) bounds() []bound {
 	repo := ""
-	if j.r.PR != nil && j.r.Source != SourceEnvironment { // a repository's clusters are those of its pull requests
+	if j.r.PR != nil && j.r.Source != SourceEnvironment && j.r.Source != SourceMergeQueue { // a repository's clusters are those of its pull requests
 		repo = j.r.PR.Repo
 	}
 	var out []bound

@@ -22,10 +22,12 @@ const (
 	SourceSlack   Source = "slack"
 	// SourceEnvironment is a job on GitHub that waits for an environment. Like on a pull request, the permission on the repository counts.
 	SourceEnvironment Source = "environment"
+	// SourceMergeQueue is a commit of a merge queue that gets a cluster of its own. The permission of whoever put it there counts.
+	SourceMergeQueue Source = "merge_queue"
 )
 
 // Sources lists every entry point.
-var Sources = []Source{SourceLabel, SourceComment, SourceAPI, SourceWeb, SourceSlack, SourceEnvironment}
+var Sources = []Source{SourceLabel, SourceComment, SourceAPI, SourceWeb, SourceSlack, SourceEnvironment, SourceMergeQueue}
 
 // PullRequest is what a rule can read about the pull request of a request.
 type PullRequest struct {

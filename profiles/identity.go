@@ -26,7 +26,7 @@ const (
 type Identity struct {
 	Name   string
 	Source Source
-	Issuer string // for oidc: the issuer's address; empty: any trusted issuer
+	Issuer string // for oidc: the issuer's address; empty: any trusted issuer but those of pipelines; see RoleClaim
 
 	// Match holds the attributes that must all match, each with globs (see Fits) of which one must match. Attributes: for saml and oidc
 	// the claims (groups, email, sub, repository, ref, environment …); for aws arn (of the role or user), account, organization and
@@ -48,6 +48,26 @@ const (
 	ClustersOwn  Clusters = "own"  // those of its run and its pull request, and those that are shared with it
 	ClustersTeam Clusters = "team" // all of the team, as a person with the same role
 )
+
+// RoleClaim is the claim with which a token names its holder's role. It counts only in tokens of issuers that the installation has give
+// roles: OfRoleIssuers.
+const RoleClaim = "ocpctl_role"
+
+// OfRoleIssuers replaces identities that match RoleClaim and name no issuer by one for each issuer that may give roles.
+func OfRoleIssuers(identities []Identity, issuers []string) []Identity {
+	var out []Identity
+	for _, i := range identities {
+		if i.Match[RoleClaim] == nil || i.Issuer != "" {
+			out = append(out, i)
+			continue
+		}
+		for _, issuer := range issuers {
+			i.Issuer = issuer
+			out = append(out, i)
+		}
+	}
+	return out
+}
 
 // everyTeam is the team name that means all teams. Only a catalogue can use it; a claim cannot.
 const everyTeam = "*"
@@ -189,6 +209,14 @@ func compareIdentity(e entry[Identity]) {
 			if accept := attributeValue(i.Source, attribute, value); accept != "" {
 				r.failAt(fmt.Sprintf("%s[%d]", at, k), fmt.Sprintf("%q", value), accept)
 			}
+		}
+	}
+	if claim := i.pipelineClaim(); i.Source == SourceOIDC && r.lines[e.path("issuer")] == 0 {
+		switch {
+		case claim != "" && r.good(e.path("match")):
+			r.fail(r.lines[e.path("source")], e.path("issuer"), "missing, and "+claim+" is a claim of pipelines' tokens, whose issuer an identity has to name", "the issuer's address, such as "+gitHubActions)
+		case slices.Contains(i.Teams, everyTeam) && i.Match[RoleClaim] == nil:
+			r.fail(r.lines[e.path("source")], e.path("issuer"), "missing, and the role is over every team", "the address of the issuer that may give this role, or also match "+RoleClaim)
 		}
 	}
 	_, permitted := i.Match["permission"]

@@ -83,3 +83,36 @@ func TestOnlyTeamsThatIdentitiesNameAreAskedFor(t *testing.T) {
 		{Source: SourceOIDC, Match: map[string][]string{"team": {"elsewhere/team"}}},
 	}))
 }
+
+func TestARoleComesOnlyFromAnIssuerThatIsNamed(t *testing.T) {
+	for _, c := range []struct{ identity, problem string }{
+		{`match: {repository: ["acme/*"]}, role: requester, teams: [shop]`, "issuer: missing, and repository is a claim of pipelines' tokens"},
+		{`match: {sub: [x], ref: [main]}, role: requester, teams: [shop]`, "issuer: missing, and ref is a claim of pipelines' tokens"},
+		{`match: {project_path: ["acme/*"]}, role: requester, teams: [shop]`, "issuer: missing, and project_path is a claim of pipelines' tokens"},
+		{`match: {kubernetes.io.namespace: [ci]}, role: requester, teams: [shop]`, "issuer: missing, and kubernetes.io.namespace is a claim of pipelines' tokens"},
+		{`match: {groups: [leads]}, role: auditor, teams: ["*"]`, "issuer: missing, and the role is over every team; accepted: the address of the issuer that may give this role, or also match ocpctl_role"},
+		{`issuer: "https://token.actions.githubusercontent.com", match: {sub: ["environment:production"]}, role: requester, teams: [shop]`, "match: without a repository owner"},
+		{`issuer: "https://issuer.example", match: {groups: [leads]}, role: auditor, teams: ["*"]`, ""},
+		{`match: {groups: [leads]}, role: requester, teams: [shop]`, ""},
+		{`match: {ocpctl_role: [auditor]}, role: auditor, teams: ["*"]`, ""},
+	} {
+		files := embeddedFiles(t)
+		files["identities/more.yaml"] = &fstest.MapFile{Data: []byte("identities: [{name: one, source: oidc, " + c.identity + "}]\n")}
+		_, err := Load(files)
+		if c.problem == "" {
+			require.NoError(t, err, c.identity)
+			continue
+		}
+		require.ErrorContains(t, err, "identities/more.yaml:1: identities[0]."+c.problem, c.identity)
+	}
+}
+
+func TestTheClaimOfARoleIsBoundToTheIssuersThatMayGiveRoles(t *testing.T) {
+	role := Identity{Name: "admins", Source: SourceOIDC, Match: map[string][]string{RoleClaim: {"platform_admin"}}}
+	own, group := role, Identity{Name: "people", Source: SourceOIDC, Match: map[string][]string{"groups": {"x"}}}
+	own.Issuer = "https://own.example"
+	require.Equal(t, []Identity{own, group}, OfRoleIssuers([]Identity{role, own, group}, nil), "no issuer may: the claim gives nothing")
+	one, two := role, role
+	one.Issuer, two.Issuer = "https://one.example", "https://two.example"
+	require.Equal(t, []Identity{one, two, group}, OfRoleIssuers([]Identity{role, group}, []string{one.Issuer, two.Issuer}))
+}

@@ -29,6 +29,12 @@ const (
 	SynchronizeRecreate = "recreate" // a push ends the cluster and requests a new one
 )
 
+// What the check of a merge queue's commit tells.
+const (
+	MergeQueueReuse   = "reuse"   // the result of the pull request
+	MergeQueueCluster = "cluster" // that of a cluster of its own
+)
+
 // The events for which people can be mentioned.
 const (
 	MentionReady    = "ready"
@@ -46,6 +52,7 @@ type RepositoryFile struct {
 	Drafts      string         `json:"drafts,omitempty"`
 	Forks       string         `json:"forks,omitempty"`
 	Synchronize string         `json:"synchronize,omitempty"`
+	MergeQueue  string         `json:"mergeQueue,omitempty"`
 	Keep        time.Duration  `json:"keep,omitempty"` // how long the label ocp/keep holds a cluster; zero: up to the profile's maximum
 	Addons      []string       `json:"addons,omitempty"`
 	OffHours    *bool          `json:"offHours,omitempty"` // whether its clusters sleep outside working hours; nil: as their profile says
@@ -130,6 +137,7 @@ func readRepositoryFile(r *reader, doc *yaml.Node) RepositoryFile {
 		choice("drafts", &f.Drafts, DraftsAllow, DraftsDeny),
 		choice("forks", &f.Forks, ForksApprove, ForksDeny),
 		choice("synchronize", &f.Synchronize, SynchronizeKeep, SynchronizeRefresh, SynchronizeRecreate),
+		choice("mergeQueue", &f.MergeQueue, MergeQueueReuse, MergeQueueCluster),
 		span("keep", &f.Keep, mostTTLHours*time.Hour),
 		r.texts("addons", &f.Addons, "an add-on's name", nameForm.MatchString),
 		offHoursField(&f.OffHours),

@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,13 +13,18 @@ type openIssuer struct {
 	platform IssuerPlatform
 	problem  string // of an identity that fixes nothing
 	accept   string
-	claims   []string // all that its tokens have
+	claims   []string // that its tokens have, besides those of every token
 	// owners are the attributes that fix the owner, with the beginning of a glob that does; nil: a glob without *.
 	owners map[string]*regexp.Regexp
 }
 
-// ownSubject is the beginning of a glob over subjects that fixes the owner: no token of one of the issuers has the other's form.
-var ownSubject = regexp.MustCompile(`^((repo|project_path):[^/*]+/|[^*]+$)`)
+// gitHubSubject and gitLabSubject are the parts of a glob over subjects that fix the owner, with nothing open before them. An organization
+// can choose the claims in its subjects, so that one may be only environment:production; a colon in a value is written %3A there.
+// docs.github.com, "OpenID Connect reference", customizing the subject claims.
+var (
+	gitHubSubject = regexp.MustCompile(`^([^*]*:)?((repo|repository):[^/*:]+/|(repository_owner|repository_owner_id|repository_id|enterprise|enterprise_id):[^*:]+(:|$))`)
+	gitLabSubject = regexp.MustCompile(`^project_path:[^/*]+/`)
+)
 
 // openIssuers are the known ones.
 var openIssuers = []openIssuer{
@@ -28,12 +34,12 @@ var openIssuers = []openIssuer{
 		accept:   "also repository (acme/*), repository_owner, one of their ids, or sub (repo:acme/…), with the owner's full name",
 		// docs.github.com, "OpenID Connect reference". Strangers can call a reusable workflow (job_workflow_ref).
 		claims: []string{
-			"actor", "actor_id", "aud", "base_ref", "check_run_id", "enterprise", "enterprise_id", "environment", "environment_node_id", "event_name", "head_ref", "iss",
+			"actor", "actor_id", "base_ref", "check_run_id", "enterprise", "enterprise_id", "environment", "environment_node_id", "event_name", "head_ref",
 			"job_workflow_ref", "job_workflow_sha", "ref", "ref_protected", "ref_type", "repository", "repository_id", "repository_owner", "repository_owner_id",
-			"repository_visibility", "run_attempt", "run_id", "run_number", "runner_environment", "sha", "sub", "workflow", "workflow_ref", "workflow_sha",
+			"repository_visibility", "run_attempt", "run_id", "run_number", "runner_environment", "sha", "workflow", "workflow_ref", "workflow_sha",
 		},
 		owners: map[string]*regexp.Regexp{
-			"repository": regexp.MustCompile(`^[^/*]+/`), "workflow_ref": regexp.MustCompile(`^[^/*]+/`), "sub": ownSubject,
+			"repository": regexp.MustCompile(`^[^/*]+/`), "workflow_ref": regexp.MustCompile(`^[^/*]+/`), "sub": gitHubSubject,
 			"repository_id": nil, "repository_owner": nil, "repository_owner_id": nil, "enterprise": nil, "enterprise_id": nil,
 		},
 	},
@@ -44,13 +50,13 @@ var openIssuers = []openIssuer{
 		// https://docs.gitlab.com/ci/secrets/id_token_authentication/#token-payload. A pipeline for a fork's merge request can run in
 		// the parent project, which the claims job_project_… name; the others name the fork.
 		claims: []string{
-			"aud", "ci_config_ref_uri", "ci_config_sha", "deployment_tier", "environment", "environment_action", "environment_protected", "groups_direct", "iss",
+			"ci_config_ref_uri", "ci_config_sha", "deployment_tier", "environment", "environment_action", "environment_protected", "groups_direct",
 			"job_id", "job_namespace_id", "job_namespace_path", "job_project_id", "job_project_path", "namespace_id", "namespace_path", "pipeline_id", "pipeline_source", "project_id", "project_path",
-			"project_visibility", "ref", "ref_path", "ref_protected", "ref_type", "runner_environment", "runner_id", "sha", "sub", "user_access_level", "user_email",
+			"project_visibility", "ref", "ref_path", "ref_protected", "ref_type", "runner_environment", "runner_id", "sha", "user_access_level", "user_email",
 			"user_id", "user_identities", "user_login",
 		},
 		owners: map[string]*regexp.Regexp{
-			"project_path": regexp.MustCompile(`^[^/*]+/`), "namespace_path": regexp.MustCompile(`^[^/*]+(/|$)`), "sub": ownSubject,
+			"project_path": regexp.MustCompile(`^[^/*]+/`), "namespace_path": regexp.MustCompile(`^[^/*]+(/|$)`), "sub": gitLabSubject,
 			"project_id": nil, "namespace_id": nil,
 		},
 	},
@@ -63,15 +69,26 @@ func (i Identity) strangers(gitHub []string) *openIssuer {
 	if slices.Contains(gitHub, i.Issuer) {
 		of = IssuerGitHub
 	}
-	if i.Source != SourceOIDC {
+	if i.Source != SourceOIDC || i.Issuer == "" {
 		return nil
 	}
 	for k := range openIssuers {
-		if o := &openIssuers[k]; (i.Issuer == "" || of == o.platform) && o.fits(i) {
+		if o := &openIssuers[k]; of == o.platform && o.fits(i) {
 			return o
 		}
 	}
 	return nil
+}
+
+// pipelineClaim returns an attribute of the identity that only tokens of pipelines have; empty: there is none.
+func (i Identity) pipelineClaim() string {
+	for _, attribute := range slices.Sorted(maps.Keys(i.Match)) {
+		known := func(o openIssuer) bool { return slices.Contains(o.claims, attribute) }
+		if strings.HasPrefix(attribute, "kubernetes.io.") || slices.ContainsFunc(openIssuers, known) {
+			return attribute
+		}
+	}
+	return ""
 }
 
 // fits reports whether a stranger's token could match the identity, because none of its attributes fixes the owner.
@@ -79,9 +96,6 @@ func (o *openIssuer) fits(i Identity) bool {
 	for attribute, globs := range i.Match {
 		if begin, fixes := o.owners[attribute]; fixes && !slices.ContainsFunc(globs, func(glob string) bool { return isOpen(begin, glob) }) {
 			return false
-		}
-		if i.Issuer == "" && !slices.Contains(o.claims, attribute) {
-			return false // none of its tokens has this attribute, so none matches
 		}
 	}
 	return true

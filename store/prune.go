@@ -30,6 +30,7 @@ var passing = []struct{ what, sql string }{
 		DELETE FROM deliveries WHERE id IN (
 			SELECT id FROM deliveries WHERE state <> 'received' AND finished_at < @before ORDER BY finished_at LIMIT @batch)`},
 	{"finished effects", `DELETE FROM effects WHERE id IN (SELECT id FROM effects WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
+	{"merge groups that ended", `DELETE FROM merge_groups WHERE (repo, head) IN (SELECT repo, head FROM merge_groups WHERE ended_at < @before LIMIT @batch)`},
 	{"gates that nothing asks for", `DELETE FROM gates WHERE id IN (SELECT id FROM gates WHERE asked_at < @before ORDER BY asked_at LIMIT @batch)`},
 	{"redeliveries", `DELETE FROM redeliveries WHERE guid IN (SELECT guid FROM redeliveries WHERE asked_at < @before ORDER BY asked_at LIMIT @batch)`},
 	{"marks", `DELETE FROM marks WHERE name IN (SELECT name FROM marks WHERE set_at < @before LIMIT @batch)`},
@@ -94,7 +95,7 @@ var passing = []struct{ what, sql string }{
 
 // Prune removes what finished longer than keep ago: logs and reports of closed attempts (except the first report of each phase),
 // processed deliveries, finished effects, announcements, notices, test reports and signals of clusters that are gone, waits, turns of
-// runs, runs without a cluster, orphans and resources that are gone, old redeliveries, marks and gates. It gives up posts and effects that could not be made for that long. Answers
+// runs, runs without a cluster, orphans and resources that are gone, old redeliveries, marks, gates and merge groups. It gives up posts and effects that could not be made for that long. Answers
 // and links go as soon as they expire, spent signatures and ended sessions a day later (clocks differ). Approvals that can no longer be
 // decided are closed. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {

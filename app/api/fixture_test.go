@@ -47,11 +47,11 @@ type fixture struct {
 	store *store.Store
 	app   app.Config
 
-	Credentials *credentials.Service
-	issuer      *oidc.Issuer
-	tokens      *token.Signer
-	shelf       shelf
-	github      *githubAnswers
+	Credentials  *credentials.Service
+	issuer, jobs *oidc.Issuer // of people, and of the jobs of workflows
+	tokens       *token.Signer
+	shelf        shelf
+	github       *githubAnswers
 }
 
 // people answers for GitHub.
@@ -88,7 +88,8 @@ func fixtureWith(t *testing.T, terms catalogue.Catalogue, change func(*Config)) 
 	h := &fixture{T: t, url: pgtest.New(t), shelf: shelf{}, github: &githubAnswers{permission: "write"}}
 	h.store = servicetest.Store(t, h.url)
 	var err error
-	h.issuer = servicetest.Issuer(t)
+	h.issuer, h.jobs = servicetest.Issuer(t), servicetest.Issuer(t)
+	servicetest.Issue(terms, map[string]string{"https://issuer.example": h.issuer.URL(), "https://jobs.example": h.jobs.URL()})
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	h.tokens = token.NewSigner(key, time.Hour)
@@ -112,7 +113,10 @@ func (h *fixture) config(s *store.Store, a app.Config, terms catalogue.Catalogue
 		App: core, Admin: admin.New(core, a), Costs: costs.New(a), Credentials: credentials.New(core, a), Store: s, Tokens: h.tokens, UI: "http://ocpctl.test", Pace: NewPace(Rate{PerSecond: -1}, nil),
 		Log: slog.New(slog.NewTextHandler(h.T.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Auth: auth.New(auth.Config{
-			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience, Platform: profiles.IssuerGitHub}}, Identities: func() []profiles.Identity { return terms.Identities },
+			Issuers: []auth.Issuer{
+				{URL: h.issuer.URL(), Audience: oidc.Audience}, {URL: h.jobs.URL(), Audience: oidc.Audience, Platform: profiles.IssuerGitHub},
+			},
+			Identities: func() []profiles.Identity { return terms.Identities },
 		}),
 		Runner: RunnerSettings{
 			Installation: "test", Bucket: "artifacts", Lease: time.Minute, Heartbeat: 15 * time.Second, VerifyGap: 3 * time.Minute,
@@ -134,9 +138,17 @@ func serve(t testing.TB, c Config) *httptest.Server {
 // as is the bearer token of a principal.
 func (h *fixture) as(c oidc.Claims) string {
 	h.Helper()
-	raw, err := h.issuer.Token(c)
+	raw, err := h.issuerOf(c).Token(c)
 	require.NoError(h, err)
 	return raw
+}
+
+// issuerOf is the issuer of a principal's tokens: jobs of workflows have one of their own.
+func (h *fixture) issuerOf(c oidc.Claims) *oidc.Issuer {
+	if c.More["run_id"] != nil {
+		return h.jobs
+	}
+	return h.issuer
 }
 
 // ask does one request and returns the status and the whole answer.

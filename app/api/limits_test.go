@@ -158,5 +158,6 @@ func TestTheServerSaysForWhomTokensAreBeforeAnybodySignsIn(t *testing.T) {
 	var said auth.Discovery
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&said))
 	require.NotEmpty(t, said.Version)
-	require.Equal(t, auth.Discovery{Server: "http://ocpctl.test", Version: said.Version, OldestClient: buildinfo.OldestClient, Issuers: []auth.TrustedIssuer{{Issuer: h.issuer.URL(), Audiences: []string{oidc.Audience}}}}, said)
+	require.Equal(t, auth.Discovery{Server: "http://ocpctl.test", Version: said.Version, OldestClient: buildinfo.OldestClient, Issuers: said.Issuers}, said)
+	require.ElementsMatch(t, []auth.TrustedIssuer{{Issuer: h.issuer.URL(), Audiences: []string{oidc.Audience}}, {Issuer: h.jobs.URL(), Audiences: []string{oidc.Audience}}}, said.Issuers)
 }

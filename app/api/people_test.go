@@ -25,7 +25,7 @@ var (
 )
 
 // id is the principal's.
-func (h *fixture) id(c oidc.Claims) string { return "oidc:" + h.issuer.URL() + "#" + c.Subject }
+func (h *fixture) id(c oidc.Claims) string { return "oidc:" + h.issuerOf(c).URL() + "#" + c.Subject }
 
 // teams is the program's own catalogue with teams, and with what has to be approved.
 func teams(t testing.TB) catalogue.Catalogue {

@@ -49,8 +49,8 @@ func cast(t *testing.T) (h *fixture, bearers map[matrix.Principal]string, names 
 var castCatalogue = map[string]string{
 	"identities/matrix.yaml": matrix.Identities,
 	"identities/programs.yaml": "identities:\n" +
-		"  - {name: actions, source: oidc, match: {repository: [\"acme/*\"], ref: [refs/heads/main]}, role: requester, teams: [platform]}\n" +
-		"  - {name: kubernetes, source: oidc, match: {kubernetes.io.namespace: [ci]}, role: requester, teams: [payments]}\n",
+		"  - {name: actions, source: oidc, issuer: \"https://jobs.example\", match: {repository: [\"acme/*\"], ref: [refs/heads/main]}, role: requester, teams: [platform]}\n" +
+		"  - {name: kubernetes, source: oidc, issuer: \"https://issuer.example\", match: {kubernetes.io.namespace: [ci]}, role: requester, teams: [payments]}\n",
 	"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n",
 	"teams/payments.yaml": "name: payments\nowner: rob\ncostCenters: [payments]\nenvironments: [test]\n",
 	"policies/big.yaml": "name: big\nrules:\n" +

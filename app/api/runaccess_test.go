@@ -50,7 +50,7 @@ func TestACreateMakesNothingForARunToWhichTheClusterIsNotBound(t *testing.T) {
 func TestAServiceAccountsKubeconfigEndsWithTheRunThatItNames(t *testing.T) {
 	terms := embedded(t)
 	terms.Identities = append(terms.Identities, profiles.Identity{
-		Name: "tekton", Source: profiles.SourceOIDC, Match: map[string][]string{"kubernetes.io.namespace": {"ci"}}, Role: "requester", Teams: []string{"platform"},
+		Name: "tekton", Source: profiles.SourceOIDC, Issuer: "https://issuer.example", Match: map[string][]string{"kubernetes.io.namespace": {"ci"}}, Role: "requester", Teams: []string{"platform"},
 	})
 	h := fixtureWith(t, terms, nil)
 	h.Server = serve(t, h.config(h.store, h.app, terms, func(c *Config) {

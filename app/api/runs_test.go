@@ -22,7 +22,7 @@ func withWorkflows(t testing.TB) catalogue.Catalogue {
 	t.Helper()
 	terms := embedded(t)
 	terms.Identities = append(terms.Identities, profiles.Identity{
-		Name: "workflows", Source: profiles.SourceOIDC, Match: map[string][]string{"repository": {"acme/*"}}, Role: "requester", Teams: []string{"platform"},
+		Name: "workflows", Source: profiles.SourceOIDC, Issuer: "https://jobs.example", Match: map[string][]string{"repository": {"acme/*"}}, Role: "requester", Teams: []string{"platform"},
 	})
 	return terms
 }

@@ -24,6 +24,7 @@ const (
 	onRun           = "workflow_run"
 	onJob           = "workflow_job"
 	onRule          = "deployment_protection_rule"
+	onMergeGroup    = "merge_group"
 	onRepository    = "repository"
 	onInstallation  = "installation"
 	onRepositories  = "installation_repositories"
@@ -40,6 +41,8 @@ const (
 	actionDeleted   = "deleted"
 	actionSuspended = "suspend"
 	actionAsked     = "requested"
+	actionChecks    = "checks_requested"
+	actionDestroyed = "destroyed"
 )
 
 // Events are the GitHub webhooks that ocpctl handles, with the handled actions of each; all others are neither stored nor processed.
@@ -60,6 +63,7 @@ func Events() map[string][]string {
 		onRun:           {actionAsked, "in_progress", finished}, // a new attempt is not requested: it is in progress
 		onJob:           {finished},
 		onRule:          {actionAsked},
+		onMergeGroup:    {actionChecks, actionDestroyed},
 		onRepository:    {actionRenamed, actionMoved, actionDeleted, "archived", "unarchived"},
 		onInstallation:  {actionCreated, actionDeleted, actionSuspended, "unsuspend"},
 		onRepositories:  {actionAdded, actionRemoved},
@@ -141,6 +145,8 @@ func topic(event string, in webhook) string {
 		return pullTopic(repo, 0)
 	case onRun, onJob, onRule:
 		return runTopic(repo, in.run())
+	case onMergeGroup: // the request for its checks, and its end
+		return repo + "#" + in.MergeGroup.HeadSHA
 	case onCheckRun:
 		return checkTopic(repo, in.CheckRun)
 	case onCheckSuite:

@@ -48,6 +48,7 @@ type pullRequests interface {
 	Dispatch(ctx context.Context, e pulls.DispatchEvent) (note string, err error)
 	Environment(ctx context.Context, e pulls.EnvironmentEvent) (note string, err error)
 	EnvironmentGivenUp(ctx context.Context, e pulls.EnvironmentEvent, why error) error
+	MergeGroup(ctx context.Context, e pulls.MergeGroupEvent) (note string, err error)
 	RepositoryMoved(ctx context.Context, e pulls.RepositoryEvent) (note string, err error)
 	InstallationChanged(ctx context.Context, e pulls.InstallationEvent) (note string, err error)
 }

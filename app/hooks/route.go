@@ -43,6 +43,8 @@ func (w *InboxWorker) event(ctx context.Context, d inbox.Delivery) (string, erro
 		return w.run(ctx, e)
 	case onRule:
 		return w.environment(ctx, e)
+	case onMergeGroup:
+		return w.mergeGroup(ctx, e)
 	case onRepository:
 		return w.repository(ctx, e)
 	case onInstallation:

@@ -53,6 +53,10 @@ func (d *idle) Environment(_ context.Context, e pulls.EnvironmentEvent) (string,
 	return d.take(e)
 }
 
+func (d *idle) MergeGroup(_ context.Context, e pulls.MergeGroupEvent) (string, error) {
+	return d.take(e)
+}
+
 func (d *idle) EnvironmentGivenUp(context.Context, pulls.EnvironmentEvent, error) error { return nil }
 
 func (d *idle) RepositoryMoved(_ context.Context, e pulls.RepositoryEvent) (string, error) {
@@ -85,6 +89,9 @@ func idleWorker(appID int64) (*InboxWorker, *idle) {
 
 func TestEachEventGoesToItsUseCase(t *testing.T) {
 	check := github.Check{ID: 1, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e", ExternalID: "clu_9", Name: "ocpctl", StartedAt: time.Now()}
+	gate := check
+	gate.ExternalID = chatops.GateKey("aws-standard")
+	queued := github.QueueEntry{Number: 41, Head: check.Head, Ref: "gh-readonly-queue/main/pr-41-" + check.Head}
 	ledger := github.RepoRef{ID: 9, Name: "acme/ledger"}
 	click := func(cluster, button, cause string) pulls.CheckEvent {
 		return pulls.CheckEvent{Installation: 5001, Repo: "acme/shop", Cluster: cluster, Head: check.Head, Identifier: button, Actor: "will", ActorID: actorID(t), Cause: cause}
@@ -94,9 +101,16 @@ func TestEachEventGoesToItsUseCase(t *testing.T) {
 		event github.Event
 		want  []any
 	}{
-		"a button":    {github.Event{Name: "check_run", Action: "requested_action", Button: "destroy", Check: check}, []any{click("clu_9", "destroy", "d1")}},
-		"a re-run":    {github.Event{Name: "check_run", Action: "rerequested", Check: check}, []any{click("clu_9", chatops.ActionRetry, "d1")}},
-		"all re-runs": {github.Event{Name: "check_suite", Action: "rerequested", Check: check}, []any{click("clu_1", chatops.ActionRetry, "d1:clu_1"), click("clu_2", chatops.ActionRetry, "d1:clu_2")}},
+		"a button":        {github.Event{Name: "check_run", Action: "requested_action", Button: "destroy", Check: check}, []any{click("clu_9", "destroy", "d1")}},
+		"a re-run":        {github.Event{Name: "check_run", Action: "rerequested", Check: check}, []any{click("clu_9", chatops.ActionRetry, "d1")}},
+		"all re-runs":     {github.Event{Name: "check_suite", Action: "rerequested", Check: check}, []any{click("clu_1", chatops.ActionRetry, "d1:clu_1"), click("clu_2", chatops.ActionRetry, "d1:clu_2")}},
+		"a gate's re-run": {github.Event{Name: "check_run", Action: "rerequested", Check: gate}, []any{click("clu_1", chatops.ActionRetry, "d1:clu_1"), click("clu_2", chatops.ActionRetry, "d1:clu_2")}},
+		"a commit in a queue": {github.Event{Name: "merge_group", Action: "checks_requested", Group: queued}, []any{pulls.MergeGroupEvent{
+			Installation: 5001, Repo: "acme/shop", Head: check.Head, Ref: "refs/heads/" + queued.Ref, Actor: "will", ActorID: actorID(t),
+		}}},
+		"a commit that was merged": {github.Event{Name: "merge_group", Action: "destroyed", Reason: "merged", Group: queued}, []any{pulls.MergeGroupEvent{
+			Installation: 5001, Repo: "acme/shop", Head: check.Head, Ref: "refs/heads/" + queued.Ref, Ended: "merged", Actor: "will", ActorID: actorID(t),
+		}}},
 		"a dispatch": {github.Event{Name: "repository_dispatch", Action: "create_ephemeral_cluster", Client: payload}, []any{pulls.DispatchEvent{
 			Installation: 5001, Repo: "acme/shop", Type: "create_ephemeral_cluster", Payload: payload, Actor: "will", ActorID: actorID(t), Cause: "d1",
 		}}},

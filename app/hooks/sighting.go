@@ -16,6 +16,7 @@ const (
 	pullRequestSeen  = "pull_request_seen"
 	repositorySeen   = "repository_seen"
 	installationSeen = "installation_seen"
+	queueSeen        = "merge_queue_seen"
 )
 
 // seenByTheSweep is the reason given in all of them.
@@ -34,6 +35,10 @@ type sighting struct {
 	Still    bool                      `json:"still,omitempty"`    // nothing happened to it for a while
 	Archived bool                      `json:"archived,omitempty"` // its repository is archived
 
+	// Of a merge queue's commit. Action says that it is not there any more.
+	Head string `json:"head,omitempty"`
+	Ref  string `json:"ref,omitempty"`
+
 	// Of a label that may be lost: it was added at Since.
 	Label string `json:"label,omitempty"`
 	By    string `json:"by,omitempty"` // login
@@ -51,6 +56,9 @@ func (s sighting) delivery() (inbox.Delivery, error) {
 	d := inbox.Delivery{Source: SourceSweep, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
 	about := s.Repository
 	switch {
+	case s.Head != "":
+		about = s.Repository + "#" + s.Head
+		d.Event, d.Topic = queueSeen, about
 	case s.Number != 0:
 		about = pullTopic(s.Repository, s.Number)
 		d.Event, d.Topic = pullRequestSeen, about
@@ -77,6 +85,8 @@ func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, e
 		return w.pulls.RepositoryMoved(ctx, pulls.RepositoryEvent{
 			Installation: s.Installation, RepoID: s.RepositoryID, Action: s.Action, From: s.Repository, To: s.To,
 		})
+	case queueSeen:
+		return w.pulls.MergeGroup(ctx, pulls.MergeGroupEvent{Installation: s.Installation, Repo: s.Repository, Head: s.Head, Ref: s.Ref, Ended: s.Action})
 	case installationSeen:
 		return w.pulls.InstallationChanged(ctx, pulls.InstallationEvent{Installation: s.Installation, Action: s.Action, Repos: []string{s.Repository}})
 	case pullRequestSeen:

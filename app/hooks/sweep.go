@@ -78,6 +78,9 @@ func (s *Sweep) Look(ctx context.Context) error {
 }
 
 func (s *Sweep) look(ctx context.Context, now time.Time) error {
+	if err := s.lookAtQueues(ctx, now); err != nil {
+		return err
+	}
 	pulls, err := s.store.PullRequests.PullsToLook(ctx, now.Add(-s.every), lookAtOnce)
 	if err != nil {
 		return err

@@ -31,6 +31,8 @@ type webhook struct {
 	ClientPayload   json.RawMessage `json:"client_payload"`
 	WorkflowRun     workflowRun     `json:"workflow_run"`
 	WorkflowJob     workflowJob     `json:"workflow_job"`
+	MergeGroup      mergeGroup      `json:"merge_group"`
+	Reason          string          `json:"reason"`
 
 	Environment  string                 `json:"environment"`
 	Callback     string                 `json:"deployment_callback_url"`
@@ -163,6 +165,12 @@ type workflowJob struct {
 	Attempt    int    `json:"run_attempt"`
 	Status     string `json:"status"`
 	Conclusion string `json:"conclusion"`
+}
+
+// mergeGroup is a commit of a merge queue.
+type mergeGroup struct {
+	HeadSHA string `json:"head_sha"`
+	HeadRef string `json:"head_ref"`
 }
 
 // finished is the status of a run or a job that does not change any more.

@@ -91,6 +91,7 @@ func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
 		require.NoError(h, err)
 		h.key = key
 	}
+	servicetest.Issue(terms, map[string]string{"https://issuer.example": h.issuer.URL(), "https://jobs.example": h.issuer.URL()})
 	sessions := auth.NewSessions(auth.SessionConfig{Key: h.key, Audience: h.base})
 	verifier := auth.New(auth.Config{
 		Sessions: sessions, Identities: func() []profiles.Identity { return terms.Identities }, End: h.store.People.EndSession, Ended: h.store.People.SessionEnded,
@@ -117,8 +118,8 @@ func ownCatalogue(t *testing.T) catalogue.Catalogue {
 			"    message: More than two days take a platform admin's word.\n    next: Ask for 48 hours.\n",
 		"identities/matrix.yaml": matrix.Identities,
 		"identities/programs.yaml": "identities:\n" +
-			"  - {name: actions, source: oidc, match: {repository: [\"acme/*\"], ref: [refs/heads/main]}, role: requester, teams: [platform]}\n" +
-			"  - {name: kubernetes, source: oidc, match: {kubernetes.io.namespace: [ci]}, role: requester, teams: [payments]}\n",
+			"  - {name: actions, source: oidc, issuer: \"https://jobs.example\", match: {repository: [\"acme/*\"], ref: [refs/heads/main]}, role: requester, teams: [platform]}\n" +
+			"  - {name: kubernetes, source: oidc, issuer: \"https://issuer.example\", match: {kubernetes.io.namespace: [ci]}, role: requester, teams: [payments]}\n",
 	})
 }
 

@@ -60,3 +60,14 @@ func RenamedGitHubLogin(login, now string, account int64) Problem {
 		[]string{"github:" + now + " for the account that had it", fmt.Sprintf("github:id/<number> for another one; that one's number is %d", account)},
 	}
 }
+
+// QueueLeft is why the cluster of a merge queue's commit ends.
+func QueueLeft(number int, why string) string {
+	after := map[string]string{
+		"merged": "it was merged", "invalidated": "an earlier pull request left the queue", "dequeued": "it was taken out of the queue",
+	}[why]
+	if after == "" {
+		after = "its commit is not in the queue any more"
+	}
+	return fmt.Sprintf("the turn of #%d in the merge queue is over: %s", number, after)
+}

@@ -79,7 +79,7 @@ func readRequest(path string, in io.Reader) (app.CreateRequest, error) {
 
 // rendered returns the whole install-config, with the pull secret from a file or the mask.
 func rendered(c config.Config, asked app.CreateRequest, role policy.Role, pullFile string) ([]byte, []string, error) {
-	terms, err := catalogue.Read(catalogue.Config{Dir: c.Catalogue.Dir, GitHubIssuers: c.GitHubIssuers(), Off: c.Features.PlatformsOff()})
+	terms, err := catalogue.Read(catalogue.Config{Dir: c.Catalogue.Dir, GitHubIssuers: c.GitHubIssuers(), RoleIssuers: c.RoleIssuers(), Off: c.Features.PlatformsOff()})
 	if err != nil {
 		return nil, nil, underFolder(c.Catalogue.Dir, err)
 	}

@@ -157,7 +157,7 @@ type inner struct {
 // openCatalogue reads the catalogue. An invalid one prevents the start only without the role worker: clusters must still end whatever
 // a file contains, and nothing new is allowed until the catalogue is fixed.
 func openCatalogue(cfg config.Config, r config.Roles, log *slog.Logger) (*catalogue.Live, error) {
-	live, err := catalogue.Open(catalogue.Config{Dir: cfg.Catalogue.Dir, Log: log, GitHubIssuers: cfg.GitHubIssuers(), Off: cfg.Features.PlatformsOff()})
+	live, err := catalogue.Open(catalogue.Config{Dir: cfg.Catalogue.Dir, Log: log, GitHubIssuers: cfg.GitHubIssuers(), RoleIssuers: cfg.RoleIssuers(), Off: cfg.Features.PlatformsOff()})
 	switch {
 	case err == nil:
 		return live, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -43,5 +44,23 @@ func (h *Stack) catalogue() error {
 			return fmt.Errorf("write the catalogue's %s: %w", kind.name, err)
 		}
 	}
+	if err := h.nameIssuers(half + "/identities/demo.yaml"); err != nil {
+		return err
+	}
 	return os.Rename(half, dir)
+}
+
+// JobIssuer is the issuer of the tokens of the stand-in GitHub's jobs.
+func (h *Stack) JobIssuer() string {
+	return fmt.Sprintf("http://127.0.0.1:%d/_services/token", h.Ports.GitHub)
+}
+
+// nameIssuers writes the addresses of this stack's issuers in place of those of a demo on the usual ports.
+func (h *Stack) nameIssuers(path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the demo's identities: %w", err)
+	}
+	named := strings.NewReplacer("http://127.0.0.1:8087", fmt.Sprintf("http://127.0.0.1:%d", h.Ports.OIDC), "http://127.0.0.1:8082/_services/token", h.JobIssuer())
+	return os.WriteFile(path, []byte(named.Replace(string(raw))), 0o644)
 }

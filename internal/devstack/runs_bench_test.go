@@ -78,7 +78,7 @@ func (l *life) trustWorkflows() {
 	config := filepath.Join(l.Dir, "server.yaml")
 	raw, err := os.ReadFile(config)
 	require.NoError(l.t, err)
-	text := strings.Replace(string(raw), "audience: ocpctl}", "audience: ocpctl, platform: github}", 1)
+	text := strings.Replace(string(raw), "audience: ocpctl, roles: true}", "audience: ocpctl, platform: github}", 1)
 	require.NotEqual(l.t, string(raw), text)
 	require.NoError(l.t, os.WriteFile(config, []byte(text), 0o600))
 	require.NoError(l.t, l.StartServer(l.ctx))

@@ -37,12 +37,18 @@ func Load(files fs.FS, gitHub ...string) (Catalogue, error) {
 // Read reads the catalogue of an installation once; see Open for one that follows its folder.
 func Read(c Config) (Catalogue, error) {
 	b, err := Load(files(c.Dir), c.GitHubIssuers...)
-	return b.without(c.Off), err
+	return b.without(c.Off).withRoleIssuers(c.RoleIssuers), err
 }
 
 // without is the catalogue of an installation that does not offer some platforms.
 func (b Catalogue) without(platforms map[string]string) Catalogue {
 	b.Catalogue = b.Catalogue.Without(platforms)
+	return b
+}
+
+// withRoleIssuers is the catalogue of an installation whose issuers may give roles.
+func (b Catalogue) withRoleIssuers(issuers []string) Catalogue {
+	b.Identities = profiles.OfRoleIssuers(b.Identities, issuers)
 	return b
 }
 

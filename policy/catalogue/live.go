@@ -19,6 +19,7 @@ type Config struct {
 	Now func() time.Time // nil: time.Now
 
 	GitHubIssuers []string          // see profiles.Read
+	RoleIssuers   []string          // issuers whose tokens may name their holder's role; see profiles.OfRoleIssuers
 	Off           map[string]string // platforms that the installation does not offer, and why; see profiles.Catalogue.Without
 }
 
@@ -29,6 +30,7 @@ type Live struct {
 	now   func() time.Time
 
 	gitHub    []string          // issuers
+	roles     []string          // issuers, see Config
 	off       map[string]string // see Config
 	catalogue atomic.Pointer[Catalogue]
 	status    atomic.Pointer[Status]
@@ -52,7 +54,7 @@ var errMoving = errors.New("the catalogue's files changed while they were read; 
 // Open reads the folder. It returns a Live even if that failed, with the error: nothing is allowed until Watch or Reload finds a
 // valid state. So a process that has to end clusters can still start.
 func Open(c Config) (*Live, error) {
-	l := &Live{files: files(c.Dir), log: c.Log, now: c.Now, gitHub: c.GitHubIssuers, off: c.Off}
+	l := &Live{files: files(c.Dir), log: c.Log, now: c.Now, gitHub: c.GitHubIssuers, roles: c.RoleIssuers, off: c.Off}
 	if l.log == nil {
 		l.log = slog.Default()
 	}
@@ -95,7 +97,7 @@ func (l *Live) reload() (changed bool, err error) {
 		l.status.Store(&Status{Hash: was.Hash, LoadedAt: was.LoadedAt})
 		return false, nil
 	}
-	catalogue = catalogue.without(l.off)
+	catalogue = catalogue.without(l.off).withRoleIssuers(l.roles)
 	l.catalogue.Store(&catalogue)
 	l.status.Store(&Status{Hash: hash, LoadedAt: l.now()})
 	return true, nil

@@ -22,6 +22,7 @@ type Gate struct {
 	ExternalID    int64  // of the check run; 0: not posted yet, or unknown
 	Shown         string // hash of what it shows
 	Completed     bool   // it shows a conclusion
+	Refused       string // why a merge queue's commit gets no cluster; Markdown
 }
 
 // GateMember is a pull request whose head a gate's commit is.
@@ -37,9 +38,9 @@ type GateMember struct {
 func (s *Store) AskGate(ctx context.Context, g Gate, cause string) error {
 	err := s.write(ctx, func(c *change) error {
 		id, err := pg.One[struct{ ID string }](ctx, c, `
-			INSERT INTO gates AS g (id, installation, repo, head, profile, asked_at) VALUES (@id, @installation, @repo, @head, @profile, @now)
-			ON CONFLICT (repo, head, profile) DO UPDATE SET asked_at = @now, installation = @installation RETURNING g.id`,
-			pgx.NamedArgs{"id": pg.NewID("gat"), "installation": g.Installation, "repo": g.Repo, "head": g.Head, "profile": g.Profile, "now": c.Now})
+			INSERT INTO gates AS g (id, installation, repo, head, profile, asked_at, refused) VALUES (@id, @installation, @repo, @head, @profile, @now, @refused)
+			ON CONFLICT (repo, head, profile) DO UPDATE SET asked_at = @now, installation = @installation, refused = @refused RETURNING g.id`,
+			pgx.NamedArgs{"id": pg.NewID("gat"), "installation": g.Installation, "repo": g.Repo, "head": g.Head, "profile": g.Profile, "now": c.Now, "refused": g.Refused})
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,7 @@ func (s *Store) AskGate(ctx context.Context, g Gate, cause string) error {
 	return nil
 }
 
-const gateColumns = `id, installation, repo, head, profile, external_id, shown, completed`
+const gateColumns = `id, installation, repo, head, profile, external_id, shown, completed, refused`
 
 // Gate returns a gate. ErrNotFound: it was removed, because nothing asked for it for long.
 func (s *Store) Gate(ctx context.Context, id string) (Gate, error) {
@@ -66,13 +67,13 @@ func (s *Store) Gate(ctx context.Context, id string) (Gate, error) {
 func (s *Store) GateMembers(ctx context.Context, g Gate) ([]GateMember, error) {
 	members, err := pg.All[GateMember](ctx, s.db.Pool(), `
 		WITH here AS (
-			SELECT c.id, c.pr_number AS number, c.generation FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
+			SELECT c.id, s.number, c.repo, c.pr_number, c.generation FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
 			WHERE s.kind = @check AND s.repo = @repo AND s.head = @head AND NOT s.left_behind AND c.profile = @profile),
 		numbers AS (
 			SELECT number FROM here UNION SELECT number FROM pull_requests WHERE repo = @repo AND head = @head AND open)
 		SELECT n.number, coalesce(p.open, true) AS open, coalesce(p.fork, false) AS fork, coalesce(p.draft, false) AS draft,
 			coalesce((SELECT h.id FROM here h WHERE h.number = n.number AND NOT EXISTS (
-				SELECT FROM clusters c WHERE c.repo = @repo AND c.pr_number = n.number AND c.profile = @profile AND c.generation > h.generation)
+				SELECT FROM clusters c WHERE c.repo = h.repo AND c.pr_number = h.pr_number AND c.profile = @profile AND c.generation > h.generation)
 				ORDER BY h.generation DESC LIMIT 1), '') AS cluster
 		FROM numbers n LEFT JOIN pull_requests p ON p.repo = @repo AND p.number = n.number ORDER BY n.number`,
 		pgx.NamedArgs{"check": rows.KindCheck, "repo": g.Repo, "head": g.Head, "profile": g.Profile})

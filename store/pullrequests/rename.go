@@ -227,6 +227,8 @@ func (c *change) carryRows(ctx context.Context, w carriage, clusters []string) e
 	b.Do("rename its clusters", `UPDATE clusters x SET `+carried+known+` WHERE id = ANY (@clusters)`, args)
 	b.Do("rename the places that show them", `UPDATE subscribers x SET `+carried+` WHERE cluster_id = ANY (@clusters) AND workspace = ''`, args)
 	b.Do("rename their own environments' repository", `UPDATE own_environments x SET `+carried+` WHERE cluster_id = ANY (@clusters) AND repo = @from`, args)
+	b.Do("rename its merge groups", `UPDATE merge_groups x SET `+carried+` WHERE repo = @from AND @alone
+		AND NOT EXISTS (SELECT FROM merge_groups o WHERE o.repo = @to AND o.repo <> x.repo AND o.head = x.head)`, args)
 	b.Do("rename its gates", `UPDATE gates x SET `+carried+` WHERE repo = @from AND @alone
 		AND NOT EXISTS (SELECT FROM gates o WHERE o.repo = @to AND o.repo <> x.repo AND o.head = x.head AND o.profile = x.profile)`, args)
 	b.Do("have them looked at there", `

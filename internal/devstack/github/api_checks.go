@@ -149,7 +149,7 @@ func (s *Server) postCheck(w http.ResponseWriter, r *http.Request, c caller) {
 		if made.Status == "completed" {
 			events = append(events, s.checkEvent(world, repo, "completed", c.login, made))
 		}
-		return events, nil
+		return append(events, s.advanceQueue(world, repo)...), nil
 	})
 	if err != nil {
 		fail(w, err, "CheckRun", "")
@@ -175,9 +175,9 @@ func (s *Server) patchCheck(w http.ResponseWriter, r *http.Request, c caller) {
 		was := found.Status
 		body.apply(found, s.now().UTC().Truncate(time.Second))
 		if found.Status != "completed" || was == "completed" {
-			return nil, nil
+			return s.advanceQueue(world, repo), nil
 		}
-		return []Event{s.checkEvent(world, repo, "completed", c.login, found)}, nil
+		return append([]Event{s.checkEvent(world, repo, "completed", c.login, found)}, s.advanceQueue(world, repo)...), nil
 	})
 	if err != nil {
 		fail(w, err, "CheckRun", "")

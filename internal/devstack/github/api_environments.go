@@ -9,6 +9,7 @@ import (
 func (s *Server) environmentCalls() []endpoint {
 	return []endpoint{
 		{"GET", "/environments", "actions:read", true, s.listEnvironments},
+		{"GET", "/git/matching-refs/{ref...}", readFiles, true, s.listMatchingRefs},
 		{"DELETE", "/environments/{environment...}", "administration:write", false, s.deleteEnvironment},
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
+	"strings"
 )
 
 // MakeBranch makes a branch of the repository at the head of the default one.
@@ -104,7 +106,20 @@ func (r *repository) blocked(branch, sha string) (why error, pending bool) {
 	return why, pending && why != nil
 }
 
-// branches are the names of the repository's branches that begin with a prefix, in order.
-func (r *repository) branches(prefix string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.Branches)), func(name string) bool { return len(name) < len(prefix) || name[:len(prefix)] != prefix })
+// listMatchingRefs returns the branches whose names begin with what the path says.
+func (s *Server) listMatchingRefs(w http.ResponseWriter, r *http.Request, c caller) {
+	prefix, all := r.PathValue("ref"), []object{}
+	c.at.look(func(world *world, repo *repository) {
+		api := world.scene(s, repo).repoAPI() + "/git/"
+		for _, name := range slices.Sorted(maps.Keys(repo.Branches)) {
+			if ref := "heads/" + name; strings.HasPrefix(ref, prefix) {
+				sha := repo.Branches[name]
+				all = append(all, object{
+					"ref": "refs/" + ref, "node_id": "REF_" + sha, "url": api + "refs/" + ref,
+					"object": object{"type": "commit", "sha": sha, "url": api + "commits/" + sha},
+				})
+			}
+		}
+	})
+	page(w, r, s.base, all, nil)
 }

@@ -90,6 +90,10 @@ func (s *Server) delivers(e Event) bool {
 		if s.app.Permissions["actions"] == "" {
 			return false
 		}
+	case "merge_group":
+		if s.app.Permissions["merge_queues"] == "" {
+			return false
+		}
 	case "deployment_protection_rule":
 		if s.app.Permissions["deployments"] == "" {
 			return false

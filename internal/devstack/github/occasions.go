@@ -96,6 +96,13 @@ func (s *Server) occasions(repo *repository, e Event) []occasion {
 	case "repository_dispatch":
 		o.Title = e.Action
 		return []occasion{o}
+	case "merge_group":
+		if e.Action != "checks_requested" {
+			return nil
+		}
+		o.SHA, o.HeadSHA, o.HeadBranch, o.Title = e.Group.Head, e.Group.Head, e.Group.Ref, e.Group.Title
+		o.Ref = "refs/heads/" + o.HeadBranch
+		return []occasion{o}
 	case "deployment_status":
 		o.Ref, o.SHA, o.HeadSHA, o.HeadBranch, o.Title = "", e.Deploy.SHA, e.Deploy.SHA, "", "Deployment to "+e.Deploy.Environment
 		if branch := repo.branchOf(e.Deploy.Ref); branch != "" {
@@ -168,25 +175,6 @@ func (p Place) Schedule() error {
 	return p.raise(func(r *repository, o *occasion) (object, error) {
 		o.Event.Name, o.Title = "schedule", "Scheduled"
 		return object{"schedule": "0 3 * * *", "workflow": nil}, nil
-	})
-}
-
-// Queue puts a pull request into the merge queue, whose checks start as a merge_group.
-func (p Place) Queue(number int, as string) error {
-	return p.raise(func(r *repository, o *occasion) (object, error) {
-		pr := r.pull(number)
-		if pr == nil || !pr.Open || pr.Draft {
-			return nil, errInvalid
-		}
-		base := r.Branches[Branch]
-		o.SHA = r.mergeCommit(pr)
-		o.HeadSHA, o.HeadBranch = o.SHA, "gh-readonly-queue/"+Branch+"/pr-"+itoa(int64(number))+"-"+base
-		o.Ref, o.Actor, o.Title = "refs/heads/"+o.HeadBranch, as, pr.Title
-		o.Event.Name, o.Event.Action = "merge_group", "checks_requested"
-		r.Branches[o.HeadBranch] = o.SHA
-		return object{"action": o.Event.Action, "merge_group": object{
-			"head_sha": o.SHA, "head_ref": o.Ref, "base_sha": base, "base_ref": "refs/heads/" + Branch, "head_commit": headCommit(o.SHA, pr.Title, p.s.moment()),
-		}}, nil
 	})
 }
 

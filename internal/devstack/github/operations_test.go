@@ -146,6 +146,7 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	in.list("GET " + repo + "/check-runs/" + check + "/annotations")
 	in.want(201, "POST "+repo+"/check-runs/"+check+"/rerequest", "")
 	in.list("GET " + repo + "/commits/" + pr.HeadSHA + "/pulls")
+	require.NotEmpty(t, in.list("GET "+repo+"/git/matching-refs/heads/main"))
 	in.want(200, "GET "+repo+"/commits/"+pr.HeadSHA+"/check-runs?filter=all&check_name=ocpctl&app_id=4242", "")
 
 	deploy := num(in.want(201, "POST "+repo+"/deployments", `{"ref":"`+pr.HeadSHA+`","task":"deploy","auto_merge":false,"required_contexts":[],

@@ -38,6 +38,8 @@ type Event struct {
 	OldName string          // repository renamed (the name alone) and transferred (owner/name)
 	Repos   []RepoRef       // installation: its repositories; installation_repositories: those added or removed
 	Run     Run             // workflow_run, workflow_job and deployment_protection_rule
+	Group   QueueEntry      // merge_group
+	Reason  string          // merge_group destroyed: merged, invalidated or dequeued
 	Job     Job             // workflow_job and deployment_protection_rule
 
 	scene scene         // of the event's world; zero: none
@@ -112,6 +114,11 @@ func (e Event) body() (object, error) {
 		body["client_payload"] = e.Client
 		if len(e.Client) == 0 {
 			body["client_payload"] = nil
+		}
+	case "merge_group":
+		body["merge_group"] = e.group()
+		if e.Reason != "" {
+			body["reason"] = e.Reason
 		}
 	case "deployment_status":
 		body["deployment"] = e.scene.deployment(e.Deploy)

@@ -29,6 +29,7 @@ type repository struct {
 	Runs         []*Run                       `json:"runs,omitempty"`
 	Environments []*environment               `json:"environments,omitempty"`
 	Rules        map[string]branchRules       `json:"rules,omitempty"` // of branches, by their names
+	Queue        []*QueueEntry                `json:"queue,omitempty"` // of all merge queues, in their order
 }
 
 func newRepository(id int64, name string) *repository {

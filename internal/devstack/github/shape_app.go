@@ -17,10 +17,10 @@ func Registered() Manifest {
 	return Manifest{
 		Permissions: map[string]string{
 			"actions": "read", "checks": "write", "contents": "read", "deployments": "write", "issues": "write", "members": "read",
-			"metadata": "read", "pull_requests": "write",
+			"merge_queues": "read", "metadata": "read", "pull_requests": "write",
 		},
 		Events: []string{
-			"check_run", "check_suite", "deployment_protection_rule", "issue_comment", "pull_request", "pull_request_review",
+			"check_run", "check_suite", "deployment_protection_rule", "issue_comment", "merge_group", "pull_request", "pull_request_review",
 			"pull_request_review_comment", "repository", "repository_dispatch", "workflow_job", "workflow_run",
 		},
 	}

@@ -59,6 +59,8 @@ func everyEvent() []Event {
 		{Name: "check_run", Action: "requested_action", Check: done, Button: "extend"},
 		{Name: "check_suite", Action: "rerequested", Check: done, OnHead: []PullRequest{pr}},
 		{Name: "deployment_status", Action: "created", Deploy: deploy},
+		{Name: "merge_group", Action: "checks_requested", Group: QueueEntry{Number: 7, Base: Branch, BaseAt: pr.BaseSHA, Head: pr.HeadSHA, Ref: "gh-readonly-queue/main/pr-7-x"}, At: now},
+		{Name: "merge_group", Action: "destroyed", Reason: "merged", Group: QueueEntry{Number: 7, Base: Branch, BaseAt: pr.BaseSHA, Head: pr.HeadSHA, Ref: "gh-readonly-queue/main/pr-7-x"}, At: now},
 		{Name: "repository_dispatch", Action: "create_ephemeral_cluster", Client: json.RawMessage(`{"profile":"aws-standard"}`)},
 		{Name: "repository", Action: "renamed", OldName: "orders"},
 		{Name: "repository", Action: "transferred", OldName: "acme/api"},

@@ -68,7 +68,7 @@ type stack struct {
 
 // identities let jobs of acme/shop ask for clusters.
 const identities = `identities:
-  - {name: workflows, source: oidc, role: requester, teams: [platform],
+  - {name: workflows, source: oidc, issuer: ISSUER, role: requester, teams: [platform],
      match: {repository: [acme/shop], event_name: [push, workflow_dispatch, pull_request, schedule, merge_group, deployment_status, repository_dispatch]}}
 `
 
@@ -82,7 +82,7 @@ func newStack(t *testing.T) *stack {
 	s.Stack = h
 	t.Cleanup(func() { require.NoError(t, h.Stop()) })
 	s.startMirror()
-	require.NoError(t, os.WriteFile(filepath.Join(h.Dir, "catalogue", "identities", "workflows.yaml"), []byte(identities), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(h.Dir, "catalogue", "identities", "workflows.yaml"), []byte(strings.ReplaceAll(identities, "ISSUER", s.JobIssuer())), 0o600))
 	state := ask[client.CatalogueState](s, http.MethodPost, "/api/v1/catalogue/reload", "admin")
 	require.Empty(t, state.Problem)
 	t.Cleanup(s.logFailure)

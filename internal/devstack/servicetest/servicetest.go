@@ -154,3 +154,12 @@ func Ready(t testing.TB, s *store.Store, shelf Shelf, row store.Row) {
 	require.NoError(t, err)
 	Mint(t, s, shelf)
 }
+
+// Issue gives identities the addresses of a test's issuers, in place of those that its catalogue names.
+func Issue(terms catalogue.Catalogue, issuers map[string]string) {
+	for i, identity := range terms.Identities {
+		if address, named := issuers[identity.Issuer]; named {
+			terms.Identities[i].Issuer = address
+		}
+	}
+}

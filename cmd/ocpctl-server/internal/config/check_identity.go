@@ -36,6 +36,9 @@ func (c Config) checkIdentity() []error {
 		if issuer.Issuer != "" && issuer.Issuer == c.UIURL {
 			wrong("oidc[%d].issuer is ui_url, which issues the server's own sessions; give another issuer", i)
 		}
+		if issuer.Roles && (issuer.Platform != "" || profiles.PlatformOf(issuer.Issuer) != "") {
+			wrong("oidc[%d].roles is true, but the issuer gives tokens to pipelines' jobs, which anybody who may start one can have; give false, and identities with this issuer in the catalogue", i)
+		}
 		if p := issuer.Platform; p != "" && !slices.Contains(profiles.IssuerPlatforms, p) {
 			wrong("oidc[%d].platform is %q; give one of %s, or omit it", i, p, strings.Join(profiles.IssuerPlatforms, ", "))
 		}

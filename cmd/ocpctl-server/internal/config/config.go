@@ -129,6 +129,17 @@ type Issuer struct {
 	Audience string `yaml:"audience"` // what tokens must be issued for; empty: ui_url
 	Platform string `yaml:"platform"` // what it gives tokens to: github, kubernetes or gitlab; empty: what its address shows
 	CAFile   string `yaml:"ca_file"`  // CA certificates for its TLS certificate; empty: the machine's
+	Roles    bool   `yaml:"roles"`    // the claim ocpctl_role of its tokens counts
+}
+
+// RoleIssuers lists the issuers whose tokens may name their holder's role.
+func (c Config) RoleIssuers() (issuers []string) {
+	for _, issuer := range c.OIDC {
+		if issuer.Roles {
+			issuers = append(issuers, issuer.Issuer)
+		}
+	}
+	return issuers
 }
 
 // GitHubIssuers lists the issuers that are configured as those of GitHub Actions.

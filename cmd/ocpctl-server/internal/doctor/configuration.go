@@ -43,7 +43,7 @@ func (d *doctor) configuration(_ context.Context, f *findings) {
 
 func (d *doctor) catalogue() (catalogue.Catalogue, error) {
 	c := d.Settings.Config
-	return catalogue.Read(catalogue.Config{Dir: c.Catalogue.Dir, GitHubIssuers: c.GitHubIssuers(), Off: c.Features.PlatformsOff()})
+	return catalogue.Read(catalogue.Config{Dir: c.Catalogue.Dir, GitHubIssuers: c.GitHubIssuers(), RoleIssuers: c.RoleIssuers(), Off: c.Features.PlatformsOff()})
 }
 
 // enabled lists the profiles that can be requested.

@@ -66,8 +66,9 @@ func newJob(t *testing.T) *job {
 	terms := servicetest.Catalogue(t, map[string]string{
 		"teams/platform.yaml":     "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n",
 		"policies/word.yaml":      "name: word\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need a word.}\n",
-		"identities/actions.yaml": "identities:\n  - {name: actions, source: oidc, match: {repository: [acme/shop]}, role: requester, teams: [platform]}\n",
+		"identities/actions.yaml": "identities:\n  - {name: actions, source: oidc, issuer: \"https://jobs.example\", match: {repository: [acme/shop]}, role: requester, teams: [platform]}\n",
 	})
+	servicetest.Issue(terms, map[string]string{"https://jobs.example": issuer.URL()})
 	server := httptest.NewUnstartedServer(nil)
 	j.url = "http://" + server.Listener.Addr().String()
 	cfg := app.Config{

@@ -1,0 +1,105 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/store/outbox"
+)
+
+// commitForm matches a full commit id.
+var commitForm = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+
+// endings are the reasons for which GitHub says that a commit leaves a merge queue.
+var endings = []string{"merged", "invalidated", "dequeued"}
+
+// endedUnseen is the reason for which the sweep says it.
+const endedUnseen = "gone"
+
+// mergeGroup passes on that a commit came into a merge queue, or left it.
+func (w *InboxWorker) mergeGroup(ctx context.Context, e webhook) (string, error) {
+	err := place(e, e.Repository.FullName)
+	if !commitForm.MatchString(e.MergeGroup.HeadSHA) {
+		err = errors.Join(err, fmt.Errorf("%w: merge_group.head_sha is required, but it is %s", errUnprocessable, quoted(e.MergeGroup.HeadSHA)))
+	}
+	if err != nil {
+		return "", err
+	}
+	of := pulls.MergeGroupEvent{
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, Head: e.MergeGroup.HeadSHA, Ref: e.MergeGroup.HeadRef,
+		Actor: actor(e.Sender), ActorID: e.Sender.ID,
+	}
+	if e.Sender.isBot() {
+		of.Actor, of.ActorID = "", 0
+	}
+	if e.Action == actionDestroyed {
+		if of.Ended = e.Reason; !slices.Contains(endings, e.Reason) {
+			of.Ended = endedUnseen
+		}
+	}
+	return w.pulls.MergeGroup(ctx, of)
+}
+
+const (
+	queuesRead  = "merge queues"     // when the queues were last looked at
+	queuesSince = 7 * 24 * time.Hour // how long after its last gate a repository's queue is looked at
+)
+
+// lookAtQueues looks at the branches of merge queues, once in a period, and makes deliveries of commits that came or left without an event.
+func (s *Sweep) lookAtQueues(ctx context.Context, now time.Time) error {
+	marks, err := s.store.Inbox.Marks(ctx, []string{queuesRead})
+	if err != nil || now.Sub(marks[queuesRead]) < s.every {
+		return err
+	}
+	repos, err := s.store.Outbox.QueueRepositories(ctx, now.Add(-queuesSince))
+	if err != nil {
+		return err
+	}
+	for _, in := range repos {
+		branches, err := s.github.QueueBranches(ctx, in.Installation, in.Repo)
+		if err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			s.log.WarnContext(ctx, "a merge queue was not looked at", "repo", in.Repo, "err", err)
+			continue
+		}
+		if err := s.compareQueue(ctx, in, branches, now); err != nil {
+			return err
+		}
+	}
+	return s.store.Inbox.SetMark(ctx, queuesRead, now)
+}
+
+// compareQueue compares a merge queue with what is known of it.
+func (s *Sweep) compareQueue(ctx context.Context, in outbox.MergeGroup, branches []github.Branch, now time.Time) error {
+	known, err := s.store.Outbox.MergeGroupsOf(ctx, in.Repo)
+	if err != nil {
+		return err
+	}
+	seen := sighting{Installation: in.Installation, Repository: in.Repo}
+	for _, b := range branches {
+		if !slices.ContainsFunc(known, func(g outbox.MergeGroup) bool { return g.Head == b.SHA }) {
+			seen.Head, seen.Ref = b.SHA, b.Ref
+			if err := s.save(ctx, seen); err != nil {
+				return err
+			}
+		}
+	}
+	for _, g := range known {
+		there := slices.ContainsFunc(branches, func(b github.Branch) bool { return b.SHA == g.Head })
+		if g.EndedAt == nil && !there && now.Sub(g.AskedAt) >= sure {
+			seen.Head, seen.Ref, seen.Action = g.Head, fmt.Sprintf("gh-readonly-queue/gone/pr-%d-%s", g.Number, g.Head), endedUnseen
+			if err := s.save(ctx, seen); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
