@@ -100,6 +100,7 @@ func alsoRead(event string) []string {
 		onCheckRun:     {"requested_action"},
 		onRule:         {"pull_requests"},
 		onRepository:   {"changes"},
+		onMergeGroup:   {"reason"},
 		onInstallation: {"repositories"},
 	}[event]...)
 }
