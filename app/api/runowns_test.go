@@ -33,6 +33,7 @@ func TestAPullRequestsJobActsOnClustersOfItsOwnRunAlone(t *testing.T) {
 			h.refused(c.method, at+c.path, job, c.body, http.StatusForbidden)
 		}
 	}
+	h.does(http.MethodPost, "/api/v1/clusters/theirs/extend", other, map[string]any{"hours": 1}, http.StatusOK, nil) // its run asked for it
 	h.refused(http.MethodPost, "/api/v1/clusters/mine/shares", job, ShareRequest{Kind: "principal", With: "saml:outsider", Access: "use"}, http.StatusForbidden)
 	var turn Use
 	h.does(http.MethodPost, "/api/v1/clusters/mine/uses", job, map[string]any{}, http.StatusCreated, &turn)
