@@ -57,7 +57,7 @@ func TestWhatHoldsNothingSaysNothing(t *testing.T) {
 }
 
 func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
-	const keys = "version, defaultProfile, profiles, ttl, grace, drafts, forks, synchronize, keep, addons, offHours, notify"
+	const keys = "version, defaultProfile, profiles, ttl, grace, drafts, forks, synchronize, mergeQueue, keep, addons, offHours, notify"
 	for name, c := range map[string]struct{ file, want string }{
 		"a key misspelt":             {"\ndefaultProfil: x\n", "2:1: defaultProfil: unknown field; accepted: defaultProfile (closest match); one of " + keys},
 		"a key that begins alike":    {"default: x\n", "1:1: default: unknown field; accepted: defaultProfile (closest match); one of " + keys},
