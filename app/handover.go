@@ -100,6 +100,9 @@ func (s *Service) AnswerHandover(ctx context.Context, p policy.Principal, id str
 
 // acceptHandover gives the cluster to the principal.
 func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, team string, origin Origin) (Change, error) {
+	if p.OfPipeline() && !p.MayAnywhere(policy.ActTransfer) {
+		return Change{}, Fail(Denied, messages.NoTeamToTake(row.Name, row.Team))
+	}
 	if row.Team != h.Team {
 		return s.unlessOver(ctx, p, row, h, Fail(Conflict, messages.HandoverMoved(row.Name, h.FromName)))
 	}
