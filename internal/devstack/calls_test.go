@@ -71,5 +71,5 @@ func TestAStraightLifeCostsFewCalls(t *testing.T) {
 		sum -= by[route]
 	}
 	require.LessOrEqual(t, sum, mostCalls)
-	require.LessOrEqual(t, by["GET /repos/{owner}/{repo}/commits/{ref...}"], 2, "a commit is looked at before its gate opens, and before that says that the cluster ended")
+	require.LessOrEqual(t, by["GET /repos/{owner}/{repo}/commits/{ref...}"], 2, "a commit is looked at before its gate opens, and before it says that the cluster ended")
 }
