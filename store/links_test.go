@@ -114,8 +114,9 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	require.NoError(t, s.People.Unlink(t.Context(), "github:maya", mayas.Principal, originBy("saml:will", "")))
 	handle, _, err = s.People.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
-	_, err = s.People.UseLink(t.Context(), handle, mayas, "web")
+	used, err = s.People.UseLink(t.Context(), handle, mayas, "web")
 	require.NoError(t, err)
+	require.NoError(t, s.People.CompleteLink(t.Context(), "github:maya", used.Code, originBy("github:maya", "")))
 
 	require.ErrorIs(t, s.People.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")), store.ErrNotFound)
 	require.NoError(t, s.People.Unlink(t.Context(), "github:maya", mayas.Principal, maya("")))

