@@ -40,6 +40,7 @@ type ClusterRequest struct {
 
 	again  Again                                        // in place of which cluster it is requested; zero: of none
 	run    *runs.Ask                                    // the run that the cluster ends with; nil: none
+	asker  *runs.Ref                                    // the run that asks for a cluster that does not end with it; nil: none
 	wait   *runs.WaitAsk                                // the jobs that wait for the cluster; nil: none
 	signal *runs.SignalAsk                              // the run that is told when the cluster is ready or failed; nil: none
 	pull   *store.PullAsk                               // the pull request whose cluster is wanted rather than a new one; nil: none
@@ -189,7 +190,7 @@ func (s *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, st
 	}
 	return r, store.Ask{
 		Scope:     scope(r.Request.Principal.ID, policy.TeamOf(r.Request, r.catalogue.Catalogue), r.PR.Repo, r.catalogue.Catalogue),
-		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull, Signal: r.signal, Wait: r.wait,
+		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull, Signal: r.signal, Wait: r.wait, Asker: r.asker,
 		RetryOf: r.again.Of, RetryOnce: r.again.Once,
 	}, nil
 }

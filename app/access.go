@@ -81,12 +81,16 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 	if !shown {
 		return store.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
 	}
+	ofRun, err := s.owns(ctx, p, row)
+	if err != nil {
+		return store.Row{}, held, origin, err
+	}
 	own, err := s.same(ctx, p, row.RequestedBy)
 	if err != nil {
 		return store.Row{}, held, origin, err
 	}
 	verdict := policy.Authorize(request, act, &policy.Target{
-		Name: row.Name, Team: row.Team, Own: own, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access),
+		Name: row.Name, Team: row.Team, Own: own, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access), OfRun: ofRun,
 		Role: policy.ClusterRole(held.Role), Asked: asked,
 	})
 	origin.verdict = &verdict
@@ -157,7 +161,7 @@ func (s *Service) UsualAccess(row store.Row) time.Duration {
 func (s *Service) accessAsk(r ClusterRequest, row store.Row) *access.Ask {
 	p := r.Request.Principal
 	_, ofRun := s.Run(p, policy.PipelineRun{})
-	if !p.May(policy.ActKubeconfig, row.Team) || !MayOpen(p, row) || ofRun && r.run == nil {
+	if !p.MayOnOwn(policy.ActKubeconfig, row.Team) || !MayOpen(p, row) || ofRun && r.run == nil {
 		return nil
 	}
 	return &access.Ask{Reader: p.ID, ReaderName: cmp.Or(p.Name, p.ID), Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: s.UsualAccess(row)}
@@ -223,8 +227,14 @@ func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row)
 	if p.May(policy.ActKubeconfig, row.Team) {
 		return people.Share{Access: people.AccessUse, Role: access.RoleAdmin}, nil
 	}
-	users, _ := p.Teams(policy.RolesFor(policy.ActKubeconfig)...)
-	held, err := s.store.People.SharedWith(ctx, row.ID, p.ID, users)
+	own, err := s.owns(ctx, p, row)
+	if err != nil {
+		return people.Share{}, err
+	}
+	if own && p.MayOnOwn(policy.ActKubeconfig, row.Team) {
+		return people.Share{Access: people.AccessUse, Role: access.RoleAdmin}, nil
+	}
+	held, err := s.store.People.SharedWith(ctx, row.ID, p.ID, p.TeamsFor(policy.ActKubeconfig))
 	if err != nil || held.Access != "" {
 		return held, err
 	}

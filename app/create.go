@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // Create judges a request for a cluster and stores the result. A refusal of policy is a result: the verdict says why, and
@@ -143,8 +144,12 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 	r, wrong := r.filled(p, b.Catalogue)
 	wrong = slices.Concat(r.Wrong, endless, wrong)
 	run, signal, unbound := s.bind(p, r.Run)
+	var asker *runs.Ref
+	if run == nil && len(unbound) == 0 && r.Run != nil {
+		asker, _ = s.Asker(p, r.Run.PipelineRun)
+	}
 	wrong = append(wrong, unbound...)
-	out := ClusterRequest{run: run, signal: signal, Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, again: r.Again, show: r.Show, say: r.Say}
+	out := ClusterRequest{run: run, asker: asker, signal: signal, Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, again: r.Again, show: r.Show, say: r.Say}
 	if r.Run != nil && r.Run.Reuse == policy.ReusePullRequest {
 		of, _ := s.Run(p, r.Run.PipelineRun)
 		out.Request.Ownership = s.OwnershipOf(of.Repo)

@@ -152,7 +152,7 @@ func (s *Service) bind(p policy.Principal, r *RunRequest) (*runs.Ask, *runs.Sign
 
 // reusable returns an error if the run's cluster cannot be handed to the principal.
 func reusable(p policy.Principal, row store.Row) error {
-	if !p.May(policy.ActUse, row.Team) {
+	if !p.MayOnOwn(policy.ActUse, row.Team) {
 		return Fail(Denied, messages.RunOfAnotherTeam(row.Name, row.Team))
 	}
 	return nil

@@ -68,6 +68,13 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 		if problem != nil {
 			wrong = append(wrong, ProblemOf("with", *problem))
 		}
+		own, err := s.same(ctx, p, share.Grantee)
+		if err != nil {
+			return nil, err
+		}
+		if own {
+			wrong = append(wrong, ProblemOf("with", messages.SharedWithYourself))
+		}
 	}
 	if len(wrong) > 0 {
 		return nil, &Error{Kind: Invalid, Message: messages.CannotShare, Fields: wrong}
@@ -109,7 +116,7 @@ const maxPrincipal = 500
 // Unshare removes a share and returns the remaining ones. The principal that it was for may remove it too.
 func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, origin Origin) ([]people.Share, error) {
 	act := policy.ActShare
-	if kind == SharePrincipal {
+	if kind == SharePrincipal && !p.OfPipeline() { // other runs may have the same principal
 		mine, err := s.same(ctx, p, grantee)
 		if err != nil {
 			return nil, err

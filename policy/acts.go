@@ -76,12 +76,37 @@ func Everybodys(a Act) bool { return slices.Contains(everybodys, a) }
 // RolesFor lists the roles that may perform the act, the most powerful first.
 func RolesFor(a Act) []Role { return slices.Clone(acts[a]) }
 
-// May reports whether the principal may perform the act in the team.
-func (p Principal) May(a Act, team string) bool { return p.Has(team, acts[a]...) }
+// ownActs are the acts that a pipeline may perform on clusters of its own.
+var ownActs = []Act{ActExtend, ActDestroy, ActScale, ActRefresh, ActSleep, ActRetry, ActKubeconfig, ActUse, ActTests, ActLogBundle}
+
+// peoplesActs are the acts that no pipeline may perform unless its identity gives it all clusters of the team: they give access to
+// others or take it from them, outlast the pipeline, or decide what a person has to answer for.
+var peoplesActs = []Act{ActHold, ActAbandon, ActShare, ActTransfer, ActBreakGlass, ActApprove, ActCleanup}
+
+// May reports whether the principal may perform the act in the team, on any of its clusters.
+func (p Principal) May(a Act, team string) bool {
+	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.in(team) && s.allows(a) })
+}
+
+// MayOnOwn reports whether the principal may perform the act in the team on a cluster that it owns, see Owns.
+func (p Principal) MayOnOwn(a Act, team string) bool {
+	return p.May(a, team) || slices.Contains(ownActs, a) && slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.in(team) && slices.Contains(acts[a], s.Role) })
+}
+
+// allows reports whether the seat is enough for the act, whichever cluster it is about.
+func (s Seat) allows(a Act) bool {
+	return slices.Contains(acts[a], s.Role) && !(s.Own && (slices.Contains(ownActs, a) || slices.Contains(peoplesActs, a)))
+}
 
 // TeamsFor returns the teams in which the principal may perform the act; nil: all.
 func (p Principal) TeamsFor(a Act) []string {
-	teams, every := p.Teams(acts[a]...)
+	held := Principal{}
+	for _, s := range p.Seats {
+		if s.allows(a) {
+			held.Seats = append(held.Seats, s)
+		}
+	}
+	teams, every := held.Teams()
 	if every {
 		return nil
 	}
@@ -94,5 +119,5 @@ func (p Principal) MayAnywhere(a Act) bool {
 	if Everybodys(a) {
 		return p.May(a, EveryTeam)
 	}
-	return p.HasAnywhere(acts[a]...)
+	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.allows(a) })
 }

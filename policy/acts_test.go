@@ -38,7 +38,7 @@ func TestEveryActHasItsRoles(t *testing.T) {
 func TestTheControlPlanesKeysAreForAdminsOfEveryTeam(t *testing.T) {
 	r := validRequest()
 	r.Source, r.Permission, r.Profile = SourceAPI, "", "aws-minimal-mint"
-	r.Principal = Principal{ID: "x", Name: "maya", Seats: []Seat{{PlatformAdmin, "sandbox"}, {Requester, r.Ownership.Team}}}
+	r.Principal = Principal{ID: "x", Name: "maya", Seats: []Seat{{Role: PlatformAdmin, Team: "sandbox"}, {Role: Requester, Team: r.Ownership.Team}}}
 	v := Evaluate(r, Usage{}, terms(t), Settings{})
 	require.False(t, v.Allowed, "an admin of one team is a stranger to all others' clusters")
 	require.Equal(t, "admin-only", v.Refusals()[0].Name)

@@ -21,6 +21,7 @@ type Target struct {
 	Own        bool   // the principal requested it, by whichever of their identities
 	HoldsKeys  bool   // whoever is admin of the cluster can read the control plane's own cloud keys in it
 	Access     Access // of the principal, by a share
+	OfRun      bool   // the principal is a pipeline, and the cluster is its own; see Principal.Owns
 
 	Role  ClusterRole // of a share to use it
 	Asked ClusterRole // the role that a kubeconfig should have; empty: the most that the principal may have
@@ -80,12 +81,17 @@ func checkRole(r Request, act Act, t Target) Check {
 	beyond, instead := beyondShare(act, t)
 	own := r.onGitHub() && byRepository(act)
 	switch {
-	case p.May(act, t.Team):
+	case p.May(act, t.Team), t.OfRun && p.MayOnOwn(act, t.Team):
 		check.Message = fmt.Sprintf("%s has the role %s in team %s.", p.Name, p.roleIn(t.Team), t.Team)
 	case byShare(act) && t.Access == AccessUse && beyond != "":
 		check.Result, check.Message, check.Next = Fail, beyond, instead
 	case byShare(act) && t.Access == AccessUse, act == ActSee && t.Access != "":
 		check.Message = fmt.Sprintf("%s is shared with %s.", t.Name, p.Name)
+	case !p.May(act, t.Team) && p.OfPipeline() && p.HasAnywhere(acts[act]...):
+		check.Result, check.Message, check.Next = Fail, foreignToRun(act, t), "Ask a person of team "+t.Team+" to do it."
+		if slices.Contains(ownActs, act) {
+			check.Next = fmt.Sprintf("Ask someone of team %s to share it for use with %s, or a platform admin to set clusters: team in the identity of this pipeline.", t.Team, p.ID)
+		}
 	case own && t.Own:
 		check.Message = fmt.Sprintf("%s requested %s.", p.Name, t.Name)
 	case own && repository != "" && repository == t.Team:
@@ -113,6 +119,14 @@ func checkRole(r Request, act Act, t Target) Check {
 	return check
 }
 
+// foreignToRun says why a pipeline may not do something to a cluster.
+func foreignToRun(act Act, t Target) string {
+	if slices.Contains(ownActs, act) {
+		return fmt.Sprintf("%s belongs neither to this run nor to its pull request. To %s, a pipeline's token needs a cluster of its own.", t.Name, act.Phrase())
+	}
+	return fmt.Sprintf("To %s takes a person: a pipeline's token is not enough for %s.", act.Phrase(), t.Name)
+}
+
 // whoHolds names people to ask for an act.
 func whoHolds(act Act, team string) string {
 	if slices.Contains(acts[act], Requester) {
@@ -124,7 +138,7 @@ func whoHolds(act Act, team string) string {
 // roleIn is the role of the principal in a team, the one that may most; empty: none.
 func (p Principal) roleIn(team string) Role {
 	for _, role := range Roles {
-		if p.Has(team, role) {
+		if slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.in(team) && s.Role == role }) {
 			return role
 		}
 	}

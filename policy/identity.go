@@ -32,7 +32,7 @@ func SeatsOf(identities []profiles.Identity, c Claims) []Seat {
 			continue
 		}
 		for _, team := range id.TeamsOf(c.Values) {
-			seats = append(seats, Seat{Role: role, Team: team})
+			seats = append(seats, Seat{Role: role, Team: team, Own: c.ofPipeline() && id.Clusters != profiles.ClustersTeam})
 		}
 	}
 	return sortSeats(seats)

@@ -95,7 +95,7 @@ func TestAStrangerLearnsNothingOfATeam(t *testing.T) {
 	}
 	for name, r := range map[string]Request{
 		"of another team":       asks(As("saml:will", "will", Requester, "billing")),
-		"who only looks":        asks(Principal{ID: "x", Name: "ada", Seats: []Seat{{Requester, "billing"}, {Auditor, EveryTeam}}}),
+		"who only looks":        asks(Principal{ID: "x", Name: "ada", Seats: []Seat{{Role: Requester, Team: "billing"}, {Role: Auditor, Team: EveryTeam}}}),
 		"without a permission":  {Principal: Principal{ID: "github:rita", Name: "rita"}, Source: SourceComment, Permission: "read", PR: &PullRequest{Repo: "acme/web", Number: 1}},
 		"with a cost center":    {Principal: As("x", "will", Requester, "billing"), Source: SourceAPI, CostCenter: "cc-9", Environment: "prod"},
 		"of a repository table": {Principal: As("github:will", "will", Requester, "billing"), Source: SourceComment, Permission: "write", Ownership: Ownership{Team: "billing", CostCenter: "cc-7"}, PR: &PullRequest{Repo: "acme/web", Number: 1}},
@@ -106,7 +106,7 @@ func TestAStrangerLearnsNothingOfATeam(t *testing.T) {
 }
 
 func TestASeatIsOfOneTeam(t *testing.T) {
-	r := asks(Principal{ID: "x", Name: "maya", Seats: []Seat{{Requester, "shop"}, {Auditor, "billing"}, {Auditor, EveryTeam}}})
+	r := asks(Principal{ID: "x", Name: "maya", Seats: []Seat{{Role: Requester, Team: "shop"}, {Role: Auditor, Team: "billing"}, {Role: Auditor, Team: EveryTeam}}})
 	r.Team = "billing"
 	require.Equal(t, Fail, find(t, Evaluate(r, Usage{}, declaredTerms(t), Settings{}), "team").Result, "to look is not to create")
 	r.Team = ""
@@ -142,17 +142,17 @@ func TestSeatsComeFromIdentitiesAlone(t *testing.T) {
 		claims Claims
 		want   []Seat
 	}{
-		"an admin":        {Claims{Source: profiles.SourceSAML, Values: map[string][]string{"groups": {"ocp-admins"}}}, []Seat{{PlatformAdmin, EveryTeam}}},
-		"a developer":     {saml("maya@acme.example", "dev-shop", "dev-pay", "dev-shop", "all"), []Seat{{Auditor, "billing"}, {Requester, "pay"}, {Auditor, "shop"}, {Requester, "shop"}}},
-		"of elsewhere":    {saml("maya@evil.example", "dev-shop"), []Seat{{Auditor, "billing"}, {Auditor, "shop"}}},
-		"a group of star": {saml("m@acme.example", "dev-*", "dev-", "dev-a b", "dev-shop\n"), []Seat{{Auditor, "billing"}, {Auditor, "shop"}}},
+		"an admin":        {Claims{Source: profiles.SourceSAML, Values: map[string][]string{"groups": {"ocp-admins"}}}, []Seat{{Role: PlatformAdmin, Team: EveryTeam}}},
+		"a developer":     {saml("maya@acme.example", "dev-shop", "dev-pay", "dev-shop", "all"), []Seat{{Role: Auditor, Team: "billing"}, {Role: Requester, Team: "pay"}, {Role: Auditor, Team: "shop"}, {Role: Requester, Team: "shop"}}},
+		"of elsewhere":    {saml("maya@evil.example", "dev-shop"), []Seat{{Role: Auditor, Team: "billing"}, {Role: Auditor, Team: "shop"}}},
+		"a group of star": {saml("m@acme.example", "dev-*", "dev-", "dev-a b", "dev-shop\n"), []Seat{{Role: Auditor, Team: "billing"}, {Role: Auditor, Team: "shop"}}},
 		"nothing proved":  {saml("", ""), nil},
 		"another source":  {Claims{Source: profiles.SourceAWS, Values: map[string][]string{"groups": {"ocp-admins"}, "email": {"x"}}}, nil},
-		"a workload":      {Claims{Source: profiles.SourceOIDC, Issuer: "https://token.example", Values: map[string][]string{"repository": {"acme/a/b"}}}, []Seat{{Requester, "ci"}}},
+		"a workload":      {Claims{Source: profiles.SourceOIDC, Issuer: "https://token.example", Values: map[string][]string{"repository": {"acme/a/b"}}}, []Seat{{Role: Requester, Team: "ci", Own: true}}},
 		"another issuer":  {Claims{Source: profiles.SourceOIDC, Issuer: "https://token.example.evil", Values: map[string][]string{"repository": {"acme/a"}}}, nil},
-		"a writer":        {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"write"}, "owner": {"shop"}}}, []Seat{{Requester, "shop"}}},
+		"a writer":        {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"write"}, "owner": {"shop"}}}, []Seat{{Role: Requester, Team: "shop"}}},
 		"of no team":      {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"write"}}}, nil},
-		"of the teams":    {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"read"}, "team": {"acme/sre", "acme/shop"}}}, []Seat{{PlatformAdmin, EveryTeam}, {Requester, "shop"}, {Requester, "sre"}}},
+		"of the teams":    {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"read"}, "team": {"acme/sre", "acme/shop"}}}, []Seat{{Role: PlatformAdmin, Team: EveryTeam}, {Role: Requester, Team: "shop"}, {Role: Requester, Team: "sre"}}},
 		"of another org":  {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"team": {"evil/sre", "acme/sre-2"}}}, nil},
 		"a reader":        {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"read"}, "owner": {"shop"}}}, nil},
 	} {

@@ -25,6 +25,7 @@ const EveryTeam = "*"
 type Seat struct {
 	Role Role   `json:"role"`
 	Team string `json:"team"`
+	Own  bool   `json:"own,omitempty"` // a pipeline's: of the acts on single clusters it allows those on clusters of its own; see Principal.Owns
 }
 
 // Principal is who asks: a person or a workload. Its seats come from the catalogue's identity mappings, never from the principal
@@ -34,7 +35,8 @@ type Principal struct {
 	Name  string `json:"name"` // for people
 	Seats []Seat `json:"seats,omitempty"`
 
-	Proof *Claims `json:"-"` // the proven claims behind the seats; stored only with linked accounts
+	Proof *Claims `json:"-"` // the proven claims behind the seats; stored only with linked accounts and offers
+	Said  *Claims `json:"-"` // of an account elsewhere: its claims, which prove nothing by themselves; stored only with offers
 }
 
 // As returns a principal with one role in the given teams; in every team if none is given.
@@ -49,12 +51,13 @@ func As(id, name string, role Role, teams ...string) Principal {
 	return p
 }
 
-// Has reports whether the principal has one of the roles in the team.
+// Has reports whether the principal has one of the roles in the team. A seat that is limited to a pipeline's own clusters does not count.
 func (p Principal) Has(team string, roles ...Role) bool {
-	return slices.ContainsFunc(p.Seats, func(s Seat) bool {
-		return (s.Team == EveryTeam || s.Team == team) && slices.Contains(roles, s.Role)
-	})
+	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return !s.Own && s.in(team) && slices.Contains(roles, s.Role) })
 }
+
+// in reports whether the seat is valid in the team.
+func (s Seat) in(team string) bool { return s.Team == EveryTeam || s.Team == team }
 
 // HasAnywhere reports whether the principal has one of the roles in any team.
 func (p Principal) HasAnywhere(roles ...Role) bool {
@@ -88,8 +91,18 @@ func (p Principal) Teams(roles ...Role) (teams []string, every bool) {
 	return slices.Compact(teams), every
 }
 
-// sortSeats orders seats by team and role and removes duplicates.
+// sortSeats orders seats by team, role and reach, and removes duplicates.
 func sortSeats(seats []Seat) []Seat {
-	slices.SortFunc(seats, func(a, b Seat) int { return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Role, b.Role)) })
+	slices.SortFunc(seats, func(a, b Seat) int {
+		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Role, b.Role), cmp.Compare(a.reach(), b.reach()))
+	})
 	return slices.Compact(seats)
+}
+
+// reach orders seats of one role and team: the one for all clusters first.
+func (s Seat) reach() int {
+	if s.Own {
+		return 1
+	}
+	return 0
 }

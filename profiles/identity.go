@@ -36,7 +36,18 @@ type Identity struct {
 
 	Role  string   // requester, platform_admin or auditor
 	Teams []string // names; "*": every team; "{groups}", "{groups:dev-}": see TeamsOf; "{owner}": for github, the team of the repository's entry
+
+	Clusters Clusters // for oidc: which clusters a pipeline's token may act on; empty: ClustersOwn
 }
+
+// Clusters is which of a team's clusters the token of a pipeline may act on.
+type Clusters string
+
+// The values.
+const (
+	ClustersOwn  Clusters = "own"  // those of its run and its pull request, and those that are shared with it
+	ClustersTeam Clusters = "team" // all of the team, as a person with the same role
+)
 
 // RoleClaim is the claim with which a token names its holder's role. It counts only in tokens of issuers that the installation has give
 // roles: OfRoleIssuers.
@@ -147,6 +158,7 @@ func identityFields(r *reader, i *Identity) []field {
 			attribute, prefix, taken := teamFrom(s)
 			return s == everyTeam || TeamName(s) || taken && attributeForm.MatchString(attribute) && !strings.HasPrefix(prefix, "//")
 		}),
+		optional(choice("clusters", (*string)(&i.Clusters), string(ClustersOwn), string(ClustersTeam))),
 	}
 }
 
@@ -183,6 +195,9 @@ func compareIdentity(e entry[Identity]) {
 	}
 	if r.good(e.path("issuer")) && i.Source != SourceOIDC {
 		r.failAt(e.path("issuer"), "given for source "+string(i.Source), "none, or source: oidc")
+	}
+	if r.good(e.path("clusters")) && i.Clusters != "" && i.Source != SourceOIDC {
+		r.failAt(e.path("clusters"), "given for source "+string(i.Source), "none, or source: oidc")
 	}
 	known := attributes[i.Source]
 	for _, attribute := range slices.Sorted(maps.Keys(i.Match)) {

@@ -23,7 +23,7 @@ func TestARepositoryFileSaysEverythingItCan(t *testing.T) {
 	grace := 30 * time.Minute
 	require.Equal(t, RepositoryFile{
 		Default: "aws-minimal-test", Profiles: []string{"aws-minimal-test", "aws-standard"}, TTL: 8 * time.Hour, Grace: &grace,
-		Drafts: DraftsDeny, Forks: ForksApprove, Synchronize: SynchronizeKeep, Keep: 48 * time.Hour, Addons: []string{"cert-manager"}, OffHours: new(false),
+		Drafts: DraftsDeny, Forks: ForksApprove, Synchronize: SynchronizeKeep, MergeQueue: MergeQueueReuse, Keep: 48 * time.Hour, Addons: []string{"cert-manager"}, OffHours: new(false),
 		Notify: Notify{Mention: []string{MentionReady, MentionFailed, MentionExpiring}, Slack: map[string][]string{"C012AB3CD": {"failed", "expiring"}}},
 	}, f)
 	for _, f := range f.Profiles {
@@ -57,7 +57,7 @@ func TestWhatHoldsNothingSaysNothing(t *testing.T) {
 }
 
 func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
-	const keys = "version, defaultProfile, profiles, ttl, grace, drafts, forks, synchronize, keep, addons, offHours, notify"
+	const keys = "version, defaultProfile, profiles, ttl, grace, drafts, forks, synchronize, mergeQueue, keep, addons, offHours, notify"
 	for name, c := range map[string]struct{ file, want string }{
 		"a key misspelt":             {"\ndefaultProfil: x\n", "2:1: defaultProfil: unknown field; accepted: defaultProfile (closest match); one of " + keys},
 		"a key that begins alike":    {"default: x\n", "1:1: default: unknown field; accepted: defaultProfile (closest match); one of " + keys},
@@ -78,6 +78,7 @@ func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
 		"drafts as yes or no":        {"drafts: false\n", "1:9: drafts: false; accepted: one of allow, deny"},
 		"forks let in unasked":       {"forks: allow\n", "1:8: forks: \"allow\"; accepted: one of approve, deny"},
 		"a push of another meaning":  {"synchronize: redeploy\n", "1:14: synchronize: \"redeploy\"; accepted: one of keep, refresh, recreate"},
+		"a queue of another meaning": {"mergeQueue: merge\n", "1:13: mergeQueue: \"merge\"; accepted: one of reuse, cluster"},
 		"a profile in capitals":      {"defaultProfile: AWS\n", "1:17: defaultProfile: \"AWS\"; accepted: a profile's name"},
 		"a default off the list":     {"profiles: [aws-*]\ndefaultProfile: ibm-standard\n", "2:17: defaultProfile: \"ibm-standard\", which is not among profiles; accepted: a profile that matches one of profiles"},
 		"a list that is none":        {"profiles: aws-standard\n", "1:11: profiles: \"aws-standard\"; accepted: a list of at least one: a profile's name, or a glob such as aws-*"},
@@ -137,7 +138,7 @@ func TestEveryProblemOfARepositoryFileIsToldAtOnce(t *testing.T) {
 // FuzzRepositoryFile: whatever stands in the file, reading it ends in a file or in problems that a person finds in it.
 func FuzzRepositoryFile(f *testing.F) {
 	for _, seed := range []string{
-		"", "version: 1\ndefaultProfile: aws-minimal-test\nprofiles: [aws-*]\nttl: 8h\ngrace: 30m\ndrafts: deny\nforks: approve\nsynchronize: refresh\nkeep: 48h\naddons: [postgres]\noffHours: true\nnotify: {mention: [ready], slack: {C012AB3CD: [ready, blocked]}}\n",
+		"", "version: 1\ndefaultProfile: aws-minimal-test\nprofiles: [aws-*]\nttl: 8h\ngrace: 30m\ndrafts: deny\nforks: approve\nsynchronize: refresh\nmergeQueue: cluster\nkeep: 48h\naddons: [postgres]\noffHours: true\nnotify: {mention: [ready], slack: {C012AB3CD: [ready, blocked]}}\n",
 		"ttl: &a 4h\nkeep: *a\n<<: *a\n", "a: *b", "? [a]\n: b\n", "ttl: !!binary aGk=\n", "ttl: 4h\n---\nttl: 5h\n...\n", "%YAML 1.2\n---\nttl: |\n  4h\n", "ttl: \"4\\u0068\"\n",
 		"[[[[[[[[", "{{{{", "- - - -", "\t", "\x00", "\xff\xfe", "\ufeffttl: 4h\r\n", "a: 'b", "'''", "#\r\r\r", "x: 1\u0085y: 2\u2028z: 3\n", "&a [*a, *a]\n", pastedToken + ": " + pastedToken,
 	} {

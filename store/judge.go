@@ -186,6 +186,9 @@ func (c *change) conclude(ctx context.Context, a Ask, j Judgement, place *runs.P
 		if out.Row, out.Request, err = c.accept(ctx, a, j, place); err == nil {
 			err = c.signal(ctx, a, out.Row.ID, "")
 		}
+		if err == nil && a.Asker != nil {
+			err = runs.NoteRequest(ctx, c.Tx.Tx, out.Row.ID, *a.Asker)
+		}
 	}
 	return out, err
 }

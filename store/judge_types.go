@@ -36,6 +36,7 @@ type Ask struct {
 	RetryOnce bool            // if a cluster was requested in its place before, that one is the result
 	Pull      *PullAsk        // the pull request whose cluster is wanted rather than a new one; nil: none
 	Run       *runs.Ask       // the run that the cluster is to end with; nil: none
+	Asker     *runs.Ref       // the run that asks for a cluster that does not end with it; nil: none, or it does
 	Signal    *runs.SignalAsk // the run that is told when the cluster is ready or failed; nil: none
 	Wait      *runs.WaitAsk   // the jobs that wait for the cluster; nil: none
 }

@@ -85,7 +85,7 @@ var passing = []struct{ what, sql string }{
 	{"runs without a cluster", `
 		DELETE FROM runs WHERE id IN (
 			SELECT r.id FROM runs r WHERE r.seen_at < @before AND NOT EXISTS (SELECT FROM run_clusters b WHERE b.run_id = r.id)
-				AND NOT EXISTS (SELECT FROM uses u WHERE u.run_id = r.id) AND NOT EXISTS (SELECT FROM signals g WHERE g.run_id = r.id)
+				AND NOT EXISTS (SELECT FROM run_requests q WHERE q.run_id = r.id) AND NOT EXISTS (SELECT FROM uses u WHERE u.run_id = r.id) AND NOT EXISTS (SELECT FROM signals g WHERE g.run_id = r.id)
 				AND NOT EXISTS (SELECT FROM waits w WHERE w.run_id = r.id) AND NOT EXISTS (SELECT FROM test_reports t WHERE t.run_id = r.id)
 				AND NOT EXISTS (SELECT FROM access a WHERE a.run_id = r.id) LIMIT @batch)`},
 	{"places that lag behind", `

@@ -36,7 +36,7 @@ func cast(t *testing.T) (h *fixture, bearers map[matrix.Principal]string, names 
 	for who, claims := range people {
 		bearers[who] = h.as(claims)
 	}
-	for _, who := range []matrix.Principal{matrix.Admin, matrix.Uses, matrix.TeamAdmin, matrix.Workload} { // the requester has one from the create
+	for _, who := range []matrix.Principal{matrix.Admin, matrix.Uses, matrix.TeamAdmin} { // the requester has one from the create
 		h.does(http.MethodGet, "/api/v1/clusters/shop/kubeconfig", bearers[who], nil, http.StatusAccepted, nil)
 	}
 	servicetest.Mint(t, h.store, h.shelf)

@@ -178,6 +178,8 @@ func TestRunsTakeTurnsOnACluster(t *testing.T) {
 	row := h.accept("shop", "platform")
 	uses := "/api/v1/clusters/" + row.ID + "/uses"
 	one, two := h.job(), h.job("run_id", "7002", "check_run_id", "9002")
+	require.Contains(t, h.refused(http.MethodPost, uses, one, map[string]any{}, http.StatusForbidden).Detail, "belongs neither to this run nor to its pull request", "a turn is no way around")
+	h.does(http.MethodPost, "/api/v1/clusters/shop/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(oidc.GitHubActions), Access: "use"}, http.StatusOK, nil)
 	var first, second, now Use
 	h.does(http.MethodPost, uses, one, map[string]any{}, http.StatusCreated, &first)
 	require.Equal(t, []any{UseStateGranted, true, 0}, []any{first.State, first.Mine, first.Place})

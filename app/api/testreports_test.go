@@ -65,9 +65,9 @@ func TestOnlyARunThatUsesTheClusterReportsTests(t *testing.T) {
 	h.create(h.job(), "shop", nil, http.StatusAccepted, nil)
 	reports := "/api/v1/clusters/shop/test-reports"
 	p := h.refused(http.MethodPost, reports, h.job("run_id", "7002"), reporting("e2e", 0), http.StatusForbidden)
-	require.Contains(t, p.Detail, "neither asked for shop nor takes turns on it")
+	require.Contains(t, p.Detail, "shop belongs neither to this run nor to its pull request.")
 	p = h.refused(http.MethodPost, reports, h.job("run_id", "7002", "repository", "acme/api", "repository_id", "1002"), reporting("e2e", 0), http.StatusForbidden)
-	require.Contains(t, p.Detail, "shop belongs to acme/shop, and this run is one of acme/api.")
+	require.Contains(t, p.Detail, "shop belongs neither to this run nor to its pull request.")
 	h.refused(http.MethodPost, reports, h.job("repository_id", "1002"), reporting("e2e", 0), http.StatusForbidden) // another repository has the name by now
 	p = h.refused(http.MethodPost, reports, h.as(oidc.Requester), reporting("e2e", 0), http.StatusUnprocessableEntity)
 	require.Contains(t, p.Detail, "reported by a job of a pipeline")
@@ -75,6 +75,8 @@ func TestOnlyARunThatUsesTheClusterReportsTests(t *testing.T) {
 	h.create(h.as(oidc.Requester), "standing", nil, http.StatusAccepted, nil)
 	uses, reports := "/api/v1/clusters/standing/uses", "/api/v1/clusters/standing/test-reports"
 	h.refused(http.MethodPost, reports, h.job(), reporting("e2e", 0), http.StatusForbidden)
+	h.does(http.MethodPost, "/api/v1/clusters/standing/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(oidc.GitHubActions), Access: "use"}, http.StatusOK, nil)
+	require.Contains(t, h.refused(http.MethodPost, reports, h.job(), reporting("e2e", 0), http.StatusForbidden).Detail, "neither asked for standing nor takes turns on it")
 	var turn Use
 	h.does(http.MethodPost, uses, h.job(), nil, http.StatusCreated, &turn)
 	h.does(http.MethodPost, reports, h.job(), reporting("e2e", 0), http.StatusCreated, nil)

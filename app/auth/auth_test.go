@@ -124,7 +124,9 @@ func TestAWorkflowIsItsSubjectAndKeepsItsRun(t *testing.T) {
 	}
 	session, err := i.verifier().Verify(context.Background(), i.token(t, workflow))
 	require.NoError(t, err)
-	require.Equal(t, policy.As("oidc:"+i.URL+"#repo:acme/shop:ref:refs/heads/main", "acme/shop by maya", policy.Requester, "platform"), bare(session.Principal))
+	want := policy.As("oidc:"+i.URL+"#repo:acme/shop:ref:refs/heads/main", "acme/shop by maya", policy.Requester, "platform")
+	want.Seats[0].Own = true // clusters of its own run alone
+	require.Equal(t, want, bare(session.Principal))
 	require.Equal(t, []string{"7001"}, session.Claims.Values["run_id"])
 
 	workflow["ref"], workflow["sub"] = "refs/heads/other", "repo:acme/shop:ref:refs/heads/other"
@@ -140,7 +142,9 @@ func TestAServiceAccountIsReadFromWhereKubernetesPutsIt(t *testing.T) {
 		"kubernetes.io": map[string]any{"namespace": "ci", "serviceaccount": map[string]any{"name": "builder", "uid": "u-1"}},
 	}))
 	require.NoError(t, err)
-	require.Equal(t, policy.As("oidc:"+i.URL+"#system:serviceaccount:ci:builder", "ci/builder", policy.Auditor), bare(session.Principal))
+	want := policy.As("oidc:"+i.URL+"#system:serviceaccount:ci:builder", "ci/builder", policy.Auditor)
+	want.Seats[0].Own = true
+	require.Equal(t, want, bare(session.Principal))
 	require.Equal(t, []string{"builder"}, session.Claims.Values["kubernetes.io.serviceaccount.name"])
 }
 

@@ -183,7 +183,10 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 		return err
 	}
 	act := policy.ActShare
-	if mine[id] {
+	switch {
+	case mine[id] && p.OfPipeline():
+		act = policy.ActKubeconfig // the principal of other runs may be the same, so the cluster has to be the run's own
+	case mine[id]:
 		act = policy.ActSee
 	}
 	if row, origin, err = s.core.Authorize(ctx, p, row.ID, act, origin); err != nil {

@@ -85,7 +85,7 @@ func required(event string) map[string]byte {
 		onJob:           {"repository": '{', "workflow_job": '{'},
 		onRule:          {"repository": '{', "environment": '"', "deployment": '{', "deployment_callback_url": '"'},
 		onDispatch:      {"repository": '{', "branch": '"', "client_payload": 0},
-		onMergeGroup:    {"repository": '{', "merge_group": '{'},
+		onMergeGroup:    {"merge_group": '{'},
 		onRepository:    {"repository": '{'},
 		onRepositories:  {"repositories_added": '[', "repositories_removed": '['},
 	}[event])

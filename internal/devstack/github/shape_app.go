@@ -53,7 +53,7 @@ func (sc scene) appShape() object {
 // embeddedApp is the App within other objects. GitHub's description does not list the newest events there.
 func (sc scene) embeddedApp() object {
 	out := sc.appShape()
-	out["events"] = slices.DeleteFunc(slices.Clone(sc.app.Events), func(event string) bool { return event == "deployment_protection_rule" })
+	out["events"] = slices.DeleteFunc(slices.Clone(sc.app.Events), func(event string) bool { return event == "deployment_protection_rule" || event == "merge_group" })
 	return out
 }
 

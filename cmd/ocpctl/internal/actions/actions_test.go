@@ -21,6 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // when does something as soon as the job's log shows the text.
@@ -172,6 +173,8 @@ func TestTheTimeLimitCountsOnceForTheTurnAndTheCluster(t *testing.T) {
 	require.Zero(t, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false"), j.logged())
 	require.EqualValues(t, exit.TimedOut, j.timesOut("wait-cluster", "take-turn", "true"))
 	row := j.live()
+	shared := people.Share{Kind: "principal", Grantee: row.RequestedBy, Access: people.AccessUse, Role: "edit"}
+	require.NoError(t, j.store.People.Share(t.Context(), row.ID, shared, store.Origin{Actor: "saml:maya"}), "else another run has no turn on it")
 	j.env["GITHUB_RUN_ID"] = "9100200301"
 	require.EqualValues(t, exit.TimedOut, j.step("wait-cluster", "take-turn", "true", "wait-timeout", "1s"), j.logged())
 	require.Contains(t, j.logged(), "timed out: it is not this run's turn on "+row.Name+" yet: "+j.url+"/clusters/"+row.ID+". Raise wait-timeout.")
