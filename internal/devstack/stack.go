@@ -271,6 +271,11 @@ func (h *Stack) startGitHub(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if engine != nil { // workflows may be started by a dispatch, for which docs/actions.md asks for one permission more
+		app := github.Registered()
+		app.Permissions["contents"] = "write"
+		h.GitHub.SetManifest(app)
+	}
 	h.GitHubCut, err = StartCut(addr(h.Ports.GitHub), addr(h.Ports.GitHubBehind))
 	return err
 }

@@ -24,6 +24,7 @@ func (s *Server) handler() http.Handler {
 	all.Handle("/", s.metered(mux, s.withAPIFaults(withHeaders(mux))))
 	all.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer.Handler()))
 	all.Handle("GET "+idTokenPath+"{job}", s.withAPIFaults(http.HandlerFunc(s.getIDToken)))
+	all.HandleFunc("GET "+codeloadPath+"{owner}/{repo}/tar.gz/{ref...}", s.getArchive)
 	s.adminRoutes(all)
 	// Other sites' pages must not act through a browser that has the playground open.
 	return http.NewCrossOriginProtection().Handler(all)

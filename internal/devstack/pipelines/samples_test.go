@@ -15,15 +15,12 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 )
 
-// ofAnotherCommit is what a sample gives actions/checkout. act's own checkout knows the run's commit alone, which is the same here.
-var ofAnotherCommit = regexp.MustCompile(`        with:\n          ref: .*\n`)
-
 // sample returns a workflow of workflows/samples for this stack. Its tests are the script.
 func (s *stack) sample(name, tests string) string {
 	s.Helper()
 	raw, err := os.ReadFile(filepath.Join(repository, "workflows", "samples", name+".yml"))
 	require.NoError(s, err)
-	return strings.NewReplacer("https://ocpctl.example.com", s.PrivateURL(), "make e2e", tests).Replace(ofAnotherCommit.ReplaceAllString(string(raw), ""))
+	return strings.NewReplacer("https://ocpctl.example.com", s.PrivateURL(), "make e2e", tests).Replace(string(raw))
 }
 
 func (s *stack) aDeployment() {
@@ -34,9 +31,6 @@ func (s *stack) aDeployment() {
 }
 
 func (s *stack) aDispatch() {
-	app := github.Registered()
-	app.Permissions["contents"] = "write"
-	s.GitHub.SetManifest(app)
 	require.NoError(s, s.GitHub.Commit(".github/workflows/tests.yml", s.sample("on-dispatch", untilCancelled)))
 	s.handsOver(strings.ReplaceAll(s.sample("request", ""), "on-ready: deployment", "on-ready: dispatch"), "repository_dispatch")
 	s.remove("tests")
@@ -61,6 +55,7 @@ func (s *stack) handsOver(request, event string) {
 	})
 	c := s.cluster(id)
 	require.Equal(s, fmt.Sprint(tests.ID), c.Run.Key, "the run of the tests has it")
+	require.Contains(s, s.log(tests.Jobs[0]), "Checked out acme/shop at "+asked.SHA)
 	require.Contains(s, s.log(tests.Jobs[0]), "[group] Waiting for this run's turn on "+c.Name)
 	require.NoError(s, s.GitHub.Runs().Cancel(tests.ID, "maya"))
 	require.Equal(s, runs.Cancelled, s.until(tests.ID, finished).Conclusion)

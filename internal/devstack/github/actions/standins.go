@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// standIns are GitHub's own actions that workflows use besides actions/checkout, which act replaces itself.
-var standIns = []string{"actions/cache", "actions/upload-artifact"}
+// standIns are GitHub's own actions that workflows use. act itself replaces actions/checkout only where a step gives it no ref and no
+// other repository.
+var standIns = []string{"actions/cache", "actions/checkout", "actions/upload-artifact"}
 
 //go:embed standins
 var files embed.FS

@@ -338,3 +338,39 @@ jobs:
 	require.NoError(t, err)
 	require.Equal(t, "acme/shop/.github/workflows/shared.yml@refs/heads/main", claims["job_workflow_ref"])
 }
+
+func TestACheckoutGetsTheRefThatItNames(t *testing.T) {
+	s := standIn(t)
+	require.NoError(t, s.PushFile(41, "which", "pull request", "will"))
+	pr, _ := s.PullRequest(41)
+	require.NoError(t, s.Commit("which", "main"))
+	require.NoError(t, s.Commit(file, strings.ReplaceAll(`
+on: {push: {branches: [main]}}
+jobs:
+  refs:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v5
+      - run: echo "of the run $(cat which)"
+      - uses: actions/checkout@v5
+        with: {ref: "${{ github.sha }}", path: here}
+      - run: echo "by name $(cat here/which)"
+      - uses: actions/checkout@v5
+        with: {ref: HEAD_SHA}
+      - run: echo "of another commit $(cat which) $(ls -d here 2>&1)"
+  unknown:
+    runs-on: ubuntu-latest
+    steps: [{uses: actions/checkout@v5, with: {ref: nowhere}}]
+  outside:
+    runs-on: ubuntu-latest
+    steps: [{uses: actions/checkout@v5, with: {ref: main, path: ../..}}]
+`, "HEAD_SHA", pr.HeadSHA)))
+	run := until(t, s, 1, "the run ends", finished)
+	log := text(s, named(t, run, "refs").ID)
+	require.Equal(t, map[string]string{"refs": "success", "unknown": "failure", "outside": "failure"}, outcome(run), log)
+	require.Contains(t, log, "of the run main\n")
+	require.Contains(t, log, "by name main\n")
+	require.Contains(t, log, "of another commit pull request ls: cannot access 'here'", "nothing of before is left")
+	require.Contains(t, text(s, named(t, run, "unknown").ID), "no public repository acme/shop with the ref nowhere.")
+	require.Contains(t, text(s, named(t, run, "outside").ID), "Repository path '../..' is not under")
+}
