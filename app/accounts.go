@@ -17,7 +17,7 @@ const linkCounts = 7 * 24 * time.Hour
 // ExternalPrincipal returns the principal who acts by an account elsewhere. It has the roles that the catalogue's identities
 // give the account's claims, and those of the person who linked it, both by the current identities.
 func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims) (policy.Principal, error) {
-	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name}, s.catalogue().Identities
+	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name, Said: &said}, s.catalogue().Identities
 	p.Seats = policy.SeatsOf(identities, said)
 	proof, err := s.LinkedPerson(ctx, p)
 	if err != nil {

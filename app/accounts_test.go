@@ -46,8 +46,10 @@ func TestALinkedAccountCountsByTheIdentitiesOfNowAndForAWeek(t *testing.T) {
 	link, err := h.Service.AccountLink(t.Context(), "github:id/77", "77", store.Origin{Actor: "github:id/77", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
-	_, err = h.Service.Redeem(t.Context(), ada, handle, app.Origin{Source: policy.SourceWeb})
+	got, err := h.Service.Redeem(t.Context(), ada, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
+	require.False(t, seated(h, 8, 77, "ada"), "a click links nothing")
+	require.NoError(t, h.Service.CompleteLink(t.Context(), "github:id/77", got.Code.Reveal(), store.Origin{Actor: "github:id/77"}))
 	require.True(t, seated(h, 2, 77, "ada"))
 
 	all := h.Catalogue.Identities
@@ -74,8 +76,9 @@ func TestALoginThatCameToBeAnothersHasNothingOfTheFirst(t *testing.T) {
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Proof: servicetest.AdminProof()}
 	says(h, 1, 77, "ada", "/ocp link")
 	_, rest, _ := strings.Cut(h.Replies()[0], "/links/")
-	_, err := h.Service.Redeem(t.Context(), ada, rest[:43], app.Origin{Source: policy.SourceWeb})
+	got, err := h.Service.Redeem(t.Context(), ada, rest[:43], app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
+	says(h, 5, 77, "ada", "/ocp link "+got.Code.Reveal())
 	require.True(t, seated(h, 2, 77, "ada"))
 
 	require.False(t, seated(h, 3, 99, "ada"), "another account of the same name")

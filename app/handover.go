@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,8 +42,12 @@ func (s *Service) OfferHandover(ctx context.Context, p policy.Principal, ref str
 	case own:
 		return people.Handover{}, Fail(Conflict, messages.HandoverToYourself(row.Name))
 	}
+	claims, err := claimsOf(p)
+	if err != nil {
+		return people.Handover{}, err
+	}
 	cause := origin.cause(p)
-	offered, err := s.store.People.OfferHandover(ctx, row.ID, to, cause, handoverLasts, s.StoreOrigin(origin, p))
+	offered, err := s.store.People.OfferHandover(ctx, row.ID, to, cause, handoverLasts, claims, s.StoreOrigin(origin, p))
 	if _, err := s.after(ctx, row, err, messages.EndedBeforeTransfer(row.Name)); err != nil {
 		return people.Handover{}, err
 	}
@@ -101,6 +106,13 @@ func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row st
 	if row.Team != h.Team {
 		return s.unlessOver(ctx, p, row, h, Fail(Conflict, messages.HandoverMoved(row.Name, h.FromName)))
 	}
+	may, err := s.mayStillOffer(ctx, h)
+	switch {
+	case err != nil:
+		return Change{}, err
+	case !may:
+		return s.endOfferOfFormer(ctx, p, row, h, origin)
+	}
 	if team == "" {
 		var err error
 		if team, err = s.teamToTake(p, row); err != nil {
@@ -115,6 +127,43 @@ func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row st
 		return change, err
 	}
 	return s.unlessOver(ctx, p, row, h, err)
+}
+
+// claimsOf is what a principal proved, as JSON; nil: it is not known.
+func claimsOf(p policy.Principal) ([]byte, error) {
+	said := cmp.Or(p.Said, p.Proof)
+	if said == nil {
+		return nil, nil
+	}
+	out, err := json.Marshal(said)
+	if err != nil {
+		return nil, fmt.Errorf("keep what %s proved: %w", p.ID, err)
+	}
+	return out, nil
+}
+
+// mayStillOffer reports whether the person who offered a cluster may transfer it now, by the catalogue and the links in force.
+func (s *Service) mayStillOffer(ctx context.Context, h people.Handover) (bool, error) {
+	if h.FromClaims == nil {
+		return true, nil
+	}
+	var said policy.Claims
+	if err := json.Unmarshal(h.FromClaims, &said); err != nil {
+		return false, fmt.Errorf("read what %s proved: %w", h.FromPrincipal, err)
+	}
+	from, err := s.ExternalPrincipal(ctx, said)
+	return from.May(policy.ActTransfer, h.Team), err
+}
+
+// endOfferOfFormer withdraws the offer of somebody who may no longer transfer the cluster. Its thread tells it to both.
+func (s *Service) endOfferOfFormer(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, origin Origin) (Change, error) {
+	why := s.StoreOrigin(origin, p)
+	why.Why, why.Version, why.Reply = messages.OffererLostRole, 0, nil
+	err := s.store.People.EndHandover(ctx, h, people.HandoverWithdrawn, why)
+	if err != nil && !errors.Is(err, store.ErrConflict) {
+		return Change{}, fmt.Errorf("end a handover: %w", err)
+	}
+	return Change{}, Fail(Conflict, messages.OfferOfFormer(row.Name, h.FromName))
 }
 
 // unlessOver answers a conflict: as handoverOver if the offer is over by now, maybe because its button was pressed twice.

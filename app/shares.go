@@ -68,6 +68,13 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 		if problem != nil {
 			wrong = append(wrong, ProblemOf("with", *problem))
 		}
+		own, err := s.same(ctx, p, share.Grantee)
+		if err != nil {
+			return nil, err
+		}
+		if own {
+			wrong = append(wrong, ProblemOf("with", messages.SharedWithYourself))
+		}
 	}
 	if len(wrong) > 0 {
 		return nil, &Error{Kind: Invalid, Message: messages.CannotShare, Fields: wrong}

@@ -161,6 +161,11 @@ func (r *reading) taken(text string) bool {
 			c.Commit = sha
 		}
 		return r.seen[""]
+	case commands.LinkCode:
+		if r.seen[""] = linkCode.MatchString(text); r.seen[""] {
+			c.Code = strings.ToUpper(text)
+		}
+		return r.seen[""]
 	case commands.Grantee, commands.Receiver:
 		return r.at == commands.Slack && r.takesSomebody(text)
 	case commands.Events:
@@ -171,6 +176,9 @@ func (r *reading) taken(text string) bool {
 
 // commit matches a commit id, or enough of its beginning.
 var commit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+
+// linkCode matches what the page of an account's link shows.
+var linkCode = regexp.MustCompile(`^[A-Za-z2-7]{6}$`)
 
 // complete reports what is missing after all words were read.
 func (r *reading) complete() {

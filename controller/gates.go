@@ -39,17 +39,22 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 	if err != nil || why != "" {
 		return why, err
 	}
-	hash := hashOf(fmt.Sprintf("%+v", run))
+	hash := gateHash(run)
 	if hash == g.Shown {
 		return "shown before", nil
 	}
-	id, err := c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
-		Installation: e.Installation, Repo: e.Repo, Head: g.Head, Name: chat.GateName(g.Profile), ExternalKey: chat.GateKey(g.Profile), ExternalID: g.ExternalID,
-	}, run)
+	lost, err := c.Store.Outbox.GatePosting(ctx, g.ID)
+	if err != nil {
+		return "", err
+	}
+	target := github.CheckTarget{
+		Installation: e.Installation, Repo: e.Repo, Head: g.Head, Name: chat.GateName(g.Profile), ExternalKey: chat.GateKey(g.Profile),
+		ExternalID: g.ExternalID, Sure: !lost,
+	}
+	id, err := c.GitHub.UpsertCheckRun(ctx, target, run)
 	if errors.Is(err, github.ErrGone) {
-		id, err = c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
-			Installation: e.Installation, Repo: e.Repo, Head: g.Head, Name: chat.GateName(g.Profile), ExternalKey: chat.GateKey(g.Profile),
-		}, run)
+		target.ExternalID, target.Sure = 0, false
+		id, err = c.GitHub.UpsertCheckRun(ctx, target, run)
 	}
 	if err != nil {
 		return "", err
@@ -59,6 +64,8 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 	}
 	return run.Title, c.Store.Outbox.AskQueueGates(ctx, g, e.ID)
 }
+
+func gateHash(run chat.CheckRun) string { return hashOf(fmt.Sprintf("%+v", run)) }
 
 // gateRun renders a gate; why says why it stays as it is.
 func (c *Controller) gateRun(ctx context.Context, e store.Effect, g outbox.Gate) (run chat.CheckRun, why string, err error) {
@@ -83,7 +90,7 @@ func (c *Controller) gateRun(ctx context.Context, e store.Effect, g outbox.Gate)
 		return run, "", err
 	case group.Head != "" && len(members) == 0:
 		return chat.QueueGateWaits(g.Profile, c.Links), "", nil
-	case group.Head == "" && chat.GatePasses(members):
+	case group.Head == "" && chat.GatePasses(members) && gateHash(chat.Gate(g.Profile, members, c.Links)) != g.Shown:
 		if members, err = c.withUnknownPulls(ctx, e, g, members); err != nil {
 			return run, "", err
 		}

@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +154,40 @@ func TestAGateFollowsThePush(t *testing.T) {
 		old[c.Name] = c.Conclusion
 	}
 	require.Equal(t, map[string]string{gateName: "cancelled", gateName + " #41": "neutral"}, old, "the commit that it moved on from passes no gate")
+}
+
+// A gate is looked for on GitHub only if the answer to a post of it may be lost: then there is still one.
+func TestAGateWhosePostWasLostIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	row := p.labelled(41)
+	gates := func() (ids []int64) {
+		for _, c := range p.hub.Checks(41) {
+			if c.Name == gateName {
+				ids = append(ids, c.ID)
+			}
+		}
+		return ids
+	}
+	looks := func() (n int) {
+		for _, c := range p.hub.Calls() {
+			if c.Method == http.MethodGet && strings.HasSuffix(c.Path, "/check-runs") {
+				n++
+			}
+		}
+		return n
+	}
+	first := gates()
+	require.Len(t, first, 1)
+	require.Zero(t, looks(), "nothing was posted before")
+
+	_, err := p.store.Pool().Exec(p.ctx, `UPDATE gates SET external_id = 0, shown = '', posting_at = $1`, p.now())
+	require.NoError(t, err)
+	p.becomesReady(row)
+	p.goOn()
+	require.Equal(t, first, gates())
+	require.Equal(t, "completed success", p.gate(41))
+	require.Equal(t, 1, looks())
 }
 
 func TestReRunningAGateRetriesWhatFailed(t *testing.T) {

@@ -91,7 +91,7 @@ func TestTheThreadTellsWhatPeopleDidAndWhoDidIt(t *testing.T) {
 	tells("*shared by Will Weber*: with @rob", "*shared by Will Weber*: with team payments")
 	ok(h.store.People.Unshare(h.ctx, row.ID, "team", "payments", rob))
 	tells("*share taken back by @rob*: with team payments")
-	offer, err := h.store.People.OfferHandover(h.ctx, row.ID, people.Grantee{Account: rob.Actor, Name: "rob"}, "slack:1", time.Hour, will)
+	offer, err := h.store.People.OfferHandover(h.ctx, row.ID, people.Grantee{Account: rob.Actor, Name: "rob"}, "slack:1", time.Hour, nil, will)
 	ok(err)
 	tells("*offered to rob by Will Weber*")
 	ok(h.store.AcceptHandover(h.ctx, offer, "platform", "rob", rob, nil))

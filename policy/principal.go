@@ -35,7 +35,8 @@ type Principal struct {
 	Name  string `json:"name"` // for people
 	Seats []Seat `json:"seats,omitempty"`
 
-	Proof *Claims `json:"-"` // the proven claims behind the seats; stored only with linked accounts
+	Proof *Claims `json:"-"` // the proven claims behind the seats; stored only with linked accounts and offers
+	Said  *Claims `json:"-"` // of an account elsewhere: its claims, which prove nothing by themselves; stored only with offers
 }
 
 // As returns a principal with one role in the given teams; in every team if none is given.

@@ -137,8 +137,9 @@ func link(t testing.TB, s *store.Store, account, principal string) {
 	t.Helper()
 	handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: account}, time.Hour, originBy(account, ""))
 	require.NoError(t, err)
-	_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: principal, Name: principal}, "web")
+	used, err := s.People.UseLink(t.Context(), handle, people.Owner{Principal: principal, Name: principal}, "web")
 	require.NoError(t, err)
+	require.NoError(t, s.People.CompleteLink(t.Context(), account, used.Code, originBy(account, "")))
 }
 
 func TestAVoteBeforeAnAccountWasLinkedIsItsOwners(t *testing.T) {

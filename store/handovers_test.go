@@ -23,7 +23,7 @@ func will(why string) store.Origin {
 // offers offers a cluster to will for a day.
 func offers(t testing.TB, s *store.Store, row store.Row, cause string) people.Handover {
 	t.Helper()
-	h, err := s.People.OfferHandover(t.Context(), row.ID, willInSlack, cause, 24*time.Hour, maya("a holiday"))
+	h, err := s.People.OfferHandover(t.Context(), row.ID, willInSlack, cause, 24*time.Hour, nil, maya("a holiday"))
 	require.NoError(t, err)
 	return h
 }
@@ -59,7 +59,7 @@ func TestAnOfferIsMadeOnceAndAnnounced(t *testing.T) {
 	require.Equal(t, []any{"saml:maya@acme.example", row.ID, "a holiday", h.ID}, []any{line.Actor, line.Cluster, meta["why"], meta["note"]})
 	require.Equal(t, map[string]any{"to": "slack:T1/U2", "name": "will"}, meta["after"])
 
-	other, err := s.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/U3", Name: "rita"}, "slack:3", time.Hour, maya(""))
+	other, err := s.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/U3", Name: "rita"}, "slack:3", time.Hour, nil, maya(""))
 	require.NoError(t, err)
 	require.NotEqual(t, h.ID, other.ID)
 	h = handover(t, s, h.ID)
@@ -126,7 +126,7 @@ func TestAnOfferEndsWithItsClusterItsOwnerOrItsTime(t *testing.T) {
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'handover_withdrawn'`))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'handover_expired'`))
 	require.NotEqual(t, ends["late"].ID, offers(t, s, late, "4").ID, "it may be offered again")
-	_, err = s.People.OfferHandover(t.Context(), gone.ID, willInSlack, "5", time.Hour, maya(""))
+	_, err = s.People.OfferHandover(t.Context(), gone.ID, willInSlack, "5", time.Hour, nil, maya(""))
 	require.ErrorIs(t, err, store.ErrConflict)
 }
 

@@ -58,6 +58,7 @@ var passing = []struct{ what, sql string }{
 	{"expired answers", `
 		DELETE FROM answers WHERE (principal, key) IN (SELECT principal, key FROM answers WHERE expires_at <= @now LIMIT @batch)`},
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
+	{"expired codes of links", `DELETE FROM pending_links WHERE account IN (SELECT account FROM pending_links WHERE expires_at <= @now LIMIT @batch)`},
 	{"ended sessions", `DELETE FROM ended_sessions WHERE id IN (SELECT id FROM ended_sessions WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	{"spent signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	{"turns in Slack that are over", `

@@ -70,6 +70,6 @@ func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string)
 	case people.LinkKubeadmin:
 		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})
 	default:
-		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Account: got.Account})
+		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Account: got.Account, Code: got.Code.Reveal()})
 	}
 }

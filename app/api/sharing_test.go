@@ -211,7 +211,11 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	}
 	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), nil, http.StatusUnprocessableEntity)
 	h.does(http.MethodPost, "/api/v1/links/"+handle, h.as(oidc.Requester), Redeem{Account: "github:maya"}, http.StatusOK, &got)
-	require.Equal(t, Redeemed{Kind: "account", Account: "github:maya"}, got)
+	require.Equal(t, Redeemed{Kind: "account", Account: "github:maya", Code: got.Code}, got)
+	require.Len(t, got.Code, 6)
+	h.get("/api/v1/me", &me)
+	require.Empty(t, me.Accounts, "the account has not confirmed it")
+	require.NoError(t, h.Credentials.CompleteLink(t.Context(), "github:maya", got.Code, store.Origin{Actor: "github:maya", Source: "pr_comment"}))
 	h.get("/api/v1/me", &me)
 	require.Equal(t, []string{"github:maya"}, me.Accounts)
 	link, err = h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Origin{Actor: "github:maya", Source: "pr_comment"})

@@ -114,10 +114,25 @@ func (s *Service) BreakGlassLink(ctx context.Context, p policy.Principal, ref, w
 	return link, err
 }
 
-// AccountLink returns a link that links an account elsewhere, by its principal id, to whoever signs in there. number is the account's id
+// AccountLink returns a link with which whoever signs in there may confirm that an account elsewhere, by its principal id, is theirs. The account
+// is linked once it has typed the code that they see (CompleteLink). number is the account's id
 // elsewhere.
 func (s *Service) AccountLink(ctx context.Context, account, number string, origin store.Origin) (Link, error) {
 	return s.link(ctx, people.Link{Kind: people.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
+}
+
+// CompleteLink links an account elsewhere, which typed the code, to the person who confirmed it on the page.
+func (s *Service) CompleteLink(ctx context.Context, account, code string, origin store.Origin) error {
+	err := s.store.People.CompleteLink(ctx, account, strings.ToUpper(code), origin)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return app.Fail(app.Invalid, messages.WrongLinkCode(people.MaxCodeTries))
+	case errors.Is(err, store.ErrConflict):
+		return app.Fail(app.Conflict, messages.AccountTaken)
+	case err != nil:
+		return fmt.Errorf("complete a link: %w", err)
+	}
+	return nil
 }
 
 func (s *Service) link(ctx context.Context, l people.Link, lasts time.Duration, origin store.Origin) (Link, error) {

@@ -26,8 +26,9 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	maya := policy.Principal{ID: "saml:maya@acme.example", Name: "Maya", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}}, Proof: &policy.Claims{
 		Source: profiles.SourceSAML, Subject: "maya@acme.example", Name: "Maya", Values: map[string][]string{"groups": {"ocpctl-team-platform"}},
 	}}
-	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
+	got, err := h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
+	require.NoError(t, h.Service.CompleteLink(t.Context(), servicetest.OnGitHub("maya"), got.Code.Reveal(), store.Origin{Actor: servicetest.OnGitHub("maya")}))
 
 	h.Comment(3, "maya", "/ocp kubeconfig")
 	said := h.LastReply()
@@ -39,7 +40,7 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	servicetest.Mint(t, h.Store, h.Shelf)
 	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Origin{Source: policy.SourceWeb})
 	require.Equal(t, app.NotFound, app.KindOf(err), "it is hers, whoever reads it")
-	got, err := h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
+	got, err = h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.NotEmpty(t, got.Kubeconfig)
 	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})

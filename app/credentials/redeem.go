@@ -22,10 +22,11 @@ type Redeemed struct {
 	Cluster    store.Row
 	Kubeconfig secret.Text // of a kubeconfig link, or of one to the installer's
 	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
-	Account    string      // of an account link: now linked to the principal
+	Account    string      // of an account link
+	Code       secret.Text // of an account link: what the account has to type
 }
 
-// Redeem uses up a link. An account link links the account to the principal, who must have confirmed it. A link to a kubeconfig that is
+// Redeem uses up a link. An account link, which the principal must have confirmed, gives the code that the account has to type. A link to a kubeconfig that is
 // still being made is not used up. For a secret, the audit line is written before the secret is read.
 func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string, origin app.Origin) (Redeemed, error) {
 	who, err := owner(p)
@@ -45,7 +46,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 		return Redeemed{}, fmt.Errorf("use a link: %w", err)
 	case used.Kind == people.LinkOfAccount:
 		name, err := s.core.AccountName(ctx, used.Account)
-		return Redeemed{Kind: used.Kind, Account: name}, err
+		return Redeemed{Kind: used.Kind, Account: name, Code: secret.New(used.Code)}, err
 	case used.Kind == people.LinkKubeconfig:
 		return s.redeemKubeconfig(ctx, p, used, origin)
 	}

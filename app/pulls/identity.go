@@ -92,14 +92,19 @@ func (s *Service) person(ctx context.Context, by actor) (p policy.Principal, ok 
 	return policy.Principal{ID: account.Principal, Name: account.Name, Seats: policy.SeatsOf(s.catalogue().Identities, proof)}, true, nil
 }
 
-// linkByComment replies with a link that links the author's account to whoever signs in there. Others who read the comment gain
-// nothing.
+// linkByComment replies with a link to confirm that the author's account is theirs, or completes it with the code that its page showed.
+// Others who read the comments gain nothing: the code is for this account and works once.
 func (s *Service) linkByComment(ctx context.Context, c command) (reply, note string, err error) {
 	account, err := s.whose(ctx, c.event.by())
 	if err != nil {
 		return "", "", err
 	}
 	origin := store.Origin{Actor: account, Source: string(policy.SourceComment), Why: c.Line}
+	if c.Code != "" {
+		origin.Why = "/ocp link"
+		origin.Reply = &store.ReplyOnce{Cause: c.cause, Build: func(store.Outcome) store.Reply { return c.reply(messages.LinkedOnGitHub(c.event.Author)) }}
+		return "", "account linked", s.credentials.CompleteLink(ctx, account, c.Code, origin)
+	}
 	link, err := s.credentials.AccountLink(ctx, account, c.event.by().number(), origin)
 	if err != nil {
 		return "", "", err

@@ -13,9 +13,13 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// linkAccount answers only the person, with a link that links their account to whoever signs in there.
+// linkAccount answers only the person, with a link to confirm that their account is theirs, or completes it with the code that its page showed.
 func (s *Service) linkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
+	if t.Code != "" {
+		said := t.once("", func(store.Outcome) string { return messages.LinkedInSlack }).Reply
+		return slack.Message{}, s.credentials.CompleteLink(ctx, account, t.Code, store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link", Reply: said})
+	}
 	link, err := s.credentials.AccountLink(ctx, account, t.request.User, store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
 	if err != nil {
 		return slack.Message{}, err

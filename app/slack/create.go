@@ -39,9 +39,9 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 	if t.DryRun {
 		return s.dryRun(ctx, t, r)
 	}
-	instead := false
+	var instead messages.Instead
 	if r.Show == nil {
-		place, elsewhere, err := s.place(ctx, t.request)
+		place, elsewhere, err := s.place(ctx, t.by, t.request, r.Team)
 		if err != nil {
 			return slack.Message{}, err
 		}
@@ -99,23 +99,32 @@ func (s *Service) dryRun(ctx context.Context, t task, r app.CreateRequest) (slac
 }
 
 // place returns where in Slack a cluster is shown: in the channel in which it was asked for if ocpctl may write there, else in the
-// direct messages with the person. instead: the channel was meant, and it is not the channel.
-func (s *Service) place(ctx context.Context, r inbound.Request) (place store.SlackPlace, instead bool, err error) {
+// direct messages with the person. instead: why it is not the channel that was meant. app.Denied: they chose a
+// channel in a form in which they may not have it posted.
+func (s *Service) place(ctx context.Context, p policy.Principal, r inbound.Request, team string) (place store.SlackPlace, instead messages.Instead, err error) {
 	place = store.SlackPlace{Workspace: r.Workspace, Channel: r.Channel, Person: r.User}
 	if s.slack == nil && r.Channel != "" {
-		return place, false, nil
+		return place, "", nil
 	}
 	if r.Channel != "" && !strings.HasPrefix(r.Channel, "D") { // a D… may be one between two people
-		if _, err := s.writable(ctx, r.Channel); err == nil || app.KindOf(err) == "" {
-			return place, false, err
+		channel, err := s.writable(ctx, r.Channel)
+		if err == nil {
+			err = s.mayPost(ctx, p, r, channel, team)
 		}
-		instead = true
+		switch kind := app.KindOf(err); {
+		case kind == app.Conflict:
+			instead = messages.InsteadNotMember
+		case kind == app.Denied && r.Kind != inbound.Submission:
+			instead = messages.InsteadHidden
+		default:
+			return place, "", err
+		}
 	}
 	if s.slack == nil {
-		return place, false, app.Fail(app.Conflict, messages.SlackAway)
+		return place, "", app.Fail(app.Conflict, messages.SlackAway)
 	}
 	if place.Channel, err = s.slack.OpenDirect(ctx, r.User); err != nil {
-		return place, false, fmt.Errorf("open the direct messages with %s: %w", r.User, err)
+		return place, "", fmt.Errorf("open the direct messages with %s: %w", r.User, err)
 	}
 	return place, instead, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -80,11 +81,18 @@ func TestWhereOcpctlCannotWriteTheMessageIsADirectOne(t *testing.T) {
 		rows := h.Clusters()
 		require.Equal(t, []string{"slack_message T1 DUMATE UMATE", "slack_thread T1 DUMATE UMATE"}, h.places(rows[len(rows)-1].ID), name)
 	}
+	h.workspace.channels["CSHARED"] = slack.Channel{ID: "CSHARED", Name: "partners", Member: true, External: true}
+	e := inbound.Request{Kind: inbound.Command, ID: "outside", Workspace: "T1", Channel: "CSHARED", User: "UMATE", Text: "create aws-minimal-test --name outside"}
+	require.Contains(t, h.slackAs(e), "Another organization shares this channel")
+	rows := h.Clusters()
+	require.Equal(t, []string{"slack_message T1 DUMATE UMATE", "slack_thread T1 DUMATE UMATE"}, h.places(rows[len(rows)-1].ID))
+
 	h.workspace.down = true
-	e := inbound.Request{Kind: inbound.Command, ID: "later", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "create aws-minimal-test"}
-	_, err := h.service.Handle(t.Context(), e)
-	require.ErrorIs(t, err, errDown, "it is tried again")
+	e = inbound.Request{Kind: inbound.Command, ID: "later", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "create aws-minimal-test"}
+	require.Contains(t, h.slackAs(e), "Nothing was done: Slack did not say")
+	require.Len(t, h.Clusters(), len(rows))
 	h.workspace.down = false
+	e.ID = "again"
 	require.Contains(t, h.slackAs(e), "is accepted")
 }
 

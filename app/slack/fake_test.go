@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,7 +19,8 @@ type workspace struct {
 	people   map[string]slack.Person
 	groups   map[string][]string
 	channels map[string]slack.Channel
-	triggers map[string]bool // those that still open a form
+	absent   map[string][]string // by channel, who is not in it
+	triggers map[string]bool     // those that still open a form
 	forms    []api.ModalViewRequest
 	homes    map[string]int
 	down     bool
@@ -28,7 +30,7 @@ var errDown = errors.New("no answer from Slack")
 
 func newWorkspace() *workspace {
 	w := &workspace{
-		people: map[string]slack.Person{}, groups: map[string][]string{}, triggers: map[string]bool{}, homes: map[string]int{},
+		people: map[string]slack.Person{}, absent: map[string][]string{}, groups: map[string][]string{}, triggers: map[string]bool{}, homes: map[string]int{},
 		channels: map[string]slack.Channel{"C1": {ID: "C1", Name: "clusters", Member: true}, "C2": {ID: "C2", Name: "random"}},
 	}
 	for _, id := range []string{"UMATE", "UADMIN", "UPAY", "UBOSS", "UPAYBOSS", "UAUDIT", "ULINK", "UNOBODY", "UROB", "UFINANCE", "UWILL", "UANY"} {
@@ -71,6 +73,11 @@ func (w *workspace) Channel(_ context.Context, id string) (slack.Channel, error)
 		return c, fmt.Errorf("%w (channel_not_found)", slack.ErrChannel)
 	}
 	return c, w.answers()
+}
+
+func (w *workspace) InChannel(_ context.Context, channel, person string) (bool, error) {
+	defer w.lock()()
+	return !slices.Contains(w.absent[channel], person), w.answers()
 }
 
 func (w *workspace) OpenDirect(_ context.Context, person string) (string, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
@@ -259,4 +260,30 @@ func TestAClusterIsShownDirectlyWhereOcpctlIsNotAMember(t *testing.T) {
 	h.handle(h.with(inbound.Submission, "UMATE", f))
 	require.Contains(t, f.raw, "in your direct messages with ocpctl, because ocpctl is not a member of the channel that you chose")
 	require.Equal(t, []string{"slack_message T1 DUMATE UMATE", "slack_thread T1 DUMATE UMATE"}, h.places(h.Only().ID))
+}
+
+func TestTheFormPostsOnlyWhereThePersonIsAndOutsideOnlyForAdmins(t *testing.T) {
+	h := screened(t)
+	h.fixture.workspace.channels["CSHARED"] = slack.Channel{ID: "CSHARED", Name: "partners", Member: true, External: true}
+	h.fixture.workspace.channels["C3"] = slack.Channel{ID: "C3", Name: "payments", Member: true}
+	h.fixture.workspace.absent["C3"] = []string{"UMATE"}
+	f := h.opened("UMATE", "ocp_create", "", "")
+	h.enters(f, "name", "shop-smoke")
+	for channel, want := range map[string]string{"C3": "You are not in this channel", "CSHARED": "only a platform admin"} {
+		h.enters(f, "post", channel)
+		_, note := h.submits("UMATE", f)
+		require.Contains(t, note, "refused: **Post updates in**: ", channel)
+		require.Contains(t, f.raw, want, channel)
+		require.Equal(t, []string{channel, "shop-smoke"}, []string{f.entered["post"], f.entered["name"]})
+	}
+	require.Empty(t, h.Clusters())
+	h.enters(f, "post", "C1")
+	_, note := h.submits("UMATE", f)
+	require.Equal(t, "created", note)
+
+	f = h.opened("UBOSS", "ocp_create", "", "")
+	h.enters(f, "name", "shown-outside")
+	h.enters(f, "post", "CSHARED")
+	_, note = h.submits("UBOSS", f)
+	require.Equal(t, "created", note)
 }

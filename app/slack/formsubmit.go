@@ -11,6 +11,7 @@ import (
 	api "github.com/slack-go/slack"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/createform"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
@@ -58,7 +59,10 @@ func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.
 	f := filledIn(*r.View)
 	at := r
 	at.Channel = f.post
-	place, instead, err := s.place(ctx, at)
+	place, instead, err := s.place(ctx, p, at, f.values[createform.Team])
+	if kind := app.KindOf(err); kind == app.Denied || kind == app.Busy {
+		return s.refuseForm(ctx, r, p, f, &app.Error{Kind: kind, Message: err.Error(), Fields: []app.Field{{Name: postField, Detail: err.Error()}}})
+	}
 	if err != nil {
 		return "", err
 	}
@@ -134,8 +138,8 @@ func (s *Service) conclude(ctx context.Context, r inbound.Request, view api.Moda
 }
 
 // whereShown says where a cluster's message is.
-func (s *Service) whereShown(ctx context.Context, channel string, instead bool) string {
-	if instead || !isShared(channel) {
+func (s *Service) whereShown(ctx context.Context, channel string, instead messages.Instead) string {
+	if instead != "" || !isShared(channel) {
 		return messages.ShownDirectly(instead)
 	}
 	known, err := s.slack.Channel(ctx, channel)

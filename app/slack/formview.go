@@ -33,10 +33,16 @@ func (s *Service) createView(ctx context.Context, p policy.Principal, f filled, 
 		v.Fields = append(v.Fields, fieldOf(form, field, at[field.Name]))
 	}
 	label, hint := messages.FormField(postField)
-	v.Fields = append(v.Fields, blocks.Field{Name: postField, Label: label, Hint: messages.FieldHint(hint), Kind: blocks.FieldChannel, Value: f.post})
+	post := blocks.Field{Name: postField, Label: label, Hint: messages.FieldHint(hint), Kind: blocks.FieldChannel, Value: f.post}
 	for _, other := range others {
-		v.Problems = append(v.Problems, messages.ProblemText(other.Detail, other.Accept))
+		text := messages.ProblemText(other.Detail, other.Accept)
+		if other.Name == postField {
+			post.Problems = append(post.Problems, text)
+		} else {
+			v.Problems = append(v.Problems, text)
+		}
 	}
+	v.Fields = append(v.Fields, post)
 	for _, fact := range form.Locked {
 		v.Fixed = append(v.Fixed, blocks.Fact(fact))
 	}

@@ -3,6 +3,7 @@ package slack_test
 import (
 	"context"
 	"errors"
+	"regexp"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -109,8 +111,9 @@ func TestAMappedAccountIsThePerson(t *testing.T) {
 	require.Equal(t, []string{"slack:T1/UMAYA email:maya@example.com"},
 		h.Query(`SELECT actor || ' ' || (metadata -> 'after' ->> 'identity') FROM audit_events WHERE action = 'account_mapped'`))
 
-	h.links("UMAYA", proved("saml:finance", "ocpctl-team-platform"))
-	require.Equal(t, []string{"saml:finance"}, h.Query(`SELECT person_of('slack:T1/UMAYA')`), "a link that the person made comes first")
+	handle := regexp.MustCompile(`/links/([^>]+)>`).FindStringSubmatch(h.slack("UMAYA", "link"))
+	_, err := h.Service.Redeem(t.Context(), proved("saml:finance", "ocpctl-team-platform"), handle[1], app.Origin{Source: policy.SourceWeb})
+	require.Equal(t, app.Conflict, app.KindOf(err), "an account that the catalogue knows is nobody else's")
 
 	p := w.people["UJAN"]
 	p.Email = "maya@example.com" // as after a change of addresses

@@ -3,8 +3,6 @@ package slack
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -44,6 +42,9 @@ func (s *Service) subscribe(ctx context.Context, t task, sub notices.Subscriptio
 	}
 	channel, err := s.writable(ctx, sub.Channel)
 	if err != nil {
+		return slack.Message{}, err
+	}
+	if err := s.mayPost(ctx, t.by, t.request, channel, sub.Team); err != nil {
 		return slack.Message{}, err
 	}
 	_, err = s.notify.Subscribe(ctx, t.by, sub, t.once(s.why(t), func(out store.Outcome) string {
@@ -97,27 +98,6 @@ func (s *Service) listSubscriptions(ctx context.Context, t task, channel string)
 		b.WriteString(messages.MoreSubscriptions(more))
 	}
 	return blocks.Answer(b.String()), nil
-}
-
-// writable returns a channel in which ocpctl may post. Where Slack does not let it look, the first message shows whether it may.
-func (s *Service) writable(ctx context.Context, id string) (slack.Channel, error) {
-	if s.slack == nil {
-		return slack.Channel{}, app.Fail(app.Conflict, messages.SlackAway)
-	}
-	channel, err := s.slack.Channel(ctx, id)
-	switch {
-	case errors.Is(err, slack.ErrRefused):
-		return slack.Channel{ID: id}, nil
-	case errors.Is(err, slack.ErrChannel), errors.Is(err, slack.ErrNever):
-		return channel, app.Fail(app.Conflict, messages.NotifyNotSeen)
-	case err != nil:
-		return channel, fmt.Errorf("look at channel %s: %w", id, err)
-	case channel.Archived:
-		return channel, app.Fail(app.Conflict, messages.NotifyArchived)
-	case !channel.Member:
-		return channel, app.Fail(app.Conflict, messages.NotifyNotSeen)
-	}
-	return channel, nil
 }
 
 // channelName names a channel for people. If Slack does not say its name, its id has to do.

@@ -35,7 +35,7 @@ func TestAChannelIsSubscribedByCommand(t *testing.T) {
 	require.Equal(t, "`#clusters` now gets messages about the clusters of team `platform`: `failed`, `ready`, `weekly`. It got `failed`, `ready` before. `/ocp notify #channel --off --team platform` stops them.",
 		h.slack("UMATE", "notify weekly"), "it adds, and says what there was")
 	h.slack("UMATE", "notify weekly --off")
-	require.Contains(t, h.slack("UMATE", "notify <#CSHARED> blocked"), "another organization shares this channel")
+	require.Contains(t, h.slack("UBOSS", "notify <#CSHARED> blocked"), "another organization shares this channel")
 	require.Contains(t, h.slack("UPAY", "notify <#C1|clusters> expiring"), "team `payments`")
 	require.Contains(t, h.slack("UAUDIT", "notify destroyed"), "about all clusters")
 	require.Equal(t, []string{"C1 destroyed", "C1 payments expiring", "C1 platform failed,ready", "CSHARED platform blocked"}, kept())
@@ -62,6 +62,35 @@ func TestAChannelIsSubscribedByCommand(t *testing.T) {
 	w.down = true
 	e = h.asks(inbound.Command, "UMATE")
 	e.Text = "notify ready"
-	_, err := h.service.Handle(t.Context(), e)
-	require.ErrorIs(t, err, errDown, "it is tried again")
+	require.Contains(t, h.slackAs(e), "Nothing was done: Slack did not say who is in this channel")
+	require.Equal(t, []string{"C1 destroyed", "C1 payments expiring", "CSHARED platform blocked"}, kept())
+}
+
+func TestOnlyWhoIsInAChannelHasMessagesPostedThereAndOutsideOnlyAdmins(t *testing.T) {
+	h := ours(t)
+	w := h.workspace
+	w.channels["C3"] = slack.Channel{ID: "C3", Name: "payments", Member: true}
+	w.channels["CSHARED"] = slack.Channel{ID: "CSHARED", Name: "partners", Member: true, External: true}
+	w.absent["C3"] = []string{"UMATE", "UBOSS"}
+	kept := func() []string {
+		return h.Query(`SELECT channel || ' ' || created_by FROM channel_subscriptions ORDER BY 1`)
+	}
+	for _, c := range []struct{ user, text, want string }{
+		{"UMATE", "notify <#C3> ready", "You are not in this channel"},
+		{"UBOSS", "notify <#C3> ready", "Join it"}, // an admin, too
+		{"UMATE", "notify <#CSHARED> ready", "only a platform admin"},
+		{"UPAYBOSS", "notify <#CSHARED> ready --team platform", "There is no team"}, // of another team
+		{"UBOSS", "notify ready --team platform --repo acme/shop <#CSHARED>", "another organization shares this channel"},
+		{"UROB", "notify <#C3> ready", "now gets messages"},
+	} {
+		require.Contains(t, h.slack(c.user, c.text), c.want, c.user+" "+c.text)
+	}
+	require.Equal(t, []string{"C3 slack:T1/UROB", "CSHARED slack:T1/UBOSS"}, kept())
+
+	e := h.asks(inbound.Command, "UMATE")
+	e.Channel, e.Text = "C3", "notify failed"
+	require.Contains(t, h.slackAs(e), "now gets messages", "only members type in a channel")
+	e = h.asks(inbound.Command, "UMATE")
+	e.Channel, e.Text = "CSHARED", "notify failed"
+	require.Contains(t, h.slackAs(e), "only a platform admin")
 }

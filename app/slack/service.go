@@ -29,6 +29,8 @@ type Slack interface {
 	GroupMembers(ctx context.Context, group string) ([]string, error)
 	// Channel returns what Slack knows of a channel, and whether the bot is in it.
 	Channel(ctx context.Context, id string) (slack.Channel, error)
+	// InChannel reports whether a person is in a channel. slack.ErrTooMany: it has too many members to tell.
+	InChannel(ctx context.Context, channel, person string) (bool, error)
 	// OpenDirect returns the channel of the direct messages with a person.
 	OpenDirect(ctx context.Context, person string) (channel string, err error)
 	// OpenForm opens a form within three seconds of its trigger. slack.ErrExpired: it is too late.

@@ -3,6 +3,7 @@ package slack_test
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -120,6 +121,10 @@ func (h *fixture) links(user string, p policy.Principal) {
 	got, err := h.Service.Redeem(h.Context(), p, handle[1], app.Origin{Source: policy.SourceWeb})
 	require.NoError(h, err)
 	require.Equal(h, "slack:T1/"+user, got.Account)
+	code := got.Code.Reveal()
+	require.NotContains(h, h.slack("UNOBODY", "link "+code), "is now linked to you", "the code is for one account")
+	require.Contains(h, h.slack(user, "link "+strings.ToLower(code)), "is now linked to you")
+	require.Contains(h, h.slack(user, "link "+code), "Nothing was linked", "once")
 }
 
 func proved(id string, groups ...string) policy.Principal {
@@ -205,8 +210,9 @@ func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
 	handle := regexp.MustCompile(`/links/(\S+)`)
 	h.Comment(1, "will", "/ocp link")
 	said := h.Replies()
-	_, err = h.Service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Origin{Source: policy.SourceWeb})
+	got, err := h.Service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
+	h.Comment(2, "will", "/ocp link "+got.Code.Reveal())
 	require.Contains(t, h.slack("UWILL", "approve "+a.ID), "You requested this yourself", "on GitHub, and it is one person")
 
 	h.Query(`UPDATE accounts SET seen_at = seen_at - interval '8 days' WHERE account = 'slack:T1/ULINK' RETURNING account`)

@@ -202,3 +202,17 @@ func TestHomeIsShownInSlacksProtocol(t *testing.T) {
 	require.Contains(t, string(window.Blocks), "Guests of the workspace")
 	require.Empty(t, window.Submit, "a guest sees no form")
 }
+
+func TestWhereSomebodyMayPostIsAskedInSlacksProtocol(t *testing.T) {
+	p := spoken(t)
+	for channel, want := range map[string]string{
+		"#admins": "You are not in this channel", "#partners": "only a platform admin", "#partners-soon": "only a platform admin", "#payments": "now gets messages",
+	} {
+		_, err := p.Command(t.Context(), "maya", "clusters", "notify "+channel+" ready")
+		p.done(err)
+		said := p.Query(`DELETE FROM replies RETURNING body`)
+		require.Len(t, said, 1, channel)
+		require.Contains(t, said[0], want, channel)
+	}
+	require.Equal(t, []string{standin.Payments}, p.Query(`SELECT channel FROM channel_subscriptions`))
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/people"
@@ -30,6 +31,13 @@ type linkView struct {
 
 type passwordView struct {
 	ID, Cluster, User, Password string
+}
+
+// codeView is a link of an account that waits for the account's own side.
+type codeView struct {
+	Place, Account string
+	Code           string
+	How, Warning   string
 }
 
 func (p *pages) link(w http.ResponseWriter, r *http.Request, who policy.Principal) {
@@ -98,7 +106,9 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 		})
 	default:
 		place, name := account(got.Account)
-		p.say(w, r, who, "/me", said{Message: place + " account " + name + " is now linked to you. Commands from this account now count as yours."})
+		p.show(w, r, who, http.StatusOK, "code", codeView{
+			Place: place, Account: name, Code: got.Code.Reveal(), How: messages.TypeLinkCode(place, name, got.Code.Reveal()), Warning: messages.NeverGiveLinkCode,
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -95,9 +96,15 @@ func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, status, "one click links nothing")
 		require.Contains(t, page, "If somebody sent it to you, do not.")
 	}
-	_, page, answer = b.post(at, url.Values{"account": {"maya"}})
-	require.Equal(t, "/me", answer.Request.URL.Path)
-	require.Contains(t, says(page), "GitHub account maya is now linked to you.")
+	status, page, _ = b.post(at, url.Values{"account": {"maya"}})
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, page, "Never give it to anybody who asks for it.")
+	code := regexp.MustCompile(`value="/ocp link ([A-Z2-7]{6})"`).FindStringSubmatch(page)
+	require.NotNil(t, code, page)
+	_, page, _ = b.get("/me")
+	require.NotContains(t, page, "<code>github:maya</code>", "the account has not confirmed it")
+	require.NoError(t, h.Credentials.CompleteLink(t.Context(), "github:maya", strings.ToLower(code[1]), store.Origin{Actor: "github:maya"}))
+	_, page, _ = b.get("/me")
 	require.Contains(t, page, "<code>github:maya</code>")
 	_, page, _ = b.post("/me/unlink", url.Values{"account": {"github:maya"}})
 	require.Equal(t, "GitHub account maya is no longer linked.", says(page))
@@ -113,6 +120,9 @@ func TestAnAccountOfSomebodyElsesIsNotTaken(t *testing.T) {
 		require.Equal(t, []int{http.StatusOK, http.StatusConflict}[i], status)
 		if i == 1 {
 			require.Contains(t, page, "linked to somebody else")
+			continue
 		}
+		code := regexp.MustCompile(`/ocp link ([A-Z2-7]{6})`).FindStringSubmatch(page)
+		require.NoError(t, h.Credentials.CompleteLink(t.Context(), "github:rob", code[1], store.Origin{Actor: "github:rob"}))
 	}
 }

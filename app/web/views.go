@@ -85,7 +85,7 @@ func parse(nameOf func(string) string) views {
 	shown := actor(nameOf)
 	out := views{}
 	for _, name := range []string{
-		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "password", "me", "limits",
+		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "code", "password", "me", "limits",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"actor": shown}).ParseFS(templates,

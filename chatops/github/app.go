@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -23,29 +22,31 @@ type App struct {
 // App returns the registration of the App that the key belongs to; ErrRefused if the key is not the App's.
 func (c *Client) App(ctx context.Context) (App, error) {
 	const doing = "read the App's registration"
-	got, answer, err := c.app.Apps.Get(toDecide(ctx), "")
+	var got struct {
+		gh.App
+		Permissions permissions `json:"permissions"`
+	}
+	answer, err := c.read(ctx, "app", &got)
 	if err != nil {
 		return App{}, explain(doing, err)
-	}
-	permissions, err := permissionsOf(got.Permissions)
-	if err != nil {
-		return App{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	clock, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
 		return App{}, fmt.Errorf("%s: read GitHub's time: %w", doing, err)
 	}
-	return App{Slug: got.GetSlug(), Owner: got.GetOwner().GetLogin(), Permissions: permissions, Events: got.Events, Clock: clock.UTC()}, nil
+	return App{Slug: got.GetSlug(), Owner: got.GetOwner().GetLogin(), Permissions: got.Permissions, Events: got.Events, Clock: clock.UTC()}, nil
 }
 
-// permissionsOf lists permissions by the names of GitHub's API.
-func permissionsOf(p *gh.InstallationPermissions) (map[string]string, error) {
-	raw, err := json.Marshal(p)
+// permissions are by the names of GitHub's API. The client library's type lacks some.
+type permissions map[string]string
+
+// read asks a question as the App.
+func (c *Client) read(ctx context.Context, path string, into any) (*gh.Response, error) {
+	req, err := c.app.NewRequest(http.MethodGet, path, nil)
 	if err != nil {
 		return nil, err
 	}
-	var named map[string]string
-	return named, json.Unmarshal(raw, &named)
+	return c.app.Do(toDecide(ctx), req, into)
 }
 
 // Webhook is where GitHub sends the App's webhooks.
@@ -86,26 +87,23 @@ type Installed struct {
 // Installations lists the App's installations.
 func (c *Client) Installations(ctx context.Context) (all []Installed, err error) {
 	const doing = "list the App's installations"
-	opts := &gh.ListOptions{PerPage: pageSize}
-	for {
-		page, answer, err := c.app.Apps.ListInstallations(toDecide(ctx), opts)
+	for next := 1; next != 0; {
+		var page []struct {
+			gh.Installation
+			Permissions permissions `json:"permissions"`
+		}
+		answer, err := c.read(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", pageSize, next), &page)
 		if err != nil {
 			return nil, explain(doing, err)
 		}
 		for _, one := range page {
-			permissions, err := permissionsOf(one.Permissions)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", doing, err)
-			}
 			all = append(all, Installed{
-				ID: one.GetID(), Account: one.GetAccount().GetLogin(), Suspended: one.SuspendedAt != nil, Permissions: permissions, Events: one.Events,
+				ID: one.GetID(), Account: one.GetAccount().GetLogin(), Suspended: one.SuspendedAt != nil, Permissions: one.Permissions, Events: one.Events,
 			})
 		}
-		if answer.NextPage == 0 {
-			return all, nil
-		}
-		opts.Page = answer.NextPage
+		next = answer.NextPage
 	}
+	return all, nil
 }
 
 // RateLimit returns what is left of an installation's limit for REST calls. The call itself costs nothing.

@@ -32,6 +32,32 @@ func AccountNotLinked(account string) string {
 	return fmt.Sprintf("The account %s is not linked to you. Your own page lists your linked accounts.", account)
 }
 
+// WrongLinkCode answers a code that does not work, whatever the reason.
+func WrongLinkCode(tries int) string {
+	return fmt.Sprintf("Nothing was linked: this code is not the one that waits for this account, or it was used before, is older than ten minutes, or %d codes were wrong. "+
+		"Type it again as the page shows it, or begin again with `/ocp link`.", tries)
+}
+
+// LinkedOnGitHub answers link with the right code on a pull request.
+func LinkedOnGitHub(actor string) string {
+	return fmt.Sprintf("@%s, this GitHub account is now linked to you. Commands from it now count as yours. Sign in at least once a week to keep the link.", actor)
+}
+
+// LinkedInSlack answers link with the right code in Slack.
+const LinkedInSlack = "This Slack account is now linked to you. Your web roles now apply in Slack too. Sign in at least once a week to keep the link. `/ocp unlink` undoes it."
+
+// TypeLinkCode says on the page and the command line how an account confirms its side of a link. place and account say which account it is.
+func TypeLinkCode(place, account, code string) string {
+	how := "send this in Slack"
+	if place == "GitHub" {
+		how = "write this comment on the pull request"
+	}
+	return fmt.Sprintf("Nothing is linked yet. As %s, %s within ten minutes: /ocp link %s", account, how, code)
+}
+
+// NeverGiveLinkCode is the warning beside a code.
+const NeverGiveLinkCode = "Type this code yourself from your own account. Never give it to anybody who asks for it."
+
 // LinkGitHubAccount answers link on a pull request with a link to sign in.
 func LinkGitHubAccount(actor, url string, until time.Time) string {
 	return fmt.Sprintf("@%s, open %s and sign in to link the GitHub account `%s` to you. The link works once, until %s. Nobody else should use it.",

@@ -66,9 +66,18 @@ func NoneInSlack(verb chatops.Verb) string {
 		chatops.Prefix, verb, chatops.Prefix, chatops.Prefix)
 }
 
+// Instead is why a cluster's message is a direct one, although a channel was meant; empty: it is where it was meant to be.
+type Instead string
+
+// The reasons.
+const (
+	InsteadNotMember Instead = "ocpctl_is_no_member"
+	InsteadHidden    Instead = "not_for_this_person" // see notify.MayPost
+)
+
 // CreatedInSlack tells a requester that their cluster was accepted, and where its message is. approval: it waits for one; queued: it
-// waits in the queue; instead: the message could not go where they asked.
-func CreatedInSlack(name string, approval, queued, instead bool) string {
+// waits in the queue; instead: why the message is not where they asked.
+func CreatedInSlack(name string, approval, queued bool, instead Instead) string {
 	text := fmt.Sprintf("`%s` is accepted", name)
 	switch {
 	case approval:
@@ -77,7 +86,10 @@ func CreatedInSlack(name string, approval, queued, instead bool) string {
 		text += " and waits in the queue"
 	}
 	text += ". Its message shows the progress"
-	if instead {
+	switch instead {
+	case InsteadHidden:
+		return text + ". Another organization shares this channel, or ocpctl could not see that you are in it and who reads it, so the message is in your direct messages with ocpctl."
+	case InsteadNotMember:
 		return text + ". ocpctl cannot write in this channel, so the message is in your direct messages with ocpctl. To get such messages here, invite ocpctl to the channel."
 	}
 	return text + "."

@@ -98,9 +98,9 @@ func ShownIn(channel string) string {
 	return "in #" + channel
 }
 
-// ShownDirectly says that direct messages show a cluster. instead: a channel was chosen in which ocpctl is not a member.
-func ShownDirectly(instead bool) string {
-	if instead {
+// ShownDirectly says that direct messages show a cluster, and whether a channel was chosen in which ocpctl is not a member.
+func ShownDirectly(instead Instead) string {
+	if instead == InsteadNotMember {
 		return "in your direct messages with ocpctl, because ocpctl is not a member of the channel that you chose,"
 	}
 	return "in your direct messages with ocpctl"

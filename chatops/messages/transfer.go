@@ -89,6 +89,14 @@ func HandoverOver(name, state, why, from string) string {
 	return fmt.Sprintf("%s If you still want the cluster, ask %s to offer it again.", text, from)
 }
 
+// OffererLostRole is why an offer ended whose maker may no longer transfer the cluster.
+const OffererLostRole = "the person who offered it may no longer transfer it"
+
+// OfferOfFormer tells somebody that the person who offered a cluster to them may no longer transfer it.
+func OfferOfFormer(name, from string) string {
+	return fmt.Sprintf("%s may no longer transfer %s, so the offer has ended. Ask somebody of the cluster's team to offer it.", from, name)
+}
+
 // HandoverMoved tells somebody that a cluster changed hands after it was offered to them.
 func HandoverMoved(name, from string) string {
 	return fmt.Sprintf("%s belongs to another team since it was offered, so %s can no longer hand it over. Ask its new owner.", name, from)

@@ -7,7 +7,7 @@ type meaning struct {
 }
 
 // Slack's error codes by meaning, from the pages of the methods, https://docs.slack.dev/reference/methods/chat.postMessage,
-// …/chat.update, …/chat.postEphemeral, …/conversations.open, …/conversations.info, …/conversations.history, …/conversations.replies,
+// …/chat.update, …/chat.postEphemeral, …/conversations.open, …/conversations.info, …/conversations.members, …/conversations.history, …/conversations.replies,
 // …/users.info, …/usergroups.users.list, …/views.open, …/views.update and …/views.publish. Codes of a malformed call are not here:
 // they are our mistake, and are tried again and found like any other.
 var (

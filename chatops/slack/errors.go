@@ -20,6 +20,8 @@ var (
 	ErrNever = errors.New("cannot reach this person in Slack")
 	// ErrExpired says that a form cannot be opened any more: Slack takes three seconds.
 	ErrExpired = errors.New("too late to open a form in Slack")
+	// ErrTooMany says that a channel has more members than are looked through.
+	ErrTooMany = errors.New("the channel has too many members in Slack")
 	// ErrGone says that a message or form no longer exists.
 	ErrGone = errors.New("it no longer exists in Slack")
 )

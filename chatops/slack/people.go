@@ -3,6 +3,8 @@ package slack
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	api "github.com/slack-go/slack"
@@ -49,6 +51,32 @@ func (c *Client) GroupMembers(ctx context.Context, group string) ([]string, erro
 		return nil, explain("list the members of the user group "+group, err, ofGroup)
 	}
 	return members, nil
+}
+
+// A channel's members are read in at most mostPages pages. https://docs.slack.dev/reference/methods/conversations.members
+const (
+	membersPerPage = 500
+	mostPages      = 20
+)
+
+// InChannel reports whether a person is in a channel. ErrChannel: there is none, or it is private and the bot is not in it. ErrTooMany: they
+// are not among the first 10,000 members.
+func (c *Client) InChannel(ctx context.Context, channel, person string) (bool, error) {
+	page := &api.GetUsersInConversationParameters{ChannelID: channel, Limit: membersPerPage}
+	for range mostPages {
+		members, next, err := c.api.GetUsersInConversationContext(ctx, page)
+		if err != nil {
+			return false, explain("list the members of the channel "+channel, err, ofChannel)
+		}
+		if slices.Contains(members, person) {
+			return true, nil
+		}
+		if next == "" {
+			return false, nil
+		}
+		page.Cursor = next
+	}
+	return false, fmt.Errorf("list the members of the channel %s: %w", channel, ErrTooMany)
 }
 
 // Channel returns what Slack knows of a channel, and whether the bot is in it. ErrChannel: there is none, or it is private and the bot

@@ -55,6 +55,29 @@ func TestWhatSlackKnowsOfAChannelAndAGroup(t *testing.T) {
 	require.Equal(t, []string{"U1", "U2"}, members)
 }
 
+func TestWhoIsInAChannelIsLookedForPageByPage(t *testing.T) {
+	for name, c := range map[string]struct {
+		cursor string
+		asked  int
+		is     error
+	}{"not among them": {"", 1, nil}, "too many": {"more", 20, slack.ErrTooMany}} {
+		client, s := scripted(t, map[string]string{"conversations.members": `{"ok":true,"members":["U1","U2"],"response_metadata":{"next_cursor":"` + c.cursor + `"}}`})
+		in, err := client.InChannel(t.Context(), "C1", "U2")
+		require.NoError(t, err, name)
+		require.True(t, in, name)
+		in, err = client.InChannel(t.Context(), "C1", "U3")
+		require.ErrorIs(t, err, c.is, name)
+		require.False(t, in, name)
+		require.Len(t, s.asked, 1+c.asked, name)
+	}
+	client, _ := scripted(t, map[string]string{"conversations.members": `{"ok":false,"error":"channel_not_found"}`, "conversations.info": `{"ok":true,"channel":{"id":"C1","is_pending_ext_shared":true}}`})
+	_, err := client.InChannel(t.Context(), "C1", "U3")
+	require.ErrorIs(t, err, slack.ErrChannel)
+	invited, err := client.Channel(t.Context(), "C1")
+	require.NoError(t, err)
+	require.True(t, invited.External)
+}
+
 func TestAFormIsOpenedAndReplaced(t *testing.T) {
 	c, s := scripted(t, map[string]string{"views.open": `{"ok":true,"view":{"id":"V1"}}`, "views.update": `{"ok":true,"view":{"id":"V1"}}`, "views.publish": `{"ok":true,"view":{"id":"V2"}}`})
 	form := api.ModalViewRequest{Type: api.VTModal, Title: api.NewTextBlockObject(api.PlainTextType, "Create", false, false), CallbackID: "create"}

@@ -22,5 +22,5 @@ type Channel struct {
 	Member   bool // the bot is in it
 	Archived bool
 	Direct   bool // a direct message
-	External bool // shared with another organization
+	External bool // shared with another organization, or another one is invited
 }

@@ -66,6 +66,7 @@ const (
 	Channel  Kind = "#channel"
 	Events   Kind = "ready,failed,expiring,blocked,destroyed,weekly" // some of EventNames, separated by commas or blanks
 	Topic    Kind = "command"
+	LinkCode Kind = "code" // that the page of a link shows
 )
 
 // EventNames are the events that a channel can subscribe to.

@@ -89,7 +89,7 @@ func TestAfterAHandoverTheNewOwnerIsWarnedAndTheAskerIsNot(t *testing.T) {
 	w := newWorld(t)
 	w.link("UMAYA", "saml:maya")
 	row := w.accept("shop", here, false)
-	offer, err := w.Store.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/UNEW", Name: "new"}, "slack:1", time.Hour, store.Origin{Actor: "saml:maya"})
+	offer, err := w.Store.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/UNEW", Name: "new"}, "slack:1", time.Hour, nil, store.Origin{Actor: "saml:maya"})
 	require.NoError(t, err)
 	require.NoError(t, w.Store.AcceptHandover(t.Context(), offer, "shop", "new", store.Origin{Actor: "slack:T1/UNEW"}, nil))
 	w.did = append(w.did, offer.ID+":offered")

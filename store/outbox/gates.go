@@ -83,9 +83,20 @@ func (s *Store) GateMembers(ctx context.Context, g Gate) ([]GateMember, error) {
 	return members, nil
 }
 
+// GatePosting records that a gate is about to be posted. lost reports that an earlier post may have arrived without being recorded.
+func (s *Store) GatePosting(ctx context.Context, id string) (lost bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		UPDATE gates g SET posting_at = coalesce(b.posting_at, $2::timestamptz, clock_timestamp())
+		FROM gates b WHERE g.id = $1 AND b.id = g.id RETURNING b.posting_at IS NOT NULL`, id, s.db.Fixed()).Scan(&lost)
+	if err != nil {
+		return false, fmt.Errorf("record that gate %s is being posted: %w", id, err)
+	}
+	return lost, nil
+}
+
 // GateShown records what a gate shows and under which id.
 func (s *Store) GateShown(ctx context.Context, id string, externalID int64, hash string, completed bool) error {
-	if _, err := s.db.Pool().Exec(ctx, `UPDATE gates SET external_id = $2, shown = $3, completed = $4 WHERE id = $1`, id, externalID, hash, completed); err != nil {
+	if _, err := s.db.Pool().Exec(ctx, `UPDATE gates SET external_id = $2, shown = $3, completed = $4, posting_at = NULL WHERE id = $1`, id, externalID, hash, completed); err != nil {
 		return fmt.Errorf("remember what gate %s shows: %w", id, err)
 	}
 	return nil

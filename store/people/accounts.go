@@ -32,12 +32,8 @@ const accountColumns = `account, number, principal, name, proof, linked_at, seen
 
 // linkAccount links an account to its owner.
 func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d rows.Origin) error {
-	var anothers bool
-	if err := c.QueryRow(ctx, `SELECT person_of($1) LIKE 'person:%' AND person_of($1) <> person_of($2)`, account, by.Principal).Scan(&anothers); err != nil {
-		return fmt.Errorf("look for whose the account is: %w", err)
-	}
-	if anothers {
-		return fmt.Errorf("%w: %s belongs to another person", pg.ErrConflict, account)
+	if err := c.canLink(ctx, account, by.Principal); err != nil {
+		return err
 	}
 	tag, err := c.Exec(ctx, `
 		INSERT INTO accounts AS a (account, number, principal, name, proof, linked_at, seen_at) VALUES (@account, @number, @principal, @name, @proof, @now, @now)
@@ -53,6 +49,22 @@ func (c *change) linkAccount(ctx context.Context, account, number string, by Own
 	}
 	c.NextTurns() // who is counted together changed
 	return c.RecordAction(d, "account_linked", "", rows.Action{After: map[string]string{"account": account, "principal": by.Principal}})
+}
+
+// canLink returns ErrConflict if the account is another person's, by a link or by the catalogue.
+func (c *change) canLink(ctx context.Context, account, principal string) error {
+	var linked, anothers bool
+	if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM accounts WHERE account = $1 AND principal <> $2),
+		person_of($1) LIKE 'person:%' AND person_of($1) <> person_of($2)`, account, principal).Scan(&linked, &anothers); err != nil {
+		return fmt.Errorf("look for whose the account is: %w", err)
+	}
+	switch {
+	case linked:
+		return fmt.Errorf("%w: %s is linked to another principal", pg.ErrConflict, account)
+	case anothers:
+		return fmt.Errorf("%w: %s belongs to another person", pg.ErrConflict, account)
+	}
+	return nil
 }
 
 // AccountOf returns the link of an account. ErrNotFound: it is not linked.

@@ -44,15 +44,16 @@ type Handover struct {
 	DecidedAt               *time.Time // nil while it is offered
 	DecidedBy               string     // principal
 	Note                    string     // why it ended; empty: no reason was given
+	FromClaims              []byte     // what the person who offered it had proved, as JSON; nil: not known
 }
 
 const handoverColumns = `id, cluster_id AS cluster, team, from_principal, from_name, to_account, to_name,
-	CASE WHEN state = 'offered' AND expires_at <= @now THEN 'expired' ELSE state END AS state, created_at, expires_at, decided_at, decided_by, note`
+	CASE WHEN state = 'offered' AND expires_at <= @now THEN 'expired' ELSE state END AS state, created_at, expires_at, decided_at, decided_by, note, from_claims`
 
 // OfferHandover offers a cluster to a person for that long. Another open offer of the cluster is withdrawn; one to the same account is
-// returned as it is, and so is that of the same cause. ErrConflict: the cluster is going away. ErrStale: the row is not the version
+// returned as it is, and so is that of the same cause. claims is what the actor had proved, as JSON; nil: not known. ErrConflict: the cluster is going away. ErrStale: the row is not the version
 // that the actor saw.
-func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, d rows.Origin) (offered Handover, err error) {
+func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, claims []byte, d rows.Origin) (offered Handover, err error) {
 	_, err = s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) error {
 		known, err := pg.All[Handover](ctx, c, `SELECT `+handoverColumns+` FROM handovers
 			WHERE cause = @cause OR cluster_id = @cluster AND to_account = @to AND state = 'offered' AND expires_at > @now ORDER BY cause = @cause DESC`,
@@ -69,7 +70,7 @@ func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause 
 		if err := c.WithdrawHandover(ctx, id, rows.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: "it was offered to somebody else"}); err != nil {
 			return err
 		}
-		offered, err = c.offer(ctx, id, to, cause, lasts, d)
+		offered, err = c.offer(ctx, id, to, cause, lasts, claims, d)
 		return err
 	})
 	if err != nil {
@@ -79,14 +80,14 @@ func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause 
 }
 
 // offer writes an offer, and the announcement that brings it to the person.
-func (c *change) offer(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, d rows.Origin) (Handover, error) {
+func (c *change) offer(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, claims []byte, d rows.Origin) (Handover, error) {
 	h, err := pg.One[Handover](ctx, c, `
-		INSERT INTO handovers (id, cluster_id, team, from_principal, from_name, to_account, to_name, cause, created_at, expires_at)
-		SELECT @id, c.id, c.team, @from, @from_name, @to, @to_name, @cause, @now, @expires FROM clusters c WHERE c.id = @cluster
+		INSERT INTO handovers (id, cluster_id, team, from_principal, from_name, to_account, to_name, cause, from_claims, created_at, expires_at)
+		SELECT @id, c.id, c.team, @from, @from_name, @to, @to_name, @cause, @claims::jsonb, @now, @expires FROM clusters c WHERE c.id = @cluster
 		RETURNING `+handoverColumns,
 		pgx.NamedArgs{
 			"id": pg.NewID("hnd"), "cluster": id, "from": d.Actor, "from_name": d.DisplayName(), "to": to.Account, "to_name": to.Name,
-			"cause": cause, "now": c.Now, "expires": pg.Round(c.Now.Add(lasts)),
+			"cause": cause, "claims": textOf(claims), "now": c.Now, "expires": pg.Round(c.Now.Add(lasts)),
 		})
 	if err != nil {
 		return Handover{}, fmt.Errorf("write the handover: %w", err)
@@ -103,6 +104,15 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 		return h, err
 	}
 	return h, c.RecordAction(d, "handover_offered", id, rows.Action{After: map[string]string{"to": to.Account, "name": to.Name}, Note: h.ID})
+}
+
+// textOf is JSON as the database takes it; nil: there is none.
+func textOf(claims []byte) *string {
+	if claims == nil {
+		return nil
+	}
+	text := string(claims)
+	return &text
 }
 
 // Handover returns an offer. One whose time is over is expired, even if that is not stored yet.

@@ -36,6 +36,7 @@ type Link struct {
 	Account   string // the account's principal id, e.g. "github:id/583231"; only for an account
 	Number    string // the account's id elsewhere; the release before needs it
 	ExpiresAt time.Time
+	Code      string `db:"-"` // of a used link of an account: what the account has to type; nowhere stored
 }
 
 // approvals are those that the links to the installer's credentials use up.
@@ -109,7 +110,7 @@ const (
 // errNoLink tells a caller nothing more, so that handles cannot be probed.
 var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", pg.ErrNotFound)
 
-// UseLink uses up a link for the signed-in principal; an account's link links the account to them. If the link is unknown, used,
+// UseLink uses up a link for the signed-in principal; an account's link waits from then on for the account to type its code (CompleteLink). If the link is unknown, used,
 // expired or another's, the caller gets only ErrNotFound; the audit trail says which. ErrConflict: the account is linked to
 // another principal, who or an admin has to unlink it first, or it is another person's by the catalogue; the link is then not used up.
 //
@@ -130,7 +131,8 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 			return err
 		}
 		if used.Kind == LinkOfAccount {
-			return c.linkAccount(ctx, used.Account, used.Number, by, d)
+			used.Code, err = c.awaitAccount(ctx, used, by, d)
+			return err
 		}
 		return nil
 	})

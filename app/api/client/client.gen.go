@@ -2131,7 +2131,10 @@ type Redeem struct {
 
 // Redeemed defines model for Redeemed.
 type Redeemed struct {
-	Account  string       `json:"account,omitempty,omitzero"`
+	Account string `json:"account,omitempty,omitzero"`
+
+	// Code of an account: nothing is linked until it types /ocp link with this code, within ten minutes
+	Code     string       `json:"code,omitempty,omitzero"`
 	Kind     RedeemedKind `json:"kind"`
 	Password string       `json:"password,omitempty,omitzero"`
 	Username string       `json:"username,omitempty,omitzero"`

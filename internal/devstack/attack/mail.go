@@ -7,6 +7,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/replymail"
 )
 
+// mailAuthor has nothing to do with the repository, and no other attack comes from this account: ocpctl stops answering somebody without
+// permission who writes much.
+const mailAuthor = "mail-author"
+
 // mailAttacks are those of somebody whose text a maintainer answers by mail.
 func mailAttacks() []attack {
 	return []attack{
@@ -17,7 +21,10 @@ func mailAttacks() []attack {
 // approvedByMail has a maintainer answer, by mail, an outsider's /ocp approve, ocpctl's own comment that names the command, and its answer
 // to the outsider.
 func approvedByMail(ctx context.Context, t *target) (result, error) {
-	pr, err := t.GitHub.OpenFork("A fork is answered by mail", "outsider")
+	if err := t.GitHub.AddAccount(mailAuthor, false); err != nil {
+		return result{}, err
+	}
+	pr, err := t.GitHub.OpenFork("A fork is answered by mail", mailAuthor)
 	if err != nil {
 		return result{}, err
 	}
@@ -31,7 +38,7 @@ func approvedByMail(ctx context.Context, t *target) (result, error) {
 	if _, err := t.becomes(ctx, id, "awaiting_approval"); err != nil {
 		return result{}, err
 	}
-	lure, err := t.GitHub.Comment(pr, "/ocp approve\n\nCould somebody look at this?", "outsider")
+	lure, err := t.GitHub.Comment(pr, "/ocp approve\n\nCould somebody look at this?", mailAuthor)
 	if err != nil {
 		return result{}, err
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // The ids of the channels. The bot is in all but Random; Private has two members beside it, Shared is shared with another company,
-// and Archived is archived.
+// Invited will be once that accepts, and Archived is archived. Not everybody is in Admins, which is public.
 const (
 	Clusters = "C0DEMOCLUS"
 	Random   = "C0DEMORAND"
@@ -14,6 +14,7 @@ const (
 	Admins   = "C0DEMOADMN"
 	Private  = "C0DEMOPRIV"
 	Shared   = "C0DEMOSHAR"
+	Invited  = "C0DEMOINVT"
 	Archived = "C0DEMOOLDP"
 )
 
@@ -21,6 +22,7 @@ const (
 type Channel struct {
 	ID, Name                    string
 	Private, Archived, External bool
+	Pending                     bool     // another company is invited to share it, and did not accept yet
 	Direct                      string   // the person's id, if it is a direct message with the bot
 	Members                     []string // ids, with the bot's
 }
@@ -38,6 +40,7 @@ func channels() []*Channel {
 		{ID: Admins, Name: "admins", Members: []string{"U0DEMOWILL", "U0DEMOADAA", Bot}},
 		{ID: Private, Name: "platform-private", Private: true, Members: []string{"U0DEMOWILL", "U0DEMOADAA", Bot}},
 		{ID: Shared, Name: "partners", External: true, Members: with("U0OTHERSAM", Bot)},
+		{ID: Invited, Name: "partners-soon", Pending: true, Members: with(Bot)},
 		{ID: Archived, Name: "old-project", Archived: true, Members: with(Bot)},
 	}
 }
@@ -98,7 +101,7 @@ func (c *Channel) object() map[string]any {
 	return map[string]any{
 		"id": c.ID, "name": c.Name, "name_normalized": c.Name, "is_channel": true, "is_group": false, "is_im": false, "is_mpim": false,
 		"created": 1700000000, "creator": "U0DEMOWILL", "is_archived": c.Archived, "is_general": false, "is_private": c.Private,
-		"is_member": c.has(Bot), "is_shared": c.External, "is_ext_shared": c.External, "is_org_shared": false, "context_team_id": Workspace,
+		"is_member": c.has(Bot), "is_shared": c.External, "is_ext_shared": c.External, "is_pending_ext_shared": c.Pending, "is_org_shared": false, "context_team_id": Workspace,
 		"topic": map[string]any{"value": "", "creator": "", "last_set": 0}, "purpose": map[string]any{"value": "", "creator": "", "last_set": 0},
 	}
 }

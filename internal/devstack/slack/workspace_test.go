@@ -43,8 +43,8 @@ func TestChannelsAreDescribedAsSlackDescribesThem(t *testing.T) {
 	require.Equal(t, []any{true, false, false}, []any{about(slack.Clusters)["is_member"], about(slack.Clusters)["is_archived"], about(slack.Random)["is_member"]})
 	require.Equal(t, []any{true, true, true}, []any{about(slack.Archived)["is_archived"], about(slack.Private)["is_private"], about(slack.Shared)["is_ext_shared"]})
 	require.Equal(t, "channel_not_found", call(t, s, "conversations.info", m{"channel": "C0NOWHERE"})["error"])
-	require.Len(t, done(t, s, "conversations.list", m{"types": "public_channel,private_channel"})["channels"], 7)
-	require.Len(t, done(t, s, "conversations.list", m{"exclude_archived": true})["channels"], 5)
+	require.Len(t, done(t, s, "conversations.list", m{"types": "public_channel,private_channel"})["channels"], 8)
+	require.Len(t, done(t, s, "conversations.list", m{"exclude_archived": true})["channels"], 6)
 	require.Contains(t, done(t, s, "conversations.members", m{"channel": slack.Payments})["members"], "U0DEMOGUST")
 	for scope, c := range map[string]struct {
 		method string

@@ -149,8 +149,9 @@ func (w *world) links() {
 	require.NoError(w, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	who := policy.Principal{ID: linked, Name: "Gwen", Proof: &policy.Claims{Source: profiles.SourceSAML, Subject: "gwen", Values: map[string][]string{"groups": {"story"}}}}
-	_, err = links.Redeem(w.Context(), who, handle, app.Origin{Source: policy.SourceWeb})
+	got, err := links.Redeem(w.Context(), who, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(w, err)
+	require.NoError(w, links.CompleteLink(w.Context(), account, got.Code.Reveal(), store.Origin{Actor: account, Source: "slack", Why: "/ocp link"}))
 }
 
 // config is that of the application.

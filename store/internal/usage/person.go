@@ -99,6 +99,8 @@ const (
 		WHERE a.cluster_id = c.id AND n.name IS NOT NULL ORDER BY a.number, n.i`
 )
 
-// SharedWith selects the shares with a principal, by any identity of its person, or with its teams.
+// SharedWith selects the shares with a principal, by any identity of its person, or with its teams. What a person gave to themselves
+// counts for nothing, because they would keep it after they lost the role.
 const SharedWith = `(s.kind = 'principal' AND principal_key(s.grantee) = ANY ((SELECT identities_of(@principal))::text[])
+		AND principal_key(s.granted_by) <> ALL ((SELECT identities_of(@principal))::text[])
 	OR s.kind = 'team' AND s.grantee = ANY (@teams))`

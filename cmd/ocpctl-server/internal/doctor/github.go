@@ -54,7 +54,6 @@ func (d *doctor) github(ctx context.Context, f *findings) {
 		f.fail("permissions", "Report this as a bug.", "%s", err)
 		return
 	}
-	delete(wanted.Permissions, "merge_queues") // the client does not read it; without it GitHub does not let the App have merge_group, which events looks for
 	permissions(f, wanted, app)
 	events(f, wanted, app)
 	d.installations(ctx, f, client, wanted)
@@ -66,8 +65,9 @@ func (d *doctor) github(ctx context.Context, f *findings) {
 type spare struct{ without, next string }
 
 var sparePermissions = map[string]spare{
-	"members: read": {"GitHub teams cannot be read", "Add it if the catalogue's identities name GitHub teams; otherwise nothing."},
-	"actions: read": {"the end of a workflow run is not noticed, so its clusters end by their time to live, and a job that waits for an environment ocp/<profile> is rejected", "Add it if workflows create clusters or environments are to wait for them; otherwise nothing."},
+	"merge_queues: read": {"GitHub does not let it have the event merge_group", "Add it if branches with the required check have a merge queue; otherwise nothing."},
+	"members: read":      {"GitHub teams cannot be read", "Add it if the catalogue's identities name GitHub teams; otherwise nothing."},
+	"actions: read":      {"the end of a workflow run is not noticed, so its clusters end by their time to live, and a job that waits for an environment ocp/<profile> is rejected", "Add it if workflows create clusters or environments are to wait for them; otherwise nothing."},
 }
 
 var spareEvents = map[string]spare{

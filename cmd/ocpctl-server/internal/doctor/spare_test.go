@@ -12,14 +12,14 @@ import (
 
 func TestWhatAnAppCanDoWithoutIsAWarning(t *testing.T) {
 	wanted := appManifest{
-		Permissions: map[string]string{"checks": "write", "actions": "read", "members": "read", "contents": "read"},
+		Permissions: map[string]string{"checks": "write", "actions": "read", "members": "read", "merge_queues": "read", "contents": "read"},
 		Events:      []string{"pull_request", "workflow_run", "workflow_job", "deployment_protection_rule"},
 	}
 	app := github.App{Permissions: map[string]string{"checks": "write", "contents": "write"}, Events: []string{"pull_request"}}
 	var f findings
 	permissions(&f, wanted, app)
 	events(&f, wanted, app)
-	require.Len(t, f.results, 5)
+	require.Len(t, f.results, 6)
 	for _, r := range f.results {
 		require.Equal(t, Warn, r.Status, r)
 		require.NotEmpty(t, r.Next)

@@ -37,7 +37,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"extend a 4h --until 2025-03-02":            "give a duration or --until, not both",
 		"extend a --until tomorrow":                 `"tomorrow" is not a time`,
 		"hold a 4h":                                 "--reason: Required.",
-		"share a":                                   "--team or --principal: Required. Accepted: one of the two.",
+		"share a":                                   "--team or --with: Required. Accepted: one of the two.",
 		"share a --team b --access all":             `--access: "all" is not an access right. Accepted: see, use.`,
 		"share a --team b --role root":              `--role: "root" is not a role. Accepted: view, edit, admin.`,
 		"share a --team b --access see --role view": "--role: Who only sees the cluster has no role in it. Accepted: --access use.",

@@ -121,7 +121,9 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 		f.Add("password", r.Password)
 		f.Write()
 		if r.Kind == client.RedeemedKindAccount {
-			s.Linef("The account is linked to you: what it does counts as done by you.")
+			place, name, _ := strings.Cut(r.Account, ":")
+			s.Linef("Nothing is linked yet. As %s on %s, type within ten minutes: /ocp link %s", name, place, r.Code)
+			s.Linef("Type this code yourself from your own account. Never give it to anybody who asks for it.")
 		}
 	})
 }

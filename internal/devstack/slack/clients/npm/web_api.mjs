@@ -49,7 +49,7 @@ const names = [];
 for await (const page of slack.paginate("conversations.list", { limit: 2, types: "public_channel,private_channel" })) {
   names.push(...page.channels.map((c) => c.name));
 }
-assert.deepEqual(names, ["clusters", "random", "payments", "admins", "platform-private", "partners", "old-project"]);
+assert.deepEqual(names, ["clusters", "random", "payments", "admins", "platform-private", "partners", "partners-soon", "old-project"]);
 assert.equal((await slack.conversations.info({ channel: "C0DEMOOLDP" })).channel.is_archived, true);
 assert.ok((await slack.conversations.members({ channel: clusters })).members.includes(me.user_id));
 assert.equal((await slack.users.info({ user: "U0OTHERSAM" })).user.team_id, "T0OTHERCOM");

@@ -1,0 +1,108 @@
+package people
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+const (
+	// CodeLasts is how long the account's own side of a link may take.
+	CodeLasts = 10 * time.Minute
+
+	// MaxCodeTries is how many wrong codes end a pending link.
+	MaxCodeTries = 5
+
+	// CodeLength is the number of characters of a code.
+	CodeLength = 6
+)
+
+// awaitAccount keeps a link that the signed-in person confirmed until its account types the code, which is returned and not stored.
+// A newer one of the same account replaces it. ErrConflict as with linkAccount.
+func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d rows.Origin) (code string, err error) {
+	if err := c.canLink(ctx, l.Account, by.Principal); err != nil {
+		return "", err
+	}
+	code = rand.Text()[:CodeLength]
+	_, err = c.Exec(ctx, `
+		INSERT INTO pending_links (account, number, principal, name, proof, code, expires_at) VALUES (@account, @number, @principal, @name, @proof, @code, @expires)
+		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,
+			code = excluded.code, tries = 0, expires_at = excluded.expires_at`,
+		pgx.NamedArgs{"account": l.Account, "number": l.Number, "principal": by.Principal, "name": by.Name, "proof": object(by.Proof),
+			"code": hashedCode(l.Account, code), "expires": pg.Round(c.Now.Add(CodeLasts))})
+	if err != nil {
+		return "", fmt.Errorf("keep the pending link: %w", err)
+	}
+	return code, c.RecordAction(d, "account_link_confirmed", "", rows.Action{After: map[string]string{"account": l.Account, "principal": by.Principal}})
+}
+
+// CompleteLink links an account to the person who confirmed it, with the code that only they saw. The account is the one that types
+// it. ErrNotFound: nothing waits for this code of this account; after MaxCodeTries wrong ones nothing waits any more. The audit trail
+// says why. ErrConflict: the account became somebody else's in the meantime.
+func (s *Store) CompleteLink(ctx context.Context, account, code string, d rows.Origin) error {
+	refused := false
+	err := s.write(ctx, func(c *change) error {
+		if done, err := c.AnsweredBefore(ctx, d.Reply); err != nil || done {
+			return err
+		}
+		p, err := pg.One[struct {
+			Number, Principal, Name, Code string
+			Proof                         json.RawMessage
+			Tries                         int
+			Over                          bool
+		}](ctx, c, `SELECT number, principal, name, code, proof, tries, expires_at <= $2 AS over FROM pending_links WHERE account = $1 FOR UPDATE`, account, c.Now)
+		why := ""
+		switch {
+		case errors.Is(err, pg.ErrNotFound):
+			why = "no link of the account waits for a code"
+		case err != nil:
+			return fmt.Errorf("look for the pending link: %w", err)
+		case p.Over:
+			why = "the code's time was over"
+		case p.Code != hashedCode(account, code):
+			why = fmt.Sprintf("the code was wrong, try %d of %d", p.Tries+1, MaxCodeTries)
+		}
+		if refused = why != ""; refused { // committed, for the try and its audit line
+			return c.refuseCode(ctx, account, why, d)
+		}
+		if _, err := c.Exec(ctx, `DELETE FROM pending_links WHERE account = $1`, account); err != nil {
+			return fmt.Errorf("spend the code: %w", err)
+		}
+		if err := c.linkAccount(ctx, account, p.Number, Owner{Principal: p.Principal, Name: p.Name, Proof: p.Proof}, d); err != nil {
+			return err
+		}
+		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
+	})
+	if err == nil && refused {
+		err = fmt.Errorf("%w: the code does not work, or not any more", pg.ErrNotFound)
+	}
+	if err != nil {
+		return fmt.Errorf("complete the link of %s: %w", account, err)
+	}
+	return nil
+}
+
+// refuseCode counts a wrong code and records why it did not work.
+func (c *change) refuseCode(ctx context.Context, account, why string, d rows.Origin) error {
+	for _, statement := range []string{
+		`UPDATE pending_links SET tries = tries + 1 WHERE account = @account`,
+		`DELETE FROM pending_links WHERE account = @account AND (tries >= @most OR expires_at <= @now)`,
+	} {
+		if _, err := c.Exec(ctx, statement, pgx.NamedArgs{"account": account, "most": MaxCodeTries, "now": c.Now}); err != nil {
+			return fmt.Errorf("count a wrong code: %w", err)
+		}
+	}
+	d.Why = why
+	return c.RecordAction(d, "link_refused", "", rows.Action{Note: string(LinkOfAccount)})
+}
+
+// hashedCode is what is stored of a code. The account is in it, so that it is nothing for another.
+func hashedCode(account, code string) string { return hashed(account + " " + code) }
