@@ -66,6 +66,7 @@ var scopesOfCalls = map[string][]string{
 	"PostMessageWithResponseContext": {"chat:write"},
 	"OpenConversationContext":        {"im:write"},
 	"GetConversationInfoContext":     {"channels:read", "groups:read"},
+	"GetUsersInConversationContext":  {"channels:read", "groups:read"},
 	"GetConversationHistoryContext":  {"channels:history", "groups:history", "im:history", "mpim:history"},
 	"GetConversationRepliesContext":  {"channels:history", "groups:history", "im:history", "mpim:history"},
 	"GetUserInfoContext":             {"users:read", "users:read.email"},

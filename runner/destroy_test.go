@@ -406,8 +406,8 @@ func TestADestroyerThatLoopsTakesItsShareOfTheDeadlineAlone(t *testing.T) {
 
 func TestWhatOneDestroyerDoesNotNeedIsTheNextOnes(t *testing.T) {
 	w := newTeardown(t, "shop-00001", "shop-00002")
-	w.spec.DestroyDeadline = 3 * time.Second
-	w.on("destroy", `if [ "$(infra)" = shop-00002 ]; then sleep 1.8; note "had its time"; fi`)
+	w.spec.DestroyDeadline = 6 * time.Second
+	w.on("destroy", `if [ "$(infra)" = shop-00002 ]; then sleep 3.6; note "had its time"; fi`)
 	require.NoError(t, w.run(t.Context()))
 	require.True(t, w.did("installer: had its time"))
 }

@@ -70,7 +70,7 @@ func (c Config) PlanOf(r sweeps.Removal) Plan {
 	var of names.Scope
 	var known []sweeps.RecordedName
 	if r.Of == nil {
-		of, known, p.Refused = c.unknown(r, seen)
+		of, known, p.Refused = c.unknown(r, seen, beside)
 	} else {
 		of, known, p.Refused, p.Waits = ofKnown(r)
 	}
@@ -210,7 +210,7 @@ func ofKnown(r sweeps.Removal) (of names.Scope, known []sweeps.RecordedName, ref
 }
 
 // unknown returns what the teardown of an adopted cluster goes by: its tags.
-func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of names.Scope, known []sweeps.RecordedName, refused string) {
+func (c Config) unknown(r sweeps.Removal, seen, beside []contract.SeenResource) (of names.Scope, known []sweeps.RecordedName, refused string) {
 	of = names.Scope{Platform: r.Orphan.Platform, Installation: r.Installation, Cluster: r.Orphan.ClusterTag, BaseDomain: onPlatform(r.Orphan.Platform, c.BaseDomain)}
 	var infraIDs []string
 	for _, s := range seen {
@@ -242,7 +242,26 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 			known = append(known, sweeps.RecordedName{InfraID: infraID, CCOName: group, Region: of.Region})
 		}
 	}
-	return of, known, ""
+	return of, append(known, ccoNames(of, slices.Concat(seen, beside))...), ""
+}
+
+// ccoNames returns ccoctl's names that tags of the cluster's roles tell. What ccoctl made is an orphan beside the installer's, because it has
+// other marks, and one teardown removes both. Nobody else can have such a name, so a tag with it cannot lead to another's resources.
+func ccoNames(of names.Scope, all []contract.SeenResource) (known []sweeps.RecordedName) {
+	of.Attempt = names.MostAttempts
+	for _, s := range all {
+		if s.Tags[tagkey.ClusterID] != of.Cluster {
+			continue
+		}
+		for key, value := range s.Tags {
+			name, ok := strings.CutPrefix(key, tagkey.CloudCredential)
+			one := sweeps.RecordedName{CCOName: name, Region: of.Region}
+			if ok && value == tagkey.Owned && of.IsCCOName(name) && !slices.Contains(known, one) {
+				known = append(known, one)
+			}
+		}
+	}
+	return known
 }
 
 func namesOf(seen []contract.SeenResource) (all []string) {

@@ -291,3 +291,25 @@ func TestAnUnknownClusterIsPlannedForByItsTags(t *testing.T) {
 	require.Len(t, p.Removed, 1)
 	require.Contains(t, Config{}.PlanOf(leak(unknown)).Refused, "the base domain of its cluster is unknown")
 }
+
+func TestWhatCcoctlMadeForAnUnknownClusterIsRemovedWithIt(t *testing.T) {
+	first := scope
+	first.Attempt = 1
+	beside := func(name string) Plan {
+		return cfg.PlanOf(leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+			unknown(r, s)
+			r.Beside = []sweeps.SeenRow{
+				row(contract.SeenResource{ID: "role/1", Type: "role", Region: "global", Tags: own(tagkey.CloudCredential+name, tagkey.Owned)}),
+				row(contract.SeenResource{ID: "oidc-provider/1", Type: "oidc-provider", Region: "global", Tags: map[string]string{tagkey.CloudCredential + name: tagkey.Owned}}),
+			}
+		}))
+	}
+	for _, of := range []names.Scope{first, scope} {
+		p := beside(of.CCOName())
+		require.Empty(t, p.Refused)
+		require.Empty(t, p.Kept)
+		require.Len(t, p.Removed, 3)
+		require.Contains(t, p.Calls, Call{"delete what ccoctl created", "ccoctl aws delete --name " + of.CCOName() + " --region eu-west-1"})
+	}
+	require.Len(t, beside("shop-aaaaaaaaaa").Kept, 2, "a name that ocpctl does not give to this cluster")
+}

@@ -120,6 +120,8 @@ func (t *scenario) aWordInSlack(ctx context.Context) error {
 var (
 	message = regexp.MustCompile(`(?s)<li class="message (\w+)[^"]*">(.*?)</li>`)
 	address = regexp.MustCompile(`href="([^"]*/links/[^"]+)"`)
+
+	linkCode = regexp.MustCompile(`value="/ocp (link [^"]+)"`)
 )
 
 // inSlack types a command as somebody, waits for the answer with the texts, and returns it as HTML.
@@ -182,7 +184,8 @@ func (t *scenario) unlinked(ctx context.Context, will *http.Client) error {
 	return nil
 }
 
-// links makes will link his Slack account: he requests the link in Slack, and confirms on the page.
+// links makes will link his Slack account: he requests the link in Slack, types the account's name on the page, and in Slack the code that he
+// sees there.
 func (t *scenario) links(ctx context.Context, will *http.Client) error {
 	answer, err := t.inSlack(ctx, "will", slack.Clusters, "link", "sign in", "/links/")
 	if err != nil {
@@ -192,9 +195,14 @@ func (t *scenario) links(ctx context.Context, will *http.Client) error {
 	if at == nil {
 		return fmt.Errorf("no link in %q", answer)
 	}
-	_, body, err := page(ctx, will, http.MethodPost, html.UnescapeString(at[1]))
+	body, err := submitted(ctx, will, html.UnescapeString(at[1]), url.Values{"account": {slack.Workspace + "/U0DEMOWILL"}})
 	if err != nil {
 		return err
 	}
-	return contains(body, "slack", slack.Workspace)
+	code := linkCode.FindStringSubmatch(body)
+	if code == nil {
+		return fmt.Errorf("no code in %q", body)
+	}
+	_, err = t.inSlack(ctx, "will", slack.Clusters, code[1], "is now linked to you")
+	return err
 }

@@ -97,23 +97,30 @@ func (t *scenario) post(ctx context.Context, to string, form url.Values) error {
 
 // submit sends a form as a browser does, and follows redirects.
 func submit(ctx context.Context, browser *http.Client, to string, form url.Values) error {
+	_, err := submitted(ctx, browser, to, form)
+	return err
+}
+
+// submitted is submit, and returns the page that follows.
+func submitted(ctx context.Context, browser *http.Client, to string, form url.Values) (body string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
 	if err != nil {
-		return err
+		return "", err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := browser.Do(req)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer resp.Body.Close()
 	if said := resp.Request.URL.Query().Get("said"); said != "" {
-		return fmt.Errorf("POST %s: %s", to, said)
+		return "", fmt.Errorf("POST %s: %s", to, said)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("POST %s: %s", to, resp.Status)
+		return "", fmt.Errorf("POST %s: %s", to, resp.Status)
 	}
-	return nil
+	raw, err := io.ReadAll(resp.Body)
+	return string(raw), err
 }
 
 func (t *scenario) get(ctx context.Context, from string, into any) error {
