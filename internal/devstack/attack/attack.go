@@ -50,6 +50,7 @@ func sides() []side {
 		{name: "identity", attacks: identityAttacks()},
 		{name: "person", attacks: personAttacks()},
 		{name: "access", attacks: accessAttacks()},
+		{name: "link", alone: true, attacks: linkAttacks()},
 		{name: "hostile", attacks: hostileAttacks()},
 		{name: "pull", alone: true, attacks: pullAttacks()},
 		{name: "mail", alone: true, attacks: mailAttacks()},
