@@ -90,7 +90,7 @@ func (s *LabelSweep) lookIn(ctx context.Context, installation int64) error {
 			return err
 		}
 		for some := range slices.Chunk(slices.DeleteFunc(repos, s.foreign), repositories) {
-			labelled, err := s.github.LabelledPulls(ctx, installation, some, labelStart)
+			labelled, err := s.github.LabelledPulls(ctx, installation, some, chatops.LabelPrefix)
 			if err != nil {
 				if labelled == nil {
 					return err
@@ -114,9 +114,6 @@ func (s *LabelSweep) lookIn(ctx context.Context, installation int64) error {
 	return nil
 }
 
-// labelStart is how the labels begin that ask for a cluster.
-const labelStart = chatops.LabelPrefix
-
 // foreign reports whether the server does not handle a repository.
 func (s *LabelSweep) foreign(repo string) bool {
 	return len(s.repositories) > 0 && !slices.ContainsFunc(s.repositories, func(line app.Repository) bool { return line.Holds(repo) })
@@ -133,7 +130,9 @@ func (s *LabelSweep) withoutCluster(ctx context.Context, installation int64, lab
 		if err != nil {
 			return nil, fmt.Errorf("look for the clusters of %s: %w", pullTopic(one.Repo, one.Number), err)
 		}
-		if slices.ContainsFunc(rows, func(r store.Row) bool { return r.Desired == lifecycle.Present && labelStart+r.Profile == one.Label }) {
+		if slices.ContainsFunc(rows, func(r store.Row) bool {
+			return r.Desired == lifecycle.Present && chatops.LabelPrefix+r.Profile == one.Label
+		}) {
 			continue
 		}
 		waiting, err := s.store.Inbox.Undone(ctx, pullTopic(one.Repo, one.Number), installation)
@@ -169,7 +168,7 @@ func (s *LabelSweep) ask(ctx context.Context, installation int64, refs []github.
 			}
 			seen := sighting{Installation: installation, Repository: pr.Repo, Number: pr.Number, State: &is, Still: true}
 			if now.Sub(by.At) < patience { // what was asked for earlier is not meant any more
-				seen.Label, seen.By, seen.ByID, seen.Bot, seen.Since = label, by.By, by.ByID, by.Bot, by.At.Format(time.RFC3339)
+				seen.Label, seen.By, seen.ByID, seen.Bot, seen.LabeledAt = label, by.By, by.ByID, by.Bot, by.At
 			}
 			d, err := seen.delivery()
 			if err != nil {
@@ -192,7 +191,7 @@ func newestOf(added []github.Labeling, labels []string) map[string]github.Labeli
 	out := map[string]github.Labeling{}
 	for _, one := range added {
 		has := slices.ContainsFunc(labels, func(label string) bool { return strings.EqualFold(label, one.Label) })
-		if name := strings.ToLower(one.Label); has && strings.HasPrefix(name, labelStart) && name != chatops.KeepLabel {
+		if name := strings.ToLower(one.Label); has && strings.HasPrefix(name, chatops.LabelPrefix) && name != chatops.KeepLabel {
 			out[one.Label] = one
 		}
 	}
@@ -201,8 +200,7 @@ func newestOf(added []github.Labeling, labels []string) map[string]github.Labeli
 
 // labelEvent is the event of a label that the sweep found, as GitHub sends it when somebody adds a label.
 func (s sighting) labelEvent() pulls.PullRequestEvent {
-	at, _ := time.Parse(time.RFC3339, s.Since) // written by ask
 	return pulls.PullRequestEvent{
-		PR: *s.State, Actor: s.By, ActorID: s.ByID, Bot: s.Bot, Action: pulls.ActionLabeled, Label: s.Label, LabeledAt: at, Why: seenByTheSweep,
+		PR: *s.State, Actor: s.By, ActorID: s.ByID, Bot: s.Bot, Action: pulls.ActionLabeled, Label: s.Label, LabeledAt: s.LabeledAt, Why: seenByTheSweep,
 	}
 }
