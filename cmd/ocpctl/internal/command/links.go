@@ -31,8 +31,8 @@ prints a one-time link, which works only for you and for ten minutes. Every step
   ocpctl break-glass pr41-shop --kubeconfig --reason "INC-1234: no account of ours works"`,
 	})
 	reasonFlag(c, &reason)
-	c.Flags().BoolVar(&installers, "kubeconfig", false, "the installer's kubeconfig instead of the kubeadmin password")
-	c.Flags().BoolVar(&link, "link", false, "print the link after the approval")
+	c.Flags().BoolVar(&installers, "kubeconfig", false, optionUsage("break-glass", "kubeconfig"))
+	c.Flags().BoolVar(&link, "link", false, optionUsage("break-glass", "link"))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if !link {
 			if err := needReason(reason); err != nil {
