@@ -82,7 +82,7 @@ func (s *Sweep) lookAtQueues(ctx context.Context, now time.Time) error {
 }
 
 // compareQueue compares a merge queue with what is known of it.
-func (s *Sweep) compareQueue(ctx context.Context, in outbox.MergeGroup, queued []github.Queued, now time.Time) error {
+func (s *Sweep) compareQueue(ctx context.Context, in outbox.QueueRepository, queued []github.Queued, now time.Time) error {
 	known, err := s.store.Outbox.MergeGroupsOf(ctx, in.Repo)
 	if err != nil {
 		return err

@@ -81,12 +81,17 @@ func (s *Store) MergeGroupsOf(ctx context.Context, repo string) ([]MergeGroup, e
 	return list, nil
 }
 
+// QueueRepository is a repository that may have a merge queue.
+type QueueRepository struct {
+	Installation int64
+	Repo         string // owner/name
+}
+
 // QueueRepositories returns the repositories in whose merge queues there may be a commit that needs a gate: those with a gate that was asked for
-// since a time. Of a repository only Installation and Repo are set.
-func (s *Store) QueueRepositories(ctx context.Context, since time.Time) ([]MergeGroup, error) {
-	list, err := pg.All[MergeGroup](ctx, s.db.Pool(), `
-		SELECT DISTINCT ON (repo) installation, repo, '' AS head, 0 AS number, '' AS pull_head, '' AS mode, asked_at, NULL::timestamptz AS ended_at
-		FROM gates WHERE asked_at >= $1 ORDER BY repo, asked_at DESC`, since)
+// since a time.
+func (s *Store) QueueRepositories(ctx context.Context, since time.Time) ([]QueueRepository, error) {
+	list, err := pg.All[QueueRepository](ctx, s.db.Pool(), `
+		SELECT DISTINCT ON (repo) installation, repo FROM gates WHERE asked_at >= $1 ORDER BY repo, asked_at DESC`, since)
 	if err != nil {
 		return nil, fmt.Errorf("list the repositories with gates: %w", err)
 	}
@@ -128,16 +133,13 @@ func (s *Store) ShowOnCommit(ctx context.Context, cluster string, g MergeGroup) 
 // AskQueueGates asks for the gates on the commits of merge queues that have the result of a gate.
 func (s *Store) AskQueueGates(ctx context.Context, g Gate, cause string) error {
 	err := s.write(ctx, func(c *change) error {
-		heads, err := pg.All[struct{ Head string }](ctx, c, `
-			SELECT head FROM merge_groups WHERE repo = $1 AND pull_head = $2 AND mode = 'reuse' AND ended_at IS NULL`, g.Repo, g.Head)
+		var heads []string
+		err := c.QueryRow(ctx, `
+			SELECT coalesce(array_agg(head), '{}') FROM merge_groups WHERE repo = $1 AND pull_head = $2 AND mode = 'reuse' AND ended_at IS NULL`, g.Repo, g.Head).Scan(&heads)
 		if err != nil || len(heads) == 0 {
 			return err
 		}
-		var names []string
-		for _, h := range heads {
-			names = append(names, h.Head)
-		}
-		return c.AskGatesOn(ctx, g.Repo, names, cause)
+		return c.AskGatesOn(ctx, g.Repo, heads, cause)
 	})
 	if err != nil {
 		return fmt.Errorf("ask for the gates that follow %s: %w", g.ID, err)
