@@ -14,8 +14,11 @@ type Ties struct {
 	Requester   bool // the same principal asked for it, and it belongs to no run and no pull request
 }
 
-// signalEvents are the events by which a signal starts a run, as GitHub spells them. Both start workflows of the default branch.
-var signalEvents = []string{"deployment_status", "repository_dispatch"}
+// The events by which a signal starts a run, as GitHub spells them. Both start workflows of the default branch.
+const (
+	EventDeployment = "deployment_status"
+	EventDispatch   = "repository_dispatch"
+)
 
 // OfPipeline reports whether the principal is limited to clusters of its own: it proved itself with a pipeline's token.
 func (p Principal) OfPipeline() bool { return p.Proof != nil && p.Proof.ofPipeline() }
@@ -37,5 +40,5 @@ func (p Principal) Owns(t Ties) bool {
 		return false
 	}
 	event := p.Proof.only("event_name")
-	return t.Run || t.PullRequest || t.Signal && slices.Contains(signalEvents, event) || t.Requester && event != "pull_request"
+	return t.Run || t.PullRequest || t.Signal && (event == EventDeployment || event == EventDispatch) || t.Requester && event != "pull_request"
 }
