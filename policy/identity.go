@@ -16,10 +16,10 @@ type Claims struct {
 	Values   map[string][]string     `json:"values,omitempty"`   // attribute → values; see profiles.Identity.Match
 }
 
-// ofPipelineIssuer reports whether the claims are of a pipeline's job or a service account. Anybody who may start a pipeline gets such a
-// token, so it matches no identity that names no issuer.
+// ofPipelineIssuer reports whether the claims are of a pipeline's token, or of another one of an issuer that is configured as a platform of
+// pipelines. Anybody who may start a pipeline gets such a token, so it matches no identity that names no issuer.
 func (c Claims) ofPipelineIssuer() bool {
-	return c.Source == profiles.SourceOIDC && (c.Platform != "" || len(c.Values["kubernetes.io.namespace"]) > 0)
+	return c.ofPipeline() || c.Source == profiles.SourceOIDC && c.Platform != ""
 }
 
 // SeatsOf returns the seats from every identity that matches the claims; none if none matches. A claim can name a team if an identity

@@ -24,7 +24,7 @@ const (
 func (p Principal) OfPipeline() bool { return p.Proof != nil && p.Proof.ofPipeline() }
 
 // pipelineClaims are claims that every pipeline's token has and no person's: of GitHub Actions, GitLab CI and Kubernetes.
-var pipelineClaims = []string{"repository", "repository_id", "run_id", "project_path", "project_id", "pipeline_id", "kubernetes.io.namespace"}
+var pipelineClaims = []string{"repository", "repository_id", "run_id", "project_path", "project_id", "pipeline_id", claimNamespace}
 
 // ofPipeline reports whether the claims are those of a pipeline's token, or of a program in a Kubernetes cluster. The claims tell it, and
 // not what the issuer is configured for, because an issuer in one's own network may sign for people too.
