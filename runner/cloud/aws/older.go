@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -60,11 +62,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 
 // add notes a resource that is older, if a destroyer would delete it: it is marked, or in a marked network.
 func (o older) add(id, network string, times ...*time.Time) {
-	inside := false
-	for _, each := range o.networks {
-		inside = inside || each == network
-	}
-	if !o.marked[id] && !inside {
+	if !o.marked[id] && !slices.Contains(o.networks, network) {
 		return
 	}
 	var made time.Time
@@ -182,15 +180,9 @@ func (o older) classics(ctx context.Context) error {
 
 // buckets looks at the account's buckets. Outside us-east-1 a change of a bucket's policy makes it look newer.
 func (o older) buckets(ctx context.Context) error {
-	p := s3.NewListBucketsPaginator(o.s3, &s3.ListBucketsInput{})
-	for p.HasMorePages() {
-		page, err := p.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, b := range page.Buckets {
-			o.add(awssdk.ToString(b.Name), "", b.CreationDate)
-		}
+	found, err := collect(ctx, s3.NewListBucketsPaginator(o.s3, &s3.ListBucketsInput{}), func(page *s3.ListBucketsOutput) []s3types.Bucket { return page.Buckets })
+	for _, b := range found {
+		o.add(awssdk.ToString(b.Name), "", b.CreationDate)
 	}
-	return nil
+	return err
 }
