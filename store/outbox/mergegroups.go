@@ -55,7 +55,7 @@ func (s *Store) EndMergeGroup(ctx context.Context, g MergeGroup, why string) (cl
 		}
 		return c.QueryRow(ctx, `
 			SELECT coalesce(array_agg(c.id ORDER BY c.id), '{}') FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
-			WHERE s.kind = $3 AND s.repo = $1 AND s.head = $2 AND c.pr_number IS NULL AND c.desired = 'present'`, g.Repo, g.Head, rows.KindCheck).Scan(&clusters)
+			WHERE s.kind = $3 AND s.repo = $1 AND s.head = $2 AND NOT s.left_behind AND c.pr_number IS NULL AND c.desired = 'present'`, g.Repo, g.Head, rows.KindCheck).Scan(&clusters)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("end the merge group %s of %s: %w", g.Head, g.Repo, err)
