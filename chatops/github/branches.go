@@ -37,23 +37,16 @@ func (c *Client) QueueBranches(ctx context.Context, installation int64, fullName
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	err = c.call(ctx, installation, func(client *gh.Client) error {
+		refs, err := allPages(func(page gh.ListOptions) ([]*gh.Reference, *gh.Response, error) {
+			return client.Git.ListMatchingRefs(ctx, owner, repo, &gh.ReferenceListOptions{Ref: "heads/gh-readonly-queue", ListOptions: page})
+		})
 		found = nil
-		opts := &gh.ReferenceListOptions{Ref: "heads/gh-readonly-queue", ListOptions: gh.ListOptions{PerPage: pageSize}}
-		for {
-			page, answer, err := client.Git.ListMatchingRefs(ctx, owner, repo, opts)
-			if err != nil {
-				return err
+		for _, one := range refs {
+			if pull, ok := QueuedPull(one.GetRef()); ok {
+				found = append(found, Queued{one.GetObject().GetSHA(), pull})
 			}
-			for _, one := range page {
-				if pull, ok := QueuedPull(one.GetRef()); ok {
-					found = append(found, Queued{one.GetObject().GetSHA(), pull})
-				}
-			}
-			if answer.NextPage == 0 {
-				return nil
-			}
-			opts.Page = answer.NextPage
 		}
+		return err
 	})
 	if err != nil {
 		return nil, explain(doing, err)
