@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
@@ -16,22 +15,16 @@ import (
 
 // showGate brings a gate up to date. Several effects of one gate are worked one after the other, and each shows the newest state.
 func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string, err error) {
-	alone, err := c.Store.Alone(ctx, "gate "+e.Content, func(ctx context.Context) error {
+	return c.oneAtATime(ctx, "gate "+e.Content, func(ctx context.Context) (string, error) {
 		g, err := c.Store.Outbox.Gate(ctx, e.Content)
 		if errors.Is(err, store.ErrNotFound) {
-			note = "the gate is gone"
-			return nil
+			return "the gate is gone", nil
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
-		note, err = c.showGateAt(ctx, e, g)
-		return err
+		return c.showGateAt(ctx, e, g)
 	})
-	if err == nil && !alone {
-		return "", later{wait: time.Second}
-	}
-	return note, err
 }
 
 func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Gate) (note string, err error) {
