@@ -21,12 +21,10 @@ import (
 )
 
 const (
-	labelsEvery  = 10 * time.Minute
-	labelLag     = 2 * time.Minute // since a label was added; until then, its webhook may be on its way
-	repositories = 25              // in one call for labels
-	labelPages   = 5               // of a hundred repositories, of an installation in one run; the next run goes on from there
-	mostUnknown  = 100             // pull requests of an installation that one run asks about
-	atOnce       = 20              // of them in one call
+	labelsEvery = 10 * time.Minute
+	labelLag    = 2 * time.Minute // since a label was added; until then, its webhook may be on its way
+	labelPages  = 5               // of a hundred repositories, of an installation in one run; the next run goes on from there
+	mostUnknown = 100             // pull requests of an installation that one run asks about
 )
 
 // LabelSweep looks for labels that were lost: on open pull requests that have one of ours, and no cluster. It makes deliveries of what it
@@ -89,7 +87,7 @@ func (s *LabelSweep) lookIn(ctx context.Context, installation int64) error {
 		if err != nil {
 			return err
 		}
-		for some := range slices.Chunk(slices.DeleteFunc(repos, s.foreign), repositories) {
+		for some := range slices.Chunk(slices.DeleteFunc(repos, s.foreign), github.MaxRepositories) {
 			labelled, err := s.github.LabelledPulls(ctx, installation, some, chatops.LabelPrefix)
 			if err != nil {
 				if labelled == nil {
@@ -106,7 +104,7 @@ func (s *LabelSweep) lookIn(ctx context.Context, installation int64) error {
 		}
 	}
 	s.next[installation] = page
-	for some := range slices.Chunk(lost[:min(len(lost), mostUnknown)], atOnce) {
+	for some := range slices.Chunk(lost[:min(len(lost), mostUnknown)], github.MaxLabelled) {
 		if err := s.ask(ctx, installation, some); err != nil {
 			return err
 		}
