@@ -13,7 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
-// showGate brings a gate up to date. Several effects of one gate are worked one after the other, and each shows the newest state.
+// showGate brings a gate up to date. Several effects of one gate are worked one after the other. Only the newest shows it, so that what GitHub refuses
+// is tried by one of them.
 func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string, err error) {
 	return c.oneAtATime(ctx, "gate "+e.Content, func(ctx context.Context) (string, error) {
 		g, err := c.Store.Outbox.Gate(ctx, e.Content)
@@ -22,6 +23,9 @@ func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string,
 		}
 		if err != nil {
 			return "", err
+		}
+		if newer, err := c.Store.Outbox.HasNewer(ctx, e); err != nil || newer {
+			return "left to a newer change of the same gate", err
 		}
 		return c.showGateAt(ctx, e, g)
 	})
@@ -52,10 +56,7 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 	if err != nil {
 		return "", err
 	}
-	if err := c.Store.Outbox.GateShown(ctx, g.ID, id, hash, run.Conclusion != ""); err != nil {
-		return "", err
-	}
-	return run.Title, c.Store.Outbox.AskQueueGates(ctx, g, e.ID)
+	return run.Title, c.Store.Outbox.GateShown(ctx, g, id, hash, run.Conclusion != "", e.ID)
 }
 
 func gateHash(run chat.CheckRun) string { return hashOf(fmt.Sprintf("%+v", run)) }
