@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +24,7 @@ func TestAJobWithANameThatWasAnothersIsNobody(t *testing.T) {
 		"repository acme/shop (number not told)": {"repository_id", ""},
 	} {
 		stranger := h.job(claims...)
-		p := h.refused(http.MethodPost, "/api/v1/clusters", stranger, wanting("theirs", nil), http.StatusForbidden, idempotencyKey, what)
+		p := h.refused(http.MethodPost, "/api/v1/clusters", stranger, wanting("theirs", nil), http.StatusForbidden, idempotencyKey, strings.ReplaceAll(what, " ", "-"))
 		require.Contains(t, p.Detail, what)
 		h.refused(http.MethodGet, "/api/v1/clusters/"+made.ClusterID, stranger, nil, http.StatusForbidden)
 		h.refused(http.MethodGet, "/api/v1/clusters/"+made.ClusterID+"/kubeconfig", stranger, nil, http.StatusForbidden)
