@@ -99,11 +99,12 @@ func (s *Service) resolveLogins(ctx context.Context, installation int64) error {
 			}
 		}
 	}
-	if err := s.resolveRepositories(ctx, installation, repositories); err != nil {
+	all, err := s.resolveRepositories(ctx, installation, repositories)
+	if err != nil {
 		s.log.WarnContext(ctx, "a repository of the catalogue is not resolved to its number yet", "err", err)
 		return nil
 	}
-	if whole {
+	if whole && all {
 		s.resolved.Store(&c.Hash)
 	}
 	return nil

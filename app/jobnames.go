@@ -59,13 +59,14 @@ func (s *Service) isAppIssuer(issuer string) bool {
 }
 
 // resolveRepositories asks GitHub for the numbers of the repositories that identities name, so that whoever takes such a name later is not
-// whom the catalogue means.
-func (s *Service) resolveRepositories(ctx context.Context, installation int64, repositories []string) error {
+// whom the catalogue means. Not whole: GitHub refused one.
+func (s *Service) resolveRepositories(ctx context.Context, installation int64, repositories []string) (whole bool, err error) {
+	whole = true
 	for _, repo := range repositories {
 		n := people.JobName{Site: s.site, Kind: string(policy.NameOfRepository), Name: repo}
 		first, err := s.store.People.WhoseJobName(ctx, n)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if first != "" {
 			continue
@@ -74,14 +75,15 @@ func (s *Service) resolveRepositories(ctx context.Context, installation int64, r
 		switch {
 		case errors.Is(err, ErrUnreadable), errors.Is(err, ErrRefused), err == nil && (is.ID == 0 || !strings.EqualFold(is.Name, repo)):
 			s.log.WarnContext(ctx, "the catalogue names a repository that GitHub does not show", "repo", repo, "err", err)
+			whole = whole && !errors.Is(err, ErrRefused)
 			continue
 		case err != nil:
-			return fmt.Errorf("ask for the number of %s: %w", repo, err)
+			return false, fmt.Errorf("ask for the number of %s: %w", repo, err)
 		}
 		n.Number = strconv.FormatInt(is.ID, 10)
 		if _, err := s.store.People.SeeJobName(ctx, n); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return whole, nil
 }
