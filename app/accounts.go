@@ -17,8 +17,13 @@ const linkCounts = 7 * 24 * time.Hour
 // ExternalPrincipal returns the principal who acts by an account elsewhere. It has the roles that the catalogue's identities
 // give the account's claims, and those of the person who linked it, both by the current identities.
 func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims) (policy.Principal, error) {
+	return s.principal(ctx, said, linkCounts)
+}
+
+// principal is ExternalPrincipal, with how long a linked account counts after its owner's last sign-in.
+func (s *Service) principal(ctx context.Context, said policy.Claims, linked time.Duration) (policy.Principal, error) {
 	p := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name, Said: &said, Seats: policy.SeatsOf(s.catalogue().Identities, said)}
-	owner, _, err := s.LinkedOwner(ctx, p.ID)
+	owner, _, err := s.linkedOwner(ctx, p.ID, linked)
 	if err != nil {
 		return policy.Principal{}, err
 	}
@@ -29,6 +34,10 @@ func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims) (po
 // LinkedOwner returns the person who linked an account elsewhere, with the roles that the current identities give what they proved last;
 // ok is false if nobody did, or if their last sign-in is too old.
 func (s *Service) LinkedOwner(ctx context.Context, account string) (owner policy.Principal, ok bool, err error) {
+	return s.linkedOwner(ctx, account, linkCounts)
+}
+
+func (s *Service) linkedOwner(ctx context.Context, account string, within time.Duration) (owner policy.Principal, ok bool, err error) {
 	linked, err := s.store.People.AccountOf(ctx, account)
 	if errors.Is(err, store.ErrNotFound) {
 		return owner, false, nil
@@ -40,7 +49,7 @@ func (s *Service) LinkedOwner(ctx context.Context, account string) (owner policy
 	if err != nil {
 		return owner, false, fmt.Errorf("read the clock: %w", err)
 	}
-	if now.Sub(linked.SeenAt) > linkCounts {
+	if now.Sub(linked.SeenAt) > within {
 		return owner, false, nil
 	}
 	var proof policy.Claims
