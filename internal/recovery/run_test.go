@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -19,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/recovery"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/costs"
 	"github.com/ocpctl/ocpctl/store/reports"
@@ -178,6 +180,30 @@ func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 
 	b.Resources = append(b.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: "arn:x", Tags: map[string]string{tagkey.Installation: "other"}}})
 	require.ErrorIs(t, cfg.Adopt(t.Context(), b), recovery.ErrUnfit, "nothing of another installation is adopted")
+}
+
+// With an empty bucket, tags alone tell what ccoctl made, and the id when the cluster was accepted.
+func TestAnAdoptedClusterKnowsWhatItsTagsTellOfCcoctlAndItsAge(t *testing.T) {
+	cfg, _ := world(t)
+	accepted := time.Now().Add(-48 * time.Hour).UTC().Truncate(time.Millisecond)
+	id := "clu_" + ulid.MustNew(ulid.Timestamp(accepted), ulid.DefaultEntropy()).String()
+	of := names.Scope{Installation: "test", Cluster: id, Attempt: 2, Name: "shop"}
+	role := func(cluster, name string) recovery.Tagged {
+		return recovery.Tagged{Region: "global", Resource: cloudtags.Resource{ARN: "arn:aws:iam::123456789012:role/" + name, Tags: map[string]string{
+			tagkey.ClusterID: cluster, tagkey.CloudCredential + name: tagkey.Owned,
+		}}}
+	}
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, id), Cluster: id, Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+		Resources: []recovery.Tagged{{Resource: resource(id, "shop", "shop-abcde"), Region: "eu-west-1"}},
+		Beside:    []recovery.Tagged{role(id, of.CCOName()), role(id, of.CCOName()), role(id, "bank-aaaaaaaaaa"), role("", "shop-bbbbbbbbbb")}}
+	require.NoError(t, cfg.Adopt(t.Context(), a))
+	row, err := cfg.Store.Cluster(t.Context(), id)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"shop-abcde", of.CCOName()}, row.Identities)
+	require.WithinDuration(t, accepted, row.AcceptedAt, 0, "its teardown refuses what is older, and its resources are not")
+
+	a.Beside = append(a.Beside, role("clu_9", "shop-cccccccccc"))
+	require.ErrorIs(t, cfg.Adopt(t.Context(), a), recovery.ErrUnfit, "another cluster's")
 }
 
 // isInNoReport requires that the only cluster, of which nothing but the cloud's tags told, counts as nobody's request.
