@@ -146,9 +146,9 @@ func ours(r sweeps.Removal, installation string) bool {
 
 // foreign says why a resource belongs to somebody else; empty if it does not.
 func foreign(r sweeps.Removal, s contract.SeenResource) string {
-	cluster, accepted := r.Orphan.ClusterTag, contract.AcceptedIn(r.Orphan.ClusterTag)
+	cluster, name, recorded := r.Orphan.ClusterTag, r.Orphan.ClusterTag, time.Time{}
 	if r.Of != nil {
-		cluster, accepted = r.Of.ID, r.Of.AcceptedAt
+		cluster, name, recorded = r.Of.ID, r.Of.Name, r.Of.AcceptedAt
 	}
 	by, of, installation := s.Tags[tagkey.ManagedBy], s.Tags[tagkey.ClusterID], s.Tags[tagkey.Installation]
 	switch {
@@ -158,17 +158,10 @@ func foreign(r sweeps.Removal, s contract.SeenResource) string {
 		return fmt.Sprintf("is tagged with the cluster %q", of)
 	case by != "" && by != tagkey.ControlPlaneName:
 		return fmt.Sprintf("is managed by %q", by)
-	case contract.IsOlder(s.MadeAt, accepted):
-		return fmt.Sprintf("was made at %s, before the cluster %s was accepted, so somebody else put its mark there", s.MadeAt.UTC().Format("15:04 MST on 2 January 2006"), nameOf(r, cluster))
+	case contract.IsOlder(s.MadeAt, contract.AcceptedAt(recorded, cluster)):
+		return fmt.Sprintf("was made at %s, before the cluster %s was accepted, so somebody else put its mark there", s.MadeAt.UTC().Format("15:04 MST on 2 January 2006"), name)
 	}
 	return ""
-}
-
-func nameOf(r sweeps.Removal, cluster string) string {
-	if r.Of != nil {
-		return r.Of.Name
-	}
-	return cluster
 }
 
 // elsewhere says why the orphan's account is not certainly that of its cluster: a teardown searches in the cluster's account, and nowhere else.

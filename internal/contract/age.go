@@ -10,13 +10,13 @@ import (
 // ageMargin is how far the clocks of a cloud and of the server may be apart. Clouds tell whole seconds.
 const ageMargin = time.Minute
 
-// AcceptedIn returns when the cluster with this id was accepted, for one of which no row tells; zero: no ocpctl gave this id. The store makes
-// the id, a ULID, while it accepts the cluster.
-func AcceptedIn(clusterID string) time.Time {
+// AcceptedAt returns when a cluster was accepted: what was recorded, else what its id tells, because the store makes the id, a ULID, while it
+// accepts the cluster. An adopted cluster has only the id. Zero: neither tells it.
+func AcceptedAt(recorded time.Time, clusterID string) time.Time {
 	rest, ok := strings.CutPrefix(clusterID, "clu_")
 	id, err := ulid.ParseStrict(rest)
-	if !ok || err != nil {
-		return time.Time{}
+	if !recorded.IsZero() || !ok || err != nil {
+		return recorded
 	}
 	return id.Timestamp().UTC()
 }

@@ -128,9 +128,6 @@ func (r *run) row(c *cluster, about contract.AttemptRecord) (row store.Row, end 
 		for _, a := range c.attempts {
 			at = earlier(at, a.at)
 		}
-		if at := contract.AcceptedIn(c.id); !at.IsZero() { // a teardown deletes nothing that is older
-			accepted.At = earlier(accepted.At, at)
-		}
 	}
 	spec := r.Spec(about.Platform, about.Version)
 	spec.Account, spec.CredentialsMode = about.Account, about.CredentialsMode

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -188,11 +187,10 @@ func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	require.ErrorIs(t, cfg.Adopt(t.Context(), b), recovery.ErrUnfit, "nothing of another installation is adopted")
 }
 
-// With an empty bucket, tags alone tell what ccoctl made, and the id when the cluster was accepted.
-func TestAnAdoptedClusterKnowsWhatItsTagsTellOfCcoctlAndItsAge(t *testing.T) {
+// With an empty bucket, tags alone tell what ccoctl made.
+func TestAnAdoptedClusterKnowsWhatItsTagsTellOfCcoctl(t *testing.T) {
 	cfg, _ := world(t)
-	accepted := time.Now().Add(-48 * time.Hour).UTC().Truncate(time.Millisecond)
-	id := "clu_" + ulid.MustNew(ulid.Timestamp(accepted), ulid.DefaultEntropy()).String()
+	id := "clu_1"
 	of := names.Scope{Installation: "test", Cluster: id, Attempt: 2, Name: "shop"}
 	role := func(cluster, name string) recovery.Tagged {
 		return recovery.Tagged{Region: "global", Resource: cloudtags.Resource{ARN: "arn:aws:iam::123456789012:role/" + name, Tags: map[string]string{
@@ -206,7 +204,6 @@ func TestAnAdoptedClusterKnowsWhatItsTagsTellOfCcoctlAndItsAge(t *testing.T) {
 	row, err := cfg.Store.Cluster(t.Context(), id)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"shop-abcde", of.CCOName()}, row.Identities)
-	require.WithinDuration(t, accepted, row.AcceptedAt, 0, "its teardown refuses what is older, and its resources are not")
 
 	a.Beside = append(a.Beside, role("clu_9", "shop-cccccccccc"))
 	require.ErrorIs(t, cfg.Adopt(t.Context(), a), recovery.ErrUnfit, "another cluster's")
