@@ -123,6 +123,21 @@ func TestOlderStorageThatWasDeletedIsNotReclaimed(t *testing.T) {
 	}
 }
 
+// Other services than storage have reclamations, too.
+func TestAnOlderInstanceThatWasDeletedIsNotReclaimed(t *testing.T) {
+	s := newScene(t)
+	s.target.Accepted = time.Now()
+	keys := s.plant(t, standin.Resource{Service: "kms", Type: "instance", Name: "payroll", Group: s.group(t, myCCO), State: "pending_reclamation", Created: time.Now().AddDate(0, 0, -1)})
+	s.plant(t, standin.Resource{Service: "resource-controller", Type: "reclamation", Name: "payroll", Parent: keys.ID, State: "SCHEDULED", Attrs: map[string]string{"crn": keys.CRN()}})
+	found, err := s.client.Contested(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, keys.CRN(), found[0].ID)
+	_, err = s.client.Sweep(t.Context(), s.target)
+	require.ErrorContains(t, err, keys.CRN()+" was made at ")
+	require.Subset(t, s.left(), []string{"instance payroll", "reclamation payroll"})
+}
+
 func TestAnOlderServiceIDKeepsItsPolicy(t *testing.T) {
 	s, id := aging(t, time.Now(), time.Now().AddDate(0, 0, -1), "a service ID of its name")
 	policy := s.access(t, "iam-"+id.ID, "")
