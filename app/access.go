@@ -279,6 +279,9 @@ func seatless(p policy.Principal) *Error {
 	if p.Proof != nil && p.Proof.UntrustedEvent() {
 		return Fail(Denied, messages.NoRoleOnTarget)
 	}
+	if p.Proof != nil && len(p.Proof.Reused) > 0 {
+		return Fail(Denied, messages.NoRoleByReusedName(p.Proof.ReusedNames()))
+	}
 	return Fail(Denied, messages.NoRole)
 }
 

@@ -169,7 +169,7 @@ func (a pullsAnswer) added(alias string) (all []Labeling, err error) {
 	for _, node := range repo.PullRequest.TimelineItems.Nodes {
 		one := Labeling{Label: node.Label.Name, At: node.CreatedAt.UTC()}
 		if by := node.Actor; by != nil {
-			one.By, one.ByID, one.Bot = by.Login, by.DatabaseID, by.Typename == AccountBot
+			one.By, one.ByID, one.Bot = by.Login, by.DatabaseID, IsBot(by.Typename)
 			if one.Bot { // GraphQL leaves out the end of the login that REST writes
 				one.By += "[bot]"
 			}

@@ -71,8 +71,8 @@ func (a *app) redeem() *cobra.Command {
 	c := &cobra.Command{
 		Use: "redeem LINK", Short: "Use a one-time link to a kubeconfig, a kubeadmin password or an account",
 		Long: `Use a one-time link to a kubeconfig, to a kubeadmin password, or to link an account to you. For an account, --account must
-name it: this protects you from a link that somebody else sent. With - the link is read from the standard input, so that it
-does not appear in process lists.`,
+name it: this protects you from a link that somebody else sent. It gives a code, and the account is linked once it has typed
+the code: /ocp link CODE. With - the link is read from the standard input, so that it does not appear in process lists.`,
 		Example: "  ocpctl redeem -\n  ocpctl redeem https://ocpctl.example.com/links/… -f kubeconfig\n  ocpctl redeem https://ocpctl.example.com/links/… --account github:maya",
 		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error { return a.redeemLink(ctx, args[0], account, file) }),
