@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
@@ -27,7 +26,7 @@ import (
 type older struct {
 	*Client
 	region   string
-	accepted time.Time
+	ageMark  func(made time.Time) string // cloud.Target.AgeMark
 	found    map[string]string
 	marked   map[string]bool // ids of resources of EC2, names of buckets, and ARNs, with a mark of the cluster
 	networks []string        // VPCs among them
@@ -38,7 +37,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 	if t.Accepted.IsZero() || len(arns) == 0 {
 		return nil
 	}
-	o := older{Client: c, region: region, accepted: t.Accepted, found: found, marked: map[string]bool{}}
+	o := older{Client: c, region: region, ageMark: t.AgeMark, found: found, marked: map[string]bool{}}
 	for _, arn := range arns {
 		o.marked[arn] = true
 		_, resource, _ := strings.Cut(arn, ":ec2:")
@@ -71,13 +70,9 @@ func (o older) add(id, network string, times ...*time.Time) {
 			made = *at
 		}
 	}
-	if contract.IsOlder(made, o.accepted) {
-		o.found[id] = olderMark(made)
+	if mark := o.ageMark(made); mark != "" {
+		o.found[id] = mark
 	}
-}
-
-func olderMark(made time.Time) string {
-	return "made at " + made.UTC().Format(time.RFC3339) + ", before the cluster was accepted"
 }
 
 // machines looks at instances. Their launch time is that of the last start; the disks' and interfaces' first attachment may be older.
