@@ -24,7 +24,7 @@ const (
 	InstallFailed        = "InstallFailed"
 )
 
-// Class is one reason for a failed install, from failures.yaml.
+// Class is one reason for a failed install, from failures.yaml, or for a refused change of a resource, from teardown.yaml.
 type Class struct {
 	Reason    string   `yaml:"reason"`
 	Patterns  []string `yaml:"patterns"` // regular expressions; case is ignored
@@ -52,7 +52,7 @@ type Failure struct {
 var failuresYAML []byte
 
 var classes = sync.OnceValue(func() []Class {
-	parsed, err := parseClasses(failuresYAML)
+	parsed, err := parseClasses(failuresYAML, InvalidInstallConfig, DeadlineExceeded, InstallFailed)
 	if err != nil {
 		panic(err) // the file is part of the program, and a test parses it
 	}
@@ -72,8 +72,8 @@ func named(reason string) Class {
 	return all[slices.IndexFunc(all, func(c Class) bool { return c.Reason == reason })]
 }
 
-// parseClasses parses failures.yaml and reports everything that is wrong with it.
-func parseClasses(raw []byte) ([]Class, error) {
+// parseClasses parses a list of classes and reports everything that is wrong with it. needed are the reasons that it must have.
+func parseClasses(raw []byte, needed ...string) ([]Class, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
 	var list []Class
@@ -92,7 +92,7 @@ func parseClasses(raw []byte) ([]Class, error) {
 		}
 		seen[c.Reason] = true
 	}
-	for _, reason := range []string{InvalidInstallConfig, DeadlineExceeded, InstallFailed} {
+	for _, reason := range needed {
 		if !seen[reason] {
 			problems = append(problems, fmt.Errorf("failures: reason %s is missing", reason))
 		}
