@@ -33,6 +33,7 @@ type Class struct {
 	Whose     string   `yaml:"whose"`    // one of the contract's Whose values
 	Message   string   `yaml:"message"`  // what happened
 	Next      string   `yaml:"next"`     // what to do about it
+	Command   string   `yaml:"command"`  // what whoever Next names runs; only of a refusal
 	Retryable bool     `yaml:"retryable"`
 	Symptom   bool     `yaml:"symptom"` // says what did not come about, not why
 	Passing   bool     `yaml:"passing"` // the installer usually gets past it by itself
