@@ -106,6 +106,8 @@ func (a *attempt) leftoversFound(p contract.Pass) failure {
 		switch {
 		case l.Refused != nil && !l.Refused.Heals:
 			name += ": " + l.Refused.Reason // the pass says more
+		case l.Refused != nil:
+			name += ": " + l.Refused.Reason + ", " + l.Refused.Words
 		case l.Free != "":
 			name += ": " + l.Free
 		}

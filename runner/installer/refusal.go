@@ -126,7 +126,7 @@ var (
 	answered = regexp.MustCompile(`^.*https response error StatusCode: \d+(?:, (?:RequestID|HostID): [^,]*)*, (?:api error )?`)
 	// notDeleted is what the destroyer of IBM Cloud says of a removal that was refused (openshift/installer pkg/destroy/ibmcloud/subnet.go), and
 	// ccoctl of its own. The rest of the line differs each time: it has the request's id.
-	notDeleted = regexp.MustCompile(`[Ff]ailed to delete ((?:the )?[A-Za-z][A-Za-z ]*?) ([A-Za-z0-9][A-Za-z0-9._*-]*): (.*)`)
+	notDeleted = regexp.MustCompile(`[Ff]ailed to (?:delete|reclaim|stop) ((?:the )?[A-Za-z][A-Za-z ]*?) ([A-Za-z0-9][A-Za-z0-9._*-]*): (.*)`)
 	namedBy    = regexp.MustCompile(`arn:aws[\w-]*:[^\s"',()\\]+`)
 	field      = regexp.MustCompile(` arn="?(arn:aws[\w-]*:[^\s"\\]+)`)
 	idIn       = regexp.MustCompile(`\b(?:acl|ami|dopt|eipalloc|eni|i|igw|nat|rtb|sg|snap|subnet|vol|vpc|vpce)-[0-9a-z]+\b`)

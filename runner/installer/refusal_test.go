@@ -49,6 +49,7 @@ var lines = []struct{ line, reason, resource string }{
 	{`level=debug msg=unrecognized elastic load balancing resource type listener-rule`, "UnsupportedResource", "unrecognized elastic load balancing resource type listener-rule"},
 	{`2026/02/27 10:12:13 failed to delete IAM Role shop-k3v7q-openshift-ingress: operation error IAM: DeleteRole, https response error StatusCode: 403, RequestID: 1, api error AccessDenied: User: x is not authorized to perform: iam:DeleteRole on resource: role shop because no identity-based policy allows the iam:DeleteRole action`, "PermissionMissing", "IAM Role shop-k3v7q-openshift-ingress"},
 	{`level=debug msg=Failed to delete instance shop-x7k2p-master-0: You are not authorized to perform this action`, "PermissionMissing", "instance shop-x7k2p-master-0"},
+	{`level=debug msg=Failed to reclaim COS instance shop-x7k2p-cos: The request is not authorized.`, "PermissionMissing", "COS instance shop-x7k2p-cos"},
 	{`level=debug msg=Failed to delete COS instance shop-x7k2p-cos: Forbidden`, "PermissionMissing", "COS instance shop-x7k2p-cos"},
 	{`level=debug msg=Failed to delete resource group shop-x7k2p: Internal Server Error`, "CloudBroken", "resource group shop-x7k2p"},
 	{`level=debug msg=Failed to delete subnet shop-x7k2p-subnet: The subnet is in use and cannot be deleted.`, "ResourceInUse", "subnet shop-x7k2p-subnet"},

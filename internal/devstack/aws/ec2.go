@@ -129,6 +129,9 @@ func remove(typ string) handler {
 // removable refuses if something uses the resource, or a test pinned it.
 func (c *call) removable(r *Resource) error {
 	k := kinds[r.Type]
+	if err := c.protected(r); err != nil {
+		return err
+	}
 	code := cmp.Or(k.inUse, "DependencyViolation")
 	if c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]) {
 		return fault(code, "The %s '%s' has dependencies and cannot be deleted.", r.Type, r.ID)
