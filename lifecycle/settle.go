@@ -117,7 +117,9 @@ func (m *deciding) settleDestroy(a Attempt) {
 	if len(a.Passes) > 0 { // an attempt that counted nothing knows no more than the last one that did
 		n.Blockers = a.Passes[len(a.Passes)-1].Leftovers
 	}
-	n.StuckReason, n.StuckWhose, n.StuckNext = reasonOf(a), a.Whose, a.Next
+	if a.Next != "" { // an attempt that was lost knows no more than the last one that was not
+		n.StuckReason, n.StuckWhose, n.StuckNext = reasonOf(a), a.Whose, a.Next
+	}
 	n.RetryAt = m.f.Now.Add(m.l.backoff(n.DestroyFailures))
 	m.job(job, JobRetrying, reasonOf(a), a.Message)
 	what := a.Message

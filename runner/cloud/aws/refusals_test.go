@@ -3,7 +3,6 @@ package aws_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
@@ -155,8 +154,13 @@ func TestLockedObjectsAreToldForTheirBucket(t *testing.T) {
 	_, err := api.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket, ObjectLockEnabledForBucket: awssdk.Bool(true)})
 	require.NoError(t, err)
 	_, err = api.PutObject(t.Context(), &s3.PutObjectInput{
-		Bucket: &bucket, Key: awssdk.String("bootstrap.ign"), Body: strings.NewReader("{}"), ObjectLockMode: s3types.ObjectLockModeCompliance, ObjectLockRetainUntilDate: awssdk.Time(time.Now().Add(time.Hour)),
+		Bucket: &bucket, Key: awssdk.String("bootstrap.ign"), Body: strings.NewReader("{}"), ObjectLockLegalHoldStatus: s3types.ObjectLockLegalHoldStatusOn,
 	})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{bucket: "ObjectsLocked"}, s.refusalsOf(t))
+	_, err = api.PutObjectLegalHold(t.Context(), &s3.PutObjectLegalHoldInput{
+		Bucket: &bucket, Key: awssdk.String("bootstrap.ign"), LegalHold: &s3types.ObjectLockLegalHold{Status: s3types.ObjectLockLegalHoldStatusOff},
+	})
+	require.NoError(t, err)
+	require.Empty(t, s.refusalsOf(t))
 }

@@ -20,7 +20,11 @@ func (s *scene) refusalsOf(t *testing.T) map[string]installer.Refusal {
 	for _, left := range cloud.AllUndeleted(err) {
 		refused, ok := installer.RefusalOf(left.ID, left.Err)
 		require.True(t, ok, left)
-		found[left.ID] = refused
+		id := left.ID
+		if _, told := found[installer.LastPart(id)]; told {
+			id = installer.LastPart(id) // Resource Controller refuses it too, by its CRN
+		}
+		found[id] = refused
 	}
 	counted := s.client.Verify(t.Context(), s.target)
 	for id := range found {

@@ -48,7 +48,7 @@ func (s *sweep) dns(ctx context.Context, t cloud.Target, found []regional) {
 // somebody else's load balancer, to another region or elsewhere, or is of another type, the name is in use by another cluster or a person, and
 // all of it stays.
 func (s *sweep) records(ctx context.Context, z zone, domain string, all []record, remove func(context.Context, zone, record) error) {
-	ours := slices.DeleteFunc(all, func(r record) bool { return !slices.Contains(ownRecords(domain), undotted(r.Name)) })
+	ours := slices.DeleteFunc(slices.Clone(all), func(r record) bool { return !slices.Contains(ownRecords(domain), undotted(r.Name)) })
 	if len(ours) == 0 {
 		return
 	}
