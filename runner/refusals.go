@@ -72,8 +72,15 @@ func (r *refusals) of(l contract.Leftover) (installer.Refusal, bool) {
 }
 
 // explain writes beside each leftover why it is there. What the count says about removing it would be refused too unless the cause is gone, so
-// the advice of a refusal that does not heal takes its place.
+// the advice of a refusal that does not heal takes its place. What never heals comes first, because people read the beginning of a list.
 func (r *refusals) explain(p *contract.Pass) {
+	hard := func(l contract.Leftover) int {
+		if one, ok := r.of(l); ok && !one.Retryable {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(p.Leftovers, func(a, b contract.Leftover) int { return hard(a) - hard(b) })
 	for i := range p.Leftovers {
 		l := &p.Leftovers[i]
 		one, ok := r.of(*l)

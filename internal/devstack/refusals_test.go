@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
@@ -127,6 +128,21 @@ func TestAReclamationWithoutARoleEndsTheTeardownOnIBMCloud(t *testing.T) {
 		lift: func(string) {
 			l.standIn(l.IBMCloud.Base(), "lift", map[string]any{"call": "rc:run_reclamation_action"})
 		},
+	})
+	l.assertNothingLeft()
+}
+
+func TestAnUntaggedRoleWithTheClustersPrefixIsKeptAndSaysWhoMustAct(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, time.Hour)
+	role := ""
+	l.blocks(refusedTeardown{
+		label: label, reason: "KeptUntagged", whose: "ocpctl", leftover: "role ", next: "ask an administrator of the account whose", says: []string{"does not have the tag"},
+		protect: func(infra string) {
+			require.NoError(t, l.pool.QueryRow(l.ctx, "SELECT cco_name || '-admins' FROM attempts WHERE infra_id = $1 AND cco_name <> ''", infra).Scan(&role))
+			l.plant(aws.Resource{Service: "iam", Type: "role", Name: role})
+		},
+		lift: func(string) { l.standIn(l.AWS.URL(), "free", map[string]any{"id": role}) },
 	})
 	l.assertNothingLeft()
 }
