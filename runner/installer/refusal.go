@@ -156,7 +156,7 @@ func RefusalIn(line string) (r Refusal, ok bool) {
 		return Refusal{}, false
 	}
 	if resource == "" {
-		resource = strings.TrimRight(cmp.Or(namedBy.FindString(line), idIn.FindString(words)), ":.")
+		resource = strings.TrimRight(cmp.Or(namedBy.FindString(line), idIn.FindString(words), idIn.FindString(line)), ":.")
 	}
 	if resource == "" && r.Reason != "UnsupportedResource" && r.Reason != "ResourceInUse" {
 		return Refusal{}, false // it is not told what it is about

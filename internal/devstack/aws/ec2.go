@@ -139,7 +139,9 @@ func (c *call) removable(r *Resource) error {
 	if r.Attrs["default"] == "true" || (r.Type == "volume" && r.Parent != "") {
 		return fault(code, "The %s '%s' is in use and cannot be deleted.", r.Type, r.ID)
 	}
-	if by := c.user(r.ID); by != nil {
+	if by := c.user(r.ID); by != nil && r.Type == "snapshot" {
+		return fault(code, "The snapshot %s is currently in use by %s", r.ID, by.ID)
+	} else if by != nil {
 		return fault(code, "The %s '%s' has dependencies and cannot be deleted.", r.Type, r.ID)
 	}
 	return nil

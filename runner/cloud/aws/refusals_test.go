@@ -164,3 +164,22 @@ func TestLockedObjectsAreToldForTheirBucket(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, s.refusalsOf(t))
 }
+
+func TestASnapshotThatSomebodysImageUsesIsToldWithTheImage(t *testing.T) {
+	const infra, snapshot = "pictured-c9772", "snap-0123456789abcdef0"
+	s := newScene(t, "pictured", "us-east-1")
+	s.target.Identities = []contract.Identity{{InfraID: infra, Account: account, Region: "us-east-1"}}
+	_, err := s.AWS.Plant(standin.Resource{Service: "ec2", Type: "snapshot", ID: snapshot})
+	require.NoError(t, err)
+	images := map[string]string{}
+	for _, name := range []string{infra + "-master", "somebodys"} {
+		planted, err := s.AWS.Plant(standin.Resource{Service: "ec2", Type: "image", Uses: []string{snapshot}, Attrs: map[string]string{"name": name, "snapshot-id": snapshot}})
+		require.NoError(t, err)
+		images[name] = planted.ID
+	}
+	_, err = s.client.Sweep(t.Context(), s.target)
+	left := cloud.AllUndeleted(err)
+	require.Len(t, left, 1, err)
+	refused, _ := installer.RefusalOf(left[0].ID, left[0].Err)
+	require.Equal(t, []string{snapshot, "SnapshotUsedByImage", "aws ec2 deregister-image --image-id " + images["somebodys"]}, []string{left[0].ID, refused.Reason, refused.Command})
+}

@@ -156,6 +156,9 @@ func (d *Destroy) rest(ctx context.Context) (bool, error) {
 		case err == nil || missing(err):
 			d.done[arn] = true
 			d.Info("Deleted arn=%q", arn)
+		case kind == "image" && codeSays(err, "AuthFailure"): // AWS Backup holds it
+			d.done[arn] = true
+			d.Warn("Skipping AMI image %s deletion error=%q", arn[strings.LastIndex(arn, "/")+1:], err)
 		default:
 			d.grumble(arn, err)
 		}
