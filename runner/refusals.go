@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,9 +64,9 @@ func (r *refusals) of(l contract.Leftover) (installer.Refusal, bool) {
 			return one, true
 		}
 	}
-	for resource, one := range r.last {
-		if part := installer.LastPart(resource); part == l.ID || part == l.Name || part == installer.LastPart(l.ID) {
-			return one, true
+	for _, resource := range slices.Sorted(maps.Keys(r.last)) {
+		if part := installer.LastPart(resource); part != "" && (part == l.ID || part == l.Name) {
+			return r.last[resource], true
 		}
 	}
 	return installer.Refusal{}, false

@@ -164,6 +164,25 @@ func TestTheMostSpecificRefusalIsTheCause(t *testing.T) {
 	require.True(t, strings.HasPrefix(w.result().Message, "an instance has termination protection: i-0a1 ("), w.result().Message)
 }
 
+func TestARefusalIsShownWithItsOwnResourceOnly(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.unswept = kept(cloud.KeptRecord, "Z1/prod.shop.labs.example.com/A", "A record prod.shop.labs.example.com in zone Z1 is external-dns's, with the owner id prod")
+	w.verify = func(_ int, t cloud.Target) contract.Pass {
+		p := cleanPass(t)
+		p.Clean, p.Leftovers = false, []contract.Leftover{
+			{Type: "record", ID: "Z1/mail.shop.labs.example.com/A", Name: "mail.shop.labs.example.com", Free: "the DNS administrator"},
+			{Type: "record", ID: "Z1/prod.shop.labs.example.com/A", Name: "prod.shop.labs.example.com", Free: "the DNS administrator"},
+		}
+		return p
+	}
+	require.NoError(t, w.run(t.Context()))
+	left := w.lastPass().Leftovers
+	require.Equal(t, "prod.shop.labs.example.com", left[0].Name, "what never heals comes first")
+	require.Equal(t, "KeptRecord", left[0].Refused.Reason)
+	require.Nil(t, left[1].Refused)
+	require.Equal(t, "the DNS administrator", left[1].Free)
+}
+
 // lastPass is the newest count that the server was told of.
 func (w *world) lastPass() contract.Pass {
 	w.t.Helper()
