@@ -103,7 +103,7 @@ func parsed(line string, first bool) Parsed {
 
 // belowMail answers a command below the header of a mail.
 func belowMail(line string) string {
-	return fmt.Sprintf("Nothing was done about %s: it stands below the header of a mail, where the text that was answered begins. "+
+	return fmt.Sprintf("%s was ignored, because it is below the header of a mail, where the quoted text begins. "+
 		"In a reply by mail, write commands at the top, or write a comment on the pull request's page.", Code(line))
 }
 

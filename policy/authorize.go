@@ -122,9 +122,9 @@ func checkRole(r Request, act Act, t Target) Check {
 // foreignToRun says why a pipeline may not do something to a cluster.
 func foreignToRun(act Act, t Target) string {
 	if slices.Contains(ownActs, act) {
-		return fmt.Sprintf("%s belongs neither to this run nor to its pull request. To %s, a pipeline's token needs a cluster of its own.", t.Name, act.Phrase())
+		return fmt.Sprintf("%s belongs neither to this run nor to its pull request, so this pipeline's token may not %s.", t.Name, act.Phrase())
 	}
-	return fmt.Sprintf("To %s takes a person: a pipeline's token is not enough for %s.", act.Phrase(), t.Name)
+	return fmt.Sprintf("%s belongs to team %s. Only a person may %s; a pipeline's token may not.", t.Name, t.Team, act.Phrase())
 }
 
 // whoHolds names people to ask for an act.

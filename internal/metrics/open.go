@@ -34,7 +34,7 @@ func handler(from prometheus.Gatherer, token secret.Text) http.Handler {
 			all.ServeHTTP(w, r)
 		default:
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "The token is not the one of metrics.token_ref. Send that one, or none to read metrics without names of teams and profiles.", http.StatusUnauthorized)
+			http.Error(w, "The token is not the one in metrics.token_ref. Send that one, or send none to read metrics without the names of teams and profiles.", http.StatusUnauthorized)
 		}
 	})
 }

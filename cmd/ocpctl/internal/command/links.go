@@ -122,7 +122,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 		f.Write()
 		if r.Kind == client.RedeemedKindAccount {
 			place, name, _ := strings.Cut(r.Account, ":")
-			s.Linef("Nothing is linked yet. As %s on %s, type within ten minutes: /ocp link %s", name, place, r.Code)
+			s.Linef("Nothing is linked yet. Within ten minutes, type as %s on %s: /ocp link %s", name, place, r.Code)
 			s.Linef("Type this code yourself from your own account. Never give it to anybody who asks for it.")
 		}
 	})

@@ -71,7 +71,7 @@ func (c claims) text(read counts) string {
 	} else if c.status != "" {
 		reports += fmt.Sprintf(" and the status %q", c.status)
 	}
-	return fmt.Sprintf("The suite crashed: it reports %s, and the file holds %s.", reports, holds)
+	return fmt.Sprintf("The suite crashed: it reports %s, but the file holds %s.", reports, holds)
 }
 
 func numbered(n int, what string) string {
