@@ -81,7 +81,7 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 	if !shown {
 		return store.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
 	}
-	ofRun, err := s.owns(ctx, p, row)
+	ofRun, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
 		return store.Row{}, held, origin, err
 	}
@@ -227,7 +227,7 @@ func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row)
 	if p.May(policy.ActKubeconfig, row.Team) {
 		return people.Share{Access: people.AccessUse, Role: access.RoleAdmin}, nil
 	}
-	own, err := s.owns(ctx, p, row)
+	own, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
 		return people.Share{}, err
 	}

@@ -43,7 +43,7 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 	if hash == g.Shown {
 		return "shown before", nil
 	}
-	lost, err := c.Store.Outbox.GatePosting(ctx, g.ID)
+	lost, err := c.Store.Outbox.StartGatePost(ctx, g.ID)
 	if err != nil {
 		return "", err
 	}
@@ -59,7 +59,7 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 	if err != nil {
 		return "", err
 	}
-	if err := c.Store.Outbox.GateShown(ctx, g.ID, id, hash, run.Conclusion != ""); err != nil {
+	if err := c.Store.Outbox.SaveGateShown(ctx, g.ID, id, hash, run.Conclusion != ""); err != nil {
 		return "", err
 	}
 	return run.Title, c.Store.Outbox.AskQueueGates(ctx, g, e.ID)

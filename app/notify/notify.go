@@ -72,7 +72,7 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 		}
 	}
 	if len(sub.Events) > 0 {
-		err = s.store.Notices.Replace(ctx, sub, s.core.StoreOrigin(origin, p))
+		err = s.store.Notices.ReplaceSubscription(ctx, sub, s.core.StoreOrigin(origin, p))
 	} else {
 		err = s.store.Notices.Unsubscribe(ctx, sub, s.core.StoreOrigin(origin, p))
 	}

@@ -61,8 +61,8 @@ func RenamedGitHubLogin(login, now string, account int64) Problem {
 	}
 }
 
-// QueueLeft is why the cluster of a merge queue's commit ends.
-func QueueLeft(number int, why string) string {
+// LeftMergeQueue is why the cluster of a merge queue's commit ends.
+func LeftMergeQueue(number int, why string) string {
 	after := map[string]string{
 		"merged": "it was merged", "invalidated": "an earlier pull request left the queue", "dequeued": "the pull request was taken out of the queue",
 	}[why]

@@ -87,7 +87,7 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 		RETURNING `+handoverColumns,
 		pgx.NamedArgs{
 			"id": pg.NewID("hnd"), "cluster": id, "from": d.Actor, "from_name": d.DisplayName(), "to": to.Account, "to_name": to.Name,
-			"cause": cause, "claims": textOf(claims), "now": c.Now, "expires": pg.Round(c.Now.Add(lasts)),
+			"cause": cause, "claims": jsonText(claims), "now": c.Now, "expires": pg.Round(c.Now.Add(lasts)),
 		})
 	if err != nil {
 		return Handover{}, fmt.Errorf("write the handover: %w", err)
@@ -106,8 +106,8 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 	return h, c.RecordAction(d, "handover_offered", id, rows.Action{After: map[string]string{"to": to.Account, "name": to.Name}, Note: h.ID})
 }
 
-// textOf is JSON as the database takes it; nil: there is none.
-func textOf(claims []byte) *string {
+// jsonText is JSON as the database takes it; nil: there is none.
+func jsonText(claims []byte) *string {
 	if claims == nil {
 		return nil
 	}

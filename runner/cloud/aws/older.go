@@ -19,10 +19,10 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// older collects what a destroyer of a cluster would delete although it is older than the cluster: somebody put the cluster's tags on it. AWS
+// ageCheck collects what a destroyer of a cluster would delete although it is older than the cluster: somebody put the cluster's tags on it. AWS
 // tells no time for VPCs, subnets, route tables, gateways to the internet, addresses, security groups, network interfaces, target groups and
 // zones. The destroyer also deletes what is in a VPC with the cluster's tags, tagged or not, so that is looked at, too.
-type older struct {
+type ageCheck struct {
 	*Client
 	region   string
 	accepted time.Time
@@ -36,7 +36,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 	if t.Accepted.IsZero() || len(arns) == 0 {
 		return nil
 	}
-	o := older{Client: c, region: region, accepted: t.Accepted, found: found, marked: map[string]bool{}}
+	o := ageCheck{Client: c, region: region, accepted: t.Accepted, found: found, marked: map[string]bool{}}
 	for _, arn := range arns {
 		o.marked[arn] = true
 		_, resource, _ := strings.Cut(arn, ":ec2:")
@@ -50,7 +50,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 			o.marked[name] = true
 		}
 	}
-	for _, look := range []func(context.Context) error{o.machines, o.disks, o.copies, o.gateways, o.balancers, o.classics, o.buckets} {
+	for _, look := range []func(context.Context) error{o.checkInstances, o.checkVolumes, o.checkCopies, o.checkGateways, o.checkBalancers, o.checkClassicBalancers, o.checkBuckets} {
 		if err := look(ctx); err != nil {
 			return fmt.Errorf("look for what is older than the cluster in %s: %w", region, err)
 		}
@@ -59,7 +59,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 }
 
 // add notes a resource that is older, if a destroyer would delete it: it is marked, or in a marked network.
-func (o older) add(id, network string, times ...*time.Time) {
+func (o ageCheck) add(id, network string, times ...*time.Time) {
 	inside := false
 	for _, each := range o.networks {
 		inside = inside || each == network
@@ -82,8 +82,8 @@ func olderMark(made time.Time) string {
 	return "made at " + made.UTC().Format(time.RFC3339) + ", before the cluster was accepted"
 }
 
-// machines looks at instances. Their launch time is that of the last start; the disks' and interfaces' first attachment may be older.
-func (o older) machines(ctx context.Context) error {
+// checkInstances looks at instances. Their launch time is that of the last start; the disks' and interfaces' first attachment may be older.
+func (o ageCheck) checkInstances(ctx context.Context) error {
 	found, err := collect(ctx, ec2.NewDescribeInstancesPaginator(o.ec2In(o.region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
 		{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"}},
 	}}), func(page *ec2.DescribeInstancesOutput) (all []types.Instance) {
@@ -104,7 +104,7 @@ func (o older) machines(ctx context.Context) error {
 	return err
 }
 
-func (o older) disks(ctx context.Context) error {
+func (o ageCheck) checkVolumes(ctx context.Context) error {
 	found, err := collect(ctx, ec2.NewDescribeVolumesPaginator(o.ec2In(o.region), &ec2.DescribeVolumesInput{}), func(page *ec2.DescribeVolumesOutput) []types.Volume { return page.Volumes })
 	for _, v := range found {
 		o.add(awssdk.ToString(v.VolumeId), "", v.CreateTime)
@@ -112,7 +112,7 @@ func (o older) disks(ctx context.Context) error {
 	return err
 }
 
-func (o older) copies(ctx context.Context) error {
+func (o ageCheck) checkCopies(ctx context.Context) error {
 	own := []string{"self"}
 	snapshots, err := collect(ctx, ec2.NewDescribeSnapshotsPaginator(o.ec2In(o.region), &ec2.DescribeSnapshotsInput{OwnerIds: own}),
 		func(page *ec2.DescribeSnapshotsOutput) []types.Snapshot { return page.Snapshots })
@@ -131,7 +131,7 @@ func (o older) copies(ctx context.Context) error {
 	return err
 }
 
-func (o older) gateways(ctx context.Context) error {
+func (o ageCheck) checkGateways(ctx context.Context) error {
 	nat, err := collect(ctx, ec2.NewDescribeNatGatewaysPaginator(o.ec2In(o.region), &ec2.DescribeNatGatewaysInput{}), func(page *ec2.DescribeNatGatewaysOutput) []types.NatGateway { return page.NatGateways })
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (o older) gateways(ctx context.Context) error {
 	return err
 }
 
-func (o older) balancers(ctx context.Context) error {
+func (o ageCheck) checkBalancers(ctx context.Context) error {
 	found, err := collect(ctx, elasticloadbalancingv2.NewDescribeLoadBalancersPaginator(o.elbIn(o.region), &elasticloadbalancingv2.DescribeLoadBalancersInput{}),
 		func(page *elasticloadbalancingv2.DescribeLoadBalancersOutput) []elbtypes.LoadBalancer {
 			return page.LoadBalancers
@@ -162,7 +162,7 @@ func (o older) balancers(ctx context.Context) error {
 	return err
 }
 
-func (o older) classics(ctx context.Context) error {
+func (o ageCheck) checkClassicBalancers(ctx context.Context) error {
 	api := classic.NewFromConfig(o.cfg, func(options *classic.Options) { options.Region = o.region })
 	found, err := collect(ctx, classic.NewDescribeLoadBalancersPaginator(api, &classic.DescribeLoadBalancersInput{}),
 		func(page *classic.DescribeLoadBalancersOutput) []classictypes.LoadBalancerDescription {
@@ -180,8 +180,8 @@ func (o older) classics(ctx context.Context) error {
 	return err
 }
 
-// buckets looks at the account's buckets. Outside us-east-1 a change of a bucket's policy makes it look newer.
-func (o older) buckets(ctx context.Context) error {
+// checkBuckets looks at the account's buckets. Outside us-east-1 a change of a bucket's policy makes it look newer.
+func (o ageCheck) checkBuckets(ctx context.Context) error {
 	p := s3.NewListBucketsPaginator(o.s3, &s3.ListBucketsInput{})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)

@@ -75,7 +75,7 @@ func TestTheReportsOfRealWritersSayWhatTheyMean(t *testing.T) {
 			require.Len(t, s.Failures, s.Failed)
 			require.Len(t, s.FlakyTests, s.Flaky)
 			require.Len(t, s.Crashes, s.Crashed)
-			require.Equal(t, s.Failed+s.Crashed > 0, s.Red())
+			require.Equal(t, s.Failed+s.Crashed > 0, s.IsRed())
 			require.Less(t, s.Seconds, 3600.0)
 			for _, f := range append(s.Failures, s.FlakyTests...) {
 				require.NotEmpty(t, f.Name)
@@ -99,7 +99,7 @@ func TestASuiteThatSaysMoreThanItHoldsHasCrashed(t *testing.T) {
 		var s junit.Summary
 		require.NoError(t, s.Read(strings.NewReader(report)), report)
 		require.Equal(t, 1, s.Crashed, report)
-		require.True(t, s.Red())
+		require.True(t, s.IsRed())
 		require.Contains(t, s.Crashes[0].Message, want)
 	}
 }

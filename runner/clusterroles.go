@@ -30,17 +30,17 @@ func (a *attempt) readRoles(manifests []os.DirEntry) error {
 	return nil
 }
 
-// fence limits what the cluster's own roles may do to this cluster: whoever administers the cluster has them. It is called before the
+// limitRoles limits what the cluster's own roles may do to this cluster: whoever administers the cluster has them. It is called before the
 // installer, because a role without its cluster's tag may do nothing, and after it, because the installer creates the nodes' roles without a
 // permissions boundary. Nobody gets into the cluster before that.
-func (a *attempt) fence(ctx context.Context) error {
-	err := a.cloud.Fence(ctx, a.target(), a.roles, a.cfg.Boundary)
+func (a *attempt) limitRoles(ctx context.Context) error {
+	err := a.cloud.LimitRoles(ctx, a.target(), a.roles, a.cfg.Boundary)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		return failure{
-			Reason: "NotFenced", Whose: contract.WhoseCloud, Retryable: true,
+			Reason: "RolesNotLimited", Whose: contract.WhoseCloud, Retryable: true,
 			Message: fmt.Sprintf("the cluster's own roles could not be limited to this cluster: %v", err),
 			Next:    "try again later; if it happens again, ask an administrator to allow the runner iam:TagRole and iam:PutRolePermissionsBoundary (deploy/terraform/policies/runner-identity.json)",
 		}
