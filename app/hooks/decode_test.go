@@ -154,8 +154,8 @@ func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
 // counted are the odd webhooks that the listener counted.
 type counted []string
 
-func (c *counted) Refused(reason string)    { *c = append(*c, "refused "+reason) }
-func (c *counted) Undescribed(event string) { *c = append(*c, "undescribed "+event) }
+func (c *counted) CountRefused(reason string)    { *c = append(*c, "refused "+reason) }
+func (c *counted) CountUndescribed(event string) { *c = append(*c, "undescribed "+event) }
 
 // GitHub adds fields as it likes, and what is not read changes nothing: whatever it is called, and whatever it is.
 func TestAFieldThatGitHubAddsIsTakenAndCounted(t *testing.T) {
