@@ -80,21 +80,27 @@ func (s *Service) resolveLogins(ctx context.Context, installation int64) error {
 	if err != nil {
 		return err
 	}
+	whole := true
 	for _, login := range unknown {
 		id, err := s.github.AccountID(ctx, installation, login)
 		switch {
-		case err != nil && !errors.Is(err, ErrRefused):
+		case err != nil:
 			s.log.WarnContext(ctx, "a login of the catalogue is not resolved to its account yet", "login", login, "err", err)
-			return nil // the next event tries it again
-		case err != nil || id == 0:
-			s.log.WarnContext(ctx, "the catalogue names a login that GitHub does not know", "login", login, "err", err)
+			if !errors.Is(err, ErrRefused) {
+				return nil // the next event tries it again
+			}
+			whole = false // one refusal is not an answer; others may get one
+		case id == 0:
+			s.log.WarnContext(ctx, "the catalogue names a login that GitHub does not know", "login", login)
 		default:
 			if _, err := s.RecordGitHubAccount(ctx, GitHubAccount{id, login}); err != nil {
 				return err
 			}
 		}
 	}
-	s.resolved.Store(&c.Hash)
+	if whole {
+		s.resolved.Store(&c.Hash)
+	}
 	return nil
 }
 

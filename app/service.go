@@ -135,7 +135,7 @@ type Service struct {
 	log        *slog.Logger
 	since      time.Time
 	people     atomic.Pointer[string] // hash of the catalogue whose people the store knows
-	resolved   atomic.Pointer[string] // hash of the catalogue whose logins are resolved to accounts
+	resolved   atomic.Pointer[string] // hash of the catalogue whose logins are resolved to accounts, or unknown to GitHub
 	shown      shownNames
 }
 

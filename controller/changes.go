@@ -36,7 +36,7 @@ type effectWorker struct {
 
 // Work makes one change on GitHub other than showing a cluster. What GitHub refuses is retried for as long as a person may need to
 // fix the cause, and then given up with an explanation: nobody waits for a reaction for days. The answer to a job that waits for it is
-// retried for as long as GitHub keeps the job. The time counts from the request: a job of the queue can be lost and made again. A request for labels is not retried: the person who asked sees the error at once.
+// retried for as long as GitHub keeps the job. The time counts from the first refusal, as the row has it: a job of the queue can be lost and made again. A request for labels is not retried: the person who asked sees the error at once.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs]) error {
 	var e store.Effect
 	_, err := w.c.Store.Alone(ctx, "effect "+job.Args.Effect, func(ctx context.Context) error {
@@ -51,7 +51,8 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		case refused(err) && e.Kind == runs.EffectReview:
 			err = errors.Join(err, w.c.waitRefused(ctx, e.Content, err))
 		}
-		if refused(err) && w.c.Now().Sub(e.CreatedAt) >= patienceFor(e.Kind) {
+		over, failed := w.refusedForLong(ctx, e, err)
+		if err = errors.Join(err, failed); over {
 			w.c.Log.ErrorContext(ctx, "change given up", "effect", e.Kind, "cause", e.Cause, "repo", e.Repo, "number", e.Number, "err", err)
 			note, err = "given up: "+err.Error(), nil
 		}
@@ -70,12 +71,22 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 	return nil
 }
 
+// refusedForLong reports whether GitHub refuses a change for so long that it is given up. One refusal is not an answer, however old the change
+// is: GitHub may have been away.
+func (w *effectWorker) refusedForLong(ctx context.Context, e store.Effect, err error) (bool, error) {
+	if _, waits := w.c.pause(err, e.CreatedAt); err == nil || waits && !refused(err) { // for its turn, or a rate limit
+		return false, nil
+	}
+	since, failed := w.c.Store.Outbox.EffectFailed(context.WithoutCancel(ctx), e.ID, refused(err))
+	return failed == nil && refused(err) && w.c.Now().Sub(since) >= patienceFor(e.Kind), failed
+}
+
 // patienceFor is for how long a change is tried that GitHub refuses.
 func patienceFor(kind store.EffectKind) time.Duration {
 	switch kind {
 	case outbox.EffectEnsureLabels:
 		return 0
-	case runs.EffectReview, runs.EffectReject:
+	case runs.EffectReview, runs.EffectReject, outbox.EffectGate: // a gate that is missing blocks a merge
 		return longestWait
 	}
 	return refusedPauseMax

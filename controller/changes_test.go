@@ -160,7 +160,7 @@ func TestAChangeThatIsRefusedIsGivenUpInWords(t *testing.T) {
 	job := queue.EffectArgs{Effect: id}
 	require.Equal(t, 10*time.Minute, f.snoozes(job, f.now()))
 	asked := func(ago time.Duration) { // the queue's job may have been made again since
-		_, err := f.store.Pool().Exec(f.ctx, `UPDATE effects SET created_at = $2 WHERE id = $1`, id, f.now().Add(-ago))
+		_, err := f.store.Pool().Exec(f.ctx, `UPDATE effects SET created_at = $2, refused_since = $2 WHERE id = $1`, id, f.now().Add(-ago))
 		require.NoError(t, err)
 	}
 	asked(59 * time.Minute)
@@ -171,4 +171,30 @@ func TestAChangeThatIsRefusedIsGivenUpInWords(t *testing.T) {
 	require.Contains(t, f.note(id), "given up: ")
 	require.Contains(t, f.note(id), "refused by GitHub")
 	require.NoError(t, f.Work(f.ctx, queue.EffectArgs{Effect: "eff_none"}, f.now()))
+}
+
+// GitHub was away for longer than a refusal is tolerated. The first refusal after that is still only one.
+func TestOneRefusalAfterGitHubWasAwayIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	id := f.effect(store.Effect{Cause: "check:1", Kind: outbox.EffectCheckConfig, Number: 41, Content: strings.Repeat("0", 40)})
+	job := queue.EffectArgs{Effect: id}
+	f.hub.FailNext(1, hub.APIFault{Status: 502})
+	require.Error(t, f.Work(f.ctx, job, f.now()))
+	pass := func(d time.Duration) {
+		at := f.now().Add(d)
+		f.clock.Store(&at)
+	}
+	pass(3 * time.Hour)
+	f.snoozes(job, f.now().Add(-3*time.Hour))
+	require.Empty(t, f.note(id))
+	pass(50 * time.Minute)
+	f.hub.FailNext(1, hub.APIFault{Status: 502})
+	require.Error(t, f.Work(f.ctx, job, f.now()), "another answer in between")
+	pass(50 * time.Minute)
+	f.snoozes(job, f.now().Add(-4*time.Hour))
+	require.Empty(t, f.note(id))
+	pass(time.Hour)
+	require.NoError(t, f.Work(f.ctx, job, f.now()))
+	require.Contains(t, f.note(id), "given up: ")
 }

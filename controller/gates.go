@@ -14,7 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
-// showGate brings a gate up to date. Several effects of one gate are worked one after the other, and each shows the newest state.
+// showGate brings a gate up to date. Several effects of one gate are worked one after the other. Only the newest shows it, so that what GitHub refuses
+// is tried by one of them.
 func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string, err error) {
 	alone, err := c.Store.Alone(ctx, "gate "+e.Content, func(ctx context.Context) error {
 		g, err := c.Store.Outbox.Gate(ctx, e.Content)
@@ -23,6 +24,10 @@ func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string,
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if newer, err := c.Store.Outbox.HasNewer(ctx, e); err != nil || newer {
+			note = "left to a newer change of the same gate"
 			return err
 		}
 		note, err = c.showGateAt(ctx, e, g)
@@ -59,10 +64,7 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 	if err != nil {
 		return "", err
 	}
-	if err := c.Store.Outbox.SaveGateShown(ctx, g.ID, id, hash, run.Conclusion != ""); err != nil {
-		return "", err
-	}
-	return run.Title, c.Store.Outbox.AskQueueGates(ctx, g, e.ID)
+	return run.Title, c.Store.Outbox.SaveGateShown(ctx, g, id, hash, run.Conclusion != "", e.ID)
 }
 
 func gateHash(run chat.CheckRun) string { return hashOf(fmt.Sprintf("%+v", run)) }

@@ -10,6 +10,7 @@ import (
 
 	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // A locked conversation takes no comment of an App. The check says so instead, nothing is tried without end, and the next change after it
@@ -60,4 +61,31 @@ func TestALockedConversationIsToldOnTheCheck(t *testing.T) {
 	p.goOn()
 	require.Equal(t, 1, bots())
 	require.False(t, told())
+}
+
+func TestTheCheckIsShownAgainWhenTheConversationTurnsOutToBeLocked(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	row := p.labelled(41)
+	comment := func() (found outbox.Subscriber) {
+		t.Helper()
+		all, err := p.store.Outbox.Subscribers(p.ctx, row.ID)
+		require.NoError(t, err)
+		for _, sub := range all {
+			if sub.Kind == store.KindComment {
+				found = sub
+			}
+		}
+		return found
+	}
+	for range 2 { // the second time it is no news
+		require.NoError(t, p.store.Outbox.CommentIsLocked(p.ctx, comment(), p.cluster(row.ID).Version))
+	}
+	require.EqualValues(t, row.Version+1, p.cluster(row.ID).Version)
+	_, err := p.store.Pool().Exec(p.ctx, `UPDATE subscribers SET muted = true WHERE kind = 'github_comment'`) // the conversation stays locked
+	require.NoError(t, err)
+	p.goOn()
+	require.True(t, slices.ContainsFunc(p.hub.Checks(41), func(c hub.Check) bool {
+		return strings.Contains(c.Summary, "The conversation of this pull request is locked")
+	}))
 }

@@ -142,3 +142,36 @@ func TestTheSweepFindsWhatMergeQueuesDidWithoutAnEvent(t *testing.T) {
 	looks()
 	require.Equal(t, lifecycle.Absent, p.cluster(p.ofQueue()[0].ID).Desired, "%v", p.notes())
 }
+
+// The process died after it made the cluster and before it put the cluster's check on the commit.
+func TestAClusterEndsWithItsMergeGroupAlsoIfItsCheckIsNotThereYet(t *testing.T) {
+	t.Parallel()
+	p := queueing(t, ownCluster)
+	p.readyIn(41)
+	require.NoError(t, p.hub.Queue(41, "maya"))
+	p.goOn()
+	row := p.ofQueue()[0]
+	_, err := p.store.Pool().Exec(p.ctx, `DELETE FROM subscribers WHERE cluster_id = $1`, row.ID)
+	require.NoError(t, err)
+	require.NoError(t, p.hub.Dequeue(41))
+	p.goOn()
+	require.Equal(t, lifecycle.Absent, p.cluster(row.ID).Desired, "%v", p.notes())
+}
+
+// The end was processed beside the request, before there was a cluster.
+func TestTheClusterOfAMergeGroupThatEndedMeanwhileEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := queueing(t, ownCluster)
+	p.readyIn(41)
+	_, err := p.store.Pool().Exec(p.ctx, `
+		CREATE FUNCTION ends() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			UPDATE merge_groups SET ended_at = now(), ended_why = 'dequeued'; RETURN NEW; END $$;
+		CREATE TRIGGER ends AFTER INSERT ON clusters FOR EACH ROW EXECUTE FUNCTION ends()`)
+	require.NoError(t, err)
+	require.NoError(t, p.hub.Queue(41, "maya"))
+	p.goOn()
+	rows := p.ofQueue()
+	require.Len(t, rows, 1)
+	require.Equal(t, lifecycle.Absent, rows[0].Desired, "%v", p.notes())
+	require.Contains(t, rows[0].DesiredWhy, "the turn of #41 in the merge queue is over")
+}

@@ -88,7 +88,7 @@ func (c *Controller) show(ctx context.Context, sub outbox.Subscriber, row store.
 		}
 		if errors.Is(err, github.ErrLocked) { // the check says so, and the next change of the cluster tries again
 			c.Log.WarnContext(ctx, "the conversation is locked", "cluster", row.ID, "effect", "publish", "repo", sub.Repo, "number", sub.Number)
-			return false, c.Store.Outbox.Shown(ctx, sub.ID, sub.ExternalID, row.Cluster.Version, outbox.ShownLocked)
+			return false, c.Store.Outbox.CommentIsLocked(ctx, sub, row.Cluster.Version)
 		}
 		if err != nil {
 			return false, fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err)

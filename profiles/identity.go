@@ -50,7 +50,7 @@ const (
 )
 
 // RoleClaim is the claim with which a token names its holder's role. It counts only in tokens of issuers that the installation has give
-// roles: OfRoleIssuers.
+// roles: BindRoleClaim.
 const RoleClaim = "ocpctl_role"
 
 // BindRoleClaim replaces identities that match RoleClaim and name no issuer by one for each issuer that may give roles.

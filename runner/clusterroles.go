@@ -9,7 +9,11 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
+
+// limitTries is how often the roles are limited at most: an install of an hour is not given up for a bad minute of IAM.
+const limitTries = 12
 
 // roleLine is how ccoctl writes an operator's role into its Secret (cloud-credential-operator pkg/cmd/provisioning/aws).
 var roleLine = regexp.MustCompile(`(?m)^\s*role_arn = arn:[^:]+:iam::\d+:role/(\S+)$`)
@@ -34,7 +38,17 @@ func (a *attempt) readRoles(manifests []os.DirEntry) error {
 // installer, because a role without its cluster's tag may do nothing, and after it, because the installer creates the nodes' roles without a
 // permissions boundary. Nobody gets into the cluster before that.
 func (a *attempt) limitRoles(ctx context.Context) error {
-	err := a.cloud.LimitRoles(ctx, a.target(), a.roles, a.cfg.Boundary)
+	var err error
+	for try := 1; ; try++ {
+		err = a.cloud.LimitRoles(ctx, a.target(), a.roles, a.cfg.Boundary)
+		if err == nil || ctx.Err() != nil || try == limitTries {
+			break
+		}
+		a.note("the cluster's own roles could not be limited to this cluster, trying again (%d of %d): %v", try+1, limitTries, err)
+		if status.Sleep(ctx, a.cfg.Timings.RetryMax) != nil {
+			break // the switch below says why
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

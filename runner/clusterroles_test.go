@@ -40,7 +40,7 @@ func TestAClusterWhoseRolesCannotBeLimitedIsNotMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, contract.KindCreate)
 			w.unlimited = func(n int) error {
-				if n == c.call {
+				if n >= c.call {
 					return errors.New("AccessDenied: iam:TagRole")
 				}
 				return nil
@@ -53,4 +53,17 @@ func TestAClusterWhoseRolesCannotBeLimitedIsNotMade(t *testing.T) {
 			require.Equal(t, c.installed, indexOf(w.happened(), "installer: create cluster") >= 0)
 		})
 	}
+}
+
+func TestABadMomentOfTheCloudDoesNotEndAnInstall(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.unlimited = func(n int) error {
+		if n == 1 || n == 3 || n == 4 {
+			return errors.New("Throttling: Rate exceeded")
+		}
+		return nil
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
+	require.Len(t, w.limits, 5, "two before the installer, three after it")
 }

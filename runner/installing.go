@@ -15,12 +15,12 @@ import (
 // installing runs the installer. Besides ccoctl, it is the only place where a create changes a cloud, and it is reached only after
 // the record was acknowledged.
 func (a *attempt) installing(ctx context.Context) error {
+	if err := a.limitRoles(ctx); err != nil {
+		return err
+	}
 	if a.api.LeaseOver() {
 		a.api.Stop(status.ErrLeaseOver)
 		return status.ErrLeaseOver
-	}
-	if err := a.limitRoles(ctx); err != nil {
-		return err
 	}
 	images := installer.ImageCache{Shared: a.cfg.ImageCache, Home: a.tool.Home}
 	if err := images.Take(); err != nil {

@@ -195,3 +195,26 @@ func TestTheHandoversTableKeepsItsRules(t *testing.T) {
 	refuses(t, s, "handovers_offered", `INSERT INTO handovers (id, cluster_id, team, from_principal, from_name, to_account, to_name, cause, created_at, expires_at)
 		SELECT 'hnd_2', cluster_id, team, from_principal, from_name, to_account, to_name, '2', created_at, expires_at FROM handovers WHERE id = $1`, h.ID)
 }
+
+// Claims contain an e-mail address. They are for the answer only.
+func TestWhatSomebodyProvedIsForgottenWhenTheirOfferIsOver(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	for name, ends := range map[string]func(people.Handover) error{
+		"declined": func(h people.Handover) error {
+			return s.People.EndHandover(t.Context(), h, people.HandoverDeclined, will("no"))
+		},
+		"expired": func(people.Handover) error {
+			clock.pass(25 * time.Hour)
+			_, err := s.ExpireApprovals(t.Context())
+			return err
+		},
+	} {
+		row := accept(t, s, granted(name))
+		h, err := s.People.OfferHandover(t.Context(), row.ID, willInSlack, name, 24*time.Hour, []byte(`{"Values": {"email": ["maya@acme.example"]}}`), maya("a holiday"))
+		require.NoError(t, err)
+		require.Contains(t, string(h.FromClaims), "maya@acme.example")
+		require.NoError(t, ends(h))
+		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM handovers WHERE id = $1 AND state = $2 AND from_claims IS NULL`, h.ID, name))
+	}
+}

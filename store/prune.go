@@ -30,8 +30,14 @@ var passing = []struct{ what, sql string }{
 		DELETE FROM deliveries WHERE id IN (
 			SELECT id FROM deliveries WHERE state <> 'received' AND finished_at < @before ORDER BY finished_at LIMIT @batch)`},
 	{"finished effects", `DELETE FROM effects WHERE id IN (SELECT id FROM effects WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
-	{"merge groups that ended", `DELETE FROM merge_groups WHERE (repo, head) IN (SELECT repo, head FROM merge_groups WHERE ended_at < @before LIMIT @batch)`},
-	{"gates that nothing asks for", `DELETE FROM gates WHERE id IN (SELECT id FROM gates WHERE asked_at < @before ORDER BY asked_at LIMIT @batch)`},
+	// GitHub keeps a commit in a queue for hours. The end of one that is older was lost, and its repository is not looked at any more.
+	{"merge groups that ended", `
+		DELETE FROM merge_groups WHERE (repo, head) IN (SELECT repo, head FROM merge_groups WHERE ended_at < @before OR ended_at IS NULL AND asked_at < @before LIMIT @batch)`},
+	// An open pull request may come into a merge queue at any time, and its gates say which checks the queue's commit needs.
+	{"gates that nothing asks for", `
+		DELETE FROM gates WHERE id IN (
+			SELECT g.id FROM gates g WHERE g.asked_at < @before AND NOT EXISTS (
+				SELECT FROM pull_requests p WHERE p.repo = g.repo AND p.head = g.head AND p.open) ORDER BY g.asked_at LIMIT @batch)`},
 	{"redeliveries", `DELETE FROM redeliveries WHERE guid IN (SELECT guid FROM redeliveries WHERE asked_at < @before ORDER BY asked_at LIMIT @batch)`},
 	{"marks", `DELETE FROM marks WHERE name IN (SELECT name FROM marks WHERE set_at < @before LIMIT @batch)`},
 	{"permissions seen long ago", `

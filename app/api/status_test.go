@@ -141,6 +141,15 @@ func TestARunnerIsToldItsWholeWork(t *testing.T) {
 	require.NotContains(t, string(raw), "pullSecret:")
 }
 
+// Everything that an adopted cluster had before its row would be older than the cluster, and no teardown would delete it.
+func TestARunnerIsToldNoAcceptanceThatNothingRecorded(t *testing.T) {
+	row := store.Row{Source: store.Recovery}
+	row.AcceptedAt = time.Now()
+	require.Zero(t, accepted(row).At)
+	row.Source = "api"
+	require.Equal(t, row.AcceptedAt, accepted(row).At)
+}
+
 func TestASecondPodIsFencedAndTheFirstMayClaimAgain(t *testing.T) {
 	h, _, r := started(t)
 	_, status := r.say("claim", contract.Claim{Pod: "pod-1"})

@@ -39,12 +39,13 @@ type LabelSweep struct {
 	log          *slog.Logger
 	only         []int64
 	next         map[int64]int // the page of an installation's repositories with which the next run begins
+	asked        map[int64]int // how many of an installation's pull requests were asked about, so that none is left out for ever
 }
 
 // NewLabelSweep returns the worker of queue.LookForLabelsArgs. table are the repositories that this server handles, and only are its
 // installations; none: all.
 func NewLabelSweep(s *store.Store, client *github.Client, table []app.Repository, log *slog.Logger, only ...int64) *LabelSweep {
-	return &LabelSweep{store: s, github: client, repositories: table, log: log, only: only, next: map[int64]int{}}
+	return &LabelSweep{store: s, github: client, repositories: table, log: log, only: only, next: map[int64]int{}, asked: map[int64]int{}}
 }
 
 // Periodic returns the periodic job.
@@ -106,7 +107,12 @@ func (s *LabelSweep) lookInInstallation(ctx context.Context, installation int64)
 		}
 	}
 	s.next[installation] = page
-	for some := range slices.Chunk(lost[:min(len(lost), mostUnknown)], atOnce) {
+	if len(lost) > mostUnknown {
+		from := s.asked[installation] % len(lost)
+		s.asked[installation] += mostUnknown
+		lost = slices.Concat(lost[from:], lost[:from])[:mostUnknown]
+	}
+	for some := range slices.Chunk(lost, atOnce) {
 		if err := s.askWhoLabelled(ctx, installation, some); err != nil {
 			return err
 		}

@@ -129,3 +129,27 @@ func TestALabelSweepMakesFewCalls(t *testing.T) {
 	l.github.FailNext(100, github.APIFault{Status: http.StatusForbidden, Message: "no", Path: "/graphql"})
 	require.NoError(t, sweep.Look(t.Context()), "what is refused is looked at next time")
 }
+
+// More pull requests have a label and no cluster than one run asks about. The next runs ask about the others.
+func TestALabelSweepLeavesNoPullRequestOutForEver(t *testing.T) {
+	l := newLife(t)
+	l.tick(-time.Hour)
+	l.github.DropNext(1000)
+	for n := range mostUnknown + 20 {
+		number, err := l.github.Open(fmt.Sprint("Number ", n), "will")
+		require.NoError(t, err)
+		l.label(number, fmt.Sprintf("ocp/unknown-%d", n%15))
+	}
+	l.arrive()
+	l.github.DropNext(0)
+	l.settle()
+	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: l.github.URL(), Pace: -1, Settling: -1, Probe: -1})
+	require.NoError(t, err)
+	sweep := NewLabelSweep(l.store, client, table, slog.New(slog.DiscardHandler))
+	require.NoError(t, sweep.Look(t.Context()))
+	require.Len(t, l.sightings(), mostUnknown)
+	_, err = l.store.Pool().Exec(t.Context(), `UPDATE deliveries SET state = 'done', finished_at = now() WHERE state = 'received'`) // nothing came of them
+	require.NoError(t, err)
+	require.NoError(t, sweep.Look(t.Context()))
+	require.Len(t, l.sightings(), mostUnknown+20)
+}

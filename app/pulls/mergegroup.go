@@ -1,6 +1,7 @@
 package pulls
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -66,8 +67,11 @@ func (s *Service) MergeGroup(ctx context.Context, e MergeGroupEvent) (note strin
 		group.Mode = profiles.MergeQueueCluster
 	}
 	group.PullHead = pr.Head
-	if group, err = s.store.Outbox.SaveMergeGroup(ctx, group); err != nil || group.EndedAt != nil {
-		return "it left the queue", err
+	if group, err = s.store.Outbox.SaveMergeGroup(ctx, group); err != nil {
+		return "", err
+	}
+	if group.EndedAt != nil { // a try before may have got as far as a cluster
+		return s.endMergeGroup(ctx, group, e)
 	}
 	var notes []string
 	for _, profile := range names {
@@ -83,7 +87,11 @@ func (s *Service) MergeGroup(ctx context.Context, e MergeGroupEvent) (note strin
 		}
 		notes = append(notes, said)
 	}
-	return strings.Join(notes, "; "), nil
+	// The end may have been processed meanwhile, and have found no cluster. This waits for it.
+	if group, err = s.store.Outbox.SaveMergeGroup(ctx, group); err == nil && group.EndedAt != nil {
+		return s.endMergeGroup(ctx, group, e)
+	}
+	return strings.Join(notes, "; "), err
 }
 
 // createForQueue requests the cluster of a merge queue's commit, on behalf of whoever put the pull request there. If only GitHub itself is
@@ -101,7 +109,7 @@ func (s *Service) createForQueue(ctx context.Context, e MergeGroupEvent, g outbo
 	if err != nil {
 		return "", "", err
 	}
-	key := fmt.Sprintf("merge_group:%s:%s:%s", e.Repo, e.Head, profile)
+	key := g.Key(profile)
 	asked.Request.Profile, asked.Request.Generation = profile, 1
 	asked.Request.Name = policy.RunName(e.Repo, key)
 	asked.Actor, asked.Key = by.login, key
@@ -120,6 +128,7 @@ func (s *Service) createForQueue(ctx context.Context, e MergeGroupEvent, g outbo
 
 // endMergeGroup destroys the clusters of a commit that left the queue.
 func (s *Service) endMergeGroup(ctx context.Context, g outbox.MergeGroup, e MergeGroupEvent) (note string, err error) {
+	e.Ended = cmp.Or(e.Ended, g.EndedWhy)
 	clusters, err := s.store.Outbox.EndMergeGroup(ctx, g, e.Ended)
 	if err != nil {
 		return "", err

@@ -70,6 +70,9 @@ func TestAStrangerWithTheLoginOfAnAdminIsNobody(t *testing.T) {
 	h.Open()
 	h.renames("maya", "maya-w", 99)
 	h.GitHub.Accounts["maya"] = servicetest.AccountID("maya") // when the catalogue is resolved
+	h.GitHub.Hidden = "maya"
+	h.byAccount(7, servicetest.AccountID("will"), "will", "/ocp help")
+	h.GitHub.Hidden = "" // one refusal is not an answer
 	h.byAccount(1, servicetest.AccountID("will"), "will", "/ocp help")
 
 	h.GitHub.Accounts["maya"] = 99

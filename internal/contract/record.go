@@ -28,7 +28,7 @@ type AttemptRecord struct {
 
 // Accepted is what was accepted of a cluster besides what its runner works with.
 type Accepted struct {
-	At          time.Time `json:"at"`
+	At          time.Time `json:"at"` // zero: nothing recorded it
 	Profile     string    `json:"profile"`
 	Generation  int       `json:"generation"`
 	RequestedBy string    `json:"requestedBy"` // principal id

@@ -120,9 +120,13 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 func (r *run) row(c *cluster, about contract.AttemptRecord) (row store.Row, end time.Time) {
 	accepted := about.Accepted
 	if accepted == nil {
-		accepted = &contract.Accepted{At: r.view.Now, Profile: "unknown", RequestedBy: store.Recovery, Source: store.Recovery}
+		accepted = &contract.Accepted{Profile: "unknown", RequestedBy: store.Recovery, Source: store.Recovery}
+	}
+	at := accepted.At
+	if at.IsZero() {
+		at = r.view.Now
 		for _, a := range c.attempts {
-			accepted.At = earlier(accepted.At, a.at)
+			at = earlier(at, a.at)
 		}
 	}
 	spec := r.Spec(about.Platform, about.Version)
@@ -137,12 +141,12 @@ func (r *run) row(c *cluster, about contract.AttemptRecord) (row store.Row, end 
 	row.HourlyCents, row.Nodes = accepted.HourlyCents, accepted.Nodes
 	row.WorkersBase, row.WorkersLeast, row.WorkersMost = accepted.Workers, accepted.WorkersLeast, accepted.WorkersMost
 	row.SleepMode, row.ListAsleep, row.WorkerMicros = lifecycle.SleepMode(accepted.SleepMode), accepted.AsleepCents, accepted.WorkerMicros
-	row.AcceptedAt, row.MaxTries = accepted.At, 1
+	row.AcceptedAt, row.MaxTries = at, 1
 	row.Status, row.Phase, row.Why = lifecycle.Creating, lifecycle.Configuring, "recovered after the database was restored from a backup"
 	if pr := accepted.PullRequest; pr != nil {
 		row.PR = &store.PRRef{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
 	}
-	row.Ends.Max, row.Ends.TTL = r.ends(about.Tags, accepted.At)
+	row.Ends.Max, row.Ends.TTL = r.ends(about.Tags, at)
 	row.TTL = row.Ends.TTL.Sub(row.AcceptedAt)
 	return row, row.Ends.TTL
 }

@@ -170,6 +170,12 @@ func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	var account string
 	require.NoError(t, cfg.Store.Pool().QueryRow(t.Context(), `SELECT account FROM attempts WHERE infra_id = 'shop-abcde'`).Scan(&account))
 	require.Equal(t, "123456789012", account)
+	_, err = cfg.Store.Pool().Exec(t.Context(), `UPDATE orphans SET cluster_id = 'clu_1' WHERE id = $1`, a.Orphan) // as the next sweep sees it
+	require.NoError(t, err)
+	removal, err := cfg.Store.Sweeps.Removal(t.Context(), a.Orphan)
+	require.NoError(t, err)
+	require.Equal(t, "clu_1", removal.Of.ID)
+	require.Zero(t, removal.Of.AcceptedAt, "its resources are older than its row, and are its own")
 	isInNoReport(t, cfg.Store)
 
 	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Platform: "aws", Account: "123456789012", Why: "a sweep found it",

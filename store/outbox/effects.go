@@ -78,6 +78,19 @@ func (s *Store) HasNewer(ctx context.Context, e rows.Effect) (newer bool, err er
 	return newer, nil
 }
 
+// EffectFailed records that an effect was not made, and returns since when GitHub refuses it, without another answer in between; the zero
+// time: GitHub does not.
+func (s *Store) EffectFailed(ctx context.Context, id string, refused bool) (since time.Time, err error) {
+	var at *time.Time
+	err = s.db.Pool().QueryRow(ctx, `
+		UPDATE effects SET refused_since = CASE WHEN $2 THEN coalesce(refused_since, $3::timestamptz, clock_timestamp()) END
+		WHERE id = $1 RETURNING refused_since`, id, refused, s.db.Fixed()).Scan(&at)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("record that effect %s was not made: %w", id, pg.Plain(err))
+	}
+	return pg.Zero(at), nil
+}
+
 // Awaited reports whether such an effect on a pull request is still to be made.
 func (s *Store) Awaited(ctx context.Context, kind rows.EffectKind, repo string, number int, content string) (awaited bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `

@@ -94,10 +94,17 @@ func (s *Store) StartGatePost(ctx context.Context, id string) (lost bool, err er
 	return lost, nil
 }
 
-// SaveGateShown records what a gate shows and under which id.
-func (s *Store) SaveGateShown(ctx context.Context, id string, externalID int64, hash string, completed bool) error {
-	if _, err := s.db.Pool().Exec(ctx, `UPDATE gates SET external_id = $2, shown = $3, completed = $4, posting_at = NULL WHERE id = $1`, id, externalID, hash, completed); err != nil {
-		return fmt.Errorf("remember what gate %s shows: %w", id, err)
+// SaveGateShown records what a gate shows and under which id. With it, it asks for the gates on the commits of merge queues that have its result:
+// whoever finds the gate up to date later asks for none. A cause asks once.
+func (s *Store) SaveGateShown(ctx context.Context, g Gate, externalID int64, hash string, completed bool, cause string) error {
+	err := s.write(ctx, func(c *change) error {
+		if _, err := c.Exec(ctx, `UPDATE gates SET external_id = $2, shown = $3, completed = $4, posting_at = NULL WHERE id = $1`, g.ID, externalID, hash, completed); err != nil {
+			return err
+		}
+		return c.askQueueGates(ctx, g, cause)
+	})
+	if err != nil {
+		return fmt.Errorf("remember what gate %s shows: %w", g.ID, err)
 	}
 	return nil
 }

@@ -20,9 +20,16 @@ type MergeGroup struct {
 	Mode         string // reuse or cluster, as in the repository's file
 	AskedAt      time.Time
 	EndedAt      *time.Time // nil: it is in the queue
+	EndedWhy     string     // merged, invalidated, dequeued or gone
 }
 
-const mergeGroupColumns = `installation, repo, head, number, pull_head, mode, asked_at, ended_at`
+// Key is the idempotency key with which the cluster of a profile is requested for a group; without a profile, what the keys of its clusters
+// begin with.
+func (g MergeGroup) Key(profile string) string {
+	return fmt.Sprintf("merge_group:%s:%s:%s", g.Repo, g.Head, profile)
+}
+
+const mergeGroupColumns = `installation, repo, head, number, pull_head, mode, asked_at, ended_at, ended_why`
 
 // SaveMergeGroup records a group. It returns the group as it is recorded: one that ended stays ended, and keeps what it was.
 func (s *Store) SaveMergeGroup(ctx context.Context, g MergeGroup) (MergeGroup, error) {
@@ -41,7 +48,8 @@ func (s *Store) SaveMergeGroup(ctx context.Context, g MergeGroup) (MergeGroup, e
 	return kept, nil
 }
 
-// EndMergeGroup records that a group left the queue, and returns the clusters of its own that are still wanted. A group of which only the end
+// EndMergeGroup records that a group left the queue, and returns the clusters of its own that are still wanted, also those whose check is not on
+// the commit yet. A group of which only the end
 // is known is recorded as ended, so that a late request for its checks makes nothing.
 func (s *Store) EndMergeGroup(ctx context.Context, g MergeGroup, why string) (clusters []string, err error) {
 	err = s.write(ctx, func(c *change) error {
@@ -54,8 +62,10 @@ func (s *Store) EndMergeGroup(ctx context.Context, g MergeGroup, why string) (cl
 			return err
 		}
 		return c.QueryRow(ctx, `
-			SELECT coalesce(array_agg(c.id ORDER BY c.id), '{}') FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
-			WHERE s.kind = $3 AND s.repo = $1 AND s.head = $2 AND c.pr_number IS NULL AND c.desired = 'present'`, g.Repo, g.Head, rows.KindCheck).Scan(&clusters)
+			SELECT coalesce(array_agg(c.id ORDER BY c.id), '{}') FROM clusters c WHERE c.pr_number IS NULL AND c.desired = 'present' AND (
+				EXISTS (SELECT FROM subscribers s WHERE s.cluster_id = c.id AND s.kind = $3 AND s.repo = $1 AND s.head = $2)
+				OR EXISTS (SELECT FROM cluster_requests r WHERE r.cluster_id = c.id AND starts_with(r.idempotency_key, $4)))`,
+			g.Repo, g.Head, rows.KindCheck, g.Key("")).Scan(&clusters)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("end the merge group %s of %s: %w", g.Head, g.Repo, err)
@@ -85,7 +95,7 @@ func (s *Store) MergeGroupsOf(ctx context.Context, repo string) ([]MergeGroup, e
 // since a time. Of a repository only Installation and Repo are set.
 func (s *Store) QueueRepositories(ctx context.Context, since time.Time) ([]MergeGroup, error) {
 	list, err := pg.All[MergeGroup](ctx, s.db.Pool(), `
-		SELECT DISTINCT ON (repo) installation, repo, '' AS head, 0 AS number, '' AS pull_head, '' AS mode, asked_at, NULL::timestamptz AS ended_at
+		SELECT DISTINCT ON (repo) installation, repo, '' AS head, 0 AS number, '' AS pull_head, '' AS mode, asked_at, NULL::timestamptz AS ended_at, '' AS ended_why
 		FROM gates WHERE asked_at >= $1 ORDER BY repo, asked_at DESC`, since)
 	if err != nil {
 		return nil, fmt.Errorf("list the repositories with gates: %w", err)
@@ -125,22 +135,16 @@ func (s *Store) ShowOnCommit(ctx context.Context, cluster string, g MergeGroup) 
 	return nil
 }
 
-// AskQueueGates asks for the gates on the commits of merge queues that have the result of a gate.
-func (s *Store) AskQueueGates(ctx context.Context, g Gate, cause string) error {
-	err := s.write(ctx, func(c *change) error {
-		heads, err := pg.All[struct{ Head string }](ctx, c, `
-			SELECT head FROM merge_groups WHERE repo = $1 AND pull_head = $2 AND mode = 'reuse' AND ended_at IS NULL`, g.Repo, g.Head)
-		if err != nil || len(heads) == 0 {
-			return err
-		}
-		var names []string
-		for _, h := range heads {
-			names = append(names, h.Head)
-		}
-		return c.AskGatesOn(ctx, g.Repo, names, cause)
-	})
-	if err != nil {
-		return fmt.Errorf("ask for the gates that follow %s: %w", g.ID, err)
+// askQueueGates asks for the gates on the commits of merge queues that have the result of a gate.
+func (c *change) askQueueGates(ctx context.Context, g Gate, cause string) error {
+	heads, err := pg.All[struct{ Head string }](ctx, c, `
+		SELECT head FROM merge_groups WHERE repo = $1 AND pull_head = $2 AND mode = 'reuse' AND ended_at IS NULL`, g.Repo, g.Head)
+	if err != nil || len(heads) == 0 {
+		return err
 	}
-	return nil
+	var names []string
+	for _, h := range heads {
+		names = append(names, h.Head)
+	}
+	return c.AskGatesOn(ctx, g.Repo, names, cause)
 }

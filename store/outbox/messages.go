@@ -67,6 +67,28 @@ func (s *Store) Shown(ctx context.Context, subID string, externalID, version int
 // ShownLocked is what a comment shows that cannot be written, because the conversation is locked.
 const ShownLocked = "locked"
 
+// CommentIsLocked records that a cluster's comment cannot be written, because the conversation is locked. If that is news, the cluster is shown
+// again: its check may have been shown before, and says so instead of the comment.
+func (s *Store) CommentIsLocked(ctx context.Context, sub Subscriber, version int64) error {
+	err := s.write(ctx, func(c *change) error {
+		if _, err := c.Lock(ctx, sub.Cluster); err != nil {
+			return err
+		}
+		tag, err := c.Exec(ctx, `
+			UPDATE subscribers SET shown_version = $2, shown_body = $3, posting_at = NULL,
+				shown_at = CASE WHEN shown_body = $3 THEN shown_at ELSE $4 END
+			WHERE id = $1 AND shown_version <= $2`, sub.ID, version, ShownLocked, c.Now)
+		if err != nil || tag.RowsAffected() == 0 || sub.ShownBody == ShownLocked {
+			return err
+		}
+		return c.Refresh(ctx, sub.Cluster)
+	})
+	if err != nil {
+		return fmt.Errorf("remember that %s cannot be written: %w", sub.ID, err)
+	}
+	return nil
+}
+
 // CommentLocked reports whether a cluster's comment could not be written when it was last due, because the conversation is locked.
 func (s *Store) CommentLocked(ctx context.Context, cluster string) (locked bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `

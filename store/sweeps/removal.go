@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // Removal is an orphan with everything that decides whether a teardown can remove it, and how.
@@ -29,7 +30,7 @@ type RemovalCluster struct {
 	ID, Name, Platform, BaseDomain, Region, Installation string
 	Status                                               lifecycle.Status
 	Desired                                              lifecycle.Desired
-	AcceptedAt                                           time.Time
+	AcceptedAt                                           time.Time // zero: nothing recorded it
 	DestroyedAt                                          *time.Time
 	Reopened                                             int      // how often its teardown was opened again
 	Newest                                               int      // number of its newest attempt; 0: none
@@ -106,7 +107,8 @@ func besideIn(ctx context.Context, tx pgx.Tx, r Removal) ([]SeenRow, error) {
 
 func removalClusterIn(ctx context.Context, tx pgx.Tx, id string) (*RemovalCluster, error) {
 	of, err := pg.One[RemovalCluster](ctx, tx, `
-		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired, c.created_at AS accepted_at, c.destroyed_at,
+		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired,
+			CASE WHEN `+usage.RequestedSQL+` THEN c.created_at ELSE '0001-01-01T00:00:00Z' END AS accepted_at, c.destroyed_at,
 			c.reopened, coalesce((SELECT max(a.number) FROM attempts a WHERE a.cluster_id = c.id), 0) AS newest,
 			EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.closed_at IS NULL) AS open,
 			coalesce((SELECT n.id FROM clusters n WHERE (n.platform, n.base_domain, n.name) = (c.platform, c.base_domain, c.name)

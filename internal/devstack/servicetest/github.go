@@ -20,6 +20,7 @@ type GitHub struct {
 	Permissions  map[string]string                // by login; everybody else has none
 	PRs          map[int]pullrequests.PullRequest // how they stand, whatever was told
 	Accounts     map[string]int64                 // by login, of accounts that were renamed; others have the number AccountID gives, 0 is nobody's
+	Hidden       string                           // a login whose account it refuses to tell
 	Asked        atomic.Int64                     // how many questions about people and installations
 	Down         atomic.Bool                      // it answers nothing
 	Files        map[string]string                // .github/ocpctl.yaml of every repository, by branch or commit
@@ -81,6 +82,9 @@ func OnGitHub(login string) string { return profiles.GitHubPrincipal(AccountID(l
 func (g *GitHub) AccountID(_ context.Context, _ int64, login string) (int64, error) {
 	if g.Down.Load() {
 		return 0, ErrDown
+	}
+	if login == g.Hidden {
+		return 0, app.ErrRefused
 	}
 	if id, moved := g.Accounts[login]; moved {
 		return id, nil

@@ -29,7 +29,7 @@ const HeldBy = `coalesce(
 func (c *Tx) EndHandover(ctx context.Context, id string, state HandoverState, d Origin) error {
 	type ended struct{ Cluster string }
 	over, err := pg.All[ended](ctx, c, `
-		UPDATE handovers SET state = @state, decided_at = @now, decided_by = @by, note = @why
+		UPDATE handovers SET state = @state, decided_at = @now, decided_by = @by, note = @why, from_claims = NULL
 		WHERE id = @id AND state = 'offered' AND expires_at > @now RETURNING cluster_id AS cluster`,
 		pgx.NamedArgs{"id": id, "state": state, "now": c.Now, "by": d.Actor, "why": d.Why})
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Tx) closeHandovers(ctx context.Context, cluster string) (n int, err err
 		State            HandoverState
 	}
 	over, err := pg.All[closed](ctx, c, `
-		UPDATE handovers h SET decided_at = @now, decided_by = @by,
+		UPDATE handovers h SET decided_at = @now, decided_by = @by, from_claims = NULL,
 			state = CASE WHEN h.expires_at <= @now THEN 'expired' ELSE 'withdrawn' END,
 			note = CASE WHEN h.expires_at <= @now THEN 'nobody accepted it in time' ELSE 'the cluster is no longer wanted: ' || c.desired_why END
 		FROM clusters c WHERE c.id = h.cluster_id AND h.state = 'offered' AND (@cluster = '' OR h.cluster_id = @cluster)
