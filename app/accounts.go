@@ -17,9 +17,14 @@ const linkCounts = 7 * 24 * time.Hour
 // ExternalPrincipal returns the principal who acts by an account elsewhere. It has the roles that the catalogue's identities
 // give the account's claims, and those of the person who linked it, both by the current identities.
 func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims) (policy.Principal, error) {
+	return s.principal(ctx, said, linkCounts)
+}
+
+// principal is ExternalPrincipal, with how long a linked account counts after its owner's last sign-in.
+func (s *Service) principal(ctx context.Context, said policy.Claims, linked time.Duration) (policy.Principal, error) {
 	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name, Said: &said}, s.catalogue().Identities
 	p.Seats = policy.SeatsOf(identities, said)
-	proof, err := s.LinkedPerson(ctx, p)
+	proof, err := s.linkedPerson(ctx, p, linked)
 	if err != nil {
 		return policy.Principal{}, err
 	}
@@ -30,6 +35,10 @@ func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims) (po
 // LinkedPerson returns the claims that the owner of a linked account last proved; the zero value: it is not linked, or the last
 // sign-in is too old.
 func (s *Service) LinkedPerson(ctx context.Context, by policy.Principal) (proof policy.Claims, err error) {
+	return s.linkedPerson(ctx, by, linkCounts)
+}
+
+func (s *Service) linkedPerson(ctx context.Context, by policy.Principal, within time.Duration) (proof policy.Claims, err error) {
 	account, err := s.store.People.AccountOf(ctx, by.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return proof, nil
@@ -41,7 +50,7 @@ func (s *Service) LinkedPerson(ctx context.Context, by policy.Principal) (proof 
 	if err != nil {
 		return proof, fmt.Errorf("read the clock: %w", err)
 	}
-	if now.Sub(account.SeenAt) > linkCounts {
+	if now.Sub(account.SeenAt) > within {
 		return proof, nil
 	}
 	if err := json.Unmarshal(account.Proof, &proof); err != nil {

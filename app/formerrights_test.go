@@ -30,6 +30,10 @@ func TestAnOfferEndsWithTheRoleOfWhoMadeIt(t *testing.T) {
 	ended, err := h.Store.People.Handover(t.Context(), offer.ID)
 	require.NoError(t, err)
 	require.Equal(t, people.HandoverWithdrawn, ended.State)
+	require.Equal(t, []string{"saml:ada@acme.example demo"}, h.Query(`SELECT facts ->> 'to' || ' ' || (facts ->> 'offered') FROM announcements WHERE event = 'handover_ended'`),
+		"who offered it hears of it, too")
+	claims := `SELECT count(*)::text FROM handovers WHERE from_claims IS NOT NULL`
+	require.Equal(t, []string{"0"}, h.Query(claims), "what somebody proved is kept while it is needed")
 	require.NotEmpty(t, h.Query(`SELECT action FROM audit_events WHERE target_cluster_id = $1 AND action = 'handover_withdrawn'`, row.ID))
 
 	h.Catalogue.Identities = all
@@ -37,6 +41,32 @@ func TestAnOfferEndsWithTheRoleOfWhoMadeIt(t *testing.T) {
 	require.NoError(t, err)
 	_, err = h.Service.AnswerHandover(t.Context(), willOf("platform"), offer.ID, true, bySlack)
 	require.NoError(t, err, "who still has the role still offers")
+	require.Equal(t, []string{"0"}, h.Query(claims))
+
+	_, err = h.Service.OfferHandover(t.Context(), ada, "demo", people.Grantee{Account: "slack:T1/UROB", Name: "Rob"}, bySlack)
+	require.NoError(t, err)
+	require.Equal(t, []string{"1"}, h.Query(claims))
+	h.Query(`UPDATE handovers SET created_at = created_at - interval '2 days', expires_at = expires_at - interval '2 days' WHERE state = 'offered' RETURNING id`)
+	_, err = h.Store.ExpireApprovals(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"0"}, h.Query(claims), "an offer that nobody answered")
+}
+
+func TestAnOfferEndsWithTheSlackAccountOfWhoMadeIt(t *testing.T) {
+	h := servicetest.New(t)
+	h.Create(maya, "demo")
+	h.Catalogue.Identities = append(slices.Clone(h.Catalogue.Identities), profiles.Identity{
+		Name: "boss", Source: profiles.SourceSlack, Role: "platform_admin", Teams: []string{"*"}, Match: map[string][]string{"user": {"UBOSS"}},
+	})
+	boss := people.SlackPerson{Workspace: "T1", ID: "UBOSS", Name: "boss"}
+	p, err := h.Service.ExternalPrincipal(t.Context(), h.Service.SlackClaims(boss, "C1", ""))
+	require.NoError(t, err)
+	offer, err := h.Service.OfferHandover(t.Context(), p, "demo", toWill, bySlack)
+	require.NoError(t, err)
+	boss.Deactivated = true
+	require.NoError(t, h.Store.People.KeepSlackPerson(t.Context(), boss))
+	_, err = h.Service.AnswerHandover(t.Context(), willOf("platform"), offer.ID, true, bySlack)
+	require.ErrorContains(t, err, "may no longer transfer demo, so the offer has ended")
 }
 
 func TestAShareWithOneselfGivesNothing(t *testing.T) {

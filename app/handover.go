@@ -42,7 +42,7 @@ func (s *Service) OfferHandover(ctx context.Context, p policy.Principal, ref str
 	case own:
 		return people.Handover{}, Fail(Conflict, messages.HandoverToYourself(row.Name))
 	}
-	claims, err := claimsOf(p)
+	claims, err := ClaimsOf(p)
 	if err != nil {
 		return people.Handover{}, err
 	}
@@ -129,20 +129,7 @@ func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row st
 	return s.unlessOver(ctx, p, row, h, err)
 }
 
-// claimsOf is what a principal proved, as JSON; nil: it is not known.
-func claimsOf(p policy.Principal) ([]byte, error) {
-	said := cmp.Or(p.Said, p.Proof)
-	if said == nil {
-		return nil, nil
-	}
-	out, err := json.Marshal(said)
-	if err != nil {
-		return nil, fmt.Errorf("keep what %s proved: %w", p.ID, err)
-	}
-	return out, nil
-}
-
-// mayStillOffer reports whether the person who offered a cluster may transfer it now, by the catalogue and the links in force.
+// mayStillOffer reports whether the person who offered a cluster may transfer it now.
 func (s *Service) mayStillOffer(ctx context.Context, h people.Handover) (bool, error) {
 	if h.FromClaims == nil {
 		return true, nil
@@ -151,15 +138,16 @@ func (s *Service) mayStillOffer(ctx context.Context, h people.Handover) (bool, e
 	if err := json.Unmarshal(h.FromClaims, &said); err != nil {
 		return false, fmt.Errorf("read what %s proved: %w", h.FromPrincipal, err)
 	}
-	from, err := s.ExternalPrincipal(ctx, said)
+	from, err := s.PrincipalNow(ctx, said, linkCounts)
 	return from.May(policy.ActTransfer, h.Team), err
 }
 
-// endOfferOfFormer withdraws the offer of somebody who may no longer transfer the cluster. Its thread tells it to both.
+// endOfferOfFormer withdraws the offer of somebody who may no longer transfer the cluster. Whoever accepts it learns that from the answer,
+// and whoever made it in a direct message.
 func (s *Service) endOfferOfFormer(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, origin Origin) (Change, error) {
 	why := s.StoreOrigin(origin, p)
 	why.Why, why.Version, why.Reply = messages.OffererLostRole, 0, nil
-	err := s.store.People.EndHandover(ctx, h, people.HandoverWithdrawn, why)
+	err := s.store.People.EndOfferOfFormer(ctx, h, row.Name, why)
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		return Change{}, fmt.Errorf("end a handover: %w", err)
 	}

@@ -28,14 +28,18 @@ type sweepWorker struct {
 	c *Controller
 }
 
-// Work has expired accounts removed from clusters, stores findings, and cleans up after closed attempts. It deletes nothing in a cloud.
+// Work has expired accounts and those of shares with oneself removed from clusters, stores findings, and cleans up after closed attempts. It deletes nothing in a cloud.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[queue.SweepArgs]) error {
 	_, expired := w.c.Store.Access.RemoveExpired(ctx)
+	own, shared := w.c.Store.People.EndOwnShares(ctx)
+	if own > 0 {
+		w.c.Log.WarnContext(ctx, "ended shares that people had with themselves, and revoked what they gave", "shares", own)
+	}
 	dropped, err := w.c.Store.Reports.DropDeadJobs(ctx)
 	if dropped > 0 {
 		w.c.Log.WarnContext(ctx, "deleted queue jobs of clusters that have no row", "jobs", dropped)
 	}
-	return errors.Join(expired, err, w.c.sweep(ctx), w.c.tidy(ctx))
+	return errors.Join(expired, shared, err, w.c.sweep(ctx), w.c.tidy(ctx))
 }
 
 // sweep judges everything known and logs one line for each new finding.

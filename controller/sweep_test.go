@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -111,4 +112,16 @@ func TestRiverCarriesAClusterFromItsAcceptanceToItsLaunchAndItsComment(t *testin
 		require.NoError(t, err)
 		return swept
 	}, 30*time.Second, 10*time.Millisecond, "the periodic jobs run")
+}
+
+func TestASweepEndsSharesWithOneself(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	row := h.accept("shop")
+	share := people.Share{Kind: "principal", Grantee: "saml:maya", Access: people.AccessSee}
+	require.NoError(t, h.store.People.Share(h.ctx, row.ID, share, store.Origin{Actor: "saml:maya", Source: "web"}))
+	h.work(queue.SweepArgs{})
+	left, err := h.store.People.Shares(h.ctx, row.ID)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }

@@ -44,6 +44,9 @@ func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices
 	if sub.Repo != "" && slices.Contains(sub.Events, weekly) {
 		return notices.Subscription{}, &app.Error{Kind: app.Invalid, Message: messages.CannotSubscribe, Fields: []app.Field{app.ProblemOf("events", messages.WeeklyIsOfTeams)}}
 	}
+	if sub.Claims, err = app.ClaimsOf(p); err != nil {
+		return notices.Subscription{}, err
+	}
 	if err := s.store.Notices.Subscribe(ctx, sub, s.core.StoreOrigin(origin, p)); err != nil {
 		return notices.Subscription{}, err
 	}
@@ -70,6 +73,9 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 		if sub.Events, err = s.without(ctx, sub); err != nil {
 			return notices.Subscription{}, err
 		}
+	}
+	if sub.Claims, err = app.ClaimsOf(p); err != nil {
+		return notices.Subscription{}, err
 	}
 	if len(sub.Events) > 0 {
 		err = s.store.Notices.ReplaceSubscription(ctx, sub, s.core.StoreOrigin(origin, p))
@@ -131,11 +137,7 @@ func (s *Service) About(p policy.Principal, sub notices.Subscription) (notices.S
 			}}
 		}
 	}
-	team := sub.Team
-	if team == "" {
-		team = policy.EveryTeam
-	}
-	if !p.May(policy.ActSee, team) { // the principal must not learn whether a team of others exists
+	if !maySee(p, sub.Team) { // the principal must not learn whether a team of others exists
 		return sub, app.Fail(app.Denied, messages.CannotHearOf(sub.Team, sub.Repo))
 	}
 	return sub, nil

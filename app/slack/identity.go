@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,13 +37,7 @@ func (s *Service) who(ctx context.Context, r inbound.Request) (policy.Principal,
 	if err != nil {
 		return policy.Principal{}, err
 	}
-	values := map[string][]string{"user": {r.User}, "workspace": {r.Workspace}, "channel": {r.Channel}}
-	name := cmp.Or(r.Name, known.Name)
-	if address, mapped := strings.CutPrefix(known.Mapped, profiles.ByEmail); mapped {
-		values["email"] = []string{address}
-		name = cmp.Or(s.core.PersonNamed(known.Mapped), name)
-	}
-	return s.core.ExternalPrincipal(ctx, policy.Claims{Source: profiles.SourceSlack, Subject: subject(r), Name: name, Values: values})
+	return s.core.ExternalPrincipal(ctx, s.core.SlackClaims(known, r.Channel, r.Name))
 }
 
 // member returns what Slack says of the person. app.Denied: they are no full member, in words.
@@ -121,7 +114,7 @@ func (s *Service) kept(r inbound.Request, p slack.Person) people.SlackPerson {
 		out.Email = p.Email
 	}
 	_, domain, _ := strings.Cut(out.Email, "@")
-	if refusal(out) == "" && domain != "" && slices.Contains(s.emails, domain) {
+	if out.IsMember() && domain != "" && slices.Contains(s.emails, domain) {
 		out.Mapped = profiles.ByEmail + out.Email
 	}
 	return out

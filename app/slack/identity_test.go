@@ -42,6 +42,12 @@ func (w *directory) Person(_ context.Context, id string) (slack.Person, error) {
 	return p, nil
 }
 
+func (w *directory) Channel(_ context.Context, id string) (slack.Channel, error) {
+	return slack.Channel{ID: id, Member: true}, nil
+}
+
+func (w *directory) InChannel(context.Context, string, string) (bool, error) { return true, nil }
+
 func (w *directory) ShowHome(context.Context, string, api.HomeTabViewRequest) error { return nil }
 
 // known is a fixture in a workspace whose people Slack knows. Everybody with a confirmed address at example.com may request for the

@@ -215,4 +215,9 @@ func TestWhereSomebodyMayPostIsAskedInSlacksProtocol(t *testing.T) {
 		require.Contains(t, said[0], want, channel)
 	}
 	require.Equal(t, []string{standin.Payments}, p.Query(`SELECT channel FROM channel_subscriptions`))
+	require.NoError(t, p.service.JudgeSubscriptions(t.Context()))
+	require.Len(t, p.Query(`SELECT channel FROM channel_subscriptions`), 1)
+	require.NoError(t, p.Leave(t.Context(), "maya", "payments"))
+	require.NoError(t, p.service.JudgeSubscriptions(t.Context()))
+	require.Empty(t, p.Query(`SELECT channel FROM channel_subscriptions`), "who left the channel has nothing posted there any more")
 }

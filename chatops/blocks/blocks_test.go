@@ -112,6 +112,8 @@ func noticed() map[string]NoticeView {
 		"weekly":               {Event: Weekly, Facts: Facts{Title: "Week of 16 to 22 November 2026, team platform", Text: "**Spent:** $184.50 by list prices.\n**What to do:**\n- Look into `VPCLimitExceeded`.", Page: "/reports?from=2026-11-16&team=platform&to=2026-11-23"}},
 		"budget":               {Event: Budget, Facts: Facts{Title: "Team payments has used 80 % of its budget", Text: "It has spent $400.00 and promised $120.00, of $650.00 this month.", Runbook: "catalogue"}},
 		"finding-of-a-cluster": {Event: Finding, Card: lives["destroy-blocked"], Facts: Facts{Title: "A teardown is blocked", Text: "It was tried 3 times.\n- `vpc-0a1`", Runbook: "destroy-blocked"}},
+		"subscription-ended":   {Event: SubscriptionEnded, Facts: Facts{Title: "This channel no longer gets messages about the clusters of team payments", Text: "Whoever subscribed this channel has left it. Somebody in this channel who may see these clusters can subscribe it again with `/ocp notify ready --team payments`."}},
+		"handover-ended":       {Event: HandoverEnded, Facts: Facts{Title: "Your offer of demo has ended", Text: "Will accepted it just now, but you may no longer transfer the cluster, so it was not handed over. Ask somebody of its team to offer it."}},
 		"approval-password":    {Event: Approval, Card: lives["ready"], Facts: Facts{Approval: "apr_2", Title: "The kubeadmin password of pr41-shop is requested", Text: "rob requests it, because **the login is broken**."}},
 		"digest":               digest, "digest-of-warnings": warnings(warning), "digest-of-findings": findings, "digest-destroyed": gone(), "unknown": {Event: "something", Card: lives["ready"]},
 	}

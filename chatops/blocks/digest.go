@@ -118,7 +118,7 @@ func runbooks(all []NoticeView) (links []string) {
 
 // clusters leads to the page with all clusters, from a digest that is about clusters.
 func clusters(v NoticeView) string {
-	if v.Event == Finding || v.Event == Budget {
+	if v.Event == Finding || v.Card.ID == "" {
 		return ""
 	}
 	return everything(v.Links)

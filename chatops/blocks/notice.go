@@ -42,6 +42,9 @@ var kinds = map[Event]kind{
 	Finding: {sign: "🟠", many: "findings"},
 	Budget:  {sign: "🟠", many: "budgets"},
 	Weekly:  {sign: "📊", many: "weekly reports"},
+
+	HandoverEnded:     {sign: "⚪", many: "offers have ended"},
+	SubscriptionEnded: {sign: "⚪", many: "subscriptions have ended"},
 }
 
 // Notice is one message about something that happened.

@@ -72,6 +72,9 @@ const (
 	Finding     Event = "finding"  // of the janitor, for admins
 	Budget      Event = "budget"   // of a team, for admins
 	HandoverAsk Event = "handover" // somebody is asked to take a cluster over
+
+	HandoverEnded     Event = "handover_ended"     // an offer, for whoever made it
+	SubscriptionEnded Event = "subscription_ended" // for its channel
 )
 
 // NoticeView is what a notice shows. Which fields are set depends on the event.
@@ -96,7 +99,7 @@ type Facts struct {
 	Before     time.Duration `json:"before,omitempty"`     // expiring: how long before the end this was told
 	Longest    time.Duration `json:"longest,omitempty"`    // expiring: by how much it can be extended; 0: not at all
 	Approval   string        `json:"approval,omitempty"`
-	Title      string        `json:"title,omitempty"`   // finding, budget, weekly, and an approval of something else than the cluster: what it is about
+	Title      string        `json:"title,omitempty"`   // finding, budget, weekly, what ended, and an approval of something else than the cluster: what it is about
 	Text       string        `json:"text,omitempty"`    // what is wrong and what to do, in GitHub's Markdown: code, bold and lists, no links
 	Runbook    string        `json:"runbook,omitempty"` // its page's name, e.g. teardown-blocked
 	Page       string        `json:"page,omitempty"`    // weekly: path of the page with the same report

@@ -71,6 +71,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
 	inSlack := slackapp.New(core, links, admin.New(core, cfg), bot, cfg)
 	homes := hooks.NewHomes(in.store)
+	subscriptions := hooks.NewSubscriptions(inSlack, in.log)
 	pipelineRuns, err := in.cfg.TektonClient()
 	if err != nil {
 		return err
@@ -81,6 +82,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	river.AddWorker(workers, runSweep)
 	river.AddWorker(workers, hooks.NewPullWorker(pullRequests))
 	river.AddWorker(workers, homes)
+	river.AddWorker(workers, subscriptions)
 	river.AddWorker(workers, hooks.NewHomeWorker(inSlack, in.log))
 	river.AddWorker(workers, sweep)
 	river.AddWorker(workers, labels)
@@ -97,7 +99,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 		return err
 	}
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
-		Instance: s.instance.Name(), Periodic: append(slices.Concat(engine.Periodic(), tells.Periodic()), sweep.Periodic(), labels.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic(), budgets.Periodic(), bill.Periodic()),
+		Instance: s.instance.Name(), Periodic: append(slices.Concat(engine.Periodic(), tells.Periodic()), sweep.Periodic(), labels.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic(), subscriptions.Periodic(), budgets.Periodic(), bill.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: in.metrics.JobFailed,
 	})

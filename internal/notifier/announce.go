@@ -92,6 +92,10 @@ func (n *Notifier) read(ctx context.Context, a notices.Announcement, workspace s
 	if e.kind == blocks.Weekly {
 		return e, n.readWeek(ctx, &e, told)
 	}
+	if e.kind == blocks.SubscriptionEnded {
+		e.subscribed = []notices.Subscription{{Workspace: told.Workspace, Channel: told.Channel}}
+		return e, nil
+	}
 	if a.Cluster == "" {
 		if told.Finding == lifecycle.Orphan && told.Team != "" { // resources of a team, and of no known cluster
 			e.subscribed, err = n.Store.Notices.Subscribed(ctx, string(e.kind), told.Team, "")

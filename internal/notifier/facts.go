@@ -8,6 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/notices"
 )
 
 // told is what an announcement holds: the facts of a notice, and what they are made from where the store knows no words.
@@ -19,6 +20,14 @@ type told struct {
 	Identity string                `json:"identity"`
 	Why      string                `json:"why"`
 	Evidence []string              `json:"evidence"`
+
+	Ended     notices.Ending `json:"ended"`      // subscription_ended: why
+	Workspace string         `json:"workspace"`  // of the channel
+	Channel   string         `json:"channel"`    // that was subscribed
+	Repo      string         `json:"repo"`       // empty: of every repository
+	Events    []string       `json:"events"`     // that the channel got
+	Offered   string         `json:"offered"`    // handover_ended: the cluster's name
+	OfferedTo string         `json:"offered_to"` // to whom, as a name
 
 	Team    string `json:"team"`
 	Percent int    `json:"percent"`
@@ -67,6 +76,11 @@ func (t told) facts(kind blocks.Event) blocks.Facts {
 			f.Title = "A finding: " + strings.ReplaceAll(string(t.Finding), "_", " ")
 		}
 		f.Text = t.finding()
+	case kind == blocks.SubscriptionEnded:
+		f.Title, f.Text = t.subscriptionEnded()
+	case kind == blocks.HandoverEnded:
+		f.Title, f.Text = "Your offer of "+t.Offered+" has ended", fmt.Sprintf("%s accepted it just now, but you may no longer transfer the cluster, so it was not handed over. "+
+			"Ask somebody of its team to offer it.", t.OfferedTo)
 	case kind == blocks.Budget && t.Budget > 0:
 		f.Title = fmt.Sprintf("Team %s has reached %d %% of its budget", t.Team, t.Percent)
 		f.Text = fmt.Sprintf("Spent this month and promised to its clusters: %s of %s.", price.Dollars(t.Cents), price.Dollars(t.Budget))
@@ -89,6 +103,35 @@ func (t told) finding() string {
 		fmt.Fprintf(&b, "\n- `%s`", plainCode(e))
 	}
 	return b.String()
+}
+
+// whySubscriptionEnded says what became of whoever made a subscription.
+var whySubscriptionEnded = map[notices.Ending]string{
+	notices.EndedNoMember:     "Whoever subscribed this channel is no longer a full member of the workspace.",
+	notices.EndedNoRole:       "Whoever subscribed this channel may no longer see these clusters.",
+	notices.EndedNotInChannel: "Whoever subscribed this channel has left it.",
+	notices.EndedOutside:      "Another organization shares this channel or is invited to it, and whoever subscribed it is no platform admin.",
+}
+
+// subscriptionEnded tells which subscription of a channel ended, why, and what to do.
+func (t told) subscriptionEnded() (title, text string) {
+	command := "/ocp notify " + strings.Join(t.Events, ",")
+	of := "all clusters"
+	switch {
+	case t.Repo != "":
+		of = "the clusters of the repository " + t.Repo
+		command += " --repo " + t.Repo
+	case t.Team != "":
+		of = "the clusters of team " + t.Team
+	}
+	if t.Team != "" {
+		command += " --team " + t.Team
+	}
+	who := "Somebody in this channel who may see these clusters"
+	if t.Ended == notices.EndedOutside {
+		who = "A platform admin in this channel"
+	}
+	return "This channel no longer gets messages about " + of, fmt.Sprintf("%s %s can subscribe it again with `%s`.", whySubscriptionEnded[t.Ended], who, plainCode(command))
 }
 
 // plainCode is text that stays inside a code span.

@@ -154,3 +154,19 @@ func TestEveryRunbookThatIsNamedExists(t *testing.T) {
 		require.NotEmpty(t, findingRunbooks[kind], kind)
 	}
 }
+
+func TestAChannelIsToldWhichSubscriptionEndedAndWhoCanRenewIt(t *testing.T) {
+	for why, want := range map[notices.Ending]string{
+		notices.EndedNoMember: "no longer a full member of the workspace. Somebody in this channel", notices.EndedNoRole: "may no longer see these clusters. Somebody in this channel",
+		notices.EndedNotInChannel: "has left it. Somebody in this channel", notices.EndedOutside: "is no platform admin. A platform admin in this channel",
+	} {
+		f := told{Ended: why, Team: "shop", Events: []string{"failed", "ready"}}.facts(blocks.SubscriptionEnded)
+		require.Equal(t, "This channel no longer gets messages about the clusters of team shop", f.Title)
+		require.Contains(t, f.Text, want)
+		require.Contains(t, f.Text, "`/ocp notify failed,ready --team shop`")
+	}
+	f := told{Ended: notices.EndedNoRole, Team: "shop", Repo: "acme/shop", Events: []string{"ready"}}.facts(blocks.SubscriptionEnded)
+	require.Contains(t, f.Title, "of the repository acme/shop")
+	require.Contains(t, f.Text, "`/ocp notify ready --repo acme/shop --team shop`")
+	require.Contains(t, told{Ended: notices.EndedNoRole}.facts(blocks.SubscriptionEnded).Title, "about all clusters")
+}

@@ -200,3 +200,29 @@ func TestADigestOfFindingsLinksEachKindsRunbook(t *testing.T) {
 		require.Equal(t, 1, strings.Count(w.slack.messages[0].text, "https://ocpctl.example.com/runbooks/"+page+"|"), page)
 	}
 }
+
+func TestWhoLosesSomethingForARightIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.subscribe("CALL", "shop", "ready")
+	all, err := w.Store.Notices.All(t.Context())
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, w.Store.Notices.End(t.Context(), all[0], notices.EndedNoRole))
+	}
+	row := w.accept("shop", nil, false)
+	offer, err := w.Store.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/UWILL", Name: "Will"}, "offer", time.Hour, []byte(`{}`),
+		store.Origin{Actor: "slack:T1/UROB", Name: "Rob"})
+	require.NoError(t, err)
+	require.NoError(t, w.Store.People.EndOfferOfFormer(t.Context(), offer, row.Name, store.Origin{Actor: "slack:T1/UWILL"}))
+	w.settle()
+	told := map[string]string{}
+	for _, m := range w.slack.messages {
+		require.Empty(t, told[m.at.Channel], m.at.Channel)
+		told[m.at.Channel] = m.text
+	}
+	require.Contains(t, told["CALL"], "no longer gets messages about the clusters of team shop")
+	require.Contains(t, told["CALL"], "may no longer see these clusters")
+	require.Contains(t, told["DUROB"], "Your offer of "+row.Name+" has ended")
+	require.Contains(t, told["DUROB"], "Will accepted it just now, but you may no longer transfer the cluster")
+}

@@ -76,6 +76,9 @@ type HomeArgs struct {
 	Person    string `json:"person"`
 }
 
+// SubscriptionsArgs asks to judge the subscriptions of channels in Slack again.
+type SubscriptionsArgs struct{}
+
 // BudgetsArgs asks to find the budgets that were reached by time alone.
 type BudgetsArgs struct{}
 
@@ -188,6 +191,9 @@ func (HomesArgs) Kind() string { return "homes" }
 func (HomeArgs) Kind() string { return "home" }
 
 // Kind implements river.JobArgs.
+func (SubscriptionsArgs) Kind() string { return "subscriptions" }
+
+// Kind implements river.JobArgs.
 func (BudgetsArgs) Kind() string { return "budgets" }
 
 // Kind implements river.JobArgs.
@@ -295,6 +301,13 @@ func (HomesArgs) InsertOpts() river.InsertOpts {
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (HomeArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
+func (SubscriptionsArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueEffects, 1)
+	opts.UniqueOpts.ByPeriod = time.Minute
+	return opts
+}
 
 // InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
 func (BudgetsArgs) InsertOpts() river.InsertOpts {

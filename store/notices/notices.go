@@ -39,5 +39,17 @@ type Subscription struct {
 	Repo      string // empty: of every repository
 	Events    []string
 	CreatedBy string // principal
+	Claims    []byte // what they had proved, as JSON; nil: not known
 	CreatedAt time.Time
 }
+
+// Ending is why a subscription ended without somebody ending it.
+type Ending string
+
+// The endings, all about whoever made the subscription.
+const (
+	EndedNoMember     Ending = "no_member"      // they are no full member of the workspace any more
+	EndedNoRole       Ending = "no_role"        // they may no longer see the clusters
+	EndedNotInChannel Ending = "not_in_channel" // they have left the channel
+	EndedOutside      Ending = "outside"        // another organization reads the channel, and they are no platform admin
+)

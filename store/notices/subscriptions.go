@@ -2,6 +2,7 @@ package notices
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
-const subscriptionColumns = `id, workspace, channel, team, repo, events, created_by, created_at`
+const subscriptionColumns = `id, workspace, channel, team, repo, events, created_by, claims, created_at`
 
 // Subscribe adds to what a channel wants to hear of the same team and repository. The reply's outcome has the events before and after.
 func (s *Store) Subscribe(ctx context.Context, sub Subscription, d rows.Origin) error {
@@ -65,11 +66,11 @@ func (c *change) eventsOf(ctx context.Context, sub Subscription) (events []strin
 // subscribe writes a subscription.
 func (c *change) subscribe(ctx context.Context, sub Subscription, events []string) error {
 	_, err := c.Exec(ctx, `
-		INSERT INTO channel_subscriptions (id, workspace, channel, team, repo, events, created_by, created_at)
-		VALUES (@id, @workspace, @channel, @team, @repo, @events, @by, @now)
-		ON CONFLICT (workspace, channel, team, repo) DO UPDATE SET events = excluded.events, created_by = excluded.created_by`,
+		INSERT INTO channel_subscriptions (id, workspace, channel, team, repo, events, created_by, claims, created_at)
+		VALUES (@id, @workspace, @channel, @team, @repo, @events, @by, @claims::jsonb, @now)
+		ON CONFLICT (workspace, channel, team, repo) DO UPDATE SET events = excluded.events, created_by = excluded.created_by, claims = excluded.claims`,
 		pgx.NamedArgs{"id": pg.NewID("sbn"), "workspace": sub.Workspace, "channel": sub.Channel, "team": sub.Team, "repo": sub.Repo, "events": events,
-			"by": sub.CreatedBy, "now": c.Now})
+			"by": sub.CreatedBy, "claims": pg.JSON(sub.Claims), "now": c.Now})
 	return err
 }
 
@@ -104,6 +105,42 @@ func (s *Store) Unsubscribe(ctx context.Context, sub Subscription, d rows.Origin
 		return fmt.Errorf("unsubscribe channel %s: %w", sub.Channel, err)
 	}
 	return nil
+}
+
+// End ends a subscription because of whoever made it, and announces that to its channel. It does nothing if somebody changed or ended the
+// subscription since it was read.
+func (s *Store) End(ctx context.Context, sub Subscription, why Ending) error {
+	err := s.write(ctx, func(c *change) error {
+		tag, err := c.Exec(ctx, `DELETE FROM channel_subscriptions WHERE id = $1 AND created_by = $2 AND events = $3`, sub.ID, sub.CreatedBy, sub.Events)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		facts, err := json.Marshal(map[string]any{
+			"ended": why, "workspace": sub.Workspace, "channel": sub.Channel, "team": sub.Team, "repo": sub.Repo, "events": sub.Events,
+		})
+		if err != nil {
+			return fmt.Errorf("tell the channel: %w", err)
+		}
+		if err := c.Announce(ctx, rows.Announcement{Cause: sub.ID + ":ended", Event: rows.EventSubscriptionEnded, Facts: facts}); err != nil {
+			return err
+		}
+		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle}, "subscription_ended", "", rows.Action{
+			Before: sub.Events, After: map[string]any{"ended": why, "made_by": sub.CreatedBy}, Note: sub.about(),
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("end the subscription of channel %s: %w", sub.Channel, err)
+	}
+	return nil
+}
+
+// All lists the subscriptions of all workspaces.
+func (s *Store) All(ctx context.Context) ([]Subscription, error) {
+	list, err := pg.All[Subscription](ctx, s.db.Pool(), `SELECT `+subscriptionColumns+` FROM channel_subscriptions ORDER BY workspace, channel, team, repo`)
+	if err != nil {
+		return nil, fmt.Errorf("list all subscriptions: %w", err)
+	}
+	return list, nil
 }
 
 // Subscriptions lists a workspace's subscriptions: of one channel, or of all (an empty channel).

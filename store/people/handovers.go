@@ -87,7 +87,7 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 		RETURNING `+handoverColumns,
 		pgx.NamedArgs{
 			"id": pg.NewID("hnd"), "cluster": id, "from": d.Actor, "from_name": d.DisplayName(), "to": to.Account, "to_name": to.Name,
-			"cause": cause, "claims": jsonText(claims), "now": c.Now, "expires": pg.Round(c.Now.Add(lasts)),
+			"cause": cause, "claims": pg.JSON(claims), "now": c.Now, "expires": pg.Round(c.Now.Add(lasts)),
 		})
 	if err != nil {
 		return Handover{}, fmt.Errorf("write the handover: %w", err)
@@ -104,15 +104,6 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 		return h, err
 	}
 	return h, c.RecordAction(d, "handover_offered", id, rows.Action{After: map[string]string{"to": to.Account, "name": to.Name}, Note: h.ID})
-}
-
-// jsonText is JSON as the database takes it; nil: there is none.
-func jsonText(claims []byte) *string {
-	if claims == nil {
-		return nil
-	}
-	text := string(claims)
-	return &text
 }
 
 // Handover returns an offer. One whose time is over is expired, even if that is not stored yet.
@@ -145,6 +136,26 @@ func (s *Store) EndHandover(ctx context.Context, h Handover, state HandoverState
 	})
 	if err != nil {
 		return fmt.Errorf("end the handover %s: %w", h.ID, err)
+	}
+	return nil
+}
+
+// EndOfferOfFormer withdraws an open offer whose maker may no longer transfer the cluster, and announces that to them; name
+// is the cluster's. ErrConflict as
+// with EndHandover.
+func (s *Store) EndOfferOfFormer(ctx context.Context, h Handover, name string, d rows.Origin) error {
+	_, err := s.changeSeen(ctx, h.Cluster, d, func(c *change, _ usage.Held, _ *rows.Outcome) error {
+		if err := c.EndHandover(ctx, h.ID, HandoverWithdrawn, d); err != nil {
+			return err
+		}
+		facts, err := json.Marshal(map[string]string{"to": h.FromPrincipal, "offered": name, "offered_to": h.ToName})
+		if err != nil {
+			return fmt.Errorf("tell the end of the handover: %w", err)
+		}
+		return c.Announce(ctx, rows.Announcement{Cause: h.ID + ":ended", Event: rows.EventHandoverEnded, Facts: facts})
+	})
+	if err != nil {
+		return fmt.Errorf("end the handover %s of a former member: %w", h.ID, err)
 	}
 	return nil
 }

@@ -73,23 +73,58 @@ func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d rows.Or
 		case before == nil:
 			return pg.ErrNotFound
 		}
-		if _, err := c.Exec(ctx, `DELETE FROM shares WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, kind, grantee); err != nil {
-			return fmt.Errorf("remove the share: %w", err)
-		}
-		if err := c.NewVersion(ctx, id); err != nil {
-			return err
-		}
-		ended := d
-		ended.Why = "the cluster is no longer shared with " + grantee
-		if _, err := c.RevokeAccess(ctx, id, `a.by_right = @right`, pgx.NamedArgs{"right": kind + ":" + grantee}, ended); err != nil {
-			return err
-		}
-		return c.RecordAction(d, "unshared", id, rows.Action{Before: shown(before)})
+		return c.unshare(ctx, id, before, "", d)
 	})
 	if err != nil {
 		return fmt.Errorf("stop sharing %s: %w", id, err)
 	}
 	return nil
+}
+
+// unshare removes a share, and revokes every credential that it gave. ending is why it ended without somebody ending it; empty: somebody did.
+func (c *change) unshare(ctx context.Context, id string, share *Share, ending string, d rows.Origin) error {
+	if _, err := c.Exec(ctx, `DELETE FROM shares WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, share.Kind, share.Grantee); err != nil {
+		return fmt.Errorf("remove the share: %w", err)
+	}
+	if err := c.NewVersion(ctx, id); err != nil { // its thread tells it
+		return err
+	}
+	ended := d
+	ended.Why = "the cluster is no longer shared with " + share.Grantee
+	if _, err := c.RevokeAccess(ctx, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
+		return err
+	}
+	return c.RecordAction(d, "unshared", id, rows.Action{Before: shown(share), Note: ending})
+}
+
+// SharedWithOneself is why a share ended whose maker is the person that it was with: it gives nothing, because they would keep it after
+// they lost their role.
+const SharedWithOneself = "shared_with_oneself"
+
+// EndOwnShares ends the shares that people have with themselves, by all of their accounts that are linked now, and revokes the credentials
+// that these shares gave. It returns how many there were.
+func (s *Store) EndOwnShares(ctx context.Context) (n int, err error) {
+	own := `s.kind = 'principal' AND principal_key(s.granted_by) = ANY (identities_of(s.grantee)::text[])`
+	found, err := pg.All[struct{ Cluster, Grantee string }](ctx, s.db.Pool(), `
+		SELECT s.cluster_id AS cluster, s.grantee FROM shares s JOIN clusters c ON c.id = s.cluster_id WHERE c.desired = 'present' AND `+own+` ORDER BY 1, 2`)
+	if err != nil {
+		return 0, fmt.Errorf("look for shares with oneself: %w", err)
+	}
+	for _, f := range found {
+		d := rows.Origin{Actor: pg.Lifecycle, Why: "a share with oneself gives nothing"}
+		_, err := s.changeSeen(ctx, f.Cluster, d, func(c *change, _ usage.Held, _ *rows.Outcome) error {
+			still, err := pg.All[Share](ctx, c, `SELECT `+shareColumns+` FROM shares s WHERE s.cluster_id = $1 AND s.grantee = $2 AND `+own, f.Cluster, f.Grantee)
+			if err != nil || len(still) == 0 { // somebody else shared it again, or it was ended
+				return err
+			}
+			n++
+			return c.unshare(ctx, f.Cluster, &still[0], SharedWithOneself, d)
+		})
+		if err != nil {
+			return n, fmt.Errorf("end the share of %s with oneself: %w", f.Cluster, err)
+		}
+	}
+	return n, nil
 }
 
 const shareColumns = `s.kind, s.grantee, s.access, CASE WHEN s.access = 'use' AND s.role = '' THEN 'admin' ELSE s.role END AS role, s.granted_by, s.created_at`

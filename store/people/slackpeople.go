@@ -27,6 +27,9 @@ type SlackPerson struct {
 	Changed bool      // Slack said since that something changed; filled by the store
 }
 
+// IsMember reports whether somebody is a full member of the workspace: others may do nothing there.
+func (p SlackPerson) IsMember() bool { return !p.Bot && !p.Deactivated && !p.Stranger && !p.Guest }
+
 const slackPersonColumns = `workspace, id, home, org, name, email, mapped, bot, deactivated, guest, stranger, asked_at, changed`
 
 // SlackPerson returns what Slack said of somebody the last time. ErrNotFound: it was never asked.

@@ -28,3 +28,12 @@ func Zero(t *time.Time) time.Time {
 	}
 	return *t
 }
+
+// JSON returns JSON as the database takes it; nil: there is none.
+func JSON(raw []byte) *string {
+	if raw == nil {
+		return nil
+	}
+	text := string(raw)
+	return &text
+}

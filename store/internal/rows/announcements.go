@@ -26,6 +26,9 @@ const (
 	EventApproval  = "approval"
 	EventFinding   = "finding"
 	EventBudget    = "budget"
+
+	EventHandoverEnded     = "handover_ended"
+	EventSubscriptionEnded = "subscription_ended"
 )
 
 // Announcement is something that happened, of which somebody may want to hear.
