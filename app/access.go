@@ -224,14 +224,11 @@ func (s *Service) named(ctx context.Context, p policy.Principal, name string) (s
 // cluster's team is enough to use it holds one of no kind, with the role admin. Further rights of the team's members follow from their
 // roles. A share with a team counts for those who could use, or see, the team's own clusters.
 func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row) (people.Share, error) {
-	if p.May(policy.ActKubeconfig, row.Team) {
-		return people.Share{Access: people.AccessUse, Role: access.RoleAdmin}, nil
-	}
 	own, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
 		return people.Share{}, err
 	}
-	if own && p.MayOnOwn(policy.ActKubeconfig, row.Team) {
+	if p.May(policy.ActKubeconfig, row.Team) || own && p.MayOnOwn(policy.ActKubeconfig, row.Team) {
 		return people.Share{Access: people.AccessUse, Role: access.RoleAdmin}, nil
 	}
 	held, err := s.store.People.SharedWith(ctx, row.ID, p.ID, p.TeamsFor(policy.ActKubeconfig))
@@ -278,6 +275,9 @@ func unseen(p policy.Principal, ref string) *Error {
 func seatless(p policy.Principal) *Error {
 	if p.Proof != nil && p.Proof.UntrustedEvent() {
 		return Fail(Denied, messages.NoRoleOnTarget)
+	}
+	if p.Proof != nil && len(p.Proof.Reused) > 0 {
+		return Fail(Denied, messages.NoRoleByReusedName(p.Proof.ReusedNames()))
 	}
 	return Fail(Denied, messages.NoRole)
 }

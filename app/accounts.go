@@ -22,39 +22,42 @@ func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims) (po
 
 // principal is ExternalPrincipal, with how long a linked account counts after its owner's last sign-in.
 func (s *Service) principal(ctx context.Context, said policy.Claims, linked time.Duration) (policy.Principal, error) {
-	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name, Said: &said}, s.catalogue().Identities
-	p.Seats = policy.SeatsOf(identities, said)
-	proof, err := s.linkedPerson(ctx, p, linked)
+	p := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name, Said: &said, Seats: policy.SeatsOf(s.catalogue().Identities, said)}
+	owner, _, err := s.linkedOwner(ctx, p.ID, linked)
 	if err != nil {
 		return policy.Principal{}, err
 	}
-	p.Seats = append(p.Seats, policy.SeatsOf(identities, proof)...)
+	p.Seats = append(p.Seats, owner.Seats...)
 	return p, nil
 }
 
-// LinkedPerson returns the claims that the owner of a linked account last proved; the zero value: it is not linked, or the last
-// sign-in is too old.
-func (s *Service) LinkedPerson(ctx context.Context, by policy.Principal) (proof policy.Claims, err error) {
-	return s.linkedPerson(ctx, by, linkCounts)
+// LinkedOwner returns the person who linked an account elsewhere, with the roles that the current identities give what they proved last;
+// ok is false if nobody did, or if their last sign-in is too old.
+func (s *Service) LinkedOwner(ctx context.Context, account string) (owner policy.Principal, ok bool, err error) {
+	return s.linkedOwner(ctx, account, linkCounts)
 }
 
-func (s *Service) linkedPerson(ctx context.Context, by policy.Principal, within time.Duration) (proof policy.Claims, err error) {
-	account, err := s.store.People.AccountOf(ctx, by.ID)
+func (s *Service) linkedOwner(ctx context.Context, account string, within time.Duration) (owner policy.Principal, ok bool, err error) {
+	linked, err := s.store.People.AccountOf(ctx, account)
 	if errors.Is(err, store.ErrNotFound) {
-		return proof, nil
+		return owner, false, nil
 	}
 	if err != nil {
-		return proof, fmt.Errorf("look for the account of %s: %w", by.ID, err)
+		return owner, false, fmt.Errorf("look for the account of %s: %w", account, err)
 	}
 	now, err := s.store.Now(ctx)
 	if err != nil {
-		return proof, fmt.Errorf("read the clock: %w", err)
+		return owner, false, fmt.Errorf("read the clock: %w", err)
 	}
-	if now.Sub(account.SeenAt) > within {
-		return proof, nil
+	if now.Sub(linked.SeenAt) > within {
+		return owner, false, nil
 	}
-	if err := json.Unmarshal(account.Proof, &proof); err != nil {
-		return policy.Claims{}, fmt.Errorf("what the owner of %s proved: %w", account.Account, err)
+	var proof policy.Claims
+	if err := json.Unmarshal(linked.Proof, &proof); err != nil {
+		return owner, false, fmt.Errorf("what the owner of %s proved: %w", account, err)
 	}
-	return proof, nil
+	if proof.Subject == "" {
+		return owner, false, nil
+	}
+	return policy.Principal{ID: linked.Principal, Name: linked.Name, Seats: policy.SeatsOf(s.catalogue().Identities, proof)}, true, nil
 }

@@ -11,8 +11,8 @@ import (
 // maxApprovers is how many people and teams an approval mentions at most.
 const maxApprovers = 5
 
-// approversOnGitHub returns the GitHub logins and teams (organization/slug) that the catalogue names and whose approval would
-// count; nil: no approval is needed. It leaves out those who may approve only by another identity or by their permission on a
+// approversOnGitHub returns the GitHub logins, accounts (github:id/number) and teams (organization/slug) that the catalogue names and whose
+// approval would count; nil: no approval is needed. It leaves out those who may approve only by another identity or by their permission on a
 // repository.
 func approversOnGitHub(r ClusterRequest, v policy.Verdict) []string {
 	if v.Approval == nil {
@@ -24,12 +24,16 @@ func approversOnGitHub(r ClusterRequest, v policy.Verdict) []string {
 		if id.Source != profiles.SourceGitHub || !slices.Contains(roles, policy.Role(id.Role)) {
 			continue
 		}
-		for _, who := range append(slices.Clone(id.Match["login"]), id.Match["team"]...) {
-			own := strings.EqualFold("github:"+who, r.Request.Principal.ID) || strings.EqualFold(who, r.Actor)
-			if own && !v.Approval.Self || strings.ContainsAny(who, "*?[") || !approves(id, who, r.PR.Repo, v.Grant.Ownership.Team) {
-				continue
+		for _, attribute := range []string{"login", "id", "team"} {
+			for _, who := range id.Match[attribute] {
+				if isOwn(r, attribute, who) && !v.Approval.Self || strings.ContainsAny(who, "*?[") || !approves(id, attribute, who, r.PR.Repo, v.Grant.Ownership.Team) {
+					continue
+				}
+				if attribute == "id" {
+					who = string(profiles.SourceGitHub) + ":id/" + who
+				}
+				out = append(out, who)
 			}
-			out = append(out, who)
 		}
 	}
 	slices.Sort(out)
@@ -37,13 +41,18 @@ func approversOnGitHub(r ClusterRequest, v policy.Verdict) []string {
 	return out[:min(len(out), maxApprovers)]
 }
 
-// approves reports whether the identity gives this login, or this GitHub team, its role in a team. It assumes the repository
+// isOwn reports whether an identity's login or number is of the account that makes the request. Logins that it had before count, too, and
+// the one that it took over from another does not.
+func isOwn(r ClusterRequest, attribute, who string) bool {
+	said := r.Request.Principal.Said
+	return said != nil && attribute != "team" && slices.ContainsFunc(said.Values[attribute], func(value string) bool { return strings.EqualFold(value, who) })
+}
+
+// approves reports whether the identity gives this login, account or GitHub team its role in a team. It assumes the repository
 // permission: only GitHub knows it, and the vote itself checks it.
-func approves(id profiles.Identity, who, repo, team string) bool {
-	values := map[string][]string{"login": {who}, "team": {who}, "repository": {repo}, "permission": id.Match["permission"]}
-	if len(id.Match["login"]) > 0 && len(id.Match["team"]) > 0 {
-		return false // both have to match, and the team's members are not known here
-	}
+func approves(id profiles.Identity, attribute, who, repo, team string) bool {
+	values := map[string][]string{attribute: {who}, "repository": {repo}, "permission": id.Match["permission"]}
 	teams := id.TeamsOf(values)
+	// If a login and a team have to match, this is false: the team's members are not known here.
 	return id.Fits(profiles.SourceGitHub, "", values) && (slices.Contains(teams, team) || slices.Contains(teams, policy.EveryTeam))
 }

@@ -69,14 +69,15 @@ func (s *Service) personOnGitHub(a people.GitHubAccount) (profiles.Person, bool)
 	return person, known
 }
 
-// resolveLogins asks GitHub once for each login that the catalogue names and with which no account was seen, so that whoever takes a
-// login later does not become the person whom the catalogue means.
+// resolveLogins asks GitHub once for each login, owner and repository that the catalogue names and that nobody was seen with, so that
+// whoever takes such a name later does not become whom the catalogue means.
 func (s *Service) resolveLogins(ctx context.Context, installation int64) error {
 	c := s.catalogue()
 	if done := s.resolved.Load(); c.Hash == "" || done != nil && *done == c.Hash {
 		return nil
 	}
-	unknown, err := s.store.People.UnknownLogins(ctx, c.GitHubLogins())
+	accounts, repositories := profiles.NamesOfJobs(c.Identities, s.isAppIssuer)
+	unknown, err := s.store.People.UnknownLogins(ctx, append(c.GitHubLogins(), accounts...))
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,12 @@ func (s *Service) resolveLogins(ctx context.Context, installation int64) error {
 			}
 		}
 	}
-	if whole {
+	all, err := s.resolveRepositories(ctx, installation, repositories)
+	if err != nil {
+		s.log.WarnContext(ctx, "a repository of the catalogue is not resolved to its number yet", "err", err)
+		return nil
+	}
+	if whole && all {
 		s.resolved.Store(&c.Hash)
 	}
 	return nil

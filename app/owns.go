@@ -20,8 +20,8 @@ func (s *Service) ownsCluster(ctx context.Context, p policy.Principal, row store
 		if ref.Unwatched == "" { // another GitHub may have a repository of the same number
 			pull = run.Pull
 		}
-	} else if of := p.Proof.Values["kubernetes.io.namespace"]; len(of) == 1 { // which run it is of, the token does not say
-		ref = runs.Ref{Platform: lifecycle.Tekton, Issuer: p.Proof.Issuer, Scope: of[0]}
+	} else if namespace := p.Proof.Namespace(); namespace != "" { // which run it is of, the token does not say
+		ref = runs.Ref{Platform: lifecycle.Tekton, Issuer: p.Proof.Issuer, Scope: namespace}
 	}
 	ties, err := s.store.Runs.TiesOf(ctx, row.ID, ref, pull)
 	if err != nil {

@@ -86,7 +86,7 @@ func (s *Service) checkRun(p policy.Principal, r RunRequest, given bool) (run po
 	switch {
 	case !given:
 		return run, known, nil
-	case !known && p.Proof != nil && p.Proof.Values["kubernetes.io.namespace"] != nil:
+	case !known && p.Proof != nil && p.Proof.Namespace() != "":
 		refuse(".uid", messages.NoPipelineRun)
 	case !known:
 		refuse("", messages.NotOfARun)

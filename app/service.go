@@ -29,6 +29,11 @@ var ErrNoPullRequest = errors.New("no such pull request")
 // change something, for example the App's installation. What depends on the answer is tried again for a while.
 var ErrRefused = errors.New("GitHub refuses to answer")
 
+// IsRefused reports whether GitHub answered, and refused what was asked: ErrRefused or ErrNoPullRequest.
+func IsRefused(err error) bool {
+	return errors.Is(err, ErrRefused) || errors.Is(err, ErrNoPullRequest)
+}
+
 // GitHub is what the service asks GitHub when it decides.
 type GitHub interface {
 	// Permission returns an account's permission on the repository: admin, maintain, write, triage, read or none. It may return

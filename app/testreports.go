@@ -111,9 +111,9 @@ func (s *Service) mayReport(ctx context.Context, row store.Row, run runs.Run, na
 		return "", &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: []Field{ProblemOf("head", messages.NoSuchCommit(commits))}}
 	case asked != "":
 		return asked, nil
-	case len(commits) > 0 && named.Event == eventDispatch: // such a run is one of the default branch, whatever it tests
+	case len(commits) > 0 && named.Event == policy.EventDispatch: // such a run is one of the default branch, whatever it tests
 		return commits[0], nil
-	case len(commits) > 0 && named.Event == eventDeployment, row.Run.ID == run.ID, row.PR != nil && named.Pull == row.PR.Number:
+	case len(commits) > 0 && named.Event == policy.EventDeployment, row.Run.ID == run.ID, row.PR != nil && named.Pull == row.PR.Number:
 		return "", nil
 	}
 	uses, err := s.store.Runs.Uses(ctx, row.ID)
@@ -142,12 +142,6 @@ func (s *Service) sameRepository(ctx context.Context, row store.Row, named polic
 	}
 	return row.Run.Repo, of.Issuer == named.Issuer && of.Scope == named.Scope, nil
 }
-
-// The events that a signal starts a run by, as GitHub spells them.
-const (
-	eventDispatch   = "repository_dispatch"
-	eventDeployment = "deployment_status"
-)
 
 // check returns what is wrong with the results, field by field.
 func (r TestResults) check() []Field {

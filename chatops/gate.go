@@ -52,7 +52,7 @@ func Gate(profile string, members []GateMember, links Links) CheckRun {
 		if gateRank(m) > gateRank(worst) {
 			worst = m
 		}
-		if gateRank(m) <= gateRank(passed) {
+		if m.passes() {
 			done++
 		}
 		if i < maxGateRows {
@@ -81,9 +81,6 @@ func Gate(profile string, members []GateMember, links Links) CheckRun {
 	return run
 }
 
-// passed is a member that lets a merge pass although its cluster is not ready any more.
-var passed = GateMember{Card: &lifecycle.Card{Cluster: lifecycle.Cluster{Status: lifecycle.Destroyed}}}
-
 // QueueGate renders the gate on a merge queue's commit that has the result of its pull request.
 func QueueGate(profile string, number int, members []GateMember, links Links) CheckRun {
 	if len(members) == 0 {
@@ -109,7 +106,13 @@ func QueueGateWaits(profile string, links Links) CheckRun {
 
 // GatePasses reports whether a gate lets a pull request be merged.
 func GatePasses(members []GateMember) bool {
-	return len(members) > 0 && !slices.ContainsFunc(members, func(m GateMember) bool { return gateRank(m) > gateRank(passed) })
+	return len(members) > 0 && !slices.ContainsFunc(members, func(m GateMember) bool { return !m.passes() })
+}
+
+// passes reports whether a pull request lets a merge pass: its cluster is ready, or was and is not there any more.
+func (m GateMember) passes() bool {
+	_, conclusion := gateState(m)
+	return conclusion == "success" || conclusion == "neutral"
 }
 
 // gateState is the status and the conclusion of a pull request in a gate. Whether its cluster is queued or installed makes no difference.
@@ -125,10 +128,7 @@ func gateState(m GateMember) (status, conclusion string) {
 
 // gateRank orders results: the worst one is the gate's.
 func gateRank(m GateMember) int {
-	status, conclusion := gateState(m)
-	if status != completed {
-		conclusion = ""
-	}
+	_, conclusion := gateState(m)
 	return slices.Index([]string{"success", "neutral", "", "cancelled", "failure"}, conclusion)
 }
 

@@ -221,6 +221,16 @@ func TestAnApprovalNamesACommitAndAProfileInAnyOrder(t *testing.T) {
 	require.Nil(t, Parse("/ocp approve 6dcb09b aws-standard 6dcb09b")[0].Command)
 }
 
+// A wrong code uses up a try, so a word must not be one.
+func TestALinksCodeIsToldFromAWord(t *testing.T) {
+	require.Equal(t, "AB2CDE", Parse("/ocp link ab2cde")[0].Command.Code)
+	for _, word := range []string{"please", "ABCDEF", "github", "abc234567", "AB1CDE", "234"} {
+		parsed := Parse("/ocp link " + word)[0]
+		require.Nil(t, parsed.Command, word)
+		require.Contains(t, parsed.Reply, "/ocp link [code]", word)
+	}
+}
+
 func TestARefusalsFirstWordIsAProfileOnlyIfThereIsOne(t *testing.T) {
 	known := []string{"aws-minimal-test", "aws-standard"}
 	c := Parse("/ocp refuse ocp/AWS-standard is too big")[0].Command.For(known)

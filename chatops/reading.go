@@ -162,7 +162,7 @@ func (r *reading) taken(text string) bool {
 		}
 		return r.seen[""]
 	case commands.LinkCode:
-		if r.seen[""] = linkCode.MatchString(text); r.seen[""] {
+		if r.seen[""] = isLinkCode(text); r.seen[""] {
 			c.Code = strings.ToUpper(text)
 		}
 		return r.seen[""]
@@ -177,8 +177,13 @@ func (r *reading) taken(text string) bool {
 // commit matches a commit id, or enough of its beginning.
 var commit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 
-// linkCode matches what the page of an account's link shows.
+// linkCode matches what the page of an account's link shows, and words of the same length.
 var linkCode = regexp.MustCompile(`^[A-Za-z2-7]{6}$`)
+
+// isLinkCode reports whether a text has the form of a link's code. Every code has a digit (people.newCode), so that no word is taken for one.
+func isLinkCode(text string) bool {
+	return linkCode.MatchString(text) && strings.ContainsAny(text, "234567")
+}
 
 // complete reports what is missing after all words were read.
 func (r *reading) complete() {

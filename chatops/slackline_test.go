@@ -96,6 +96,8 @@ func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 		"refuse shop a --reason b":                {"nexpected argument `a`"},
 		"status a b":                              {"nexpected argument `b`"},
 		"link me":                                 {"nexpected argument `me`"},
+		"link please":                             {"nexpected argument `please`"},
+		"link ABCDEF":                             {"nexpected argument `ABCDEF`"},
 		"aprove shop":                             {"Did you mean `/ocp approve`?"},
 		"lunch":                                   {"Did you mean `launch`? The command for that is `/ocp create`."},
 		"xyzzy":                                   {"There are: `create`, `status`"},

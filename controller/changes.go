@@ -92,6 +92,19 @@ func patienceFor(kind store.EffectKind) time.Duration {
 	return refusedPauseMax
 }
 
+// oneAtATime does the work of an effect unless another effect of the same thing, which name tells, is being worked; then it is tried again
+// in a second.
+func (c *Controller) oneAtATime(ctx context.Context, name string, work func(context.Context) (note string, err error)) (note string, err error) {
+	alone, err := c.Store.Alone(ctx, name, func(ctx context.Context) (err error) {
+		note, err = work(ctx)
+		return err
+	})
+	if err == nil && !alone {
+		return "", later{wait: time.Second}
+	}
+	return note, err
+}
+
 // make makes one change and returns its result for people. Every change may be made twice. A requester outside GitHub knew no
 // installation, so it is looked up.
 func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err error) {

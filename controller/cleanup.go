@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -127,13 +128,17 @@ func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan
 		return c.Store.Sweeps.Refuse(ctx, p.Orphan, "this server cannot read the artifacts' bucket")
 	}
 	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Platform: r.Orphan.Platform, Account: r.Orphan.Account, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.DecidedWhy + ")"}
-	for _, row := range r.Seen {
+	for i, row := range slices.Concat(r.Seen, r.Beside) {
 		var seen contract.SeenResource
 		if err := json.Unmarshal(row.Resource, &seen); err != nil {
 			return fmt.Errorf("read resource %s: %w", row.ID, err)
 		}
-		a.Names = append(a.Names, seen.Name)
-		a.Resources = append(a.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: seen.ID, Tags: seen.Tags}, Region: seen.Region})
+		one := recovery.Tagged{Resource: cloudtags.Resource{ARN: seen.ID, Tags: seen.Tags}, Region: seen.Region}
+		if i >= len(r.Seen) {
+			a.Beside = append(a.Beside, one)
+			continue
+		}
+		a.Names, a.Resources = append(a.Names, seen.Name), append(a.Resources, one)
 	}
 	switch err := c.Cleanup.Adopter.Adopt(ctx, a); {
 	case errors.Is(err, store.ErrNameTaken):

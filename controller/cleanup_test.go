@@ -151,6 +151,7 @@ func TestAnUnknownClusterIsHandedToTheRecovery(t *testing.T) {
 	a := &adopter{}
 	h.Cleanup.Adopter, h.Cleanup.Planner.BaseDomain = a, func(string) string { return "labs.example.com" }
 	id := h.found(lifecycle.ClassUnknown, "clu_9", "shop-abcde", false)
+	beside := h.found(lifecycle.ClassUnknown, "clu_9", "shop-fghij", false)
 	h.work(queue.CleanupArgs{})
 	require.Empty(t, a.asked, "only what was approved")
 	require.NoError(t, h.store.Sweeps.Approve(h.ctx, []string{id}, store.Origin{Actor: "saml:ada@acme.example"}))
@@ -163,5 +164,7 @@ func TestAnUnknownClusterIsHandedToTheRecovery(t *testing.T) {
 	require.Len(t, a.asked, 2)
 	require.Equal(t, "clu_9", a.asked[0].Cluster)
 	require.Len(t, a.asked[0].Resources, 1)
+	require.Len(t, a.asked[0].Beside, 1)
+	require.Equal(t, "arn:"+beside, a.asked[0].Beside[0].ARN, "what other orphans tell of the cluster")
 	require.Equal(t, "123456789012", a.asked[0].Account)
 }

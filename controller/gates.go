@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
@@ -17,26 +16,19 @@ import (
 // showGate brings a gate up to date. Several effects of one gate are worked one after the other. Only the newest shows it, so that what GitHub refuses
 // is tried by one of them.
 func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string, err error) {
-	alone, err := c.Store.Alone(ctx, "gate "+e.Content, func(ctx context.Context) error {
+	return c.oneAtATime(ctx, "gate "+e.Content, func(ctx context.Context) (string, error) {
 		g, err := c.Store.Outbox.Gate(ctx, e.Content)
 		if errors.Is(err, store.ErrNotFound) {
-			note = "the gate is gone"
-			return nil
+			return "the gate is gone", nil
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 		if newer, err := c.Store.Outbox.HasNewer(ctx, e); err != nil || newer {
-			note = "left to a newer change of the same gate"
-			return err
+			return "left to a newer change of the same gate", err
 		}
-		note, err = c.showGateAt(ctx, e, g)
-		return err
+		return c.showGateAt(ctx, e, g)
 	})
-	if err == nil && !alone {
-		return "", later{wait: time.Second}
-	}
-	return note, err
 }
 
 func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Gate) (note string, err error) {

@@ -63,7 +63,11 @@ func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row sto
 
 // detail returns what the pages show about a cluster as far as everybody may read it: its moves, without the people who made them.
 func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, error) {
-	d := chat.Detail{Mention: row.Spec.Mention, Approval: row.Spec.Approval, Approvers: row.Spec.Approvers, Advice: row.Spec.Advice}
+	d := chat.Detail{Mention: row.Spec.Mention, Approval: row.Spec.Approval, Advice: row.Spec.Advice}
+	var err error
+	if d.Approvers, err = c.Store.People.CurrentLogins(ctx, row.Spec.Approvers); err != nil {
+		return d, err
+	}
 	if len(d.Mention) > 0 {
 		logins, err := c.Store.People.LoginsOf(ctx, row.RequestedBy)
 		if err != nil {

@@ -183,6 +183,25 @@ func TestThereIsOneCommentAndNoDeploymentBeforeTheApproval(t *testing.T) {
 	require.NotContains(t, f.ours(41)[0], "@rita")
 }
 
+func TestAnApproverIsCalledByTheCurrentLogin(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	pr, found := f.hub.PullRequest(41)
+	require.True(t, found)
+	for _, login := range []string{"rita", "rita-l"} {
+		_, err := f.store.People.RecordGitHubAccount(f.ctx, 2003, login)
+		require.NoError(t, err)
+	}
+	row := f.acceptAs("shop", func(a *store.Judgement) {
+		a.Row.PR = &store.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: 41, Head: pr.HeadSHA}
+		a.Row.Spec.Approvers = []string{"acme/leads", "rita"}
+		a.Approval = &store.ApprovalAsk{ID: "apr_1", Why: []string{"a fork"}, Needs: 1, By: "platform_admin", For: 2 * time.Hour, Asked: strings.Repeat("a", 64), Head: pr.HeadSHA}
+	})
+	f.reconcile(row.ID)
+	f.settle()
+	require.Contains(t, f.ours(41)[0], "@acme/leads, @rita-l: your approval is needed.")
+}
+
 func TestACheckThatIsLeftSaysSoOnce(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"time"
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
@@ -16,22 +15,16 @@ import (
 // tellSignal tells a pipeline what its cluster has become by now. Several effects of one signal are worked one after the other. Only the newest
 // tells, so that what GitHub refuses is tried by one of them, for as long as that one is tried.
 func (c *Controller) tellSignal(ctx context.Context, e store.Effect) (note string, err error) {
-	alone, err := c.Store.Alone(ctx, "signal "+e.Content, func(ctx context.Context) error {
+	return c.oneAtATime(ctx, "signal "+e.Content, func(ctx context.Context) (string, error) {
 		g, err := c.Store.Runs.Signal(ctx, e.Content)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if newer, err := c.Store.Outbox.HasNewer(ctx, e); err != nil || newer {
-			note = "left to a newer change of the same signal"
-			return err
+			return "left to a newer change of the same signal", err
 		}
-		note, err = c.tell(ctx, e, g)
-		return err
+		return c.tell(ctx, e, g)
 	})
-	if err == nil && !alone {
-		return "", later{wait: time.Second}
-	}
-	return note, err
 }
 
 // signalRefused records why a signal cannot be told.

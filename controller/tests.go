@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
@@ -29,14 +28,9 @@ func (c *Controller) showTests(ctx context.Context, e store.Effect) (note string
 			return "", err
 		}
 	}
-	alone, err := c.Store.Alone(ctx, strings.Join([]string{"tests", target.Repo, target.Head, target.Profile}, " "), func(ctx context.Context) error {
-		note, err = c.showTestsOn(ctx, e, target)
-		return err
+	return c.oneAtATime(ctx, strings.Join([]string{"tests", target.Repo, target.Head, target.Profile}, " "), func(ctx context.Context) (string, error) {
+		return c.showTestsOn(ctx, e, target)
 	})
-	if err == nil && !alone {
-		return "", later{wait: time.Second}
-	}
-	return note, err
 }
 
 func (c *Controller) showTestsOn(ctx context.Context, e store.Effect, target testreports.Target) (note string, err error) {

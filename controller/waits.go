@@ -32,22 +32,16 @@ const (
 // tellWait tells jobs that wait for a cluster how it stands, or decides about them. Several effects of one wait are worked one after the
 // other, and each tells the newest state.
 func (c *Controller) tellWait(ctx context.Context, e store.Effect) (note string, err error) {
-	alone, err := c.Store.Alone(ctx, "wait "+e.Content, func(ctx context.Context) error {
+	return c.oneAtATime(ctx, "wait "+e.Content, func(ctx context.Context) (string, error) {
 		w, err := c.Store.Runs.Wait(ctx, e.Content)
 		if errors.Is(err, store.ErrNotFound) {
-			note = "the wait was forgotten"
-			return nil
+			return "the wait was forgotten", nil
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
-		note, err = c.review(ctx, e, w)
-		return err
+		return c.review(ctx, e, w)
 	})
-	if err == nil && !alone {
-		return "", later{wait: time.Second}
-	}
-	return note, err
 }
 
 // waitRefused records why GitHub is not told about a wait.

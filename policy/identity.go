@@ -14,24 +14,26 @@ type Claims struct {
 	Subject  string                  `json:"subject"`            // stable, unique within source and issuer; never empty
 	Name     string                  `json:"name,omitempty"`     // for people
 	Values   map[string][]string     `json:"values,omitempty"`   // attribute → values; see profiles.Identity.Match
+	Reused   []string                `json:"reused,omitempty"`   // attributes of a job with names that were another's before: they match no identity; see WithReused
 }
 
-// ofPipelineIssuer reports whether the claims are of a pipeline's job or a service account. Anybody who may start a pipeline gets such a
-// token, so it matches no identity that names no issuer.
+// ofPipelineIssuer reports whether the claims are of a pipeline's token, or of another one of an issuer that is configured as a platform of
+// pipelines. Anybody who may start a pipeline gets such a token, so it matches no identity that names no issuer.
 func (c Claims) ofPipelineIssuer() bool {
-	return c.Source == profiles.SourceOIDC && (c.Platform != "" || len(c.Values["kubernetes.io.namespace"]) > 0)
+	return c.ofPipeline() || c.Source == profiles.SourceOIDC && c.Platform != ""
 }
 
 // SeatsOf returns the seats from every identity that matches the claims; none if none matches. A claim can name a team if an identity
 // takes teams from it, but never a role and never every team.
 func SeatsOf(identities []profiles.Identity, c Claims) []Seat {
 	var seats []Seat
+	values := c.matchable()
 	for _, id := range identities {
 		role := Role(id.Role)
-		if !slices.Contains(Roles, role) || !id.Fits(c.Source, c.Issuer, c.Values) || id.Issuer == "" && c.ofPipelineIssuer() {
+		if !slices.Contains(Roles, role) || !id.Fits(c.Source, c.Issuer, values) || id.Issuer == "" && c.ofPipelineIssuer() {
 			continue
 		}
-		for _, team := range id.TeamsOf(c.Values) {
+		for _, team := range id.TeamsOf(values) {
 			seats = append(seats, Seat{Role: role, Team: team, Own: c.ofPipeline() && id.Clusters != profiles.ClustersTeam})
 		}
 	}

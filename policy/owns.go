@@ -14,14 +14,17 @@ type Ties struct {
 	Requester   bool // the same principal asked for it, and it belongs to no run and no pull request
 }
 
-// signalEvents are the events by which a signal starts a run, as GitHub spells them. Both start workflows of the default branch.
-var signalEvents = []string{"deployment_status", "repository_dispatch"}
+// The events by which a signal starts a run, as GitHub spells them. Both start workflows of the default branch.
+const (
+	EventDeployment = "deployment_status"
+	EventDispatch   = "repository_dispatch"
+)
 
 // OfPipeline reports whether the principal is limited to clusters of its own: it proved itself with a pipeline's token.
 func (p Principal) OfPipeline() bool { return p.Proof != nil && p.Proof.ofPipeline() }
 
 // pipelineClaims are claims that every pipeline's token has and no person's: of GitHub Actions, GitLab CI and Kubernetes.
-var pipelineClaims = []string{"repository", "repository_id", "run_id", "project_path", "project_id", "pipeline_id", "kubernetes.io.namespace"}
+var pipelineClaims = []string{"repository", "repository_id", "run_id", "project_path", "project_id", "pipeline_id", claimNamespace}
 
 // ofPipeline reports whether the claims are those of a pipeline's token, or of a program in a Kubernetes cluster. The claims tell it, and
 // not what the issuer is configured for, because an issuer in one's own network may sign for people too.
@@ -37,5 +40,5 @@ func (p Principal) Owns(t Ties) bool {
 		return false
 	}
 	event := p.Proof.only("event_name")
-	return t.Run || t.PullRequest || t.Signal && slices.Contains(signalEvents, event) || t.Requester && event != "pull_request"
+	return t.Run || t.PullRequest || t.Signal && (event == EventDeployment || event == EventDispatch) || t.Requester && event != "pull_request"
 }

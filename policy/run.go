@@ -64,7 +64,7 @@ func RunOf(c Claims, named PipelineRun, server string) (run Run, ok bool) {
 	switch {
 	case c.Platform == profiles.IssuerGitHub:
 		return workflowRun(c, server)
-	case c.Platform == profiles.IssuerKubernetes || c.Platform == "" && c.only("kubernetes.io.namespace") != "":
+	case c.Platform == profiles.IssuerKubernetes || c.Platform == "" && c.Namespace() != "":
 		return pipelineRun(c, named)
 	case c.Platform == profiles.IssuerGitLab:
 		return pipeline(c)
@@ -105,8 +105,14 @@ func (c Claims) GitHub(server string) string {
 	return strings.TrimSuffix(server, "/")
 }
 
+// claimNamespace is the claim of Kubernetes' service accounts with their namespace.
+const claimNamespace = "kubernetes.io.namespace"
+
+// Namespace returns the namespace of a Kubernetes service account's claims; empty: they are of somebody else.
+func (c Claims) Namespace() string { return c.only(claimNamespace) }
+
 func pipelineRun(c Claims, named PipelineRun) (Run, bool) {
-	namespace := c.only("kubernetes.io.namespace")
+	namespace := c.Namespace()
 	if namespace == "" || named.Kind != KindPipelineRun || !uidForm.MatchString(named.UID) || !kubeName.MatchString(named.Name) {
 		return Run{}, false
 	}

@@ -108,3 +108,38 @@ func isOpen(begin *regexp.Regexp, glob string) bool {
 	}
 	return !begin.MatchString(glob)
 }
+
+// gitHubNames are the claims in which globs can have an owner written out, and maybe a repository.
+var gitHubNames = map[string]*regexp.Regexp{
+	"repository": gitHubName, "workflow_ref": gitHubName, "job_workflow_ref": gitHubName,
+	"sub": regexp.MustCompile(`^(?:[^*]*:)?repo(?:sitory)?:([a-z0-9-]+)/(?:([a-z0-9._-]+)(?::|$))?`),
+}
+
+var gitHubName = regexp.MustCompile(`^([a-z0-9-]+)/(?:([a-z0-9._-]+)(?:/|$))?`)
+
+// NamesOfJobs lists, in lower case, the accounts and the repositories (owner/name) that identities for jobs of a GitHub name without a *.
+func NamesOfJobs(identities []Identity, isIssuer func(issuer string) bool) (accounts, repositories []string) {
+	for _, i := range identities {
+		if i.Source != SourceOIDC || !isIssuer(i.Issuer) {
+			continue
+		}
+		for _, login := range append(slices.Clone(i.Match["repository_owner"]), i.Match["actor"]...) {
+			if !strings.Contains(login, "*") {
+				accounts = append(accounts, strings.ToLower(login))
+			}
+		}
+		for claim, names := range gitHubNames {
+			for _, glob := range i.Match[claim] {
+				if found := names.FindStringSubmatch(strings.ToLower(glob)); found != nil {
+					accounts = append(accounts, found[1])
+					if found[2] != "" {
+						repositories = append(repositories, found[1]+"/"+found[2])
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(accounts)
+	slices.Sort(repositories)
+	return slices.Compact(accounts), slices.Compact(repositories)
+}

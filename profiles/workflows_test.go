@@ -63,3 +63,19 @@ func TestAnIdentityThatAnybodysJobFitsIsRefused(t *testing.T) {
 	require.Nil(t, Identity{Source: SourceSAML, Match: map[string][]string{"ref": {"*"}}}.strangers(nil))
 	require.Equal(t, IssuerGitLab, Identity{Source: SourceOIDC, Issuer: gitLabCom, Match: map[string][]string{"ref": {"main"}}}.strangers(nil).platform)
 }
+
+func TestTheNamesOfJobsAreThoseThatIdentitiesWriteOut(t *testing.T) {
+	ours := func(issuer string) bool { return issuer == gitHubActions }
+	job := func(issuer string, match map[string][]string) Identity {
+		return Identity{Source: SourceOIDC, Issuer: issuer, Match: match}
+	}
+	accounts, repositories := NamesOfJobs([]Identity{
+		job(gitHubActions, map[string][]string{"repository": {"Acme/Shop", "beta/*", "gamma/api-*", "*/any"}, "actor": {"maya", "w*"}}),
+		job(gitHubActions, map[string][]string{"repository_owner": {"delta"}, "workflow_ref": {"acme/api/.github/workflows/x.yml@refs/heads/main"}}),
+		job(gitHubActions, map[string][]string{"sub": {"repo:eta/web:ref:refs/heads/main", "environment:prod:repo:zeta/*", "repository_owner:iota"}}),
+		job(gitLabCom, map[string][]string{"repository": {"other/shop"}}),
+		{Source: SourceGitHub, Match: map[string][]string{"repository": {"people/shop"}}},
+	}, ours)
+	require.Equal(t, []string{"acme", "beta", "delta", "eta", "gamma", "maya", "zeta"}, accounts)
+	require.Equal(t, []string{"acme/api", "acme/shop", "eta/web"}, repositories)
+}

@@ -213,12 +213,12 @@ func (a *attempt) target() cloud.Target {
 	if a.identity.InfraID != "" { // this attempt's own
 		identities = append(slices.Clone(identities), a.identity)
 	}
-	var accepted time.Time
+	var recorded time.Time
 	if a.spec.Accepted != nil {
-		accepted = a.spec.Accepted.At
+		recorded = a.spec.Accepted.At
 	}
 	return cloud.Target{
-		Accepted: accepted,
+		Accepted: contract.AcceptedAt(recorded, a.spec.Cluster),
 		Region:   a.spec.Region, Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Cluster: a.spec.Cluster,
 		Installation: a.spec.Installation, Account: a.spec.Account, Publish: a.spec.Publish, Tags: a.spec.Tags, Identities: identities,
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/oklog/ulid/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -260,6 +261,29 @@ func TestNothingIsDeletedThatAnotherClusterOwnsToo(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []any{"failed", "CloudUnanswered", true}, []any{w.result().Outcome, w.result().Reason, w.result().Retryable})
 	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"), "not known is not uncontested")
+}
+
+// A server that adopted a cluster has no record of when it was accepted. Without any time, nothing would be older, and no forged tag would be noticed.
+func TestAnAdoptedClusterWasAcceptedWhenItsIDWasMade(t *testing.T) {
+	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		accepted *contract.Accepted
+		want     time.Time
+	}{
+		"recorded":                        {&contract.Accepted{At: at.Add(time.Second)}, at.Add(time.Second)},
+		"not recorded":                    {&contract.Accepted{}, at},
+		"a server that does not say when": {nil, at},
+	} {
+		w := newTeardown(t, "shop-00001")
+		w.spec.Cluster, w.spec.Accepted = "clu_"+ulid.MustNew(ulid.Timestamp(at), ulid.DefaultEntropy()).String(), c.accepted
+		var asked time.Time
+		w.contested = func(t cloud.Target) ([]cloud.Contested, error) {
+			asked = t.Accepted
+			return nil, errors.New("Throttling")
+		}
+		require.NoError(t, w.run(t.Context()))
+		require.Equal(t, c.want, asked, name)
+	}
 }
 
 func TestTheDestroyerDoesNotRunBeforeWhatHasToGoFirstIsGone(t *testing.T) {

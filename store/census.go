@@ -29,17 +29,13 @@ type JobCount struct {
 	N      int64
 }
 
-// findingKinds are all kinds: a kind without findings is counted as 0.
-var findingKinds = []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked,
-	lifecycle.Remains, lifecycle.FailingDelivery, lifecycle.LostDelivery, lifecycle.FailedJob, lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused}
-
-// Census counts every cluster and job ever, and every open finding, by group.
+// Census counts every cluster and job ever, and every open finding, by group. A kind without findings is counted as 0.
 func (s *Store) Census(ctx context.Context) (Census, error) {
 	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}, Room: map[string]int64{rows.Granted: 0, rows.Waiting: 0}}
 	for status := range lifecycle.Phases {
 		out.Clusters[status] = 0
 	}
-	for _, kind := range findingKinds {
+	for _, kind := range lifecycle.FindingKinds() {
 		out.Findings[kind] = 0
 	}
 	if err := s.ended.count(ctx, s, &out); err != nil {

@@ -71,8 +71,8 @@ func TestWhatSomebodyAskedForIsInTheTrailOnceForEachCause(t *testing.T) {
 	will := store.Origin{Actor: "saml:will", Source: "api", Why: "a new profile"}
 	asked, err := s.Outbox.AskEffect(t.Context(), labels, will, "labels_asked")
 	require.NoError(t, err)
-	labels.ID, labels.CreatedAt = asked.ID, asked.AskedAt
-	require.Equal(t, outbox.EffectState{Effect: labels, AskedAt: asked.AskedAt}, asked)
+	labels.ID, labels.CreatedAt = asked.ID, clock.now()
+	require.Equal(t, outbox.EffectState{Effect: labels}, asked)
 	require.Equal(t, []string{`{"effect": "` + asked.ID + `"}`}, riverJobs(t, s, "effect"))
 	require.JSONEq(t, `{"why": "a new profile", "repository": "acme/shop"}`, text(t, s, `SELECT metadata FROM audit_events WHERE action = 'labels_asked' AND actor = 'saml:will'`))
 

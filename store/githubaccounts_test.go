@@ -49,6 +49,25 @@ func TestALoginStaysWithTheAccountThatHadItFirst(t *testing.T) {
 	require.Equal(t, map[string]string{"github:id/8": "maya"}, logins)
 }
 
+func TestWhoeverIsMentionedIsCalledByTheirCurrentLogin(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	for _, seen := range []struct {
+		id    int64
+		login string
+	}{{7, "maya"}, {7, "maya-w"}, {8, "maya"}, {9, "rob"}, {10, "Rob"}, {11, "ada"}} {
+		clock.pass(time.Second)
+		_, err := s.People.RecordGitHubAccount(t.Context(), seen.id, seen.login)
+		require.NoError(t, err)
+	}
+	called, err := s.People.CurrentLogins(t.Context(), []string{"acme/leads", "Maya", "github:id/8", "rob", "github:id/11", "unseen", "github:id/99"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"acme/leads", "maya-w", "maya", "ada", "unseen"}, called, "9 has another login than rob by now, and nobody knows which")
+	logins, err := s.People.LoginsOf(t.Context(), "github:id/9", "github:id/10")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"github:id/10": "Rob"}, logins)
+}
+
 func TestWhatALoginAskedForBeforeAccountsHadNumbersIsItsAccountsAndNobodyElses(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

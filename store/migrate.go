@@ -54,7 +54,7 @@ func Migrate(ctx context.Context, url string) error {
 	}
 	defer holder.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock) //nolint:errcheck // ends with the connection too
 
-	before, err := readSchema(ctx, pool)
+	before, err := ReadSchema(ctx, pool)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (s Schema) Newer() bool { return s.Database > s.Known }
 
 // Schema returns an error if this program must not work with the database: it is too old for its schema, or the schema too old for it.
 func (s *Store) Schema(ctx context.Context) (Schema, error) {
-	schema, err := readSchema(ctx, s.Pool())
+	schema, err := ReadSchema(ctx, s.Pool())
 	if err != nil {
 		return Schema{}, err
 	}
@@ -43,8 +43,8 @@ func (s Schema) check() error {
 	return nil
 }
 
-// readSchema reads an empty database as one without migrations.
-func readSchema(ctx context.Context, pool *pgxpool.Pool) (s Schema, err error) {
+// ReadSchema returns the numbers of a database, whether this program may work with it or not. An empty database has no migration.
+func ReadSchema(ctx context.Context, pool *pgxpool.Pool) (s Schema, err error) {
 	if s.Known, err = newestMigration(); err != nil {
 		return s, err
 	}

@@ -116,7 +116,7 @@ func (h *fixture) config(s *store.Store, a app.Config, terms catalogue.Catalogue
 			Issuers: []auth.Issuer{
 				{URL: h.issuer.URL(), Audience: oidc.Audience}, {URL: h.jobs.URL(), Audience: oidc.Audience, Platform: profiles.IssuerGitHub},
 			},
-			Identities: func() []profiles.Identity { return terms.Identities },
+			Identities: func() []profiles.Identity { return terms.Identities }, Reused: core.ReusedNames,
 		}),
 		Runner: RunnerSettings{
 			Installation: "test", Bucket: "artifacts", Lease: time.Minute, Heartbeat: 15 * time.Second, VerifyGap: 3 * time.Minute,

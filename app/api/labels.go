@@ -40,7 +40,7 @@ func (s *server) GetLabels(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 func labels(e outbox.EffectState) Labels {
-	out := Labels{ID: e.ID, Repository: e.Repo, State: LabelsStateWaiting, Note: e.Note, AskedAt: e.AskedAt.UTC()}
+	out := Labels{ID: e.ID, Repository: e.Repo, State: LabelsStateWaiting, Note: e.Note, AskedAt: e.CreatedAt.UTC()}
 	switch {
 	case e.GivenUp():
 		out.State = LabelsStateFailed

@@ -241,6 +241,7 @@ func TestARunReusesTheClusterOfItsPullRequest(t *testing.T) {
 	require.NoError(t, err)
 	p = h.refused(http.MethodPost, "/api/v1/clusters", next, reuse, http.StatusConflict, idempotencyKey, "closed")
 	require.Contains(t, p.Detail, "acme/shop#41 is closed")
-	other := h.job("ref", "refs/pull/41/merge", "event_name", "pull_request", "repository_id", "1002", "sub", "repo:acme/shop:pull_request")
-	h.refused(http.MethodPost, "/api/v1/clusters", other, reuse, http.StatusServiceUnavailable, idempotencyKey, "another-repository")
+	other := []string{"ref", "refs/pull/41/merge", "event_name", "pull_request", "repository_id", "1002", "sub", "repo:acme/shop:pull_request"}
+	h.refused(http.MethodPost, "/api/v1/clusters", h.job(append(other, "repository", "acme/store")...), reuse, http.StatusServiceUnavailable, idempotencyKey, "another-repository")
+	h.refused(http.MethodPost, "/api/v1/clusters", h.job(other...), reuse, http.StatusForbidden, idempotencyKey, "one-with-its-name")
 }

@@ -308,7 +308,7 @@ func accepted(row store.Row) *contract.Accepted {
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
 		SleepMode: string(row.SleepMode), AsleepCents: row.ListAsleep, WorkerMicros: row.WorkerMicros,
 	}
-	if row.Source == store.Recovery { // the row is younger than its resources, and nothing tells when the cluster was accepted
+	if row.Source == store.Recovery { // the row is younger than its resources
 		out.At = time.Time{}
 	}
 	if pr := row.PR; pr != nil {

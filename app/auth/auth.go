@@ -33,6 +33,7 @@ type Config struct {
 	Sessions   *Sessions                  // ocpctl's own sessions; nil: none is accepted
 	End        End                        // stores that a session was ended; nil: sessions cannot be ended individually
 	Ended      Ended                      // reports whether a session was ended, on any replica; nil: none was
+	Reused     ReusedNames                // finds names in jobs' tokens that were another's before; nil: none was
 	Identities func() []profiles.Identity // the catalogue's, read for each request; nil: nobody has a seat
 	Timeout    time.Duration              // of one call to an issuer; zero: 10 s
 	Now        func() time.Time           // nil: time.Now
@@ -43,6 +44,9 @@ type End func(ctx context.Context, id, principal string, expires time.Time) erro
 
 // Ended reports whether a session was ended before it expired.
 type Ended func(ctx context.Context, id string) (bool, error)
+
+// ReusedNames returns those names in a job's token that were another's before. With keep, names that nobody had are the token's from now on.
+type ReusedNames func(ctx context.Context, job policy.Claims, keep bool) ([]policy.JobName, error)
 
 // Session is who asks, the proof behind it, and how long it is valid.
 type Session struct {
@@ -58,6 +62,7 @@ type Verifier struct {
 	sessions   *Sessions
 	end        End
 	ended      Ended
+	reused     ReusedNames
 	identities func() []profiles.Identity
 }
 
@@ -67,7 +72,7 @@ func New(c Config) *Verifier {
 	if c.Identities == nil {
 		c.Identities = func() []profiles.Identity { return nil }
 	}
-	v := &Verifier{issuers: map[string]*trusted{}, sessions: c.Sessions, end: c.End, ended: c.Ended, identities: c.Identities}
+	v := &Verifier{issuers: map[string]*trusted{}, sessions: c.Sessions, end: c.End, ended: c.Ended, reused: c.Reused, identities: c.Identities}
 	for _, issuer := range c.Issuers {
 		known := v.issuers[issuer.URL]
 		if known == nil {
@@ -116,7 +121,19 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
+	if claims, err = v.withReused(ctx, claims); err != nil {
+		return Session{}, &Error{Unavailable, "The token could not be checked. Try again in a moment.", err}
+	}
 	return v.session(claims, expires), nil
+}
+
+// withReused marks the names in a job's token that were another's before. Only a job that an identity matches makes a name its own.
+func (v *Verifier) withReused(ctx context.Context, c policy.Claims) (policy.Claims, error) {
+	if v.reused == nil {
+		return c, nil
+	}
+	names, err := v.reused(ctx, c, len(policy.SeatsOf(v.identities(), c)) > 0)
+	return c.WithReused(names), err
 }
 
 // own checks one of ocpctl's own sessions.

@@ -67,7 +67,7 @@ func (i *issuer) verifier() *auth.Verifier {
 		Identities: func() []profiles.Identity {
 			return []profiles.Identity{
 				{Source: profiles.SourceOIDC, Match: map[string][]string{"ocpctl_role": {"requester"}}, Role: "requester", Teams: []string{"{groups}"}},
-				{Source: profiles.SourceOIDC, Match: map[string][]string{"repository": {"acme/*"}, "ref": {"refs/heads/main"}}, Role: "requester", Teams: []string{"platform"}},
+				{Source: profiles.SourceOIDC, Issuer: i.URL, Match: map[string][]string{"repository": {"acme/*"}, "ref": {"refs/heads/main"}}, Role: "requester", Teams: []string{"platform"}},
 				{Source: profiles.SourceOIDC, Issuer: i.URL, Match: map[string][]string{"kubernetes.io.namespace": {"ci"}}, Role: "auditor", Teams: []string{"*"}},
 			}
 		},

@@ -68,6 +68,7 @@ func TestWhatMeansNothingIsAnsweredInWordsAndNotStored(t *testing.T) {
 		"an edited comment":                {github.Event{Name: "issue_comment", Action: "edited", Comment: said}, nil, `"edited" of issue_comment`},
 		"a deleted comment":                {github.Event{Name: "issue_comment", Action: "deleted", Comment: said}, nil, `"deleted" of issue_comment`},
 		"a bot":                            {github.Event{Name: "issue_comment", Action: "created", Comment: github.Comment{ID: 7, Author: github.Bot, Body: "/ocp help"}}, nil, "bots"},
+		"an App in a person's name":        {github.Event{Name: "issue_comment", Action: "created", Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp help", ByApp: true}}, nil, "bots"},
 		"a check that was made":            {github.Event{Name: "check_run", Action: "rerequested", Check: check}, set("created", "action"), `"created" of check_run`},
 		"the check belongs to another App": {github.Event{Name: "check_run", Action: "rerequested", Check: check}, set(1, "check_run", "app", "id"), "another App"},
 		"checks of another App":            {github.Event{Name: "check_suite", Action: "rerequested", Check: check}, set(1, "check_suite", "app", "id"), "another App"},

@@ -186,8 +186,7 @@ func final(err error) bool {
 
 // isRefusal reports whether an error is GitHub's refusal of what a delivery needs. A person without permission is an answer, and no error.
 func isRefusal(err error) bool {
-	return retryAfter(err) == 0 && (errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused) ||
-		errors.Is(err, app.ErrNoPullRequest) || errors.Is(err, app.ErrRefused))
+	return retryAfter(err) == 0 && (app.IsRefused(err) || errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused))
 }
 
 // isGivenUp reports whether a delivery that failed is not tried again, and the reason if that is a finding.

@@ -21,12 +21,10 @@ import (
 )
 
 const (
-	labelsEvery  = 10 * time.Minute
-	labelLag     = 2 * time.Minute // since a label was added; until then, its webhook may be on its way
-	repositories = 25              // in one call for labels
-	labelPages   = 5               // of a hundred repositories, of an installation in one run; the next run goes on from there
-	mostUnknown  = 100             // pull requests of an installation that one run asks about
-	atOnce       = 20              // of them in one call
+	labelsEvery = 10 * time.Minute
+	labelLag    = 2 * time.Minute // since a label was added; until then, its webhook may be on its way
+	labelPages  = 5               // of a hundred repositories, of an installation in one run; the next run goes on from there
+	mostUnknown = 100             // pull requests of an installation that one run asks about
 )
 
 // LabelSweep looks for labels that were lost: on open pull requests that have one of ours, and no cluster. It makes deliveries of what it
@@ -90,8 +88,8 @@ func (s *LabelSweep) lookInInstallation(ctx context.Context, installation int64)
 		if err != nil {
 			return err
 		}
-		for some := range slices.Chunk(slices.DeleteFunc(repos, s.isForeign), repositories) {
-			labelled, err := s.github.LabelledPulls(ctx, installation, some, labelStart)
+		for some := range slices.Chunk(slices.DeleteFunc(repos, s.isForeign), github.MaxRepositories) {
+			labelled, err := s.github.LabelledPulls(ctx, installation, some, chatops.LabelPrefix)
 			if err != nil {
 				if labelled == nil {
 					return err
@@ -112,16 +110,13 @@ func (s *LabelSweep) lookInInstallation(ctx context.Context, installation int64)
 		s.asked[installation] += mostUnknown
 		lost = slices.Concat(lost[from:], lost[:from])[:mostUnknown]
 	}
-	for some := range slices.Chunk(lost, atOnce) {
+	for some := range slices.Chunk(lost, github.MaxLabelled) {
 		if err := s.askWhoLabelled(ctx, installation, some); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// labelStart is how the labels begin that ask for a cluster.
-const labelStart = chatops.LabelPrefix
 
 // isForeign reports whether the server does not handle a repository.
 func (s *LabelSweep) isForeign(repo string) bool {
@@ -139,7 +134,9 @@ func (s *LabelSweep) withoutCluster(ctx context.Context, installation int64, lab
 		if err != nil {
 			return nil, fmt.Errorf("look for the clusters of %s: %w", pullTopic(one.Repo, one.Number), err)
 		}
-		if slices.ContainsFunc(rows, func(r store.Row) bool { return r.Desired == lifecycle.Present && labelStart+r.Profile == one.Label }) {
+		if slices.ContainsFunc(rows, func(r store.Row) bool {
+			return r.Desired == lifecycle.Present && chatops.LabelPrefix+r.Profile == one.Label
+		}) {
 			continue
 		}
 		waiting, err := s.store.Inbox.Undone(ctx, pullTopic(one.Repo, one.Number), installation)
@@ -175,7 +172,7 @@ func (s *LabelSweep) askWhoLabelled(ctx context.Context, installation int64, ref
 			}
 			seen := sighting{Installation: installation, Repository: pr.Repo, Number: pr.Number, State: &is, Still: true}
 			if now.Sub(by.At) < patience { // what was asked for earlier is not meant any more
-				seen.Label, seen.By, seen.ByID, seen.Bot, seen.Since = label, by.By, by.ByID, by.Bot, by.At.Format(time.RFC3339)
+				seen.Label, seen.By, seen.ByID, seen.Bot, seen.LabeledAt = label, by.By, by.ByID, by.Bot, by.At
 			}
 			d, err := seen.delivery()
 			if err != nil {
@@ -198,7 +195,7 @@ func newestLabelings(added []github.Labeling, labels []string) map[string]github
 	out := map[string]github.Labeling{}
 	for _, one := range added {
 		has := slices.ContainsFunc(labels, func(label string) bool { return strings.EqualFold(label, one.Label) })
-		if name := strings.ToLower(one.Label); has && strings.HasPrefix(name, labelStart) && name != chatops.KeepLabel {
+		if name := strings.ToLower(one.Label); has && strings.HasPrefix(name, chatops.LabelPrefix) && name != chatops.KeepLabel {
 			out[one.Label] = one
 		}
 	}
@@ -207,8 +204,7 @@ func newestLabelings(added []github.Labeling, labels []string) map[string]github
 
 // labelEvent is the event of a label that the sweep found, as GitHub sends it when somebody adds a label.
 func (s sighting) labelEvent() pulls.PullRequestEvent {
-	at, _ := time.Parse(time.RFC3339, s.Since) // written by ask
 	return pulls.PullRequestEvent{
-		PR: *s.State, Actor: s.By, ActorID: s.ByID, Bot: s.Bot, Action: pulls.ActionLabeled, Label: s.Label, LabeledAt: at, Why: seenByTheSweep,
+		PR: *s.State, Actor: s.By, ActorID: s.ByID, Bot: s.Bot, Action: pulls.ActionLabeled, Label: s.Label, LabeledAt: s.LabeledAt, Why: seenByTheSweep,
 	}
 }

@@ -31,8 +31,12 @@ func (w *InboxWorker) mergeGroup(ctx context.Context, e webhook) (string, error)
 	if err != nil {
 		return "", err
 	}
+	number, queued := github.QueuedPull(e.MergeGroup.HeadRef)
+	if !queued {
+		return "not a branch of a merge queue", nil
+	}
 	of := pulls.MergeGroupEvent{
-		Installation: e.Installation.ID, Repo: e.Repository.FullName, Head: e.MergeGroup.HeadSHA, Ref: e.MergeGroup.HeadRef,
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, Head: e.MergeGroup.HeadSHA, Number: number,
 		Actor: actor(e.Sender), ActorID: e.Sender.ID,
 	}
 	if e.Sender.isBot() {
@@ -62,7 +66,7 @@ func (s *Sweep) lookAtQueues(ctx context.Context, now time.Time) error {
 		return err
 	}
 	for _, in := range repos {
-		branches, err := s.github.QueueBranches(ctx, in.Installation, in.Repo)
+		queued, err := s.github.QueueBranches(ctx, in.Installation, in.Repo)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -70,7 +74,7 @@ func (s *Sweep) lookAtQueues(ctx context.Context, now time.Time) error {
 			s.log.WarnContext(ctx, "a merge queue was not looked at", "repo", in.Repo, "err", err)
 			continue
 		}
-		if err := s.compareQueue(ctx, in, branches, now); err != nil {
+		if err := s.compareQueue(ctx, in, queued, now); err != nil {
 			return err
 		}
 	}
@@ -78,24 +82,24 @@ func (s *Sweep) lookAtQueues(ctx context.Context, now time.Time) error {
 }
 
 // compareQueue compares a merge queue with what is known of it.
-func (s *Sweep) compareQueue(ctx context.Context, in outbox.MergeGroup, branches []github.Branch, now time.Time) error {
+func (s *Sweep) compareQueue(ctx context.Context, in outbox.QueueRepository, queued []github.Queued, now time.Time) error {
 	known, err := s.store.Outbox.MergeGroupsOf(ctx, in.Repo)
 	if err != nil {
 		return err
 	}
 	seen := sighting{Installation: in.Installation, Repository: in.Repo}
-	for _, b := range branches {
-		if !slices.ContainsFunc(known, func(g outbox.MergeGroup) bool { return g.Head == b.SHA }) {
-			seen.Head, seen.Ref = b.SHA, b.Ref
+	for _, q := range queued {
+		if !slices.ContainsFunc(known, func(g outbox.MergeGroup) bool { return g.Head == q.SHA }) {
+			seen.Head, seen.Number = q.SHA, q.Pull
 			if err := s.save(ctx, seen); err != nil {
 				return err
 			}
 		}
 	}
 	for _, g := range known {
-		there := slices.ContainsFunc(branches, func(b github.Branch) bool { return b.SHA == g.Head })
+		there := slices.ContainsFunc(queued, func(q github.Queued) bool { return q.SHA == g.Head })
 		if g.EndedAt == nil && !there && now.Sub(g.AskedAt) >= sure {
-			seen.Head, seen.Ref, seen.Action = g.Head, fmt.Sprintf("gh-readonly-queue/gone/pr-%d-%s", g.Number, g.Head), endedUnseen
+			seen.Head, seen.Number, seen.Action = g.Head, g.Number, endedUnseen
 			if err := s.save(ctx, seen); err != nil {
 				return err
 			}

@@ -106,10 +106,10 @@ func TestEachEventGoesToItsUseCase(t *testing.T) {
 		"all re-runs":     {github.Event{Name: "check_suite", Action: "rerequested", Check: check}, []any{click("clu_1", chatops.ActionRetry, "d1:clu_1"), click("clu_2", chatops.ActionRetry, "d1:clu_2")}},
 		"a gate's re-run": {github.Event{Name: "check_run", Action: "rerequested", Check: gate}, []any{click("clu_1", chatops.ActionRetry, "d1:clu_1"), click("clu_2", chatops.ActionRetry, "d1:clu_2")}},
 		"a commit in a queue": {github.Event{Name: "merge_group", Action: "checks_requested", Group: queued}, []any{pulls.MergeGroupEvent{
-			Installation: 5001, Repo: "acme/shop", Head: check.Head, Ref: "refs/heads/" + queued.Ref, Actor: "will", ActorID: actorID(t),
+			Installation: 5001, Repo: "acme/shop", Head: check.Head, Number: 41, Actor: "will", ActorID: actorID(t),
 		}}},
 		"a commit that was merged": {github.Event{Name: "merge_group", Action: "destroyed", Reason: "merged", Group: queued}, []any{pulls.MergeGroupEvent{
-			Installation: 5001, Repo: "acme/shop", Head: check.Head, Ref: "refs/heads/" + queued.Ref, Ended: "merged", Actor: "will", ActorID: actorID(t),
+			Installation: 5001, Repo: "acme/shop", Head: check.Head, Number: 41, Ended: "merged", Actor: "will", ActorID: actorID(t),
 		}}},
 		"a dispatch": {github.Event{Name: "repository_dispatch", Action: "create_ephemeral_cluster", Client: payload}, []any{pulls.DispatchEvent{
 			Installation: 5001, Repo: "acme/shop", Type: "create_ephemeral_cluster", Payload: payload, Actor: "will", ActorID: actorID(t), Cause: "d1",

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/store/inbox"
@@ -35,15 +36,15 @@ type sighting struct {
 	Still    bool                      `json:"still,omitempty"`    // nothing happened to it for a while
 	Archived bool                      `json:"archived,omitempty"` // its repository is archived
 
-	// Of a merge queue's commit. Action says that it is not there any more.
+	// Of a merge queue's commit, with the Number of the pull request whose turn it is. Action says that it is not there any more.
 	Head string `json:"head,omitempty"`
-	Ref  string `json:"ref,omitempty"`
 
-	// Of a label that may be lost: it was added at Since.
-	Label string `json:"label,omitempty"`
-	By    string `json:"by,omitempty"` // login
-	ByID  int64  `json:"by_id,omitempty"`
-	Bot   bool   `json:"bot,omitempty"`
+	// Of a label that may be lost.
+	Label     string    `json:"label,omitempty"`
+	By        string    `json:"by,omitempty"` // login
+	ByID      int64     `json:"by_id,omitempty"`
+	Bot       bool      `json:"bot,omitempty"`
+	LabeledAt time.Time `json:"labeled_at,omitzero"`
 
 	// Of a repository or an installation.
 	Action       string `json:"action,omitempty"` // as GitHub spells it
@@ -86,7 +87,7 @@ func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, e
 			Installation: s.Installation, RepoID: s.RepositoryID, Action: s.Action, From: s.Repository, To: s.To,
 		})
 	case queueSeen:
-		return w.pulls.MergeGroup(ctx, pulls.MergeGroupEvent{Installation: s.Installation, Repo: s.Repository, Head: s.Head, Ref: s.Ref, Ended: s.Action})
+		return w.pulls.MergeGroup(ctx, pulls.MergeGroupEvent{Installation: s.Installation, Repo: s.Repository, Head: s.Head, Number: s.Number, Ended: s.Action})
 	case installationSeen:
 		return w.pulls.InstallationChanged(ctx, pulls.InstallationEvent{Installation: s.Installation, Action: s.Action, Repos: []string{s.Repository}})
 	case pullRequestSeen:

@@ -53,7 +53,7 @@ type account struct {
 }
 
 // isBot reports whether the account is a bot's. Its login need not tell it.
-func (a account) isBot() bool { return a.Type == github.AccountBot }
+func (a account) isBot() bool { return github.IsBot(a.Type) }
 
 // isByBot reports whether a program wrote the comment or review: a bot, or an App in a user's name.
 func (p webhook) isByBot(event string) bool {

@@ -38,7 +38,7 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 	if err != nil {
 		return "", "", err
 	}
-	p, linked, err := s.person(ctx, c.event.by())
+	p, linked, err := s.core.LinkedOwner(ctx, c.event.by().principal())
 	if err != nil {
 		return "", "", err
 	}

@@ -98,7 +98,7 @@ func (s *Service) EnvironmentGivenUp(ctx context.Context, e EnvironmentEvent, wh
 	}
 	text := messages.EnvironmentFailed
 	switch {
-	case errors.Is(why, app.ErrRefused), errors.Is(why, app.ErrNoPullRequest):
+	case app.IsRefused(why):
 		text = messages.EnvironmentHidden(why)
 	case app.KindOf(why) != "":
 		text = messages.EnvironmentRefused(why)

@@ -38,7 +38,7 @@ func (s *Service) standing(ctx context.Context, pr pullrequests.PullRequest, by 
 
 // unanswered reports whether GitHub gave no usable answer: it is down, or a rate limit is used up.
 func unanswered(err error) bool {
-	return errors.Is(err, errNoAnswer) && !errors.Is(err, app.ErrRefused) && !errors.Is(err, app.ErrNoPullRequest)
+	return errors.Is(err, errNoAnswer) && !app.IsRefused(err)
 }
 
 // endUnanswered returns the error with which a comment waits for GitHub. First it sets the end of each cluster that the comment

@@ -2,7 +2,6 @@ package pulls
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,7 +12,7 @@ import (
 
 // asRefusal returns the error with which GitHub refused something; nil if it is another error.
 func asRefusal(err error) error {
-	if errors.Is(err, app.ErrRefused) || errors.Is(err, app.ErrNoPullRequest) {
+	if app.IsRefused(err) {
 		return err
 	}
 	return nil

@@ -78,20 +78,6 @@ func (s *Service) onGitHub(ctx context.Context, by actor, said pullrequests.Seen
 	return s.core.GitHubPrincipal(ctx, pr.Installation, app.GitHubAccount{ID: by.id, Login: said.Login}, values)
 }
 
-// person returns the owner who linked the account, with their current roles; ok is false if nobody did, or if their last sign-in
-// is too old.
-func (s *Service) person(ctx context.Context, by actor) (p policy.Principal, ok bool, err error) {
-	proof, err := s.core.LinkedPerson(ctx, policy.Principal{ID: by.principal(), Name: by.login})
-	if err != nil || proof.Subject == "" {
-		return p, false, err
-	}
-	account, err := s.store.People.AccountOf(ctx, by.principal())
-	if err != nil {
-		return p, false, fmt.Errorf("look for the account of %s: %w", by.login, err)
-	}
-	return policy.Principal{ID: account.Principal, Name: account.Name, Seats: policy.SeatsOf(s.catalogue().Identities, proof)}, true, nil
-}
-
 // linkByComment replies with a link to confirm that the author's account is theirs, or completes it with the code that its page showed.
 // Others who read the comments gain nothing: the code is for this account and works once.
 func (s *Service) linkByComment(ctx context.Context, c command) (reply, note string, err error) {

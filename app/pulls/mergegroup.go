@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -22,36 +20,20 @@ import (
 type MergeGroupEvent struct {
 	Installation int64
 	Repo         string
-	Head, Ref    string // the queue's commit and its branch
+	Head         string // the queue's commit
+	Number       int    // the pull request whose turn it is
 	Ended        string // why it left the queue: merged, invalidated, dequeued or gone; empty: it came
 	Actor        string // login of whoever put the pull request there; empty: unknown
 	ActorID      int64
 }
 
-// queueBranch is the branch of a merge queue's commit; it names the base and the pull request whose turn it is.
-var queueBranch = regexp.MustCompile(`^(?:refs/heads/)?gh-readonly-queue/.+/pr-([1-9][0-9]{0,8})-[0-9a-f]{7,64}$`)
-
-// QueuedPull returns the number of the pull request for which a branch of a merge queue was made; ok is false if it is none.
-func QueuedPull(ref string) (number int, ok bool) {
-	of := queueBranch.FindStringSubmatch(ref)
-	if of == nil {
-		return 0, false
-	}
-	number, err := strconv.Atoi(of[1])
-	return number, err == nil
-}
-
 // MergeGroup has the checks on a merge queue's commit show what the repository's file says, and ends the clusters of a commit that left.
 func (s *Service) MergeGroup(ctx context.Context, e MergeGroupEvent) (note string, err error) {
-	number, ok := QueuedPull(e.Ref)
-	if !ok {
-		return "not a branch of a merge queue", nil
-	}
-	group := outbox.MergeGroup{Installation: e.Installation, Repo: e.Repo, Head: e.Head, Number: number, Mode: profiles.MergeQueueReuse}
+	group := outbox.MergeGroup{Installation: e.Installation, Repo: e.Repo, Head: e.Head, Number: e.Number, Mode: profiles.MergeQueueReuse}
 	if e.Ended != "" {
 		return s.endMergeGroup(ctx, group, e)
 	}
-	pr, err := s.truth(ctx, pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: number})
+	pr, err := s.truth(ctx, pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number})
 	if err != nil {
 		return "", err
 	}

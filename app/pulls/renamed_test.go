@@ -1,6 +1,7 @@
 package pulls_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,6 +42,33 @@ func TestARenamedAccountDoesNotApproveItsOwnRequest(t *testing.T) {
 	require.Contains(t, h.byAccount(1, servicetest.AccountID("maya"), "maya-w", "/ocp approve"), "You requested this yourself, so somebody else has to approve it.")
 	require.True(t, h.Only().NeedsApproval)
 	require.Contains(t, h.byAccount(2, servicetest.AccountID("will"), "will", "/ocp approve"), "approved")
+}
+
+func TestWhoIsCalledToApproveIsAnAccountAndNotALogin(t *testing.T) {
+	maya := servicetest.AccountID("maya")
+	for _, c := range []struct {
+		account int64 // that asks
+		login   string
+		byID    bool // the catalogue names maya's number
+		want    []string
+	}{
+		{maya, "maya-w", false, nil}, // nobody is called to approve their own request
+		{99, "maya", false, []string{"maya"}},
+		{maya, "maya-w", true, nil},
+		{99, "maya", true, []string{servicetest.OnGitHub("maya")}},
+	} {
+		terms := servicetest.Careful(t, profiles.ApprovalTerms{Count: 1})
+		if c.byID {
+			terms.Identities[len(terms.Identities)-1].Match = map[string][]string{"id": {strconv.FormatInt(maya, 10)}}
+		}
+		h := fixtureWith(t, terms)
+		h.Open()
+		h.Comment(1, "maya", "/ocp help")
+		h.renames("maya", "maya-w", 99)
+		h.GitHub.Permissions["maya"] = "write"
+		h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: c.login, ActorID: c.account, Action: pulls.ActionLabeled, Label: label})
+		require.Equal(t, c.want, h.Only().Spec.Approvers, "%s, by id: %v", c.login, c.byID)
+	}
 }
 
 // A row of the release before names the login.

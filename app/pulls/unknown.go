@@ -17,7 +17,7 @@ func (s *Service) Learn(ctx context.Context, repo string, number int) error {
 		_, err = s.truth(ctx, pullrequests.PullRequest{Installation: installation, Repo: repo, Number: number})
 	}
 	switch {
-	case errors.Is(err, app.ErrNoPullRequest), errors.Is(err, app.ErrRefused), errors.Is(err, app.ErrUnreadable), err == nil && installation == 0:
+	case app.IsRefused(err), errors.Is(err, app.ErrUnreadable), err == nil && installation == 0:
 	case err != nil:
 		return fmt.Errorf("learn of %s#%d: %w", repo, number, err)
 	default:

@@ -20,7 +20,7 @@ func (s *Service) kubeconfig(ctx context.Context, t task) (slack.Message, error)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	p, linked, err := s.owner(ctx, t)
+	p, linked, err := s.core.LinkedOwner(ctx, accountOf(t.request.Workspace, t.request.User))
 	if err != nil {
 		return slack.Message{}, err
 	}

@@ -42,21 +42,6 @@ func (s *Service) unlinkAccount(ctx context.Context, t task) (slack.Message, err
 	return slack.Message{}, err
 }
 
-// owner returns the person who linked the account from which somebody acts, with the roles of their last sign-in; ok is false if nobody
-// did, or if that sign-in is too old.
-func (s *Service) owner(ctx context.Context, t task) (p policy.Principal, ok bool, err error) {
-	account := accountOf(t.request.Workspace, t.request.User)
-	proof, err := s.core.LinkedPerson(ctx, policy.Principal{ID: account, Name: t.by.Name})
-	if err != nil || proof.Subject == "" {
-		return p, false, err
-	}
-	linked, err := s.store.People.AccountOf(ctx, account)
-	if err != nil {
-		return p, false, fmt.Errorf("look for the account of %s: %w", account, err)
-	}
-	return policy.Principal{ID: linked.Principal, Name: linked.Name, Seats: policy.SeatsOf(s.catalogue().Identities, proof)}, true, nil
-}
-
 // known reports whether a principal is a person of the catalogue.
 func (s *Service) known(principal string) bool {
 	_, known := s.catalogue().PersonOf(principal)

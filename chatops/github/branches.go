@@ -3,43 +3,50 @@ package github
 import (
 	"context"
 	"fmt"
-	"strings"
+	"regexp"
+	"strconv"
 
 	gh "github.com/google/go-github/v66/github"
 )
 
-// Branch is a branch with its head.
-type Branch struct{ Ref, SHA string } // Ref begins with refs/heads/
+// Queued is a commit of a merge queue.
+type Queued struct {
+	SHA  string
+	Pull int // the number of the pull request whose turn it is
+}
 
-// queuePrefix begins the names of the branches that GitHub makes for the commits of merge queues.
-const queuePrefix = "heads/gh-readonly-queue/"
+// queueBranch matches the branch that GitHub makes for a merge queue's commit; it names the base and the pull request whose turn it is.
+var queueBranch = regexp.MustCompile(`^(?:refs/heads/)?gh-readonly-queue/.+/pr-([1-9][0-9]{0,8})-[0-9a-f]{7,64}$`)
 
-// QueueBranches returns the branches of a repository's merge queues: one for each commit that waits for its checks.
+// QueuedPull returns the number of the pull request for which a branch of a merge queue was made; ok is false if it is none.
+func QueuedPull(ref string) (number int, ok bool) {
+	of := queueBranch.FindStringSubmatch(ref)
+	if of == nil {
+		return 0, false
+	}
+	number, err := strconv.Atoi(of[1])
+	return number, err == nil
+}
+
+// QueueBranches returns the commits of a repository's merge queues: each waits for its checks and has a branch.
 // https://docs.github.com/rest/git/refs#list-matching-references
-func (c *Client) QueueBranches(ctx context.Context, installation int64, fullName string) (found []Branch, err error) {
+func (c *Client) QueueBranches(ctx context.Context, installation int64, fullName string) (found []Queued, err error) {
 	doing := "list the merge queues of " + fullName
 	owner, repo, err := split(fullName)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	err = c.call(ctx, installation, func(client *gh.Client) error {
+		refs, err := allPages(func(page gh.ListOptions) ([]*gh.Reference, *gh.Response, error) {
+			return client.Git.ListMatchingRefs(ctx, owner, repo, &gh.ReferenceListOptions{Ref: "heads/gh-readonly-queue", ListOptions: page})
+		})
 		found = nil
-		opts := &gh.ReferenceListOptions{Ref: strings.TrimSuffix(queuePrefix, "/"), ListOptions: gh.ListOptions{PerPage: pageSize}}
-		for {
-			page, answer, err := client.Git.ListMatchingRefs(ctx, owner, repo, opts)
-			if err != nil {
-				return err
+		for _, one := range refs {
+			if pull, ok := QueuedPull(one.GetRef()); ok {
+				found = append(found, Queued{one.GetObject().GetSHA(), pull})
 			}
-			for _, one := range page {
-				if strings.HasPrefix(one.GetRef(), "refs/"+queuePrefix) {
-					found = append(found, Branch{one.GetRef(), one.GetObject().GetSHA()})
-				}
-			}
-			if answer.NextPage == 0 {
-				return nil
-			}
-			opts.Page = answer.NextPage
 		}
+		return err
 	})
 	if err != nil {
 		return nil, explain(doing, err)

@@ -16,23 +16,16 @@ func (c *Client) PullsAt(ctx context.Context, installation int64, fullName, sha 
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	err = c.call(ctx, installation, func(client *gh.Client) error {
+		pulls, err := allPages(func(page gh.ListOptions) ([]*gh.PullRequest, *gh.Response, error) {
+			return client.PullRequests.ListPullRequestsWithCommit(ctx, owner, repo, sha, &page)
+		})
 		found = nil
-		opts := &gh.ListOptions{PerPage: pageSize}
-		for {
-			page, answer, err := client.PullRequests.ListPullRequestsWithCommit(ctx, owner, repo, sha, opts)
-			if err != nil {
-				return err
+		for _, one := range pulls {
+			if pr := Of(one); pr.Head == sha && pr.Open {
+				found = append(found, pr)
 			}
-			for _, one := range page {
-				if pr := Of(one); pr.Head == sha && pr.Open {
-					found = append(found, pr)
-				}
-			}
-			if answer.NextPage == 0 {
-				return nil
-			}
-			opts.Page = answer.NextPage
 		}
+		return err
 	})
 	if err != nil {
 		return nil, explain(doing, err)

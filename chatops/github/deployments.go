@@ -107,19 +107,10 @@ func (w *deploymentWriter) find(ctx context.Context) (int64, error) {
 }
 
 // listDeployments returns the deployments of an environment with a task.
-func listDeployments(ctx context.Context, client *gh.Client, owner, repo, environment, task string) (all []*gh.Deployment, err error) {
-	opts := &gh.DeploymentsListOptions{Environment: environment, Task: task, ListOptions: gh.ListOptions{PerPage: pageSize}}
-	for {
-		page, answer, err := client.Repositories.ListDeployments(ctx, owner, repo, opts)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if answer.NextPage == 0 {
-			return all, nil
-		}
-		opts.Page = answer.NextPage
-	}
+func listDeployments(ctx context.Context, client *gh.Client, owner, repo, environment, task string) ([]*gh.Deployment, error) {
+	return allPages(func(page gh.ListOptions) ([]*gh.Deployment, *gh.Response, error) {
+		return client.Repositories.ListDeployments(ctx, owner, repo, &gh.DeploymentsListOptions{Environment: environment, Task: task, ListOptions: page})
+	})
 }
 
 // keyOf reads the key from a payload. GitHub returns it as an object, or as a text that contains one.

@@ -32,9 +32,10 @@ func (c *Client) Repositories(ctx context.Context, installation int64, page int)
 	return names, next, explain(fmt.Sprintf("list the repositories of installation %d", installation), err)
 }
 
+// How many things one call asks about.
 const (
-	maxRepositories = 25 // in one call of LabelledPulls, which then costs at most six points
-	maxLabelled     = 20 // in one call of Labelings
+	MaxRepositories = 25 // in one call of LabelledPulls, which then costs at most six points
+	MaxLabelled     = 20 // in one call of Labelings
 )
 
 // LabelledPull is an open pull request with a label.
@@ -47,12 +48,12 @@ const labelledFragment = `fragment labelled on Repository {
   labels(first: 20, query: $prefix) { nodes { name pullRequests(states: OPEN, first: 20, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { number } } } }
 }`
 
-// LabelledPulls returns the open pull requests of at most 25 repositories that have a label beginning with a prefix, in one call: for each
+// LabelledPulls returns the open pull requests of at most MaxRepositories repositories that have a label beginning with a prefix, in one call: for each
 // of the first 20 such labels the 20 that changed last. An error about one repository is returned beside what was found in the others.
 func (c *Client) LabelledPulls(ctx context.Context, installation int64, repos []string, prefix string) (found []LabelledPull, err error) {
 	doing := fmt.Sprintf("look for labels in %d repositories of installation %d", len(repos), installation)
-	if len(repos) > maxRepositories {
-		return nil, fmt.Errorf("%s: want at most %d", doing, maxRepositories)
+	if len(repos) > MaxRepositories {
+		return nil, fmt.Errorf("%s: want at most %d", doing, MaxRepositories)
 	}
 	ask := graphRequest{Variables: map[string]any{"prefix": prefix}}
 	declared, asked := []string{"$prefix: String!"}, ""
@@ -122,11 +123,11 @@ const addedFragment = `fragment added on PullRequest {
   }
 }`
 
-// Labelings returns at most 20 pull requests with who added their labels, in one call.
+// Labelings returns at most MaxLabelled pull requests with who added their labels, in one call.
 func (c *Client) Labelings(ctx context.Context, installation int64, refs []PullRef) ([]Labelled, error) {
 	doing := fmt.Sprintf("ask who labelled %d pull requests of installation %d", len(refs), installation)
-	if len(refs) > maxLabelled {
-		return nil, fmt.Errorf("%s: want at most %d", doing, maxLabelled)
+	if len(refs) > MaxLabelled {
+		return nil, fmt.Errorf("%s: want at most %d", doing, MaxLabelled)
 	}
 	ask := pullsQuery(refs)
 	ask.Query = strings.ReplaceAll(ask.Query, "{ ...pull }", "{ ...pull ...added }") + "\n" + addedFragment
@@ -169,7 +170,7 @@ func (a pullsAnswer) readLabelings(alias string) (all []Labeling, err error) {
 	for _, node := range repo.PullRequest.TimelineItems.Nodes {
 		one := Labeling{Label: node.Label.Name, At: node.CreatedAt.UTC()}
 		if by := node.Actor; by != nil {
-			one.By, one.ByID, one.Bot = by.Login, by.DatabaseID, by.Typename == AccountBot
+			one.By, one.ByID, one.Bot = by.Login, by.DatabaseID, IsBot(by.Typename)
 			if one.Bot { // GraphQL leaves out the end of the login that REST writes
 				one.By += "[bot]"
 			}

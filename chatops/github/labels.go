@@ -98,21 +98,14 @@ func (w *labelWriter) write(ctx context.Context, labels []chatops.Label) error {
 
 // have reads the repository's labels by lower-case name: GitHub ignores case in label names.
 func (w *labelWriter) have(ctx context.Context) (map[string]*gh.Label, error) {
-	out := map[string]*gh.Label{}
-	opts := &gh.ListOptions{PerPage: pageSize}
-	for {
-		page, answer, err := w.client.Issues.ListLabels(ctx, w.owner, w.repo, opts)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range page {
-			out[strings.ToLower(one.GetName())] = one
-		}
-		if answer.NextPage == 0 {
-			return out, nil
-		}
-		opts.Page = answer.NextPage
+	labels, err := allPages(func(page gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
+		return w.client.Issues.ListLabels(ctx, w.owner, w.repo, &page)
+	})
+	out := make(map[string]*gh.Label, len(labels))
+	for _, one := range labels {
+		out[strings.ToLower(one.GetName())] = one
 	}
+	return out, err
 }
 
 func (w *labelWriter) make(ctx context.Context, l chatops.Label) error {

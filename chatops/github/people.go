@@ -33,8 +33,8 @@ func (c *Client) TeamMember(ctx context.Context, installation int64, org, slug, 
 	return member, explain(doing, err)
 }
 
-// AccountBot is GitHub's type of accounts of bots. Their logins need not tell it.
-const AccountBot = "Bot"
+// IsBot reports whether an account of this type, as REST, GraphQL and webhooks name it, is a bot's. Its login need not tell it.
+func IsBot(accountType string) bool { return accountType == "Bot" }
 
 // AccountID returns the number of the account that has a login now; 0: nobody has it.
 // https://docs.github.com/rest/users/users#get-a-user

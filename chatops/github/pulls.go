@@ -221,7 +221,7 @@ func (p pullSeen) as(in repoSeen) PullRequest {
 	}
 	if p.Author != nil { // nil: the account was deleted
 		out.Author, out.AuthorID = p.Author.Login, p.Author.DatabaseID
-		if p.Author.Typename == AccountBot { // GraphQL leaves out the end of the login that REST writes
+		if IsBot(p.Author.Typename) { // GraphQL leaves out the end of the login that REST writes
 			out.Author += "[bot]"
 		}
 	}

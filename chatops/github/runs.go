@@ -57,7 +57,7 @@ func runOf(got *gh.WorkflowRun) Run {
 	return Run{
 		RepoID: in.GetID(), Repo: in.GetFullName(), Name: got.GetName(), Attempt: got.GetRunAttempt(), Completed: got.GetStatus() == completed,
 		Conclusion: got.GetConclusion(), UpdatedAt: got.GetUpdatedAt().UTC(), Event: got.GetEvent(), Head: got.GetHeadSHA(),
-		Fork: head == nil || head.GetID() != in.GetID() || head.GetFullName() != in.GetFullName(), URL: got.GetHTMLURL(), Actor: by.GetLogin(), ActorID: by.GetID(), Bot: by.GetType() == AccountBot,
+		Fork: head == nil || head.GetID() != in.GetID() || head.GetFullName() != in.GetFullName(), URL: got.GetHTMLURL(), Actor: by.GetLogin(), ActorID: by.GetID(), Bot: IsBot(by.GetType()),
 	}
 }
 

@@ -46,7 +46,7 @@ func LinkedOnGitHub(actor string) string {
 // LinkedInSlack answers link with the right code in Slack.
 const LinkedInSlack = "This Slack account is now linked to you. Your web roles now apply in Slack too. Sign in at least once a week to keep the link. `/ocp unlink` undoes it."
 
-// TypeLinkCode says on the page and the command line how an account confirms its side of a link. place and account say which account it is.
+// TypeLinkCode says on the page how an account confirms its side of a link. place and account say which account it is.
 func TypeLinkCode(place, account, code string) string {
 	how := "send this in Slack"
 	if place == "GitHub" {

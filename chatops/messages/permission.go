@@ -1,7 +1,9 @@
 package messages
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -14,6 +16,16 @@ const NoRole = "You are signed in but have no role: no identity of the catalogue
 const NoRoleOnTarget = "This workflow was triggered by pull_request_target, which anybody who opens a pull request can do, and it often runs their code with " +
 	"the repository's rights. No identity of the catalogue names that event for it, so it has no role. Use on: pull_request instead, or ask a platform admin " +
 	"for an identity with event_name: [pull_request_target] if the workflow never runs what the pull request brings."
+
+// NoRoleByReusedName tells a job that it has no role because names in its token belong to other numbers.
+func NoRoleByReusedName(names []policy.JobName) string {
+	var texts []string
+	for _, n := range names {
+		texts = append(texts, fmt.Sprintf("%s %s (number %s)", n.Kind, n.Name, cmp.Or(n.Number, "unknown")))
+	}
+	return "No identity of the catalogue matches this job by these names of its token, because they belonged to others before: " + strings.Join(texts, ", ") +
+		". If this is right, ask a platform admin for an identity that matches the number, for example repository_id."
+}
 
 // NoRoleOnSlack tells a Slack user that their account has no role, and how to get one.
 const NoRoleOnSlack = "This Slack account has no role. Link it with `/ocp link`: open the link and sign in. You then have the same rights here as there, " +

@@ -23,9 +23,9 @@ type identity struct {
 	exchange *auth.Exchange // programs with an AWS identity; nil: none
 }
 
-func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
+func (in inner) wireIdentity(ctx context.Context, reused auth.ReusedNames) (id identity, err error) {
 	cfg := in.cfg
-	trust := auth.Config{Audience: cfg.UIURL}
+	trust := auth.Config{Audience: cfg.UIURL, Reused: reused}
 	trust.Identities = func() []profiles.Identity { return in.catalogue.Current().Identities }
 	for i, o := range cfg.OIDC {
 		issuer := auth.Issuer{URL: o.Issuer, Audience: o.Audience, Platform: profiles.IssuerPlatform(o.Platform)}

@@ -112,7 +112,9 @@ func (in inner) grants(ctx context.Context) (api.Grants, error) {
 // done.
 func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *http.Server, err error) {
 	cfg := in.cfg
-	id, err := in.wireIdentity(ctx)
+	settings := in.appConfig(nil)
+	core := app.New(settings)
+	id, err := in.wireIdentity(ctx, core.ReusedNames)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,8 +122,6 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 	if err != nil {
 		return nil, nil, err
 	}
-	settings := in.appConfig(nil)
-	core := app.New(settings)
 	admins, handout := admin.New(core, settings), credentials.New(core, settings)
 	money := costs.New(settings)
 	pace := api.NewPace(api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, nil)

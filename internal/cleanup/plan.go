@@ -146,9 +146,9 @@ func ours(r sweeps.Removal, installation string) bool {
 
 // foreign says why a resource belongs to somebody else; empty if it does not.
 func foreign(r sweeps.Removal, s contract.SeenResource) string {
-	cluster := r.Orphan.ClusterTag
+	cluster, name, recorded := r.Orphan.ClusterTag, r.Orphan.ClusterTag, time.Time{}
 	if r.Of != nil {
-		cluster = r.Of.ID
+		cluster, name, recorded = r.Of.ID, r.Of.Name, r.Of.AcceptedAt
 	}
 	by, of, installation := s.Tags[tagkey.ManagedBy], s.Tags[tagkey.ClusterID], s.Tags[tagkey.Installation]
 	switch {
@@ -158,8 +158,8 @@ func foreign(r sweeps.Removal, s contract.SeenResource) string {
 		return fmt.Sprintf("is tagged with the cluster %q", of)
 	case by != "" && by != tagkey.ControlPlaneName:
 		return fmt.Sprintf("is managed by %q", by)
-	case r.Of != nil && contract.IsOlder(s.MadeAt, r.Of.AcceptedAt):
-		return fmt.Sprintf("was made at %s, before the cluster %s was accepted, so somebody else put the cluster's tags or name on it", s.MadeAt.UTC().Format("15:04 MST on 2 January 2006"), r.Of.Name)
+	case contract.IsOlder(s.MadeAt, contract.AcceptedAt(recorded, cluster)):
+		return fmt.Sprintf("was made at %s, before the cluster %s was accepted, so somebody else put the cluster's tags or name on it", s.MadeAt.UTC().Format("15:04 MST on 2 January 2006"), name)
 	}
 	return ""
 }
@@ -224,6 +224,11 @@ func (c Config) unknown(r sweeps.Removal, seen, beside []contract.SeenResource) 
 			}
 		}
 	}
+	for _, s := range beside {
+		if !isGlobal(s.Region) {
+			of.Region = cmp.Or(of.Region, s.Region)
+		}
+	}
 	var group string
 	if of.Platform == names.IBMCloud { // whose names tell it, and no tag
 		infraIDs, group = of.FromNames(namesOf(seen), names.MostAttempts)
@@ -246,17 +251,11 @@ func (c Config) unknown(r sweeps.Removal, seen, beside []contract.SeenResource) 
 }
 
 // ccoNames returns ccoctl's names that tags of the cluster's roles tell. What ccoctl made is an orphan beside the installer's, because it has
-// other marks, and one teardown removes both. Nobody else can have such a name, so a tag with it cannot lead to another's resources.
+// other marks, and one teardown removes both.
 func ccoNames(of names.Scope, all []contract.SeenResource) (known []sweeps.RecordedName) {
-	of.Attempt = names.MostAttempts
 	for _, s := range all {
-		if s.Tags[tagkey.ClusterID] != of.Cluster {
-			continue
-		}
-		for key, value := range s.Tags {
-			name, ok := strings.CutPrefix(key, tagkey.CloudCredential)
-			one := sweeps.RecordedName{CCOName: name, Region: of.Region}
-			if ok && value == tagkey.Owned && of.IsCCOName(name) && !slices.Contains(known, one) {
+		for _, name := range of.CCONamesIn(s.Tags) {
+			if one := (sweeps.RecordedName{CCOName: name, Region: of.Region}); !slices.Contains(known, one) {
 				known = append(known, one)
 			}
 		}

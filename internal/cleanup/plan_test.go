@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -290,6 +291,20 @@ func TestAnUnknownClusterIsPlannedForByItsTags(t *testing.T) {
 	require.Equal(t, "shop", p.Name)
 	require.Len(t, p.Removed, 1)
 	require.Contains(t, Config{}.PlanOf(leak(unknown)).Refused, "the base domain of its cluster is unknown")
+}
+
+// The id tells when a cluster was accepted of which no row tells.
+func TestWhatIsOlderThanAnUnknownClusterIsNotRemoved(t *testing.T) {
+	id := "clu_" + ulid.MustNew(ulid.Timestamp(released.Add(-48*time.Hour)), ulid.DefaultEntropy()).String()
+	madeAt := func(at time.Time) Plan {
+		return cfg.PlanOf(leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+			unknown(r, s)
+			r.Orphan.ClusterTag, s.Tags[tagkey.ClusterID], s.MadeAt = id, id, at
+		}))
+	}
+	require.Empty(t, madeAt(released.Add(-47*time.Hour)).Refused)
+	require.Empty(t, madeAt(time.Time{}).Refused)
+	require.Contains(t, madeAt(released.Add(-49*time.Hour)).Refused, "before the cluster "+id+" was accepted")
 }
 
 func TestWhatCcoctlMadeForAnUnknownClusterIsRemovedWithIt(t *testing.T) {

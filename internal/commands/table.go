@@ -11,7 +11,21 @@ var (
 	whyNot = Argument{Kind: Reason, Required: true, Missing: "Add a reason: the person who asked is told."}
 )
 
-var reason = Option{Name: "reason", Short: "m", Example: `"the demo is over"`, Summary: "why: a `sentence` for the audit trail and for whoever asks later"}
+// The options that several commands take.
+var (
+	reason  = Option{"reason", "m", `"the demo is over"`, "why: a `sentence` for the audit trail and for whoever asks later"}
+	timeout = Option{"timeout", "", "90m", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124"}
+	yes     = Option{"yes", "y", "", "do not ask for confirmation"}
+	limit   = Option{"limit", "", "20", "show at most this `number`; 0 shows all"}
+	runKind = Option{"run-kind", "", "kind", "the `kind` of the pipeline's run, with a Kubernetes service account's token; default: OCPCTL_RUN_KIND, or PipelineRun"}
+	runName = Option{"run-name", "", "name", "the run's `name`; default: OCPCTL_RUN_NAME"}
+	runUID  = Option{"run-uid", "", "uid", "the run's `uid`; default: OCPCTL_RUN_UID"}
+)
+
+// waitUntil is the option to wait for a command's result.
+func waitUntil(goal string) Option {
+	return Option{"wait", "w", "", "wait until it is " + goal + " and show progress; Ctrl-C stops only the waiting"}
+}
 
 // Table is every command that concerns a cluster, in the order in which help shows them.
 var Table = []Command{
@@ -37,13 +51,10 @@ var Table = []Command{
 			{"idempotency-key", "", "key", "idempotency `key` of this request; repeating it returns the same cluster"},
 			{"owner", "", "person", "the owner, a `person`; default: you"},
 			{"platform", "", "platform", "the `platform`; it must be the profile's"},
-			{"run-kind", "", "kind", "the `kind` of the pipeline's run, with a Kubernetes service account's token; default: OCPCTL_RUN_KIND, or PipelineRun"},
-			{"run-name", "", "name", "the run's `name`; default: OCPCTL_RUN_NAME"},
-			{"run-uid", "", "uid", "the run's `uid`; default: OCPCTL_RUN_UID"},
+			runKind, runName, runUID,
 			{"ssh-key", "", "file", "a `file` with an SSH public key for the nodes, e.g. ~/.ssh/id_ed25519.pub"},
 			{"tag", "", "key=value", "an additional tag, `key=value`; may be repeated"},
-			{"timeout", "", "90m", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124"},
-			{"wait", "w", "", "wait until it is ready and show progress; Ctrl-C stops only the waiting"},
+			timeout, waitUntil("ready"),
 		},
 		PullRequest: &Form{Common: true, Summary: "Create a cluster for this pull request", Arguments: []Argument{aProfile},
 			Options: []string{"name", "ttl", "region", "version", "team", "off-hours", "dry-run"}, Example: "create aws-standard --ttl 8h"},
@@ -67,12 +78,7 @@ var Table = []Command{
 		CLI:         &Form{Summary: "Extend a cluster's lifetime, up to the profile's maximum", Arguments: []Argument{aCluster, aSpan}, Options: []string{"until"}},
 	},
 	{
-		Name: "destroy", Permission: "destroy", Synonyms: []string{"delete", "remove", "rm", "kill", "down", "teardown", "stop"}, Options: []Option{
-			reason,
-			{"timeout", "", "90m", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124"},
-			{"wait", "w", "", "wait until it is destroyed and show progress; Ctrl-C stops only the waiting"},
-			{"yes", "y", "", "do not ask for confirmation"},
-		},
+		Name: "destroy", Permission: "destroy", Synonyms: []string{"delete", "remove", "rm", "kill", "down", "teardown", "stop"}, Options: []Option{reason, timeout, waitUntil("destroyed"), yes},
 		PullRequest: &Form{Common: true, Summary: "Destroy it now, without waiting for its end", Arguments: []Argument{aProfile}, Options: []string{"reason"}, Example: "destroy aws-standard"},
 		Slack:       &Form{Common: true, Summary: "Destroy it now, without waiting for its end", Arguments: []Argument{oneOfMine}, Options: []string{"reason"}, Example: "destroy demo"},
 		CLI:         &Form{Aliases: []string{"delete"}, Summary: "Destroy a cluster now", Arguments: []Argument{aCluster}, Options: []string{"reason", "timeout", "wait", "yes"}},
@@ -116,7 +122,7 @@ var Table = []Command{
 			{"owner", "", "maya", "only those of a `person`: @person, or the name of the owner as the list shows it"},
 			{"run", "", "https://github.com/acme/shop/actions/runs/7001", "only those of a pipeline's `run`, by its id, its address, or a PipelineRun's uid"},
 			{"all", "a", "", "include clusters that are gone"},
-			{"limit", "", "20", "show at most this `number`; 0 shows all"},
+			limit,
 			{"name", "", "name", "filter by the start of the `name`"},
 			{"platform", "", "platform", "filter by `platform`: aws or ibmcloud"},
 			{"status", "", "statuses", "filter by `statuses`: PENDING, CREATING, READY, DESTROYING, DESTROYED, FAILED"},
@@ -130,8 +136,7 @@ var Table = []Command{
 		Name: "scale", Permission: "scale", Synonyms: []string{"workers", "resize"},
 		Options: []Option{
 			{"replicas", "r", "4", "the `number` of workers"},
-			{"timeout", "", "90m", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124"},
-			{"wait", "w", "", "wait until it is scaled and show progress; Ctrl-C stops only the waiting"},
+			timeout, waitUntil("scaled"),
 		},
 		PullRequest: &Form{Summary: "Change the number of its workers, within the profile's bounds", Arguments: []Argument{{Kind: Number, Required: true}, aProfile}, Options: []string{"replicas"}, Example: "scale 4"},
 		Slack:       &Form{Summary: "Change the number of its workers, within the profile's bounds", Arguments: []Argument{oneOfMine, {Kind: Number, Required: true}}, Options: []string{"replicas"}, Example: "scale demo 4"},
@@ -139,10 +144,7 @@ var Table = []Command{
 	},
 	{
 		Name: "refresh", Permission: "refresh", Synonyms: []string{"reapply", "addons", "add-ons", "configure"},
-		Options: []Option{
-			{"timeout", "", "90m", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124"},
-			{"wait", "w", "", "wait until it is refreshed and show progress; Ctrl-C stops only the waiting"},
-		},
+		Options:     []Option{timeout, waitUntil("refreshed")},
 		PullRequest: &Form{Summary: "Apply its add-ons again", Arguments: []Argument{aProfile}, Example: "refresh"},
 		Slack:       &Form{Summary: "Apply its add-ons again", Arguments: []Argument{oneOfMine}, Example: "refresh demo"},
 		CLI:         &Form{Summary: "Apply a ready cluster's add-ons again", Arguments: []Argument{aCluster}, Options: []string{"timeout", "wait"}},
@@ -151,9 +153,9 @@ var Table = []Command{
 		Name: "sleep", Permission: "sleep", Synonyms: []string{"hibernate", "pause", "suspend", "nap"},
 		Options: []Option{
 			{"for", "", "12h", "wake it after this `duration`; default: it sleeps until somebody wakes it"}, reason,
-			{"timeout", "", "90m", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124"},
+			timeout,
 			{"until", "", "time", "wake it at this `time`, instead of --for"},
-			{"wait", "w", "", "wait until it is asleep and show progress; Ctrl-C stops only the waiting"},
+			waitUntil("asleep"),
 		},
 		PullRequest: &Form{Summary: "Put it to sleep: it costs less, and cannot be used until it is awake", Arguments: []Argument{aProfile}, Options: []string{"for", "reason"}, Example: "sleep --for 12h"},
 		Slack:       &Form{Summary: "Put it to sleep: it costs less, and cannot be used until it is awake", Arguments: []Argument{oneOfMine}, Options: []string{"for", "reason"}, Example: "sleep demo --for 12h"},
@@ -161,10 +163,7 @@ var Table = []Command{
 	},
 	{
 		Name: "wake", Permission: "sleep", Synonyms: []string{"resume", "wakeup", "unpause", "wake-up"},
-		Options: []Option{
-			{"timeout", "", "90m", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124"},
-			{"wait", "w", "", "wait until it is ready and show progress; Ctrl-C stops only the waiting"},
-		},
+		Options:     []Option{timeout, waitUntil("ready")},
 		PullRequest: &Form{Summary: "Wake it", Arguments: []Argument{aProfile}, Example: "wake"},
 		Slack:       &Form{Summary: "Wake it", Arguments: []Argument{oneOfMine}, Example: "wake demo"},
 		CLI:         &Form{Summary: "Wake a cluster", Arguments: []Argument{aCluster}, Options: []string{"timeout", "wait"}},
@@ -199,9 +198,7 @@ var Table = []Command{
 	{
 		Name: "use", Permission: "use", Synonyms: []string{"lock", "acquire", "turn"},
 		Options: []Option{
-			{"run-kind", "", "kind", "the `kind` of the pipeline's run, with a Kubernetes service account's token; default: OCPCTL_RUN_KIND, or PipelineRun"},
-			{"run-name", "", "name", "the run's `name`; default: OCPCTL_RUN_NAME"},
-			{"run-uid", "", "uid", "the run's `uid`; default: OCPCTL_RUN_UID"},
+			runKind, runName, runUID,
 			{"timeout", "", "90m", "how long to wait, a `duration`"},
 			{"wait", "", "", "wait until the turn is granted"},
 		},
@@ -210,9 +207,7 @@ var Table = []Command{
 	{
 		Name: "release", Permission: "use", Synonyms: []string{"unlock", "unuse"},
 		Options: []Option{
-			{"run-kind", "", "kind", "the `kind` of the pipeline's run, with a Kubernetes service account's token; default: OCPCTL_RUN_KIND, or PipelineRun"},
-			{"run-name", "", "name", "the run's `name`; default: OCPCTL_RUN_NAME"},
-			{"run-uid", "", "uid", "the run's `uid`; default: OCPCTL_RUN_UID"},
+			runKind, runName, runUID,
 			{"use", "", "id", "the turn's `id`; default: those of this run and job"},
 		},
 		CLI: &Form{Summary: "End your pipeline run's turn on a cluster, so that the next run gets it", Arguments: []Argument{aCluster}, Options: []string{"run-kind", "run-name", "run-uid", "use"}},
@@ -226,7 +221,7 @@ var Table = []Command{
 		Options: []Option{
 			{"all", "a", "", "include approvals in every state"},
 			{"cluster", "", "cluster", "filter by `cluster`"},
-			{"limit", "", "20", "show at most this `number`; 0 shows all"},
+			limit,
 			{"state", "", "state", "filter by `state`: pending, approved, refused, expired, void or used"},
 		},
 		Slack: &Form{Summary: "List the approvals that you may see", Example: "approvals"},
@@ -267,10 +262,7 @@ var Table = []Command{
 		CLI:   &Form{Summary: "Stop sharing a cluster with a team or principal", Arguments: []Argument{aCluster}, Options: []string{"team", "with"}},
 	},
 	{
-		Name: "abandon", Permission: "abandon", Options: []Option{
-			reason,
-			{"yes", "y", "", "do not ask for confirmation"},
-		},
+		Name: "abandon", Permission: "abandon", Options: []Option{reason, yes},
 		CLI: &Form{Summary: "Mark a blocked teardown as abandoned (platform admins)", Arguments: []Argument{aCluster}, Options: []string{"reason", "yes"}},
 	},
 	{

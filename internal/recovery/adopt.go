@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/internal/cloudtags"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -18,6 +19,7 @@ type Adoption struct {
 	Platform  string
 	Account   string // in which it was seen
 	Resources []Tagged
+	Beside    []Tagged // of other orphans that have the cluster's tag: ccoctl's roles tell its name
 	Names     []string // of the resources; on IBM Cloud they tell the cluster's infraID, and no tag does
 	Why       string   // for people and the audit trail
 }
@@ -35,7 +37,7 @@ var ErrUnfit = errors.New("it cannot be adopted")
 // other. It deletes nothing. ErrUnfit: it is not certainly this installation's, or too little is known of it. store.ErrNameTaken: a living
 // cluster has its name. store.ErrConflict: the orphan or the cluster changed meanwhile.
 func (c Config) Adopt(ctx context.Context, a Adoption) error {
-	for _, resource := range a.Resources {
+	for _, resource := range slices.Concat(a.Resources, a.Beside) {
 		switch tags := resource.Tags; {
 		case tags[tagkey.Installation] != "" && tags[tagkey.Installation] != c.Installation:
 			return fmt.Errorf("%w: %s belongs to the installation %.80q", ErrUnfit, resource.ARN, tags[tagkey.Installation])
@@ -56,6 +58,12 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	for _, resource := range a.Resources {
 		if resource.Tags[tagkey.ClusterID] == a.Cluster {
 			of.addResource(a.Platform, resource.Region, resource.Resource)
+		}
+	}
+	for _, resource := range slices.Concat(a.Resources, a.Beside) { // as the plan of the removal tells them
+		of.marks = append(of.marks, resource.Tags)
+		if resource.Region != "global" {
+			of.region = cmp.Or(of.region, resource.Region)
 		}
 	}
 	if err := r.read(ctx, of); err != nil && of.unread {

@@ -252,7 +252,7 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 	return out
 }
 
-// unrecorded returns an attempt for each infraID of the cluster that the archives or the tags name and no row does.
+// unrecorded returns an attempt for each infraID and each of ccoctl's names that the archives or the tags tell and no row does.
 func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int) (out []store.RecoveredAttempt) {
 	named, group := slices.Clone(c.infraIDs), ""
 	if of.Platform == names.IBMCloud {
@@ -274,13 +274,25 @@ func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int)
 		})
 		number++
 	}
+	for _, tags := range c.marks {
+		for _, name := range of.CCONamesIn(tags) {
+			if slices.Contains(known, name) {
+				continue
+			}
+			known = append(known, name)
+			out = append(out, store.RecoveredAttempt{Number: number, Kind: lifecycle.Create, OpenedAt: r.view.Now, Identity: store.IdentityRow{CCOName: name, Region: of.Region}})
+			number++
+		}
+	}
 	return out
 }
 
 func identities(list []store.RecoveredAttempt) (names []string) {
 	for _, a := range list {
-		if a.Identity.InfraID != "" {
-			names = append(names, a.Identity.InfraID)
+		for _, name := range []string{a.Identity.InfraID, a.Identity.CCOName} {
+			if name != "" {
+				names = append(names, name)
+			}
 		}
 	}
 	return names

@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/recovery"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/costs"
 	"github.com/ocpctl/ocpctl/store/reports"
@@ -184,6 +185,28 @@ func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 
 	b.Resources = append(b.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: "arn:x", Tags: map[string]string{tagkey.Installation: "other"}}})
 	require.ErrorIs(t, cfg.Adopt(t.Context(), b), recovery.ErrUnfit, "nothing of another installation is adopted")
+}
+
+// With an empty bucket, tags alone tell what ccoctl made.
+func TestAnAdoptedClusterKnowsWhatItsTagsTellOfCcoctl(t *testing.T) {
+	cfg, _ := world(t)
+	id := "clu_1"
+	of := names.Scope{Installation: "test", Cluster: id, Attempt: 2, Name: "shop"}
+	role := func(cluster, name string) recovery.Tagged {
+		return recovery.Tagged{Region: "global", Resource: cloudtags.Resource{ARN: "arn:aws:iam::123456789012:role/" + name, Tags: map[string]string{
+			tagkey.ClusterID: cluster, tagkey.CloudCredential + name: tagkey.Owned,
+		}}}
+	}
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, id), Cluster: id, Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+		Resources: []recovery.Tagged{{Resource: resource(id, "shop", "shop-abcde"), Region: "eu-west-1"}},
+		Beside:    []recovery.Tagged{role(id, of.CCOName()), role(id, of.CCOName()), role(id, "bank-aaaaaaaaaa"), role("", "shop-bbbbbbbbbb")}}
+	require.NoError(t, cfg.Adopt(t.Context(), a))
+	row, err := cfg.Store.Cluster(t.Context(), id)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"shop-abcde", of.CCOName()}, row.Identities)
+
+	a.Beside = append(a.Beside, role("clu_9", "shop-cccccccccc"))
+	require.ErrorIs(t, cfg.Adopt(t.Context(), a), recovery.ErrUnfit, "another cluster's")
 }
 
 // isInNoReport requires that the only cluster, of which nothing but the cloud's tags told, counts as nobody's request.

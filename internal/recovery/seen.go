@@ -27,8 +27,9 @@ type cluster struct {
 	platform string            // whose cloud has them
 	region   string
 	arns     []string
-	infraIDs []string // by the tags of its resources
-	names    []string // of its resources
+	infraIDs []string            // by the tags of its resources
+	names    []string            // of its resources
+	marks    []map[string]string // all tags of each resource, which may tell ccoctl's name
 }
 
 // attempt is everything that was seen of one attempt in the bucket.
@@ -80,7 +81,7 @@ func (c *cluster) addResource(platform, region string, resource cloudtags.Resour
 	if c.tags == nil || c.tags[tagkey.ClusterName] == "" {
 		c.tags = resource.Tags
 	}
-	c.arns = append(c.arns, resource.ARN)
+	c.arns, c.marks = append(c.arns, resource.ARN), append(c.marks, resource.Tags)
 	if parts := strings.SplitN(resource.ARN, ":", 6); len(parts) == 6 && parts[0] == "arn" {
 		region = parts[3] // empty: of a global service
 	}

@@ -32,6 +32,15 @@ type Target struct {
 	Identities []contract.Identity // every identity ever recorded, oldest first
 }
 
+// AgeMark says that a resource made at this time is older than the cluster: it is somebody else's, whatever its tags, its name or its place say.
+// Empty: it may be the cluster's, or the time is not known.
+func (t Target) AgeMark(made time.Time) string {
+	if !contract.IsOlder(made, t.Accepted) {
+		return ""
+	}
+	return "made at " + made.UTC().Format(time.RFC3339) + ", before the cluster was accepted"
+}
+
 // Domain is the DNS name below which everything of the cluster lives, without a final dot.
 func (t Target) Domain() string { return t.Name + "." + t.BaseDomain }
 
@@ -83,8 +92,9 @@ const (
 // Contested is a resource that a teardown of the target would delete, and that may be somebody else's.
 type Contested struct {
 	ID   string // ARN, or id if it has none
-	Mark string // what says so: a tag that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned; of a mention, where it is
-	// Mention: it has no mark of the target, and only mentions it in its name; or it is a DNS record of the target's domain that leads elsewhere.
+	Mark string // what says so: a tag that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned, or its age; of a mention, where it is
+	// Mention: it has no mark of the target, and only mentions it in its name; or it is a DNS record of the target's domain that leads elsewhere, or
+	// is older than the target.
 	// Nothing but a destroyer that goes by parts of names takes it.
 	Mention bool
 }

@@ -10,7 +10,10 @@ import (
 	"encoding/base32"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // Scope is what the server knows of an attempt without its runner. Everything that the runner reports must lie within it.
@@ -80,4 +83,20 @@ func (s Scope) IsCCOName(name string) bool {
 		}
 	}
 	return false
+}
+
+// CCONamesIn returns ccoctl's names that the tags of a resource of this cluster tell: what ccoctl made has its name as a tag, and the runner
+// tags the roles with the cluster. Nobody else can have such a name, so a tag with it cannot lead to another's resources.
+func (s Scope) CCONamesIn(tags map[string]string) (all []string) {
+	if s.Cluster == "" || tags[tagkey.ClusterID] != s.Cluster {
+		return nil
+	}
+	s.Attempt = MostAttempts
+	for key, value := range tags {
+		if name, ok := strings.CutPrefix(key, tagkey.CloudCredential); ok && value == tagkey.Owned && s.IsCCOName(name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/names"
 )
 
@@ -141,4 +142,23 @@ func TestOnlyAddressesOfTheClusterAreTaken(t *testing.T) {
 		require.Error(t, shop.CheckURL(bad), bad)
 	}
 	require.NotContains(t, strings.ToLower(shop.CheckURL("https://u:hunter2@api.shop.labs.example.com/").Error()), "hunter2")
+}
+
+func TestATagTellsCcoctlsNameOnlyOfItsCluster(t *testing.T) {
+	of := names.Scope{Installation: "test", Cluster: "clu_1", Attempt: 101, Name: "shop"}
+	third := of
+	third.Attempt = 3
+	for _, c := range []struct {
+		cluster, name, value string
+		want                 []string
+	}{
+		{"clu_1", third.CCOName(), "owned", []string{third.CCOName()}},
+		{"clu_1", third.CCOName(), "shared", nil},
+		{"clu_2", third.CCOName(), "owned", nil},
+		{"", third.CCOName(), "owned", nil},
+		{"clu_1", "shop-aaaaaaaaaa", "owned", nil},
+		{"clu_1", "", "owned", nil},
+	} {
+		require.Equal(t, c.want, of.CCONamesIn(map[string]string{tagkey.ClusterID: c.cluster, tagkey.CloudCredential + c.name: c.value}), "%+v", c)
+	}
 }

@@ -108,16 +108,15 @@ const noteGivenUp = "given up"
 // EffectState is an effect and its result.
 type EffectState struct {
 	rows.Effect
-	AskedAt time.Time
-	DoneAt  *time.Time // nil: it is still to be made
-	Note    string     // the result
+	DoneAt *time.Time // nil: it is still to be made
+	Note   string     // the result
 }
 
 // GivenUp reports that the effect could not be made; the note says why.
 func (e EffectState) GivenUp() bool { return e.DoneAt != nil && strings.HasPrefix(e.Note, noteGivenUp) }
 
 const effectState = `
-	SELECT id, cause, kind, installation, repo, number, target, content, created_at, created_at AS asked_at, done_at, note FROM effects`
+	SELECT id, cause, kind, installation, repo, number, target, content, created_at, done_at, note FROM effects`
 
 // EffectState returns the current state of one effect. ErrNotFound: there is none of that id.
 func (s *Store) EffectState(ctx context.Context, id string) (EffectState, error) {

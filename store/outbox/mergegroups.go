@@ -63,7 +63,7 @@ func (s *Store) EndMergeGroup(ctx context.Context, g MergeGroup, why string) (cl
 		}
 		return c.QueryRow(ctx, `
 			SELECT coalesce(array_agg(c.id ORDER BY c.id), '{}') FROM clusters c WHERE c.pr_number IS NULL AND c.desired = 'present' AND (
-				EXISTS (SELECT FROM subscribers s WHERE s.cluster_id = c.id AND s.kind = $3 AND s.repo = $1 AND s.head = $2)
+				EXISTS (SELECT FROM subscribers s WHERE s.cluster_id = c.id AND s.kind = $3 AND s.repo = $1 AND s.head = $2 AND NOT s.left_behind)
 				OR EXISTS (SELECT FROM cluster_requests r WHERE r.cluster_id = c.id AND starts_with(r.idempotency_key, $4)))`,
 			g.Repo, g.Head, rows.KindCheck, g.Key("")).Scan(&clusters)
 	})
@@ -91,12 +91,17 @@ func (s *Store) MergeGroupsOf(ctx context.Context, repo string) ([]MergeGroup, e
 	return list, nil
 }
 
+// QueueRepository is a repository that may have a merge queue.
+type QueueRepository struct {
+	Installation int64
+	Repo         string // owner/name
+}
+
 // QueueRepositories returns the repositories in whose merge queues there may be a commit that needs a gate: those with a gate that was asked for
-// since a time. Of a repository only Installation and Repo are set.
-func (s *Store) QueueRepositories(ctx context.Context, since time.Time) ([]MergeGroup, error) {
-	list, err := pg.All[MergeGroup](ctx, s.db.Pool(), `
-		SELECT DISTINCT ON (repo) installation, repo, '' AS head, 0 AS number, '' AS pull_head, '' AS mode, asked_at, NULL::timestamptz AS ended_at, '' AS ended_why
-		FROM gates WHERE asked_at >= $1 ORDER BY repo, asked_at DESC`, since)
+// since a time.
+func (s *Store) QueueRepositories(ctx context.Context, since time.Time) ([]QueueRepository, error) {
+	list, err := pg.All[QueueRepository](ctx, s.db.Pool(), `
+		SELECT DISTINCT ON (repo) installation, repo FROM gates WHERE asked_at >= $1 ORDER BY repo, asked_at DESC`, since)
 	if err != nil {
 		return nil, fmt.Errorf("list the repositories with gates: %w", err)
 	}
@@ -137,14 +142,11 @@ func (s *Store) ShowOnCommit(ctx context.Context, cluster string, g MergeGroup) 
 
 // askQueueGates asks for the gates on the commits of merge queues that have the result of a gate.
 func (c *change) askQueueGates(ctx context.Context, g Gate, cause string) error {
-	heads, err := pg.All[struct{ Head string }](ctx, c, `
-		SELECT head FROM merge_groups WHERE repo = $1 AND pull_head = $2 AND mode = 'reuse' AND ended_at IS NULL`, g.Repo, g.Head)
+	var heads []string
+	err := c.QueryRow(ctx, `
+		SELECT coalesce(array_agg(head), '{}') FROM merge_groups WHERE repo = $1 AND pull_head = $2 AND mode = 'reuse' AND ended_at IS NULL`, g.Repo, g.Head).Scan(&heads)
 	if err != nil || len(heads) == 0 {
 		return err
 	}
-	var names []string
-	for _, h := range heads {
-		names = append(names, h.Head)
-	}
-	return c.AskGatesOn(ctx, g.Repo, names, cause)
+	return c.AskGatesOn(ctx, g.Repo, heads, cause)
 }

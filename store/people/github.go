@@ -90,10 +90,14 @@ func (s *Store) UnknownLogins(ctx context.Context, logins []string) ([]string, e
 	return out, nil
 }
 
-// LoginsOf returns, by principal, the current logins of accounts on GitHub. Others are missing.
+// hasLoginStill is the condition that no other account was seen with the login of the account g since. Then g has another one, which is
+// not known yet.
+const hasLoginStill = `NOT EXISTS (SELECT FROM github_accounts o WHERE lower(o.login) = lower(g.login) AND o.id <> g.id AND o.seen_at >= g.seen_at)`
+
+// LoginsOf returns, by principal, the current logins of accounts on GitHub, to mention them. Others are missing.
 func (s *Store) LoginsOf(ctx context.Context, principals ...string) (map[string]string, error) {
 	found, err := pg.All[struct{ Principal, Login string }](ctx, s.db.Pool(), `
-		SELECT t.id AS principal, g.login FROM unnest($1::text[]) AS t (id) JOIN github_accounts g ON g.principal = account_of(principal_key(t.id))`, principals)
+		SELECT t.id AS principal, g.login FROM unnest($1::text[]) AS t (id) JOIN github_accounts g ON g.principal = account_of(principal_key(t.id)) AND `+hasLoginStill, principals)
 	if err != nil {
 		return nil, fmt.Errorf("look for the names of accounts on GitHub: %w", err)
 	}
@@ -102,4 +106,26 @@ func (s *Store) LoginsOf(ctx context.Context, principals ...string) (map[string]
 		logins[f.Principal] = f.Login
 	}
 	return logins, nil
+}
+
+// CurrentLogins returns what the accounts that the catalogue names by a login or as github:id/number are called now, to mention them. A
+// login belongs to the account that had it first. Teams (organization/slug) and logins with which nobody was seen stay as they are;
+// whoever's current login is not known is left out.
+func (s *Store) CurrentLogins(ctx context.Context, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := pg.All[struct{ Name string }](ctx, s.db.Pool(), `
+		SELECT coalesce(g.login, t.name) AS name FROM unnest($1::text[]) WITH ORDINALITY AS t (name, at)
+		LEFT JOIN github_logins l ON l.login = lower(t.name)
+		LEFT JOIN github_accounts g ON (g.id = l.account OR g.principal = t.name) AND `+hasLoginStill+`
+		WHERE g.id IS NOT NULL OR l.login IS NULL AND t.name NOT LIKE 'github:id/%' ORDER BY t.at`, names)
+	if err != nil {
+		return nil, fmt.Errorf("look for the current logins of accounts on GitHub: %w", err)
+	}
+	out := make([]string, len(found))
+	for i, f := range found {
+		out[i] = f.Name
+	}
+	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,7 +32,7 @@ func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d rows.Orig
 	if err := c.checkLinkable(ctx, l.Account, by.Principal); err != nil {
 		return "", err
 	}
-	code = rand.Text()[:CodeLength]
+	code = newCode()
 	_, err = c.Exec(ctx, `
 		INSERT INTO pending_links (account, number, principal, name, proof, code, expires_at) VALUES (@account, @number, @principal, @name, @proof, @code, @expires)
 		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,
@@ -42,6 +43,15 @@ func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d rows.Orig
 		return "", fmt.Errorf("keep the pending link: %w", err)
 	}
 	return code, c.RecordAction(d, "account_link_confirmed", "", rows.Action{After: map[string]string{"account": l.Account, "principal": by.Principal}})
+}
+
+// newCode returns a random code of letters and at least one digit, by which commands tell it from a word.
+func newCode() string {
+	for {
+		if code := rand.Text()[:CodeLength]; strings.ContainsAny(code, "234567") {
+			return code
+		}
+	}
 }
 
 // CompleteLink links an account to the person who confirmed it, with the code that only they saw. The account is the one that types

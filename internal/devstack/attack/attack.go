@@ -54,6 +54,7 @@ func sides() []side {
 		{name: "hostile", attacks: hostileAttacks()},
 		{name: "pull", alone: true, attacks: pullAttacks()},
 		{name: "mail", alone: true, attacks: mailAttacks()},
+		{name: "name", alone: true, attacks: nameAttacks()},
 		{name: "markup", alone: true, attacks: markupAttacks()},
 		{name: "config", alone: true, attacks: configAttacks()},
 		{name: "archive", attacks: archiveAttacks()},

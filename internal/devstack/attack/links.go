@@ -51,7 +51,7 @@ func linkSentToAdmin(ctx context.Context, t *target) (result, error) {
 	if err := admin.expect(ctx, http.StatusOK, &got, http.MethodPost, "/api/v1/links/"+handle[1], client.Redeem{Account: linkStranger}); err != nil {
 		return result{}, err
 	}
-	guesses := []string{"AAAAAA", "BBBBBB", "CCCCCC", "DDDDDD", "EEEEEE"}
+	guesses := []string{"AAAAA2", "BBBBB3", "CCCCC4", "DDDDD5", "EEEEE6"}
 	for i, guess := range guesses {
 		if _, err := t.GitHub.Comment(pr, "/ocp link "+guess, linkStranger); err != nil {
 			return result{}, err

@@ -95,7 +95,10 @@ func botComments(ctx context.Context, t *target) (result, error) {
 			return result{}, err
 		}
 	}
-	return t.goesOn(ctx, id, "3 bots commented /ocp destroy")
+	if err := t.GitHub.CommentByApp(pr.Number, "/ocp destroy", "maya"); err != nil {
+		return result{}, err
+	}
+	return t.goesOn(ctx, id, "3 bots and an App in a person's name commented /ocp destroy")
 }
 
 func outsidersCommands(ctx context.Context, t *target) (result, error) {

@@ -21,10 +21,6 @@ import (
 // webIdentity is the one call of STS without a signature: its caller proves with a token of an issuer whom it is.
 const webIdentity = "AssumeRoleWithWebIdentity"
 
-// sessionTags is the claim by which a token asks for tags of its own, which would replace those of the role
-// (https://docs.aws.amazon.com/IAM/latest/UserGuide/id_session-tags.html).
-const sessionTags = "https://aws.amazon.com/tags"
-
 // isWebIdentity reports that a request is that call.
 func isWebIdentity(r *http.Request, body []byte) bool {
 	form, err := url.ParseQuery(string(body))
@@ -34,6 +30,8 @@ func isWebIdentity(r *http.Request, body []byte) bool {
 // tokenClaims are what is read of a token.
 type tokenClaims struct {
 	jwt.Claims
+	// Tags ask for tags of the token's own, which would replace those of the role
+	// (https://docs.aws.amazon.com/IAM/latest/UserGuide/id_session-tags.html).
 	Tags any `json:"https://aws.amazon.com/tags"`
 }
 

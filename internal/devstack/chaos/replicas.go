@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
@@ -74,8 +75,8 @@ func (t *Run) nothingTwice(ctx context.Context, pr int) error {
 		times["check "+c.Name]++
 	}
 	for _, d := range t.GitHub.Deployments() {
-		if environment := "deployment to ocp/" + nameOf(pr); environment == "deployment to "+d.Environment {
-			times[environment]++
+		if strings.HasSuffix(d.Task, ":"+nameOf(pr)) {
+			times["deployment "+d.Task]++
 		}
 	}
 	var errs []error

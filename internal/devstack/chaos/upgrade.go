@@ -4,34 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 // pausedAfter is the write of create cluster after which an install is held, so that it is certainly in the middle.
 const pausedAfter = 5
 
-// Upgrade replaces the first server, an older release, by the second, goes back to the older one as a rollback does, and forward again,
-// while installs are held in their middle. Attempts must not notice, and clusters come and go at each step, whichever server works.
+// Upgrade replaces the first server, an older release, by the second, while installs are held in their middle. Where the schema serves both, they run
+// side by side, and the older one comes back as after a rollback. Attempts must not notice, and clusters come and go at each step, whichever server
+// works.
 func Upgrade(ctx context.Context, t *Run) error {
-	old, next := t.Servers[0], t.Servers[1]
 	held, err := t.holdInstalls(ctx, 3)
 	if err != nil {
 		return err
 	}
 	t.say("the older server runs, and holds %d installs in their middle", len(held))
-	for _, step := range []struct {
-		text string
-		do   func() error
-	}{
-		{"the newer one starts beside it and migrates", func() error { return next.Start(ctx) }},
-		{"the older one stops gracefully", old.Stop},
-		{"the older one starts again, on the newer schema", func() error { return old.Start(ctx) }},
-		{"the newer one stops: a rollback", next.Stop},
-		{"the newer one starts again", func() error { return next.Start(ctx) }},
-		{"the older one is killed", old.Kill},
-	} {
+	steps, err := t.upgradeSteps(ctx, t.Servers[0], t.Servers[1])
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
 		began := time.Now()
 		if err := step.do(); err != nil {
 			return fmt.Errorf("%s: %w", step.text, err)
@@ -47,6 +46,68 @@ func Upgrade(ctx context.Context, t *Run) error {
 	}
 	t.say("every held install finished in its first attempt, and nothing is left")
 	return t.nothingLost(ctx)
+}
+
+// upgradeStep is a change of the servers that run, after which at least one does.
+type upgradeStep struct {
+	text string
+	do   func() error
+}
+
+// upgradeSteps are those of a release whose schema serves the older one, or of one that takes the place of a server that has stopped.
+func (t *Run) upgradeSteps(ctx context.Context, old, next *devstack.Server) ([]upgradeStep, error) {
+	excluded, err := t.excludesOlder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if excluded {
+		return []upgradeStep{
+			{"the older one stops, the newer one migrates", func() error { return errors.Join(old.Stop(), next.Start(ctx)) }},
+			{"the older one does not start any more", func() error {
+				if err := old.Start(ctx); err == nil {
+					return errors.New("it started, and the schema excludes it")
+				}
+				return nil
+			}},
+			{"the newer one is killed, and starts again", func() error { return errors.Join(next.Kill(), next.Start(ctx)) }},
+		}, nil
+	}
+	return []upgradeStep{
+		{"the newer one starts beside it and migrates", func() error { return next.Start(ctx) }},
+		{"the older one stops gracefully", old.Stop},
+		{"the older one starts again, on the newer schema", func() error { return old.Start(ctx) }},
+		{"the newer one stops: a rollback", next.Stop},
+		{"the newer one starts again", func() error { return next.Start(ctx) }},
+		{"the older one is killed", old.Kill},
+	}, nil
+}
+
+// excludesOlder reports whether this release's schema excludes the older server, by migrating an empty database. The older server has migrated the
+// stack's to the newest schema that it knows.
+func (t *Run) excludesOlder(ctx context.Context) (bool, error) {
+	older, err := store.ReadSchema(ctx, t.pool)
+	if err != nil {
+		return false, err
+	}
+	const name = "of_this_release"
+	if _, err := t.pool.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		return false, fmt.Errorf("make an empty database: %w", err)
+	}
+	address, err := url.Parse(t.DatabaseURL())
+	if err != nil {
+		return false, err
+	}
+	address.Path = "/" + name
+	if err := store.Migrate(ctx, address.String()); err != nil {
+		return false, err
+	}
+	pool, err := pgxpool.New(ctx, address.String())
+	if err != nil {
+		return false, err
+	}
+	defer pool.Close()
+	newer, err := store.ReadSchema(ctx, pool)
+	return older.Database < newer.Oldest, err
 }
 
 // heldInstall is an install that is paused in the middle.

@@ -110,6 +110,9 @@ func (w *world) rewrite(login, to string) {
 		all(team)
 	}
 	for _, r := range w.Repos {
+		if owner, name := (RepoRef{Name: r.Name}).split(); owner == login {
+			r.Old, r.Name = append(r.Old, r.Name), to+"/"+name
+		}
 		if role, ok := r.Permissions[login]; ok {
 			delete(r.Permissions, login)
 			r.Permissions[to] = role

@@ -29,6 +29,38 @@ func TestARenamedAccountKeepsItsNumberAndItsLoginIsFree(t *testing.T) {
 	require.Equal(t, "User", person("maya")["type"])
 }
 
+// What a stranger can do with the name of an organization and of a repository that were given up.
+func TestARenamedOwnersNameAndItsRepositoriesNamesAreFree(t *testing.T) {
+	s := start(t, Config{})
+	claims := func(p Place) map[string]any {
+		t.Helper()
+		run, err := p.Runs().Start(NewRun{})
+		require.NoError(t, err)
+		claims, err := p.Runs().Claims(run.Jobs[0].ID)
+		require.NoError(t, err)
+		return claims
+	}
+	before := claims(s.In("acme/shop"))
+	require.NoError(t, s.RenameAccount(Org, "acme-inc"))
+	after := claims(s.In("acme-inc/shop"))
+	require.Equal(t, []any{"acme-inc/shop", "acme-inc"}, []any{after["repository"], after["repository_owner"]})
+	for _, number := range []string{"repository_id", "repository_owner_id"} {
+		require.Equal(t, before[number], after[number], number)
+	}
+
+	require.NoError(t, s.AddAccount(Org, false))
+	require.NoError(t, s.In("acme-inc/api").Rename("shop-2", "maya"))
+	require.NoError(t, s.In("acme-inc/shop-2").Transfer(Org, "maya"))
+	require.NoError(t, s.In("acme/shop-2").Rename("shop", "maya"))
+	taken := claims(s.In("acme/shop"))
+	for _, name := range []string{"repository", "repository_owner", "sub"} {
+		require.Equal(t, before[name], taken[name], name)
+	}
+	for _, number := range []string{"repository_id", "repository_owner_id"} {
+		require.NotEqual(t, before[number], taken[number], number)
+	}
+}
+
 func TestABotNeedNotBeCalledOne(t *testing.T) {
 	s := start(t, Config{})
 	require.NoError(t, s.AddAccount("robot", true))

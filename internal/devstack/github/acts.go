@@ -133,6 +133,19 @@ func (p Place) Comment(number int, body, as string) (int64, error) {
 	return id, err
 }
 
+// CommentByApp writes a comment that an App makes with the author's token, which GitHub shows as the author's.
+// https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/authenticating-with-a-github-app-on-behalf-of-a-user
+func (p Place) CommentByApp(number int, body, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		c, _, err := p.s.comment(w, r, pr, body, as)
+		if err != nil {
+			return nil, err
+		}
+		c.ByApp = true
+		return []Event{p.s.commentEvent(w, r, "created", as, c)}, nil
+	})
+}
+
 // ReplyByMail answers a comment by mail: below the text stands what the mail program adds.
 func (p Place) ReplyByMail(id int64, text string, with replymail.Program, as string) (int64, error) {
 	answered := p.find(id)

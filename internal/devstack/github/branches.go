@@ -96,11 +96,14 @@ func (r *repository) blocked(branch, sha string) (why error, pending bool) {
 		c, there := newest[name]
 		switch {
 		case !there:
-			why = errors.Join(why, fmt.Errorf("%w: Required status check %q is expected.", errBlocked, name)) //nolint:revive,staticcheck // GitHub's own words
+			//lint:ignore ST1005 GitHub's own words
+			why = errors.Join(why, fmt.Errorf("%w: Required status check %q is expected.", errBlocked, name))
 		case c.Status != "completed":
-			why = errors.Join(why, fmt.Errorf("%w: Required status check %q is in progress.", errBlocked, name)) //nolint:revive,staticcheck // see above
+			//lint:ignore ST1005 GitHub's own words
+			why = errors.Join(why, fmt.Errorf("%w: Required status check %q is in progress.", errBlocked, name))
 		case !slices.Contains([]string{"success", "neutral", "skipped"}, c.Conclusion):
-			why, pending = errors.Join(why, fmt.Errorf("%w: Required status check %q is failing.", errBlocked, name)), false //nolint:revive,staticcheck // see above
+			//lint:ignore ST1005 GitHub's own words
+			why, pending = errors.Join(why, fmt.Errorf("%w: Required status check %q is failing.", errBlocked, name)), false
 		}
 	}
 	return why, pending && why != nil

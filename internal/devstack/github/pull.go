@@ -64,6 +64,7 @@ type Comment struct {
 	UpdatedAt   time.Time           `json:"updatedAt"`
 	Edits       int                 `json:"edits"`
 	Reactions   map[string][]string `json:"reactions,omitempty"` // content → logins
+	ByApp       bool                `json:"byApp,omitempty"`     // an App wrote it with the author's token
 }
 
 func copyComment(c *Comment) Comment {

@@ -125,7 +125,7 @@ func (sc scene) patchComment(m object, c Comment) {
 	m["user"], m["author_association"] = sc.user(c.Author), cmp.Or(c.Association, association(c.Author))
 	m["created_at"], m["updated_at"] = stamp(c.CreatedAt), stamp(c.UpdatedAt)
 	m["performed_via_github_app"] = nil
-	if c.Author == Bot {
+	if c.ByApp || c.Author == Bot {
 		m["performed_via_github_app"] = sc.embeddedApp()
 	}
 	m["reactions"] = reactionSums(m["url"].(string), c.Reactions)

@@ -38,7 +38,7 @@ var (
 	Auditor   = Claims{Subject: "auditor", Name: "Demo auditor", Role: "auditor"}
 
 	GitHubActions = Claims{Subject: "repo:acme/shop:ref:refs/heads/main", More: map[string]any{
-		"repository": "acme/shop", "repository_id": "1001", "repository_owner": "acme", "repository_owner_id": "1", "ref": "refs/heads/main", "ref_type": "branch", "event_name": "push",
+		"repository": "acme/shop", "repository_id": "1001", "repository_owner": "acme", "repository_owner_id": "1000", "ref": "refs/heads/main", "ref_type": "branch", "event_name": "push",
 		"sha": "6dcb09b5b57875f334f61aebed695e2e4193db5e", "base_ref": "", "head_ref": "", "runner_environment": "github-hosted",
 		"actor": "maya", "run_id": "7001", "run_number": "12", "run_attempt": "1", "check_run_id": "9001", "workflow": "e2e", "repository_visibility": "private",
 		"job_workflow_ref": "acme/shop/.github/workflows/e2e.yml@refs/heads/main",

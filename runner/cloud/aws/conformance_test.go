@@ -88,6 +88,32 @@ func (c *conforming) LookAlikes(t *testing.T, target cloud.Target) (ids []string
 	return ids
 }
 
+// PlantOlder forges tags. What is in a network with the cluster's tags goes with it, tagged or not.
+func (c *conforming) PlantOlder(t *testing.T, target cloud.Target, made time.Time) (ids []string) {
+	forged := map[string]string{kubeKey + target.Identities[0].InfraID: "owned", "ClusterId": target.Cluster, "ManagedBy": "cluster-control-plane"}
+	network := c.plant(t, standin.Resource{Service: "ec2", Type: "vpc", Region: target.Region, Tags: forged, Created: made})
+	inside := c.plant(t, standin.Resource{Service: "elasticloadbalancing", Type: "loadbalancer", Region: target.Region, Name: "shop", VPC: network.ID, Created: made,
+		ID: "arn:aws:elasticloadbalancing:" + target.Region + ":" + account + ":loadbalancer/net/shop/1", Attrs: map[string]string{"scheme": "internal", "type": "network"}})
+	ids = append(ids, inside.ID)
+	for _, r := range []standin.Resource{
+		{Service: "ec2", Type: "instance", State: "running", Attrs: map[string]string{"started": time.Now().UTC().Format(time.RFC3339)}}, // it was started again since
+		{Service: "ec2", Type: "volume"}, {Service: "ec2", Type: "snapshot"}, {Service: "ec2", Type: "image", Attrs: map[string]string{"name": "base"}},
+		{Service: "ec2", Type: "natgateway"}, {Service: "ec2", Type: "vpc-endpoint"}, {Service: "iam", Type: "role", Name: "payroll"},
+	} {
+		r.Tags, r.Created = forged, made
+		if r.Service == "ec2" {
+			r.Region = target.Region
+		}
+		planted := c.plant(t, r)
+		id := planted.ID
+		if planted.Type == "role" {
+			id = planted.ARN()
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
 func (c *conforming) Left(text string) []string { return c.World.Left(c.t, text) }
 
 func (c *conforming) Refuse() { c.AWS.Refuse("ec2:DescribeInstances", -1, "UnauthorizedOperation") }

@@ -17,7 +17,6 @@ import (
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
@@ -118,8 +117,8 @@ func (c *Client) contestedIAM(ctx context.Context, t cloud.Target, o owner, foun
 			defer mu.Unlock()
 			if read := iamTags(tags); o.carries(read) {
 				o.contest(found, awssdk.ToString(arn), read)
-				if at := awssdk.ToTime(made); contract.IsOlder(at, t.Accepted) {
-					found[awssdk.ToString(arn)] = olderMark(at)
+				if mark := t.AgeMark(awssdk.ToTime(made)); mark != "" {
+					found[awssdk.ToString(arn)] = mark
 				}
 			}
 			return nil

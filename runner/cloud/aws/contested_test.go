@@ -144,49 +144,6 @@ func TestASearchThatWasRefusedSaysNothing(t *testing.T) {
 	}
 }
 
-// A tagger in the account gives other people's resources all the tags of a cluster, so that its teardown deletes them.
-func TestWhatIsOlderThanTheClusterIsContestedWhateverItsTagsSay(t *testing.T) {
-	s := installed(t, "younger")
-	id := s.target.Identities[0]
-	s.target.Accepted = time.Now()
-	found, err := s.client.Contested(t.Context(), s.target)
-	require.NoError(t, err)
-	require.Empty(t, found, "its own resources, which were made a moment ago")
-
-	s.target.Accepted = time.Now().Add(-time.Hour)
-	year := time.Now().AddDate(-1, 0, 0).UTC().Truncate(time.Second)
-	mark := "made at " + year.Format(time.RFC3339) + ", before the cluster was accepted"
-	forged := map[string]string{"kubernetes.io/cluster/" + id.InfraID: "owned", "ClusterId": s.target.Cluster, "ManagedBy": "cluster-control-plane"}
-	network := s.plant(t, standin.Resource{Service: "ec2", Type: "vpc", Region: "us-east-2", Tags: forged, Created: year})
-	inside := s.plant(t, standin.Resource{Service: "elasticloadbalancing", Type: "loadbalancer", Region: "us-east-2", Name: "shop", VPC: network.ID, Created: year,
-		ID: "arn:aws:elasticloadbalancing:us-east-2:" + account + ":loadbalancer/net/shop/1", Attrs: map[string]string{"scheme": "internal", "type": "network"}})
-	want := []cloud.Contested{{ID: inside.ID, Mark: mark}}
-	for _, planted := range []standin.Resource{
-		{Service: "ec2", Type: "instance", State: "running", Attrs: map[string]string{"started": time.Now().UTC().Format(time.RFC3339)}}, // it was started again since
-		{Service: "ec2", Type: "volume"}, {Service: "ec2", Type: "snapshot"}, {Service: "ec2", Type: "image", Attrs: map[string]string{"name": "base"}},
-		{Service: "ec2", Type: "natgateway"}, {Service: "ec2", Type: "vpc-endpoint"}, {Service: "iam", Type: "role", Name: "payroll"},
-	} {
-		planted.Tags, planted.Created = forged, year
-		if planted.Service == "ec2" {
-			planted.Region = "us-east-2"
-		}
-		made := s.plant(t, planted)
-		name := made.ID
-		if made.Type == "role" {
-			name = made.ARN()
-		}
-		want = append(want, cloud.Contested{ID: name, Mark: mark})
-	}
-	found, err = s.client.Contested(t.Context(), s.target)
-	require.NoError(t, err)
-	require.ElementsMatch(t, want, found)
-
-	s.target.Accepted = time.Time{} // an attempt of a server that does not say when
-	found, err = s.client.Contested(t.Context(), s.target)
-	require.NoError(t, err)
-	require.Empty(t, found)
-}
-
 func TestWhatCannotBeAskedForItsAgeStopsTheTeardown(t *testing.T) {
 	s := installed(t, "ageless")
 	s.target.Accepted = time.Now()

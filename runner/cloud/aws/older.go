@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
@@ -25,7 +26,7 @@ import (
 type ageCheck struct {
 	*Client
 	region   string
-	accepted time.Time
+	ageMark  func(made time.Time) string // cloud.Target.AgeMark
 	found    map[string]string
 	marked   map[string]bool // ids of resources of EC2, names of buckets, and ARNs, with a mark of the cluster
 	networks []string        // VPCs among them
@@ -36,7 +37,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 	if t.Accepted.IsZero() || len(arns) == 0 {
 		return nil
 	}
-	o := ageCheck{Client: c, region: region, accepted: t.Accepted, found: found, marked: map[string]bool{}}
+	o := ageCheck{Client: c, region: region, ageMark: t.AgeMark, found: found, marked: map[string]bool{}}
 	for _, arn := range arns {
 		o.marked[arn] = true
 		_, resource, _ := strings.Cut(arn, ":ec2:")
@@ -60,11 +61,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 
 // add notes a resource that is older, if a destroyer would delete it: it is marked, or in a marked network.
 func (o ageCheck) add(id, network string, times ...*time.Time) {
-	inside := false
-	for _, each := range o.networks {
-		inside = inside || each == network
-	}
-	if !o.marked[id] && !inside {
+	if !o.marked[id] && !slices.Contains(o.networks, network) {
 		return
 	}
 	var made time.Time
@@ -73,13 +70,9 @@ func (o ageCheck) add(id, network string, times ...*time.Time) {
 			made = *at
 		}
 	}
-	if contract.IsOlder(made, o.accepted) {
-		o.found[id] = olderMark(made)
+	if mark := o.ageMark(made); mark != "" {
+		o.found[id] = mark
 	}
-}
-
-func olderMark(made time.Time) string {
-	return "made at " + made.UTC().Format(time.RFC3339) + ", before the cluster was accepted"
 }
 
 // checkInstances looks at instances. Their launch time is that of the last start; the disks' and interfaces' first attachment may be older.
@@ -182,15 +175,9 @@ func (o ageCheck) checkClassicBalancers(ctx context.Context) error {
 
 // checkBuckets looks at the account's buckets. Outside us-east-1 a change of a bucket's policy makes it look newer.
 func (o ageCheck) checkBuckets(ctx context.Context) error {
-	p := s3.NewListBucketsPaginator(o.s3, &s3.ListBucketsInput{})
-	for p.HasMorePages() {
-		page, err := p.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, b := range page.Buckets {
-			o.add(awssdk.ToString(b.Name), "", b.CreationDate)
-		}
+	found, err := collect(ctx, s3.NewListBucketsPaginator(o.s3, &s3.ListBucketsInput{}), func(page *s3.ListBucketsOutput) []s3types.Bucket { return page.Buckets })
+	for _, b := range found {
+		o.add(awssdk.ToString(b.Name), "", b.CreationDate)
 	}
-	return nil
+	return err
 }

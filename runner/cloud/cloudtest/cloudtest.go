@@ -34,6 +34,9 @@ type Scene interface {
 	// LookAlikes makes things of others that resemble the target's, and returns their ids as leftovers and deletions name them. Among them are a
 	// VPC called my-<infraID>-vpc, and what has a name that goes on where the target's infraID or ccoctl's name ends.
 	LookAlikes(t *testing.T, target cloud.Target) (ids []string)
+	// PlantOlder makes things of others that were made at a time, and gives them what marks the target's own, whatever that is in this cloud. It
+	// returns their ids as Contested names them.
+	PlantOlder(t *testing.T, target cloud.Target, made time.Time) (ids []string)
 
 	// Left lists everything in the cloud that mentions the text: one line each, with its type first, and its id.
 	Left(text string) []string
@@ -57,6 +60,7 @@ func Run(t *testing.T, start func(t *testing.T) Scene) {
 		"machines are stopped and started, and no one else's":        power,
 		"preparing twice makes one thing":                            prepare,
 		"nothing is swept of which nothing was recorded":             unrecorded,
+		"what is older than the cluster is contested":                older,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, start(t)) })
 	}
@@ -187,6 +191,34 @@ func without(lines, ids []string) (rest []string) {
 		}
 	}
 	return rest
+}
+
+// older gives other people's things everything by which a cluster's own are found, as anybody in the account can.
+func older(t *testing.T, s Scene) {
+	accepted, year := time.Now(), time.Now().AddDate(-1, 0, 0).UTC().Truncate(time.Second)
+	target := s.Create(t, s.Target("shop"))
+	target.Accepted = accepted
+	contested, err := s.Client().Contested(t.Context(), target)
+	require.NoError(t, err)
+	require.Empty(t, contested, "its own resources")
+
+	var want, found []string
+	for _, id := range s.PlantOlder(t, target, year) {
+		want = append(want, id+" made at "+year.Format("2006-01-02T15:04"))
+	}
+	contested, err = s.Client().Contested(t.Context(), target)
+	require.NoError(t, err)
+	for _, c := range contested {
+		require.False(t, c.Mention, "nothing is deleted while it is there: %+v", c)
+		require.Regexp(t, `^made at \S+Z, before the cluster was accepted$`, c.Mark)
+		found = append(found, c.ID+" "+c.Mark[:len("made at 2006-01-02T15:04")])
+	}
+	require.ElementsMatch(t, want, found)
+
+	target.Accepted = time.Time{}
+	contested, err = s.Client().Contested(t.Context(), target)
+	require.NoError(t, err)
+	require.Empty(t, contested, "nobody knows when the cluster was accepted")
 }
 
 // newest returns what was recorded of the cluster that was created last.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/stretchr/testify/require"
@@ -110,6 +111,16 @@ func (c *conforming) LookAlikes(t *testing.T, target cloud.Target) (ids []string
 		if !before[r.ID] {
 			ids = append(ids, r.ID)
 		}
+	}
+	return ids
+}
+
+// PlantOlder gives names, and puts things into the cluster's resource group and network.
+func (c *conforming) PlantOlder(t *testing.T, target cloud.Target, made time.Time) (ids []string) {
+	for _, old := range oldThings(c.scene, target) {
+		old.Created = made
+		planted := c.plant(t, old)
+		ids = append(ids, idOf(planted))
 	}
 	return ids
 }

@@ -3,6 +3,7 @@ package ibmcloud
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -10,41 +11,20 @@ import (
 )
 
 // Contested lists what a teardown of this cluster would delete although it belongs to somebody else: resources in the cluster's resource groups,
-// or with one of its names, that have another cluster's tag; and, as mentions, resources with an infraID somewhere in their name and records of
-// the cluster's domain that lead to somebody else's load balancer, because the installer's destroyer takes every name that contains it. An
-// error means that the search was incomplete, so nothing is known.
+// or with one of its names, that have another cluster's tag or are older than the cluster; and, as mentions, resources with an infraID somewhere
+// in their name, and records of the cluster's domain that lead to somebody else's load balancer or are older, because the installer's destroyer
+// takes every name that contains it. An error means that the search was incomplete, so nothing is known.
 func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
-	account, err := c.checkedAccount(ctx, t)
+	s, err := c.newSweep(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	o := ownerOf(t)
-	if err := c.findGroups(ctx, account, o); err != nil {
-		return nil, err
-	}
-	crns, err := c.crnsIn(ctx, o)
+	o, found := s.owner, map[string]cloud.Contested{}
+	crns, err := s.claimed(ctx, t.Regions(), found)
 	if err != nil {
 		return nil, err
-	}
-	found := map[string]cloud.Contested{}
-	for _, region := range t.Regions() {
-		for _, k := range destroyed {
-			objects, err := c.objectsIn(ctx, region, k)
-			if err != nil {
-				return nil, err
-			}
-			for _, obj := range objects {
-				switch {
-				case o.owns(obj):
-					crns = with(crns, obj.CRN)
-				case o.mentions(obj.Name) && !obj.going():
-					id := cmp.Or(obj.CRN, obj.ID)
-					found[id] = cloud.Contested{ID: id, Mark: "resource group " + cmp.Or(obj.Group.Name, obj.Group.ID, "unknown"), Mention: true}
-				}
-			}
-		}
 	}
 	tags, err := c.tagsOf(ctx, crns)
 	if err != nil {
@@ -64,11 +44,53 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 			return nil, err
 		}
 	}
+	for id, mark := range o.older {
+		found[id] = cloud.Contested{ID: id, Mark: mark}
+	}
 	out := make([]cloud.Contested, 0, len(found))
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		out = append(out, found[id])
 	}
 	return out, nil
+}
+
+// claimed returns the CRNs of what is in the cluster's resource groups or has one of its names, and adds what only mentions the cluster. It looks at
+// everything that a teardown deletes for what is older; policies, keys and authorizations belong to what is asked here.
+func (s *sweep) claimed(ctx context.Context, regions []string, found map[string]cloud.Contested) ([]string, error) {
+	crns, err := s.crnsIn(ctx, s.owner)
+	if err != nil {
+		return nil, err
+	}
+	s.findStorage(ctx)
+	ids, err := s.serviceIDs(ctx, s.account)
+	if err := errors.Join(append(s.errs, err)...); err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		s.owner.hasServiceID(id)
+	}
+	for _, region := range regions {
+		for _, k := range slices.Backward(kinds) { // VPCs and subnets come first: what is in them is the cluster's
+			objects, err := s.objectsIn(ctx, region, k)
+			if err != nil {
+				return nil, err
+			}
+			byPart := slices.ContainsFunc(destroyed, func(d kind) bool { return d.name == k.name })
+			for _, obj := range objects {
+				switch {
+				case s.owner.owns(obj):
+					s.owner.note(obj)
+					if s.owner.claims(obj) {
+						crns = with(crns, obj.CRN)
+					}
+				case byPart && s.owner.mentions(obj.Name) && !obj.going():
+					id := cmp.Or(obj.CRN, obj.ID)
+					found[id] = cloud.Contested{ID: id, Mark: "resource group " + cmp.Or(obj.Group.Name, obj.Group.ID, "unknown"), Mention: true}
+				}
+			}
+		}
+	}
+	return crns, nil
 }
 
 // destroyed are the kinds that the installer's destroyer finds by a part of their name (openshift/installer pkg/destroy/ibmcloud).

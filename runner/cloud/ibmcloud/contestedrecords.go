@@ -21,8 +21,8 @@ func regionOf(host string) string {
 	return ""
 }
 
-// contestedRecords adds the records that the installer's destroyer would delete although they lead to somebody else's load balancer. It
-// deletes every record with a name or a content below the cluster's domain, whoever made it (openshift/installer pkg/destroy/ibmcloud/dns.go),
+// contestedRecords adds the records that the installer's destroyer would delete although they lead to somebody else's load balancer, or are
+// older than the cluster. It deletes every record with a name or a content below the cluster's domain, whoever made it (openshift/installer pkg/destroy/ibmcloud/dns.go),
 // and another installation may have taken the name since our own records were deleted.
 func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner, found map[string]cloud.Contested) error {
 	below, err := c.recordsBelow(ctx, t)
@@ -39,13 +39,16 @@ func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner,
 		return err
 	}
 	for _, r := range below {
+		if mark := o.ageMark(r.made()); mark != "" {
+			found[r.in(r.zone)] = cloud.Contested{ID: r.in(r.zone), Mark: mark, Mention: true}
+		}
 		hosts := []string{undotted(r.Content)}
 		for i := 0; i < len(hosts); i++ { // a record can lead to records
 			for _, next := range leads[hosts[i]] {
 				hosts = with(hosts, next)
 			}
 			if balancer, there := others[hosts[i]]; there {
-				id := "record " + undotted(r.Name) + " in zone " + r.zone
+				id := r.in(r.zone)
 				group := cmp.Or(balancer.Group.Name, balancer.Group.ID, "unknown")
 				found[id] = cloud.Contested{ID: id, Mark: "it leads to " + balancer.String() + " in resource group " + group, Mention: true}
 			}
@@ -54,10 +57,10 @@ func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner,
 	return nil
 }
 
-// zoned is a record and the name of its zone.
+// zoned is a record with its zone.
 type zoned struct {
 	record
-	zone string
+	zone zone
 }
 
 // recordsBelow lists what the destroyer takes for the cluster's records. It searches in public zones whose name is part of the base domain.
@@ -66,7 +69,7 @@ func (c *Client) recordsBelow(ctx context.Context, t cloud.Target) (below []zone
 		all, err := list(ctx, z)
 		for _, r := range all {
 			if under(r.Name, t.Domain()) || under(r.Content, t.Domain()) {
-				below = append(below, zoned{r, z.Name})
+				below = append(below, zoned{r, z})
 			}
 		}
 		return err
@@ -114,13 +117,10 @@ func (c *Client) othersBalancers(ctx context.Context, regions []string, o *owner
 				return nil, fmt.Errorf("look for load balancers that records of the cluster's name lead to: %w", err)
 			}
 			for _, obj := range all {
-				owned := o.owns(obj)
 				switch {
-				case owned && k.name == vpcs.name:
-					o.vpcs[obj.ID] = true
-				case owned && k.name == subnets.name:
-					o.subnets[obj.ID] = true
-				case !owned && k.name == loadBalancers.name && !obj.going():
+				case o.owns(obj):
+					o.note(obj)
+				case k.name == loadBalancers.name && !obj.going():
 					others[undotted(obj.Hostname)] = obj
 				}
 			}

@@ -14,17 +14,13 @@ import (
 func (c *Client) Detach(ctx context.Context, t cloud.Target) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
-	account, err := c.checkedAccount(ctx, t)
+	s, err := c.newSweep(ctx, t)
 	if err != nil {
-		return nil, err
-	}
-	s := &sweep{Client: c, owner: ownerOf(t), account: account}
-	if err := c.findGroups(ctx, account, s.owner); err != nil {
 		return nil, err
 	}
 	s.detachNetworks(ctx, t)
 	s.findStorage(ctx)
-	policies, err := s.policiesOf(ctx, account)
+	policies, err := s.policiesOf(ctx, s.account)
 	s.fail("look for authorizations", err)
 	for _, p := range policies {
 		if p.imports() != "" && s.ownsPolicy(ctx, p, nil, false) {

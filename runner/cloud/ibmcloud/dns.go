@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/networking-go-sdk/dnsrecordsv1"
@@ -148,7 +149,20 @@ type record struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	Content string `json:"content"`
+	Created string `json:"created_on"`
 }
+
+// made is when the record was created; zero: the service did not say it in a form that is known. Internet Services' is a text.
+func (r record) made() time.Time {
+	at, err := time.Parse(time.RFC3339, r.Created)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// in names the record for people.
+func (r record) in(z zone) string { return "record " + undotted(r.Name) + " in zone " + z.Name }
 
 func (c *Client) recordsAPI(z zone) (*dnsrecordsv1.DnsRecordsV1, error) {
 	api, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{Authenticator: answer.Sealed(c.auth), URL: c.at.CIS, Crn: &z.instance, ZoneIdentifier: &z.ID})

@@ -3,6 +3,7 @@ package ibmcloud
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/vpc-go-sdk/vpcv1"
@@ -19,6 +20,8 @@ type object struct {
 	VPC     named  `json:"vpc"`
 	Zone    named  `json:"zone"`
 	Profile named  `json:"profile"`
+
+	Created time.Time `json:"created_at"`
 
 	Status       string `json:"status"`
 	Lifecycle    string `json:"lifecycle_state"`

@@ -1,9 +1,11 @@
 package ibmcloud
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -34,15 +36,17 @@ const (
 type owner struct {
 	cluster, installation string // as their tags are stored; empty: unknown
 	infraIDs, ccoNames    []string
+	ageMark               func(made time.Time) string // cloud.Target.AgeMark
 
 	groups  map[string]string // ids of our resource groups that exist, and their names
 	vpcs    map[string]bool   // ids of our VPCs that exist
 	subnets map[string]bool   // ids of the subnets in them
+	older   map[string]string // what would be ours but is older than the cluster, by CRN, and its age mark
 	known   map[string]bool   // whether a cluster exists that has another infraID, as far as it was asked
 }
 
 func ownerOf(t cloud.Target) *owner {
-	o := &owner{groups: map[string]string{}, vpcs: map[string]bool{}, subnets: map[string]bool{}, known: map[string]bool{}}
+	o := &owner{ageMark: t.AgeMark, groups: map[string]string{}, older: map[string]string{}, vpcs: map[string]bool{}, subnets: map[string]bool{}, known: map[string]bool{}}
 	if t.Cluster != "" {
 		o.cluster = tagkey.IBM(tagkey.ClusterID, t.Cluster)
 	}
@@ -80,10 +84,38 @@ func (o *owner) mentions(name string) bool {
 	return slices.ContainsFunc(o.infraIDs, func(infraID string) bool { return strings.Contains(name, infraID) })
 }
 
-// owns reports that an object of a region is this cluster's: by its resource group, by its name, or because it is in the cluster's VPC.
+// owns reports that an object of a region is this cluster's: by its resource group, by its name, or because it is in the cluster's VPC, and it is
+// not older than the cluster.
 func (o *owner) owns(obj object) bool {
-	return o.groups[obj.Group.ID] != "" || o.named(obj.Name) || o.vpcs[obj.VPC.ID] ||
-		slices.ContainsFunc(obj.Subnets, func(s named) bool { return o.subnets[s.ID] })
+	inside := o.vpcs[obj.VPC.ID] || slices.ContainsFunc(obj.Subnets, func(s named) bool { return o.subnets[s.ID] })
+	return (o.claims(obj) || inside) && (obj.going() || !o.isOlder(cmp.Or(obj.CRN, obj.ID), obj.Created))
+}
+
+// claims reports that an object has the cluster's resource group or one of its names.
+func (o *owner) claims(obj object) bool { return o.groups[obj.Group.ID] != "" || o.named(obj.Name) }
+
+// isOlder reports that something is older than the cluster, and remembers it: whatever its name or its place says, somebody put it there.
+func (o *owner) isOlder(id string, made time.Time) bool {
+	mark := o.ageMark(made)
+	if mark != "" {
+		o.older[id] = mark
+	}
+	return mark != ""
+}
+
+// note remembers the cluster's VPCs and subnets: what is in them is the cluster's.
+func (o *owner) note(obj object) {
+	switch obj.kind.name {
+	case vpcs.name:
+		o.vpcs[obj.ID] = true
+	case subnets.name:
+		o.subnets[obj.ID] = true
+	}
+}
+
+// hasServiceID reports that ccoctl made a service ID for this cluster.
+func (o *owner) hasServiceID(id serviceID) bool {
+	return o.serviceIDNamed(id.Name) && !o.isOlder(cmp.Or(id.CRN, id.ID), id.made())
 }
 
 // serviceIDNamed reports that ccoctl gave the name to a service ID of this cluster: <ccoName>-<namespace>-<secret>, and every namespace of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
@@ -26,6 +27,8 @@ type resource struct {
 	Group   string `json:"resource_group_id"`
 	Service string `json:"resource_id"`
 	State   string `json:"state"`
+
+	Created time.Time `json:"created_at"`
 }
 
 // The states of a resource that was deleted: of the first, its content is kept for a week and can be restored.
@@ -90,6 +93,8 @@ type group struct {
 	Name    string `json:"name"`
 	State   string `json:"state"`
 	Default bool   `json:"default"`
+
+	Created time.Time `json:"created_at"`
 }
 
 // groupsCalled lists the resource groups with exactly this name: none, or one, because names are unique in an account.
@@ -109,6 +114,7 @@ func (c *Client) groupsCalled(ctx context.Context, account, name string) ([]grou
 }
 
 // findGroups notes which of the cluster's resource groups exist: those that were prepared, and one that the installer made because it was told none.
+// Nothing is the cluster's because it is in an older one.
 func (c *Client) findGroups(ctx context.Context, account string, o *owner) error {
 	for _, name := range slices.Concat(o.ccoNames, o.infraIDs) {
 		found, err := c.groupsCalled(ctx, account, name)
@@ -119,7 +125,9 @@ func (c *Client) findGroups(ctx context.Context, account string, o *owner) error
 			if g.Default {
 				return fmt.Errorf("resource group %s is the account's default one: it cannot be a cluster's", name)
 			}
-			o.groups[g.ID] = g.Name
+			if !o.isOlder("resource group "+g.Name, g.Created) {
+				o.groups[g.ID] = g.Name
+			}
 		}
 	}
 	return nil

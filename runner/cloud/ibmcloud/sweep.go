@@ -20,17 +20,13 @@ import (
 // networks, everything of the VPC service, authorizations of the cluster's storage, service IDs with their policies, storage with its
 // reclamations, tags of the cluster's own name, and last the resource group. Call it after destroy exited.
 //
-// It deletes only for recorded identities and only what is proven to be this cluster's; a resource with another cluster's tag is left alone and
-// reported in the error. The result lists what was deleted, even if something else failed.
+// It deletes only for recorded identities and only what is proven to be this cluster's; a resource with another cluster's tag, or that is older than the
+// cluster, is left alone and reported in the error. The result lists what was deleted, even if something else failed.
 func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout) // a response that never comes must not block the attempt for ever
 	defer cancel()
-	account, err := c.checkedAccount(ctx, t)
+	s, err := c.newSweep(ctx, t)
 	if err != nil {
-		return nil, fmt.Errorf("sweep: %w", err)
-	}
-	s := &sweep{Client: c, owner: ownerOf(t), account: account, hosts: map[string]bool{}, own: map[string]bool{}, regions: t.Regions()}
-	if err := c.findGroups(ctx, account, s.owner); err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
 	s.findStorage(ctx)
@@ -44,7 +40,20 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	s.rest(ctx)
 	s.tags(ctx, t)
 	s.groups(ctx)
+	for _, id := range slices.Sorted(maps.Keys(s.owner.older)) {
+		s.refuse("%s was %s", id, s.owner.older[id])
+	}
 	return s.deleted, errors.Join(s.errs...)
+}
+
+// newSweep returns a sweep that knows the account and the cluster's resource groups.
+func (c *Client) newSweep(ctx context.Context, t cloud.Target) (*sweep, error) {
+	account, err := c.checkedAccount(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s := &sweep{Client: c, owner: ownerOf(t), account: account, hosts: map[string]bool{}, own: map[string]bool{}, regions: t.Regions()}
+	return s, c.findGroups(ctx, account, s.owner)
 }
 
 type sweep struct {
@@ -123,7 +132,7 @@ func (s *sweep) rest(ctx context.Context) {
 // remove deletes an instance of a service with its resource keys.
 func (s *sweep) remove(ctx context.Context, r resource) {
 	what := "resource " + r.CRN + " (" + r.Name + ")"
-	if !s.mine(ctx, what, r.CRN) {
+	if s.owner.isOlder(r.CRN, r.Created) || !s.mine(ctx, what, r.CRN) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

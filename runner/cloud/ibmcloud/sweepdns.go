@@ -56,6 +56,8 @@ func (s *sweep) records(ctx context.Context, z zone, domain string, all []record
 	for _, r := range ours {
 		host := undotted(r.Content)
 		switch {
+		case s.owner.isOlder(r.in(z), r.made()):
+			return
 		case r.Type != "CNAME" || s.hosts[host]:
 			s.refuse("%s record %s in zone %s leads to %s, which belongs to another cluster or to somebody", r.Type, r.Name, z.Name, r.Content)
 			return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/platform-services-go-sdk/iamidentityv1"
@@ -66,9 +67,19 @@ func (c *Client) policiesOf(ctx context.Context, account string) ([]policy, erro
 }
 
 type serviceID struct {
-	ID    string `json:"id"`
-	IAMID string `json:"iam_id"`
-	Name  string `json:"name"`
+	ID      string    `json:"id"`
+	CRN     string    `json:"crn"`
+	IAMID   string    `json:"iam_id"`
+	Name    string    `json:"name"`
+	Created time.Time `json:"created_at"`
+}
+
+// made is the end of the minute in which a service ID was made: IAM tells no seconds.
+func (id serviceID) made() time.Time {
+	if id.Created.IsZero() {
+		return id.Created
+	}
+	return id.Created.Add(time.Minute - time.Second)
 }
 
 // serviceIDs lists all of the account: there is no search for the beginning of a name.
@@ -103,7 +114,7 @@ func (s *sweep) iam(ctx context.Context) {
 		return // the service IDs are the way to their policies
 	}
 	for _, id := range ids {
-		if s.owner.serviceIDNamed(id.Name) {
+		if s.owner.hasServiceID(id) {
 			callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 			s.did("service ID "+id.ID+" ("+id.Name+")", done(s.identity.DeleteServiceIDWithContext(callCtx, &iamidentityv1.DeleteServiceIDOptions{ID: &id.ID})))
 			cancel()
@@ -128,7 +139,7 @@ func (s *sweep) ownsPolicy(ctx context.Context, p policy, ids []serviceID, compl
 		if !unreadable(err) {
 			s.fail("look up the storage of authorization "+p.ID, err)
 		}
-		return err == nil && r.Service == storageService && s.owner.isStorage(r)
+		return err == nil && s.owner.isStorage(r)
 	}
 	subject := valueOf(p.Subject.Attributes, "iam_id")
 	if !strings.HasPrefix(subject, "iam-ServiceId-") {
@@ -136,7 +147,7 @@ func (s *sweep) ownsPolicy(ctx context.Context, p policy, ids []serviceID, compl
 	}
 	at := slices.IndexFunc(ids, func(id serviceID) bool { return id.IAMID == subject })
 	if at >= 0 {
-		return s.owner.serviceIDNamed(ids[at].Name)
+		return s.owner.hasServiceID(ids[at])
 	}
 	return complete && s.owner.groups[p.inGroup()] != ""
 }

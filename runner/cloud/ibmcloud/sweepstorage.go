@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
@@ -19,14 +20,15 @@ func (o *owner) storageNames() (names []string) {
 
 // isStorage reports that an instance of Cloud Object Storage is the cluster's.
 func (o *owner) isStorage(r resource) bool {
-	return o.groups[r.Group] != "" || slices.Contains(o.storageNames(), r.Name)
+	named := o.groups[r.Group] != "" || slices.Contains(o.storageNames(), r.Name)
+	return r.Service == storageService && named && (r.State == removed || !o.isOlder(r.CRN, r.Created))
 }
 
 // findStorage lists the cluster's storage, and its reclamations. It must come before anything of it is deleted: the instance's GUID is the
 // only way to its authorizations, and nobody tells it later.
 func (s *sweep) findStorage(ctx context.Context) {
 	add := func(r resource) {
-		if r.Service == storageService && s.owner.isStorage(r) && !slices.ContainsFunc(s.storage, func(other resource) bool { return other.GUID == r.GUID }) {
+		if s.owner.isStorage(r) && !slices.ContainsFunc(s.storage, func(other resource) bool { return other.GUID == r.GUID }) {
 			s.storage = append(s.storage, r)
 		}
 	}
@@ -53,6 +55,9 @@ func (s *sweep) findStorage(ctx context.Context) {
 			s.fail("look up what reclamation "+each.ID+" is of", err)
 		}
 		add(r)
+		if s.reclaims(each) && each.State != reclaiming {
+			s.owner.isOlder(each.CRN, r.Created)
+		}
 	}
 }
 
@@ -66,7 +71,7 @@ func (c *Client) instance(ctx context.Context, id string) (resource, error) {
 	}
 	return resource{
 		ID: deref(found.ID), GUID: deref(found.GUID), CRN: deref(found.CRN), Name: deref(found.Name), Group: deref(found.ResourceGroupID),
-		Service: deref(found.ResourceID), State: deref(found.State),
+		Service: deref(found.ResourceID), State: deref(found.State), Created: time.Time(deref(found.CreatedAt)),
 	}, nil
 }
 
@@ -125,7 +130,7 @@ func (s *sweep) reclaim(ctx context.Context) {
 		if !s.reclaims(each) || each.State == reclaiming {
 			continue
 		}
-		if !s.mine(ctx, "reclamation "+each.ID, each.CRN) {
+		if s.owner.older[each.CRN] != "" || !s.mine(ctx, "reclamation "+each.ID, each.CRN) {
 			continue
 		}
 		action := "reclaim"

@@ -41,12 +41,7 @@ func (s *sweep) look(ctx context.Context, regions []string) (all []regional) {
 				}
 			}
 			for _, obj := range r.ours[k.name] {
-				switch k.name {
-				case vpcs.name:
-					s.owner.vpcs[obj.ID] = true
-				case subnets.name:
-					s.owner.subnets[obj.ID] = true
-				}
+				s.owner.note(obj)
 			}
 		}
 		all = append(all, r)

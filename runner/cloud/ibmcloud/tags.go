@@ -60,7 +60,7 @@ func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string
 	return tagged, errors.Join(errs...)
 }
 
-// crnsIn lists everything in the cluster's resource groups that is not deleted.
+// crnsIn lists everything in the cluster's resource groups that is not deleted, and not older than the cluster.
 func (c *Client) crnsIn(ctx context.Context, o *owner) ([]string, error) {
 	var crns []string
 	for id := range o.groups {
@@ -69,7 +69,7 @@ func (c *Client) crnsIn(ctx context.Context, o *owner) ([]string, error) {
 			return nil, err
 		}
 		for _, r := range found {
-			if r.CRN != "" && r.State != reclaimable && r.State != removed {
+			if r.CRN != "" && r.State != reclaimable && r.State != removed && !o.isOlder(r.CRN, r.Created) {
 				crns = append(crns, r.CRN)
 			}
 		}

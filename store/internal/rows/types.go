@@ -45,7 +45,7 @@ type Spec struct {
 	CreateDeadline  time.Duration       `json:"createDeadline"`
 	DestroyDeadline time.Duration       `json:"destroyDeadline"`
 	Approval        string              `json:"approval,omitempty"`       // for the comment while it awaits approval: who, by when and why; Markdown
-	Approvers       []string            `json:"approvers,omitempty"`      // GitHub logins and teams (organization/slug) that may approve it
+	Approvers       []string            `json:"approvers,omitempty"`      // GitHub logins, accounts (github:id/number) and teams (organization/slug) that may approve it
 	Advice          string              `json:"advice,omitempty"`         // policy's warnings, for the comment until it is ready; Markdown
 	Mention         []string            `json:"mention,omitempty"`        // when the requester is mentioned, as set in the repository's file
 	OffHoursChosen  *bool               `json:"offHoursChosen,omitempty"` // whether its request said that it sleeps outside working hours; nil: it did not say

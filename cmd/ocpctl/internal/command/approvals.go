@@ -22,10 +22,10 @@ func (a *app) approvals() *cobra.Command {
 	c := fromTable("approvals", &cobra.Command{
 		Args: between(0, 1), ValidArgsFunction: first(a.completeApprovals),
 	})
-	c.Flags().StringVar(&params.Cluster, "cluster", "", "filter by `cluster`")
-	c.Flags().StringVar(&params.State, "state", "pending", "filter by `state`: pending, approved, refused, expired, void or used")
-	c.Flags().BoolVarP(&all, "all", "a", false, "include approvals in every state")
-	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
+	c.Flags().StringVar(&params.Cluster, "cluster", "", optionUsage("approvals", "cluster"))
+	c.Flags().StringVar(&params.State, "state", "pending", optionUsage("approvals", "state"))
+	c.Flags().BoolVarP(&all, "all", "a", false, optionUsage("approvals", "all"))
+	c.Flags().IntVar(&most, "limit", 50, optionUsage("approvals", "limit"))
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	c.RunE = a.run(func(ctx context.Context, args []string) error {
 		api, err := a.api()

@@ -142,13 +142,13 @@ type waiting struct {
 	timeout time.Duration
 }
 
-func (w *waiting) flags(c *cobra.Command, goal string, most time.Duration) {
-	c.Flags().BoolVarP(&w.wait, "wait", "w", false, "wait until it is "+goal+" and show progress; Ctrl-C stops only the waiting")
+func (w *waiting) flags(c *cobra.Command, command string, most time.Duration) {
+	c.Flags().BoolVarP(&w.wait, "wait", "w", false, optionUsage(command, "wait"))
 	w.limit(c, most)
 }
 
 func (w *waiting) limit(c *cobra.Command, most time.Duration) {
-	c.Flags().Var((*timeout)(&w.timeout), "timeout", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124")
+	c.Flags().Var((*timeout)(&w.timeout), "timeout", optionUsage("create", "timeout"))
 	w.timeout = most
 	c.Flags().Lookup("timeout").DefValue = humanize.Long(most)
 }

@@ -59,9 +59,9 @@ new key.`,
 		}),
 	})
 	a.createFlags(c, &w)
-	waits.flags(c, "ready", createTime)
+	waits.flags(c, "create", createTime)
 	c.Flags().BoolVar(&dry, "dry-run", false, optionUsage("create", "dry-run"))
-	c.Flags().StringVar(&key, "idempotency-key", "", "idempotency `key` of this request; repeating it returns the same cluster")
+	c.Flags().StringVar(&key, "idempotency-key", "", optionUsage("create", "idempotency-key"))
 	return c
 }
 

@@ -29,14 +29,14 @@ type asking struct {
 func (q *asking) flags(c *cobra.Command) {
 	c.Flags().StringVar(&q.role, "role", "", optionUsage("kubeconfig", "role"))
 	must(c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp)))
-	c.Flags().StringVar(&q.lifetime, "lifetime", "", "how long it is valid, e.g. 30m or 12h, at least 10m; default: 8 hours, or what the cluster's profile allows")
+	c.Flags().StringVar(&q.lifetime, "lifetime", "", optionUsage("kubeconfig", "lifetime"))
 	must(c.RegisterFlagCompletionFunc("lifetime", cobra.NoFileCompletions))
-	c.Flags().BoolVar(&q.renew, "renew", false, "get a new token even if the last one is still valid")
+	c.Flags().BoolVar(&q.renew, "renew", false, optionUsage("kubeconfig", "renew"))
 }
 
 // staticFlag is for commands that write a kubeconfig.
 func (a *app) staticFlag(c *cobra.Command, q *asking) {
-	c.Flags().BoolVar(&q.static, "static", a.Env("CI") != "" || a.Env("OCPCTL_RUN_UID") != "", "write the token into the kubeconfig, which then expires with it, instead of calling ocpctl for one; default in a pipeline (CI or OCPCTL_RUN_UID is set)")
+	c.Flags().BoolVar(&q.static, "static", a.Env("CI") != "" || a.Env("OCPCTL_RUN_UID") != "", optionUsage("kubeconfig", "static"))
 }
 
 // roles are those that somebody can have in a cluster.

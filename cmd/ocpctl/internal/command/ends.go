@@ -45,7 +45,7 @@ func (a *app) extend() *cobra.Command {
 	c := fromTable("extend", &cobra.Command{
 		Example: "  ocpctl extend team-a-smoke-01 4h\n  ocpctl extend team-a-smoke-01 --until 2025-03-02T18:00:00Z",
 	})
-	c.Flags().StringVar(&until, "until", "", "the new end as a `time`, instead of a duration")
+	c.Flags().StringVar(&until, "until", "", optionUsage("extend", "until"))
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
 		s, err := readSpan(rest, until)
@@ -63,7 +63,7 @@ func (a *app) hold() *cobra.Command {
 	c := fromTable("hold", &cobra.Command{
 		Example: `  ocpctl hold pr41-shop 8h --reason "INC-1234: under investigation"` + "\n  ocpctl hold pr41-shop tonight",
 	})
-	c.Flags().StringVar(&until, "until", "", "hold until this `time`, instead of a duration from now")
+	c.Flags().StringVar(&until, "until", "", optionUsage("hold", "until"))
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
@@ -100,7 +100,7 @@ func (a *app) transfer() *cobra.Command {
 		Long: "Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.",
 	})
 	c.Flags().StringVar(&t.Team, "team", "", optionUsage("transfer", "team"))
-	c.Flags().StringVar(&t.Owner, "owner", "", "the new owner, a `person`; default: you")
+	c.Flags().StringVar(&t.Owner, "owner", "", optionUsage("transfer", "owner"))
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
 	must(c.RegisterFlagCompletionFunc("owner", cobra.NoFileCompletions))
 	reasonFlag(c, &t.Reason)

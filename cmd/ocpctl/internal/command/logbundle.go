@@ -27,9 +27,9 @@ type bundling struct {
 }
 
 func (b *bundling) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&b.on, "bundle", false, "download the diagnostics of a failed installation as a .tar.gz file; it contains secrets of the cluster")
-	c.Flags().Var((*file)(&b.file), "file", "with --bundle: the `file` to write, replaced if it exists; default: the name that the server gives")
-	c.Flags().IntVar(&b.attempt, "attempt", 0, "with --bundle: the `number` of the attempt; default: the newest with a bundle")
+	c.Flags().BoolVar(&b.on, "bundle", false, optionUsage("logs", "bundle"))
+	c.Flags().Var((*file)(&b.file), "file", optionUsage("logs", "file"))
+	c.Flags().IntVar(&b.attempt, "attempt", 0, optionUsage("logs", "attempt"))
 	must(c.RegisterFlagCompletionFunc("attempt", cobra.NoFileCompletions))
 	for _, other := range []string{"follow", "job", "lines"} {
 		c.MarkFlagsMutuallyExclusive("bundle", other)

@@ -38,8 +38,8 @@ it gathered. This needs the same rights as the kubeconfig and is recorded in the
 cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 		Example: "  ocpctl logs team-a-smoke-01 -f\n  ocpctl logs team-a-smoke-01 --job job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV --lines 5000\n  ocpctl logs team-a-smoke-01 --bundle",
 	})
-	c.Flags().BoolVarP(&on, "follow", "f", false, "follow the log until the job ends")
-	c.Flags().StringVar(&job, "job", "", "the `job`; default: the newest")
+	c.Flags().BoolVarP(&on, "follow", "f", false, optionUsage("logs", "follow"))
+	c.Flags().StringVar(&job, "job", "", optionUsage("logs", "job"))
 	c.Flags().IntVar(&lines, "lines", firstLines, "start with this `number` of last lines, 0 to 5000")
 	b.flags(c)
 	must(c.RegisterFlagCompletionFunc("job", cobra.NoFileCompletions))

@@ -15,9 +15,9 @@ type runInput struct{ kind, name, uid string }
 
 func (r *runInput) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&r.kind, "run-kind", "", "the `kind` of the pipeline's run, with a Kubernetes service account's token; default: OCPCTL_RUN_KIND, or PipelineRun")
-	f.StringVar(&r.name, "run-name", "", "the run's `name`; default: OCPCTL_RUN_NAME")
-	f.StringVar(&r.uid, "run-uid", "", "the run's `uid`; default: OCPCTL_RUN_UID")
+	f.StringVar(&r.kind, "run-kind", "", optionUsage("create", "run-kind"))
+	f.StringVar(&r.name, "run-name", "", optionUsage("create", "run-name"))
+	f.StringVar(&r.uid, "run-uid", "", optionUsage("create", "run-uid"))
 	must(c.RegisterFlagCompletionFunc("run-kind", cobra.FixedCompletions(runKinds, cobra.ShellCompDirectiveNoFileComp)))
 	must(c.RegisterFlagCompletionFunc("run-name", cobra.NoFileCompletions))
 	must(c.RegisterFlagCompletionFunc("run-uid", cobra.NoFileCompletions))

@@ -18,7 +18,7 @@ func (a *app) refresh() *cobra.Command {
 the cluster are reverted, and failed add-ons are retried. The cluster stays READY.`,
 		Example: "  ocpctl refresh team-a-smoke-01 --wait",
 	})
-	waits.flags(c, "refreshed", scaleTime)
+	waits.flags(c, "refresh", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {

@@ -24,7 +24,7 @@ func (a *app) scale() *cobra.Command {
 	})
 	c.Flags().IntVar(&replicas, "replicas", -1, optionUsage("scale", "replicas"))
 	c.Flags().Lookup("replicas").DefValue = ""
-	waits.flags(c, "scaled", scaleTime)
+	waits.flags(c, "scale", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		const form = "a whole number, 0 or more, within the profile's limits"
 		switch {

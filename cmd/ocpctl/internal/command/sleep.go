@@ -19,10 +19,10 @@ and cannot be used until it is awake. Its status stays READY, the phase is aslee
 		Example: "  ocpctl sleep team-a-smoke-01 --for 12h\n  ocpctl sleep team-a-smoke-01 --until 2025-03-03T07:00:00Z --reason \"the weekend\"",
 	})
 	c.Flags().StringVar(&length, "for", "", optionUsage("sleep", "for"))
-	c.Flags().StringVar(&until, "until", "", "wake it at this `time`, instead of --for")
+	c.Flags().StringVar(&until, "until", "", optionUsage("sleep", "until"))
 	c.Flags().StringVarP(&why, "reason", "m", "", optionUsage("sleep", "reason"))
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
-	waits.flags(c, "asleep", scaleTime)
+	waits.flags(c, "sleep", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		asked := client.SleepRequest{Reason: why}
 		if length != "" || until != "" {
@@ -48,7 +48,7 @@ func (a *app) wake() *cobra.Command {
 		Long:    "Wake a cluster that is asleep. It can be used as soon as its nodes and its operators are well, which takes some minutes.",
 		Example: "  ocpctl wake team-a-smoke-01 --wait",
 	})
-	waits.flags(c, "ready", scaleTime)
+	waits.flags(c, "wake", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		return a.power(ctx, id, follow.Ready, waits, func(api *connect.API, id string) (connect.Answer[client.Accepted], error) {
 			return connect.Read[client.Accepted](api.WakeCluster(ctx, id, nil))

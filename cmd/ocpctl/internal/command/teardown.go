@@ -26,8 +26,8 @@ With --wait it returns when the server has counted that nothing is left in the c
 somebody has to remove the blocker, the exit code is 8.`,
 		Example: "  ocpctl destroy team-a-smoke-01 --wait\n  ocpctl destroy --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT --yes",
 	})
-	waits.flags(c, "destroyed", destroyTime)
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	waits.flags(c, "destroy", destroyTime)
+	c.Flags().BoolVarP(&yes, "yes", "y", false, optionUsage("destroy", "yes"))
 	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
@@ -124,7 +124,7 @@ func (a *app) abandon() *cobra.Command {
 		Long: `Mark a blocked teardown as abandoned. Attempts continue, and the name, quota, cost and finding remain until a count finds
 nothing left. On a terminal it asks for confirmation; --yes skips the question.`,
 	})
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, optionUsage("abandon", "yes"))
 	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if err := needReason(reason); err != nil {

@@ -32,8 +32,8 @@ A turn ends with ocpctl release, with the run or the job, with the cluster, or a
 command returns when the turn is granted; if the timeout passes, its place in the queue is kept.`,
 		Example: "  ocpctl use pr41-shop --wait --timeout 30m",
 	})
-	c.Flags().BoolVar(&wait, "wait", false, "wait until the turn is granted")
-	c.Flags().DurationVar(&most, "timeout", turnTime, "how long to wait, a `duration`")
+	c.Flags().BoolVar(&wait, "wait", false, optionUsage("use", "wait"))
+	c.Flags().DurationVar(&most, "timeout", turnTime, optionUsage("use", "timeout"))
 	named.flags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		of, err := named.turnRun(a.Env)
@@ -123,7 +123,7 @@ func (a *app) release() *cobra.Command {
 does nothing. With --use it ends the turn of any run, if you may destroy the cluster.`,
 		Example: "  ocpctl release pr41-shop",
 	})
-	c.Flags().StringVar(&turn, "use", "", "the turn's `id`; default: those of this run and job")
+	c.Flags().StringVar(&turn, "use", "", optionUsage("release", "use"))
 	must(c.RegisterFlagCompletionFunc("use", cobra.NoFileCompletions))
 	named.flags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {

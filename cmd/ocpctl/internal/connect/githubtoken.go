@@ -9,10 +9,10 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 // fromGitHub requests the job's own token for an audience from GitHub Actions.
@@ -100,7 +100,7 @@ const mostWords = 300
 
 // quote returns a response's text for an error: on one line, cut where it is long, and without control characters.
 func quote(text string) string {
-	words := []rune(strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f }), " "))
+	words := []rune(humanize.Line(text))
 	if len(words) > mostWords {
 		return string(words[:mostWords]) + "…"
 	}

@@ -67,7 +67,7 @@ func TestAJobAsksForItsTokenAsLongAsItLives(t *testing.T) {
 		"no connection":                  {cut, 3, 0, 4, time.Second / 2, ""},
 		"refused until the job ends":     {forbidden, 99, 12, 12, time.Second / 2, "403 Forbidden: Resource not accessible by integration (the job was cancelled)"},
 		"a token request that is over":   {answers(401, "", `{"message": "Bad credentials"}`), 99, 0, 1, 0, "401 Unauthorized: Bad credentials"},
-		"words on several lines":         {answers(400, "", "no\r\n\x1b[31m such\naudience"), 99, 0, 1, 0, "400 Bad Request: no [31m such audience"},
+		"words on several lines":         {answers(400, "", "no\r\n\x1b[31m such\naudience"), 99, 0, 1, 0, "400 Bad Request: no such audience"},
 		"a token that is none":           {answers(200, "", `{"value": ""}`), 1, 0, 1, 0, "contains no token"},
 		"a page instead of an answer":    {answers(200, "", `<html>`), 1, 0, 1, 0, "contains no token"},
 		"unavailable, and a long answer": {answers(503, "", strings.Repeat("x", 9999)), 99, 1, 1, time.Second / 2, "…"},

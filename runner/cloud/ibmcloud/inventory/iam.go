@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/IBM/platform-services-go-sdk/iamidentityv1"
 	"github.com/IBM/platform-services-go-sdk/iampolicymanagementv1"
@@ -47,7 +48,7 @@ func (i *identities) serviceIDs(ctx context.Context) error {
 		for _, s := range list.Serviceids {
 			i.all[answer.Text(s.IamID)] = true
 			t := thing{holds: operatorID.MatchString(answer.Text(s.Name)), SeenResource: contract.SeenResource{
-				ID: answer.Text(s.CRN, s.ID), Type: "service-id", Name: answer.Text(s.Name), MadeAt: made(s.CreatedAt),
+				ID: answer.Text(s.CRN, s.ID), Type: "service-id", Name: answer.Text(s.Name), MadeAt: minuteEnd(made(s.CreatedAt)),
 			}}
 			if i.judge(&t) {
 				i.reported[answer.Text(s.IamID)] = t.ID
@@ -56,6 +57,15 @@ func (i *identities) serviceIDs(ctx context.Context) error {
 		}
 		return list.Next, i.report(page)
 	})
+}
+
+// minuteEnd is the end of the minute in which something was made: IAM tells no seconds of service IDs and keys, and what looks older than its
+// cluster is somebody else's.
+func minuteEnd(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(time.Minute - time.Second)
 }
 
 // generatedKey is the name of the key that ccoctl makes for each service ID.
@@ -79,7 +89,7 @@ func (i *identities) keys(ctx context.Context) error {
 		for _, k := range list.Apikeys {
 			lost := answer.Text(k.Name) == generatedKey && !i.all[answer.Text(k.IamID)]
 			page = append(page, thing{holds: lost, in: []string{i.reported[answer.Text(k.IamID)]}, SeenResource: contract.SeenResource{
-				ID: "api-key/" + answer.Text(k.ID), Type: "api-key", Name: answer.Text(k.Name), MadeAt: made(k.CreatedAt),
+				ID: "api-key/" + answer.Text(k.ID), Type: "api-key", Name: answer.Text(k.Name), MadeAt: minuteEnd(made(k.CreatedAt)),
 			}})
 		}
 		return list.Next, i.report(page)
