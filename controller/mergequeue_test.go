@@ -173,5 +173,5 @@ func TestTheClusterOfAMergeGroupThatEndedMeanwhileEndsAtOnce(t *testing.T) {
 	rows := p.ofQueue()
 	require.Len(t, rows, 1)
 	require.Equal(t, lifecycle.Absent, rows[0].Desired, "%v", p.notes())
-	require.Contains(t, rows[0].DesiredWhy, "the turn of #41 in the merge queue is over")
+	require.Contains(t, rows[0].DesiredWhy, "the commit of #41 left the merge queue")
 }

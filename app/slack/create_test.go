@@ -89,7 +89,7 @@ func TestWhereOcpctlCannotWriteTheMessageIsADirectOne(t *testing.T) {
 
 	h.workspace.down = true
 	e = inbound.Request{Kind: inbound.Command, ID: "later", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "create aws-minimal-test"}
-	require.Contains(t, h.slackAs(e), "Nothing was done: Slack did not say")
+	require.Contains(t, h.slackAs(e), "Nothing was done, because Slack did not say")
 	require.Len(t, h.Clusters(), len(rows))
 	h.workspace.down = false
 	e.ID = "again"

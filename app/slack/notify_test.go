@@ -62,7 +62,7 @@ func TestAChannelIsSubscribedByCommand(t *testing.T) {
 	w.down = true
 	e = h.asks(inbound.Command, "UMATE")
 	e.Text = "notify ready"
-	require.Contains(t, h.slackAs(e), "Nothing was done: Slack did not say who is in this channel")
+	require.Contains(t, h.slackAs(e), "Nothing was done, because Slack did not say who is in this channel")
 	require.Equal(t, []string{"C1 destroyed", "C1 payments expiring", "CSHARED platform blocked"}, kept())
 }
 
