@@ -142,7 +142,7 @@ func (n *Notifier) readCluster(ctx context.Context, e *event, workspace string) 
 			return err
 		}
 		if outside {
-			n.Log.WarnContext(ctx, "the repository's file names a channel that another organization may read, and it is not told", "channel", channel, "repo", row.Repo())
+			n.Log.WarnContext(ctx, "the repository's file names a channel that another organization may read, so nothing is posted there", "channel", channel, "repo", row.Repo())
 			continue
 		}
 		e.named = append(e.named, channel)
@@ -152,7 +152,7 @@ func (n *Notifier) readCluster(ctx context.Context, e *event, workspace string) 
 }
 
 // isOutside reports whether another organization reads a channel, was invited to it, or Slack does not let us look. Whoever may push to a
-// repository names its channels, and only platform admins may choose such a one, as with a subscription.
+// repository names its channels, but only platform admins may choose a channel that others read, as with a subscription.
 func (n *Notifier) isOutside(ctx context.Context, channel string) (bool, error) {
 	c, err := n.Slack.Channel(ctx, channel)
 	switch {
