@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestTheAdviceOnFailedInstallsNamesOnlyWhatExists(t *testing.T) {
 	require.NoError(t, yaml.NewDecoder(raw).Decode(&profile)) // the catalogue has only known fields
 	server := settable("", reflect.TypeFor[Config]())
 	checked := 0
-	for _, c := range installer.Classes() {
+	for _, c := range slices.Concat(installer.Classes(), installer.RefusalClasses()) {
 		for _, name := range c.Settings.Profile {
 			var at any = profile
 			for _, part := range strings.Split(name, ".") {
