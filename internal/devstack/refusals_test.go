@@ -104,6 +104,26 @@ func TestAProtectedInstanceEndsTheTeardownWithTheCommandThatHelps(t *testing.T) 
 	l.assertNothingLeft()
 }
 
+func TestAProtectedLoadBalancerEndsTheTeardownWithTheCommandThatHelps(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, time.Hour)
+	balancer := ""
+	l.blocks(refusedTeardown{
+		label: label, reason: "DeletionProtected", whose: "user", leftover: "load-balancer ", next: "--attributes Key=deletion_protection.enabled,Value=false", says: []string{"deletion protection is enabled"},
+		protect: func(infra string) {
+			for _, r := range l.AWS.Resources(infra) {
+				if r.Type == "loadbalancer" && strings.HasSuffix(r.Name, "-int") {
+					balancer = r.ID
+				}
+			}
+			require.NotEmpty(t, balancer)
+			l.standIn(l.AWS.URL(), "protect", map[string]any{"id": balancer, "code": "deletion"})
+		},
+		lift: func(string) { l.standIn(l.AWS.URL(), "unpin", map[string]any{"id": balancer}) },
+	})
+	l.assertNothingLeft()
+}
+
 func TestAServiceControlPolicyEndsTheTeardownWithTheActionThatItDenies(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
