@@ -108,7 +108,7 @@ type Timings struct {
 	Addons        time.Duration // limit for all add-ons together: 30 min
 	Power         time.Duration // limit for stopping or starting all machines and waiting until the cluster is well: 45 min
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
-	BlockedTimes  int           // the same for a resource that AWS refuses to delete with DependencyViolation: 60, ten seconds apart
+	BlockedTimes  int           // the same for a refusal that may heal, such as DependencyViolation: 60, ten seconds apart
 }
 
 func (t Timings) orDefault() Timings {
