@@ -193,6 +193,11 @@ func TestACreatingRunnerIsLimitedToItsInstallation(t *testing.T) {
 		{"iam:CreateRole", "arn:aws:iam::" + account + ":role/shop-abcde-master-role", keys(), iampolicy.Allow},
 		{"iam:CreateRole", "arn:aws:iam::" + account + ":role/Administrator", keys(), iampolicy.NoMatch},
 		{"iam:PutRolePolicy", runner, keys(), iampolicy.NoMatch},
+		{"iam:TagRole", operator, keys(), iampolicy.Allow}, // what ccoctl makes gets our tags right after it
+		{"iam:TagOpenIDConnectProvider", "arn:aws:iam::" + account + ":oidc-provider/shop-ab12-oidc.s3.us-east-1.amazonaws.com", keys(), iampolicy.Allow},
+		{"iam:TagOpenIDConnectProvider", "arn:aws:iam::" + account + ":oidc-provider/token.actions.githubusercontent.com", keys(), iampolicy.NoMatch},
+		{"s3:PutBucketTagging", "arn:aws:s3:::shop-ab12-oidc", keys(), iampolicy.Allow},
+		{"s3:PutBucketTagging", "arn:aws:s3:::payroll", keys(), iampolicy.NoMatch},
 		{"iam:PassRole", "arn:aws:iam::" + account + ":role/shop-abcde-master-role", keys("iam:PassedToService", "ec2.amazonaws.com"), iampolicy.Allow},
 		{"iam:PassRole", "arn:aws:iam::" + account + ":role/shop-abcde-master-role", keys("iam:PassedToService", "lambda.amazonaws.com"), iampolicy.NoMatch},
 		{"iam:CreateUser", "arn:aws:iam::" + account + ":user/eve", keys(), iampolicy.NoMatch},
@@ -213,6 +218,13 @@ func TestADestroyingRunnerDeletesNothingOfOthersAndCreatesNothing(t *testing.T) 
 		{"ec2:TerminateInstances", "*", keys(), iampolicy.Allow}, // a leak without tags
 		{"ec2:TerminateInstances", "*", keys("aws:ResourceTag/InstallationId", "other"), iampolicy.Deny},
 		{"ec2:DeleteSecurityGroup", "*", keys("aws:ResourceTag/ocpctl-platform", "ocpctl"), iampolicy.Deny},
+		{"tag:GetResources", "*", keys("aws:RequestedRegion", "ap-south-1"), iampolicy.Allow}, // a copy may be in any region
+		{"ec2:DescribeSnapshots", "*", keys("aws:RequestedRegion", "ap-south-1"), iampolicy.Allow},
+		{"ec2:DeleteSnapshot", "*", keys("aws:RequestedRegion", "ap-south-1", "aws:ResourceTag/InstallationId", "prod"), iampolicy.Allow},
+		{"ec2:DeregisterImage", "*", keys("aws:RequestedRegion", "ap-south-1", "aws:ResourceTag/InstallationId", "prod"), iampolicy.Allow},
+		{"ec2:DeleteSnapshot", "*", keys("aws:RequestedRegion", "ap-south-1"), iampolicy.NoMatch},
+		{"ec2:DeleteSnapshot", "*", keys("aws:RequestedRegion", "ap-south-1", "aws:ResourceTag/InstallationId", "other"), iampolicy.Deny},
+		{"ec2:TerminateInstances", "*", keys("aws:RequestedRegion", "ap-south-1", "aws:ResourceTag/InstallationId", "prod"), iampolicy.NoMatch},
 		{"ec2:RunInstances", "*", keys("aws:RequestTag/InstallationId", "prod"), iampolicy.NoMatch},
 		{"iam:CreateRole", "arn:aws:iam::" + account + ":role/shop-abcde-master-role", keys(), iampolicy.NoMatch},
 		{"iam:DeleteRole", "arn:aws:iam::" + account + ":role/shop-abcde-master-role", keys(), iampolicy.Allow},

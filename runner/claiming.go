@@ -52,7 +52,15 @@ func (a *attempt) claiming(ctx context.Context) error {
 		}
 		a.cfg.Log.Info("resource group recorded", "name", a.ccoName, "id", a.groupID)
 	}
-	return a.createCredentials(ctx, tool)
+	if err := a.createCredentials(ctx, tool); err != nil {
+		return err
+	}
+	a.identity = claim // rendering replaces it; until then it tells whose the tags are
+	if err := a.fence(ctx); err != nil {
+		return err
+	}
+	a.tag(ctx)
+	return nil
 }
 
 // prepareCloud makes what ccoctl and the installer expect to exist. From here on resources may exist under the recorded name. The id of the

@@ -34,9 +34,10 @@ func (a *attempt) readRoles(manifests []os.DirEntry) error {
 	return nil
 }
 
-// fence limits what the cluster's own roles may do to this cluster: whoever administers the cluster has them. It is called before the
-// installer, because a role without its cluster's tag may do nothing, and after it, because the installer creates the nodes' roles without a
-// permissions boundary. Nobody gets into the cluster before that.
+// fence gives what ccoctl created the cluster's tags, and limits what the cluster's own roles may do to this cluster: whoever administers the
+// cluster has them. It is called right after ccoctl, so that a search by tag finds what it created even if nothing else is ever created;
+// before the installer, because a role without its cluster's infraID may do nothing; and after it, because the installer creates the nodes'
+// roles without a permissions boundary. Nobody gets into the cluster before that.
 func (a *attempt) fence(ctx context.Context) error {
 	var err error
 	for try := 1; ; try++ {
@@ -56,7 +57,7 @@ func (a *attempt) fence(ctx context.Context) error {
 		return failure{
 			Reason: "NotFenced", Whose: contract.WhoseCloud, Retryable: true,
 			Message: fmt.Sprintf("the cluster's own roles could not be limited to this cluster: %v", err),
-			Next:    "try again later; if it happens again, ask an administrator to allow the runner iam:TagRole and iam:PutRolePermissionsBoundary (deploy/terraform/policies/runner-identity.json)",
+			Next:    "try again later; if it happens again, ask an administrator to allow the runner iam:TagRole, iam:TagOpenIDConnectProvider, s3:PutBucketTagging and iam:PutRolePermissionsBoundary (deploy/terraform/policies/runner-identity.json, runner-create.json)",
 		}
 	}
 	return nil

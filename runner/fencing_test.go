@@ -24,12 +24,15 @@ func TestTheClustersRolesAreLimitedBeforeItsOperatorsStartAndBeforeAnybodyGetsIn
 	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 	did := w.happened()
 	first, install := indexOf(did, "cloud: fence"), indexOf(did, "installer: create cluster")
-	require.Less(t, first, install, did)
 	require.Greater(t, first, indexOf(did, "installer: ccoctl create-all"))
+	require.Less(t, first, indexOf(did, "installer: create manifests"), "right after ccoctl, so that a search by tag finds what it created: %v", did)
+	second := first + 1 + indexOf(did[first+1:], "cloud: fence")
+	require.Less(t, second, install, did)
 	last := install + indexOf(did[install:], "cloud: fence")
 	require.Greater(t, last, install, "the installer made the nodes' roles without a boundary")
-	require.Regexp(t, `^shop-\w+-0000_50_image-registry\.yaml shop-\w+-0000_50_ingress\.yaml shop-\w{5} with shop\.labs\.example\.com, boundary "arn:aws:iam::123456789012:policy/fence"$`, w.fences[1])
-	require.Len(t, w.fences, 2)
+	require.Regexp(t, `^shop-\w+-0000_50_image-registry\.yaml shop-\w+-0000_50_ingress\.yaml shop-\w{5} with shop\.labs\.example\.com, boundary "arn:aws:iam::123456789012:policy/fence"$`, w.fences[2])
+	require.Regexp(t, `ingress\.yaml  with shop\.`, w.fences[0], "no infraID is known yet, and that of an earlier attempt is somebody else's")
+	require.Len(t, w.fences, 3)
 }
 
 func TestAClusterWhoseRolesCannotBeLimitedIsNotMade(t *testing.T) {

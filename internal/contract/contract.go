@@ -292,7 +292,17 @@ type Query struct {
 	At      time.Time `json:"at"`
 	Count   int       `json:"count"`
 	Err     string    `json:"err,omitempty"` // refused or unanswered: a finding, never an empty list
+
+	// Unasked is why a region outside the cluster's own could not be asked, one of the values below. It is told and is no finding; empty: it
+	// was asked.
+	Unasked string `json:"unasked,omitempty"`
 }
+
+// Why a region outside the cluster's own could not be asked.
+const (
+	RegionNotEnabled = "region-not-enabled" // the account has not enabled it, so nothing can be in it
+	RegionDenied     = "region-denied"      // the account's organization denies it to everybody in the account
+)
 
 // Leftover is a resource that still exists, or a refused query.
 type Leftover struct {
@@ -300,6 +310,9 @@ type Leftover struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
 	Free string `json:"free"` // who can remove it and how, as text
+
+	Region string `json:"region,omitempty"` // where it is; empty: it is in no region, or that is not known
+	Detail string `json:"detail,omitempty"` // what its price depends on, as in SeenResource
 }
 
 // Result ends the attempt.
