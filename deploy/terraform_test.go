@@ -261,6 +261,8 @@ func TestASweepReadsEverywhereAndDoesNothingElse(t *testing.T) {
 		{"iam:GetRolePolicy", runner, keys(), iampolicy.NoMatch},
 		{"s3:GetBucketTagging", "arn:aws:s3:::openshift-bootstrap-data-shop-abcde", keys(), iampolicy.Allow},
 		{"s3:GetObject", "arn:aws:s3:::openshift-bootstrap-data-shop-abcde/bootstrap.ign", keys(), iampolicy.NoMatch},
+		{"s3:ListBucket", "arn:aws:s3:::shop-ab12-oidc", keys(), iampolicy.Allow},
+		{"s3:ListBucket", "arn:aws:s3:::payroll", keys(), iampolicy.NoMatch},
 		{"s3:GetBucketTagging", "arn:aws:s3:::payroll", keys(), iampolicy.NoMatch},
 		{"s3:GetObject", "arn:aws:s3:::state/clusters/clu_1/x", keys(), iampolicy.NoMatch},
 		{"secretsmanager:GetSecretValue", "*", keys(), iampolicy.NoMatch},

@@ -45,7 +45,7 @@ func (a *attempt) fence(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil || try == fenceTries {
 			break
 		}
-		a.note("the cluster's own roles could not be limited to this cluster, trying again (%d of %d): %v", try+1, fenceTries, err)
+		a.note("what ccoctl and the installer created could not get this cluster's tags and limits, trying again (%d of %d): %v", try+1, fenceTries, err)
 		if status.Sleep(ctx, a.cfg.Timings.RetryMax) != nil {
 			break // the switch below says why
 		}
@@ -56,7 +56,7 @@ func (a *attempt) fence(ctx context.Context) error {
 	case err != nil:
 		return failure{
 			Reason: "NotFenced", Whose: contract.WhoseCloud, Retryable: true,
-			Message: fmt.Sprintf("the cluster's own roles could not be limited to this cluster: %v", err),
+			Message: fmt.Sprintf("what ccoctl and the installer created could not get this cluster's tags and limits: %v", err),
 			Next:    "try again later; if it happens again, ask an administrator to allow the runner iam:TagRole, iam:TagOpenIDConnectProvider, s3:PutBucketTagging and iam:PutRolePermissionsBoundary (deploy/terraform/policies/runner-identity.json, runner-create.json)",
 		}
 	}

@@ -300,8 +300,8 @@ type Query struct {
 
 // Why a region outside the cluster's own could not be asked.
 const (
-	RegionNotEnabled = "region-not-enabled" // the account has not enabled it, so nothing can be in it
-	RegionDenied     = "region-denied"      // the account's organization denies it to everybody in the account
+	RegionNotEnabled = "not_enabled"            // the account has not enabled it, so nothing can be in it
+	RegionDenied     = "denied_by_organization" // the account's organization denies it to everybody in the account
 )
 
 // Leftover is a resource that still exists, or a refused query.

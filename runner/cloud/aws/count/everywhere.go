@@ -10,7 +10,6 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -82,25 +81,3 @@ func deniedByOrganization(err error) string {
 	}
 	return ""
 }
-
-// bucketListed looks for one bucket in the list of the account's buckets: the credentials may not read a bucket of any name.
-func (c *Client) bucketListed(name string) question {
-	return question{
-		service: "s3", call: "ListBuckets", region: globalRegion, asked: "name=" + name,
-		ask: func(ctx context.Context) ([]thing, error) {
-			p := s3.NewListBucketsPaginator(c.s3, &s3.ListBucketsInput{Prefix: &name, MaxBuckets: awssdk.Int32(bucketPage)}) // with a length it tells regions
-			return collect(ctx, p, func(page *s3.ListBucketsOutput) (found []thing) {
-				for _, b := range page.Buckets {
-					if awssdk.ToString(b.Name) == name {
-						t := bucketThing(name)
-						t.region = awssdk.ToString(b.BucketRegion)
-						found = append(found, t)
-					}
-				}
-				return found
-			})
-		},
-	}
-}
-
-const bucketPage = 1000
