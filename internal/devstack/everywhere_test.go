@@ -63,7 +63,9 @@ func TestWhatIsLeftInAnotherRegionOfIBMCloudIsRemovedOrNamed(t *testing.T) {
 		}
 	}
 	in := func(tags ...string) ibmcloud.Resource {
-		return l.plantOnIBM(ibmcloud.Resource{Service: "is", Type: "snapshot", Name: "copy", Region: "eu-de", Tags: tags})
+		planted, err := l.IBMCloud.Plant(ibmcloud.Resource{Service: "is", Type: "snapshot", Name: "copy", Region: "eu-de", Tags: tags})
+		require.NoError(t, err)
+		return planted
 	}
 	ours, theirs := in(tags...), in(tags[0])
 	require.NoError(t, l.GitHub.Close(pr, "maya"))
