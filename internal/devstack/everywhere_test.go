@@ -78,11 +78,18 @@ func TestWhatIsLeftInAnotherRegionOfIBMCloudIsRemovedOrNamed(t *testing.T) {
 	l.assertSettled()
 }
 
+// untaggable are the kinds that have no tags in AWS (inline policies, records, associations), and what AWS makes and deletes with a VPC, a machine
+// or a load balancer.
+var untaggable = []string{"policy", "record", "route-table-association", "network-interface", "security-group", "route-table"}
+
 // haveTags checks that a search by tag finds everything on AWS that can have tags.
 func (l *life) haveTags(cluster, why string) {
 	l.t.Helper()
 	var tagged int
 	for _, r := range l.AWS.Resources("") {
+		if r.Tags[tagkey.TTLExpiry] == "" {
+			require.Contains(l.t, untaggable, r.Type, "%s %s", r.ID, r.Name)
+		}
 		if slices.Contains([]string{"role", "oidc-provider"}, r.Type) {
 			require.Equal(l.t, cluster, r.Tags[tagkey.ClusterID], "%s: %s %s", why, r.Type, r.Name)
 			require.NotEmpty(l.t, r.Tags[tagkey.TTLExpiry], "%s: %s %s", why, r.Type, r.Name)
