@@ -55,12 +55,8 @@ func (a *attempt) claiming(ctx context.Context) error {
 	if err := a.createCredentials(ctx, tool); err != nil {
 		return err
 	}
-	a.identity = claim // rendering replaces it; until then it tells whose the tags are
-	if err := a.fence(ctx); err != nil {
-		return err
-	}
-	a.tag(ctx)
-	return nil
+	a.identity = claim // rendering replaces it; until then it says under which name ccoctl worked
+	return a.tagCredentials(ctx)
 }
 
 // prepareCloud makes what ccoctl and the installer expect to exist. From here on resources may exist under the recorded name. The id of the

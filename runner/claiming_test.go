@@ -37,8 +37,8 @@ func TestTheNameOfTheRolesIsRecordedBeforeTheFirstOfThemExists(t *testing.T) {
 	require.Regexp(t, ccoNames, name)
 	require.Equal(t, []string{
 		"server: claim answered", "cloud: account asked", "installer: oc credentials-requests", "server: record answered",
-		"cloud: prepare " + name, "installer: ccoctl create-all " + name, "cloud: fence", "installer: create manifests", "installer: create ignition-configs",
-		"server: record answered", "cloud: fence", "installer: create cluster shop-00001", "cloud: fence", "server: result answered",
+		"cloud: prepare " + name, "installer: ccoctl create-all " + name, "cloud: tag credentials of " + name + " with 2 roles", "installer: create manifests", "installer: create ignition-configs",
+		"server: record answered", "cloud: limit roles", "installer: create cluster shop-00001", "cloud: limit roles", "server: result answered",
 	}, w.happened())
 
 	program, err := os.ReadFile(filepath.Join("testdata", "openshift-install"))

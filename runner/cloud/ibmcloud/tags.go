@@ -71,6 +71,12 @@ func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string
 	return tagged, errors.Join(errs...)
 }
 
+// TagCredentials attaches the target's tags to ccoctl's service IDs, and to what is in the resource group by then. There are no roles.
+func (c *Client) TagCredentials(ctx context.Context, t cloud.Target, _ []string) error {
+	_, err := c.Tag(ctx, t, t.Tags)
+	return err
+}
+
 // crnsIn lists everything in the cluster's resource groups that is not deleted, and not older than the cluster.
 func (c *Client) crnsIn(ctx context.Context, o *owner) ([]string, error) {
 	var crns []string
