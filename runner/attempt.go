@@ -58,8 +58,9 @@ type attempt struct {
 	addons     []contract.AddonState
 	accessSeen int // number of the newest request for access that was met beside other work
 
-	stuckOn []installer.Refused // what the destroyer cannot remove (destroy)
-	warning string              // what is not well although the attempt succeeded (wake)
+	refusals refusals // what could not be removed (destroy)
+	timedOut bool     // the destroyer did not end before its deadline (destroy)
+	warning  string   // what is not well although the attempt succeeded (wake)
 }
 
 // phase is one step of an attempt.

@@ -313,6 +313,18 @@ type Leftover struct {
 
 	Region string `json:"region,omitempty"` // where it is; empty: it is in no region, or that is not known
 	Detail string `json:"detail,omitempty"` // what its price depends on, as in SeenResource
+
+	Refused *Refusal `json:"refused,omitempty"` // why it was not removed; absent: nobody said
+}
+
+// Refusal is why a resource was not removed: what the cloud said last, or why ocpctl keeps it.
+type Refusal struct {
+	Reason  string `json:"reason"`            // one word, e.g. TerminationProtected; Kept… if ocpctl decided it
+	Words   string `json:"words"`             // the cloud's own
+	Whose   string `json:"whose"`             // who has to act: one of the Whose values
+	Next    string `json:"next"`              // what to do about it, for people
+	Command string `json:"command,omitempty"` // what whoever Next names runs
+	Heals   bool   `json:"heals,omitempty"`   // it may go by itself, so ocpctl repeats it; false: it is refused again until somebody acts
 }
 
 // Result ends the attempt.

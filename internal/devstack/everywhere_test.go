@@ -39,7 +39,7 @@ func TestWhatIsLeftInAnotherRegionIsRemovedOrNamed(t *testing.T) {
 	l.runUntil("it is blocked", 3*time.Minute, l.every(lifecycle.DestroyBlocked))
 	blocked := l.as("admin").cluster(l.nameOf(pr))
 	require.Len(t, blocked.Blockers, 1)
-	require.Contains(t, blocked.Blockers[0], "snapshot "+theirs.ID+" in us-west-2, which costs about $5.00 a month: an administrator of the account: aws ec2 delete-snapshot")
+	require.Contains(t, blocked.Blockers[0], "snapshot "+theirs.ID+" in us-west-2, which costs about $5.00 a month: ask the creator of "+theirs.ID+" to delete it, or to remove the cluster's tags from it (KeptMarked: ")
 	require.Positive(t, l.count(logged, pr, "%removed without the installer: snapshot "+ours.ID+" in us-west-2%"))
 
 	require.NoError(t, l.AWS.Free(theirs.ID))
@@ -70,7 +70,7 @@ func TestWhatIsLeftInAnotherRegionOfIBMCloudIsRemovedOrNamed(t *testing.T) {
 	ours, theirs := in(tags...), in(tags[0])
 	require.NoError(t, l.GitHub.Close(pr, "maya"))
 	l.runUntil("it is blocked", 3*time.Minute, l.every(lifecycle.DestroyBlocked))
-	require.Contains(t, l.as("admin").cluster(l.nameOf(pr)).Blockers[0], "snapshot "+theirs.ID+" (copy) in eu-de: an administrator of the account: ibmcloud target -r eu-de")
+	require.Contains(t, l.as("admin").cluster(l.nameOf(pr)).Blockers[0], "snapshot "+theirs.ID+" (copy) in eu-de: ask the creator of "+theirs.ID+" to delete it")
 	require.Positive(t, l.count(logged, pr, "%removed without the installer: snapshot "+ours.ID+"%"))
 	require.NoError(t, l.IBMCloud.Free(theirs.ID))
 	l.runUntil("it is released", 3*time.Minute, l.every(lifecycle.Released))

@@ -24,7 +24,7 @@ const (
 	InstallFailed        = "InstallFailed"
 )
 
-// Class is one reason for a failed install, from failures.yaml.
+// Class is one reason for a failed install, from failures.yaml, or for a refused change of a resource, from teardown.yaml.
 type Class struct {
 	Reason    string   `yaml:"reason"`
 	Patterns  []string `yaml:"patterns"` // regular expressions; case is ignored
@@ -33,6 +33,7 @@ type Class struct {
 	Whose     string   `yaml:"whose"`    // one of the contract's Whose values
 	Message   string   `yaml:"message"`  // what happened
 	Next      string   `yaml:"next"`     // what to do about it
+	Command   string   `yaml:"command"`  // what whoever Next names runs; only of a refusal
 	Retryable bool     `yaml:"retryable"`
 	Symptom   bool     `yaml:"symptom"` // says what did not come about, not why
 	Passing   bool     `yaml:"passing"` // the installer usually gets past it by itself
@@ -52,7 +53,7 @@ type Failure struct {
 var failuresYAML []byte
 
 var classes = sync.OnceValue(func() []Class {
-	parsed, err := parseClasses(failuresYAML)
+	parsed, err := parseClasses(failuresYAML, InvalidInstallConfig, DeadlineExceeded, InstallFailed)
 	if err != nil {
 		panic(err) // the file is part of the program, and a test parses it
 	}
@@ -72,8 +73,8 @@ func named(reason string) Class {
 	return all[slices.IndexFunc(all, func(c Class) bool { return c.Reason == reason })]
 }
 
-// parseClasses parses failures.yaml and reports everything that is wrong with it.
-func parseClasses(raw []byte) ([]Class, error) {
+// parseClasses parses a list of classes and reports everything that is wrong with it. needed are the reasons that it must have.
+func parseClasses(raw []byte, needed ...string) ([]Class, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
 	var list []Class
@@ -92,7 +93,7 @@ func parseClasses(raw []byte) ([]Class, error) {
 		}
 		seen[c.Reason] = true
 	}
-	for _, reason := range []string{InvalidInstallConfig, DeadlineExceeded, InstallFailed} {
+	for _, reason := range needed {
 		if !seen[reason] {
 			problems = append(problems, fmt.Errorf("failures: reason %s is missing", reason))
 		}

@@ -88,12 +88,12 @@ func TestWordsThatAreHarmlessWithAnotherExitCodeDoNotCount(t *testing.T) {
 
 func TestABrokenListOfFailuresIsRefusedWithEveryFault(t *testing.T) {
 	_, err := parseClasses([]byte(`
-- {reason: InstallFailed, whose: user, message: a, next: b, color: red}`))
+- {reason: InstallFailed, whose: user, message: a, next: b, color: red}`), InstallFailed)
 	require.ErrorContains(t, err, "color")
 	_, err = parseClasses([]byte(`
 - {reason: two words, whose: nobody, message: 'It broke.', fatal: because}
 - {reason: InstallFailed, whose: user, message: a, next: b, patterns: ['(', 'x', 'y'], samples: [x, z]}
-- {reason: InstallFailed, whose: user, message: a, next: b}`))
+- {reason: InstallFailed, whose: user, message: a, next: b}`), InstallFailed, DeadlineExceeded)
 	for _, fault := range []string{
 		"entry 1 (two words): reason: must be one word", `whose: "nobody" must be one of user, quota, cloud, installer, ocpctl`, "message: must say what happened",
 		"next: must say what to do", "fatal: requires patterns", "missing closing", `no sample for the pattern "y"`, `no pattern matches "z"`,

@@ -74,15 +74,15 @@ func idsOf(arns []string, part string) (ids []string) {
 }
 
 // exact reports that the tags on a resource say that it is this cluster's, and that it is not older.
-func (s *sweep) exact(t cloud.Target, what string, tags map[string]string, made *time.Time) bool {
+func (s *sweep) exact(t cloud.Target, id, what string, tags map[string]string, made *time.Time) bool {
 	foreign, older := s.owner.foreignMark(tags), t.AgeMark(awssdk.ToTime(made))
 	switch {
 	case foreign != "":
-		s.refuse("%s has the tag %s", what, foreign)
+		s.keep(cloud.KeptMarked, id, "%s has the tag %s", what, foreign)
 	case tags[tagkey.ClusterID] != t.Cluster || tags[tagkey.Installation] != t.Installation:
-		s.refuse("%s does not have both tags %s and %s of this cluster", what, tagkey.ClusterID, tagkey.Installation)
+		s.keep(cloud.KeptMarked, id, "%s does not have both tags %s and %s of this cluster", what, tagkey.ClusterID, tagkey.Installation)
 	case older != "":
-		s.refuse("%s was %s", what, older)
+		s.keep(cloud.KeptMarked, id, "%s was %s", what, older)
 	default:
 		return true
 	}
@@ -102,7 +102,7 @@ func (s *sweep) taggedImages(ctx context.Context, t cloud.Target, region string,
 		id := awssdk.ToString(image.ImageId)
 		made, _ := time.Parse(time.RFC3339, awssdk.ToString(image.CreationDate)) // zero: AWS tells none
 		what := "image " + id + " in " + region
-		if !s.exact(t, what, ec2Tags(image.Tags), &made) {
+		if !s.exact(t, id, what, ec2Tags(image.Tags), &made) {
 			continue
 		}
 		var of []string
@@ -113,11 +113,11 @@ func (s *sweep) taggedImages(ctx context.Context, t cloud.Target, region string,
 		}
 		snapshots := s.exactSnapshots(ctx, t, region, of)
 		if len(snapshots) < len(of) {
-			s.refuse("%s has snapshots %s without the cluster's tags", what, strings.Join(of, ", "))
+			s.keep(cloud.KeptMarked, id, "%s has snapshots %s without the cluster's tags", what, strings.Join(of, ", "))
 			continue
 		}
 		_, err := api.DeregisterImage(ctx, &ec2.DeregisterImageInput{ImageId: &id})
-		s.did(what, err)
+		s.did(id, what, err)
 		if err == nil {
 			s.deleteSnapshots(ctx, region, snapshots)
 		}
@@ -138,7 +138,7 @@ func (s *sweep) exactSnapshots(ctx context.Context, t cloud.Target, region strin
 	s.fail("look for snapshots in "+region, err)
 	for _, one := range found {
 		id := awssdk.ToString(one.SnapshotId)
-		if s.exact(t, "snapshot "+id+" in "+region, ec2Tags(one.Tags), one.StartTime) {
+		if s.exact(t, id, "snapshot "+id+" in "+region, ec2Tags(one.Tags), one.StartTime) {
 			exact = append(exact, id)
 		}
 	}
@@ -148,7 +148,7 @@ func (s *sweep) exactSnapshots(ctx context.Context, t cloud.Target, region strin
 func (s *sweep) deleteSnapshots(ctx context.Context, region string, ids []string) {
 	for _, id := range ids {
 		_, err := s.ec2In(region).DeleteSnapshot(ctx, &ec2.DeleteSnapshotInput{SnapshotId: &id})
-		s.did("snapshot "+id+" in "+region, err)
+		s.did(id, "snapshot "+id+" in "+region, err)
 	}
 }
 
@@ -171,7 +171,7 @@ func (s *sweep) taggedBucket(ctx context.Context, t cloud.Target, name string) {
 		s.fail("read the tags of bucket "+name, err)
 		return
 	}
-	if s.exact(t, "bucket "+name, tags, listed[at].CreationDate) {
+	if s.exact(t, name, "bucket "+name, tags, listed[at].CreationDate) {
 		s.emptied(ctx, region, name)
 	}
 }

@@ -20,6 +20,10 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("%s (%d)", strings.TrimPrefix(said, ": "), r.status)
 }
 
+// ErrorCode and ErrorMessage are what the service said, in the form that AWS's errors have.
+func (r *refusal) ErrorCode() string    { return r.code }
+func (r *refusal) ErrorMessage() string { return fmt.Sprintf("%s (%d)", r.text, r.status) }
+
 // unauthenticated is a failure to get a token, before the service was called. Its status is not the service's: a 404 of it must never
 // mean that a resource is gone.
 type unauthenticated struct{ cause error }

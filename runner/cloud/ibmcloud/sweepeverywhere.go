@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
@@ -51,7 +52,7 @@ func (s *sweep) tagged(ctx context.Context, region string, k kind, crns []string
 		case err != nil:
 			s.fail("read the tags of "+obj.String(), err)
 		case !slices.Contains(tags, s.owner.cluster) || !slices.Contains(tags, s.owner.installation):
-			s.refuse("%s in %s does not have both tags %s and %s of this cluster", obj, region, tagkey.ClusterID, tagkey.Installation)
+			s.keep(cloud.KeptMarked, obj.ID, "%s in %s does not have both tags %s and %s of this cluster", obj, region, tagkey.ClusterID, tagkey.Installation)
 		default:
 			s.object(ctx, api, obj)
 		}
