@@ -42,7 +42,7 @@ func (a *attempt) controlPlane(ctx context.Context) ([]cloud.Machine, error) {
 func noMajority(machines []cloud.Machine, wanted int) failure {
 	return failure{
 		Reason: "NoMajority", Whose: contract.WhoseUser,
-		Message: fmt.Sprintf("of the control plane's %d machines only %d exist (%s). Without a majority etcd does not work, so nothing was started", wanted, len(machines), strings.Join(machineNames(machines), ", ")),
+		Message: fmt.Sprintf("of the control plane's %d machines only %s is there. Without a majority etcd does not work, so nothing was started", wanted, strings.Join(machineNames(machines), ", ")),
 		Next:    "destroy the cluster and request a new one",
 	}
 }

@@ -71,7 +71,7 @@ type world struct {
 	unfenced   func(n int) error                                             // answer of the n-th Fence; nil: it is done
 	fences     []string                                                      // what Fence was told
 	detached   error                                                         // what detaching ends with
-	power      error                                                         // what starting or stopping them ends with
+	power      func(m cloud.Machine, running bool) error                     // what starting or stopping one ends with; nil: it is done
 	asksFor    int                                                           // the number of the newest request for access, in every answer
 
 	calls     map[string]int

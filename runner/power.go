@@ -51,6 +51,9 @@ func (a *attempt) runsStill(ctx context.Context) bool {
 	if a.spec.Kind != contract.KindSleep || a.spec.Power.Mode != contract.PowerStopped || a.turned || ctx.Err() != nil {
 		return false
 	}
+	if a.compareAccount(ctx) != nil {
+		return false
+	}
 	machines, err := a.cloud.Machines(ctx, a.target())
 	return err == nil && slices.ContainsFunc(machines, isControlPlane) && !slices.ContainsFunc(machines, isNotRunning)
 }

@@ -147,12 +147,17 @@ func (a *attempt) bringTo(ctx context.Context, p part, to string, until time.Tim
 }
 
 // turn starts or stops the machines that are not on their way, one by one: one that is refused keeps no other from it, and it is known whether
-// anything was changed. It returns what the cloud said last that may heal; a refusal that does not heal is an error.
+// anything was changed. It returns something that the cloud said and that may heal; a refusal that does not heal is an error.
 func (a *attempt) turn(ctx context.Context, p part, left []cloud.Machine, to string) (said *failure, err error) {
+	hear := func(f failure) {
+		if said == nil || said.Reason == "" || said.Reason == installer.RefusedByCloud { // what is recognised says more
+			said = &f
+		}
+	}
 	for _, m := range left {
 		if to == cloud.MachineRunning && m.Trouble != "" {
 			r, _ := installer.RefusalOf(m.Name, notStarted(m.Trouble))
-			said = new(notTurned(m, to, r))
+			hear(notTurned(m, to, r))
 		}
 		if m.State != cloud.MachineRunning && m.State != cloud.MachineStopped {
 			continue
@@ -164,9 +169,9 @@ func (a *attempt) turn(ctx context.Context, p part, left []cloud.Machine, to str
 		switch {
 		case err == nil:
 		case !answered:
-			said = &failure{Message: err.Error()}
+			hear(failure{Message: err.Error()})
 		case r.Retryable:
-			said = new(notTurned(m, to, r))
+			hear(notTurned(m, to, r))
 		default:
 			return nil, notTurned(m, to, r)
 		}
