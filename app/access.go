@@ -81,7 +81,7 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 	if !shown {
 		return store.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
 	}
-	ofRun, err := s.owns(ctx, p, row)
+	ofRun, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
 		return store.Row{}, held, origin, err
 	}
@@ -224,7 +224,7 @@ func (s *Service) named(ctx context.Context, p policy.Principal, name string) (s
 // cluster's team is enough to use it holds one of no kind, with the role admin. Further rights of the team's members follow from their
 // roles. A share with a team counts for those who could use, or see, the team's own clusters.
 func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row) (people.Share, error) {
-	own, err := s.owns(ctx, p, row)
+	own, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
 		return people.Share{}, err
 	}

@@ -24,9 +24,9 @@ type GitHubAccount struct {
 // ErrOtherAccount says that a login belongs to another account on GitHub than the one that was asked for.
 var ErrOtherAccount = errors.New("the login belongs to another account on GitHub by now")
 
-// SeeGitHubAccount writes down what an account on GitHub is called now.
-func (s *Service) SeeGitHubAccount(ctx context.Context, by GitHubAccount) (people.GitHubAccount, error) {
-	return s.store.People.SeeGitHubAccount(ctx, by.ID, by.Login)
+// RecordGitHubAccount writes down what an account on GitHub is called now.
+func (s *Service) RecordGitHubAccount(ctx context.Context, by GitHubAccount) (people.GitHubAccount, error) {
+	return s.store.People.RecordGitHubAccount(ctx, by.ID, by.Login)
 }
 
 // GitHubPrincipal returns the principal of an account on GitHub. It is the account's number: neither a renaming nor another account with
@@ -36,7 +36,7 @@ func (s *Service) GitHubPrincipal(ctx context.Context, installation int64, by Gi
 	if err := s.resolveLogins(ctx, installation); err != nil {
 		return policy.Principal{}, err
 	}
-	seen, err := s.SeeGitHubAccount(ctx, by)
+	seen, err := s.RecordGitHubAccount(ctx, by)
 	if err != nil {
 		return policy.Principal{}, err
 	}
@@ -94,7 +94,7 @@ func (s *Service) resolveLogins(ctx context.Context, installation int64) error {
 		case id == 0:
 			s.log.WarnContext(ctx, "the catalogue names a login that GitHub does not know", "login", login)
 		default:
-			if _, err := s.SeeGitHubAccount(ctx, GitHubAccount{id, login}); err != nil {
+			if _, err := s.RecordGitHubAccount(ctx, GitHubAccount{id, login}); err != nil {
 				return err
 			}
 		}
@@ -117,11 +117,11 @@ func (s *Service) PrincipalNamed(ctx context.Context, installation int64, id str
 	if !onGitHub {
 		return id, nil, nil
 	}
-	owner, err := s.store.People.WhoseLogin(ctx, login)
+	owner, err := s.store.People.LoginOwner(ctx, login)
 	if errors.Is(err, store.ErrNotFound) && installation != 0 {
 		var number int64
 		if number, err = s.github.AccountID(ctx, installation, login); err == nil && number != 0 {
-			owner, err = s.SeeGitHubAccount(ctx, GitHubAccount{number, login})
+			owner, err = s.RecordGitHubAccount(ctx, GitHubAccount{number, login})
 		} else if err == nil {
 			err = store.ErrNotFound
 		}
@@ -150,7 +150,7 @@ func (s *Service) AccountName(ctx context.Context, account string) (string, erro
 	if !known {
 		return account, nil
 	}
-	owner, err := s.store.People.WhoseLogin(ctx, login)
+	owner, err := s.store.People.LoginOwner(ctx, login)
 	switch {
 	case errors.Is(err, store.ErrNotFound) || err == nil && owner.Principal != account:
 		return account, nil

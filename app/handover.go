@@ -151,7 +151,7 @@ func (s *Service) endOfferOfFormer(ctx context.Context, p policy.Principal, row 
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		return Change{}, fmt.Errorf("end a handover: %w", err)
 	}
-	return Change{}, Fail(Conflict, messages.OfferOfFormer(row.Name, h.FromName))
+	return Change{}, Fail(Conflict, messages.OffererMayNotTransfer(row.Name, h.FromName))
 }
 
 // unlessOver answers a conflict: as handoverOver if the offer is over by now, maybe because its button was pressed twice.

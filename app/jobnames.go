@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
-// ReusedNames returns those names in a job's token that were another's before: the first number that is seen with a name keeps it. With
-// keep, names that nobody had are the token's from now on.
+// ReusedNames returns the names in a job's token that belong to another number: a name belongs to the first number that is seen with it.
+// With keep, names without a number belong to the token's numbers from now on.
 func (s *Service) ReusedNames(ctx context.Context, job policy.Claims, keep bool) (reused []policy.JobName, err error) {
 	for _, n := range job.JobNames() {
 		is, err := s.isReused(ctx, job.JobSite(), n, keep)
@@ -28,24 +28,24 @@ func (s *Service) ReusedNames(ctx context.Context, job policy.Claims, keep bool)
 	return reused, nil
 }
 
-// isReused reports whether a name was another's before. Accounts on the App's GitHub are the same as those that write there.
+// isReused reports whether a name belongs to another number. Accounts on the App's GitHub are the same as those that write there.
 func (s *Service) isReused(ctx context.Context, site string, n policy.JobName, keep bool) (bool, error) {
 	account, err := strconv.ParseInt(n.Number, 10, 64)
 	keep = keep && n.Number != ""
 	switch onGitHub := n.Kind == policy.NameOfAccount && site == s.site; {
 	case onGitHub && keep && err == nil && account > 0:
-		seen, err := s.SeeGitHubAccount(ctx, GitHubAccount{account, n.Name})
+		seen, err := s.RecordGitHubAccount(ctx, GitHubAccount{account, n.Name})
 		return !slices.Contains(seen.Owns, strings.ToLower(n.Name)), err
 	case onGitHub:
-		owner, err := s.store.People.WhoseLogin(ctx, n.Name)
+		owner, err := s.store.People.LoginOwner(ctx, n.Name)
 		if errors.Is(err, store.ErrNotFound) {
 			return false, nil
 		}
 		return owner.ID != account, err
 	case keep:
-		return s.store.People.SeeJobName(ctx, s.jobName(site, n))
+		return s.store.People.RecordJobName(ctx, s.jobName(site, n))
 	}
-	first, err := s.store.People.WhoseJobName(ctx, s.jobName(site, n))
+	first, err := s.store.People.JobNameOwner(ctx, s.jobName(site, n))
 	return first != "" && first != n.Number, err
 }
 
@@ -58,13 +58,13 @@ func (s *Service) isAppIssuer(issuer string) bool {
 	return s.site != "" && policy.Claims{Issuer: issuer}.JobSite() == s.site
 }
 
-// resolveRepositories asks GitHub for the numbers of the repositories that identities name, so that whoever takes such a name later is not
-// whom the catalogue means. Not whole: GitHub refused one.
+// resolveRepositories asks GitHub for the numbers of the repositories that identities name, so that somebody who takes such a name later gets
+// nothing by it. Not whole: GitHub refused one.
 func (s *Service) resolveRepositories(ctx context.Context, installation int64, repositories []string) (whole bool, err error) {
 	whole = true
 	for _, repo := range repositories {
 		n := people.JobName{Site: s.site, Kind: string(policy.NameOfRepository), Name: repo}
-		first, err := s.store.People.WhoseJobName(ctx, n)
+		first, err := s.store.People.JobNameOwner(ctx, n)
 		if err != nil {
 			return false, err
 		}
@@ -81,7 +81,7 @@ func (s *Service) resolveRepositories(ctx context.Context, installation int64, r
 			return false, fmt.Errorf("ask for the number of %s: %w", repo, err)
 		}
 		n.Number = strconv.FormatInt(is.ID, 10)
-		if _, err := s.store.People.SeeJobName(ctx, n); err != nil {
+		if _, err := s.store.People.RecordJobName(ctx, n); err != nil {
 			return false, err
 		}
 	}

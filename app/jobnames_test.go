@@ -54,7 +54,7 @@ func TestANameInAJobsTokenStaysWithWhomItWasSeenFirst(t *testing.T) {
 		require.Equal(t, []string{"repository", "repository_owner"}, reused(job(issuer, "acme", "", "acme/shop", ""), true), "a token that tells no number")
 		require.Empty(t, reused(job(issuer, "acme", "1", "acme/shop", "1001"), true), "whoever had a name first keeps it")
 	}
-	_, err := h.Service.SeeGitHubAccount(t.Context(), app.GitHubAccount{ID: servicetest.AccountID("will"), Login: "will"})
+	_, err := h.Service.RecordGitHubAccount(t.Context(), app.GitHubAccount{ID: servicetest.AccountID("will"), Login: "will"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"repository_owner"}, reused(job("https://token.actions.githubusercontent.com", "will", "99", "will/shop", "7"), true), "accounts on the App's GitHub are those that write there")
 	require.Empty(t, reused(job(elsewhere, "will", "99", "will/shop", "7"), true))

@@ -9,8 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
-// owns reports whether a cluster is of the pipeline whose token the principal has; false for everybody else.
-func (s *Service) owns(ctx context.Context, p policy.Principal, row store.Row) (bool, error) {
+// ownsCluster reports whether a cluster is of the pipeline whose token the principal has; false for everybody else.
+func (s *Service) ownsCluster(ctx context.Context, p policy.Principal, row store.Row) (bool, error) {
 	if !p.OfPipeline() {
 		return false, nil
 	}

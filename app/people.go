@@ -51,7 +51,7 @@ func (s *Service) NameOf(id string) string {
 	if !strings.HasPrefix(id, string(profiles.SourceGitHub)+":") || s.store == nil {
 		return s.catalogue().NameOf(id)
 	}
-	name := s.shown.of(id, func(ctx context.Context) (string, error) {
+	name := s.shown.lookUp(id, func(ctx context.Context) (string, error) {
 		names, err := s.store.People.NamesOf(ctx, id)
 		return names[id], err
 	})
@@ -75,8 +75,8 @@ type shownName struct {
 	at   time.Time
 }
 
-// of returns a name, which read looks up unless it was read just now. If that fails, the last name is returned.
-func (n *shownNames) of(id string, read func(context.Context) (string, error)) string {
+// lookUp returns a name, which read looks up unless it was read just now. If that fails, the last name is returned.
+func (n *shownNames) lookUp(id string, read func(context.Context) (string, error)) string {
 	n.mu.Lock()
 	known := n.names[id]
 	n.mu.Unlock()

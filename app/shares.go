@@ -129,7 +129,7 @@ func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 	if err != nil {
 		return nil, err
 	}
-	if grantee, err = s.sharedAs(ctx, row, kind, grantee); err != nil {
+	if grantee, err = s.resolveGrantee(ctx, row, kind, grantee); err != nil {
 		return nil, err
 	}
 	err = s.store.People.Unshare(ctx, row.ID, kind, grantee, s.StoreOrigin(origin, p))
@@ -142,9 +142,9 @@ func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 	return s.shares(ctx, row)
 }
 
-// sharedAs returns the grantee of the share that a typed one means: an account on GitHub may be typed with its login, and shares of before
+// resolveGrantee returns the grantee of the share that a typed one means: an account on GitHub may be typed with its login, and shares of before
 // accounts had numbers name logins.
-func (s *Service) sharedAs(ctx context.Context, row store.Row, kind, grantee string) (string, error) {
+func (s *Service) resolveGrantee(ctx context.Context, row store.Row, kind, grantee string) (string, error) {
 	if _, byLogin := profiles.GitHubLogin(grantee); kind != SharePrincipal || !byLogin {
 		return grantee, nil
 	}

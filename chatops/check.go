@@ -30,10 +30,10 @@ func Check(card lifecycle.Card, links Links) CheckRun {
 	return run
 }
 
-// WithoutComment adds to a check's summary that the conversation is locked, so that nothing else can be said on the pull request.
-func WithoutComment(summary string) string {
-	const why = "The conversation of this pull request is locked, so ocpctl cannot comment on it: neither the cluster's comment nor an answer to a command can be " +
-		"written. Somebody with write access can unlock it; the next change of the cluster is commented then."
+// WithLockedNotice adds to a check's summary that the conversation is locked, so that nothing else can be said on the pull request.
+func WithLockedNotice(summary string) string {
+	const why = "The conversation of this pull request is locked, so ocpctl cannot write the cluster's comment or answer commands. Somebody with write access can " +
+		"unlock it. ocpctl then writes the comment at the cluster's next change."
 	return why + "\n\n" + summary
 }
 

@@ -39,9 +39,9 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 	text := card.Name + " " + faceOf(card).head
 	switch {
 	case card.Status == lifecycle.Ready && card.Phase != lifecycle.PhaseReady:
-		text += " (ends " + moment(ending(card), life(card)) + unlessUnused(card) + ")"
+		text += " (ends " + moment(ending(card), life(card)) + idleEndText(card) + ")"
 	case card.Status == lifecycle.Ready:
-		text += " until " + moment(ending(card), life(card)) + unlessUnused(card)
+		text += " until " + moment(ending(card), life(card)) + idleEndText(card)
 	case neverReady(card) && card.FailMessage != "":
 		text += ": " + card.FailMessage
 	case ended(card) && !created(card) && card.DesiredWhy != "":
@@ -56,8 +56,8 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 	return d
 }
 
-// unlessUnused says after an end that the cluster ends earlier if nobody uses it; empty: it does not.
-func unlessUnused(c lifecycle.Card) string {
+// idleEndText says after an end that the cluster ends earlier if nobody uses it; empty: it does not.
+func idleEndText(c lifecycle.Card) string {
 	if c.Idle.EndAfter == 0 {
 		return ""
 	}

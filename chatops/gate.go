@@ -41,12 +41,12 @@ func Gate(profile string, members []GateMember, links Links) CheckRun {
 	run := CheckRun{Status: completed, DetailsURL: links.UI}
 	if len(members) == 0 {
 		run.Title, run.Conclusion = "No open pull request is at this commit", "cancelled"
-		run.Summary = fmt.Sprintf("%s is decided again when a pull request is at this commit.\n", Code(GateName(profile)))
+		run.Summary = fmt.Sprintf("%s gets a new result when a pull request is at this commit again.\n", Code(GateName(profile)))
 		return run
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "GitHub keeps one result of %s for a commit, whichever pull request is merged. It passes once the clusters of all pull requests at this commit were ready.\n\n", Code(GateName(profile)))
-	b.WriteString("| pull request | cluster | |\n|---|---|---|\n")
+	fmt.Fprintf(&b, "GitHub keeps one result of %s for each commit, which counts for every pull request at it. It passes once each pull request in this table has had a ready cluster.\n\n", Code(GateName(profile)))
+	b.WriteString("| pull request | cluster | result |\n|---|---|---|\n")
 	worst, done := members[0], 0
 	for i, m := range members {
 		if gateRank(m) > gateRank(worst) {
@@ -87,20 +87,21 @@ func QueueGate(profile string, number int, members []GateMember, links Links) Ch
 		members = []GateMember{{Number: number}}
 	}
 	run := Gate(profile, members, links)
-	run.Summary = fit(fmt.Sprintf("It is the result of #%d: the repository's file does not ask for a cluster of the merge queue's own (`mergeQueue: cluster`). What is new on the base branch was not tried with a cluster.\n\n", number) + run.Summary)
+	run.Summary = fit(fmt.Sprintf("This is the result of #%d, because the repository's file does not set `mergeQueue: cluster`. New commits on the base branch were not tried with a cluster.\n\n", number) + run.Summary)
 	return run
 }
+
+const queueNeedsCluster = "The repository's file sets `mergeQueue: cluster`, so this commit of the merge queue needs a cluster of its own."
 
 // QueueGateRefused renders the gate on a merge queue's commit that gets no cluster. why is Markdown.
 func QueueGateRefused(profile, why string, links Links) CheckRun {
 	return CheckRun{Title: "The commit gets no cluster of " + profile, Status: completed, Conclusion: "failure", DetailsURL: links.UI,
-		Summary: fit("The repository's file asks for a cluster of the merge queue's own (`mergeQueue: cluster`).\n\n" + why + "\n")}
+		Summary: fit(queueNeedsCluster + "\n\n" + why + "\n")}
 }
 
 // QueueGateWaits renders the gate on a merge queue's commit whose cluster is not requested yet.
 func QueueGateWaits(profile string, links Links) CheckRun {
-	return CheckRun{Title: "A cluster of " + profile + " is requested for the commit", Status: queued, DetailsURL: links.UI,
-		Summary: "The repository's file asks for a cluster of the merge queue's own (`mergeQueue: cluster`).\n"}
+	return CheckRun{Title: "A cluster of " + profile + " is requested for the commit", Status: queued, DetailsURL: links.UI, Summary: queueNeedsCluster + "\n"}
 }
 
 // GatePasses reports whether a gate lets a pull request be merged.
@@ -143,9 +144,9 @@ func gateWord(m GateMember) string {
 	status, conclusion := gateState(m)
 	switch {
 	case m.Card == nil:
-		return "it has to ask for one"
+		return "needs a cluster"
 	case status != completed:
 		return "not ready yet"
 	}
-	return map[string]string{"success": "ready", "neutral": "ended, or not to be used now", "cancelled": "nobody approved it", "failure": "could not be created"}[conclusion]
+	return map[string]string{"success": "ready", "neutral": "ended, or cannot be used now", "cancelled": "nobody approved it", "failure": "could not be created"}[conclusion]
 }

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// said is a line of a comment that its author says, as GitHub shows it.
-type said struct {
+// spokenLine is a line of a comment that its author says, as GitHub shows it.
+type spokenLine struct {
 	text  string
 	first bool // nothing stands above it
 	mail  bool // it stands below the header of a mail
 	meant bool // it does, and yet it seems to be the author's: below what the mail program marked as quoted, or in a mail without another text
 }
 
-// spoken returns the lines of a comment that its author says. Text in code, quotes, lists, HTML, folds and
+// spokenLines returns the lines of a comment that its author says. Text in code, quotes, lists, HTML, folds and
 // hidden comments is left out, because readers do not take it as a command. Where CommonMark is ambiguous, it uses the stricter
 // reading. It takes time proportional to the comment's length.
-func spoken(body string) iter.Seq[said] {
-	return func(yield func(said) bool) {
+func spokenLines(body string) iter.Seq[spokenLine] {
+	return func(yield func(spokenLine) bool) {
 		var r reader
 		var m mail
 		above, own := false, false // whether there was a line, and one that the author wrote above a mail's header
@@ -30,7 +30,7 @@ func spoken(body string) iter.Seq[said] {
 					below = m.read(part)
 				}
 				text, shown := r.read(part)
-				if shown && !yield(said{text: text, first: !above, mail: below, meant: below && (m.quotes || !own)}) {
+				if shown && !yield(spokenLine{text: text, first: !above, mail: below, meant: below && (m.quotes || !own)}) {
 					return
 				}
 				if strings.TrimFunc(part, blank) != "" {

@@ -103,7 +103,7 @@ func TestNothingIsReadThatCommonMarkShowsAsCodeOrHTML(t *testing.T) {
 
 func onlyCommands(body string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		for line := range spoken(body) {
+		for line := range spokenLines(body) {
 			if strings.HasPrefix(line.text, Prefix) && !yield(line.text) {
 				return
 			}

@@ -77,7 +77,7 @@ func TestAMailWhoseCommandIsBelowTheQuotedTextIsToldSo(t *testing.T) {
 		parsed := Parse(body)
 		require.Len(t, parsed, 1, body)
 		require.Nil(t, parsed[0].Command)
-		require.Contains(t, parsed[0].Reply, "`/ocp destroy`: it stands below the header of a mail")
+		require.Contains(t, parsed[0].Reply, "`/ocp destroy` was ignored, because it is below the header of a mail")
 		require.Contains(t, parsed[0].Reply, "write commands at the top")
 	}
 	require.Empty(t, Parse("Sure.\n\n"+header+"> Shall it go?\n> /ocp destroy\n"))

@@ -19,7 +19,7 @@ const (
 // left out. It takes time proportional to the comment's length, and its result is bounded.
 func Parse(body string) []Parsed {
 	var out []Parsed
-	for at := range spoken(body) {
+	for at := range spokenLines(body) {
 		line := strings.TrimFunc(at.text, blank)
 		first, rest := line, ""
 		if end := strings.IndexFunc(line, blank); end >= 0 {
@@ -34,7 +34,7 @@ func Parse(body string) []Parsed {
 		case !ours && near == "":
 		case at.mail && !at.meant: // most likely it was answered, not said
 		case at.mail:
-			return append(out, Parsed{Line: cut(line, maxCode), Reply: belowMail(line)})
+			return append(out, Parsed{Line: cut(line, maxCode), Reply: answerBelowMail(line)})
 		case len(out) == MaxCommands:
 			return append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("A comment may contain up to %d commands; those from %s on were ignored. Send them in another comment.",
 				MaxCommands, Code(line))})
@@ -101,9 +101,9 @@ func parsed(line string, first bool) Parsed {
 	return Parsed{Line: line, Command: &c.Command}
 }
 
-// belowMail answers a command below the header of a mail.
-func belowMail(line string) string {
-	return fmt.Sprintf("Nothing was done about %s: it stands below the header of a mail, where the text that was answered begins. "+
+// answerBelowMail answers a command below the header of a mail.
+func answerBelowMail(line string) string {
+	return fmt.Sprintf("%s was ignored, because it is below the header of a mail, where the quoted text begins. "+
 		"In a reply by mail, write commands at the top, or write a comment on the pull request's page.", Code(line))
 }
 

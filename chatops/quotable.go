@@ -22,7 +22,7 @@ func Quotable(body string) string {
 			fence = ""
 			b.WriteString(line)
 		case fence != "":
-			b.WriteString(unspoken(line))
+			b.WriteString(disarmCommands(line))
 		default:
 			fence = opens(text)
 			quotableLine(&b, line)
@@ -34,8 +34,8 @@ func Quotable(body string) string {
 // command matches where a line would be a command if it began there.
 var command = regexp.MustCompile(`(?i)(?:^|[^\pL\pN/._-])(/)ocp(?:[^\pL\pN]|$)`)
 
-// unspoken puts an invisible space into each command in a line of a fence.
-func unspoken(text string) string {
+// disarmCommands puts an invisible space into each command in a line of a fence.
+func disarmCommands(text string) string {
 	var b strings.Builder
 	for at := command.FindStringSubmatchIndex(text); at != nil; at = command.FindStringSubmatchIndex(text) {
 		b.WriteString(text[:at[2]] + "/\u200b")
@@ -51,7 +51,7 @@ func quotableText(b *bytes.Buffer, begin int, text string) {
 		if before := string(b.Bytes()[begin:]); startsText(before) {
 			b.WriteString("/\u200b")
 		} else {
-			bind(b, before)
+			bindToWord(b, before)
 			b.WriteString("/")
 		}
 		text = text[at[3]:]
@@ -59,9 +59,9 @@ func quotableText(b *bytes.Buffer, begin int, text string) {
 	b.WriteString(text)
 }
 
-// bind replaces the space at the end of what was written of a line, so that no line is broken there. The marks that make the next word
+// bindToWord replaces the space at the end of what was written of a line, so that no line is broken there. The marks that make the next word
 // bold, or a link, may follow it.
-func bind(b *bytes.Buffer, before string) {
+func bindToWord(b *bytes.Buffer, before string) {
 	run := leading.FindString(before)
 	if marks := space.ReplaceAllString(run, ""); marks != run {
 		b.Truncate(b.Len() - len(run))
@@ -110,7 +110,7 @@ func quotableCode(b *bytes.Buffer, before, code string) {
 	if startsText(before) {
 		b.WriteString("→\u00a0")
 	} else {
-		bind(b, before)
+		bindToWord(b, before)
 	}
 	b.WriteString(code[:mark] + "/")
 	quotableText(b, b.Len()-1, inner[1:])

@@ -38,7 +38,7 @@ func testStories() map[string][]lifecycle.RunTests {
 	flaky, crashed := testsOf(e2e, "e2e", 1), testsOf(e2e, "karma", 1)
 	flaky.Flaky, flaky.FlakyTests = 2, []lifecycle.TestFailure{pay, {Name: "TestShip", Message: "too late"}}
 	crashed.Total, crashed.Passed, crashed.Skipped, crashed.Crashed = 1, 1, 0, 1
-	crashed.Crashes = []lifecycle.TestFailure{{Suite: "Chrome", Name: "Chrome", Message: "The suite crashed: it reports 92 tests and 1 failure, and the file holds 1 test and no failure."}}
+	crashed.Crashes = []lifecycle.TestFailure{{Suite: "Chrome", Name: "Chrome", Message: "The suite crashed: it reports 92 tests and 1 failure, but the file holds 1 test and no failure."}}
 	return map[string][]lifecycle.RunTests{
 		"flaky":   lifecycle.TestsByRun([]lifecycle.TestReport{flaky}),
 		"crashed": lifecycle.TestsByRun([]lifecycle.TestReport{crashed}),

@@ -40,7 +40,7 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 	if hash == g.Shown {
 		return "shown before", nil
 	}
-	lost, err := c.Store.Outbox.GatePosting(ctx, g.ID)
+	lost, err := c.Store.Outbox.StartGatePost(ctx, g.ID)
 	if err != nil {
 		return "", err
 	}
@@ -56,7 +56,7 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 	if err != nil {
 		return "", err
 	}
-	return run.Title, c.Store.Outbox.GateShown(ctx, g, id, hash, run.Conclusion != "", e.ID)
+	return run.Title, c.Store.Outbox.SaveGateShown(ctx, g, id, hash, run.Conclusion != "", e.ID)
 }
 
 func gateHash(run chat.CheckRun) string { return hashOf(fmt.Sprintf("%+v", run)) }

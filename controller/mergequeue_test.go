@@ -66,7 +66,7 @@ func TestAMergeQueueReusesTheResultOfThePullRequest(t *testing.T) {
 	require.Empty(t, p.ofQueue())
 	checks := p.hub.ChecksOf(head)
 	require.Len(t, checks, 1)
-	require.Contains(t, checks[0].Summary, "It is the result of #41")
+	require.Contains(t, checks[0].Summary, "This is the result of #41")
 }
 
 func TestAMergeQueueWaitsForAClusterOfItsOwn(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAMergeQueueWaitsForAClusterOfItsOwn(t *testing.T) {
 	p.goOn()
 	require.True(t, p.merged(41))
 	require.Equal(t, lifecycle.Absent, p.cluster(rows[0].ID).Desired, "it ends with the turn in the queue")
-	require.Contains(t, p.cluster(rows[0].ID).DesiredWhy, "the turn of #41 in the merge queue is over: it was merged")
+	require.Contains(t, p.cluster(rows[0].ID).DesiredWhy, "the commit of #41 left the merge queue: it was merged")
 }
 
 func TestAFailureTakesThePullRequestOutOfTheQueue(t *testing.T) {
@@ -173,5 +173,5 @@ func TestTheClusterOfAMergeGroupThatEndedMeanwhileEndsAtOnce(t *testing.T) {
 	rows := p.ofQueue()
 	require.Len(t, rows, 1)
 	require.Equal(t, lifecycle.Absent, rows[0].Desired, "%v", p.notes())
-	require.Contains(t, rows[0].DesiredWhy, "the turn of #41 in the merge queue is over")
+	require.Contains(t, rows[0].DesiredWhy, "the commit of #41 left the merge queue")
 }

@@ -124,7 +124,7 @@ func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row store
 			return shown{}, err
 		}
 		if locked {
-			run.Summary, said.Summary = chat.WithoutComment(run.Summary), chat.WithoutComment(said.Summary)
+			run.Summary, said.Summary = chat.WithLockedNotice(run.Summary), chat.WithLockedNotice(said.Summary)
 		}
 	}
 	return shown{

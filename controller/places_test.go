@@ -189,7 +189,7 @@ func TestAnApproverIsCalledByTheCurrentLogin(t *testing.T) {
 	pr, found := f.hub.PullRequest(41)
 	require.True(t, found)
 	for _, login := range []string{"rita", "rita-l"} {
-		_, err := f.store.People.SeeGitHubAccount(f.ctx, 2003, login)
+		_, err := f.store.People.RecordGitHubAccount(f.ctx, 2003, login)
 		require.NoError(t, err)
 	}
 	row := f.acceptAs("shop", func(a *store.Judgement) {

@@ -76,7 +76,7 @@ func TestAJobWhoseRunTheAppMayNotReadIsRejectedWithTheReason(t *testing.T) {
 	job := p.last(run.ID, "e2e")
 	require.Equal(t, []any{hubruns.Completed, hubruns.Rejected}, []any{job.Status, job.Reviews[0].State}, "%v", p.notes())
 	require.Len(t, p.said(job), 1)
-	require.Contains(t, p.said(job)[0], "permission to read actions")
+	require.Contains(t, p.said(job)[0], "permission Actions: read")
 	require.Empty(t, p.waited())
 	require.Equal(t, []string{"failed"}, p.texts(`SELECT state FROM deliveries WHERE event = 'deployment_protection_rule'`))
 }

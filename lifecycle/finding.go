@@ -44,8 +44,8 @@ type Part struct {
 	Fresh       bool     // this sweep saw it
 }
 
-// Consist makes the group consist of these resources, and sums them up.
-func (g *Group) Consist(parts []Part) {
+// SetParts makes the group consist of these resources, and sums them up.
+func (g *Group) SetParts(parts []Part) {
 	g.Parts, g.Regions, g.Resources, g.HourlyCents, g.Unpriced, g.Sights, g.Fresh = parts, []string{}, nil, nil, 0, 0, false
 	for _, p := range parts {
 		g.Resources = append(g.Resources, p.ID)
@@ -66,9 +66,9 @@ func (g *Group) Consist(parts []Part) {
 	slices.Sort(g.Regions)
 }
 
-// seenAfter returns the group without what was last seen at that time or before.
-func (g Group) seenAfter(at time.Time) Group {
-	g.Consist(slices.DeleteFunc(slices.Clone(g.Parts), func(p Part) bool { return !p.SeenAt.After(at) }))
+// withPartsSeenAfter returns the group without what was last seen at that time or before.
+func (g Group) withPartsSeenAfter(at time.Time) Group {
+	g.SetParts(slices.DeleteFunc(slices.Clone(g.Parts), func(p Part) bool { return !p.SeenAt.After(at) }))
 	return g
 }
 

@@ -25,7 +25,7 @@ func Sweep(s Seen, k Known) []Judged {
 	out := make([]Judged, 0, len(s.Groups))
 	for _, g := range s.Groups {
 		class, of, why := w.judge(g)
-		out = append(out, Judged{g, class, of, why}.sinceTheCount())
+		out = append(out, Judged{g, class, of, why}.withoutCounted())
 	}
 	return out
 }

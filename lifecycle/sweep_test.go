@@ -60,7 +60,7 @@ func TestASweepSaysWhoseAGroupIs(t *testing.T) {
 		"a name in DNS that a destroyed cluster had":           {Group{Place: domain.Domain, Domain: domain.Domain}, ClassNobody, "d", "something else may use"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.group.Consist([]Part{{ID: "vpc-1", SeenAt: epoch}})
+			c.group.SetParts([]Part{{ID: "vpc-1", SeenAt: epoch}})
 			judged := Sweep(Seen{At: epoch, Groups: []Group{c.group}}, k)
 			require.Len(t, judged, 1)
 			require.Equal(t, c.class, judged[0].Class)
@@ -94,10 +94,10 @@ func TestWhatWasLastSeenBeforeTheFinalCountIsNoOrphan(t *testing.T) {
 		"somebody's":                          {Group{Place: "vpc-1", Owner: "maya"}, ClassOwned},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.group.Consist([]Part{before})
+			c.group.SetParts([]Part{before})
 			require.Equal(t, c.class, Sweep(Seen{Groups: []Group{c.group}}, k)[0].Class)
 
-			c.group.Consist([]Part{before, after}) // a sweep that began before the count and ended after it
+			c.group.SetParts([]Part{before, after}) // a sweep that began before the count and ended after it
 			j := Sweep(Seen{Groups: []Group{c.group}}, k)[0]
 			if c.class != ClassCounted {
 				require.Equal(t, c.class, j.Class)

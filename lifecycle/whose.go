@@ -73,14 +73,14 @@ func (w whose) judgeUnknown(g Group) (class OrphanClass, of *KnownCluster, why s
 	return ClassNobody, nil, "it looks like a part of a cluster, and nothing says whose"
 }
 
-// sinceTheCount leaves out what was last seen before the final count of the destroyed cluster that the group was of: the count looked for it and
+// withoutCounted leaves out what was last seen before the final count of the destroyed cluster that the group was of: the count looked for it and
 // did not find it. A sweep takes hours, so a part of it can be older than a count that ends before the sweep does. What the count did not look
 // for, because no name of it was recorded, stays.
-func (j Judged) sinceTheCount() Judged {
+func (j Judged) withoutCounted() Judged {
 	if j.Of == nil || j.Of.Phase != Released || j.Class != ClassReleased && j.Class != ClassNobody {
 		return j
 	}
-	g := j.Group.seenAfter(j.Of.ReleasedAt)
+	g := j.Group.withPartsSeenAfter(j.Of.ReleasedAt)
 	if len(g.Parts) == 0 {
 		j.Class, j.Why = ClassCounted, ""
 		return j

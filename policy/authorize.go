@@ -88,7 +88,7 @@ func checkRole(r Request, act Act, t Target) Check {
 	case byShare(act) && t.Access == AccessUse, act == ActSee && t.Access != "":
 		check.Message = fmt.Sprintf("%s is shared with %s.", t.Name, p.Name)
 	case !p.May(act, t.Team) && p.OfPipeline() && p.HasAnywhere(acts[act]...):
-		check.Result, check.Message, check.Next = Fail, foreignToRun(act, t), "Ask a person of team "+t.Team+" to do it."
+		check.Result, check.Message, check.Next = Fail, whyNotForRun(act, t), "Ask a person of team "+t.Team+" to do it."
 		if slices.Contains(ownActs, act) {
 			check.Next = fmt.Sprintf("Ask someone of team %s to share it for use with %s, or a platform admin to set clusters: team in the identity of this pipeline.", t.Team, p.ID)
 		}
@@ -119,12 +119,12 @@ func checkRole(r Request, act Act, t Target) Check {
 	return check
 }
 
-// foreignToRun says why a pipeline may not do something to a cluster.
-func foreignToRun(act Act, t Target) string {
+// whyNotForRun says why a pipeline may not do something to a cluster.
+func whyNotForRun(act Act, t Target) string {
 	if slices.Contains(ownActs, act) {
-		return fmt.Sprintf("%s belongs neither to this run nor to its pull request. To %s, a pipeline's token needs a cluster of its own.", t.Name, act.Phrase())
+		return fmt.Sprintf("%s belongs neither to this run nor to its pull request, so this pipeline's token may not %s.", t.Name, act.Phrase())
 	}
-	return fmt.Sprintf("To %s takes a person: a pipeline's token is not enough for %s.", act.Phrase(), t.Name)
+	return fmt.Sprintf("%s belongs to team %s. Only a person may %s; a pipeline's token may not.", t.Name, t.Team, act.Phrase())
 }
 
 // whoHolds names people to ask for an act.

@@ -71,7 +71,7 @@ func (c Claims) JobNames() []JobName {
 func (c Claims) JobSite() string { return cmp.Or(profiles.GitHubOf(c.Issuer), c.Issuer) }
 
 // WithReused returns the claims of a job in whose token these names were another's before: neither they nor what contains them match an
-// identity. If they tell whose job it is, the subject is another one too, with the number, because the same subject was another's.
+// identity. If they tell whose job it is, the subject is another one too, with the number if the token tells it, because the same subject was another's.
 func (c Claims) WithReused(names []JobName) Claims {
 	for _, reused := range names {
 		c.Reused = append(c.Reused, reused.Claim)
@@ -84,12 +84,17 @@ func (c Claims) WithReused(names []JobName) Claims {
 	}
 	slices.Sort(c.Reused)
 	c.Reused = slices.Compact(c.Reused)
+	if !slices.ContainsFunc(names, func(r JobName) bool { return whose(r.Claim) }) {
+		return c
+	}
+	another := "reused" // its token tells no number
 	for _, n := range jobNames {
-		if number := c.only(n.number); n.whose && number != "" && slices.ContainsFunc(names, func(r JobName) bool { return whose(r.Claim) }) {
-			c.Subject = n.number + ":" + number + ":" + c.Subject
+		if number := c.only(n.number); n.whose && number != "" {
+			another = n.number + ":" + number
 			break
 		}
 	}
+	c.Subject = another + ":" + c.Subject
 	return c
 }
 

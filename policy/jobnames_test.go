@@ -52,6 +52,10 @@ func TestANameThatWasAnothersMatchesNoIdentity(t *testing.T) {
 		require.Equal(t, "repository_id:1001:repo:acme/shop:ref:refs/heads/main", jobOfShop().WithReused([]JobName{id}).Subject, "what is shared with the subject was meant for another")
 	}
 	require.Equal(t, "repo:acme/shop:ref:refs/heads/main", jobOfShop().WithReused([]JobName{actor}).Subject)
+	unnumbered := jobOfShop()
+	delete(unnumbered.Values, "repository_id")
+	delete(unnumbered.Values, "repository_owner_id")
+	require.Equal(t, "reused:repo:acme/shop:ref:refs/heads/main", unnumbered.WithReused(unnumbered.JobNames()).Subject, "its token tells no number")
 	teams := profiles.Identity{Source: profiles.SourceOIDC, Issuer: jobOfShop().Issuer, Match: map[string][]string{"repository_id": {"1001"}}, Role: string(Requester), Teams: []string{"{repository_owner}"}}
 	require.Empty(t, SeatsOf([]profiles.Identity{teams}, jobOfShop().WithReused([]JobName{owner})), "no team is taken from such a name")
 }

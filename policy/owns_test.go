@@ -49,7 +49,7 @@ func TestAPipelinesTokenActsOnClustersOfItsOwn(t *testing.T) {
 		require.False(t, limited.MayAnywhere(ActTransfer))
 	}
 	refused := Authorize(Request{Principal: ofJob("", Requester, "pull_request"), Source: SourceAPI}, ActDestroy, &foreign).Refusals()[0]
-	require.Equal(t, "smoke belongs neither to this run nor to its pull request. To destroy it, a pipeline's token needs a cluster of its own.", refused.Message)
+	require.Equal(t, "smoke belongs neither to this run nor to its pull request, so this pipeline's token may not destroy it.", refused.Message)
 	require.Contains(t, refused.Next, "set clusters: team")
 	shared := foreign
 	shared.Access, shared.Role = AccessUse, ClusterEdit

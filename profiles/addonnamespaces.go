@@ -83,11 +83,11 @@ func (l *loader) agreeNamespaces() {
 			edit, own := all[a.value.Name].Edit[name]
 			switch by := offered[name]; {
 			case own && edit != "false":
-				a.from.failAt("manifests", fmt.Sprintf("the namespace %s, in which an operator or an account has rights beyond it, without %s: \"false\"", name, EditLabel),
-					fmt.Sprintf(`a namespace with metadata.labels: {%s: "false"}, because whoever may edit it has these rights`, EditLabel))
+				a.from.failAt("manifests", fmt.Sprintf("the namespace %s has an operator or an account with rights beyond the namespace, and lacks the label %s: \"false\"", name, EditLabel),
+					fmt.Sprintf(`a namespace with metadata.labels: {%s: "false"}, because the role edit there would give these rights`, EditLabel))
 			case by != "":
-				a.from.failAt("manifests", fmt.Sprintf("an operator or an account with rights beyond the namespace %s, in which the add-on %s offers edit", name, by),
-					"another namespace, because whoever may edit this one would have these rights")
+				a.from.failAt("manifests", fmt.Sprintf("an operator or an account with rights beyond the namespace %s, in which the add-on %s offers the role edit", name, by),
+					"another namespace, because the role edit in this one would give these rights")
 			}
 		}
 	}

@@ -144,14 +144,14 @@ func TestAnAddonOffersEditInNoNamespaceOfAnOperator(t *testing.T) {
 		"a namespace that says nothing":                {},
 		"a namespace that offers edit":                 {label: "true"},
 		"another value":                                {label: "yes", want: `addons/shop.yaml:4: manifests: the namespace shop with the label ocpctl.io/edit: "yes"; accepted: "true" or "false"`},
-		"an operator in a namespace that says nothing": {more: fmt.Sprintf(operator, "shop"), want: `without ocpctl.io/edit: "false"`},
-		"an operator in a namespace that offers edit":  {label: "true", more: fmt.Sprintf(operator, "shop"), want: `without ocpctl.io/edit: "false"`},
+		"an operator in a namespace that says nothing": {more: fmt.Sprintf(operator, "shop"), want: `lacks the label ocpctl.io/edit: "false"`},
+		"an operator in a namespace that offers edit":  {label: "true", more: fmt.Sprintf(operator, "shop"), want: `lacks the label ocpctl.io/edit: "false"`},
 		"an operator in a namespace that does not":     {label: "false", more: fmt.Sprintf(operator, "shop")},
 		"an operator elsewhere":                        {label: "true", more: fmt.Sprintf(operator, "openshift-operators")},
-		"an account with rights in the whole cluster":  {label: "true", more: binding, want: `without ocpctl.io/edit: "false"`},
-		"an account with rights in another namespace":  {more: strings.Replace(strings.Replace(binding, "kind: ClusterRoleBinding", "kind: RoleBinding", 1), "{name: mesh}", "{name: mesh, namespace: kube-system}", 1), want: `without ocpctl.io/edit: "false"`},
+		"an account with rights in the whole cluster":  {label: "true", more: binding, want: `lacks the label ocpctl.io/edit: "false"`},
+		"an account with rights in another namespace":  {more: strings.Replace(strings.Replace(binding, "kind: ClusterRoleBinding", "kind: RoleBinding", 1), "{name: mesh}", "{name: mesh, namespace: kube-system}", 1), want: `lacks the label ocpctl.io/edit: "false"`},
 		"an account with rights in its own":            {label: "true", more: strings.Replace(strings.Replace(binding, "kind: ClusterRoleBinding", "kind: RoleBinding", 1), "{name: mesh}", "{name: mesh, namespace: shop}", 1)},
-		"an operator of another add-on":                {label: "true", other: fmt.Sprintf(operator, "shop"), want: "addons/mesh.yaml:4: manifests: an operator or an account with rights beyond the namespace shop, in which the add-on shop offers edit"},
+		"an operator of another add-on":                {label: "true", other: fmt.Sprintf(operator, "shop"), want: "addons/mesh.yaml:4: manifests: an operator or an account with rights beyond the namespace shop, in which the add-on shop offers the role edit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := strings.Replace(anAddon, "wait:\n", c.more+"wait:\n", 1)

@@ -50,11 +50,11 @@ const (
 )
 
 // RoleClaim is the claim with which a token names its holder's role. It counts only in tokens of issuers that the installation has give
-// roles: OfRoleIssuers.
+// roles: BindRoleClaim.
 const RoleClaim = "ocpctl_role"
 
-// OfRoleIssuers replaces identities that match RoleClaim and name no issuer by one for each issuer that may give roles.
-func OfRoleIssuers(identities []Identity, issuers []string) []Identity {
+// BindRoleClaim replaces identities that match RoleClaim and name no issuer by one for each issuer that may give roles.
+func BindRoleClaim(identities []Identity, issuers []string) []Identity {
 	var out []Identity
 	for _, i := range identities {
 		if i.Match[RoleClaim] == nil || i.Issuer != "" {

@@ -111,8 +111,8 @@ func TestTheClaimOfARoleIsBoundToTheIssuersThatMayGiveRoles(t *testing.T) {
 	role := Identity{Name: "admins", Source: SourceOIDC, Match: map[string][]string{RoleClaim: {"platform_admin"}}}
 	own, group := role, Identity{Name: "people", Source: SourceOIDC, Match: map[string][]string{"groups": {"x"}}}
 	own.Issuer = "https://own.example"
-	require.Equal(t, []Identity{own, group}, OfRoleIssuers([]Identity{role, own, group}, nil), "no issuer may: the claim gives nothing")
+	require.Equal(t, []Identity{own, group}, BindRoleClaim([]Identity{role, own, group}, nil), "no issuer may: the claim gives nothing")
 	one, two := role, role
 	one.Issuer, two.Issuer = "https://one.example", "https://two.example"
-	require.Equal(t, []Identity{one, two, group}, OfRoleIssuers([]Identity{role, group}, []string{one.Issuer, two.Issuer}))
+	require.Equal(t, []Identity{one, two, group}, BindRoleClaim([]Identity{role, group}, []string{one.Issuer, two.Issuer}))
 }

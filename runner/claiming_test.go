@@ -38,7 +38,7 @@ func TestTheNameOfTheRolesIsRecordedBeforeTheFirstOfThemExists(t *testing.T) {
 	require.Equal(t, []string{
 		"server: claim answered", "cloud: account asked", "installer: oc credentials-requests", "server: record answered",
 		"cloud: prepare " + name, "installer: ccoctl create-all " + name, "installer: create manifests", "installer: create ignition-configs",
-		"server: record answered", "cloud: fence", "installer: create cluster shop-00001", "cloud: fence", "server: result answered",
+		"server: record answered", "cloud: limit roles", "installer: create cluster shop-00001", "cloud: limit roles", "server: result answered",
 	}, w.happened())
 
 	program, err := os.ReadFile(filepath.Join("testdata", "openshift-install"))

@@ -26,7 +26,7 @@ func TestACreateRunsThroughItsPhasesInOrder(t *testing.T) {
 
 	require.Equal(t, []string{
 		"server: claim answered", "cloud: account asked", "installer: create manifests", "installer: create ignition-configs",
-		"server: record answered", "cloud: fence", "installer: create cluster shop-00001", "cloud: fence", "server: result answered",
+		"server: record answered", "cloud: limit roles", "installer: create cluster shop-00001", "cloud: limit roles", "server: result answered",
 	}, w.happened())
 	result := w.result()
 	require.Equal(t, "succeeded", result.Outcome)
@@ -141,7 +141,7 @@ func TestAnUnansweredRecordIsAskedAgainAndNothingIsCreatedMeanwhile(t *testing.T
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []string{
 		"server: record heard", "server: record heard", "server: record heard", "server: record heard", "server: record answered",
-		"cloud: fence", "installer: create cluster shop-00001", "cloud: fence", "server: result answered",
+		"cloud: limit roles", "installer: create cluster shop-00001", "cloud: limit roles", "server: result answered",
 	}, w.happened()[4:])
 	require.Equal(t, "succeeded", w.result().Outcome)
 }

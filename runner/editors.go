@@ -42,7 +42,7 @@ func (a *attempt) bindNamespaces(ctx context.Context, there access, editors []st
 		in := b.Metadata.Namespace
 		if _, offered := lacking[in]; !offered {
 			trouble = cmp.Or(trouble, a.deleteAll(ctx, []accessObject{b}, roleBindings, "-n", in))
-		} else if b.gives(subjects) {
+		} else if b.givesEdit(subjects) {
 			lacking[in] = false
 		}
 	}
@@ -99,8 +99,8 @@ func (o accessObject) offersEdit() bool {
 	return o.Metadata.DeletionTimestamp == nil && o.Metadata.Labels[names.EditLabel] == "true" && !ofSystem(o.Metadata.Name)
 }
 
-// gives reports that a binding gives the role edit to exactly these accounts.
-func (o accessObject) gives(subjects []accessSubject) bool {
+// givesEdit reports that a binding gives the role edit to exactly these accounts.
+func (o accessObject) givesEdit(subjects []accessSubject) bool {
 	return o.Metadata.DeletionTimestamp == nil && o.RoleRef.Kind == "ClusterRole" && o.RoleRef.Name == "edit" && slices.Equal(o.Subjects, subjects)
 }
 
@@ -127,7 +127,7 @@ func (a *attempt) bindIn(ctx context.Context, namespaces map[string]bool, subjec
 	}
 	if !slices.ContainsFunc(there, func(b accessObject) bool {
 		_, offered := namespaces[b.Metadata.Namespace]
-		return offered && b.Metadata.Name == editorsBinding && b.gives(subjects)
+		return offered && b.Metadata.Name == editorsBinding && b.givesEdit(subjects)
 	}) {
 		return trouble
 	}

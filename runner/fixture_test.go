@@ -68,8 +68,8 @@ type world struct {
 	tagged     map[string]string                                             // what the cluster was tagged with
 	groupID    string                                                        // of the resource group that preparing makes
 	prepared   error                                                         // what preparing ends with
-	unfenced   func(n int) error                                             // answer of the n-th Fence; nil: it is done
-	fences     []string                                                      // what Fence was told
+	unlimited  func(n int) error                                             // answer of the n-th LimitRoles; nil: it is done
+	limits     []string                                                      // what LimitRoles was told
 	detached   error                                                         // what detaching ends with
 	power      func(m cloud.Machine, running bool) error                     // what starting or stopping one ends with; nil: it is done
 	asksFor    int                                                           // the number of the newest request for access, in every answer
@@ -376,14 +376,14 @@ func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) (str
 	return c.groupID, c.prepared
 }
 
-func (c *fakeCloud) Fence(_ context.Context, t cloud.Target, roles []string, boundary string) error {
-	(*world)(c).note("cloud: fence")
+func (c *fakeCloud) LimitRoles(_ context.Context, t cloud.Target, roles []string, boundary string) error {
+	(*world)(c).note("cloud: limit roles")
 	newest := t.Identities[len(t.Identities)-1]
-	c.fences = append(c.fences, fmt.Sprintf("%s with %s, boundary %q", strings.Join(append(slices.Clone(roles), newest.InfraID), " "), t.Domain(), boundary))
-	if c.unfenced == nil {
+	c.limits = append(c.limits, fmt.Sprintf("%s with %s, boundary %q", strings.Join(append(slices.Clone(roles), newest.InfraID), " "), t.Domain(), boundary))
+	if c.unlimited == nil {
 		return nil
 	}
-	return c.unfenced(len(c.fences))
+	return c.unlimited(len(c.limits))
 }
 
 func (c *fakeCloud) Found(_ context.Context, t cloud.Target) (names.Found, error) {

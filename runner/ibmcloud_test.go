@@ -55,7 +55,7 @@ func TestOnIBMCloudTheResourceGroupIsMadeAfterItsNameWasRecorded(t *testing.T) {
 	require.Equal(t, []string{
 		"server: claim answered", "cloud: account asked", "installer: oc credentials-requests", "server: record answered",
 		"cloud: prepare " + name, "server: record answered", "installer: ccoctl create-service-id " + name, "installer: create manifests", "installer: create ignition-configs",
-		"server: record answered", "cloud: fence", "installer: create cluster shop-00001", "cloud: fence", "server: result answered",
+		"server: record answered", "cloud: limit roles", "installer: create cluster shop-00001", "cloud: limit roles", "server: result answered",
 	}, w.happened())
 	require.Len(t, w.records, 3)
 	for i, group := range []string{"", w.groupID, w.groupID} { // nothing is made in a group whose id is not recorded

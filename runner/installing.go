@@ -15,7 +15,7 @@ import (
 // installing runs the installer. Besides ccoctl, it is the only place where a create changes a cloud, and it is reached only after
 // the record was acknowledged.
 func (a *attempt) installing(ctx context.Context) error {
-	if err := a.fence(ctx); err != nil {
+	if err := a.limitRoles(ctx); err != nil {
 		return err
 	}
 	if a.api.LeaseOver() {
@@ -42,23 +42,23 @@ func (a *attempt) installing(ctx context.Context) error {
 	}
 	a.say.Fact(contract.Report{ToolExit: &contract.ToolExit{Code: exit.Code, At: exit.At}})
 	a.lastSnapshot(ctx)
-	fenced := a.fence(ctx)
+	limited := a.limitRoles(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		a.keepBundles(ctx)
 		return explained(hopeless.Failure, "stopped early because it kept retrying")
-	case exit.Code == 0 && fenced != nil:
-		return fenced
+	case exit.Code == 0 && limited != nil:
+		return limited
 	case exit.Code == 0:
 		if err := images.Share(a.cfg.Attempt); err != nil {
 			a.cfg.Log.WarnContext(ctx, "the image of the machines was not shared", "err", err)
 		}
 		return nil
 	}
-	if fenced != nil { // the install's own failure says more
-		a.note("%v", fenced)
+	if limited != nil { // the install's own failure says more
+		a.note("%v", limited)
 	}
 	log := a.logTail()
 	a.show(log)

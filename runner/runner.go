@@ -46,9 +46,9 @@ type Cloud interface {
 	// Prepare makes what the installer and ccoctl expect to exist, under the recorded name. It takes what an earlier try made. groupID is
 	// the id of the resource group; empty: the cloud has none.
 	Prepare(ctx context.Context, t cloud.Target, name string) (groupID string, err error)
-	// Fence limits the roles of the cluster to the cluster: those with the given names, which ccoctl created for operators, and those of its
+	// LimitRoles limits the roles of the cluster to the cluster: those with the given names, which ccoctl created for operators, and those of its
 	// nodes that exist. Boundary is the ARN of the permissions boundary for the nodes' roles; empty: none. It may be repeated.
-	Fence(ctx context.Context, t cloud.Target, roles []string, boundary string) error
+	LimitRoles(ctx context.Context, t cloud.Target, roles []string, boundary string) error
 	// Found returns what only the cloud tells about a cluster and its destroyer needs.
 	Found(ctx context.Context, t cloud.Target) (names.Found, error)
 	// Tag gives the tags to everything of the cluster that lacks them, where the installer cannot, and returns to how many resources.

@@ -22,7 +22,7 @@ func TestALoginStaysWithTheAccountThatHadItFirst(t *testing.T) {
 	s, _ := open(t)
 	sees := func(id int64, login string) people.GitHubAccount {
 		t.Helper()
-		seen, err := s.People.SeeGitHubAccount(t.Context(), id, login)
+		seen, err := s.People.RecordGitHubAccount(t.Context(), id, login)
 		require.NoError(t, err)
 		return seen
 	}
@@ -32,10 +32,10 @@ func TestALoginStaysWithTheAccountThatHadItFirst(t *testing.T) {
 	sees(8, "maya")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'login_reused' AND actor = 'github:id/8'`), "it is told once")
 
-	owner, err := s.People.WhoseLogin(t.Context(), "MAYA")
+	owner, err := s.People.LoginOwner(t.Context(), "MAYA")
 	require.NoError(t, err)
 	require.Equal(t, []any{int64(7), "maya-w"}, []any{owner.ID, owner.Login})
-	_, err = s.People.WhoseLogin(t.Context(), "rob")
+	_, err = s.People.LoginOwner(t.Context(), "rob")
 	require.ErrorIs(t, err, store.ErrNotFound)
 	unknown, err := s.People.UnknownLogins(t.Context(), []string{"rob", "Maya-W", "maya"})
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestWhoeverIsMentionedIsCalledByTheirCurrentLogin(t *testing.T) {
 		login string
 	}{{7, "maya"}, {7, "maya-w"}, {8, "maya"}, {9, "rob"}, {10, "Rob"}, {11, "ada"}} {
 		clock.pass(time.Second)
-		_, err := s.People.SeeGitHubAccount(t.Context(), seen.id, seen.login)
+		_, err := s.People.RecordGitHubAccount(t.Context(), seen.id, seen.login)
 		require.NoError(t, err)
 	}
 	called, err := s.People.CurrentLogins(t.Context(), []string{"acme/leads", "Maya", "github:id/8", "rob", "github:id/11", "unseen", "github:id/99"})
@@ -73,12 +73,12 @@ func TestWhatALoginAskedForBeforeAccountsHadNumbersIsItsAccountsAndNobodyElses(t
 	s, _ := open(t)
 	askedBy(t, s, "one", "github:Maya", "maya")
 	require.Zero(t, live(t, s, "github:id/7"), "no account was seen with the login")
-	_, err := s.People.SeeGitHubAccount(t.Context(), 7, "maya")
+	_, err := s.People.RecordGitHubAccount(t.Context(), 7, "maya")
 	require.NoError(t, err)
 	askedBy(t, s, "two", "github:id/7", "maya")
-	_, err = s.People.SeeGitHubAccount(t.Context(), 7, "maya-w")
+	_, err = s.People.RecordGitHubAccount(t.Context(), 7, "maya-w")
 	require.NoError(t, err)
-	_, err = s.People.SeeGitHubAccount(t.Context(), 8, "maya")
+	_, err = s.People.RecordGitHubAccount(t.Context(), 8, "maya")
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 2, 0}, []int{live(t, s, "github:id/7"), live(t, s, "github:maya"), live(t, s, "github:id/8")})
 

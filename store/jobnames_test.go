@@ -16,11 +16,11 @@ func TestANameOfAJobStaysWithTheNumberThatHadItFirst(t *testing.T) {
 	other.Name, other.Number = "acme/Shop", "21"
 	sees := func(n people.JobName) bool {
 		t.Helper()
-		reused, err := s.People.SeeJobName(t.Context(), n)
+		reused, err := s.People.RecordJobName(t.Context(), n)
 		require.NoError(t, err)
 		return reused
 	}
-	first, err := s.People.WhoseJobName(t.Context(), shop)
+	first, err := s.People.JobNameOwner(t.Context(), shop)
 	require.NoError(t, err)
 	require.Empty(t, first)
 	require.False(t, sees(shop))
@@ -29,7 +29,7 @@ func TestANameOfAJobStaysWithTheNumberThatHadItFirst(t *testing.T) {
 	}
 	require.False(t, sees(shop), "it keeps the name")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'name_reused' AND actor = 'project 21'`), "it is told once")
-	first, err = s.People.WhoseJobName(t.Context(), other)
+	first, err = s.People.JobNameOwner(t.Context(), other)
 	require.NoError(t, err)
 	require.Equal(t, "20", first)
 

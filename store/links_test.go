@@ -141,7 +141,7 @@ func TestAnAccountThatTheCatalogueKnowsIsNotLinkedToSomebodyElse(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
-	_, err := s.People.SeeGitHubAccount(t.Context(), 7, "maya")
+	_, err := s.People.RecordGitHubAccount(t.Context(), 7, "maya")
 	require.NoError(t, err)
 	for account, wants := range map[string]error{"github:id/7": store.ErrConflict, "github:id/8": nil} {
 		handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: account, Number: "7"}, time.Hour, originBy(account, ""))

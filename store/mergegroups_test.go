@@ -40,7 +40,7 @@ func TestAGateIsNotShownWithoutAskingForThoseThatFollowIt(t *testing.T) {
 	}
 	exec(`CREATE FUNCTION dies() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the process died'; END $$`)
 	exec(`CREATE TRIGGER dies BEFORE INSERT ON effects EXECUTE FUNCTION dies()`)
-	require.ErrorContains(t, s.Outbox.GateShown(t.Context(), g, 7, "hash", true, "eff_1"), "the process died")
+	require.ErrorContains(t, s.Outbox.SaveGateShown(t.Context(), g, 7, "hash", true, "eff_1"), "the process died")
 	exec(`DROP TRIGGER dies ON effects`)
 	now, err := s.Outbox.Gate(t.Context(), g.ID)
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestAGateIsNotShownWithoutAskingForThoseThatFollowIt(t *testing.T) {
 	}
 	require.Zero(t, asked())
 	for range 2 {
-		require.NoError(t, s.Outbox.GateShown(t.Context(), g, 7, "hash", true, "eff_1"))
+		require.NoError(t, s.Outbox.SaveGateShown(t.Context(), g, 7, "hash", true, "eff_1"))
 		require.Equal(t, 1, asked())
 	}
 }

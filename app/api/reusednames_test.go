@@ -19,9 +19,9 @@ func TestAJobWithANameThatWasAnothersIsNobody(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/clusters/"+made.ClusterID, h.job(), nil, http.StatusOK, nil)
 
 	for what, claims := range map[string][]string{
-		"repository acme/shop (number 66001)":    {"repository_id", "66001"},
-		"account acme (number 66)":               {"repository_owner_id", "66"},
-		"repository acme/shop (number not told)": {"repository_id", ""},
+		"repository acme/shop (number 66001)":   {"repository_id", "66001"},
+		"account acme (number 66)":              {"repository_owner_id", "66"},
+		"repository acme/shop (number unknown)": {"repository_id", ""},
 	} {
 		stranger := h.job(claims...)
 		p := h.refused(http.MethodPost, "/api/v1/clusters", stranger, wanting("theirs", nil), http.StatusForbidden, idempotencyKey, strings.ReplaceAll(what, " ", "-"))

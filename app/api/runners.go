@@ -43,7 +43,7 @@ func claims(r *http.Request) token.Claims {
 func RunnersOnly(all http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, statusPath) && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
-			problem(w, http.StatusNotFound, "Only the Status API for runners is here.")
+			problem(w, http.StatusNotFound, "This address serves only the Status API for runners.")
 			return
 		}
 		all.ServeHTTP(w, r)

@@ -65,9 +65,9 @@ func TestOnlyARunThatUsesTheClusterReportsTests(t *testing.T) {
 	h.create(h.job(), "shop", nil, http.StatusAccepted, nil)
 	reports := "/api/v1/clusters/shop/test-reports"
 	p := h.refused(http.MethodPost, reports, h.job("run_id", "7002"), reporting("e2e", 0), http.StatusForbidden)
-	require.Contains(t, p.Detail, "shop belongs neither to this run nor to its pull request.")
+	require.Contains(t, p.Detail, "shop belongs neither to this run nor to its pull request, so")
 	p = h.refused(http.MethodPost, reports, h.job("run_id", "7002", "repository", "acme/api", "repository_id", "1002"), reporting("e2e", 0), http.StatusForbidden)
-	require.Contains(t, p.Detail, "shop belongs neither to this run nor to its pull request.")
+	require.Contains(t, p.Detail, "shop belongs neither to this run nor to its pull request, so")
 	h.refused(http.MethodPost, reports, h.job("repository_id", "1002"), reporting("e2e", 0), http.StatusForbidden) // another repository has the name by now
 	p = h.refused(http.MethodPost, reports, h.as(oidc.Requester), reporting("e2e", 0), http.StatusUnprocessableEntity)
 	require.Contains(t, p.Detail, "reported by a job of a pipeline")

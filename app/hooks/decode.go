@@ -16,22 +16,22 @@ import (
 // Why a body does not match its event. Only the body is signed: the event's name is a header, and somebody with a signed body can
 // send it under another name.
 var (
-	errNotJSON = errors.New("the body is not a JSON object")
-	errMisfit  = errors.New("the body does not match its event")
+	errNotJSON  = errors.New("the body is not a JSON object")
+	errMismatch = errors.New("the body does not match its event")
 )
 
-// misfit is a body that does not match its event, with the reason under which it is kept.
-type misfit struct {
+// mismatch is a body that does not match its event, with the reason under which it is kept.
+type mismatch struct {
 	reason inbox.Reason
 	why    string
 }
 
-func (m misfit) Error() string { return errMisfit.Error() + ": " + m.why }
-func (misfit) Unwrap() error   { return errMisfit }
+func (m mismatch) Error() string { return errMismatch.Error() + ": " + m.why }
+func (mismatch) Unwrap() error   { return errMismatch }
 
-// whyUnfit returns the reason of a body that does not match its event; empty: the error is another one.
-func whyUnfit(err error) inbox.Reason {
-	var m misfit
+// mismatchReason returns the reason of a body that does not match its event; empty: the error is another one.
+func mismatchReason(err error) inbox.Reason {
+	var m mismatch
 	if errors.As(err, &m) {
 		return m.reason
 	}
@@ -92,9 +92,9 @@ func required(event string) map[string]byte {
 	return needed
 }
 
-// alsoRead are the names that are read of an event's body beside the required ones, where it has them. Everything else is not read,
+// optionalFields are the names that are read of an event's body beside the required ones, where it has them. Everything else is not read,
 // whatever it is: GitHub adds fields as it likes.
-func alsoRead(event string) []string {
+func optionalFields(event string) []string {
 	return append([]string{"repository", "sender"}, map[string][]string{
 		onPullRequest:  {"label", "changes"},
 		onCheckRun:     {"requested_action"},
@@ -105,9 +105,9 @@ func alsoRead(event string) []string {
 	}[event]...)
 }
 
-// asWhole reports whether an event is about a repository or an installation as a whole. Such a body has nothing that the bodies of other
+// isAboutWhole reports whether an event is about a repository or an installation as a whole. Such a body has nothing that the bodies of other
 // events do not have, too.
-func asWhole(event string) bool {
+func isAboutWhole(event string) bool {
 	return event == onRepository || event == onInstallation || event == onRepositories
 }
 
@@ -118,18 +118,18 @@ func read(event string, body []byte) (webhook, error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) || !json.Valid(body) {
 		return webhook{}, errNotJSON
 	}
-	names, known, err := readOnly(body, shapeOfEvent(event))
+	names, known, err := readKnown(body, eventShape(event))
 	if err != nil {
-		return webhook{}, misfit{inbox.ReasonDuplicateField, err.Error()}
+		return webhook{}, mismatch{inbox.ReasonDuplicateField, err.Error()}
 	}
 	var p webhook
 	err = json.Unmarshal(known, &p)
 	var odd *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &odd):
-		return webhook{}, misfit{inbox.ReasonUnreadable, fmt.Sprintf("the field %s has the wrong type, %.64s", odd.Field, odd.Value)}
+		return webhook{}, mismatch{inbox.ReasonUnreadable, fmt.Sprintf("the field %s has the wrong type, %.64s", odd.Field, odd.Value)}
 	case err != nil: // an invalid time
-		return webhook{}, misfit{inbox.ReasonUnreadable, fmt.Sprintf("%.200s", err.Error())}
+		return webhook{}, mismatch{inbox.ReasonUnreadable, fmt.Sprintf("%.200s", err.Error())}
 	}
 	p.names = names
 	return p, nil
@@ -143,13 +143,13 @@ func (p webhook) fits(event string) error {
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
 		first, there := p.names[name]
 		if want := needed[name]; !there || want != 0 && first != want {
-			return misfit{inbox.ReasonWrongEvent, fmt.Sprintf("the field %s of a %s event is missing or has the wrong type", name, event)}
+			return mismatch{inbox.ReasonWrongEvent, fmt.Sprintf("the field %s of a %s event is missing or has the wrong type", name, event)}
 		}
 	}
-	if asWhole(event) {
-		for _, name := range p.undescribed(event) {
+	if isAboutWhole(event) {
+		for _, name := range p.undescribedFields(event) {
 			if somebodys()[name] {
-				return misfit{inbox.ReasonWrongEvent, fmt.Sprintf("a %s event has no field %s", event, name)}
+				return mismatch{inbox.ReasonWrongEvent, fmt.Sprintf("a %s event has no field %s", event, name)}
 			}
 		}
 	}
@@ -166,11 +166,11 @@ func (p webhook) fits(event string) error {
 	default:
 		return nil
 	}
-	return misfit{inbox.ReasonWrongEvent, fmt.Sprintf(missing, event)}
+	return mismatch{inbox.ReasonWrongEvent, fmt.Sprintf(missing, event)}
 }
 
-// undescribed returns the top-level names of a body that GitHub's description of the event does not have.
-func (p webhook) undescribed(event string) (names []string) {
+// undescribedFields returns the top-level names of a body that GitHub's description of the event does not have.
+func (p webhook) undescribedFields(event string) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(p.names)) {
 		if !fields()[event][name] {
 			names = append(names, name)

@@ -154,8 +154,8 @@ func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
 // counted are the odd webhooks that the listener counted.
 type counted []string
 
-func (c *counted) Refused(reason string)    { *c = append(*c, "refused "+reason) }
-func (c *counted) Undescribed(event string) { *c = append(*c, "undescribed "+event) }
+func (c *counted) CountRefused(reason string)    { *c = append(*c, "refused "+reason) }
+func (c *counted) CountUndescribed(event string) { *c = append(*c, "undescribed "+event) }
 
 // GitHub adds fields as it likes, and what is not read changes nothing: whatever it is called, and whatever it is.
 func TestAFieldThatGitHubAddsIsTakenAndCounted(t *testing.T) {
@@ -190,8 +190,8 @@ func TestAFieldOfAnotherEventIsNotRead(t *testing.T) {
 	}
 	body := bodies(t)["pull_request.labeled"]
 	_, err := decode(onPullRequest, bytes.Replace(body, []byte(`"draft":false`), []byte(`"draft":"no"`), 1))
-	require.ErrorIs(t, err, errMisfit)
-	require.Equal(t, inbox.ReasonUnreadable, whyUnfit(err))
+	require.ErrorIs(t, err, errMismatch)
+	require.Equal(t, inbox.ReasonUnreadable, mismatchReason(err))
 }
 
 func TestTheRefusedAreKeptAndFillNoDisk(t *testing.T) {
@@ -267,7 +267,7 @@ func TestNothingIsRequiredThatGitHubMayLeaveOut(t *testing.T) {
 	require.Len(t, seen, len(Events()))
 }
 
-// A second reader, by encoding/json's tokens: what it finds twice, readOnly finds, and nothing else.
+// A second reader, by encoding/json's tokens: what it finds twice, readKnown finds, and nothing else.
 func twice(dec *json.Decoder, of *shape) bool {
 	token, err := dec.Token()
 	if err != nil {
@@ -317,7 +317,7 @@ func TestWhatStandsTwiceIsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := []byte(object(t, name, value(3)))
 		require.True(t, json.Valid(body), "%s", body)
-		top, _, err := readOnly(body, whole)
+		top, _, err := readKnown(body, whole)
 		require.Equal(t, twice(json.NewDecoder(bytes.NewReader(body)), whole), err != nil, "%s: %v", body, err)
 		if err != nil {
 			return
@@ -343,14 +343,14 @@ func object(t *rapid.T, name, value *rapid.Generator[string]) string {
 func TestABodyIsAnObject(t *testing.T) {
 	for body, want := range map[string]error{
 		`{"action":"x"}`: nil, " \n{}": nil, `[]`: errNotJSON, `null`: errNotJSON, ``: errNotJSON, `{"a":1,}`: errNotJSON, `{"a":1}{`: errNotJSON,
-		`{"action":01}`: errNotJSON, `{"action":{}}`: errMisfit, "{\"a\":\"\x01\"}": errNotJSON, `payload=%7B%7D`: errNotJSON,
+		`{"action":01}`: errNotJSON, `{"action":{}}`: errMismatch, "{\"a\":\"\x01\"}": errNotJSON, `payload=%7B%7D`: errNotJSON,
 		strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat(`}`, 20_000): errNotJSON,
 	} {
 		_, err := read(onPullRequest, []byte(body))
 		require.ErrorIs(t, err, want, "%.40s", body)
 	}
 	deep := []byte(strings.Repeat(`{"a":`, 9_990) + `1` + strings.Repeat(`}`, 9_990))
-	_, _, err := readOnly(deep, shapeOfEvent(onPullRequest))
+	_, _, err := readKnown(deep, eventShape(onPullRequest))
 	require.NoError(t, err, "as deep as encoding/json reads")
 }
 

@@ -21,30 +21,30 @@ type shape struct {
 
 // shapes are what is read of each event's body.
 var shapes = sync.OnceValue(func() map[string]*shape {
-	all, out := shapeOf(reflect.TypeFor[webhook]()), map[string]*shape{}
+	all, out := typeShape(reflect.TypeFor[webhook]()), map[string]*shape{}
 	for event := range Events() {
-		out[event] = all.only(slices.Concat(slices.Collect(maps.Keys(required(event))), alsoRead(event)))
+		out[event] = all.withFields(slices.Concat(slices.Collect(maps.Keys(required(event))), optionalFields(event)))
 	}
 	return out
 })
 
-// shapeOfEvent returns what is read of an event's body. Of an event that ocpctl does not listen to, nothing is.
-func shapeOfEvent(event string) *shape { return shapes()[event] }
+// eventShape returns what is read of an event's body. Of an event that ocpctl does not listen to, nothing is.
+func eventShape(event string) *shape { return shapes()[event] }
 
 var (
 	rawType  = reflect.TypeFor[json.RawMessage]()
 	timeType = reflect.TypeFor[time.Time]()
 )
 
-// shapeOf returns what encoding/json reads into a type.
-func shapeOf(t reflect.Type) *shape {
+// typeShape returns what encoding/json reads into a type.
+func typeShape(t reflect.Type) *shape {
 	switch {
 	case t == rawType:
 		return &shape{byWhole: true}
 	case t == timeType:
 		return nil
 	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice:
-		return shapeOf(t.Elem())
+		return typeShape(t.Elem())
 	case t.Kind() != reflect.Struct:
 		return nil
 	}
@@ -58,13 +58,13 @@ func shapeOf(t reflect.Type) *shape {
 		if name == "" {
 			name = field.Name
 		}
-		out.fields[folded(name)] = shapeOf(field.Type)
+		out.fields[folded(name)] = typeShape(field.Type)
 	}
 	return out
 }
 
-// only returns the shape with those of these fields that it has.
-func (s *shape) only(names []string) *shape {
+// withFields returns the shape with those of these fields that it has.
+func (s *shape) withFields(names []string) *shape {
 	out := &shape{fields: map[string]*shape{}}
 	for _, name := range names {
 		if field, known := s.fields[name]; known {
@@ -86,11 +86,11 @@ func (s *shape) field(name string) (key string, value *shape, read bool) {
 	return key, value, read
 }
 
-// readOnly walks through a valid JSON object and returns its top-level names (in one spelling, with the first character of each value), and
+// readKnown walks through a valid JSON object and returns its top-level names (in one spelling, with the first character of each value), and
 // the object with only those that the shape has. It refuses a name that is read and occurs twice in one object, at any depth, because
 // parsers differ in which value they take. encoding/json ignores case, so names that differ only in case are duplicates too, except
 // those chosen by people.
-func readOnly(body []byte, of *shape) (names map[string]byte, known []byte, err error) {
+func readKnown(body []byte, of *shape) (names map[string]byte, known []byte, err error) {
 	w := walker{body: body, known: []byte("{")}
 	names, err = w.object(0, of)
 	return names, append(w.known, '}'), err
@@ -149,13 +149,13 @@ func (w *walker) object(depth int, of *shape) (map[string]byte, error) {
 			return nil, err
 		}
 		if depth == 0 && read {
-			w.keep(key, w.body[begin:w.at])
+			w.keepField(key, w.body[begin:w.at])
 		}
 	}
 }
 
-// keep adds a top-level value to what is read. The name is one of our own, which needs no escape.
-func (w *walker) keep(name string, value []byte) {
+// keepField adds a top-level value to what is read. The name is one of our own, which needs no escape.
+func (w *walker) keepField(name string, value []byte) {
 	if len(w.known) > 1 {
 		w.known = append(w.known, ',')
 	}

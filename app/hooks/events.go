@@ -87,7 +87,7 @@ func (h *handler) idle(event string, in webhook) string {
 	switch {
 	case event == onPullRequest && in.Action == actionEdited && in.Changes.Base == nil:
 		return "ocpctl ignores changes to a pull request's text"
-	case isComment(event) && in.byBot(event):
+	case isComment(event) && in.isByBot(event):
 		return "ocpctl ignores comments by bots"
 	case isComment(event) && event != onComment && len(chatops.Parse(in.comment(event).Body)) == 0:
 		return "the review has no command"
@@ -137,7 +137,7 @@ func topic(event string, in webhook) string {
 	case onRepository:
 		return repo
 	case onComment, onReview, onReviewComment:
-		return pullTopic(repo, in.commented(event))
+		return pullTopic(repo, in.commentedNumber(event))
 	case onDispatch:
 		if named, number, ok := (pulls.DispatchEvent{Repo: repo, Payload: in.ClientPayload}).About(); ok {
 			return pullTopic(named, number)

@@ -69,16 +69,16 @@ func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 		answer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
 		return
 	case known && err != nil:
-		h.misfit(w, r, inbox.Delivery{ID: id, Event: event, Body: body}, err)
+		h.refuseMismatch(w, r, inbox.Delivery{ID: id, Event: event, Body: body}, err)
 		return
 	}
 	why := unheard(h.events, event, p.Action)
 	if why == "" {
 		if err := p.fits(event); err != nil {
-			h.misfit(w, r, inbox.Delivery{ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID}, err)
+			h.refuseMismatch(w, r, inbox.Delivery{ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID}, err)
 			return
 		}
-		h.countUnknown(r, id, event, p)
+		h.countUndescribed(r, id, event, p)
 		why = h.idle(event, p)
 	}
 	if why == "" && aboutRun(event) {
@@ -102,11 +102,11 @@ func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	h.keep(w, r, inbox.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID})
 }
 
-// misfit refuses a signed body that does not match its event, and keeps it: GitHub may have changed its events, and then a person has to see
+// refuseMismatch refuses a signed body that does not match its event, and keeps it: GitHub may have changed its events, and then a person has to see
 // what was lost. The response is the same if it cannot be kept, and GitHub's own list of deliveries shows it.
-func (h *handler) misfit(w http.ResponseWriter, r *http.Request, d inbox.Delivery, err error) {
-	reason := whyUnfit(err)
-	h.counts.Refused(string(reason))
+func (h *handler) refuseMismatch(w http.ResponseWriter, r *http.Request, d inbox.Delivery, err error) {
+	reason := mismatchReason(err)
+	h.counts.CountRefused(string(reason))
 	log := h.log.With("delivery", d.ID, "correlation", d.ID, "event", d.Event, "reason", reason)
 	log.WarnContext(r.Context(), "webhook refused", "err", err)
 	d.Source = SourceGitHub
@@ -118,10 +118,10 @@ func (h *handler) misfit(w http.ResponseWriter, r *http.Request, d inbox.Deliver
 	problem(w, http.StatusUnprocessableEntity, "X-GitHub-Event says "+d.Event+", and "+err.Error()+". "+kept)
 }
 
-// countUnknown counts a body with names that GitHub's description of its event does not have. They are not read.
-func (h *handler) countUnknown(r *http.Request, id, event string, p webhook) {
-	if names := p.undescribed(event); len(names) > 0 {
-		h.counts.Undescribed(event)
+// countUndescribed counts a body with names that GitHub's description of its event does not have. They are not read.
+func (h *handler) countUndescribed(r *http.Request, id, event string, p webhook) {
+	if names := p.undescribedFields(event); len(names) > 0 {
+		h.counts.CountUndescribed(event)
 		h.log.InfoContext(r.Context(), "webhook has fields that its event is not described with", "delivery", id, "correlation", id, "event", event,
 			"count", len(names), "first", quoted(names[0]))
 	}

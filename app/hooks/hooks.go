@@ -43,14 +43,14 @@ type Config struct {
 
 // Counts counts what is odd about GitHub's webhooks: metrics.Metrics.
 type Counts interface {
-	Refused(reason string)    // a signed body did not match its event
-	Undescribed(event string) // a body had fields that are not known of its event
+	CountRefused(reason string)    // a signed body did not match its event
+	CountUndescribed(event string) // a body had fields that are not known of its event
 }
 
 type uncounted struct{}
 
-func (uncounted) Refused(string)     {}
-func (uncounted) Undescribed(string) {}
+func (uncounted) CountRefused(string)     {}
+func (uncounted) CountUndescribed(string) {}
 
 type handler struct {
 	store  *store.Store

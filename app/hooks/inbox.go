@@ -156,14 +156,14 @@ func (w *InboxWorker) process(ctx context.Context, row int64, opened bool) error
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout) // the try may have used up its time
 	defer cancel()
-	if reason, over := w.over(ctx, delivery, err); over {
+	if reason, over := w.isGivenUp(ctx, delivery, err); over {
 		log.WarnContext(ctx, "delivery given up", "reason", reason, "err", err)
 		if got := w.replyToGivenUp(ctx, delivery, err); got != nil {
 			return fmt.Errorf("tell that delivery %s is given up: %w", delivery.ID, got)
 		}
 		return w.store.Inbox.FailDelivery(ctx, row, reason, err.Error())
 	}
-	again := w.store.Inbox.RetryDelivery(ctx, row, err.Error(), refused(err), retryAfter(err))
+	again := w.store.Inbox.RetryDelivery(ctx, row, err.Error(), isRefusal(err), retryAfter(err))
 	return errors.Join(fmt.Errorf("process delivery %s: %w", delivery.ID, err), again)
 }
 
@@ -184,21 +184,21 @@ func final(err error) bool {
 	return retryAfter(err) == 0 && (errors.Is(err, errUnprocessable) || app.KindOf(err) != "")
 }
 
-// refused reports whether an error is GitHub's refusal of what a delivery needs. A person without permission is an answer, and no error.
-func refused(err error) bool {
+// isRefusal reports whether an error is GitHub's refusal of what a delivery needs. A person without permission is an answer, and no error.
+func isRefusal(err error) bool {
 	return retryAfter(err) == 0 && (app.IsRefused(err) || errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused))
 }
 
-// over reports whether a delivery that failed is not tried again, and the reason if that is a finding.
-func (w *InboxWorker) over(ctx context.Context, d inbox.Delivery, err error) (reason inbox.Reason, over bool) {
+// isGivenUp reports whether a delivery that failed is not tried again, and the reason if that is a finding.
+func (w *InboxWorker) isGivenUp(ctx context.Context, d inbox.Delivery, err error) (reason inbox.Reason, isGivenUp bool) {
 	if final(err) {
-		return whyUnfit(err), true
+		return mismatchReason(err), true
 	}
 	now, failed := w.store.Now(ctx)
 	switch {
 	case failed != nil:
 		return "", false
-	case refused(err):
+	case isRefusal(err):
 		return inbox.ReasonRefused, d.RefusedSince != nil && now.Sub(*d.RefusedSince) > refusedPatience
 	}
 	return inbox.ReasonGivenUp, d.FailingSince != nil && now.Sub(*d.FailingSince) > patience
@@ -237,7 +237,7 @@ func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery, why 
 			return w.pulls.CommentGivenUp(ctx, said(d.Event, e), why)
 		}
 	case onCheckRun:
-		if on, err := clickedOn(e); err == nil {
+		if on, err := parseClick(e); err == nil {
 			return w.pulls.CheckActionGivenUp(ctx, click(e, on, d.ID), why)
 		}
 	case onRule:

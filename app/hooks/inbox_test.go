@@ -252,7 +252,7 @@ func TestACommentThatIsGivenUpIsToldSo(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, i.process())
 	require.Equal(t, []string{"failed"}, i.query(`SELECT state FROM deliveries`))
-	require.Contains(t, i.query(`SELECT body FROM replies`)[0], "@will, this could not be completed")
+	require.Contains(t, i.query(`SELECT body FROM replies`)[0], "@will, ocpctl gave up on this")
 	require.Equal(t, []string{"confused", "eyes"}, i.query(`SELECT content FROM effects ORDER BY content`))
 }
 

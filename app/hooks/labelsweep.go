@@ -68,7 +68,7 @@ func (s *LabelSweep) Look(ctx context.Context) error {
 		if one.Suspended || len(s.only) > 0 && !slices.Contains(s.only, one.ID) {
 			continue
 		}
-		if err := s.lookIn(ctx, one.ID); err != nil {
+		if err := s.lookInInstallation(ctx, one.ID); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
@@ -78,8 +78,8 @@ func (s *LabelSweep) Look(ctx context.Context) error {
 	return nil
 }
 
-// lookIn looks through some of an installation's repositories.
-func (s *LabelSweep) lookIn(ctx context.Context, installation int64) error {
+// lookInInstallation looks through some of an installation's repositories.
+func (s *LabelSweep) lookInInstallation(ctx context.Context, installation int64) error {
 	page := max(1, s.next[installation])
 	s.next[installation] = 0
 	var lost []github.PullRef
@@ -88,7 +88,7 @@ func (s *LabelSweep) lookIn(ctx context.Context, installation int64) error {
 		if err != nil {
 			return err
 		}
-		for some := range slices.Chunk(slices.DeleteFunc(repos, s.foreign), github.MaxRepositories) {
+		for some := range slices.Chunk(slices.DeleteFunc(repos, s.isForeign), github.MaxRepositories) {
 			labelled, err := s.github.LabelledPulls(ctx, installation, some, chatops.LabelPrefix)
 			if err != nil {
 				if labelled == nil {
@@ -111,15 +111,15 @@ func (s *LabelSweep) lookIn(ctx context.Context, installation int64) error {
 		lost = slices.Concat(lost[from:], lost[:from])[:mostUnknown]
 	}
 	for some := range slices.Chunk(lost, github.MaxLabelled) {
-		if err := s.ask(ctx, installation, some); err != nil {
+		if err := s.askWhoLabelled(ctx, installation, some); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// foreign reports whether the server does not handle a repository.
-func (s *LabelSweep) foreign(repo string) bool {
+// isForeign reports whether the server does not handle a repository.
+func (s *LabelSweep) isForeign(repo string) bool {
 	return len(s.repositories) > 0 && !slices.ContainsFunc(s.repositories, func(line app.Repository) bool { return line.Holds(repo) })
 }
 
@@ -150,8 +150,8 @@ func (s *LabelSweep) withoutCluster(ctx context.Context, installation int64, lab
 	return lost, nil
 }
 
-// ask asks who added the labels of pull requests, and makes a delivery of each label that may have been lost.
-func (s *LabelSweep) ask(ctx context.Context, installation int64, refs []github.PullRef) error {
+// askWhoLabelled asks who added the labels of pull requests, and makes a delivery of each label that may have been lost.
+func (s *LabelSweep) askWhoLabelled(ctx context.Context, installation int64, refs []github.PullRef) error {
 	found, err := s.github.Labelings(ctx, installation, refs)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (s *LabelSweep) ask(ctx context.Context, installation int64, refs []github.
 		}
 		is := known(installation, pr.Repo, pr.PR)
 		slices.Sort(is.Labels)
-		for label, by := range newestOf(pr.Added, is.Labels) {
+		for label, by := range newestLabelings(pr.Added, is.Labels) {
 			if now.Sub(by.At) < labelLag {
 				continue
 			}
@@ -190,8 +190,8 @@ func (s *LabelSweep) ask(ctx context.Context, installation int64, refs []github.
 	return nil
 }
 
-// newestOf returns who added each of the labels that ask for a cluster last.
-func newestOf(added []github.Labeling, labels []string) map[string]github.Labeling {
+// newestLabelings returns who added each of the labels that ask for a cluster last.
+func newestLabelings(added []github.Labeling, labels []string) map[string]github.Labeling {
 	out := map[string]github.Labeling{}
 	for _, one := range added {
 		has := slices.ContainsFunc(labels, func(label string) bool { return strings.EqualFold(label, one.Label) })

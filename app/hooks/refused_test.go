@@ -25,12 +25,12 @@ func requests() map[string]request {
 	created := func(l *life, number int) { l.one(number, first) }
 	const replies = `SELECT body FROM replies`
 	return map[string]request{
-		"a label": {func(l *life, number int) { l.label(number, "ocp/"+first) }, created, "nothing was done for `ocp/" + first + "`", replies},
+		"a label": {func(l *life, number int) { l.label(number, "ocp/"+first) }, created, "ocpctl gave up on `ocp/" + first + "`: for 15 minutes", replies},
 		"a comment": {func(l *life, number int) { l.say(number, "/ocp create "+first) }, created,
-			"@will, this could not be completed, and will not be tried again: for a quarter of an hour, GitHub refused what is needed for it", replies},
+			"@will, ocpctl gave up on this: for 15 minutes, GitHub refused a call that it takes", replies},
 		"a review": {func(l *life, number int) {
 			require.NoError(l, l.github.Review(number, "commented", "/ocp create "+first, "will"))
-		}, created, "will not be tried again", replies},
+		}, created, "ocpctl gave up on this", replies},
 		"a Destroy button": {func(l *life, number int) {
 			row := l.one(number, first)
 			body, err := github.Payload(github.Event{
@@ -50,7 +50,7 @@ func requests() map[string]request {
 			require.NoError(l, err)
 		}, func(l *life, _ int) {
 			require.Equal(l, []string{first}, l.query(`SELECT profile FROM clusters WHERE pr_number IS NULL`))
-		}, "for a quarter of an hour GitHub did not show the App", `SELECT content FROM effects WHERE kind = 'reject'`},
+		}, "for 15 minutes, GitHub did not show the App", `SELECT content FROM effects WHERE kind = 'reject'`},
 	}
 }
 

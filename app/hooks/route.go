@@ -129,7 +129,7 @@ func (w *InboxWorker) comment(ctx context.Context, event string, e webhook) (str
 
 // sound checks the required fields of a comment, or of a review.
 func sound(event string, e webhook) error {
-	err := errors.Join(place(e, e.Repository.FullName), somebody(e.comment(event).User), numbered(e.commented(event)))
+	err := errors.Join(place(e, e.Repository.FullName), somebody(e.comment(event).User), numbered(e.commentedNumber(event)))
 	if e.comment(event).ID <= 0 {
 		err = errors.Join(err, fmt.Errorf("%w: comment.id or review.id is required", errUnprocessable))
 	}
@@ -147,8 +147,8 @@ func said(event string, e webhook) pulls.CommentEvent {
 		action = actionCreated
 	}
 	return pulls.CommentEvent{
-		Installation: e.Installation.ID, Repo: e.Repository.FullName, Number: e.commented(event), ID: written.ID, Place: wrote[event], Author: by.Login, AuthorID: by.ID,
-		Action: action, Body: written.Body, At: written.CreatedAt.UTC(), Bot: e.byBot(event),
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, Number: e.commentedNumber(event), ID: written.ID, Place: wrote[event], Author: by.Login, AuthorID: by.ID,
+		Action: action, Body: written.Body, At: written.CreatedAt.UTC(), Bot: e.isByBot(event),
 	}
 }
 
@@ -158,7 +158,7 @@ func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) 
 	if w.others(e.CheckRun) {
 		return othersCheck, nil
 	}
-	on, err := clickedOn(e)
+	on, err := parseClick(e)
 	if err != nil {
 		return "", err
 	}
@@ -168,8 +168,8 @@ func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) 
 	return w.pulls.CheckAction(ctx, click(e, on, delivery))
 }
 
-// clickedOn returns what was clicked; a re-run is a click on the Retry button.
-func clickedOn(e webhook) (clicked, error) {
+// parseClick returns what was clicked; a re-run is a click on the Retry button.
+func parseClick(e webhook) (clicked, error) {
 	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
 		return clicked{}, err
 	}

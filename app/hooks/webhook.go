@@ -55,8 +55,8 @@ type account struct {
 // isBot reports whether the account is a bot's. Its login need not tell it.
 func (a account) isBot() bool { return github.IsBot(a.Type) }
 
-// byBot reports whether a program wrote the comment or review: a bot, or an App in a user's name.
-func (p webhook) byBot(event string) bool {
+// isByBot reports whether a program wrote the comment or review: a bot, or an App in a user's name.
+func (p webhook) isByBot(event string) bool {
 	written := p.comment(event)
 	return written.User.isBot() || p.Sender.isBot() || written.App != nil
 }
@@ -134,8 +134,8 @@ func (p webhook) comment(event string) comment {
 	return p.Comment
 }
 
-// commented returns the number of what it was written on.
-func (p webhook) commented(event string) int {
+// commentedNumber returns the number of what it was written on.
+func (p webhook) commentedNumber(event string) int {
 	if event == onComment {
 		return p.Issue.Number
 	}

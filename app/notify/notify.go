@@ -78,7 +78,7 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 		return notices.Subscription{}, err
 	}
 	if len(sub.Events) > 0 {
-		err = s.store.Notices.Replace(ctx, sub, s.core.StoreOrigin(origin, p))
+		err = s.store.Notices.ReplaceSubscription(ctx, sub, s.core.StoreOrigin(origin, p))
 	} else {
 		err = s.store.Notices.Unsubscribe(ctx, sub, s.core.StoreOrigin(origin, p))
 	}

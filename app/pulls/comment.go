@@ -95,7 +95,7 @@ func (s *Service) CommentGivenUp(ctx context.Context, e CommentEvent, why error)
 		return nil
 	}
 	pr := pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
-	if err := s.say(ctx, pr, "given up:"+e.key(), messages.GivenUp(e.Author, refusal(why))); err != nil {
+	if err := s.say(ctx, pr, "given up:"+e.key(), messages.GivenUp(e.Author, asRefusal(why))); err != nil {
 		return err
 	}
 	return s.react(ctx, e, outcome, "confused")

@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// refusal returns the error with which GitHub refused something; nil if it is another error.
-func refusal(err error) error {
+// asRefusal returns the error with which GitHub refused something; nil if it is another error.
+func asRefusal(err error) error {
 	if app.IsRefused(err) {
 		return err
 	}
@@ -30,7 +30,7 @@ func (s *Service) LabelsGivenUp(ctx context.Context, e PullRequestEvent, why err
 	var labels []string
 	for _, label := range e.PR.Labels {
 		// A label that stands for a living cluster was acted on, and taking it off would end the cluster.
-		if ours(label) && (setsLabel(e, label) || undrafts(e, label)) && !slices.ContainsFunc(live, s.isFor(label)) {
+		if ours(label) && (setsLabel(e, label) || undrafts(e, label)) && !slices.ContainsFunc(live, s.isOfLabel(label)) {
 			labels = append(labels, label)
 		}
 	}
@@ -43,11 +43,11 @@ func (s *Service) LabelsGivenUp(ctx context.Context, e PullRequestEvent, why err
 			return fmt.Errorf("take the label off: %w", err)
 		}
 	}
-	return s.answerLabel(ctx, e.PR, cause, e.Label, messages.LabelsGivenUp(e.Actor, labels, refusal(why)))
+	return s.answerLabel(ctx, e.PR, cause, e.Label, messages.LabelsGivenUp(e.Actor, labels, asRefusal(why)))
 }
 
-// isFor returns whether a cluster is of the profile that a label names.
-func (s *Service) isFor(label string) func(store.Row) bool {
+// isOfLabel returns whether a cluster is of the profile that a label names.
+func (s *Service) isOfLabel(label string) func(store.Row) bool {
 	name, _ := profileIn(label)
 	profile, known := s.catalogue().Get(name)
 	return func(row store.Row) bool { return known && row.Profile == profile.Name }
@@ -63,7 +63,7 @@ func (s *Service) CheckActionGivenUp(ctx context.Context, e CheckEvent, why erro
 		return err
 	}
 	pr := row.PR
-	text := messages.ButtonGivenUp(e.Actor, e.Identifier, row.Name, refusal(why))
+	text := messages.ButtonGivenUp(e.Actor, e.Identifier, row.Name, asRefusal(why))
 	err = s.store.Outbox.SaveReply(ctx, store.Reply{Cause: "given up:click:" + e.Cause, Installation: e.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
 	if err != nil {
 		return fmt.Errorf("answer: %w", err)

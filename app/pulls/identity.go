@@ -39,7 +39,7 @@ func (s *Service) whose(ctx context.Context, by actor) (string, error) {
 	if by.login == "" || by.id == 0 {
 		return store.Lifecycle, nil
 	}
-	seen, err := s.core.SeeGitHubAccount(ctx, app.GitHubAccount{ID: by.id, Login: by.login})
+	seen, err := s.core.RecordGitHubAccount(ctx, app.GitHubAccount{ID: by.id, Login: by.login})
 	return seen.Principal, err
 }
 

@@ -116,7 +116,7 @@ func (s *Service) endMergeGroup(ctx context.Context, g outbox.MergeGroup, e Merg
 		return "", err
 	}
 	for _, cluster := range clusters {
-		origin := store.Origin{Actor: store.Lifecycle, Source: string(policy.SourceMergeQueue), Why: messages.QueueLeft(g.Number, e.Ended)}
+		origin := store.Origin{Actor: store.Lifecycle, Source: string(policy.SourceMergeQueue), Why: messages.LeftMergeQueue(g.Number, e.Ended)}
 		if _, err := s.store.Destroy(ctx, cluster, origin); err != nil {
 			return "", err
 		}

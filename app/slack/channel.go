@@ -25,7 +25,7 @@ func (s *Service) writable(ctx context.Context, id string) (slack.Channel, error
 	case errors.Is(err, slack.ErrChannel), errors.Is(err, slack.ErrNever):
 		return channel, app.Fail(app.Conflict, messages.NotifyNotSeen)
 	case err != nil:
-		return channel, unanswered(ctx)
+		return channel, unansweredError(ctx)
 	case channel.Archived:
 		return channel, app.Fail(app.Conflict, messages.NotifyArchived)
 	case !channel.Member:
@@ -48,14 +48,14 @@ func (s *Service) mayPost(ctx context.Context, p policy.Principal, r inbound.Req
 		case errors.Is(err, slack.ErrChannel):
 			return app.Fail(app.Conflict, messages.NotifyNotSeen)
 		case err != nil:
-			return unanswered(ctx)
+			return unansweredError(ctx)
 		}
 	}
 	return notify.MayPost(p, team, notify.Channel{HasPerson: in, Outside: channel.External})
 }
 
-// unanswered is app.Busy, or why the work ends.
-func unanswered(ctx context.Context) error {
+// unansweredError is app.Busy, or why the work ends.
+func unansweredError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

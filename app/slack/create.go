@@ -154,7 +154,7 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 		Owner: row.Owner, Again: app.Again{Of: row.ID, Once: pressed},
 	}
 	if row.RequestedBy != t.by.ID { // who helps does not become the owner, and whoever waits for the cluster hears of it where they did before
-		if r.Show, err = s.shownAt(ctx, row.ID); err != nil {
+		if r.Show, err = s.findPlace(ctx, row.ID); err != nil {
 			return slack.Message{}, err
 		}
 	}
@@ -164,8 +164,8 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	return s.createFrom(ctx, t, r)
 }
 
-// shownAt returns where in Slack a cluster was shown when it was requested; nil: nowhere.
-func (s *Service) shownAt(ctx context.Context, cluster string) (*store.SlackPlace, error) {
+// findPlace returns where in Slack a cluster was shown when it was requested; nil: nowhere.
+func (s *Service) findPlace(ctx context.Context, cluster string) (*store.SlackPlace, error) {
 	list, err := s.store.Outbox.Subscribers(ctx, cluster)
 	if err != nil {
 		return nil, err

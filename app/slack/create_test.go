@@ -83,13 +83,13 @@ func TestWhereOcpctlCannotWriteTheMessageIsADirectOne(t *testing.T) {
 	}
 	h.workspace.channels["CSHARED"] = slack.Channel{ID: "CSHARED", Name: "partners", Member: true, External: true}
 	e := inbound.Request{Kind: inbound.Command, ID: "outside", Workspace: "T1", Channel: "CSHARED", User: "UMATE", Text: "create aws-minimal-test --name outside"}
-	require.Contains(t, h.slackAs(e), "Another organization shares this channel")
+	require.Contains(t, h.slackAs(e), "because another organization shares this channel")
 	rows := h.Clusters()
 	require.Equal(t, []string{"slack_message T1 DUMATE UMATE", "slack_thread T1 DUMATE UMATE"}, h.places(rows[len(rows)-1].ID))
 
 	h.workspace.down = true
 	e = inbound.Request{Kind: inbound.Command, ID: "later", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "create aws-minimal-test"}
-	require.Contains(t, h.slackAs(e), "Nothing was done: Slack did not say")
+	require.Contains(t, h.slackAs(e), "Nothing was done, because Slack did not say")
 	require.Len(t, h.Clusters(), len(rows))
 	h.workspace.down = false
 	e.ID = "again"

@@ -33,7 +33,7 @@ func (s *Service) appChanged(ctx context.Context, r inbound.Request) (note strin
 	case "tokens_revoked":
 		channel, code = "", codeRevoked
 	case "channel_id_changed":
-		moved, err := s.store.Notices.ChannelMoved(ctx, r.Workspace, channel, r.Value)
+		moved, err := s.store.Notices.MoveChannel(ctx, r.Workspace, channel, r.Value)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", r.Event, err)
 		}

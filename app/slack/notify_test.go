@@ -32,7 +32,7 @@ func TestAChannelIsSubscribedByCommand(t *testing.T) {
 
 	require.Equal(t, "`#clusters` now gets messages about the clusters of team `platform`: `failed`, `ready`. `/ocp notify #channel --off --team platform` stops them.",
 		h.slack("UMATE", "notify ready,failed"))
-	require.Equal(t, "`#clusters` now gets messages about the clusters of team `platform`: `failed`, `ready`, `weekly`. It got `failed`, `ready` before. `/ocp notify #channel --off --team platform` stops them.",
+	require.Equal(t, "`#clusters` now gets messages about the clusters of team `platform`: `failed`, `ready`, `weekly`. Before, it got `failed`, `ready`. `/ocp notify #channel --off --team platform` stops them.",
 		h.slack("UMATE", "notify weekly"), "it adds, and says what there was")
 	h.slack("UMATE", "notify weekly --off")
 	require.Contains(t, h.slack("UBOSS", "notify <#CSHARED> blocked"), "another organization shares this channel")
@@ -62,7 +62,7 @@ func TestAChannelIsSubscribedByCommand(t *testing.T) {
 	w.down = true
 	e = h.asks(inbound.Command, "UMATE")
 	e.Text = "notify ready"
-	require.Contains(t, h.slackAs(e), "Nothing was done: Slack did not say who is in this channel")
+	require.Contains(t, h.slackAs(e), "Nothing was done, because Slack did not say who is in this channel")
 	require.Equal(t, []string{"C1 destroyed", "C1 payments expiring", "CSHARED platform blocked"}, kept())
 }
 

@@ -182,7 +182,7 @@ func TestAChannelWithAnotherIDKeepsWhatItHears(t *testing.T) {
 	closed, err := p.Store.Notices.Closed(ctx, standin.Workspace, standin.Clusters)
 	require.NoError(t, err)
 	require.False(t, closed)
-	again, err := p.Store.Notices.ChannelMoved(ctx, standin.Workspace, standin.Clusters, is)
+	again, err := p.Store.Notices.MoveChannel(ctx, standin.Workspace, standin.Clusters, is)
 	require.NoError(t, err)
 	require.Zero(t, again)
 }

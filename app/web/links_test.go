@@ -119,7 +119,7 @@ func TestAnAccountOfSomebodyElsesIsNotTaken(t *testing.T) {
 		status, page, _ := h.as(who).post(strings.TrimPrefix(link.URL.Reveal(), h.base), url.Values{"account": {"rob"}})
 		require.Equal(t, []int{http.StatusOK, http.StatusConflict}[i], status)
 		if i == 1 {
-			require.Contains(t, page, "linked to somebody else")
+			require.Contains(t, page, "This account belongs to somebody else")
 			continue
 		}
 		code := regexp.MustCompile(`/ocp link ([A-Z2-7]{6})`).FindStringSubmatch(page)

@@ -35,7 +35,7 @@ func Cluster(v ClusterView) slack.Message {
 	return message(append(blocks, contextOf(askedBy(v), places(c, s))))
 }
 
-// askedBy names who asked for the cluster, and who approved it. It is nobody's mention: the id of a person in Slack would be one, so their name is shown.
+// askedBy names who asked for the cluster, and who approved it. It mentions nobody: the id of a person in Slack would be a mention, so their name is shown.
 func askedBy(v ClusterView) string {
 	name := v.Asker
 	if name == "" || person.MatchString(name) {

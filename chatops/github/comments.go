@@ -65,7 +65,7 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 		posted, _, err := client.Issues.CreateComment(ctx, owner, repo, t.Number, text)
 		id = posted.GetID()
 		if answered(err, http.StatusForbidden) {
-			return lockedOr(ctx, client, owner, repo, t.Number, err)
+			return explainLocked(ctx, client, owner, repo, t.Number, err)
 		}
 		return err
 	})
@@ -75,8 +75,8 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 	return id, nil
 }
 
-// lockedOr returns ErrLocked if GitHub says of a pull request that its conversation is locked, which explains the refusal; otherwise err.
-func lockedOr(ctx context.Context, client *gh.Client, owner, repo string, number int, err error) error {
+// explainLocked returns ErrLocked if GitHub says of a pull request that its conversation is locked, which explains the refusal; otherwise err.
+func explainLocked(ctx context.Context, client *gh.Client, owner, repo string, number int, err error) error {
 	if pr, _, asked := client.PullRequests.Get(ctx, owner, repo, number); asked != nil || !pr.GetLocked() {
 		return err
 	}

@@ -140,15 +140,15 @@ func (c *Client) Labelings(ctx context.Context, installation int64, refs []PullR
 		alias := fmt.Sprintf("p%d", i)
 		one := Labelled{PullLook: got.look(alias, ref)}
 		if one.Err == nil && !one.Gone {
-			one.Added, one.Err = got.added(alias)
+			one.Added, one.Err = got.readLabelings(alias)
 		}
 		out = append(out, one)
 	}
 	return out, nil
 }
 
-// added reads who labelled one pull request.
-func (a pullsAnswer) added(alias string) (all []Labeling, err error) {
+// readLabelings reads who labelled one pull request.
+func (a pullsAnswer) readLabelings(alias string) (all []Labeling, err error) {
 	var repo struct {
 		PullRequest struct {
 			TimelineItems struct {

@@ -47,5 +47,5 @@ func WakesForUse(c lifecycle.Card) string {
 	if c.PowerBy == lifecycle.ByIdle {
 		why = "was put to sleep because nobody used it"
 	}
-	return c.Name + " " + why + ", and is woken for this. Try again in some minutes."
+	return c.Name + " " + why + ". ocpctl is waking it for you now. Try again in a few minutes."
 }

@@ -12,7 +12,7 @@ import (
 func TestWhyAClusterIsAsleepIsSaidByItsCause(t *testing.T) {
 	c := lifecycle.Card{Name: "demo"}
 	c.PowerBy = lifecycle.ByHours
-	require.Equal(t, "demo sleeps outside working hours, and is woken for this. Try again in some minutes.", messages.WakesForUse(c))
+	require.Equal(t, "demo sleeps outside working hours. ocpctl is waking it for you now. Try again in a few minutes.", messages.WakesForUse(c))
 	c.PowerBy = lifecycle.ByIdle
-	require.Equal(t, "demo was put to sleep because nobody used it, and is woken for this. Try again in some minutes.", messages.WakesForUse(c))
+	require.Equal(t, "demo was put to sleep because nobody used it. ocpctl is waking it for you now. Try again in a few minutes.", messages.WakesForUse(c))
 }

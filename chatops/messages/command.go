@@ -12,32 +12,44 @@ import (
 
 // GivenUp tells a commenter that their commands are not tried any more. why is GitHub's refusal; nil: nothing answered for a day.
 func GivenUp(actor string, why error) string {
-	return fmt.Sprintf("@%s, this could not be completed, and will not be tried again: %s. "+
-		"Commands that were done have an answer here. Repeat the others; `/ocp status` shows the present state.", actor, inVain(why))
+	return fmt.Sprintf("@%s, ocpctl gave up on this: %s. Commands that were done have an answer here. Repeat the others; `/ocp status` shows the present state.%s",
+		actor, givenUpBecause(why), givenUpNext(why))
 }
 
-// LabelsGivenUp tells whoever added labels that what they stand for is not tried any more, and that they are taken off.
+// LabelsGivenUp tells whoever added labels that ocpctl stopped trying what they ask for, and removes them.
 func LabelsGivenUp(actor string, labels []string, why error) string {
 	named := make([]string, len(labels))
 	for i, label := range labels {
 		named[i] = chatops.Code(label)
 	}
-	return fmt.Sprintf("@%s, nothing was done for %s: %s. What was added is taken off. Add it again to try once more.", actor, strings.Join(named, ", "), inVain(why))
-}
-
-// ButtonGivenUp tells whoever clicked a button of a check that it is not tried any more.
-func ButtonGivenUp(actor, button, cluster string, why error) string {
-	return fmt.Sprintf("@%s, the button %s of %s did nothing: %s. Click it again, or write the command as a comment; `/ocp status` shows the present state.",
-		actor, chatops.Code(button), chatops.Code(cluster), inVain(why))
-}
-
-// inVain says why something was given up: GitHub's refusal, or that nothing answered.
-func inVain(why error) string {
-	if why == nil {
-		return "for a day, GitHub or a part of ocpctl did not answer"
+	them := "it"
+	if len(labels) > 1 {
+		them = "them"
 	}
-	return "for a quarter of an hour, GitHub refused what is needed for it (" + chatops.Code(fmt.Sprintf("%.300s", why)) +
-		"). If it continues, an owner of the organization looks at the App's installation and its permissions"
+	return fmt.Sprintf("@%s, ocpctl gave up on %s: %s. It removes %s; add %s again to try once more.%s",
+		actor, strings.Join(named, ", "), givenUpBecause(why), them, them, givenUpNext(why))
+}
+
+// ButtonGivenUp tells whoever clicked a button of a check that ocpctl stopped trying it.
+func ButtonGivenUp(actor, button, cluster string, why error) string {
+	return fmt.Sprintf("@%s, ocpctl gave up on the button %s of %s: %s. Click it again, or write the command as a comment; `/ocp status` shows the present state.%s",
+		actor, chatops.Code(button), chatops.Code(cluster), givenUpBecause(why), givenUpNext(why))
+}
+
+// givenUpBecause says why something was given up: GitHub's refusal, or that nothing answered.
+func givenUpBecause(why error) string {
+	if why == nil {
+		return "GitHub or a part of ocpctl did not answer for a day"
+	}
+	return "for 15 minutes, GitHub refused a call that it takes (" + chatops.Code(fmt.Sprintf("%.300s", why)) + ")"
+}
+
+// givenUpNext says what to do if GitHub refuses it again.
+func givenUpNext(why error) string {
+	if why == nil {
+		return ""
+	}
+	return " If GitHub refuses it again, ask an owner of the organization to check the App's installation and permissions."
 }
 
 // NotHere tells a commenter that pull requests do not have the command, and which they have.

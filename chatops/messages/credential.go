@@ -14,7 +14,7 @@ import (
 const InvalidLink = "This link is not valid. A link works once, for a limited time, and only for the person it was made for. Request a new one."
 
 // AccountTaken tells somebody that the account they want to link is another person's.
-const AccountTaken = "This account is linked to somebody else, or the catalogue knows it as somebody else's. That person or a platform admin must unlink it first."
+const AccountTaken = "This account belongs to somebody else: they linked it, or the catalogue lists it as theirs. They or a platform admin must first unlink it or remove it from the catalogue."
 
 // AnotherAccount warns somebody who confirmed a link with the wrong account.
 func AnotherAccount(account string) string {
@@ -34,8 +34,8 @@ func AccountNotLinked(account string) string {
 
 // WrongLinkCode answers a code that does not work, whatever the reason.
 func WrongLinkCode(tries int) string {
-	return fmt.Sprintf("Nothing was linked: this code is not the one that waits for this account, or it was used before, is older than ten minutes, or %d codes were wrong. "+
-		"Type it again as the page shows it, or begin again with `/ocp link`.", tries)
+	return fmt.Sprintf("Nothing was linked. The code is wrong, was used before or is older than ten minutes, or there were %d wrong codes. "+
+		"Type it again as the page shows it, or start again with `/ocp link`.", tries)
 }
 
 // LinkedOnGitHub answers link with the right code on a pull request.
@@ -52,7 +52,7 @@ func TypeLinkCode(place, account, code string) string {
 	if place == "GitHub" {
 		how = "write this comment on the pull request"
 	}
-	return fmt.Sprintf("Nothing is linked yet. As %s, %s within ten minutes: /ocp link %s", account, how, code)
+	return fmt.Sprintf("Nothing is linked yet. Within ten minutes, %s as %s: /ocp link %s", how, account, code)
 }
 
 // NeverGiveLinkCode is the warning beside a code.

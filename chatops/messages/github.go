@@ -56,18 +56,18 @@ func UnknownGitHubLogin(login string) Problem {
 // RenamedGitHubLogin is the problem with a login that its account does not have any more, so that another account may have it now.
 func RenamedGitHubLogin(login, now string, account int64) Problem {
 	return Problem{
-		fmt.Sprintf("%q was the login of an account that is called %s now, and may be another account's", login, now),
+		fmt.Sprintf("%q was the login of an account that is called %s now. Another account may have it by now", login, now),
 		[]string{"github:" + now + " for the account that had it", fmt.Sprintf("github:id/<number> for another one; that one's number is %d", account)},
 	}
 }
 
-// QueueLeft is why the cluster of a merge queue's commit ends.
-func QueueLeft(number int, why string) string {
+// LeftMergeQueue is why the cluster of a merge queue's commit ends.
+func LeftMergeQueue(number int, why string) string {
 	after := map[string]string{
-		"merged": "it was merged", "invalidated": "an earlier pull request left the queue", "dequeued": "it was taken out of the queue",
+		"merged": "it was merged", "invalidated": "an earlier pull request left the queue", "dequeued": "the pull request was taken out of the queue",
 	}[why]
 	if after == "" {
-		after = "its commit is not in the queue any more"
+		after = "its branch is gone"
 	}
-	return fmt.Sprintf("the turn of #%d in the merge queue is over: %s", number, after)
+	return fmt.Sprintf("the commit of #%d left the merge queue: %s", number, after)
 }

@@ -17,13 +17,13 @@ const NoRoleOnTarget = "This workflow was triggered by pull_request_target, whic
 	"the repository's rights. No identity of the catalogue names that event for it, so it has no role. Use on: pull_request instead, or ask a platform admin " +
 	"for an identity with event_name: [pull_request_target] if the workflow never runs what the pull request brings."
 
-// NoRoleByReusedName tells a job that it has no role because names in its token were another's before.
+// NoRoleByReusedName tells a job that it has no role because names in its token belong to other numbers.
 func NoRoleByReusedName(names []policy.JobName) string {
 	var texts []string
 	for _, n := range names {
-		texts = append(texts, fmt.Sprintf("%s %s (number %s)", n.Kind, n.Name, cmp.Or(n.Number, "not told")))
+		texts = append(texts, fmt.Sprintf("%s %s (number %s)", n.Kind, n.Name, cmp.Or(n.Number, "unknown")))
 	}
-	return "No identity of the catalogue matches this job by its names, because another one had them before: " + strings.Join(texts, ", ") +
+	return "No identity of the catalogue matches this job by these names of its token, because they belonged to others before: " + strings.Join(texts, ", ") +
 		". If this is right, ask a platform admin for an identity that matches the number, for example repository_id."
 }
 

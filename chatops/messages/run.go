@@ -175,7 +175,7 @@ const EnvironmentFailed = "There is no cluster for this environment: for a day i
 
 // EnvironmentHidden tells jobs that wait for an environment that GitHub does not show what the request depends on.
 func EnvironmentHidden(err error) string {
-	return fmt.Sprintf("There is no cluster for this environment, because for a quarter of an hour GitHub did not show the App what this run is, and what the account that started it may do: %.300s. An owner of the organization looks at the App's installation and its permission to read actions. Then run the job again.",
+	return fmt.Sprintf("This environment gets no cluster, because for 15 minutes, GitHub did not show the App this run or the permission of the account that started it: %.300s. Ask an owner of the organization to check the App's installation and its permission Actions: read. Then run the job again.",
 		strings.TrimRight(err.Error(), "."))
 }
 

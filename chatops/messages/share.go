@@ -10,7 +10,7 @@ const CannotShare = "The cluster cannot be shared like this."
 // The problems with the grantee of a share.
 var (
 	SharedWithOwnTeam  = Problem{"the cluster already belongs to this team", []string{"another team"}}
-	SharedWithYourself = Problem{"you have access by your role, and would keep it without the role", []string{"another person", "a team"}}
+	SharedWithYourself = Problem{"this is you: your role gives you access, and the share would give it even without the role", []string{"another person", "a team"}}
 	UnknownSharePerson = Problem{"it is empty or too long", []string{"a principal's id, as that person sees it on their own page: saml:…, oidc:…, aws:… or github:…"}}
 )
 

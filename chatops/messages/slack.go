@@ -88,7 +88,7 @@ func CreatedInSlack(name string, approval, queued bool, instead Instead) string 
 	text += ". Its message shows the progress"
 	switch instead {
 	case InsteadHidden:
-		return text + ". Another organization shares this channel, or ocpctl could not see that you are in it and who reads it, so the message is in your direct messages with ocpctl."
+		return text + ". The message is in your direct messages with ocpctl, because another organization shares this channel, or Slack did not show ocpctl who is in it."
 	case InsteadNotMember:
 		return text + ". ocpctl cannot write in this channel, so the message is in your direct messages with ocpctl. To get such messages here, invite ocpctl to the channel."
 	}

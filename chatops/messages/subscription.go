@@ -18,24 +18,24 @@ const (
 	NotifyWhere     = "Say which channel: `/ocp notify #channel ready,failed`. Direct messages cannot be subscribed."
 	NotifyNotSeen   = "ocpctl is not in this channel, so it could not post there. Invite it: type `/invite @ocpctl` in the channel, then repeat the command."
 	NotifyArchived  = "This channel is archived, so nothing can be posted there. Name another one, or ask for it to be reopened."
-	NotYourChannel  = "You are not in this channel, so you cannot have messages posted in it. Join it, or ask one of its members to invite you; then try again."
-	OutsideChannel  = "Another organization shares this channel or is invited to it, so only a platform admin may have messages about clusters posted in it. Choose a channel of your own organization, or ask a platform admin."
-	ChannelTooLarge = "This channel has too many members to look for you among them. Type the command in the channel itself."
+	NotYourChannel  = "You are not in this channel, so ocpctl posts nothing there for you. Join it, or ask one of its members to invite you, and try again."
+	OutsideChannel  = "Another organization shares this channel or is invited to it, so only a platform admin may choose it for messages about clusters. Choose a channel of your own organization, or ask a platform admin."
+	ChannelTooLarge = "This channel has so many members that ocpctl does not look for you among them. Type the command in the channel itself."
 	NothingToNotify = "No channel gets messages about clusters that you may see. `/ocp notify #channel ready,failed` starts it."
 )
 
 // ChannelHidden tells somebody that the Slack app may not ask about a channel.
-const ChannelHidden = "ocpctl's Slack app may not ask Slack who is in this channel and who shares it. In a group message it never may: choose a channel instead. " +
-	"Otherwise ask a platform admin to update the app from `deploy/slack-app.yaml` and to install it again."
+const ChannelHidden = "Slack does not show ocpctl who is in this channel and which organizations share it. If it is a group message, choose a channel instead. " +
+	"Otherwise ask a platform admin to update the Slack app from `deploy/slack-app.yaml` and to install it again."
 
 // ChannelUnconfirmed tells somebody that Slack did not answer about a channel.
-const ChannelUnconfirmed = "Nothing was done: Slack did not say who is in this channel and who shares it. Try again in a few minutes."
+const ChannelUnconfirmed = "Nothing was done, because Slack did not say who is in this channel and which organizations share it. Try again in a few minutes."
 
 // Subscribed says what a channel gets from now on, and what it got before. outside: people of another organization read the channel, too.
 func Subscribed(channel string, before, events []string, team, repo string, outside bool) string {
 	text := fmt.Sprintf("%s now gets messages about %s: %s.", channel, clustersOf(team, repo), codes(events))
 	if len(before) > 0 {
-		text += fmt.Sprintf(" It got %s before.", codes(before))
+		text += fmt.Sprintf(" Before, it got %s.", codes(before))
 	}
 	text += fmt.Sprintf(" %s stops them.", notifyOff(team, repo))
 	if outside {

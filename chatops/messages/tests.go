@@ -27,12 +27,12 @@ func TestsDoNotAddUp(total, sum int) Problem {
 
 // MoreListed is the problem with a list of tests or suites that is longer than their number.
 func MoreListed(listed, of int) Problem {
-	return Problem{fmt.Sprintf("%d are listed, and their number is %d.", listed, of), []string{"at most as many as their number"}}
+	return Problem{fmt.Sprintf("%d are listed, but the report counts %d.", listed, of), []string{"at most as many as it counts"}}
 }
 
 // MoreFlakyThanPassed is the problem with a number of flaky tests, each of which passed in the end.
 func MoreFlakyThanPassed(flaky, passed int) Problem {
-	return Problem{fmt.Sprintf("%d tests are flaky, and %d passed.", flaky, passed), []string{"at most as many as passed"}}
+	return Problem{fmt.Sprintf("%d tests are flaky, but only %d passed; a flaky test is one of those that passed.", flaky, passed), []string{"at most as many as passed"}}
 }
 
 // NotATestCount is the problem with a number of tests.

@@ -92,8 +92,8 @@ func HandoverOver(name, state, why, from string) string {
 // OffererLostRole is why an offer ended whose maker may no longer transfer the cluster.
 const OffererLostRole = "the person who offered it may no longer transfer it"
 
-// OfferOfFormer tells somebody that the person who offered a cluster to them may no longer transfer it.
-func OfferOfFormer(name, from string) string {
+// OffererMayNotTransfer tells somebody that the person who offered a cluster to them may no longer transfer it.
+func OffererMayNotTransfer(name, from string) string {
 	return fmt.Sprintf("%s may no longer transfer %s, so the offer has ended. Ask somebody of the cluster's team to offer it.", from, name)
 }
 

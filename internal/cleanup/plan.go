@@ -159,7 +159,7 @@ func foreign(r sweeps.Removal, s contract.SeenResource) string {
 	case by != "" && by != tagkey.ControlPlaneName:
 		return fmt.Sprintf("is managed by %q", by)
 	case contract.IsOlder(s.MadeAt, contract.AcceptedAt(recorded, cluster)):
-		return fmt.Sprintf("was made at %s, before the cluster %s was accepted, so somebody else put its mark there", s.MadeAt.UTC().Format("15:04 MST on 2 January 2006"), name)
+		return fmt.Sprintf("was made at %s, before the cluster %s was accepted, so somebody else put the cluster's tags or name on it", s.MadeAt.UTC().Format("15:04 MST on 2 January 2006"), name)
 	}
 	return ""
 }

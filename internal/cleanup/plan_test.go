@@ -140,7 +140,7 @@ func TestNothingForeignIsEverPlannedFor(t *testing.T) {
 		}, `volume/9 has a mark of this cluster, but belongs to the installation "there"; a teardown deletes nothing until`},
 		"somebody's, marked later": {func(r *sweeps.Removal, s *contract.SeenResource) {
 			r.Of.AcceptedAt, s.MadeAt = released.Add(-time.Hour), released.AddDate(-1, 0, 0)
-		}, "was made at 12:00 UTC on 3 March 2025, before the cluster shop was accepted, so somebody else put its mark there"},
+		}, "was made at 12:00 UTC on 3 March 2025, before the cluster shop was accepted, so somebody else put the cluster's tags or name on it"},
 		"somebody's, marked later, beside it": {func(r *sweeps.Removal, _ *contract.SeenResource) {
 			r.Of.AcceptedAt = released.Add(-time.Hour)
 			r.Beside = []sweeps.SeenRow{row(contract.SeenResource{ID: "volume/9", MadeAt: released.AddDate(-1, 0, 0), Tags: own(tagkey.KubernetesCluster+"shop-abcde", "owned")})}

@@ -290,8 +290,8 @@ var Table = []Command{
 	},
 	{
 		Name: "link", Synonyms: []string{"signin", "connect", "account"},
-		PullRequest: &Form{Summary: "Link this account to you, so that you have your own permissions here; with the code that the page shows, confirm it", Arguments: []Argument{{Kind: LinkCode}}, Example: "link"},
-		Slack:       &Form{Summary: "Link this account to you, so that you have your own permissions here; with the code that the page shows, confirm it", Arguments: []Argument{{Kind: LinkCode}}, Example: "link"},
+		PullRequest: &Form{Summary: "Link this account to you, so that you have your own permissions here; type it again with the code that the page shows", Arguments: []Argument{{Kind: LinkCode}}, Example: "link"},
+		Slack:       &Form{Summary: "Link this account to you, so that you have your own permissions here; type it again with the code that the page shows", Arguments: []Argument{{Kind: LinkCode}}, Example: "link"},
 	},
 	{
 		Name: "unlink", Synonyms: []string{"disconnect", "signout", "logout"},

@@ -97,11 +97,11 @@ func (m *Metrics) Request(method, route string, code int, took time.Duration) {
 // JobFailed counts a failed run of a queue job.
 func (m *Metrics) JobFailed(kind string) { m.jobErrors.WithLabelValues(kind).Inc() }
 
-// Refused counts a signed webhook that did not match its event.
-func (m *Metrics) Refused(reason string) { m.hooks.refused.WithLabelValues(reason).Inc() }
+// CountRefused counts a signed webhook that did not match its event.
+func (m *Metrics) CountRefused(reason string) { m.hooks.refused.WithLabelValues(reason).Inc() }
 
-// Undescribed counts a webhook that had fields which are not known of its event.
-func (m *Metrics) Undescribed(event string) { m.hooks.undescribed.WithLabelValues(event).Inc() }
+// CountUndescribed counts a webhook that had fields which are not known of its event.
+func (m *Metrics) CountUndescribed(event string) { m.hooks.undescribed.WithLabelValues(event).Inc() }
 
 // SlackCalled counts a call of a method of Slack's Web API.
 func (m *Metrics) SlackCalled(method, result string) { m.slack.WithLabelValues(method, result).Inc() }

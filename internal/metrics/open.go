@@ -34,7 +34,7 @@ func handler(from prometheus.Gatherer, token secret.Text) http.Handler {
 			all.ServeHTTP(w, r)
 		default:
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "The token is not the one of metrics.token_ref. Send that one, or none to read metrics without names of teams and profiles.", http.StatusUnauthorized)
+			http.Error(w, "The token is not the one in metrics.token_ref. Send that one, or send none to read metrics without the names of teams and profiles.", http.StatusUnauthorized)
 		}
 	})
 }
@@ -53,14 +53,14 @@ func (u unnamed) Gather() ([]*dto.MetricFamily, error) {
 	families, err := u.Gatherer.Gather()
 	for _, family := range families {
 		if strings.HasPrefix(family.GetName(), "ocpctl_") {
-			family.Metric = summed(family.Metric)
+			family.Metric = sumOpenLabels(family.Metric)
 		}
 	}
 	return families, err
 }
 
-// summed removes labels that are not open, and adds up what is then the same.
-func summed(metrics []*dto.Metric) []*dto.Metric {
+// sumOpenLabels removes labels that are not open, and adds up what is then the same.
+func sumOpenLabels(metrics []*dto.Metric) []*dto.Metric {
 	var out []*dto.Metric
 	known := map[string]*dto.Metric{}
 	for _, m := range metrics {

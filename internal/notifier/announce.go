@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
@@ -133,10 +134,32 @@ func (n *Notifier) readCluster(ctx context.Context, e *event, workspace string) 
 	}
 	e.owner = person{in, id}
 	for _, channel := range slices.Sorted(maps.Keys(row.Spec.Notify)) {
-		if slices.Contains(row.Spec.Notify[channel], string(e.kind)) {
-			e.named = append(e.named, channel)
+		if !slices.Contains(row.Spec.Notify[channel], string(e.kind)) {
+			continue
 		}
+		outside, err := n.isOutside(ctx, channel)
+		if err != nil {
+			return err
+		}
+		if outside {
+			n.Log.WarnContext(ctx, "the repository's file names a channel that another organization may read, so nothing is posted there", "channel", channel, "repo", row.Repo())
+			continue
+		}
+		e.named = append(e.named, channel)
 	}
 	e.subscribed, err = n.Store.Notices.Subscribed(ctx, string(e.kind), row.Team, row.Repo())
 	return err
+}
+
+// isOutside reports whether another organization reads a channel, was invited to it, or Slack does not let us look. Whoever may push to a
+// repository names its channels, but only platform admins may choose a channel that others read, as with a subscription.
+func (n *Notifier) isOutside(ctx context.Context, channel string) (bool, error) {
+	c, err := n.Slack.Channel(ctx, channel)
+	switch {
+	case errors.Is(err, slack.ErrRefused):
+		return true, nil
+	case errors.Is(err, slack.ErrChannel), errors.Is(err, slack.ErrNever): // the post will say so
+		return false, nil
+	}
+	return c.External, err
 }

@@ -21,6 +21,8 @@ import (
 type Slack interface {
 	// Identity returns who the bot is.
 	Identity(ctx context.Context) (slack.Identity, error)
+	// Channel returns a channel. slack.ErrChannel: the bot sees none. slack.ErrRefused: it may not look.
+	Channel(ctx context.Context, id string) (slack.Channel, error)
 	// OpenDirect returns the channel of the direct messages with a person. slack.ErrNever: there can be none.
 	OpenDirect(ctx context.Context, person string) (channel string, err error)
 	// Post posts a message that Find finds by its marker.

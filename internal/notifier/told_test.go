@@ -2,6 +2,7 @@ package notifier
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/notices"
@@ -225,4 +227,34 @@ func TestWhoLosesSomethingForARightIsToldOnce(t *testing.T) {
 	require.Contains(t, told["CALL"], "may no longer see these clusters")
 	require.Contains(t, told["DUROB"], "Your offer of "+row.Name+" has ended")
 	require.Contains(t, told["DUROB"], "Will accepted it just now, but you may no longer transfer the cluster")
+}
+
+func TestAChannelThatAnotherOrganizationReadsIsNotToldBecauseAFileNamesIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.slack.outside, w.slack.hidden = "COUTSIDE", "CHIDDEN"
+	w.named = map[string][]string{"CTEAM": {"ready"}, "COUTSIDE": {"ready"}, "CHIDDEN": {"ready"}}
+	row := w.accept("shop", nil, false)
+	down := errors.New("Slack does not answer")
+	w.slack.before = func(call string) error {
+		if call == "channel" {
+			return down
+		}
+		return nil
+	}
+	w.install(row.ID, lifecycle.Succeeded)
+	for _, j := range w.jobs() {
+		if j.Kind == (queue.AnnounceArgs{}).Kind() {
+			require.ErrorIs(t, w.work(j), down)
+		}
+	}
+	require.Empty(t, w.slack.messages, "without Slack's answer nothing is posted")
+
+	w.slack.before = func(string) error { return nil }
+	w.settle()
+	var told []string
+	for _, m := range w.slack.messages {
+		told = append(told, m.at.Channel)
+	}
+	require.Equal(t, []string{"CTEAM"}, told)
 }

@@ -66,6 +66,8 @@ type crash struct{}
 type workspaceT1 struct {
 	messages      []*posted
 	calls         map[string]int
+	outside       string // a channel that is shared with another organization
+	hidden        string // a channel about which the bot may not ask
 	before, after func(call string) error
 }
 
@@ -76,6 +78,13 @@ func newSlack() *workspaceT1 {
 
 func (s *workspaceT1) Identity(context.Context) (slack.Identity, error) {
 	return slack.Identity{Workspace: "T1"}, s.before("identity")
+}
+
+func (s *workspaceT1) Channel(_ context.Context, id string) (slack.Channel, error) {
+	if id == s.hidden {
+		return slack.Channel{}, slack.ErrRefused
+	}
+	return slack.Channel{ID: id, Member: true, External: id == s.outside}, s.before("channel")
 }
 
 func (s *workspaceT1) OpenDirect(_ context.Context, person string) (string, error) {
@@ -139,9 +148,10 @@ type world struct {
 	t     *testing.T
 	slack *workspaceT1
 	clock atomic.Pointer[time.Time]
-	rows  []string // ids of clusters
-	did   []string // causes of what really happened to clusters
-	needs int      // votes that the next approvals need
+	rows  []string            // ids of clusters
+	did   []string            // causes of what really happened to clusters
+	needs int                 // votes that the next approvals need
+	named map[string][]string // channels that the repository's file of the next clusters names, with events
 }
 
 func newWorld(t *testing.T) *world {
@@ -171,7 +181,7 @@ func (w *world) accept(team string, at *store.SlackPlace, approval bool) store.R
 	w.t.Helper()
 	row := store.Row{
 		CostCenter: "cc-1", Environment: "test", Source: "slack", Tags: map[string]string{},
-		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
+		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour, Notify: w.named},
 	}
 	row.Name, row.Platform, row.Profile, row.Release = fmt.Sprintf("c%d", len(w.rows)), "aws", "aws-minimal-test", "4.20.1"
 	row.Region, row.BaseDomain, row.Generation = "us-east-1", "labs.example.com", 1

@@ -89,7 +89,7 @@ func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
 }
 
 func (t *tally) finish(g *lifecycle.Group) {
-	g.Consist(t.parts)
+	g.SetParts(t.parts)
 	g.Name, g.Owner, g.Team, g.Owners = t.name.value, t.owner.value, t.team.value, t.owner.several
 	g.Managed = t.tagged && t.managed && g.Cluster != ""
 }

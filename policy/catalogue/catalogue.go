@@ -48,7 +48,7 @@ func (b Catalogue) without(platforms map[string]string) Catalogue {
 
 // withRoleIssuers is the catalogue of an installation whose issuers may give roles.
 func (b Catalogue) withRoleIssuers(issuers []string) Catalogue {
-	b.Identities = profiles.OfRoleIssuers(b.Identities, issuers)
+	b.Identities = profiles.BindRoleClaim(b.Identities, issuers)
 	return b
 }
 

@@ -19,7 +19,7 @@ type Config struct {
 	Now func() time.Time // nil: time.Now
 
 	GitHubIssuers []string          // see profiles.Read
-	RoleIssuers   []string          // issuers whose tokens may name their holder's role; see profiles.OfRoleIssuers
+	RoleIssuers   []string          // issuers whose tokens may name their holder's role; see profiles.BindRoleClaim
 	Off           map[string]string // platforms that the installation does not offer, and why; see profiles.Catalogue.Without
 }
 

@@ -21,9 +21,9 @@ var moves = []string{
 	`DELETE FROM slack_channels WHERE workspace = @workspace AND channel = @from`, // its problem is that nobody knows this id any more
 }
 
-// ChannelMoved lets a channel's subscriptions, the messages that show clusters in it, and what waits for it follow the channel to another
+// MoveChannel lets a channel's subscriptions, the messages that show clusters in it, and what waits for it follow the channel to another
 // id, and returns how many rows that were. A second call changes nothing.
-func (s *Store) ChannelMoved(ctx context.Context, workspace, from, to string) (moved int64, err error) {
+func (s *Store) MoveChannel(ctx context.Context, workspace, from, to string) (moved int64, err error) {
 	args := pgx.NamedArgs{"workspace": workspace, "from": from, "to": to}
 	err = s.write(ctx, func(c *change) error {
 		moved = 0

@@ -20,8 +20,8 @@ func (s *Store) Subscribe(ctx context.Context, sub Subscription, d rows.Origin) 
 	return s.subscribe(ctx, sub, true, d)
 }
 
-// Replace replaces what a channel wants to hear of the same team and repository.
-func (s *Store) Replace(ctx context.Context, sub Subscription, d rows.Origin) error {
+// ReplaceSubscription replaces what a channel wants to hear of the same team and repository.
+func (s *Store) ReplaceSubscription(ctx context.Context, sub Subscription, d rows.Origin) error {
 	return s.subscribe(ctx, sub, false, d)
 }
 

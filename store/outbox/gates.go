@@ -83,8 +83,8 @@ func (s *Store) GateMembers(ctx context.Context, g Gate) ([]GateMember, error) {
 	return members, nil
 }
 
-// GatePosting records that a gate is about to be posted. lost reports that an earlier post may have arrived without being recorded.
-func (s *Store) GatePosting(ctx context.Context, id string) (lost bool, err error) {
+// StartGatePost records that a gate is about to be posted. lost reports that an earlier post may have arrived without being recorded.
+func (s *Store) StartGatePost(ctx context.Context, id string) (lost bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
 		UPDATE gates g SET posting_at = coalesce(b.posting_at, $2::timestamptz, clock_timestamp())
 		FROM gates b WHERE g.id = $1 AND b.id = g.id RETURNING b.posting_at IS NOT NULL`, id, s.db.Fixed()).Scan(&lost)
@@ -94,9 +94,9 @@ func (s *Store) GatePosting(ctx context.Context, id string) (lost bool, err erro
 	return lost, nil
 }
 
-// GateShown records what a gate shows and under which id. With it, it asks for the gates on the commits of merge queues that have its result:
+// SaveGateShown records what a gate shows and under which id. With it, it asks for the gates on the commits of merge queues that have its result:
 // whoever finds the gate up to date later asks for none. A cause asks once.
-func (s *Store) GateShown(ctx context.Context, g Gate, externalID int64, hash string, completed bool, cause string) error {
+func (s *Store) SaveGateShown(ctx context.Context, g Gate, externalID int64, hash string, completed bool, cause string) error {
 	err := s.write(ctx, func(c *change) error {
 		if _, err := c.Exec(ctx, `UPDATE gates SET external_id = $2, shown = $3, completed = $4, posting_at = NULL WHERE id = $1`, g.ID, externalID, hash, completed); err != nil {
 			return err

@@ -32,7 +32,7 @@ const accountColumns = `account, number, principal, name, proof, linked_at, seen
 
 // linkAccount links an account to its owner.
 func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d rows.Origin) error {
-	if err := c.canLink(ctx, account, by.Principal); err != nil {
+	if err := c.checkLinkable(ctx, account, by.Principal); err != nil {
 		return err
 	}
 	tag, err := c.Exec(ctx, `
@@ -51,8 +51,8 @@ func (c *change) linkAccount(ctx context.Context, account, number string, by Own
 	return c.RecordAction(d, "account_linked", "", rows.Action{After: map[string]string{"account": account, "principal": by.Principal}})
 }
 
-// canLink returns ErrConflict if the account is another person's, by a link or by the catalogue.
-func (c *change) canLink(ctx context.Context, account, principal string) error {
+// checkLinkable returns ErrConflict if the account is another person's, by a link or by the catalogue.
+func (c *change) checkLinkable(ctx context.Context, account, principal string) error {
 	var linked, anothers bool
 	if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM accounts WHERE account = $1 AND principal <> $2),
 		person_of($1) LIKE 'person:%' AND person_of($1) <> person_of($2)`, account, principal).Scan(&linked, &anothers); err != nil {

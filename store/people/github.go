@@ -19,9 +19,9 @@ type GitHubAccount struct {
 	Owns      []string // the logins that are its alone, in lower case: the current one, unless it was another's before, and earlier ones
 }
 
-// SeeGitHubAccount writes down that an account on GitHub has this login now. A login that nobody had belongs to the account from then on;
+// RecordGitHubAccount writes down that an account on GitHub has this login now. A login that nobody had belongs to the account from then on;
 // one that was another's stays the other's, which the audit trail tells once.
-func (s *Store) SeeGitHubAccount(ctx context.Context, id int64, login string) (seen GitHubAccount, err error) {
+func (s *Store) RecordGitHubAccount(ctx context.Context, id int64, login string) (seen GitHubAccount, err error) {
 	if seen, err = s.gitHubAccount(ctx, id); err == nil && seen.Login == login {
 		return seen, nil
 	}
@@ -66,8 +66,8 @@ func (s *Store) gitHubAccount(ctx context.Context, id int64) (GitHubAccount, err
 	return pg.One[GitHubAccount](ctx, s.db.Pool(), `SELECT `+githubColumns+` FROM github_accounts g WHERE g.id = $1`, id)
 }
 
-// WhoseLogin returns whose a login on GitHub is. An owner may have another login by now. ErrNotFound: no account was seen with it.
-func (s *Store) WhoseLogin(ctx context.Context, login string) (GitHubAccount, error) {
+// LoginOwner returns whose a login on GitHub is. An owner may have another login by now. ErrNotFound: no account was seen with it.
+func (s *Store) LoginOwner(ctx context.Context, login string) (GitHubAccount, error) {
 	a, err := pg.One[GitHubAccount](ctx, s.db.Pool(), `
 		SELECT `+githubColumns+` FROM github_logins o JOIN github_accounts g ON g.id = o.account WHERE o.login = lower($1)`, login)
 	if err != nil {

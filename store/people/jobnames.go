@@ -18,10 +18,10 @@ type JobName struct {
 	Number string
 }
 
-// SeeJobName writes down that a job's token has a name, and reports whether it was another's before: the first number that is seen with a
-// name keeps it. A later one is told once, in the audit trail.
-func (s *Store) SeeJobName(ctx context.Context, n JobName) (reused bool, err error) {
-	first, seen, err := s.whoseJobName(ctx, s.db.Pool(), n)
+// RecordJobName writes down that a job's token has a name, and reports whether the name belongs to another number: to the first that was
+// seen with it. Each later number gets one line in the audit trail.
+func (s *Store) RecordJobName(ctx context.Context, n JobName) (reused bool, err error) {
+	first, seen, err := s.jobNameOwner(ctx, s.db.Pool(), n)
 	if err == nil && !seen {
 		err = s.write(ctx, func(c *change) error {
 			tag, err := c.Exec(ctx, `
@@ -32,7 +32,7 @@ func (s *Store) SeeJobName(ctx context.Context, n JobName) (reused bool, err err
 			if err != nil {
 				return fmt.Errorf("write whose the name is: %w", err)
 			}
-			if first, _, err = s.whoseJobName(ctx, c, n); err != nil || first == n.Number || tag.RowsAffected() == 0 {
+			if first, _, err = s.jobNameOwner(ctx, c, n); err != nil || first == n.Number || tag.RowsAffected() == 0 {
 				return err
 			}
 			return c.RecordAction(rows.Origin{Actor: n.Kind + " " + n.Number, Source: "oidc", Why: "the name " + n.Name + " was another's before on " + n.Site},
@@ -45,16 +45,16 @@ func (s *Store) SeeJobName(ctx context.Context, n JobName) (reused bool, err err
 	return first != n.Number, nil
 }
 
-// WhoseJobName returns the number of whom a name in a job's token belongs to; empty: nobody was seen with it.
-func (s *Store) WhoseJobName(ctx context.Context, n JobName) (first string, err error) {
-	if first, _, err = s.whoseJobName(ctx, s.db.Pool(), n); err != nil {
+// JobNameOwner returns the number to which a name in a job's token belongs; empty: no number was seen with it.
+func (s *Store) JobNameOwner(ctx context.Context, n JobName) (first string, err error) {
+	if first, _, err = s.jobNameOwner(ctx, s.db.Pool(), n); err != nil {
 		return "", fmt.Errorf("look for whose the name %s on %s is: %w", n.Name, n.Site, err)
 	}
 	return first, nil
 }
 
-// whoseJobName also reports whether the number was seen with the name.
-func (s *Store) whoseJobName(ctx context.Context, q pg.Source, n JobName) (first string, seen bool, err error) {
+// jobNameOwner also reports whether the number was seen with the name.
+func (s *Store) jobNameOwner(ctx context.Context, q pg.Source, n JobName) (first string, seen bool, err error) {
 	found, err := pg.All[struct {
 		Number  string
 		IsFirst bool

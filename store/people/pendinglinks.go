@@ -29,7 +29,7 @@ const (
 // awaitAccount keeps a link that the signed-in person confirmed until its account types the code, which is returned and not stored.
 // A newer one of the same account replaces it. ErrConflict as with linkAccount.
 func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d rows.Origin) (code string, err error) {
-	if err := c.canLink(ctx, l.Account, by.Principal); err != nil {
+	if err := c.checkLinkable(ctx, l.Account, by.Principal); err != nil {
 		return "", err
 	}
 	code = newCode()
@@ -38,7 +38,7 @@ func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d rows.Orig
 		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,
 			code = excluded.code, tries = 0, expires_at = excluded.expires_at`,
 		pgx.NamedArgs{"account": l.Account, "number": l.Number, "principal": by.Principal, "name": by.Name, "proof": object(by.Proof),
-			"code": hashedCode(l.Account, code), "expires": pg.Round(c.Now.Add(CodeLasts))})
+			"code": hashCode(l.Account, code), "expires": pg.Round(c.Now.Add(CodeLasts))})
 	if err != nil {
 		return "", fmt.Errorf("keep the pending link: %w", err)
 	}
@@ -77,7 +77,7 @@ func (s *Store) CompleteLink(ctx context.Context, account, code string, d rows.O
 			return fmt.Errorf("look for the pending link: %w", err)
 		case p.Over:
 			why = "the code's time was over"
-		case p.Code != hashedCode(account, code):
+		case p.Code != hashCode(account, code):
 			why = fmt.Sprintf("the code was wrong, try %d of %d", p.Tries+1, MaxCodeTries)
 		}
 		if refused = why != ""; refused { // committed, for the try and its audit line
@@ -114,5 +114,5 @@ func (c *change) refuseCode(ctx context.Context, account, why string, d rows.Ori
 	return c.RecordAction(d, "link_refused", "", rows.Action{Note: string(LinkOfAccount)})
 }
 
-// hashedCode is what is stored of a code. The account is in it, so that it is nothing for another.
-func hashedCode(account, code string) string { return hashed(account + " " + code) }
+// hashCode is what is stored of a code. The account is in it, so that it is nothing for another.
+func hashCode(account, code string) string { return hashed(account + " " + code) }

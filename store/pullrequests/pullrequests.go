@@ -52,7 +52,7 @@ func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh b
 		if err != nil {
 			return err
 		}
-		if fresh, err = c.see(ctx, pr, reopened); err != nil || !fresh {
+		if fresh, err = c.saveState(ctx, pr, reopened); err != nil || !fresh {
 			return err
 		}
 		heads := []string{pr.Head}
@@ -64,7 +64,7 @@ func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh b
 	return fresh, err
 }
 
-func (c *change) see(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
+func (c *change) saveState(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
 	tag, err := c.Exec(ctx, `
 		INSERT INTO pull_requests AS p (repo, number, installation, open, draft, merged, fork, labels, author, author_id, association, head, head_ref,
 			base, repo_id, updated_at, seen_at, head_at)

@@ -1542,7 +1542,7 @@ type Delivery struct {
 	ID         string    `json:"id"`
 	Note       string    `json:"note,omitempty,omitzero"`
 
-	// Reason Why a failed delivery was not processed. Missing: it was answered, or did not fail.
+	// Reason Why a failed delivery was not processed. Missing: it did not fail, or somebody was answered.
 	Reason     DeliveryReason `json:"reason,omitempty,omitzero"`
 	ReceivedAt time.Time      `json:"receivedAt"`
 	Size       int            `json:"size,omitempty,omitzero"`
@@ -1551,7 +1551,7 @@ type Delivery struct {
 	Topic      string         `json:"topic,omitempty,omitzero"`
 }
 
-// DeliveryReason Why a failed delivery was not processed. Missing: it was answered, or did not fail.
+// DeliveryReason Why a failed delivery was not processed. Missing: it did not fail, or somebody was answered.
 type DeliveryReason string
 
 // DeliveryState defines model for Delivery.State.
@@ -2133,7 +2133,7 @@ type Redeem struct {
 type Redeemed struct {
 	Account string `json:"account,omitempty,omitzero"`
 
-	// Code of an account: nothing is linked until it types /ocp link with this code, within ten minutes
+	// Code Of an account link: nothing is linked until the account types /ocp link with this code, within ten minutes.
 	Code     string       `json:"code,omitempty,omitzero"`
 	Kind     RedeemedKind `json:"kind"`
 	Password string       `json:"password,omitempty,omitzero"`
@@ -2707,7 +2707,7 @@ type TestFailure struct {
 
 // TestReport defines model for TestReport.
 type TestReport struct {
-	// Crashed Suites that crashed: they report tests or failures that are not in their report. The tests did not pass then.
+	// Crashed Number of suites that crashed: they report tests or failures that are not in their file. If there is one, the tests did not pass.
 	Crashed int `json:"crashed,omitempty,omitzero"`
 
 	// Crashes The first suites that crashed.
@@ -2720,7 +2720,7 @@ type TestReport struct {
 	// Failures The first failures.
 	Failures []TestFailure `json:"failures,omitempty,omitzero"`
 
-	// Flaky Of those that passed: how many had failed before.
+	// Flaky How many of the tests that passed had failed before, in the same report.
 	Flaky int `json:"flaky,omitempty,omitzero"`
 
 	// FlakyTests The first flaky tests, each with why it failed.

@@ -118,7 +118,7 @@ func decodeEvent(body []byte) (Request, error) {
 		return Request{}, err
 	}
 	r.Thread = micros(e.Thread)
-	r.Text = unquoted(clean(e.Text))
+	r.Text = withoutQuotes(clean(e.Text))
 	if r.Kind == Mention || c.beginsWithMention(r.Text) { // a direct message may mention others
 		if begin := "<@" + c.bot(); strings.Contains(e.Text, begin) && !strings.Contains(r.Text, begin) { // it quotes somebody who mentioned the bot
 			return Request{Kind: Ignored, ID: c.ID, Event: e.Type}, nil
@@ -204,9 +204,9 @@ func (c callback) beginsWithMention(text string) bool {
 	return strings.HasPrefix(strings.TrimSpace(text), "<@"+c.bot()) && c.bot() != ""
 }
 
-// unquoted returns a message without what it quotes: its author did not say that. One quote mark quotes a line, three quote the rest.
+// withoutQuotes returns a message without what it quotes: its author did not say that. One quote mark quotes a line, three quote the rest.
 // https://slack.com/help/articles/202288908-Format-your-messages
-func unquoted(text string) string {
+func withoutQuotes(text string) string {
 	const mark = "&gt;"
 	var said []string
 	for line := range strings.SplitSeq(text, "\n") {

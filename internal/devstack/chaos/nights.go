@@ -167,10 +167,10 @@ func end(ctx context.Context, t *Run, c *cycle) error { return t.endBy(ctx, c) }
 
 func push(_ context.Context, t *Run, c *cycle) error { return t.GitHub.Push(c.pr, person) }
 
-// kubeconfig asks for access. With stopped machines it is refused, with the news that the cluster is woken for this.
+// kubeconfig asks for access. With stopped machines it is refused, with the news that the cluster is being woken.
 func kubeconfig(ctx context.Context, t *Run, c *cycle) error {
 	_, err := t.ocpctl(ctx, "requester", "kubeconfig", c.name, "--static", "-f", filepath.Join(t.Dir, c.name+".kubeconfig"))
-	if err != nil && strings.Contains(err.Error(), "is woken for this") {
+	if err != nil && strings.Contains(err.Error(), "is waking it for you") {
 		return nil
 	}
 	return err

@@ -195,7 +195,7 @@ func (t *scenario) links(ctx context.Context, will *http.Client) error {
 	if at == nil {
 		return fmt.Errorf("no link in %q", answer)
 	}
-	body, err := submitted(ctx, will, html.UnescapeString(at[1]), url.Values{"account": {slack.Workspace + "/U0DEMOWILL"}})
+	body, err := submitPage(ctx, will, html.UnescapeString(at[1]), url.Values{"account": {slack.Workspace + "/U0DEMOWILL"}})
 	if err != nil {
 		return err
 	}

@@ -97,12 +97,12 @@ func (t *scenario) post(ctx context.Context, to string, form url.Values) error {
 
 // submit sends a form as a browser does, and follows redirects.
 func submit(ctx context.Context, browser *http.Client, to string, form url.Values) error {
-	_, err := submitted(ctx, browser, to, form)
+	_, err := submitPage(ctx, browser, to, form)
 	return err
 }
 
-// submitted is submit, and returns the page that follows.
-func submitted(ctx context.Context, browser *http.Client, to string, form url.Values) (body string, err error) {
+// submitPage is submit, and returns the page that follows.
+func submitPage(ctx context.Context, browser *http.Client, to string, form url.Values) (body string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", err

@@ -80,10 +80,15 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		s.tasks.Go(c.ping)
 		c.read()
 	}
+	s.end(c)
+}
+
+// end closes a connection. Nothing is sent over it any more.
+func (s *Server) end(c *socket) {
 	c.close()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.sockets = slices.DeleteFunc(s.sockets, func(other *socket) bool { return other == c })
-	s.mu.Unlock()
 }
 
 func (c *socket) close() {
@@ -211,6 +216,6 @@ func (s *Server) Disconnect(reason string) {
 	s.mu.Unlock()
 	_ = c.send(object{"type": "disconnect", "reason": reason, "debug_info": object{"host": "applink-demo"}}) // it ends either way
 	if reason != "warning" {
-		c.close()
+		s.end(c)
 	}
 }

@@ -108,9 +108,9 @@ func (n *neighbourhood) install(name string) *livingCluster {
 	s.recorded(t)
 	client, err := aws.New(t.Context(), "us-east-2")
 	require.NoError(t, err)
-	require.NoError(t, client.Fence(t.Context(), s.target, n.roles(c), boundary))
+	require.NoError(t, client.LimitRoles(t.Context(), s.target, n.roles(c), boundary))
 	s.Must(t, s.dir, "create cluster")
-	require.NoError(t, client.Fence(t.Context(), s.target, n.roles(c), boundary))
+	require.NoError(t, client.LimitRoles(t.Context(), s.target, n.roles(c), boundary))
 	c.target, c.infraID = s.target, s.target.Identities[0].InfraID
 	for _, r := range n.AWS.Resources(c.infraID) {
 		switch {
@@ -200,7 +200,7 @@ func (n *neighbourhood) anyRole(c *livingCluster, tagged bool) awssdk.Config {
 	if tagged {
 		client, err := aws.New(n.t.Context(), "us-east-2")
 		require.NoError(n.t, err)
-		require.NoError(n.t, client.Fence(n.t.Context(), c.target, []string{name}, boundary))
+		require.NoError(n.t, client.LimitRoles(n.t.Context(), c.target, []string{name}, boundary))
 	}
 	return n.with(n.AWS.RoleCredentials(name))
 }

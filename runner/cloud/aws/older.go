@@ -20,10 +20,10 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// older collects what a destroyer of a cluster would delete although it is older than the cluster: somebody put the cluster's tags on it. AWS
+// ageCheck collects what a destroyer of a cluster would delete although it is older than the cluster: somebody put the cluster's tags on it. AWS
 // tells no time for VPCs, subnets, route tables, gateways to the internet, addresses, security groups, network interfaces, target groups and
 // zones. The destroyer also deletes what is in a VPC with the cluster's tags, tagged or not, so that is looked at, too.
-type older struct {
+type ageCheck struct {
 	*Client
 	region   string
 	ageMark  func(made time.Time) string // cloud.Target.AgeMark
@@ -37,7 +37,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 	if t.Accepted.IsZero() || len(arns) == 0 {
 		return nil
 	}
-	o := older{Client: c, region: region, ageMark: t.AgeMark, found: found, marked: map[string]bool{}}
+	o := ageCheck{Client: c, region: region, ageMark: t.AgeMark, found: found, marked: map[string]bool{}}
 	for _, arn := range arns {
 		o.marked[arn] = true
 		_, resource, _ := strings.Cut(arn, ":ec2:")
@@ -51,7 +51,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 			o.marked[name] = true
 		}
 	}
-	for _, look := range []func(context.Context) error{o.machines, o.disks, o.copies, o.gateways, o.balancers, o.classics, o.buckets} {
+	for _, look := range []func(context.Context) error{o.checkInstances, o.checkVolumes, o.checkCopies, o.checkGateways, o.checkBalancers, o.checkClassicBalancers, o.checkBuckets} {
 		if err := look(ctx); err != nil {
 			return fmt.Errorf("look for what is older than the cluster in %s: %w", region, err)
 		}
@@ -60,7 +60,7 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 }
 
 // add notes a resource that is older, if a destroyer would delete it: it is marked, or in a marked network.
-func (o older) add(id, network string, times ...*time.Time) {
+func (o ageCheck) add(id, network string, times ...*time.Time) {
 	if !o.marked[id] && !slices.Contains(o.networks, network) {
 		return
 	}
@@ -75,8 +75,8 @@ func (o older) add(id, network string, times ...*time.Time) {
 	}
 }
 
-// machines looks at instances. Their launch time is that of the last start; the disks' and interfaces' first attachment may be older.
-func (o older) machines(ctx context.Context) error {
+// checkInstances looks at instances. Their launch time is that of the last start; the disks' and interfaces' first attachment may be older.
+func (o ageCheck) checkInstances(ctx context.Context) error {
 	found, err := collect(ctx, ec2.NewDescribeInstancesPaginator(o.ec2In(o.region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
 		{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"}},
 	}}), func(page *ec2.DescribeInstancesOutput) (all []types.Instance) {
@@ -97,7 +97,7 @@ func (o older) machines(ctx context.Context) error {
 	return err
 }
 
-func (o older) disks(ctx context.Context) error {
+func (o ageCheck) checkVolumes(ctx context.Context) error {
 	found, err := collect(ctx, ec2.NewDescribeVolumesPaginator(o.ec2In(o.region), &ec2.DescribeVolumesInput{}), func(page *ec2.DescribeVolumesOutput) []types.Volume { return page.Volumes })
 	for _, v := range found {
 		o.add(awssdk.ToString(v.VolumeId), "", v.CreateTime)
@@ -105,7 +105,7 @@ func (o older) disks(ctx context.Context) error {
 	return err
 }
 
-func (o older) copies(ctx context.Context) error {
+func (o ageCheck) checkCopies(ctx context.Context) error {
 	own := []string{"self"}
 	snapshots, err := collect(ctx, ec2.NewDescribeSnapshotsPaginator(o.ec2In(o.region), &ec2.DescribeSnapshotsInput{OwnerIds: own}),
 		func(page *ec2.DescribeSnapshotsOutput) []types.Snapshot { return page.Snapshots })
@@ -124,7 +124,7 @@ func (o older) copies(ctx context.Context) error {
 	return err
 }
 
-func (o older) gateways(ctx context.Context) error {
+func (o ageCheck) checkGateways(ctx context.Context) error {
 	nat, err := collect(ctx, ec2.NewDescribeNatGatewaysPaginator(o.ec2In(o.region), &ec2.DescribeNatGatewaysInput{}), func(page *ec2.DescribeNatGatewaysOutput) []types.NatGateway { return page.NatGateways })
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (o older) gateways(ctx context.Context) error {
 	return err
 }
 
-func (o older) balancers(ctx context.Context) error {
+func (o ageCheck) checkBalancers(ctx context.Context) error {
 	found, err := collect(ctx, elasticloadbalancingv2.NewDescribeLoadBalancersPaginator(o.elbIn(o.region), &elasticloadbalancingv2.DescribeLoadBalancersInput{}),
 		func(page *elasticloadbalancingv2.DescribeLoadBalancersOutput) []elbtypes.LoadBalancer {
 			return page.LoadBalancers
@@ -155,7 +155,7 @@ func (o older) balancers(ctx context.Context) error {
 	return err
 }
 
-func (o older) classics(ctx context.Context) error {
+func (o ageCheck) checkClassicBalancers(ctx context.Context) error {
 	api := classic.NewFromConfig(o.cfg, func(options *classic.Options) { options.Region = o.region })
 	found, err := collect(ctx, classic.NewDescribeLoadBalancersPaginator(api, &classic.DescribeLoadBalancersInput{}),
 		func(page *classic.DescribeLoadBalancersOutput) []classictypes.LoadBalancerDescription {
@@ -173,8 +173,8 @@ func (o older) classics(ctx context.Context) error {
 	return err
 }
 
-// buckets looks at the account's buckets. Outside us-east-1 a change of a bucket's policy makes it look newer.
-func (o older) buckets(ctx context.Context) error {
+// checkBuckets looks at the account's buckets. Outside us-east-1 a change of a bucket's policy makes it look newer.
+func (o ageCheck) checkBuckets(ctx context.Context) error {
 	found, err := collect(ctx, s3.NewListBucketsPaginator(o.s3, &s3.ListBucketsInput{}), func(page *s3.ListBucketsOutput) []s3types.Bucket { return page.Buckets })
 	for _, b := range found {
 		o.add(awssdk.ToString(b.Name), "", b.CreationDate)

@@ -49,8 +49,8 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) (grou
 	}
 }
 
-// Fence changes nothing: ccoctl gives the operators' service IDs access to the cluster's own resource group, and nodes have no identity.
-func (c *Client) Fence(context.Context, cloud.Target, []string, string) error { return nil }
+// LimitRoles changes nothing: ccoctl gives the operators' service IDs access to the cluster's own resource group, and nodes have no identity.
+func (c *Client) LimitRoles(context.Context, cloud.Target, []string, string) error { return nil }
 
 // nameTaken reports that a resource group was not created because there is one of its name. IBM Cloud answered this with 400
 // (IBM-Cloud/ibm-cloud-cli-release#106).

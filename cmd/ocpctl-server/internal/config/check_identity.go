@@ -37,7 +37,7 @@ func (c Config) checkIdentity() []error {
 			wrong("oidc[%d].issuer is ui_url, which issues the server's own sessions; give another issuer", i)
 		}
 		if issuer.Roles && (issuer.Platform != "" || profiles.PlatformOf(issuer.Issuer) != "") {
-			wrong("oidc[%d].roles is true, but the issuer gives tokens to pipelines' jobs, which anybody who may start one can have; give false, and identities with this issuer in the catalogue", i)
+			wrong("oidc[%d].roles is true, but this issuer gives tokens to jobs of pipelines, and anybody who may start a job gets one; set it to false, and give roles by identities with this issuer in the catalogue", i)
 		}
 		if p := issuer.Platform; p != "" && !slices.Contains(profiles.IssuerPlatforms, p) {
 			wrong("oidc[%d].platform is %q; give one of %s, or omit it", i, p, strings.Join(profiles.IssuerPlatforms, ", "))

@@ -53,7 +53,7 @@ func (c Config) checkReal() []error {
 	}
 	if s := c.Runner.StatusURL; s != "" && !isURL(s, "https") && !standIn(s) && !c.Runner.StatusPlain {
 		bad = append(bad, fmt.Errorf("runner.status_url is %s; outside the demo give an https:// address, such as that of listen.runners: runners send their tokens there and get credentials of the bucket. "+
-			"If nobody else reads the network between, set runner.status_plain_http: true", maskedURL(s)))
+			"If nobody else can read the network between them, set runner.status_plain_http: true", maskedURL(s)))
 	}
 	for _, e := range c.endpoints() {
 		switch {

@@ -65,19 +65,19 @@ func (d *doctor) github(ctx context.Context, f *findings) {
 type spare struct{ without, next string }
 
 var sparePermissions = map[string]spare{
-	"merge_queues: read": {"GitHub does not let it have the event merge_group", "Add it if branches with the required check have a merge queue; otherwise nothing."},
+	"merge_queues: read": {"GitHub does not let it subscribe to the event merge_group", "Add it if branches with the required check have a merge queue; otherwise nothing."},
 	"members: read":      {"GitHub teams cannot be read", "Add it if the catalogue's identities name GitHub teams; otherwise nothing."},
 	"actions: read":      {"the end of a workflow run is not noticed, so its clusters end by their time to live, and a job that waits for an environment ocp/<profile> is rejected", "Add it if workflows create clusters or environments are to wait for them; otherwise nothing."},
 }
 
 var spareEvents = map[string]spare{
-	"pull_request_review":         {"a command in a review is not read", "Select it if commands in reviews are to be read; otherwise nothing."},
-	"pull_request_review_comment": {"a command in a comment at a line is not read", "Select it if commands at lines are to be read; otherwise nothing."},
+	"pull_request_review":         {"commands in reviews are not read", "Select it if commands in reviews are to be read; otherwise nothing."},
+	"pull_request_review_comment": {"commands in comments at a line are not read", "Select it if commands at lines are to be read; otherwise nothing."},
 
 	"workflow_run": {"the end of a workflow run is noticed by asking, every github.run_look", "Select it for an end within seconds; leave it out in a very busy organization."},
 	"workflow_job": {"the end of a job is noticed by asking, every github.run_look", "Select it for an end within seconds; leave it out in a very busy organization."},
 
-	"merge_group":                {"commits in merge queues are found by looking, every few minutes", "Select it if branches with the required check have a merge queue; otherwise nothing."},
+	"merge_group":                {"commits in merge queues are found only when ocpctl looks for them, every few minutes", "Select it if branches with the required check have a merge queue; otherwise nothing."},
 	"deployment_protection_rule": {"a job that waits for an environment ocp/<profile> waits in vain", "Select it if environments are to wait for clusters; otherwise nothing."},
 }
 

@@ -38,7 +38,7 @@ func (d *doctor) identity(ctx context.Context, f *findings) {
 
 // issuer reads an issuer's discovery document, which must name the issuer exactly.
 func (d *doctor) issuer(ctx context.Context, f *findings, check, issuer, caFile string) {
-	client, err := d.trusting(caFile)
+	client, err := d.clientTrusting(caFile)
 	if err != nil {
 		f.fail(check, "Give a file with CA certificates (PEM) that this process can read.", "%s.ca_file: %s", check, err)
 		return
@@ -54,8 +54,8 @@ func (d *doctor) issuer(ctx context.Context, f *findings, check, issuer, caFile 
 	}
 }
 
-// trusting returns a client that trusts the CA certificates of a file; without a file those of the machine.
-func (d *doctor) trusting(caFile string) (*http.Client, error) {
+// clientTrusting returns a client that trusts the CA certificates of a file; without a file those of the machine.
+func (d *doctor) clientTrusting(caFile string) (*http.Client, error) {
 	if caFile == "" {
 		return d.http, nil
 	}

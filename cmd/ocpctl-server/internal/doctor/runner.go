@@ -21,7 +21,7 @@ func (d *doctor) runner(ctx context.Context, f *findings) {
 		d.workDir(f)
 	}
 	address := strings.TrimSuffix(d.Settings.Runner.StatusURL, "/")
-	client, err := d.trusting(d.Settings.Runner.StatusCAFile)
+	client, err := d.clientTrusting(d.Settings.Runner.StatusCAFile)
 	if err != nil {
 		f.fail("status-url", "Give a file with CA certificates (PEM) that this process can read.", "runner.status_ca_file: %s", err)
 		return

@@ -157,9 +157,9 @@ func (s *step) endWithoutWaiting(ctx context.Context, id string) error {
 	state := " is being created"
 	if c.Status == client.READY {
 		state = " is ready"
-		s.Notice("ocpctl create-cluster", c.Name+" was there before and is ready. A job that needs it uses wait-cluster with the output cluster-id.")
+		s.Notice("ocpctl create-cluster", c.Name+" existed already and is ready. To use it in another job, give the output cluster-id to wait-cluster there.")
 	} else {
-		s.Notice("ocpctl create-cluster", c.Name+" is being created, and this job does not wait for it. A job that needs it uses wait-cluster with the output cluster-id.")
+		s.Notice("ocpctl create-cluster", c.Name+" is being created, and this job does not wait for it. To use it in another job, give the output cluster-id to wait-cluster there.")
 	}
 	return s.Summary(s.clusterSummary(c.Cluster, c.Name+state, ""))
 }

@@ -144,7 +144,7 @@ func without(text, secret string) string {
 
 // testSummary shows the tests in the job's summary.
 func testSummary(sum junit.Summary, address string) string {
-	sh := newSheet(counted(sum))
+	sh := newSheet(countTests(sum))
 	if address != "" {
 		fmt.Fprintf(&sh.b, "%s\n\n", link(address))
 	}

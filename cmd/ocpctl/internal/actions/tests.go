@@ -59,10 +59,10 @@ func (s *step) noReport(missing string) error {
 // tellTests tells the runner what the tests say.
 func (s *step) tellTests(sum junit.Summary, stored storedReport, strict bool) error {
 	conclusion := "success"
-	if sum.Red() {
+	if sum.IsRed() {
 		conclusion = "failure"
 	}
-	end := s.Group(counted(sum))
+	end := s.Group(countTests(sum))
 	for _, f := range sum.Crashes {
 		_, _ = fmt.Fprintln(s.log, "crashed: "+humanize.Line(f.Name+": "+f.Message))
 	}
@@ -78,10 +78,10 @@ func (s *step) tellTests(sum junit.Summary, stored storedReport, strict bool) er
 	end()
 	err := errors.Join(s.outputs("conclusion", conclusion, "total", fmt.Sprint(sum.Total), "passed", fmt.Sprint(sum.Passed), "failed", fmt.Sprint(sum.Failed),
 		"skipped", fmt.Sprint(sum.Skipped), "flaky", fmt.Sprint(sum.Flaky), "crashed", fmt.Sprint(sum.Crashed)), s.Summary(testSummary(sum, stored.URL)))
-	if err != nil || !sum.Red() {
+	if err != nil || !sum.IsRed() {
 		return err
 	}
-	text := redText(sum)
+	text := failureText(sum)
 	if strict {
 		return exit.With(exit.Failed, errors.New(text))
 	}
@@ -89,10 +89,10 @@ func (s *step) tellTests(sum junit.Summary, stored storedReport, strict bool) er
 	return nil
 }
 
-// redText says why the tests did not pass.
-func redText(sum junit.Summary) string {
+// failureText says why the tests did not pass.
+func failureText(sum junit.Summary) string {
 	if sum.Crashed > 0 {
-		return fmt.Sprintf("%s. %s: %s", counted(sum), sum.Crashes[0].Name, sum.Crashes[0].Message)
+		return fmt.Sprintf("%s. %s: %s", countTests(sum), sum.Crashes[0].Name, sum.Crashes[0].Message)
 	}
 	text := fmt.Sprintf("%d of %d tests failed", sum.Failed, sum.Total)
 	if len(sum.Failures) == 0 { // those that are kept passed later
@@ -101,8 +101,8 @@ func redText(sum junit.Summary) string {
 	return fmt.Sprintf("%s, the first of them %s: %s", text, caption(sum.Failures[0].Suite, sum.Failures[0].Name), sum.Failures[0].Message)
 }
 
-// counted sums the tests up. Those of a suite that crashed are not said to have passed.
-func counted(sum junit.Summary) string {
+// countTests sums the tests up. Those of a suite that crashed are not said to have passed.
+func countTests(sum junit.Summary) string {
 	text := fmt.Sprintf("%d passed, %d failed, %d skipped", sum.Passed, sum.Failed, sum.Skipped)
 	if sum.Crashed > 0 {
 		text = fmt.Sprintf("suites crashed: %d, tests reported: %d, failed: %d", sum.Crashed, sum.Total, sum.Failed)
@@ -199,7 +199,7 @@ func (s *step) report(sum junit.Summary) testReport {
 	}
 	r := testReport{
 		Name: short(name, mostSlot), Total: sum.Total, Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped, Flaky: sum.Flaky, Crashed: sum.Crashed, DurationSeconds: min(sum.Seconds, mostSeconds), URL: s.Text("url"),
-		Failures: shortened(sum.Failures, mostDetails), Crashes: shortened(sum.Crashes, mostDetails), FlakyTests: shortened(sum.FlakyTests, mostFlakyDetails),
+		Failures: shortenFailures(sum.Failures, mostDetails), Crashes: shortenFailures(sum.Crashes, mostDetails), FlakyTests: shortenFailures(sum.FlakyTests, mostFlakyDetails),
 	}
 	for _, t := range sum.Slowest {
 		r.Slowest = append(r.Slowest, slowTest{Suite: short(t.Suite, mostSuite), Name: short(t.Name, mostTest), Seconds: t.Seconds})
@@ -207,8 +207,8 @@ func (s *step) report(sum junit.Summary) testReport {
 	return r
 }
 
-// shortened returns failures with texts that the server accepts.
-func shortened(list []junit.Failure, details int) (out []testFailure) {
+// shortenFailures returns failures with texts that the server accepts.
+func shortenFailures(list []junit.Failure, details int) (out []testFailure) {
 	for _, f := range list {
 		out = append(out, testFailure{Suite: short(f.Suite, mostSuite), Name: short(f.Name, mostTest), Message: short(f.Message, mostMessage), Details: short(f.Details, details)})
 	}

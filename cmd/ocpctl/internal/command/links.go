@@ -24,7 +24,7 @@ func (a *app) breakGlass() *cobra.Command {
 	var link, installers bool
 	c := fromTable("break-glass", &cobra.Command{
 		Long: `Request the kubeadmin password, or with --kubeconfig the kubeconfig that the installer made. Both give every right in the cluster,
-are nobody's own and do not expire; ocpctl kubeconfig is for everything else. A platform admin other than you must approve. Then --link
+belong to no person and do not expire; for everything else, use ocpctl kubeconfig. A platform admin other than you must approve. Then --link
 prints a one-time link, which works only for you and for ten minutes. Every step is recorded in the audit trail.`,
 		Example: `  ocpctl break-glass pr41-shop --reason "INC-1234: sign-in is broken"
   ocpctl break-glass pr41-shop --link -o name | ocpctl redeem -
@@ -71,8 +71,8 @@ func (a *app) redeem() *cobra.Command {
 	c := &cobra.Command{
 		Use: "redeem LINK", Short: "Use a one-time link to a kubeconfig, a kubeadmin password or an account",
 		Long: `Use a one-time link to a kubeconfig, to a kubeadmin password, or to link an account to you. For an account, --account must
-name it: this protects you from a link that somebody else sent. It gives a code, and the account is linked once it has typed
-the code: /ocp link CODE. With - the link is read from the standard input, so that it does not appear in process lists.`,
+name it: this protects you from a link that somebody else sent. The command shows a code. The account is linked when
+it sends /ocp link CODE. With - the link is read from the standard input, so that it does not appear in process lists.`,
 		Example: "  ocpctl redeem -\n  ocpctl redeem https://ocpctl.example.com/links/… -f kubeconfig\n  ocpctl redeem https://ocpctl.example.com/links/… --account github:maya",
 		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error { return a.redeemLink(ctx, args[0], account, file) }),
@@ -122,7 +122,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 		f.Write()
 		if r.Kind == client.RedeemedKindAccount {
 			place, name, _ := strings.Cut(r.Account, ":")
-			s.Linef("Nothing is linked yet. As %s on %s, type within ten minutes: /ocp link %s", name, place, r.Code)
+			s.Linef("Nothing is linked yet. Within ten minutes, type as %s on %s: /ocp link %s", name, place, r.Code)
 			s.Linef("Type this code yourself from your own account. Never give it to anybody who asks for it.")
 		}
 	})

@@ -47,7 +47,7 @@ OCPCTL_TOKEN_FILE or OCPCTL_TOKEN.`,
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the context's `name`; default: the server's host")
 	f.StringVar(&auth, "auth", "", "the sign-in `method`: aws, github, token-file or token-command; default: what fits this machine")
-	f.StringVar(&c.Audience, "audience", "", "the `audience` of the token, if its administrators chose another one than the server's address")
+	f.StringVar(&c.Audience, "audience", "", "the `audience` of the token, if the administrators of the server chose another one; default: the server's address")
 	f.StringVar(&c.TokenFile, "token-file", "", "the `file` with the token, for token-file")
 	f.StringVar(&c.TokenCommand, "token-command", "", "the shell `command` that prints the token, for token-command")
 	f.StringVar(&c.AWSProfile, "aws-profile", "", "the AWS `profile`; default: the SDK's choice")

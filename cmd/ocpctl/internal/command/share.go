@@ -26,7 +26,7 @@ type guest struct{ team, principal string }
 func (a *app) guestFlags(c *cobra.Command, g *guest) {
 	c.Flags().StringVar(&g.team, "team", "", optionUsage(c.Name(), "team"))
 	c.Flags().StringVar(&g.principal, "with", "", optionUsage(c.Name(), "with"))
-	c.Flags().StringVar(&g.principal, "principal", "", "as --with")
+	c.Flags().StringVar(&g.principal, "principal", "", "the earlier name of --with: a `principal`")
 	must(c.Flags().MarkHidden("principal")) // its earlier name, which scripts use
 	must(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
 	must(c.RegisterFlagCompletionFunc("with", cobra.NoFileCompletions))

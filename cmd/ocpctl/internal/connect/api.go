@@ -53,11 +53,11 @@ func Open(c Context, o Options) (*API, error) {
 	switch c.Auth {
 	case given:
 		// Whoever set the variable may not have chosen the server, so that no other setting can allow a token for another one.
-		keep.get = madeFor(c.Server, "", fromEnvironment(o.Env))
+		keep.get = checkAudience(c.Server, "", fromEnvironment(o.Env))
 	case TokenFile:
-		keep.get = madeFor(c.Server, c.Audience, fromFile(c.TokenFile))
+		keep.get = checkAudience(c.Server, c.Audience, fromFile(c.TokenFile))
 	case TokenCommand:
-		keep.get = madeFor(c.Server, c.Audience, fromCommand(c.TokenCommand, o.Stderr))
+		keep.get = checkAudience(c.Server, c.Audience, fromCommand(c.TokenCommand, o.Stderr))
 	case GitHub:
 		keep.get = fromGitHub(c.audience(), o.Env, anonymous)
 	case AWS:

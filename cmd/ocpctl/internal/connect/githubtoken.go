@@ -84,14 +84,14 @@ func (r *retrier) askForToken(request *http.Request) (got token, again time.Dura
 	if words := quote(first(said.Message, string(raw))); words != "" {
 		err = fmt.Errorf("%w: %s", err, words)
 	}
-	if passes(res.StatusCode) {
+	if isTemporary(res.StatusCode) {
 		again = max(1, retryAfter(res))
 	}
 	return token{}, again, err
 }
 
-// passes reports whether a request for a token that got this status may succeed later: GitHub refuses jobs with 403 for a while, too.
-func passes(status int) bool {
+// isTemporary reports whether a request for a token that got this status may succeed later: GitHub refuses jobs with 403 for a while, too.
+func isTemporary(status int) bool {
 	return status == http.StatusForbidden || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
 }
 

@@ -86,9 +86,9 @@ func readClaims(jwt string, into any) bool {
 	return err == nil && json.Unmarshal(raw, into) == nil
 }
 
-// madeFor returns tokens of a source that may be sent to a server. A JWT whose audiences are addresses of other servers is refused: this
+// checkAudience returns tokens of a source that may be sent to a server. A JWT whose audiences are addresses of other servers is refused: this
 // server could use it there. An audience that is no address is a name on which its issuer and the server agreed.
-func madeFor(server, audience string, get source) source {
+func checkAudience(server, audience string, get source) source {
 	return func(ctx context.Context) (token, error) {
 		got, err := get(ctx)
 		if err != nil {

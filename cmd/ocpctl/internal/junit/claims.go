@@ -23,7 +23,7 @@ type counts struct {
 	suites     int
 }
 
-func (c counts) since(before counts) counts {
+func (c counts) minus(before counts) counts {
 	return counts{c.cases - before.cases, c.executions - before.executions, c.failures - before.failures, c.skipped - before.skipped, c.suites - before.suites}
 }
 
@@ -47,8 +47,8 @@ func claimsOf(e xml.StartElement) claims {
 // mostClaimed is the largest number of tests that is believed.
 const mostClaimed = 10_000_000
 
-// crashed reports whether what a suite says of itself cannot be what was read in it. whole: it is the whole report, or has other suites in it.
-func (c claims) crashed(read counts, whole bool) bool {
+// isCrash reports whether what a suite says of itself cannot be what was read in it. whole: it is the whole report, or has other suites in it.
+func (c claims) isCrash(read counts, whole bool) bool {
 	missing := c.tests - max(read.cases, read.executions) - max(0, c.skipped-read.skipped)
 	claimed := c.failures + c.errors
 	switch {
@@ -62,19 +62,19 @@ func (c claims) crashed(read counts, whole bool) bool {
 	return claimed > read.failures && (read.failures == 0 || missing > 0)
 }
 
-// text says what a crashed suite reports, and what there is.
-func (c claims) text(read counts) string {
-	reports, holds := numbered(c.tests, "test"), numbered(read.cases, "test")
+// describeCrash says what a crashed suite reports, and what there is.
+func (c claims) describeCrash(read counts) string {
+	reports, holds := countNoun(c.tests, "test"), countNoun(read.cases, "test")
 	if n := c.failures + c.errors; n > 0 {
-		reports += " and " + numbered(n, "failure")
-		holds += " and " + numbered(read.failures, "failure")
+		reports += " and " + countNoun(n, "failure")
+		holds += " and " + countNoun(read.failures, "failure")
 	} else if c.status != "" {
 		reports += fmt.Sprintf(" and the status %q", c.status)
 	}
-	return fmt.Sprintf("The suite crashed: it reports %s, and the file holds %s.", reports, holds)
+	return fmt.Sprintf("The suite crashed: it reports %s, but the file holds %s.", reports, holds)
 }
 
-func numbered(n int, what string) string {
+func countNoun(n int, what string) string {
 	switch n {
 	case 0:
 		return "no " + what
@@ -84,15 +84,15 @@ func numbered(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// compare notes a crash unless what the suite says of itself fits what was read in it.
-func (r *reader) compare(start xml.StartElement, suite string, before counts) {
-	c, read := claimsOf(start), r.read.since(before)
+// compareClaims notes a crash unless what the suite says of itself fits what was read in it.
+func (r *reader) compareClaims(start xml.StartElement, suite string, before counts) {
+	c, read := claimsOf(start), r.read.minus(before)
 	whole := start.Name.Local == "testsuites" && read.suites > 0 || read.suites > 1
-	if !c.crashed(read, whole) {
+	if !c.isCrash(read, whole) {
 		return
 	}
 	r.sum.Crashed++
-	keep(&r.sum.Crashes, Failure{Suite: suite, Name: first(suite, "the suite"), Message: c.text(read)}, MostFailures)
+	keep(&r.sum.Crashes, Failure{Suite: suite, Name: first(suite, "the suite"), Message: c.describeCrash(read)}, MostFailures)
 	r.read.failures += max(1, c.failures+c.errors-read.failures) // the suites around it need not say so again
 	r.read.cases += max(0, c.tests-read.cases)
 }

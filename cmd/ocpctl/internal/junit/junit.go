@@ -32,8 +32,8 @@ type Summary struct {
 	Slowest                        []Slow
 }
 
-// Red reports whether the tests did not pass.
-func (s Summary) Red() bool { return s.Failed > 0 || s.Crashed > 0 }
+// IsRed reports whether the tests did not pass.
+func (s Summary) IsRed() bool { return s.Failed > 0 || s.Crashed > 0 }
 
 // Failure is a test that failed. Suite may be empty.
 type Failure struct {
@@ -71,8 +71,8 @@ func (t test) failure() Failure { return Failure{t.suite, t.name, t.message, t.d
 // add counts an execution. before is the test's result so far; empty: it was not executed before. It returns its result now.
 func (s *Summary) add(t test, before result, anyOrder bool) result {
 	s.Seconds += t.seconds
-	s.slow(t)
-	now := combined(before, t.result, anyOrder)
+	s.noteSlow(t)
+	now := combineResults(before, t.result, anyOrder)
 	if now == before {
 		return now
 	}
@@ -109,9 +109,9 @@ func (s *Summary) add(t test, before result, anyOrder bool) result {
 	return now
 }
 
-// combined returns a test's result after another execution. The last one counts, and a test that passes after it failed is flaky. With
+// combineResults returns a test's result after another execution. The last one counts, and a test that passes after it failed is flaky. With
 // anyOrder it is flaky too if it failed after it had passed.
-func combined(before, next result, anyOrder bool) result {
+func combineResults(before, next result, anyOrder bool) result {
 	switch {
 	case before == "" || next == before:
 		return next
@@ -140,8 +140,8 @@ func keep(list *[]Failure, f Failure, most int) {
 	}
 }
 
-// slow notes a test's time among the longest.
-func (s *Summary) slow(t test) {
+// noteSlow notes a test's time among the longest.
+func (s *Summary) noteSlow(t test) {
 	if t.seconds == 0 {
 		return
 	}

@@ -97,7 +97,7 @@ func (r *reader) element(start xml.StartElement, suite string) error {
 	if err := r.children(func(child xml.StartElement) error { return r.element(child, suite) }); err != nil {
 		return err
 	}
-	r.compare(start, suite, before)
+	r.compareClaims(start, suite, before)
 	return nil
 }
 

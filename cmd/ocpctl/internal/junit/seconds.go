@@ -20,7 +20,7 @@ var (
 func seconds(text string) float64 {
 	text = strings.TrimSuffix(separators.Replace(text), "s")
 	if c := clock.FindStringSubmatch(text); c != nil {
-		return possible(seconds(c[1])*3600 + seconds(c[2])*60 + seconds(c[3]))
+		return possibleSeconds(seconds(c[1])*3600 + seconds(c[2])*60 + seconds(c[3]))
 	}
 	switch {
 	case grouped.MatchString(text):
@@ -34,11 +34,11 @@ func seconds(text string) float64 {
 	if err != nil {
 		return 0
 	}
-	return possible(n)
+	return possibleSeconds(n)
 }
 
-// possible returns a time that a test can have taken, and 0 in place of any other.
-func possible(n float64) float64 {
+// possibleSeconds returns a time that a test can have taken, and 0 in place of any other.
+func possibleSeconds(n float64) float64 {
 	if n >= 0 && n <= longestTest {
 		return n
 	}

@@ -75,7 +75,7 @@ func TestTheReportsOfRealWritersSayWhatTheyMean(t *testing.T) {
 			require.Len(t, s.Failures, s.Failed)
 			require.Len(t, s.FlakyTests, s.Flaky)
 			require.Len(t, s.Crashes, s.Crashed)
-			require.Equal(t, s.Failed+s.Crashed > 0, s.Red())
+			require.Equal(t, s.Failed+s.Crashed > 0, s.IsRed())
 			require.Less(t, s.Seconds, 3600.0)
 			for _, f := range append(s.Failures, s.FlakyTests...) {
 				require.NotEmpty(t, f.Name)
@@ -87,19 +87,19 @@ func TestTheReportsOfRealWritersSayWhatTheyMean(t *testing.T) {
 
 func TestASuiteThatSaysMoreThanItHoldsHasCrashed(t *testing.T) {
 	for report, want := range map[string]string{
-		`<testsuite name="s" tests="92" errors="1"><testcase name="a"/></testsuite>`:                                                        "The suite crashed: it reports 92 tests and 1 failure, and the file holds 1 test and no failure.",
-		`<testsuite name="s" tests="92" failures="3"/>`:                                                                                     "it reports 92 tests and 3 failures, and the file holds no test and no failure.",
-		`<testsuite name="s" tests="92"></testsuite>`:                                                                                       "it reports 92 tests, and the file holds no test.",
-		`<testsuite name="s" tests="1" errors="1"><testcase name="a"/></testsuite>`:                                                         "it reports 1 test and 1 failure, and the file holds 1 test and no failure.",
-		`<testsuite name="s" status="failed"><testcase name="a"/></testsuite>`:                                                              `it reports no test and the status "failed", and the file holds 1 test.`,
-		`<testsuites name="s" tests="92" errors="1"><testsuite name="t" tests="1"><testcase name="a"/></testsuite></testsuites>`:            "it reports 92 tests and 1 failure, and the file holds 1 test and no failure.",
-		`<testsuite name="s" tests="9" failures="2"><testcase name="a"/><testcase name="b"><failure/></testcase></testsuite>`:               "it reports 9 tests and 2 failures, and the file holds 2 tests and 1 failure.",
-		`<testsuites><testsuite name="s" tests="9" errors="1"><testcase name="a"/></testsuite><testsuite name="t" tests="0"/></testsuites>`: "it reports 9 tests and 1 failure, and the file holds 1 test and no failure.",
+		`<testsuite name="s" tests="92" errors="1"><testcase name="a"/></testsuite>`:                                                        "The suite crashed: it reports 92 tests and 1 failure, but the file holds 1 test and no failure.",
+		`<testsuite name="s" tests="92" failures="3"/>`:                                                                                     "it reports 92 tests and 3 failures, but the file holds no test and no failure.",
+		`<testsuite name="s" tests="92"></testsuite>`:                                                                                       "it reports 92 tests, but the file holds no test.",
+		`<testsuite name="s" tests="1" errors="1"><testcase name="a"/></testsuite>`:                                                         "it reports 1 test and 1 failure, but the file holds 1 test and no failure.",
+		`<testsuite name="s" status="failed"><testcase name="a"/></testsuite>`:                                                              `it reports no test and the status "failed", but the file holds 1 test.`,
+		`<testsuites name="s" tests="92" errors="1"><testsuite name="t" tests="1"><testcase name="a"/></testsuite></testsuites>`:            "it reports 92 tests and 1 failure, but the file holds 1 test and no failure.",
+		`<testsuite name="s" tests="9" failures="2"><testcase name="a"/><testcase name="b"><failure/></testcase></testsuite>`:               "it reports 9 tests and 2 failures, but the file holds 2 tests and 1 failure.",
+		`<testsuites><testsuite name="s" tests="9" errors="1"><testcase name="a"/></testsuite><testsuite name="t" tests="0"/></testsuites>`: "it reports 9 tests and 1 failure, but the file holds 1 test and no failure.",
 	} {
 		var s junit.Summary
 		require.NoError(t, s.Read(strings.NewReader(report)), report)
 		require.Equal(t, 1, s.Crashed, report)
-		require.True(t, s.Red())
+		require.True(t, s.IsRed())
 		require.Contains(t, s.Crashes[0].Message, want)
 	}
 }

@@ -56,7 +56,7 @@ func Merge(path, name string, added []byte, use bool) error {
 	}
 	root := doc.Content[0]
 	if foreign := foreignEntries(root, name); len(foreign) > 0 {
-		return fmt.Errorf("%s already has the %s %s, which ocpctl did not write; nothing was changed. Rename or delete it, or write the kubeconfig to a file of its own with -f",
+		return fmt.Errorf("%s already has the %s %s, which ocpctl did not write, so nothing was changed. Rename or delete it, or write the kubeconfig to a file of its own with -f",
 			path, strings.Join(foreign, " and the "), name)
 	}
 	for _, list := range lists() {

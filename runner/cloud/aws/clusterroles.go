@@ -14,10 +14,10 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// Fence tags the operators' roles with the cluster, its infraID and its domain, which the permissions boundary compares with the tags and the
+// LimitRoles tags the operators' roles with the cluster, its infraID and its domain, which the permissions boundary compares with the tags and the
 // names of resources (deploy/terraform/policies/cluster-boundary.json): neither ccoctl nor the installer has an option for that. The nodes'
 // roles get the same tags and the boundary itself. A role that ccoctl created has to exist; the nodes' roles need not.
-func (c *Client) Fence(ctx context.Context, t cloud.Target, roles []string, boundary string) error {
+func (c *Client) LimitRoles(ctx context.Context, t cloud.Target, roles []string, boundary string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	infraID, _ := newest(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
-// fenceTries is how often the roles are limited at most: an install of an hour is not given up for a bad minute of IAM.
-const fenceTries = 12
+// limitTries is how often the roles are limited at most: an install of an hour is not given up for a bad minute of IAM.
+const limitTries = 12
 
 // roleLine is how ccoctl writes an operator's role into its Secret (cloud-credential-operator pkg/cmd/provisioning/aws).
 var roleLine = regexp.MustCompile(`(?m)^\s*role_arn = arn:[^:]+:iam::\d+:role/(\S+)$`)
@@ -34,17 +34,17 @@ func (a *attempt) readRoles(manifests []os.DirEntry) error {
 	return nil
 }
 
-// fence limits what the cluster's own roles may do to this cluster: whoever administers the cluster has them. It is called before the
+// limitRoles limits what the cluster's own roles may do to this cluster: whoever administers the cluster has them. It is called before the
 // installer, because a role without its cluster's tag may do nothing, and after it, because the installer creates the nodes' roles without a
 // permissions boundary. Nobody gets into the cluster before that.
-func (a *attempt) fence(ctx context.Context) error {
+func (a *attempt) limitRoles(ctx context.Context) error {
 	var err error
 	for try := 1; ; try++ {
-		err = a.cloud.Fence(ctx, a.target(), a.roles, a.cfg.Boundary)
-		if err == nil || ctx.Err() != nil || try == fenceTries {
+		err = a.cloud.LimitRoles(ctx, a.target(), a.roles, a.cfg.Boundary)
+		if err == nil || ctx.Err() != nil || try == limitTries {
 			break
 		}
-		a.note("the cluster's own roles could not be limited to this cluster, trying again (%d of %d): %v", try+1, fenceTries, err)
+		a.note("the cluster's own roles could not be limited to this cluster, trying again (%d of %d): %v", try+1, limitTries, err)
 		if status.Sleep(ctx, a.cfg.Timings.RetryMax) != nil {
 			break // the switch below says why
 		}
@@ -54,7 +54,7 @@ func (a *attempt) fence(ctx context.Context) error {
 		return context.Cause(ctx)
 	case err != nil:
 		return failure{
-			Reason: "NotFenced", Whose: contract.WhoseCloud, Retryable: true,
+			Reason: "RolesNotLimited", Whose: contract.WhoseCloud, Retryable: true,
 			Message: fmt.Sprintf("the cluster's own roles could not be limited to this cluster: %v", err),
 			Next:    "try again later; if it happens again, ask an administrator to allow the runner iam:TagRole and iam:PutRolePermissionsBoundary (deploy/terraform/policies/runner-identity.json)",
 		}
