@@ -391,3 +391,18 @@ func TestAnApprovalIsAwaitedNoLongerThanTheClusterItself(t *testing.T) {
 	c.ApproveBy, c.Ends.PRClosed = start.Add(24*time.Hour), start.Add(time.Hour)
 	require.Contains(t, Comment(c, Detail{}, ui), "Without an approval it ends at 2025-01-01 13:00 UTC.")
 }
+
+func TestABlockedTeardownSaysWhoTheCloudWaitsForAndTheCommandCanBeCopied(t *testing.T) {
+	c := lives()["destroy-blocked"]
+	c.StuckReason, c.StuckWhose = "TerminationProtected", "user"
+	c.StuckNext = "ask whoever protected the instance to run: aws ec2 modify-instance-attribute --instance-id i-1 --no-disable-api-termination"
+	whose, next := Turn(c)
+	require.Equal(t, "you", whose)
+	require.Contains(t, next, "--no-disable-api-termination")
+	require.Contains(t, next, "The next try starts by itself.")
+
+	message, command, remark := Blocker("instance i-1 (shop-master-0): " + c.StuckNext + " (TerminationProtected: OperationNotPermitted: The instance 'i-1' may not be terminated.)")
+	require.Equal(t, "instance i-1 (shop-master-0): ask whoever protected the instance to run", message)
+	require.Equal(t, "aws ec2 modify-instance-attribute --instance-id i-1 --no-disable-api-termination", command)
+	require.Equal(t, "TerminationProtected: OperationNotPermitted: The instance 'i-1' may not be terminated.", remark)
+}

@@ -24,6 +24,8 @@ func Turn(c lifecycle.Card) (whose, next string) {
 		again = "Nothing: " + Code(c.ReplacedBy) + " replaces it."
 	}
 	switch {
+	case c.Phase == lifecycle.DestroyBlocked && c.StuckNext != "" && c.StuckWhose != "":
+		return owners[c.StuckWhose], sentence(strings.TrimSpace(c.StuckNext)) + " The next try starts by itself."
 	case c.Phase == lifecycle.DestroyBlocked && len(c.Blockers) == 0:
 		return "the platform team", "Fix what the reason names. The next try starts by itself."
 	case c.Phase == lifecycle.DestroyBlocked:

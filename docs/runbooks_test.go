@@ -18,13 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "write the table of the installer's reasons anew")
 
-const failedCreate = "runbooks/failed-create.md"
+const failedCreate, destroyBlocked = "runbooks/failed-create.md", "runbooks/destroy-blocked.md"
 
-// installerTable is the table of the runbook as failures.yaml has it.
-func installerTable() string {
+// classTable is the table of a runbook, as the list of classes has it.
+func classTable(classes []installer.Class) string {
 	whose := map[string]string{"user": "yours"}
 	var b strings.Builder
-	for _, c := range installer.Classes() {
+	for _, c := range classes {
 		again := ""
 		if c.Retryable {
 			again = "yes"
@@ -33,7 +33,7 @@ func installerTable() string {
 		if word, other := whose[c.Whose]; other {
 			owner = word
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", c.Reason, cell(c.Message), owner, cell(c.Next), again)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", c.Reason, cell(c.Message), owner, cell(installer.Refusal{Class: c}.Advice()), again)
 	}
 	return b.String()
 }
@@ -42,8 +42,14 @@ func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace(text)
 }
 
-func TestTheRunbookKnowsEveryReasonOfTheInstallerInItsWords(t *testing.T) {
-	raw, err := os.ReadFile(failedCreate)
+func TestTheRunbooksKnowEveryReasonInItsWords(t *testing.T) {
+	for page, classes := range map[string][]installer.Class{failedCreate: installer.Classes(), destroyBlocked: installer.RefusalClasses()} {
+		t.Run(page, func(t *testing.T) { knowsEveryReason(t, page, classTable(classes)) })
+	}
+}
+
+func knowsEveryReason(t *testing.T, page, want string) {
+	raw, err := os.ReadFile(page)
 	require.NoError(t, err)
 	const head = "| reason | what happened | whose | what to do | again |\n|---|---|---|---|---|\n"
 	before, after, found := strings.Cut(string(raw), head)
@@ -53,10 +59,10 @@ func TestTheRunbookKnowsEveryReasonOfTheInstallerInItsWords(t *testing.T) {
 		table = after[:end+1]
 	}
 	if *update {
-		require.NoError(t, os.WriteFile(failedCreate, []byte(before+head+installerTable()+strings.TrimPrefix(after, table)), 0o644))
+		require.NoError(t, os.WriteFile(page, []byte(before+head+want+strings.TrimPrefix(after, table)), 0o644))
 		return
 	}
-	require.Equal(t, installerTable(), table, "failures.yaml and the runbook differ; go test ./docs -update writes the table anew")
+	require.Equal(t, want, table, "the list of classes and the runbook differ; go test ./docs -update writes the table anew")
 }
 
 // named are the reasons that stand in the first column of a table, by which links reach them.

@@ -41,6 +41,9 @@ type Cluster struct {
 	FailWhose   string    // whose problem it was: user, quota, cloud, installer or ocpctl; empty: unknown
 	FailNext    string    // what to do about it
 	Blockers    []string  // what the last verification still counted
+	StuckReason string    // reason code of the last teardown that left something
+	StuckWhose  string    // who has to act so that the next one does not: user, quota, cloud, installer or ocpctl; empty: unknown
+	StuckNext   string    // what to do about it
 	Place       int       // position in the queue for its turn, for capacity in its account and region, or for a free runner; 1 is next, 0: not waiting
 	Progress    Progress
 

@@ -231,10 +231,27 @@ func TestAnAttemptThatCountedNothingKeepsTheKnownBlockers(t *testing.T) {
 	row := kindWorld().row
 	row.Status, row.Phase, row.Desired, row.DesiredWhy = Failed, DestroyBlocked, Absent, "somebody asked for its end"
 	row.Blockers, row.DestroyFailures, row.Seen = []string{"vpc of infra-1"}, 3, 4
+	row.StuckReason, row.StuckWhose, row.StuckNext = "TerminationProtected", "user", "run this"
 	last := Attempt{Number: 5, Kind: Destroy, Outcome: Lost, Message: "the runner ended without a result"}
 	d := Decide(row, Facts{Now: epoch, Last: &last, Identities: []string{"infra-1"}}, limits)
 	require.Equal(t, []string{"vpc of infra-1"}, d.Next.Blockers)
+	require.Equal(t, []string{"TerminationProtected", "user", "run this"}, []string{d.Next.StuckReason, d.Next.StuckWhose, d.Next.StuckNext})
 	require.Equal(t, 4, d.Next.DestroyFailures)
 	require.Equal(t, epoch.Add(limits.backoff(4)), d.Next.RetryAt)
 	require.Equal(t, d.Next.RetryAt, d.Next.WakeAt)
+}
+
+func TestATeardownThatLeftSomethingSaysWhoMustActUntilOneLeavesNothing(t *testing.T) {
+	row := kindWorld().row
+	row.Status, row.Phase, row.Desired, row.DesiredWhy, row.Seen = Destroying, Verifying, Absent, "somebody asked for its end", 4
+	last := Attempt{Number: 5, Kind: Destroy, Outcome: Failure, Reason: "TerminationProtected", Whose: "user", Next: "run this", Message: "an instance has termination protection"}
+	d := Decide(row, Facts{Now: epoch, Last: &last, Identities: []string{"infra-1"}}, limits)
+	require.Equal(t, []string{"TerminationProtected", "user", "run this"}, []string{d.Next.StuckReason, d.Next.StuckWhose, d.Next.StuckNext})
+	clean := func(after time.Duration) Pass {
+		return Pass{At: epoch.Add(time.Hour + after), Clean: true, Identities: []string{"infra-1"}}
+	}
+	last = Attempt{Number: 6, Kind: Destroy, Outcome: Succeeded, ToolExitedAt: epoch.Add(time.Hour), Passes: []Pass{clean(time.Minute), clean(time.Hour)}}
+	d = Decide(d.Next, Facts{Now: epoch.Add(3 * time.Hour), Last: &last, Identities: []string{"infra-1"}}, limits)
+	require.Equal(t, Released, d.Next.Phase, d.Next.Why)
+	require.Empty(t, d.Next.StuckReason+d.Next.StuckWhose+d.Next.StuckNext)
 }

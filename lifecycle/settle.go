@@ -105,6 +105,7 @@ func (m *deciding) settleDestroy(a Attempt) {
 	job := m.teardownJob()
 	if m.proved(a) {
 		n.DestroyFailures, n.Blockers, n.RetryAt = 0, nil, time.Time{}
+		n.StuckReason, n.StuckWhose, n.StuckNext = "", "", ""
 		return
 	}
 	if a.stopped() {
@@ -115,6 +116,9 @@ func (m *deciding) settleDestroy(a Attempt) {
 	n.DestroyFailures++
 	if len(a.Passes) > 0 { // an attempt that counted nothing knows no more than the last one that did
 		n.Blockers = a.Passes[len(a.Passes)-1].Leftovers
+	}
+	if a.Next != "" { // an attempt that was lost knows no more than the last one that was not
+		n.StuckReason, n.StuckWhose, n.StuckNext = reasonOf(a), a.Whose, a.Next
 	}
 	n.RetryAt = m.f.Now.Add(m.l.backoff(n.DestroyFailures))
 	m.job(job, JobRetrying, reasonOf(a), a.Message)

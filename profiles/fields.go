@@ -35,6 +35,7 @@ const LeastAccess = 10 * time.Minute
 
 // readProfile reads one file. The profile is usable only if there are no problems.
 func readProfile(r *reader, body []byte) Profile {
+	r.page = "docs/catalogue.md#profiles"
 	p := Profile{WhenFull: WhenFullRefuse, RunGrace: usualRunGrace, TTLFrom: TTLFromAccepted}
 	doc := r.document(body, "profile")
 	if doc == nil {
@@ -101,7 +102,7 @@ func profileFields(r *reader, p *Profile) []field {
 			text("clusterNetwork", &p.Networking.ClusterNetwork, cidrText, cidr),
 			whole("hostPrefix", &p.Networking.HostPrefix, 16, 28),
 			text("serviceNetwork", &p.Networking.ServiceNetwork, cidrText, cidr)),
-		choice("publish", &p.Publish, "External", "Internal"),
+		publish(r, &p.Publish),
 		optional(choice("loadBalancer", &p.LoadBalancer, "NLB")), // see compare; a Classic load balancer uses another API than the one that the teardown counts with
 		r.inner("tags", boolean("allowUser", &p.AllowUserTags)),
 		addonsField(r, &p.Addons),
@@ -109,6 +110,21 @@ func profileFields(r *reader, p *Profile) []field {
 		text("pricesAsOf", &p.PricesAsOf, "a date in quotes, YYYY-MM-DD", date),
 		kind("Profile"),
 	}
+}
+
+// publish reads how a cluster's API is published. An internal one is reached only from a network that is there before the cluster, and no
+// field names one: its runner would wait in vain for an API that it cannot reach. Clusters that were accepted as internal stay what they are.
+func publish(r *reader, into *string) field {
+	f := choice("publish", into, "External")
+	read := f.read
+	f.read = func(n *yaml.Node, path string) bool {
+		if scalar(n, "!!str") && n.Value == "Internal" {
+			r.failOn(n, path, "Internal is not supported, because a profile cannot name the network from which the cluster would be reached", "External")
+			return true
+		}
+		return read(n, path)
+	}
+	return f
 }
 
 // usualRunGrace is the grace of a profile that names none: time to look at a failure and to run its jobs again.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -192,6 +193,28 @@ func TestPlacesAndMachinesAreThoseOfTheProfilesCloud(t *testing.T) {
 	}
 }
 
+func TestAProfileThatIsPublishedInternallyIsRefusedInWords(t *testing.T) {
+	body, err := fs.ReadFile(EmbeddedFiles(), "profiles/ibm-standard.yaml")
+	require.NoError(t, err)
+	internal := strings.Replace(string(body), "publish: External", "publish: Internal", 1)
+	require.NotEqual(t, string(body), internal)
+	_, err = Load(fstest.MapFS{"profiles/ibm-standard.yaml": {Data: []byte(internal)}})
+	require.EqualError(t, err, "profiles/ibm-standard.yaml:41: publish: Internal is not supported, because a profile cannot name the network from which the cluster would be reached; accepted: External")
+	require.Equal(t, "Internal", PublishOf("publish: Internal\n"), "what was accepted before stays readable")
+}
+
+func TestAFieldThatAProfileDoesNotHaveLeadsToThePageAndToTheNearest(t *testing.T) {
+	body, err := fs.ReadFile(EmbeddedFiles(), "profiles/aws-standard.yaml")
+	require.NoError(t, err)
+	for field, want := range map[string]string{
+		"proxy":             "proxy: not supported; accepted: the fields in docs/catalogue.md#profiles",
+		"wernBeforeDestroy": "wernBeforeDestroy: not supported; accepted: warnBeforeDestroy (closest match); one of the fields in docs/catalogue.md#profiles",
+	} {
+		_, err := Load(fstest.MapFS{"profiles/aws-standard.yaml": {Data: append(slices.Clone(body), (field + ": x\n")...)}})
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, at, field, accept string }{
 		"another file's name":            {"name: aws-minimal-test", "name: aws-other", "", "name", "aws-minimal-test"},
@@ -260,9 +283,9 @@ func TestWhatIsNotOneProfileIsRefused(t *testing.T) {
 	require.ErrorContains(t, load(""), "an empty file")
 	require.ErrorContains(t, load("a: [b"), "valid YAML")
 	require.ErrorContains(t, load("a: b\n\nc: d: e\n"), ".yaml:3: mapping values are not allowed in this context; accepted: valid YAML")
-	require.ErrorContains(t, load("- a\n"), "a list of 1; accepted: a mapping with name")
+	require.ErrorContains(t, load("- a\n"), "a list of 1; accepted: a mapping with the fields in docs/catalogue.md#profiles")
 	require.ErrorContains(t, load(good(t)+"---\nname: second\n"), "more than one document")
-	require.ErrorContains(t, load("base: &b {name: x}\n<<: *b\n"), "unknown field")
+	require.ErrorContains(t, load("base: &b {name: x}\n<<: *b\n"), "not supported")
 	_, err := Load(fstest.MapFS{"readme.md": {}})
 	require.ErrorContains(t, err, "no *.yaml file")
 }

@@ -48,7 +48,7 @@ type Profile struct {
 	Deadlines  Deadlines
 
 	Networking    Networking
-	Publish       string // External or Internal
+	Publish       string // External
 	LoadBalancer  string // the ingress's load balancer on aws: NLB; empty elsewhere
 	AllowUserTags bool
 	PricesAsOf    string // date of the list prices, YYYY-MM-DD

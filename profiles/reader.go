@@ -19,6 +19,7 @@ type reader struct {
 	columns  map[string]int // the column of each field; nil: problems have no columns
 	shown    int            // characters of a value that are quoted; 0: sixty
 	gitHub   []string       // issuers of GitHub Actions besides the known ones
+	page     string         // the page that explains the fields; empty: their names are always listed
 }
 
 // field is a key that a mapping may have. Every field is required unless optional.
@@ -102,7 +103,7 @@ func (r *reader) sorted() Problems { return r.problems.Sorted() }
 // object reads a mapping. Unknown, duplicate and missing keys are problems, and so is every value that its field refuses.
 func (r *reader) object(n *yaml.Node, path string, fields ...field) {
 	if n.Kind != yaml.MappingNode {
-		r.failOn(n, path, r.show(n), "a mapping with "+names(fields))
+		r.failOn(n, path, r.show(n), "a mapping with "+r.names(fields))
 		return
 	}
 	seen := map[string]bool{}
@@ -112,7 +113,7 @@ func (r *reader) object(n *yaml.Node, path string, fields ...field) {
 		index := slices.IndexFunc(fields, func(f field) bool { return f.name == key.Value })
 		switch {
 		case index < 0:
-			r.failOn(key, join(path, r.key(key)), "unknown field", meant(key.Value, fields))
+			r.failOn(key, join(path, r.key(key)), "not supported", r.meant(key.Value, fields))
 		case seen[key.Value]:
 			r.failOn(key, at, "given twice", "one "+key.Value)
 		default:
@@ -132,7 +133,7 @@ func (r *reader) object(n *yaml.Node, path string, fields ...field) {
 
 // inner returns a field that is a mapping itself.
 func (r *reader) inner(name string, fields ...field) field {
-	return field{name: name, accept: "a mapping with " + names(fields), read: func(n *yaml.Node, path string) bool {
+	return field{name: name, accept: "a mapping with " + r.names(fields), read: func(n *yaml.Node, path string) bool {
 		r.object(n, path, fields...)
 		return true
 	}}
@@ -190,7 +191,13 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-func names(fields []field) string {
+// mostNamed is how many fields a message lists. Where there are more, it names the page that explains them.
+const mostNamed = 15
+
+func (r *reader) names(fields []field) string {
+	if len(fields) > mostNamed && r.page != "" {
+		return "the fields in " + r.page
+	}
 	all := make([]string, 0, len(fields))
 	for _, f := range fields {
 		all = append(all, f.name)

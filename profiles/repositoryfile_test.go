@@ -59,12 +59,12 @@ func TestWhatHoldsNothingSaysNothing(t *testing.T) {
 func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
 	const keys = "version, defaultProfile, profiles, ttl, grace, drafts, forks, synchronize, mergeQueue, keep, addons, offHours, notify"
 	for name, c := range map[string]struct{ file, want string }{
-		"a key misspelt":             {"\ndefaultProfil: x\n", "2:1: defaultProfil: unknown field; accepted: defaultProfile (closest match); one of " + keys},
-		"a key that begins alike":    {"default: x\n", "1:1: default: unknown field; accepted: defaultProfile (closest match); one of " + keys},
-		"a key unlike all":           {"colour: x\n", "1:1: colour: unknown field; accepted: " + keys},
-		"a key inside, misspelt":     {"notify:\n  mentions: [ready]\n", "2:3: notify.mentions: unknown field; accepted: mention (closest match); one of mention, slack"},
-		"a key that is no word":      {"? [a, b]\n: c\n", "1:3: a list of 2: unknown field; accepted: " + keys},
-		"a key that is a token":      {pastedToken + ": x\n", "1:1: \"ghp_0123456789abcdef…\": unknown field; accepted: " + keys},
+		"a key misspelt":             {"\ndefaultProfil: x\n", "2:1: defaultProfil: not supported; accepted: defaultProfile (closest match); one of " + keys},
+		"a key that begins alike":    {"default: x\n", "1:1: default: not supported; accepted: defaultProfile (closest match); one of " + keys},
+		"a key unlike all":           {"colour: x\n", "1:1: colour: not supported; accepted: " + keys},
+		"a key inside, misspelt":     {"notify:\n  mentions: [ready]\n", "2:3: notify.mentions: not supported; accepted: mention (closest match); one of mention, slack"},
+		"a key that is no word":      {"? [a, b]\n: c\n", "1:3: a list of 2: not supported; accepted: " + keys},
+		"a key that is a token":      {pastedToken + ": x\n", "1:1: \"ghp_0123456789abcdef…\": not supported; accepted: " + keys},
 		"a value that is a token":    {"drafts: " + pastedToken + "\n", "1:9: drafts: \"ghp_0123456789abcdef…\"; accepted: one of allow, deny"},
 		"a key twice":                {"ttl: 4h\nttl: 5h\n", "2:1: ttl: given twice; accepted: one ttl"},
 		"a version to come":          {"version: 2\n", "1:10: version: 2; accepted: 1, the only version"},

@@ -11,15 +11,15 @@ import (
 )
 
 // meant returns what would be accepted in place of a key, with the probable one first.
-func meant(key string, fields []field) string {
+func (r *reader) meant(key string, fields []field) string {
 	known := make([]string, 0, len(fields))
 	for _, f := range fields {
 		known = append(known, f.name)
 	}
 	if near, ok := Closest(key, known); ok {
-		return near + " (closest match); one of " + names(fields)
+		return near + " (closest match); one of " + r.names(fields)
 	}
-	return names(fields)
+	return r.names(fields)
 }
 
 // key formats an unknown key, which may be anything.

@@ -58,11 +58,12 @@ type attempt struct {
 	addons     []contract.AddonState
 	accessSeen int // number of the newest request for access that was met beside other work
 
-	stuckOn []installer.Refused // what the destroyer cannot remove (destroy)
-	warning string              // what is not well although the attempt succeeded (wake)
-	lacking failure             // what the control plane lacks although the cluster is awake; zero: nothing (wake)
-	turned  bool                // a machine was perhaps started or stopped (sleep, wake)
-	awake   bool                // all machines run although the cluster was to sleep (sleep)
+	refusals refusals // what could not be removed (destroy)
+	timedOut bool     // the destroyer did not end before its deadline (destroy)
+	warning  string   // what is not well although the attempt succeeded (wake)
+	lacking  failure  // what the control plane lacks although the cluster is awake; zero: nothing (wake)
+	turned   bool     // a machine was perhaps started or stopped (sleep, wake)
+	awake    bool     // all machines run although the cluster was to sleep (sleep)
 }
 
 // phase is one step of an attempt.

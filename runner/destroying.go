@@ -63,11 +63,7 @@ func (a *attempt) refuseContested(ctx context.Context) (mentions []cloud.Contest
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, failure{
-			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
-			Message: fmt.Sprintf("nothing was deleted, because ocpctl could not check whether another cluster also owns some of the resources (%v)", err),
-			Next:    "wait: ocpctl tries again; if it happens again, ask an administrator to allow the refused calls for the runner's credentials",
-		}
+		return nil, cloudFailed(fmt.Sprintf("nothing was deleted, because ocpctl could not check whether another cluster also owns some of the resources (%v)", err), refusalsOf(err))
 	}
 	var marked []cloud.Contested
 	for _, each := range contested {
@@ -110,11 +106,8 @@ func (a *attempt) detach(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return failure{
-			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
-			Message: fmt.Sprintf("the destroyer did not run, because ocpctl could not remove what has to go before it (%v)", err),
-			Next:    "wait: ocpctl tries again; if it happens again, ask an administrator to allow the refused calls for the runner's credentials",
-		}
+		refused := append(a.refusals.sweep(err), refusalsOf(err)...)
+		return cloudFailed(fmt.Sprintf("the destroyer did not run, because ocpctl could not remove what has to go before it (%v)", err), refused)
 	}
 	return nil
 }
@@ -135,9 +128,10 @@ func (a *attempt) destroyAll(ctx context.Context, dirs []string, last *contract.
 		case ctx.Err() != nil:
 			return nil
 		case exit.TimedOut:
+			a.timedOut = true
 			a.note("destroy did not finish within its deadline and was stopped; what is left is counted")
 		case exit.Stopped:
-			a.note("destroy was stopped: it cannot remove %s; what is left is counted", a.refused())
+			a.note("destroy was stopped: it cannot remove %s; what is left is counted", a.refusals.text(a.refusals.stuck))
 		case exit.Code != 0:
 			a.note("destroy ended with exit code %d; what is left is counted", exit.Code)
 		}
@@ -169,9 +163,7 @@ func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Dura
 	if err != nil && ctx.Err() != nil {
 		return exit, context.Cause(ctx)
 	}
-	if exit.Code != 0 {
-		a.stuckOn = append(a.stuckOn, refusals.All()...)
-	}
+	a.refusals.hear(refusals.All())
 	return exit, err
 }
 
@@ -197,7 +189,12 @@ func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit
 			Args: a.platform.DeleteCredentials(platform.Credentials{
 				Name: id.CCOName, Region: cmp.Or(id.Region, a.spec.Region), Requests: a.ccoDir("credentials-requests"),
 			}),
-			Deadline: a.cfg.Timings.CCODelete, OnLine: a.line,
+			Deadline: a.cfg.Timings.CCODelete, OnLine: func(line string) {
+				a.line(line)
+				if refused, ok := installer.RefusalIn(line); ok {
+					a.refusals.keep(refused)
+				}
+			},
 		})
 		if err != nil {
 			a.note("ccoctl did not run: %v; what it created as %s is counted", err, id.CCOName)
@@ -219,6 +216,9 @@ func (a *attempt) sweep(ctx context.Context) {
 	deleted, err := a.cloud.Sweep(ctx, a.target())
 	for _, name := range deleted {
 		a.note("removed without the installer: %s", name)
+	}
+	if err != nil && ctx.Err() == nil {
+		a.refusals.sweep(err)
 	}
 	if err != nil {
 		a.note("not everything could be removed by name: %v", err)

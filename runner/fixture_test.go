@@ -83,6 +83,7 @@ type world struct {
 	passes    int
 	keys      cloud.Keys // the cloud was opened with
 	swept     []cloud.Target
+	unswept   error    // what sweeps end with
 	published []string // what Found was told
 	seenToken string
 }
@@ -403,5 +404,5 @@ func (c *fakeCloud) Sweep(_ context.Context, t cloud.Target) ([]string, error) {
 	defer c.mu.Unlock()
 	(*world)(c).note("cloud: sweep")
 	c.swept = append(c.swept, t)
-	return nil, nil
+	return nil, c.unswept
 }

@@ -59,20 +59,27 @@ func machinesFailed(exit installer.Exit, said []string) bool {
 	})
 }
 
-// gatherBootstrap fetches the machines' journals through the bootstrap machine, within a time limit of its own.
+// gatherBootstrap fetches the machines' journals through the bootstrap machine, within a time limit of its own. The installer looks into
+// them and prints why the bootstrap machine got no further, which explains the failure.
 func (a *attempt) gatherBootstrap(ctx context.Context) {
 	a.say.Step(0, "fetching the machines' logs")
 	args := []string{"gather", "bootstrap", "--dir", a.dir, "--log-level=info"}
 	if key := a.sshKeyFile(ctx); key != "" {
 		args = append(args, "--key", key)
 	}
-	exit, err := a.tool.Run(ctx, installer.Command{Args: args, Deadline: a.cfg.Timings.Gather, OnLine: a.line})
+	var said []string
+	exit, err := a.tool.Run(ctx, installer.Command{Args: args, Deadline: a.cfg.Timings.Gather, OnLine: func(line string) {
+		said = append(said, line)
+		a.line(line)
+	}})
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		a.note("the machines' logs could not be fetched: %v", err)
 	case exit.Code != 0:
 		a.note("the machines' logs could not be fetched: openshift-install gather bootstrap ended with exit code %d", exit.Code)
+	default:
+		a.heard = append(a.heard, said...)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -168,5 +169,18 @@ func TestAStateThatCannotBeCollectedFailsNothingMore(t *testing.T) {
 			require.Contains(t, w.logText(), c.text)
 			require.False(t, slices.ContainsFunc(w.kept(), func(s contract.Snapshot) bool { return strings.Contains(s.Key, "/must-gather-") }))
 		})
+	}
+}
+
+func TestWhatTheMachinesJournalsSayExplainsAFailedBootstrap(t *testing.T) {
+	const said = `echo "level=error msg=The bootstrap machine failed to download the release image" >&2
+echo "level=info msg=Error: reading manifest sha256:0a1b in quay.io/openshift-release-dev/ocp-release: unauthorized: access to the requested resource is not authorized" >&2`
+	for code, reason := range map[int]string{0: "PullSecretRefused", 1: "KubeAPIWaitFailed"} {
+		w := newWorld(t, contract.KindCreate)
+		w.on("create", `echo "level=error msg=Failed waiting for Kubernetes API. This error usually happens when there is a problem on the bootstrap host" >&2; exit 5`)
+		w.on("gather", fmt.Sprintf("%s\nexit %d", said, code))
+		require.NoError(t, w.run(t.Context()))
+		require.Equal(t, reason, w.result().Reason, "gathering ended with %d", code)
+		require.Equal(t, code != 0, w.result().Retryable)
 	}
 }

@@ -189,7 +189,7 @@ func (n notStarted) ErrorMessage() string { return string(n) }
 func notTurned(m cloud.Machine, to string, r installer.Refusal) failure {
 	verb := map[string]string{cloud.MachineRunning: "started", cloud.MachineStopped: "stopped"}[to]
 	return failure{
-		Reason: r.Reason, Whose: r.Whose, Retryable: r.Retryable, Next: r.Next,
+		Reason: r.Reason, Whose: r.Whose, Retryable: r.Retryable, Next: r.Advice(),
 		Message: fmt.Sprintf("%s was not %s: %s. The cloud said: %s", machineText(m), verb, r.Message, r.Words),
 	}
 }

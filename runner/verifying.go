@@ -31,6 +31,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 			return context.Cause(ctx) // what was refused because of the cancellation is not a finding
 		}
 		pass.Number = number
+		a.refusals.explain(&pass)
 		pass.Clean = a.isClean(pass)
 		a.say.Fact(contract.Report{Pass: a.redacted(pass)})
 		a.note("verification %d: %d queries, %d leftovers", number, len(pass.Queries), len(pass.Leftovers))
@@ -46,7 +47,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 			a.say.Step(85, "found nothing left; counting again to confirm")
 		} else {
 			clean, wait = 0, min(a.spec.VerifyGap, uncleanWait)
-			if unclean++; unclean >= a.cfg.Timings.UncleanPasses {
+			if unclean++; unclean >= a.cfg.Timings.UncleanPasses || unclean >= cleanPasses && a.refusals.hopeless(pass) {
 				return a.leftoversFound(pass)
 			}
 			a.say.Step(75, fmt.Sprintf("%d left; removing by name what can be removed", len(pass.Leftovers)))
@@ -69,7 +70,13 @@ func (a *attempt) redacted(p contract.Pass) *contract.Pass {
 		p.Queries[i].Err = a.cfg.Redact.Text(p.Queries[i].Err)
 	}
 	for i := range p.Leftovers {
-		p.Leftovers[i].Name, p.Leftovers[i].Free = a.cfg.Redact.Text(p.Leftovers[i].Name), a.cfg.Redact.Text(p.Leftovers[i].Free)
+		l := &p.Leftovers[i]
+		l.Name, l.Free = a.cfg.Redact.Text(l.Name), a.cfg.Redact.Text(l.Free)
+		if l.Refused != nil {
+			refused := *l.Refused
+			refused.Words, refused.Next, refused.Command = a.cfg.Redact.Text(refused.Words), a.cfg.Redact.Text(refused.Next), a.cfg.Redact.Text(refused.Command)
+			l.Refused = &refused
+		}
 	}
 	return &p
 }
@@ -96,7 +103,12 @@ func (a *attempt) leftoversFound(p contract.Pass) failure {
 		if l.Name != "" && l.Name != l.ID {
 			name += " (" + l.Name + ")"
 		}
-		if l.Free != "" {
+		switch {
+		case l.Refused != nil && !l.Refused.Heals:
+			name += ": " + l.Refused.Reason // the pass says more
+		case l.Refused != nil:
+			name += ": " + l.Refused.Reason + ", " + l.Refused.Words
+		case l.Free != "":
 			name += ": " + l.Free
 		}
 		names = append(names, name)
@@ -107,21 +119,19 @@ func (a *attempt) leftoversFound(p contract.Pass) failure {
 	if len(names) == 0 {
 		names = []string{"the count could not be completed"}
 	}
+	left := strings.Join(names, "; ")
 	f := failure{
-		Reason: "LeftoversFound", Retryable: true, Message: "still there: " + strings.Join(names, "; "), Whose: contract.WhoseCloud,
-		Next: "wait: ocpctl removes and counts them again; if the same resources stay, ask whoever is named beside them to remove them",
+		Reason: "LeftoversFound", Retryable: true, Message: "still there: " + left, Whose: contract.WhoseOurs,
+		Next: "ask whoever is named beside each resource to remove it: neither openshift-install nor ocpctl removes it by itself; ocpctl tries the teardown again",
 	}
-	switch {
-	case len(a.stuckOn) > 0:
-		f.Whose = contract.WhoseUser
-		f.Message = "openshift-install was stopped early: it cannot remove " + a.refused() + "; " + f.Message
-		f.Next = "ask the creator of " + a.stuckOn[0].ARN + " to delete it, or to remove the cluster's tags (kubernetes.io/cluster/…) from it; ocpctl then continues the teardown"
-		if a.stuckOn[0].Blocked {
-			f.Next = "find what uses " + a.stuckOn[0].ARN + " among what is still there, and ask its owner to delete it; ocpctl tries the teardown again"
-		}
+	switch by, lasting := a.refusals.cause(p); {
+	case lasting:
+		return a.blocked(by, left)
 	case len(p.Leftovers) == 0 || slices.ContainsFunc(p.Leftovers, unanswered):
-		f.Whose = contract.WhoseOurs
 		f.Next = "ask an administrator of this installation to allow the refused queries for the runner's credentials; perhaps nothing is left, but ocpctl cannot verify it"
+	case a.refusals.waits(p) || a.timedOut:
+		f.Whose = contract.WhoseCloud
+		f.Next = "wait: ocpctl removes and counts them again; if the same resources stay, ask whoever is named beside them to remove them"
 	}
 	return f
 }
@@ -129,16 +139,4 @@ func (a *attempt) leftoversFound(p contract.Pass) failure {
 // unanswered reports whether a leftover is not a resource but a query without an answer.
 func unanswered(l contract.Leftover) bool {
 	return slices.Contains([]string{"refused-query", "wrong-account", "zone-not-visible"}, l.Type)
-}
-
-// refused names what the destroyer cannot remove, with its own message.
-func (a *attempt) refused() string {
-	var names []string
-	for _, r := range a.stuckOn[:min(len(a.stuckOn), shownItems)] {
-		names = append(names, r.ARN+" ("+r.Message+")")
-	}
-	if more := len(a.stuckOn) - shownItems; more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(names, ", ")
 }

@@ -191,7 +191,7 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 			destroy_failures = @destroy_failures, seen = @seen, retry_at = @retry_at, wake_at = @wake_at,
 			ready_at = @ready_at, destroyed_at = @destroyed_at, reopened_at = @reopened_at, reopened = @reopened,
 			fail_reason = @fail_reason, fail_message = @fail_message, fail_whose = @fail_whose, fail_next = @fail_next,
-			blockers = @blockers, place = @place, progress_percent = @progress_percent, progress_step = @progress_step,
+			blockers = @blockers, stuck_reason = @stuck_reason, stuck_whose = @stuck_whose, stuck_next = @stuck_next, place = @place, progress_percent = @progress_percent, progress_step = @progress_step,
 			progress_eta = @progress_eta, progress_late = @progress_late,
 			workers = @workers, workers_wanted = @workers_wanted, coming_cents = @coming_cents, scale_failures = @scale_failures,
 			addons_wanted = @addons_wanted, addons_done = @addons_done, addon_failures = @addon_failures,

@@ -1808,7 +1808,10 @@ type Leftover struct {
 	Free string `json:"free"`
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty,omitzero"`
-	Type string `json:"type"`
+
+	// Refused Why a resource was not removed; absent if nobody said why.
+	Refused Refusal `json:"refused,omitempty,omitzero"`
+	Type    string  `json:"type"`
 }
 
 // Link defines model for Link.
@@ -2161,6 +2164,27 @@ type Redeemed struct {
 
 // RedeemedKind defines model for Redeemed.Kind.
 type RedeemedKind string
+
+// Refusal Why a resource was not removed; absent if nobody said why.
+type Refusal struct {
+	// Command The command for whoever has to act.
+	Command string `json:"command,omitempty,omitzero"`
+
+	// Heals It may go by itself.
+	Heals bool `json:"heals,omitempty,omitzero"`
+
+	// Next What to do about it.
+	Next string `json:"next"`
+
+	// Reason One word, such as TerminationProtected; it begins with Kept if ocpctl decided to keep the resource.
+	Reason string `json:"reason"`
+
+	// Whose Who has to act: user, quota, cloud, installer or ocpctl.
+	Whose string `json:"whose"`
+
+	// Words What the cloud said last.
+	Words string `json:"words"`
+}
 
 // RemovalCall defines model for RemovalCall.
 type RemovalCall struct {

@@ -138,10 +138,17 @@ func exactly(value json.RawMessage, into any) error {
 	return dec.Decode(into)
 }
 
+// mostNamed is how many fields an answer lists. Where there are more, it names the document that explains them.
+const mostNamed = 15
+
 func noField(name string, known []string) app.Field {
-	detail := "this field does not exist"
-	if near, ok := policy.Closest(name, known); ok {
-		detail += "; did you mean " + near + "?"
+	detail := "this field is not supported"
+	near, ok := policy.Closest(name, known)
+	switch {
+	case ok:
+		return app.Field{Name: name, Detail: detail + "; did you mean " + near + "?", Accept: []string{near}}
+	case len(known) > mostNamed:
+		return app.Field{Name: name, Detail: detail, Accept: []string{"the fields in /api/v1/openapi.yaml"}}
 	}
 	return app.Field{Name: name, Detail: detail, Accept: known}
 }

@@ -64,7 +64,7 @@ func documents(good contract.Record, r *runner) map[string]any {
 		"report": &contract.Report{
 			Seq: 1, Phase: "installing", Percent: 5, Step: "step", Account: "123456789012", Log: "a line\n", Snapshots: slices.Clone(good.Snapshots),
 			Pass: &contract.Pass{Number: 1, Account: "123456789012", Identities: []string{good.Identity.InfraID}, Control: "seen", Clean: true,
-				Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}, Leftovers: []contract.Leftover{{Type: "vpc", ID: "vpc-1"}}},
+				Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}, Leftovers: []contract.Leftover{{Type: "vpc", ID: "vpc-1", Refused: &contract.Refusal{Reason: "ResourceInUse"}}}},
 			ToolExit: &contract.ToolExit{}, Addons: []contract.AddonState{{Name: "a"}}, Access: []contract.AccessState{{ID: r.anAccess()}},
 		},
 		"result": &contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(), StoredAt: servicetest.StoredAt},

@@ -27,6 +27,7 @@ func Reasons(c lifecycle.Card) []string {
 	}
 	add(c.FailMessage != "", "Its last attempt failed: %s", c.FailMessage)
 	add(c.FailNext != "", "What to do about it: %s", c.FailNext)
+	add(live && c.StuckNext != "", "What to do so that its teardown can end (%s): %s", c.StuckReason, c.StuckNext)
 	for _, b := range c.Blockers {
 		add(live, "Blocked by: %s", b)
 	}

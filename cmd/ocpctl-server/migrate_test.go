@@ -29,7 +29,7 @@ func TestMigrateNeedsTheDatabaseAloneAndMayRunAgain(t *testing.T) {
 func TestMigrateSaysWhatIsWrong(t *testing.T) {
 	for file, want := range map[string]string{
 		"":                           "database_url_ref is not a reference; give one",
-		"databse_url_ref: file:/x":   "line 1: unknown field databse_url_ref",
+		"databse_url_ref: file:/x":   "line 1: field databse_url_ref is not supported",
 		"database_url_ref: file:/no": "database_url_ref: read secret reference",
 	} {
 		var out, errs bytes.Buffer

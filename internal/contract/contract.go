@@ -301,6 +301,18 @@ type Leftover struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
 	Free string `json:"free"` // who can remove it and how, as text
+
+	Refused *Refusal `json:"refused,omitempty"` // why it was not removed; absent: nobody said
+}
+
+// Refusal is why a resource was not removed: what the cloud said last, or why ocpctl keeps it.
+type Refusal struct {
+	Reason  string `json:"reason"`            // one word, e.g. TerminationProtected; Kept… if ocpctl decided it
+	Words   string `json:"words"`             // the cloud's own
+	Whose   string `json:"whose"`             // who has to act: one of the Whose values
+	Next    string `json:"next"`              // what to do about it, for people
+	Command string `json:"command,omitempty"` // what whoever Next names runs
+	Heals   bool   `json:"heals,omitempty"`   // it may go by itself, so ocpctl repeats it; false: it is refused again until somebody acts
 }
 
 // Result ends the attempt.

@@ -9,10 +9,13 @@ import (
 type classified struct {
 	line      string
 	complaint bool // one of the installer's own last messages
-	warning   bool
+	warning   bool // the installer goes on after it; false for the conditions of resources, which it prints as warnings when it gives up
 	past      bool // the run made progress after it
 	class     int  // the most specific class, -1: none
 }
+
+// condition is how the installer begins, at the end of a stage that failed, what Cluster API says of a resource.
+const condition = "Condition "
 
 // classify classifies the lines of a run that ended. Lines with a timestamp come from the installer's own log, the others from its
 // output; each of the two is in order.
@@ -21,7 +24,8 @@ func classify(e Exit, lines []string) []classified {
 	furthest := map[bool]int{}
 	for i, line := range lines {
 		_, complaint := ReadComplaint(line)
-		all[i] = classified{line: line, complaint: complaint, warning: strings.Contains(line, "level=warning msg="), class: classOf(e, line)}
+		warning := strings.Contains(line, "level=warning msg=") && !strings.HasPrefix(Message(line), condition)
+		all[i] = classified{line: line, complaint: complaint, warning: warning, class: classOf(e, line, complaint)}
 		if _, further := ReadProgress(line); further && !complaint {
 			furthest[dated(line)] = i
 		}
@@ -39,16 +43,20 @@ func dated(line string) bool { return strings.HasPrefix(line, "time=") }
 //
 // The installer's final messages take precedence over its log, because the log is full of calls that were throttled or refused and
 // then repeated. So a cause that it names itself comes first, then one that its controllers logged since the last progress, then what
-// did not come about. Of several lines, the last of the most specific class counts.
+// did not come about. Of several lines, the last of the most specific class counts. A deadline is itself only what did not come about.
 func Explain(e Exit, lines ...string) Failure {
-	if e.TimedOut {
-		return Failure{Class: named(DeadlineExceeded)}
-	}
 	heard := classify(e, lines)
 	complained := slices.ContainsFunc(heard, func(t classified) bool { return t.complaint })
+	lasting := func(c Class, t classified) bool { return !c.Symptom && !c.Passing && !t.past && !t.warning }
+	if e.TimedOut {
+		if failure, ok := first(heard, lasting); ok {
+			return failure
+		}
+		return Failure{Class: named(DeadlineExceeded)}
+	}
 	for _, counts := range []func(Class, classified) bool{
 		func(c Class, t classified) bool { return t.complaint && !c.Symptom },
-		func(c Class, t classified) bool { return !c.Symptom && !c.Passing && !t.past && !t.warning },
+		lasting,
 		func(c Class, _ classified) bool { return c.Symptom },
 		func(c Class, _ classified) bool { return c.Passing && !complained },
 	} {
@@ -71,12 +79,21 @@ func Explain(e Exit, lines ...string) Failure {
 	return failure
 }
 
-// classOf returns the most specific class of a line, -1 if it has none.
-func classOf(e Exit, line string) int {
-	lower := strings.ToLower(line)
-	return slices.IndexFunc(classes(), func(c Class) bool {
-		return (len(c.Exits) == 0 || slices.Contains(c.Exits, e.Code)) && c.matches(line, lower)
-	})
+// classOf returns the most specific class of a line, -1 if it has none. A cause comes before a symptom, because errors are wrapped: "the
+// network is not ready: the limit is exceeded". Exit codes do not matter for a cause that the installer itself reports at its end, and not
+// at a deadline, after which the exit code says nothing.
+func classOf(e Exit, line string, complaint bool) int {
+	lower, found := strings.ToLower(line), -1
+	for i, c := range classes() {
+		counts := len(c.Exits) == 0 || slices.Contains(c.Exits, e.Code) || e.TimedOut || complaint && !c.Symptom
+		if counts && (found < 0 || !c.Symptom) && c.matches(line, lower) {
+			found = i
+			if !c.Symptom {
+				break
+			}
+		}
+	}
+	return found
 }
 
 // first finds the most specific class among the lines that count, and the last of its lines.

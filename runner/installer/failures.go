@@ -33,6 +33,8 @@ type Class struct {
 	Whose     string   `yaml:"whose"`    // one of the contract's Whose values
 	Message   string   `yaml:"message"`  // what happened
 	Next      string   `yaml:"next"`     // what to do about it
+	Settings  Settings `yaml:"settings"` // what Next names
+	Command   string   `yaml:"command"`  // what whoever Next names runs; only of a refusal
 	Retryable bool     `yaml:"retryable"`
 	Symptom   bool     `yaml:"symptom"` // says what did not come about, not why
 	Passing   bool     `yaml:"passing"` // the installer usually gets past it by itself
@@ -40,6 +42,14 @@ type Class struct {
 	Samples   []string `yaml:"samples"` // example lines of this class
 
 	compiled []pattern
+}
+
+// Settings are the names in the advice of a class that must exist, so that nobody is sent to a setting that there is not.
+type Settings struct {
+	Profile   []string `yaml:"profile"`   // fields of a profile
+	Server    []string `yaml:"server"`    // settings of the server
+	Variables []string `yaml:"variables"` // variables that runner.env may have
+	Files     []string `yaml:"files"`     // files and folders of the repository
 }
 
 // Failure is why one install failed.
@@ -114,6 +124,9 @@ func (c *Class) compile() (problems []string) {
 	say(c.Message == "" || strings.HasSuffix(c.Message, "."), "message: must say what happened, without a final dot")
 	say(c.Next == "" || strings.HasSuffix(c.Next, "."), "next: must say what to do, without a final dot")
 	say(c.Fatal != "" && len(c.Patterns) == 0, "fatal: requires patterns")
+	for _, name := range slices.Concat(c.Settings.Profile, c.Settings.Server, c.Settings.Variables, c.Settings.Files) {
+		say(!strings.Contains(c.Next, name), "settings: next does not name %s", name)
+	}
 	for _, pattern := range c.Patterns {
 		compiled, err := compilePattern("(?i)" + pattern)
 		if err != nil {

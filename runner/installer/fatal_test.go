@@ -74,8 +74,8 @@ func TestTheFatalLinesAreAShortListWithReasons(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"VcpuLimitExceeded", "EIPAddressLimitExceeded", "VPCLimitExceeded", "AWSNATGatewayLimitExceeded", "AWSInternetGatewayLimitExceeded",
-		"LoadBalancerLimitExceeded", "AWSAccountIsBlocked", "AWSDeniedBySCP", "ExpiredCredentials", "InvalidCredentials", "AWSCreateNotPermitted",
-		"IBMQuotaExceeded", "IBMAPIKeyInvalid", "IBMNotAuthorized",
+		"LoadBalancerLimitExceeded", "AWSAccountIsBlocked", "AWSDeniedBySCP", "AWSDeniedByBoundary", "ExpiredCredentials", "InvalidCredentials",
+		"AWSCreateNotPermitted", "MachineImageNotShared", "IBMQuotaExceeded", "IBMAPIKeyInvalid", "IBMNotAuthorized",
 	}, fatal)
 	for _, c := range []string{"AWSInsufficientCapacity", "AWSAPIRateLimitExceeded", "PendingVerification", "AWSInsufficientPermissions", "InstanceLaunchFailed"} {
 		require.Empty(t, named(c).Fatal, "%s: the installer tries again, and it passes", c)

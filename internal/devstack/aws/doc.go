@@ -11,6 +11,6 @@
 // Values of secrets are in responses to callers who may read them and in the state file, and in no listing.
 //
 // Faults are set from Go or over the administration API (see Server and /_standin/), and are forgotten when the process ends:
-// refusals, throttling, delays, reads that lag behind writes, small pages. Pins, the caller's account and limits are part of the
+// refusals, throttling, delays, reads that lag behind writes, small pages. Pins, protections, the caller's account and limits are part of the
 // world, and stored with it.
 package aws

@@ -129,6 +129,9 @@ func remove(typ string) handler {
 // removable refuses if something uses the resource, or a test pinned it.
 func (c *call) removable(r *Resource) error {
 	k := kinds[r.Type]
+	if err := c.protected(r); err != nil {
+		return err
+	}
 	code := cmp.Or(k.inUse, "DependencyViolation")
 	if c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]) {
 		return fault(code, "The %s '%s' has dependencies and cannot be deleted.", r.Type, r.ID)
@@ -136,7 +139,9 @@ func (c *call) removable(r *Resource) error {
 	if r.Attrs["default"] == "true" || (r.Type == "volume" && r.Parent != "") {
 		return fault(code, "The %s '%s' is in use and cannot be deleted.", r.Type, r.ID)
 	}
-	if by := c.user(r.ID); by != nil {
+	if by := c.user(r.ID); by != nil && r.Type == "snapshot" {
+		return fault(code, "The snapshot %s is currently in use by %s", r.ID, by.ID)
+	} else if by != nil {
 		return fault(code, "The %s '%s' has dependencies and cannot be deleted.", r.Type, r.ID)
 	}
 	return nil

@@ -118,6 +118,9 @@ func terminateInstances(c *call) ([]node, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := c.protected(r); err != nil {
+			return nil, err
+		}
 		if c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]) {
 			return nil, fault("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", id)
 		}

@@ -156,6 +156,9 @@ func (c *call) withdraw(r *Resource) {
 // deleteBalancer succeeds if there is none, as the real call does.
 func deleteBalancer(c *call) ([]node, error) {
 	for _, r := range c.balancing("loadbalancer", func(r *Resource) bool { return r.ID == c.params.get("LoadBalancerArn") }) {
+		if err := c.protected(r); err != nil {
+			return nil, err
+		}
 		if c.pinned(r) {
 			return nil, fault("OperationNotPermitted", "Load balancer '%s' cannot be deleted because deletion protection is enabled", r.ID)
 		}

@@ -111,6 +111,9 @@ func describeClassic(c *call) ([]node, error) {
 
 func deleteClassic(c *call) ([]node, error) {
 	if r := c.classic(c.params.get("LoadBalancerName")); r != nil {
+		if err := c.protected(r); err != nil {
+			return nil, err
+		}
 		if c.pinned(r) {
 			return nil, fault("OperationNotPermitted", "Load balancer '%s' cannot be deleted", r.Name)
 		}

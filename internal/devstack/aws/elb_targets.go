@@ -23,6 +23,9 @@ func renderTargets(r *Resource) []node {
 
 func deleteTargets(c *call) ([]node, error) {
 	for _, r := range c.balancing("targetgroup", func(r *Resource) bool { return r.ID == c.params.get("TargetGroupArn") }) {
+		if err := c.protected(r); err != nil {
+			return nil, err
+		}
 		if c.user(r.ID) != nil || c.pinned(r) {
 			return nil, fault("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", r.ID)
 		}

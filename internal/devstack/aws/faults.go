@@ -113,6 +113,9 @@ func (s *Server) Faults() map[string]string {
 	for code, limit := range s.world.Limits {
 		out[code] = fmt.Sprintf("limit %d", limit)
 	}
+	for id, how := range s.world.Protected {
+		out[id] = how
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.world.Pinned)) {
 		out[id] = "pinned"
 	}

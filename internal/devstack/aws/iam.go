@@ -102,6 +102,9 @@ func deleteIAM(e entity) handler {
 		if err != nil {
 			return nil, err
 		}
+		if err := c.protected(r); err != nil {
+			return nil, err
+		}
 		if len(r.vals("attached")) > 0 {
 			return nil, fault("DeleteConflict", "Cannot delete entity, must detach all policies first.")
 		}

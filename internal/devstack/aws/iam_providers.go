@@ -46,6 +46,9 @@ func deleteProvider(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.protected(r); err != nil {
+		return nil, err
+	}
 	if c.pinned(r) {
 		return nil, fault("DeleteConflict", "Cannot delete entity, something still uses it.")
 	}

@@ -3,6 +3,7 @@ package aws
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -78,13 +79,27 @@ func (s *Server) Note(id, key, value string) error {
 // Pin makes every deletion of a resource (by id or name) fail as if something still used it.
 func (s *Server) Pin(id string) error { return s.change(func(w *world) { w.Pinned[id] = true }) }
 
-// Unpin ends Pin.
-func (s *Server) Unpin(id string) error { return s.change(func(w *world) { delete(w.Pinned, id) }) }
+// Protect makes every deletion of a resource (by id or name) fail in one of the ways in which the cloud refuses: see protections.
+func (s *Server) Protect(id, how string) error {
+	if protections[how] == nil {
+		return fmt.Errorf("there is no protection %q; give %s", how, strings.Join(slices.Sorted(maps.Keys(protections)), ", "))
+	}
+	return s.change(func(w *world) { w.Protected[id] = how })
+}
+
+// Unpin ends Pin and Protect.
+func (s *Server) Unpin(id string) error {
+	return s.change(func(w *world) {
+		delete(w.Pinned, id)
+		delete(w.Protected, id)
+	})
+}
 
 // Free unpins a resource and removes it with everything inside it, ignoring the rules of deletion.
 func (s *Server) Free(id string) error {
 	return s.change(func(w *world) {
 		delete(w.Pinned, id)
+		delete(w.Protected, id)
 		inside := map[string]bool{}
 		for _, r := range slices.Clone(w.Resources) {
 			if !r.Stands && (r.ID == id || r.Name == id) {

@@ -162,6 +162,9 @@ func deleteZone(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.protected(z); err != nil {
+		return nil, err
+	}
 	own := slices.ContainsFunc(c.records(z), func(r *Resource) bool { return r.Attrs["apex"] != "true" })
 	if own || c.pinned(z) {
 		return nil, fault("HostedZoneNotEmpty", "The specified hosted zone contains non-required resource record sets and so cannot be deleted.")

@@ -108,6 +108,8 @@ func (c *call) checkChange(z *Resource, action string, s recordSet) error {
 		return fault("InvalidChangeBatch", "[Tried to delete resource record set %s but the values provided do not match the current values]", what)
 	case action == "DELETE" && old.Attrs["apex"] == "true":
 		return fault("InvalidChangeBatch", "[A HostedZone must contain at least one %s record for the zone itself.]", s.Type)
+	case action == "DELETE" && c.protected(old) != nil:
+		return c.protected(old)
 	case action == "DELETE" && c.pinned(old):
 		return fault("PriorRequestNotComplete", "The request was rejected because Route 53 was still processing a prior request.")
 	case !slices.Contains([]string{"CREATE", "DELETE", "UPSERT"}, action):

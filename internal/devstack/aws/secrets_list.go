@@ -97,6 +97,9 @@ func deleteSecret(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.protected(r); err != nil {
+		return nil, err
+	}
 	if c.pinned(r) {
 		return nil, fault("InvalidRequestException", "You can't delete secret %s: something still uses it.", r.Name)
 	}

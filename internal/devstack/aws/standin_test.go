@@ -235,7 +235,7 @@ func TestOtherProcessesReachTheFaultsOverHTTP(t *testing.T) {
 		require.Equal(t, http.StatusOK, status, what)
 	}
 	require.Empty(t, c.Faults())
-	for what, in := range map[string]any{"delay": map[string]string{"delay": "soon"}, "lag": map[string]any{"lag": map[string]string{"iam": "soon"}}, "limit": map[string]any{"code": "L-0"}} {
+	for what, in := range map[string]any{"delay": map[string]string{"delay": "soon"}, "lag": map[string]any{"lag": map[string]string{"iam": "soon"}}, "limit": map[string]any{"code": "L-0"}, "protect": map[string]any{"id": planted.ID, "code": "prayer"}} {
 		status, _ := post(what, in)
 		require.Equal(t, http.StatusBadRequest, status, what)
 	}
@@ -263,6 +263,14 @@ func TestOtherProcessesReachTheFaultsOverHTTP(t *testing.T) {
 		return len(found)
 	}
 	require.Equal(t, 1, count())
+	status, _ = post("protect", map[string]any{"id": planted.ID, "code": "scp"})
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, "scp", c.Faults()[planted.ID])
+	status, _ = post("account", map[string]any{"account": planted.Account})
+	require.Equal(t, http.StatusOK, status)
+	_, err = c.ec2.DeleteVolume(t.Context(), &ec2.DeleteVolumeInput{VolumeId: &planted.ID})
+	refused(t, err, "UnauthorizedOperation")
+	require.ErrorContains(t, err, "ec2:DeleteVolume on resource: "+planted.ARN()+" with an explicit deny in a service control policy")
 	status, _ = post("free", map[string]string{"id": planted.ID})
 	require.Equal(t, http.StatusOK, status)
 	require.Zero(t, count())

@@ -3,6 +3,7 @@ package aws
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/meter"
@@ -11,16 +12,17 @@ import (
 
 // meta is everything of a world that is no resource and was not used.
 type meta struct {
-	Account string          `json:"account"`
-	Pinned  map[string]bool `json:"pinned"`
-	Limits  map[string]int  `json:"limits"`
+	Account   string            `json:"account"`
+	Pinned    map[string]bool   `json:"pinned"`
+	Protected map[string]string `json:"protected,omitempty"`
+	Limits    map[string]int    `json:"limits"`
 }
 
-func (w *world) meta() meta { return meta{w.Account, w.Pinned, w.Limits} }
+func (w *world) meta() meta { return meta{w.Account, w.Pinned, w.Protected, w.Limits} }
 
 // load reads the state file, or creates a new world with the base domain's public zone.
 func (s *Server) load() error {
-	w := &world{Account: s.cfg.Account, Pinned: map[string]bool{}, Limits: map[string]int{}}
+	w := &world{Account: s.cfg.Account, Pinned: map[string]bool{}, Protected: map[string]string{}, Limits: map[string]int{}}
 	w.settle, w.tombstone, w.now = s.cfg.Settle, s.cfg.Tombstone, s.cfg.Now
 	all := func() []*Resource { return slices.Concat(w.Resources, w.Dead) }
 	w.file = statefile.New(s.cfg.StatePath, &s.mu, func() (any, []*Resource) { return w, all() })
@@ -57,6 +59,8 @@ func (w *world) other(rest, used json.RawMessage) error {
 	var m meta
 	err := json.Unmarshal(rest, &m)
 	w.Account, w.Pinned, w.Limits = m.Account, m.Pinned, m.Limits
+	w.Protected = map[string]string{}
+	maps.Copy(w.Protected, m.Protected)
 	return err
 }
 

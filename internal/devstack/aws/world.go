@@ -11,13 +11,14 @@ import (
 
 // world is everything that exists, in order of creation. The server's mutex guards it.
 type world struct {
-	Account   string          `json:"account"` // the caller's account: resources of others are invisible
-	LastSeq   int64           `json:"lastSeq"`
-	Resources []*Resource     `json:"resources"`        // living resources
-	Dead      []*Resource     `json:"dead,omitempty"`   // tombstones, in order of deletion
-	Pinned    map[string]bool `json:"pinned,omitempty"` // ids whose deletion is refused
-	Limits    map[string]int  `json:"limits,omitempty"` // by quota code, if one was set
-	Meter     meter.Meter     `json:"meter,omitzero"`
+	Account   string            `json:"account"` // the caller's account: resources of others are invisible
+	LastSeq   int64             `json:"lastSeq"`
+	Resources []*Resource       `json:"resources"`           // living resources
+	Dead      []*Resource       `json:"dead,omitempty"`      // tombstones, in order of deletion
+	Protected map[string]string `json:"protected,omitempty"` // by id or name: how; see Protect
+	Pinned    map[string]bool   `json:"pinned,omitempty"`    // ids whose deletion is refused
+	Limits    map[string]int    `json:"limits,omitempty"`    // by quota code, if one was set
+	Meter     meter.Meter       `json:"meter,omitzero"`
 
 	settle    time.Duration
 	tombstone time.Duration

@@ -152,6 +152,9 @@ func deleteRecord(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.protected(r); err != nil {
+		return nil, err
+	}
 	if c.pinned(r) {
 		return nil, refuse(http.StatusConflict, "1005", "The record is locked.")
 	}

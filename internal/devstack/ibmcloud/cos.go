@@ -100,6 +100,9 @@ func deleteBucket(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.protected(b); err != nil {
+		return nil, err
+	}
 	if c.first(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID }) != nil || c.pinned(b) {
 		return nil, refuse(http.StatusConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty.")
 	}

@@ -167,6 +167,9 @@ func (c *call) ofZone(typ string) (*Resource, error) {
 	if r == nil {
 		return nil, refuse(http.StatusNotFound, strings.ReplaceAll(typ, "-", "_")+"_not_found", "The %s %s cannot be found.", typ, c.path("record"))
 	}
+	if err := c.protected(r); err != nil && !c.reads() {
+		return nil, err
+	}
 	if !c.reads() && c.pinned(r) {
 		return nil, refuse(http.StatusConflict, "locked", "The %s cannot be deleted now.", typ)
 	}

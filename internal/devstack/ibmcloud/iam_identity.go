@@ -198,6 +198,9 @@ func deleteIdentity(typ string) handler {
 		if err != nil {
 			return nil, err
 		}
+		if err := c.protected(r); err != nil {
+			return nil, err
+		}
 		if c.pinned(r) {
 			return nil, refuse(http.StatusConflict, "BXNIM0125E", "The %s %s is locked.", typ, r.ID)
 		}

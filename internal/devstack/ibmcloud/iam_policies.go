@@ -210,6 +210,9 @@ func deletePolicy(c *call) (any, error) {
 	if r == nil {
 		return nil, refuse(http.StatusNotFound, "policy_not_found", "The policy with id %s was not found.", c.path("id"))
 	}
+	if err := c.protected(r); err != nil {
+		return nil, err
+	}
 	if c.pinned(r) {
 		return nil, refuse(http.StatusConflict, "policy_conflict_error", "The policy cannot be deleted now.")
 	}

@@ -112,6 +112,9 @@ func deleteGroup(c *call) (any, error) {
 	if r.Attrs["default"] == "true" {
 		return nil, refuse(http.StatusBadRequest, "RESOURCE_GROUP_DEFAULT", "The default resource group can't be deleted.")
 	}
+	if err := c.protected(r); err != nil {
+		return nil, err
+	}
 	inside := c.all(func(o *Resource) bool { return o.Group == r.ID && o.Account == r.Account })
 	if len(inside) > 0 || c.pinned(r) {
 		text := `Resource groups with active instances can't be deleted. Use the CLI command "ibmcloud resource service-instances --type all -g <resource-group>" to check for remaining instances, then delete the instances and try again.`

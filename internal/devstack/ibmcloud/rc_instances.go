@@ -177,6 +177,9 @@ func deleteInstance(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.protected(r); err != nil {
+		return nil, err
+	}
 	keys := c.all(func(k *Resource) bool { return k.Type == "resource-key" && k.Parent == r.ID })
 	switch {
 	case r.State == reclaimable:

@@ -49,6 +49,9 @@ func actOnReclamation(c *call) (any, error) {
 	of := c.first(func(o *Resource) bool { return o.ID == r.Parent && o.Type == "instance" })
 	switch c.path("sub") {
 	case "reclaim":
+		if err := c.protected(r); err != nil {
+			return nil, err
+		}
 		if c.pinned(r) || of != nil && c.pinned(of) {
 			return nil, refuse(http.StatusConflict, "RC-ReclamationLocked", "The reclamation %s cannot be run now.", r.ID)
 		}

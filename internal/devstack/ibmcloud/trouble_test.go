@@ -115,6 +115,7 @@ func TestWhatWasAnsweredSurvivesTheProcess(t *testing.T) {
 	c := start(t, ibmcloud.Config{StatePath: path})
 	n := c.network(t, "demo")
 	require.NoError(t, c.Pin("demo-vpc"))
+	require.NoError(t, c.Protect("demo-storage", "permission"))
 	c.wait()
 	_, err := c.vpc.DeleteSubnetWithContext(t.Context(), &vpcv1.DeleteSubnetOptions{ID: &n.subnet})
 	require.NoError(t, err)
@@ -123,6 +124,7 @@ func TestWhatWasAnsweredSurvivesTheProcess(t *testing.T) {
 	again := start(t, ibmcloud.Config{StatePath: path})
 	require.Equal(t, c.Resources(""), again.Resources(""))
 	require.Equal(t, "pinned", again.Faults()["demo-vpc"])
+	require.Equal(t, "permission", again.Faults()["demo-storage"])
 	require.Equal(t, c.Meter(), again.Meter())
 	require.NotEmpty(t, again.Meter(), "of what is gone")
 }
@@ -141,6 +143,7 @@ func TestOtherProcessesSetFaultsAndLook(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, send("lag", `{"lag":{"groups":"soon"}}`).StatusCode)
 	require.Equal(t, http.StatusBadRequest, send("lag", `{"lag":{"elephants":"1s"}}`).StatusCode)
 	require.Equal(t, http.StatusBadRequest, send("limit", `{"name":"elephants"}`).StatusCode)
+	require.Equal(t, http.StatusBadRequest, send("protect", `{"id":"x","code":"prayer"}`).StatusCode)
 	resp, err := http.Get(c.Base() + "/_standin/resources?match=somebody-else")
 	require.NoError(t, err)
 	defer resp.Body.Close()
@@ -152,6 +155,11 @@ func TestOtherProcessesSetFaultsAndLook(t *testing.T) {
 	require.Len(t, vpcs.Vpcs, 1)
 	answer, err := c.vpc.DeleteVPCWithContext(t.Context(), &vpcv1.DeleteVPCOptions{ID: vpcs.Vpcs[0].ID})
 	status(t, http.StatusForbidden, answer, err)
+	for how, want := range map[string]int{"permission": http.StatusForbidden, "broken": http.StatusInternalServerError, "in-use": http.StatusConflict} {
+		require.Equal(t, http.StatusOK, send("protect", `{"id":"somebody-else","code":"`+how+`"}`).StatusCode)
+		answer, err := c.vpc.DeleteVPCWithContext(t.Context(), &vpcv1.DeleteVPCOptions{ID: vpcs.Vpcs[0].ID})
+		status(t, want, answer, err)
+	}
 
 	resp, err = http.Get(c.URL("vpc", region) + "/vpcs")
 	require.NoError(t, err)

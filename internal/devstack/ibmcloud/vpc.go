@@ -240,6 +240,9 @@ func (k *kind) delete(c *call) (any, error) {
 			return nil, err
 		}
 	}
+	if err := c.protected(r); err != nil {
+		return nil, err
+	}
 	if users := c.users(r); len(users) > 0 || c.pinned(r) {
 		return nil, k.inUse(r, users)
 	}

@@ -11,13 +11,14 @@ import (
 
 // world is everything that exists, in order of creation. The server's mutex guards it.
 type world struct {
-	Account   string          `json:"account"` // that the first key belongs to
-	LastSeq   int64           `json:"lastSeq"`
-	Resources []*Resource     `json:"resources"`        // living resources
-	Dead      []*Resource     `json:"dead,omitempty"`   // tombstones, in order of deletion
-	Pinned    map[string]bool `json:"pinned,omitempty"` // ids and names whose deletion is refused
-	Limits    map[string]int  `json:"limits,omitempty"` // by name, if one was set
-	Meter     meter.Meter     `json:"meter,omitzero"`
+	Account   string            `json:"account"` // that the first key belongs to
+	LastSeq   int64             `json:"lastSeq"`
+	Resources []*Resource       `json:"resources"`           // living resources
+	Dead      []*Resource       `json:"dead,omitempty"`      // tombstones, in order of deletion
+	Protected map[string]string `json:"protected,omitempty"` // by id or name: how; see Protect
+	Pinned    map[string]bool   `json:"pinned,omitempty"`    // ids and names whose deletion is refused
+	Limits    map[string]int    `json:"limits,omitempty"`    // by name, if one was set
+	Meter     meter.Meter       `json:"meter,omitzero"`
 
 	settle time.Duration
 	lag    Lag

@@ -10,6 +10,7 @@
 //	POST /_standin/delay    {"call","delay"}          /_standin/account {"account"}
 //	POST /_standin/throttle {"call","first","every"}  /_standin/pages   {"value"}
 //	POST /_standin/pin      {"id"}    /_standin/unpin {"id"}    /_standin/free {"id"}
+//	POST /_standin/protect  {"id","code"}             Protect, until unpin or free
 //	POST /_standin/plant    {"resource"}              returns the planted resource
 //
 // Each stand-in adds its own acts.
@@ -44,6 +45,7 @@ type Cloud[R any] interface {
 
 	SetAccount(id string) error
 	Pin(id string) error
+	Protect(id, how string) error
 	Unpin(id string) error
 	Free(id string) error
 	Plant(r R) (R, error)
@@ -127,6 +129,7 @@ func shared[R any](c Cloud[R]) map[string]Act {
 		"pages":    func(in Input) error { c.Pages(in.Value); return nil },
 		"account":  func(in Input) error { return c.SetAccount(in.Account) },
 		"pin":      func(in Input) error { return c.Pin(in.ID) },
+		"protect":  func(in Input) error { return c.Protect(in.ID, in.Code) },
 		"unpin":    func(in Input) error { return c.Unpin(in.ID) },
 		"free":     func(in Input) error { return c.Free(in.ID) },
 	}

@@ -89,6 +89,7 @@ func (s *sweep) instances(ctx context.Context, region, infraID string) ([]string
 func (s *sweep) afterNodes(ctx context.Context, t cloud.Target) {
 	if len(s.owner.infraIDs) > 0 {
 		s.registryBuckets(ctx)
+		s.externalRecords(ctx, t)
 	}
 	for _, recorded := range t.Identities {
 		if infraID := recorded.InfraID; infraID != "" {
@@ -117,15 +118,25 @@ func (s *sweep) fail(doing string, err error) {
 	}
 }
 
-// refuse records what was left alone and why.
-func (s *sweep) refuse(format string, args ...any) {
-	s.errs = append(s.errs, fmt.Errorf(format+": it was not deleted", args...))
+// keep records what was left alone and why. The code is one of package cloud's.
+func (s *sweep) keep(code, id, format string, args ...any) {
+	why := fmt.Sprintf(format, args...)
+	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: why, Err: &cloud.Kept{Code: code, Why: why}})
 }
 
-// did records a deletion, or why it failed.
-func (s *sweep) did(what string, err error) {
-	s.fail("delete "+what, err)
+// did records a deletion, or why it failed. The id is the one by which the count calls the resource.
+func (s *sweep) did(id, what string, err error) {
+	s.failed(id, "delete "+what, err)
 	if err == nil {
 		s.deleted = append(s.deleted, what)
 	}
+}
+
+// failed is fail for a step of a resource's deletion. It reports whether the step failed.
+func (s *sweep) failed(id, doing string, err error) bool {
+	if err == nil || absent(err) {
+		return false
+	}
+	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: doing, Err: err})
+	return true
 }

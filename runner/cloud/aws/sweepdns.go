@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 
@@ -23,7 +24,7 @@ func (s *sweep) zones(ctx context.Context, domain string) {
 	for _, z := range zones {
 		what := "hosted zone " + z.id + " (" + domain + ")"
 		if !z.private || !s.owner.begins(z.reference, "-") {
-			s.refuse("%s was not created for this cluster (caller reference %q)", what, z.reference)
+			s.keep(cloud.KeptAnothers, z.id, "%s was not created for this cluster (caller reference %q)", what, z.reference)
 			continue
 		}
 		tags, err := s.zoneTags(ctx, z.id)
@@ -32,11 +33,11 @@ func (s *sweep) zones(ctx context.Context, domain string) {
 			s.fail("read the tags of "+what, err)
 		case s.owner.claim(tags) == ours:
 		case len(tags) > 0:
-			s.refuse("%s has tags that do not belong to this cluster", what)
+			s.keep(cloud.KeptAnothers, z.id, "%s has tags that do not belong to this cluster", what)
 		default:
 			s.ownRecordsOf(ctx, z, domain, nil)
 			_, err = s.r53.DeleteHostedZone(ctx, &route53.DeleteHostedZoneInput{Id: &z.id})
-			s.did(what, err)
+			s.did(z.id, what, err)
 		}
 	}
 }
@@ -74,21 +75,56 @@ func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
 func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []string) {
 	records, err := s.recordsIn(ctx, z.id)
 	s.fail("sweep the records", err)
-	if whose := s.owner.another(records, domain); whose != "" {
-		s.refuse("%s in zone %s points to %s, which belongs to another cluster or to somebody", domain, z.id, whose)
-		return
-	}
+	whose := s.owner.another(records, domain)
 	for _, r := range records {
 		name := undotted(r.Name)
 		own, isOurs := strings.CutSuffix(name, "."+domain)
 		if !isOurs || !slices.Contains(ownRecords, own) || slices.Contains(keep, name) {
 			continue
 		}
-		_, err := s.r53.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{
-			HostedZoneId: &z.id,
-			ChangeBatch:  &r53types.ChangeBatch{Changes: []r53types.Change{{Action: r53types.ChangeActionDelete, ResourceRecordSet: &r}}},
+		if whose != "" {
+			s.keep(cloud.KeptRecord, idOf(z, r), "%s record %s in zone %s stays, because a record of %s leads to %s, which belongs to another cluster or to somebody", r.Type, name, z.id, domain, whose)
+			continue
+		}
+		s.record(ctx, z, r)
+	}
+}
+
+func (s *sweep) record(ctx context.Context, z zone, r r53types.ResourceRecordSet) {
+	_, err := s.r53.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{
+		HostedZoneId: &z.id,
+		ChangeBatch:  &r53types.ChangeBatch{Changes: []r53types.Change{{Action: r53types.ChangeActionDelete, ResourceRecordSet: &r}}},
+	})
+	s.did(idOf(z, r), fmt.Sprintf("%s record %s of zone %s", r.Type, undotted(r.Name), z.id), err)
+}
+
+// idOf is how the count calls a record.
+func idOf(z zone, r r53types.ResourceRecordSet) string {
+	return z.id + "/" + undotted(r.Name) + "/" + string(r.Type)
+}
+
+// externalRecords deletes what the cluster's own external-dns left in the base domain's zones. It tells why the other records below the
+// cluster's domain stay. Call it when no node is left that would make them again.
+func (s *sweep) externalRecords(ctx context.Context, t cloud.Target) {
+	public, err := s.publicZonesCalled(ctx, t.BaseDomain)
+	s.fail("sweep the records of external-dns", err)
+	for _, z := range public {
+		records, err := s.recordsIn(ctx, z.id)
+		s.fail("sweep the records of external-dns", err)
+		records = slices.DeleteFunc(records, func(r r53types.ResourceRecordSet) bool {
+			own, below := strings.CutSuffix(undotted(r.Name), "."+t.Domain())
+			return undotted(r.Name) != t.Domain() && (!below || slices.Contains(ownRecords, own))
 		})
-		s.did(fmt.Sprintf("%s record %s of zone %s", r.Type, name, z.id), err)
+		owners := cloud.ExternalOwners(each(records, func(r r53types.ResourceRecordSet) cloud.Record {
+			return cloud.Record{Name: undotted(r.Name), Type: string(r.Type), Texts: each(r.ResourceRecords, func(v r53types.ResourceRecord) string { return awssdk.ToString(v.Value) })}
+		}))
+		for i, r := range records {
+			if owners[i].Only(t) {
+				s.record(ctx, z, r)
+			} else {
+				s.keep(cloud.KeptRecord, idOf(z, r), "%s record %s in zone %s %s", r.Type, undotted(r.Name), z.id, owners[i])
+			}
+		}
 	}
 }
 

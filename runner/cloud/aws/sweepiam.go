@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 // nodeIdentities deletes the nodes' instance profiles and roles by their exact names. A profile may have lost its tags, so its name
@@ -55,15 +56,17 @@ func (s *sweep) instanceProfile(ctx context.Context, name string) {
 		return
 	}
 	if s.owner.claim(iamTags(out.InstanceProfile.Tags)) == anothers {
-		s.refuse("instance profile %s has another cluster's tag", name)
+		s.keep(cloud.KeptAnothers, name, "instance profile %s has another cluster's tag", name)
 		return
 	}
 	for _, r := range out.InstanceProfile.Roles {
 		_, err := s.iam.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: r.RoleName})
-		s.fail("remove role "+awssdk.ToString(r.RoleName)+" from instance profile "+name, err)
+		if s.failed(name, "remove role "+awssdk.ToString(r.RoleName)+" from instance profile "+name, err) {
+			return
+		}
 	}
 	_, err = s.iam.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
-	s.did("instance profile "+name, err)
+	s.did(name, "instance profile "+name, err)
 }
 
 // ownRole deletes a role with its policies if its tags say that it is this cluster's and nobody else uses it. The role's own profiles
@@ -71,10 +74,10 @@ func (s *sweep) instanceProfile(ctx context.Context, name string) {
 func (s *sweep) ownRole(ctx context.Context, role role, ownProfiles ...string) {
 	switch s.owner.claim(role.tags) {
 	case anothers:
-		s.refuse("role %s has another cluster's tag", role.name)
+		s.keep(cloud.KeptAnothers, role.name, "role %s has another cluster's tag", role.name)
 		return
 	case unclaimed:
-		s.refuse("role %s has no tag of this cluster", role.name)
+		s.keep(cloud.KeptUntagged, role.name, "role %s has no tag of this cluster", role.name)
 		return
 	}
 	p := iam.NewListInstanceProfilesForRolePaginator(s.iam, &iam.ListInstanceProfilesForRoleInput{RoleName: &role.name})
@@ -86,30 +89,34 @@ func (s *sweep) ownRole(ctx context.Context, role role, ownProfiles ...string) {
 		return
 	}
 	if profiles = slices.DeleteFunc(profiles, func(name string) bool { return slices.Contains(ownProfiles, name) }); len(profiles) > 0 {
-		s.refuse("role %s is in use by the instance profiles %v", role.name, profiles)
+		s.keep(cloud.KeptInUse, role.name, "role %s is in use by the instance profiles %v", role.name, profiles)
 		return
 	}
-	s.policiesOf(ctx, role.name)
+	if !s.policiesOf(ctx, role.name) {
+		return
+	}
 	_, err = s.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &role.name})
-	s.did("role "+role.name, err)
+	s.did(role.name, "role "+role.name, err)
 }
 
-// policiesOf removes a role's policies; managed policies remain in the account.
-func (s *sweep) policiesOf(ctx context.Context, role string) {
+// policiesOf removes a role's policies; managed policies remain in the account. ok is false if one stayed: IAM then refuses to delete the role,
+// and its words would hide why.
+func (s *sweep) policiesOf(ctx context.Context, role string) (ok bool) {
 	inline, err := collect(ctx, iam.NewListRolePoliciesPaginator(s.iam, &iam.ListRolePoliciesInput{RoleName: &role}),
 		func(page *iam.ListRolePoliciesOutput) []string { return page.PolicyNames })
-	s.fail("list the policies of role "+role, err)
+	ok = !s.failed(role, "list the policies of role "+role, err)
 	for _, name := range inline {
 		_, err := s.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &role, PolicyName: &name})
-		s.fail("delete policy "+name+" of role "+role, err)
+		ok = !s.failed(role, "delete policy "+name+" of role "+role, err) && ok
 	}
 	managed, err := collect(ctx, iam.NewListAttachedRolePoliciesPaginator(s.iam, &iam.ListAttachedRolePoliciesInput{RoleName: &role}),
 		func(page *iam.ListAttachedRolePoliciesOutput) []types.AttachedPolicy { return page.AttachedPolicies })
-	s.fail("list the managed policies of role "+role, err)
+	ok = !s.failed(role, "list the managed policies of role "+role, err) && ok
 	for _, policy := range managed {
 		_, err := s.iam.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &role, PolicyArn: policy.PolicyArn})
-		s.fail("detach policy "+awssdk.ToString(policy.PolicyName)+" from role "+role, err)
+		ok = !s.failed(role, "detach policy "+awssdk.ToString(policy.PolicyName)+" from role "+role, err) && ok
 	}
+	return ok
 }
 
 // providers deletes ccoctl's identity provider by its exact host. ccoctl tags it in a second call, so an untagged one is deleted too;
@@ -124,11 +131,11 @@ func (s *sweep) providers(ctx context.Context, ccoName string) {
 			continue
 		}
 		if s.owner.claim(iamTags(found.Tags)) == anothers {
-			s.refuse("identity provider %s has another cluster's tag", arn)
+			s.keep(cloud.KeptAnothers, arn, "identity provider %s has another cluster's tag", arn)
 			continue
 		}
 		_, err = s.iam.DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
-		s.did("identity provider "+arn, err)
+		s.did(arn, "identity provider "+arn, err)
 	}
 }
 
@@ -151,7 +158,7 @@ func (s *sweep) ccoRoles(ctx context.Context, ccoName string) {
 		case role.tags[tagkey.CloudCredential+ccoName] == tagkey.Owned:
 			s.ownRole(ctx, role)
 		case !slices.ContainsFunc(s.owner.ccoNames, func(other string) bool { return role.tags[tagkey.CloudCredential+other] == tagkey.Owned }):
-			s.refuse("role %s does not have the tag %s", name, tagkey.CloudCredential+ccoName)
+			s.keep(cloud.KeptUntagged, name, "role %s does not have the tag %s", name, tagkey.CloudCredential+ccoName)
 		}
 	}
 }

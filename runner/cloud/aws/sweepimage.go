@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 // images deletes, by exact name, the AMI that the installer copies into a region without a published one, and its snapshots. A
@@ -23,7 +24,7 @@ func (s *sweep) images(ctx context.Context, region, infraID string) {
 	for _, image := range images {
 		id := awssdk.ToString(image.ImageId)
 		if s.owner.claim(ec2Tags(image.Tags)) == anothers {
-			s.refuse("image %s (%s) has another cluster's tag", id, name)
+			s.keep(cloud.KeptAnothers, id, "image %s (%s) has another cluster's tag", id, name)
 			continue
 		}
 		snapshots, ok := s.keepFindable(ctx, api, infraID, image)
@@ -31,13 +32,13 @@ func (s *sweep) images(ctx context.Context, region, infraID string) {
 			continue
 		}
 		_, err := api.DeregisterImage(ctx, &ec2.DeregisterImageInput{ImageId: &id})
-		s.did("image "+id+" ("+name+")", err)
+		s.did(id, "image "+id+" ("+name+")", err)
 		if err != nil {
 			continue
 		}
 		for _, snapshot := range snapshots {
 			_, err := api.DeleteSnapshot(ctx, &ec2.DeleteSnapshotInput{SnapshotId: &snapshot})
-			s.did("snapshot "+snapshot+" of image "+id, err)
+			s.did(snapshot, "snapshot "+snapshot+" of image "+id, err)
 		}
 	}
 }
@@ -62,7 +63,7 @@ func (s *sweep) keepFindable(ctx context.Context, api *ec2.Client, infraID strin
 	for _, found := range snapshots {
 		id := awssdk.ToString(found.SnapshotId)
 		if s.owner.claim(ec2Tags(found.Tags)) == anothers {
-			s.refuse("snapshot %s of image %s has another cluster's tag", id, awssdk.ToString(image.ImageId))
+			s.keep(cloud.KeptAnothers, id, "snapshot %s of image %s has another cluster's tag", id, awssdk.ToString(image.ImageId))
 			continue
 		}
 		ids = append(ids, id)
@@ -71,7 +72,7 @@ func (s *sweep) keepFindable(ctx context.Context, api *ec2.Client, infraID strin
 		return nil, err == nil
 	}
 	_, err = api.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []types.Tag{{Key: awssdk.String(tagkey.KubernetesCluster + infraID), Value: awssdk.String(tagkey.Owned)}}})
-	s.fail("tag the snapshots of image "+awssdk.ToString(image.ImageId), err)
+	s.failed(awssdk.ToString(image.ImageId), "tag the snapshots of image "+awssdk.ToString(image.ImageId), err)
 	return ids, err == nil
 }
 

@@ -7,6 +7,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 // bucket empties a bucket with a given exact name, including all versions, and deletes it. CAPA and ccoctl tag theirs in a second
@@ -22,7 +24,7 @@ func (s *sweep) bucket(ctx context.Context, name string) {
 	case err != nil:
 		s.fail("read the tags of bucket "+name, err)
 	case len(tags) > 0 && s.owner.claim(tags) != ours:
-		s.refuse("bucket %s has tags that do not belong to this cluster", name)
+		s.keep(cloud.KeptAnothers, name, "bucket %s has tags that do not belong to this cluster", name)
 	default:
 		s.emptied(ctx, region, name)
 	}
@@ -52,7 +54,7 @@ func (s *sweep) registryBuckets(ctx context.Context) {
 		case err != nil:
 			s.fail("read the tags of bucket "+name, err)
 		case s.owner.claim(tags) != ours:
-			s.refuse("bucket %s does not have this cluster's tag", name)
+			s.keep(cloud.KeptUntagged, name, "bucket %s does not have this cluster's tag", name)
 		default:
 			s.emptied(ctx, region, name)
 		}
@@ -77,22 +79,26 @@ func (s *sweep) bucketTags(ctx context.Context, region, name string) (map[string
 // emptied deletes a bucket with its content. If a page could not be deleted completely, the bucket stays.
 func (s *sweep) emptied(ctx context.Context, region, name string) {
 	api := s3In(s.cfg, region)
+	kept := false
 	p := s3.NewListObjectVersionsPaginator(api, &s3.ListObjectVersionsInput{Bucket: &name})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
-			s.fail("list bucket "+name, err)
+			s.failed(name, "list bucket "+name, err)
 			return
 		}
 		objects := each(page.Versions, func(v types.ObjectVersion) types.ObjectIdentifier { return version(v.Key, v.VersionId) })
 		objects = append(objects, each(page.DeleteMarkers, func(m types.DeleteMarkerEntry) types.ObjectIdentifier { return version(m.Key, m.VersionId) })...)
 		for _, o := range objects {
 			_, err := api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &name, Key: o.Key, VersionId: o.VersionId})
-			s.fail("delete "+awssdk.ToString(o.Key)+" from bucket "+name, err)
+			kept = s.failed(name, "delete "+awssdk.ToString(o.Key)+" from bucket "+name, err) || kept
 		}
 	}
+	if kept {
+		return // S3 refuses to delete it, and its words would hide why
+	}
 	_, err := api.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &name})
-	s.did("bucket "+name, err)
+	s.did(name, "bucket "+name, err)
 }
 
 // version identifies one version of an object; S3 calls a version from before versioning "null".

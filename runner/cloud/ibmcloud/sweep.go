@@ -41,7 +41,7 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	s.tags(ctx, t)
 	s.groups(ctx)
 	for _, id := range slices.Sorted(maps.Keys(s.owner.older)) {
-		s.refuse("%s was %s", id, s.owner.older[id])
+		s.keep(cloud.KeptAnothers, id, "%s was %s", id, s.owner.older[id])
 	}
 	return s.deleted, errors.Join(s.errs...)
 }
@@ -78,23 +78,33 @@ func (s *sweep) fail(doing string, err error) {
 	}
 }
 
-// refuse records what was left alone and why.
-func (s *sweep) refuse(format string, args ...any) {
-	s.errs = append(s.errs, fmt.Errorf(format+": it was not deleted", args...))
+// keep records what was left alone and why. The code is one of package cloud's.
+func (s *sweep) keep(code, id, format string, args ...any) {
+	why := fmt.Sprintf(format, args...)
+	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: why, Err: &cloud.Kept{Code: code, Why: why}})
 }
 
-// did records a deletion, or why it failed.
-func (s *sweep) did(what string, err error) {
-	s.fail("delete "+what, err)
+// did records a deletion, or why it failed. The id is the one by which the count calls the resource.
+func (s *sweep) did(id, what string, err error) {
+	s.failed(id, "delete "+what, err)
 	if err == nil {
 		s.deleted = append(s.deleted, what)
 	}
 }
 
+// failed is fail for a step of a resource's deletion. It reports whether the step failed.
+func (s *sweep) failed(id, doing string, err error) bool {
+	if err == nil || absent(err) {
+		return false
+	}
+	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: doing, Err: err})
+	return true
+}
+
 // mine reports that nobody else has a mark on a resource. One whose tags cannot be read stays.
-func (s *sweep) mine(ctx context.Context, what, crn string) bool {
+func (s *sweep) mine(ctx context.Context, id, what, crn string) bool {
 	if crn == "" {
-		s.refuse("%s has no CRN, so nobody knows who else has a mark on it", what)
+		s.keep(cloud.KeptUntagged, id, "%s has no CRN, so nobody knows who else has a mark on it", what)
 		return false
 	}
 	tags, err := s.tagsOn(ctx, crn)
@@ -108,7 +118,7 @@ func (s *sweep) mine(ctx context.Context, what, crn string) bool {
 		return false
 	}
 	if mark != "" {
-		s.refuse("%s has the tag %s of another cluster", what, mark)
+		s.keep(cloud.KeptAnothers, id, "%s has the tag %s of another cluster", what, mark)
 		return false
 	}
 	return true
@@ -132,13 +142,13 @@ func (s *sweep) rest(ctx context.Context) {
 // remove deletes an instance of a service with its resource keys.
 func (s *sweep) remove(ctx context.Context, r resource) {
 	what := "resource " + r.CRN + " (" + r.Name + ")"
-	if s.owner.isOlder(r.CRN, r.Created) || !s.mine(ctx, what, r.CRN) {
+	if s.owner.isOlder(r.CRN, r.Created) || !s.mine(ctx, r.CRN, what, r.CRN) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	recursive := true
-	s.did(what, done(s.controller.DeleteResourceInstanceWithContext(ctx, &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: &r.ID, Recursive: &recursive})))
+	s.did(r.CRN, what, done(s.controller.DeleteResourceInstanceWithContext(ctx, &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: &r.ID, Recursive: &recursive})))
 }
 
 // tags deletes the tags that bear the cluster's own name from the account's list, which keeps them after their last resource is gone. IBM Cloud
@@ -167,7 +177,7 @@ func (s *sweep) tags(ctx context.Context, t cloud.Target) {
 			if errors.Is(err, errAttached) && name != s.owner.cluster && !slices.ContainsFunc(s.owner.infraIDs, func(id string) bool { return strings.Contains(name, id) }) {
 				continue
 			}
-			s.did("tag "+name, err)
+			s.did(name, "tag "+name, err)
 		}
 	}
 }
@@ -200,6 +210,6 @@ func (s *sweep) groups(ctx context.Context) {
 		if status(err) >= 500 {
 			err = fmt.Errorf("it is probably not empty yet: %w", err)
 		}
-		s.did(what, err)
+		s.did(id, what, err)
 	}
 }

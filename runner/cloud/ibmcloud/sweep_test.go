@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 func TestASweepOfAWholeClusterLeavesNothing(t *testing.T) {
@@ -39,14 +40,29 @@ func TestASweepTouchesNothingOfALookAlike(t *testing.T) {
 			s.cluster(t, c.infraID, c.ccoName, c.cluster)
 			before := s.Resources("")
 			deleted, err := s.client.Sweep(t.Context(), s.target)
-			require.NoError(t, err)
+			onlyRecordsKept(t, err, name == "below our domain, by its own name")
 			require.Empty(t, deleted)
 			require.Equal(t, before, s.Resources(""))
 			s.cluster(t, mine, myCCO, "shop")
 			_, err = s.client.Sweep(t.Context(), s.target)
-			require.NoError(t, err)
+			onlyRecordsKept(t, err, name == "below our domain, by its own name")
 			require.Equal(t, before, s.Resources(""), "nor together with ours")
 		})
+	}
+}
+
+// onlyRecordsKept requires that a sweep left nothing or, where it is expected, only records below the cluster's domain.
+func onlyRecordsKept(t *testing.T, err error, expected bool) {
+	t.Helper()
+	all := cloud.AllUndeleted(err)
+	require.Equal(t, expected, len(all) > 0, err)
+	for _, left := range all {
+		var kept *cloud.Kept
+		require.ErrorAs(t, left, &kept)
+		require.Equal(t, cloud.KeptRecord, kept.Code)
+	}
+	if !expected {
+		require.NoError(t, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package ibmcloud
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,6 +28,7 @@ func (s *sweep) dns(ctx context.Context, t cloud.Target, found []regional) {
 			records, err := s.publicRecords(ctx, z)
 			s.fail("sweep the public records", err)
 			s.records(ctx, z, t.Domain(), records, s.deletePublic)
+			s.externalRecords(ctx, t, z, records, s.deletePublic)
 		}
 	}
 	private, err := s.privateZones(ctx)
@@ -36,6 +38,7 @@ func (s *sweep) dns(ctx context.Context, t cloud.Target, found []regional) {
 			records, err := s.privateRecords(ctx, z)
 			s.fail("sweep the private records", err)
 			s.records(ctx, z, t.Domain(), records, s.deletePrivate)
+			s.externalRecords(ctx, t, z, records, s.deletePrivate)
 		}
 		s.permitted(ctx, z, found)
 	}
@@ -45,12 +48,12 @@ func (s *sweep) dns(ctx context.Context, t cloud.Target, found []regional) {
 // somebody else's load balancer, to another region or elsewhere, or is of another type, the name is in use by another cluster or a person, and
 // all of it stays.
 func (s *sweep) records(ctx context.Context, z zone, domain string, all []record, remove func(context.Context, zone, record) error) {
-	ours := slices.DeleteFunc(all, func(r record) bool { return !slices.Contains(ownRecords(domain), undotted(r.Name)) })
+	ours := slices.DeleteFunc(slices.Clone(all), func(r record) bool { return !slices.Contains(ownRecords(domain), undotted(r.Name)) })
 	if len(ours) == 0 {
 		return
 	}
 	if !s.hostsSeen {
-		s.refuse("%s is in zone %s, but not all load balancers could be listed", domain, z.Name)
+		s.errs = append(s.errs, fmt.Errorf("%s is in zone %s, but not all load balancers could be listed: it was not deleted", domain, z.Name))
 		return
 	}
 	for _, r := range ours {
@@ -59,16 +62,47 @@ func (s *sweep) records(ctx context.Context, z zone, domain string, all []record
 		case s.owner.isOlder(r.in(z), r.made()):
 			return
 		case r.Type != "CNAME" || s.hosts[host]:
-			s.refuse("%s record %s in zone %s leads to %s, which belongs to another cluster or to somebody", r.Type, r.Name, z.Name, r.Content)
+			s.keepAll(z, ours, "%s record %s in zone %s leads to %s, which belongs to another cluster or to somebody", r.Type, r.Name, z.Name, r.Content)
 			return
 		case !s.own[host] && !slices.Contains(s.regions, regionOf(host)):
-			s.refuse("%s record %s in zone %s leads to %s, which is neither this cluster's load balancer nor a deleted one in %s (if nobody needs the record, ask the DNS administrator to delete it)",
+			s.keepAll(z, ours, "%s record %s in zone %s leads to %s, which is neither this cluster's load balancer nor a deleted one in %s (if nobody needs the record, ask the DNS administrator to delete it)",
 				r.Type, r.Name, z.Name, r.Content, strings.Join(s.regions, " or "))
 			return
 		}
 	}
 	for _, r := range ours {
-		s.did(r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
+		s.did(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
+	}
+}
+
+// keepAll records why all records of the cluster's names in a zone stay.
+func (s *sweep) keepAll(z zone, all []record, format string, args ...any) {
+	for _, r := range all {
+		s.keep(cloud.KeptRecord, z.ID+"/"+r.ID, format, args...)
+	}
+}
+
+// externalRecords deletes what the cluster's own external-dns left in a zone. It tells why the other records below the cluster's domain stay.
+func (s *sweep) externalRecords(ctx context.Context, t cloud.Target, z zone, all []record, remove func(context.Context, zone, record) error) {
+	domain := t.Domain()
+	var below []record
+	var marks []cloud.Record
+	for _, r := range all {
+		name := undotted(r.Name)
+		if name == domain || strings.HasSuffix(name, "."+domain) && !slices.Contains(ownRecords(domain), name) {
+			below, marks = append(below, r), append(marks, cloud.Record{Name: name, Type: r.Type, Texts: []string{r.Content}})
+		}
+	}
+	for i, owners := range cloud.ExternalOwners(marks) {
+		r := below[i]
+		switch mark := s.owner.ageMark(r.made()); {
+		case mark != "":
+			s.keep(cloud.KeptRecord, z.ID+"/"+r.ID, "%s was %s", r.in(z), mark)
+		case owners.Only(t):
+			s.did(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
+		default:
+			s.keep(cloud.KeptRecord, z.ID+"/"+r.ID, "%s record %s in zone %s %s", r.Type, r.Name, z.Name, owners)
+		}
 	}
 }
 
@@ -122,7 +156,7 @@ func (s *sweep) permitted(ctx context.Context, z zone, found []regional) {
 			continue
 		}
 		_, err := got(api.DeletePermittedNetworkWithContext(callCtx, &dnssvcsv1.DeletePermittedNetworkOptions{InstanceID: &z.instance, DnszoneID: &z.ID, PermittedNetworkID: &n.ID}))
-		s.did("permitted network "+n.ID+" of zone "+z.Name, err)
+		s.did(n.ID, "permitted network "+n.ID+" of zone "+z.Name, err)
 	}
 }
 

@@ -116,7 +116,7 @@ func (s *sweep) iam(ctx context.Context) {
 	for _, id := range ids {
 		if s.owner.hasServiceID(id) {
 			callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-			s.did("service ID "+id.ID+" ("+id.Name+")", done(s.identity.DeleteServiceIDWithContext(callCtx, &iamidentityv1.DeleteServiceIDOptions{ID: &id.ID})))
+			s.did(id.ID, "service ID "+id.ID+" ("+id.Name+")", done(s.identity.DeleteServiceIDWithContext(callCtx, &iamidentityv1.DeleteServiceIDOptions{ID: &id.ID})))
 			cancel()
 		}
 	}
@@ -125,7 +125,7 @@ func (s *sweep) iam(ctx context.Context) {
 func (s *sweep) deletePolicy(ctx context.Context, p policy) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	s.did(p.Type+" policy "+p.ID, done(s.policies.DeleteV2PolicyWithContext(ctx, &iampolicymanagementv1.DeleteV2PolicyOptions{ID: &p.ID})))
+	s.did(p.ID, p.Type+" policy "+p.ID, done(s.policies.DeleteV2PolicyWithContext(ctx, &iampolicymanagementv1.DeleteV2PolicyOptions{ID: &p.ID})))
 }
 
 // ownsPolicy reports that a policy is this cluster's: the authorization of its storage, one of its service IDs', or one about its resource

@@ -8,6 +8,8 @@ import (
 
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 // storageNames are what the installer and the image registry call their instances of Cloud Object Storage.
@@ -94,11 +96,11 @@ func (s *sweep) resourceKeys(ctx context.Context) {
 		s.fail("sweep", err)
 		for _, key := range keys {
 			if !slices.ContainsFunc(s.storage, func(r resource) bool { return r.CRN == key.Source }) {
-				s.refuse("resource key %s (%s) is of %s, which is not this cluster's storage", key.ID, name, key.Source)
+				s.keep(cloud.KeptAnothers, key.ID, "resource key %s (%s) is of %s, which is not this cluster's storage", key.ID, name, key.Source)
 				continue
 			}
 			callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-			s.did("resource key "+key.ID+" ("+name+")", done(s.controller.DeleteResourceKeyWithContext(callCtx, &resourcecontrollerv2.DeleteResourceKeyOptions{ID: &key.ID})))
+			s.did(key.ID, "resource key "+key.ID+" ("+name+")", done(s.controller.DeleteResourceKeyWithContext(callCtx, &resourcecontrollerv2.DeleteResourceKeyOptions{ID: &key.ID})))
 			cancel()
 		}
 	}
@@ -130,14 +132,14 @@ func (s *sweep) reclaim(ctx context.Context) {
 		if !s.reclaims(each) || each.State == reclaiming {
 			continue
 		}
-		if s.owner.older[each.CRN] != "" || !s.mine(ctx, "reclamation "+each.ID, each.CRN) {
+		if s.owner.older[each.CRN] != "" || !s.mine(ctx, each.ID, "reclamation "+each.ID, each.CRN) {
 			continue
 		}
 		action := "reclaim"
 		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 		_, err := got(s.controller.RunReclamationActionWithContext(callCtx, &resourcecontrollerv2.RunReclamationActionOptions{ID: &each.ID, ActionName: &action}))
 		cancel()
-		s.did(fmt.Sprintf("reclamation %s of %s", each.ID, each.CRN), err)
+		s.did(each.ID, fmt.Sprintf("reclamation %s of %s", each.ID, each.CRN), err)
 	}
 	s.reclaimsOver(ctx)
 }

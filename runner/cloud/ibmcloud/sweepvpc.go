@@ -78,12 +78,12 @@ func (s *sweep) object(ctx context.Context, api *vpcv1.VpcV1, obj object) {
 	case obj.kind.name == floatingIPs.name && obj.Target.Type == "public_gateway":
 		return // it went with the gateway, or cannot go before it
 	}
-	if !s.mine(ctx, obj.String(), obj.CRN) {
+	if !s.mine(ctx, obj.ID, obj.String(), obj.CRN) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	s.did(obj.String(), done(obj.kind.remove(ctx, api, obj.ID)))
+	s.did(obj.ID, obj.String(), done(obj.kind.remove(ctx, api, obj.ID)))
 }
 
 // settle waits until the objects of a stage are gone: IBM Cloud deletes after it answered. What it refused to delete is not waited

@@ -15,7 +15,7 @@ const LifecycleColumns = `
 	c.id, c.row_version, c.status, c.phase, c.why, c.desired, c.desired_why, c.teardown,
 	c.end_ttl, c.end_max, c.end_pr_closed, c.end_label_removed, c.end_run_finished, c.end_claim,
 	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
-	c.ready_at, c.destroyed_at, c.reopened_at, c.reopened, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
+	c.ready_at, c.destroyed_at, c.reopened_at, c.reopened, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.stuck_reason, c.stuck_whose, c.stuck_next, c.place,
 	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late,
 	c.pr_end_why, c.run_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
 	c.addons, c.addons_wanted, c.addons_done, c.addon_failures, c.warn_before, c.warned_end, c.warned_before,
@@ -59,6 +59,9 @@ type LifecycleRecord struct {
 	FailWhose       string
 	FailNext        string
 	Blockers        []string
+	StuckReason     string
+	StuckWhose      string
+	StuckNext       string
 	Place           int
 	ProgressPercent int
 	ProgressStep    string
@@ -130,7 +133,7 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		RetryAt: pg.Zero(r.RetryAt), WakeAt: pg.Zero(r.WakeAt), ReadyAt: pg.Zero(r.ReadyAt), ReleasedAt: pg.Zero(r.DestroyedAt),
 		ReopenedAt: pg.Zero(r.ReopenedAt), Reopened: r.Reopened,
 		FailReason: r.FailReason, FailMessage: r.FailMessage, FailWhose: r.FailWhose, FailNext: r.FailNext,
-		Blockers: r.Blockers, Place: r.Place,
+		Blockers: r.Blockers, StuckReason: r.StuckReason, StuckWhose: r.StuckWhose, StuckNext: r.StuckNext, Place: r.Place,
 		Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep, ETA: pg.Zero(r.ProgressETA), Late: pg.Zero(r.ProgressLate)},
 		Workers:  r.Workers, WorkersWanted: r.WorkersWanted, WorkersBase: r.WorkersBase, WorkersLeast: r.WorkersLeast, WorkersMost: r.WorkersMost,
 		ScaleFailures: r.ScaleFailures,
@@ -171,7 +174,7 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"retry_at": pg.Null(c.RetryAt), "wake_at": pg.Null(c.WakeAt), "ready_at": pg.Null(c.ReadyAt), "destroyed_at": pg.Null(c.ReleasedAt),
 		"reopened_at": pg.Null(c.ReopenedAt), "reopened": c.Reopened,
 		"fail_reason": c.FailReason, "fail_message": c.FailMessage, "fail_whose": c.FailWhose, "fail_next": c.FailNext,
-		"blockers": blockers, "place": c.Place,
+		"blockers": blockers, "stuck_reason": c.StuckReason, "stuck_whose": c.StuckWhose, "stuck_next": c.StuckNext, "place": c.Place,
 		"progress_percent": c.Progress.Percent, "progress_step": c.Progress.Step, "progress_eta": pg.Null(c.Progress.ETA), "progress_late": pg.Null(c.Progress.Late),
 		"workers": c.Workers, "workers_wanted": c.WorkersWanted, "workers_base": c.WorkersBase, "workers_least": c.WorkersLeast,
 		"workers_most": c.WorkersMost, "scale_failures": c.ScaleFailures,

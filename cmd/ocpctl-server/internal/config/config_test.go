@@ -80,16 +80,17 @@ func TestEverySecretMayStandInSecretsManager(t *testing.T) {
 func TestWhatCannotBeReadNamesItsLineAndWhatIsAccepted(t *testing.T) {
 	noStandIns(t)
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown field":        {"limits:\n  wak: 3s\n", "line 18: unknown field wak; known fields here: launch_patience, lease_grace"},
-		"unknown at the top":   {"databse_url: x\n", "line 17: unknown field databse_url; known fields here: installation, demo, database_url_ref"},
-		"unknown in a list":    {"slack: {signing_secret: x}\n", "line 17: unknown field signing_secret; known fields here: mode, signing_secret_ref, app_token_ref, bot_token_ref, api_url, workspaces, admin_channel, email_domains"},
+		"unknown field":        {"limits:\n  wak: 3s\n", "line 18: field wak is not supported; did you mean wake?"},
+		"unknown at the top":   {"databse_url: x\n", "line 17: field databse_url is not supported; supported here: the fields in docs/configuration.md"},
+		"unlike all of many":   {"limits:\n  colour: red\n", "line 18: field colour is not supported; supported here: the fields in docs/configuration.md"},
+		"unknown in a list":    {"slack: {colour: x}\n", "line 17: field colour is not supported; supported here: mode, signing_secret_ref, app_token_ref, bot_token_ref, api_url, workspaces, admin_channel, email_domains"},
 		"bad duration":         {"limits:\n  wake: soon\n", "line 18: soon is not a duration; give one with a unit, such as 90s, 15m or 3h"},
 		"duration of no unit":  {"limits:\n  verify_gap: 180\n", "line 18: 180 is not a duration"},
 		"word for a number":    {"limits: {block_after: many}\n", "line 17: many is not a valid int"},
 		"field twice":          {"installation: again\n", `line 17: mapping key "installation" already defined at line 2`},
 		"two documents":        {"---\ninstallation: other\n", "the file contains more than one YAML document"},
 		"not YAML":             {"\tinstallation: x\n", "found character that cannot start any token"},
-		"a list for a section": {"limits: [1]\n", "line 17: this is a section; known fields in it: launch_patience"},
+		"a list for a section": {"limits: [1]\n", "line 17: this is a section; supported in it: the fields in docs/configuration.md"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, everything, sound+c.text)
@@ -126,7 +127,7 @@ aws: {accounts: [1234], organizations: [acme], sts_endpoints: ["sts.example.com"
 session: {life: 13h, not_before: soon}
 `)
 	for _, want := range []string{
-		"line 3: unknown field databse_url_ref",
+		"line 3: field databse_url_ref is not supported; did you mean database_url_ref?",
 		"line 15: often is not a duration",
 		`runner.cloud_credentials_ref is not a reference; give a reference (file:/path, or aws-sm:<name`,
 		`to the keys for AWS: {"aws_access_key_id"`,
@@ -460,8 +461,8 @@ func TestRunnersInJobsNeedNoProgramsOnTheServer(t *testing.T) {
 		"namespace: ocpctl-runners→namespace: Runners": `runner.kubernetes.namespace is "Runners"; give the namespace`,
 		"memory: 8Gi→memory: lots":                     `runner.kubernetes.resources.ibmcloud.limits.memory is "lots"; give an amount above zero`,
 		"{create: 6h}→{create: 6m}":                    "runner.kubernetes.deadlines.create is 6m0s; give 2h0m0s or more",
-		"image: quay→picture: quay":                    "unknown field picture; known fields here: namespace, kubeconfig, openshift, image",
-		"{requests: {memory: 4Gi}→{requires: {a: 4Gi}": "unknown field requires; known fields here: requests, limits",
+		"image: quay→picture: quay":                    "field picture is not supported; ",
+		"{requests: {memory: 4Gi}→{requires: {a: 4Gi}": "field requires is not supported; did you mean requests?",
 	} {
 		from, to, _ := strings.Cut(change, "→")
 		_, err := load(t, everything, strings.Replace(onKubernetes, from, to, 1))

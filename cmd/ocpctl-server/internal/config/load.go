@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // Load reads the file, puts the process's environment over it, and checks the result for the roles; see Read.
@@ -86,9 +88,12 @@ var (
 
 // plainMessage translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
 func plainMessage(complaint string) (text string, single bool) {
-	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(Config{}))[section], ", ") }
+	known := fields(reflect.TypeOf(Config{}))
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
-		return fmt.Sprintf("%s: unknown field %s; known fields here: %s", m[1], m[2], known(m[3])), true
+		if near, ok := profiles.Closest(m[2], known[m[3]]); ok {
+			return fmt.Sprintf("%s: field %s is not supported; did you mean %s?", m[1], m[2], near), true
+		}
+		return fmt.Sprintf("%s: field %s is not supported; supported here: %s", m[1], m[2], listed(known[m[3]])), true
 	}
 	if m := badDuration.FindStringSubmatch(complaint); m != nil {
 		return fmt.Sprintf("%s: %s is not a duration; give one with a unit, such as 90s, 15m or 3h", m[1], m[2]), true
@@ -97,9 +102,17 @@ func plainMessage(complaint string) (text string, single bool) {
 		return fmt.Sprintf("%s: %s is not a valid %s", m[1], m[2], m[3]), true
 	}
 	if m := badSection.FindStringSubmatch(complaint); m != nil {
-		return fmt.Sprintf("%s: this is a section; known fields in it: %s", m[1], known(m[2])), false
+		return fmt.Sprintf("%s: this is a section; supported in it: %s", m[1], listed(known[m[2]])), false
 	}
 	return complaint, false
+}
+
+// listed lists the fields of a section, or names the page that explains them if there are many.
+func listed(names []string) string {
+	if len(names) > 15 {
+		return "the fields in docs/configuration.md"
+	}
+	return strings.Join(names, ", ")
 }
 
 // fields returns the possible field names, by the name of the Go type that holds them.

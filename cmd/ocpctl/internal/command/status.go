@@ -95,6 +95,9 @@ func (a *app) proof(s *table.Screen, passes []client.Pass) {
 	t.Write("")
 	for _, l := range passes[len(passes)-1].Leftovers {
 		s.Linef("  %s", humanize.Line(fmt.Sprintf("%s %s %s: %s", l.Type, l.ID, l.Name, l.Free)))
+		if l.Refused.Heals {
+			s.Linef("    %s", humanize.Line(fmt.Sprintf("last refused with %s: %s", l.Refused.Reason, l.Refused.Words)))
+		}
 	}
 }
 

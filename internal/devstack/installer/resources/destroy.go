@@ -28,7 +28,8 @@ type Destroy struct {
 	Debug func(format string, args ...any)
 
 	done   map[string]bool
-	failed map[string]int // failed rounds, by ARN
+	ended  map[string]bool // instances that end
+	failed map[string]int  // failed rounds, by ARN
 }
 
 // Run works until nothing is found. Its only errors are a context that ended and a fault.
@@ -77,13 +78,48 @@ func (d *Destroy) instances(ctx context.Context) (bool, error) {
 	}
 	d.Debug("search for and delete matching instances by tag in %s: %d found", d.Region, len(ids))
 	if _, err := d.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids}); err != nil {
-		return false, fmt.Errorf("terminating instances: %w", err)
+		return false, d.oneByOne(ctx, ids, err)
 	}
 	for _, id := range ids {
 		d.Debug("Terminating id=%s", id)
 	}
 	return false, nil
 }
+
+// oneByOne terminates the instances as the real destroyer always does, when one call for all of them was refused.
+func (d *Destroy) oneByOne(ctx context.Context, ids []string, refused error) error {
+	if act.Ends(refused) {
+		return refused
+	}
+	if len(ids) == 1 {
+		d.grumble(d.instanceARN(ids[0]), refused)
+		return nil
+	}
+	for _, id := range ids {
+		_, err := d.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+		switch {
+		case act.Ends(err):
+			return err
+		case err != nil:
+			d.grumble(d.instanceARN(id), err)
+		case d.ended[id]: // it is on its way
+		default:
+			d.Debug("Terminating id=%s", id)
+			if d.ended == nil {
+				d.ended = map[string]bool{}
+			}
+			d.ended[id] = true
+		}
+	}
+	return nil
+}
+
+func (d *Destroy) instanceARN(id string) string {
+	return "arn:aws:ec2:" + d.Region + ":" + standinAccount + ":instance/" + id
+}
+
+// standinAccount is written into the lines about instances, which have no other use of it.
+const standinAccount = "123456789012"
 
 // leaves reports whether to skip a kind, spelt as in an ARN or as people spell it.
 func (d *Destroy) leaves(kind string) bool {
@@ -120,6 +156,9 @@ func (d *Destroy) rest(ctx context.Context) (bool, error) {
 		case err == nil || missing(err):
 			d.done[arn] = true
 			d.Info("Deleted arn=%q", arn)
+		case kind == "image" && codeSays(err, "AuthFailure"): // AWS Backup holds it
+			d.done[arn] = true
+			d.Warn("Skipping AMI image %s deletion error=%q", arn[strings.LastIndex(arn, "/")+1:], err)
 		default:
 			d.grumble(arn, err)
 		}

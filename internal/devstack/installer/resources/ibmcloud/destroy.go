@@ -144,6 +144,9 @@ func (d *Destroy) complain(n int, kind string, err error) {
 		say("Failed to delete %s: %s", kind, err)
 		return
 	}
+	if kind == "storage" {
+		kind = "COS instance"
+	}
 	for _, one := range several.Unwrap() { // each begins with a name
 		say("Failed to delete %s %s", strings.ReplaceAll(kind, "-", " "), one)
 	}

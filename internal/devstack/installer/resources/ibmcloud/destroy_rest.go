@@ -2,6 +2,7 @@ package ibmcloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -25,14 +26,14 @@ func (d *Destroy) storages(ctx context.Context) (bool, error) {
 			op: "rc:delete_resource_instance", method: http.MethodDelete, path: "/rc/v2/resource_instances/" + url.PathEscape(r.ID), query: url.Values{"recursive": {"true"}},
 		}, nil)
 		if err != nil && !Missing(err) {
-			return false, err
+			return false, errors.Join(fmt.Errorf("%s: %w", r.Name, err))
 		}
 		d.Info("Deleted service instance %q", r.Name)
 		if d.Leaks(installer.LeakReclamation) {
 			continue
 		}
 		if err := d.reclaim(ctx, r.Name); err != nil {
-			return false, err
+			return false, errors.Join(fmt.Errorf("%s: %w", r.Name, err))
 		}
 	}
 	return len(found) == 0, nil

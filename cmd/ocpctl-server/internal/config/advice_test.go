@@ -1,0 +1,52 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+func TestTheAdviceOnFailedInstallsNamesOnlyWhatExists(t *testing.T) {
+	var profile map[string]any
+	raw, err := profiles.EmbeddedFiles().Open("profiles/aws-standard.yaml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.NewDecoder(raw).Decode(&profile)) // the catalogue has only known fields
+	server := settable("", reflect.TypeFor[Config]())
+	checked := 0
+	for _, c := range slices.Concat(installer.Classes(), installer.RefusalClasses()) {
+		for _, name := range c.Settings.Profile {
+			var at any = profile
+			for _, part := range strings.Split(name, ".") {
+				section, ok := at.(map[string]any)
+				require.True(t, ok, "%s: %s", c.Reason, name)
+				at = section[part]
+			}
+			require.NotNil(t, at, "%s advises to change %s, which no profile has", c.Reason, name)
+			checked++
+		}
+		for _, name := range c.Settings.Server {
+			require.Contains(t, server, name, c.Reason)
+			checked++
+		}
+		for _, name := range c.Settings.Variables {
+			require.NotEmpty(t, dispatch.Allowed([]string{name + "=x"}), "%s: runner.env accepts no %s", c.Reason, name)
+			checked++
+		}
+		for _, name := range c.Settings.Files {
+			_, err := os.Stat(filepath.Join("../../../..", name))
+			require.NoError(t, err, c.Reason)
+			checked++
+		}
+	}
+	require.Greater(t, checked, 20)
+}

@@ -1,0 +1,44 @@
+package installer
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+)
+
+// ending is an entry of testdata/lines.yaml.
+type ending struct {
+	Name     string   `yaml:"name"`
+	Exit     int      `yaml:"exit"`
+	TimedOut bool     `yaml:"timedOut"`
+	Lines    []string `yaml:"lines"`
+	Reason   string   `yaml:"reason"`
+	Whose    string   `yaml:"whose"`
+	Retried  bool     `yaml:"retried"`
+}
+
+func readEndings(t *testing.T) (list []ending) {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/lines.yaml")
+	require.NoError(t, err)
+	decoder := yaml.NewDecoder(bytes.NewReader(raw))
+	decoder.KnownFields(true)
+	require.NoError(t, decoder.Decode(&list))
+	return list
+}
+
+func TestEachLineIsExplained(t *testing.T) {
+	endings := readEndings(t)
+	require.GreaterOrEqual(t, len(endings), 100)
+	for _, e := range endings {
+		t.Run(e.Name, func(t *testing.T) {
+			got := Explain(Exit{Code: e.Exit, TimedOut: e.TimedOut, Stopped: e.TimedOut}, e.Lines...)
+			require.Equal(t, e.Reason, got.Reason, got.Line)
+			require.Equal(t, e.Whose, got.Whose)
+			require.Equal(t, e.Retried, got.Retryable)
+		})
+	}
+}

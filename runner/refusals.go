@@ -1,0 +1,175 @@
+package runner
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+// refusals are what the cloud, or ocpctl itself, said last of each resource that a teardown could not remove.
+type refusals struct {
+	last  map[string]installer.Refusal // by resource
+	stuck []string                     // resources that stopped the destroyer
+	swept map[string]int               // in how many sweeps a resource was refused
+}
+
+// lastingSweeps is how many sweeps have to refuse a resource before what uses it is not taken for something that is on its way.
+const lastingSweeps = 3
+
+// hear keeps what the destroyer logged.
+func (r *refusals) hear(all []installer.Refusal) {
+	for _, one := range all {
+		r.keep(one)
+		if one.Lasting && !slices.Contains(r.stuck, one.Resource) {
+			r.stuck = append(r.stuck, one.Resource)
+		}
+	}
+}
+
+// sweep keeps what a sweep, or Detach, did not delete, and returns it.
+func (r *refusals) sweep(err error) (all []installer.Refusal) {
+	for _, left := range cloud.AllUndeleted(err) {
+		one, ok := installer.RefusalOf(left.ID, left.Err)
+		if !ok {
+			continue
+		}
+		if r.swept == nil {
+			r.swept = map[string]int{}
+		}
+		r.swept[left.ID]++
+		one.Lasting = r.swept[left.ID] >= lastingSweeps
+		r.keep(one)
+		all = append(all, one)
+	}
+	return all
+}
+
+func (r *refusals) keep(one installer.Refusal) {
+	if r.last == nil {
+		r.last = map[string]installer.Refusal{}
+	}
+	r.last[one.Resource] = one
+}
+
+// of returns the last refusal of a leftover. A sweep calls it as the count does; a tool names the ARN, or the kind and the name.
+func (r *refusals) of(l contract.Leftover) (installer.Refusal, bool) {
+	for _, id := range []string{l.ID, l.Name} {
+		if one, ok := r.last[id]; ok && id != "" {
+			return one, true
+		}
+	}
+	for _, resource := range slices.Sorted(maps.Keys(r.last)) {
+		if part := installer.LastPart(resource); part != "" && (part == l.ID || part == l.Name) {
+			return r.last[resource], true
+		}
+	}
+	return installer.Refusal{}, false
+}
+
+// explain writes beside each leftover why it is there. What the count says about removing it would be refused too unless the cause is gone, so
+// the advice of a refusal that does not heal takes its place. What never heals comes first, because people read the beginning of a list.
+func (r *refusals) explain(p *contract.Pass) {
+	hard := func(l contract.Leftover) int {
+		if one, ok := r.of(l); ok && !one.Retryable {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(p.Leftovers, func(a, b contract.Leftover) int { return hard(a) - hard(b) })
+	for i := range p.Leftovers {
+		l := &p.Leftovers[i]
+		one, ok := r.of(*l)
+		if !ok || unanswered(*l) {
+			continue
+		}
+		l.Refused = &contract.Refusal{Reason: one.Reason, Words: one.Words, Whose: one.Whose, Next: one.Next, Command: one.Command, Heals: one.Heals()}
+		if !one.Heals() {
+			l.Free = fmt.Sprintf("%s (%s)", one.Advice(), strings.NewReplacer("(", "[", ")", "]").Replace(one.Reason+": "+withoutCode(one)))
+		}
+	}
+}
+
+// withoutCode returns the words of a refusal, without the code of what ocpctl kept: it is the reason.
+func withoutCode(r installer.Refusal) string { return strings.TrimPrefix(r.Words, r.Reason+": ") }
+
+// cause returns the refusal that blocks a teardown: the most specific one that does not heal, of what stopped the destroyer and of what is left.
+func (r *refusals) cause(p contract.Pass) (found installer.Refusal, ok bool) {
+	var lasting []installer.Refusal
+	for _, l := range p.Leftovers {
+		if one, known := r.of(l); known && !one.Heals() && !unanswered(l) {
+			lasting = append(lasting, one)
+		}
+	}
+	for _, resource := range r.stuck {
+		if one := r.last[resource]; !one.Heals() {
+			lasting = append(lasting, one)
+		}
+	}
+	if len(lasting) == 0 {
+		return installer.Refusal{}, false
+	}
+	return installer.FirstRefusal(lasting), true
+}
+
+// hopeless reports that nothing of what is left can go before somebody acts.
+func (r *refusals) hopeless(p contract.Pass) bool {
+	return len(p.Leftovers) > 0 && !slices.ContainsFunc(p.Leftovers, func(l contract.Leftover) bool { return l.Refused == nil || l.Refused.Heals })
+}
+
+// waits reports that something of what is left may go by itself.
+func (r *refusals) waits(p contract.Pass) bool {
+	return slices.ContainsFunc(p.Leftovers, func(l contract.Leftover) bool { return l.Refused != nil && l.Refused.Heals })
+}
+
+// text names resources that were refused, with the cloud's words.
+func (r *refusals) text(resources []string) string {
+	var names []string
+	for _, resource := range resources[:min(len(resources), shownItems)] {
+		names = append(names, resource+" ("+withoutCode(r.last[resource])+")")
+	}
+	if more := len(resources) - shownItems; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// cloudFailed ends a teardown that may not go on without an answer of the cloud. If the cloud refused for good, waiting is no advice.
+func cloudFailed(message string, refused []installer.Refusal) failure {
+	f := failure{
+		Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true, Message: message,
+		Next: "wait: ocpctl tries again; if it happens again, ask an administrator to check how the runner reaches the cloud",
+	}
+	refused = slices.DeleteFunc(refused, installer.Refusal.Heals)
+	if len(refused) > 0 {
+		first := installer.FirstRefusal(refused)
+		f.Reason, f.Whose, f.Next = first.Reason, first.Whose, first.Advice()
+	}
+	return f
+}
+
+// refusalsOf classifies an error about no particular resource.
+func refusalsOf(err error) []installer.Refusal {
+	one, ok := installer.RefusalOf("", err)
+	if !ok {
+		return nil
+	}
+	return []installer.Refusal{one}
+}
+
+// blocked is the failure of a teardown that a refusal blocks.
+func (a *attempt) blocked(by installer.Refusal, left string) failure {
+	f := failure{
+		Reason: by.Reason, Whose: by.Whose, Next: by.Advice(), Retryable: true,
+		Message: fmt.Sprintf("%s: %s (%s); still there: %s", by.Message, cmp.Or(by.Resource, "a resource"), withoutCode(by), left),
+	}
+	if others := slices.DeleteFunc(slices.Clone(a.refusals.stuck), func(resource string) bool { return resource == by.Resource }); len(others) > 0 {
+		f.Message += "; openshift-install cannot remove " + a.refusals.text(others) + " either"
+	}
+	return f
+}
