@@ -104,6 +104,7 @@ func TestAClusterIsNotStopped(t *testing.T) {
 		"without a control plane":        {func(w *world) { w.machines = w.machines[1:] }, "NoControlPlane", false},
 		"with another account's keys":    {func(w *world) { w.account = "210987654321" }, "WrongAccount", false},
 		"while the cloud does not say":   {func(w *world) { w.listing = errors.New("no route") }, "CloudUnanswered", false},
+		"while the cloud refuses to":     {func(w *world) { w.listing = forbidden }, "PermissionMissing", false},
 		"without a kubeconfig":           {func(w *world) { w.spec.Power.KubeconfigRef = "" }, "KubeconfigMissing", true},
 		"without a way":                  {func(w *world) { w.spec.Power = nil }, "RunnerError", false},
 		"in a way that is not known":     {func(w *world) { w.spec.Power.Mode = "paused" }, "UnknownMode", false},

@@ -68,6 +68,11 @@ func (a *attempt) machinesOfCluster(ctx context.Context) ([]cloud.Machine, error
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if r, ok := installer.RefusalOf("the cluster's machines", err); ok && !r.Retryable {
+		return nil, failure{
+			Reason: r.Reason, Whose: r.Whose, Next: r.Advice(), Message: fmt.Sprintf("the cluster's machines could not be listed: %s. The cloud said: %s", r.Message, r.Words),
+		}
+	}
 	if err != nil {
 		return nil, failure{
 			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true, Message: fmt.Sprintf("the cluster's machines could not be listed: %v", err),
