@@ -193,6 +193,9 @@ func (n notStarted) ErrorMessage() string { return string(n) }
 
 func notTurned(m cloud.Machine, to string, r installer.Refusal) failure {
 	verb := map[string]string{cloud.MachineRunning: "started", cloud.MachineStopped: "stopped"}[to]
+	if r.Reason == installer.RefusedByCloud { // the list speaks of deletions
+		r.Message, r.Next = "the cloud refused it for a reason that this version of ocpctl does not recognize", "read what the cloud says about it; ocpctl tries again"
+	}
 	return failure{
 		Reason: r.Reason, Whose: r.Whose, Retryable: r.Retryable, Next: r.Advice(),
 		Message: fmt.Sprintf("%s was not %s: %s. The cloud said: %s", machineText(m), verb, r.Message, r.Words),
