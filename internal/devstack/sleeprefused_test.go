@@ -81,9 +81,15 @@ func (l *life) playPower(c powerCloud) {
 	detail := func() client.ClusterDetail {
 		return ask[client.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
 	}
-	sleep := func() { ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/sleep", map[string]any{}, http.StatusAccepted) }
-	wake := func() { ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/wake", nil, http.StatusAccepted) }
-	attempts := func(kind string) int { return l.count(`SELECT count(*) FROM attempts WHERE cluster_id = $1 AND kind = $2`, id, kind) }
+	sleep := func() {
+		ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/sleep", map[string]any{}, http.StatusAccepted)
+	}
+	wake := func() {
+		ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/wake", nil, http.StatusAccepted)
+	}
+	attempts := func(kind string) int {
+		return l.count(`SELECT count(*) FROM attempts WHERE cluster_id = $1 AND kind = $2`, id, kind)
+	}
 	awake := func(phase lifecycle.Phase) func() bool {
 		return func() bool {
 			return l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND phase = $2 AND power = '' AND NOT sleep_wanted`, id, string(phase)) == 1

@@ -93,7 +93,7 @@ func (aws) TestCredentials() string { return "aws sts get-caller-identity" }
 
 // ReplaceControlPlane implements Platform: a control plane machine set makes a new machine for a deleted one.
 func (aws) ReplaceControlPlane(machine string) string {
-	return "replace the machine: oc delete machine " + machine + " -n openshift-machine-api; the cluster's control plane machine set makes a new one"
+	return "the cluster's control plane machine set makes a new machine after: oc delete machine " + machine + " -n openshift-machine-api"
 }
 
 // LimitsAt implements Platform.

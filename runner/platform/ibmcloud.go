@@ -64,7 +64,7 @@ func (ibmCloud) TestCredentials() string {
 
 // ReplaceControlPlane implements Platform: there are no control plane machine sets on IBM Cloud VPC.
 func (ibmCloud) ReplaceControlPlane(string) string {
-	return "request a new cluster: on IBM Cloud nothing replaces a machine of the control plane"
+	return "request a new cluster, because on IBM Cloud nothing replaces a machine of the control plane"
 }
 
 // LimitsAt implements Platform: IBM Cloud raises limits on request only.
