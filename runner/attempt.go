@@ -61,6 +61,9 @@ type attempt struct {
 	refusals refusals // what could not be removed (destroy)
 	timedOut bool     // the destroyer did not end before its deadline (destroy)
 	warning  string   // what is not well although the attempt succeeded (wake)
+	lacking  failure  // what the control plane lacks although the cluster is awake; zero: nothing (wake)
+	turned   bool     // a machine was perhaps started or stopped (sleep, wake)
+	awake    bool     // all machines run although the cluster was to sleep (sleep)
 }
 
 // phase is one step of an attempt.
@@ -107,7 +110,7 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 		case contract.KindSleep, contract.KindWake:
 			if err = a.power(ctx); err == nil {
 				a.tag(ctx)
-				return contract.Result{Outcome: succeeded, Message: a.cfg.Redact.Text(a.warning), Asleep: new(a.spec.Kind == contract.KindSleep)}
+				return a.powered()
 			}
 		case contract.KindObserve:
 			var last time.Time

@@ -44,37 +44,37 @@ type world struct {
 	cfg    runner.Config
 	log    *bytes.Buffer
 
-	mu             sync.Mutex
-	pod            string
-	tokens         int
-	lease          time.Duration
-	stop           string                                                        // said in every answer from now on
-	reply          func(what string, n int) int                                  // a status code instead of an answer; 0: answer
-	hear           func(what string, n int, body []byte)                         // sees every request before it is answered
-	account        string                                                        // the credentials'
-	refused        error                                                         // what asking for the account ends with
-	verify         func(n int, t cloud.Target) contract.Pass                     // nil: clean
-	contested      func(cloud.Target) ([]cloud.Contested, error)                 // nil: nothing is
-	look           func(t cloud.Target, types []string) ([]cloud.Problem, error) // preflight; nil: all well
-	quotas         func(cloud.Plan) ([]contract.Quota, error)                    // nil: none, so nothing is set aside
-	reserve        func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
-	grant          func() contract.BucketCredentials                             // what is given for the bucket
-	access         func(n int) contract.AccessWork                               // what the n-th question about access is answered; nil: nothing is to do
-	machines       []cloud.Machine                                               // of the cluster
-	listing        error                                                         // what listing them ends with
-	found          names.Found                                                   // what only the cloud tells
-	lookup         error                                                         // what asking for that ends with
-	untaggable     error                                                         // answer of Tag
-	tagged         map[string]string                                             // what the cluster was tagged with
-	groupID        string                                                        // of the resource group that preparing makes
-	prepared       error                                                         // what preparing ends with
-	unlimited      func(n int) error                                             // answer of the n-th LimitRoles; nil: it is done
-	untagged       func(n int) error                                             // answer of the n-th TagCredentials; nil: it is done
-	credentialTags int
-	limits         []string // what LimitRoles was told
-	detached       error    // what detaching ends with
-	power          error    // what starting or stopping them ends with
-	asksFor        int      // the number of the newest request for access, in every answer
+	mu         sync.Mutex
+	pod        string
+	tokens     int
+	lease      time.Duration
+	stop       string                                                        // said in every answer from now on
+	reply      func(what string, n int) int                                  // a status code instead of an answer; 0: answer
+	hear       func(what string, n int, body []byte)                         // sees every request before it is answered
+	account    string                                                        // the credentials'
+	refused    error                                                         // what asking for the account ends with
+	verify     func(n int, t cloud.Target) contract.Pass                     // nil: clean
+	contested  func(cloud.Target) ([]cloud.Contested, error)                 // nil: nothing is
+	look       func(t cloud.Target, types []string) ([]cloud.Problem, error) // preflight; nil: all well
+	quotas     func(cloud.Plan) ([]contract.Quota, error)                    // nil: none, so nothing is set aside
+	reserve    func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
+	grant      func() contract.BucketCredentials                             // what is given for the bucket
+	access     func(n int) contract.AccessWork                               // what the n-th question about access is answered; nil: nothing is to do
+	machines   []cloud.Machine                                               // of the cluster
+	listing    error                                                         // what listing them ends with
+	found      names.Found                                                   // what only the cloud tells
+	lookup     error                                                         // what asking for that ends with
+	untaggable error                                                         // answer of Tag
+	tagged     map[string]string                                             // what the cluster was tagged with
+	groupID    string                                                        // of the resource group that preparing makes
+	prepared   error                                                         // what preparing ends with
+	unlimited  func(n int) error                                             // answer of the n-th LimitRoles; nil: it is done
+	untagged   func(n int) error                                             // answer of the n-th TagCredentials; nil: it is done
+	tagTries   int
+	limits     []string                                  // what LimitRoles was told
+	detached   error                                     // what detaching ends with
+	power      func(m cloud.Machine, running bool) error // what starting or stopping one ends with; nil: it is done
+	asksFor    int                                       // the number of the newest request for access, in every answer
 
 	calls     map[string]int
 	claims    []contract.Claim
@@ -381,11 +381,11 @@ func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) (str
 
 func (c *fakeCloud) TagCredentials(_ context.Context, t cloud.Target, roles []string) error {
 	(*world)(c).note("cloud: tag credentials of %s with %d roles", t.Identities[len(t.Identities)-1].CCOName, len(roles))
-	c.credentialTags++
+	c.tagTries++
 	if c.untagged == nil {
 		return nil
 	}
-	return c.untagged(c.credentialTags)
+	return c.untagged(c.tagTries)
 }
 
 func (c *fakeCloud) LimitRoles(_ context.Context, t cloud.Target, roles []string, boundary string) error {

@@ -98,23 +98,41 @@ func (r *refusals) explain(p *contract.Pass) {
 // withoutCode returns the words of a refusal, without the code of what ocpctl kept: it is the reason.
 func withoutCode(r installer.Refusal) string { return strings.TrimPrefix(r.Words, r.Reason+": ") }
 
-// cause returns the refusal that blocks a teardown: the most specific one that does not heal, of what stopped the destroyer and of what is left.
+// cause returns the refusal that blocks a teardown, of what stopped the destroyer and of what is left: the most specific one that never heals.
+// Without one, and as long as the cloud itself is not in trouble, from which others would follow, it is one that was repeated too often, and
+// last one that only says what follows from another.
 func (r *refusals) cause(p contract.Pass) (found installer.Refusal, ok bool) {
-	var lasting []installer.Refusal
+	var hard, soft, symptoms []installer.Refusal
+	inTrouble := false
+	add := func(one installer.Refusal) {
+		switch {
+		case !one.Retryable:
+			hard = append(hard, one)
+		case one.Heals():
+			inTrouble = inTrouble || one.Whose == contract.WhoseCloud
+		case one.Symptom:
+			symptoms = append(symptoms, one)
+		default:
+			soft = append(soft, one)
+		}
+	}
 	for _, l := range p.Leftovers {
-		if one, known := r.of(l); known && !one.Heals() && !unanswered(l) {
-			lasting = append(lasting, one)
+		if one, known := r.of(l); known && !unanswered(l) {
+			add(one)
 		}
 	}
 	for _, resource := range r.stuck {
-		if one := r.last[resource]; !one.Heals() {
-			lasting = append(lasting, one)
+		add(r.last[resource])
+	}
+	if inTrouble {
+		soft, symptoms = nil, nil
+	}
+	for _, some := range [][]installer.Refusal{hard, soft, symptoms} {
+		if len(some) > 0 {
+			return installer.FirstRefusal(some), true
 		}
 	}
-	if len(lasting) == 0 {
-		return installer.Refusal{}, false
-	}
-	return installer.FirstRefusal(lasting), true
+	return installer.Refusal{}, false
 }
 
 // hopeless reports that nothing of what is left can go before somebody acts.

@@ -164,6 +164,31 @@ func TestTheMostSpecificRefusalIsTheCause(t *testing.T) {
 	require.True(t, strings.HasPrefix(w.result().Message, "an instance has termination protection: i-0a1 ("), w.result().Message)
 }
 
+func TestWhatFollowsFromAnotherRefusalIsNotTheCause(t *testing.T) {
+	inUse := undeleted("vpc-1", "DependencyViolation", "The vpc 'vpc-1' has dependencies and cannot be deleted.")
+	for name, c := range map[string]struct {
+		other         error
+		reason, whose string
+	}{
+		"an outage of the cloud":       {undeleted("i-0a1", "InternalError", "An internal error has occurred"), "LeftoversFound", contract.WhoseCloud},
+		"something nobody knows":       {undeleted("i-0a1", "SomethingNew", "nobody knows this yet"), "RefusedByCloud", contract.WhoseOurs},
+		"a tag that it is attached to": {undeleted("clusterid:clu_1", "tag_attached", "The tag is attached to resources (400)"), "ResourceInUse", contract.WhoseUser},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTeardown(t, "shop-00001")
+			w.cfg.Timings.UncleanPasses = 4
+			w.unswept = errors.Join(inUse, c.other)
+			w.verify = func(_ int, t cloud.Target) contract.Pass {
+				p := cleanPass(t)
+				p.Clean, p.Leftovers = false, []contract.Leftover{{Type: "user-tag", ID: "clusterid:clu_1"}, {Type: "vpc", ID: "vpc-1", Free: "later"}, {Type: "instance", ID: "i-0a1", Free: "an administrator"}}
+				return p
+			}
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, []string{c.reason, c.whose}, []string{w.result().Reason, w.result().Whose}, w.result().Message)
+		})
+	}
+}
+
 func TestARefusalIsShownWithItsOwnResourceOnly(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
 	w.unswept = kept(cloud.KeptRecord, "Z1/prod.shop.labs.example.com/A", "A record prod.shop.labs.example.com in zone Z1 is external-dns's, with the owner id prod")

@@ -57,7 +57,7 @@ func TestWhatCcoctlCreatedIsTaggedRightAfterItAndARefusalEndsNothing(t *testing.
 			}
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
-			require.Equal(t, c.calls, w.credentialTags)
+			require.Equal(t, c.calls, w.tagTries)
 			did := w.happened()
 			tagged := indexOf(did, "cloud: tag credentials")
 			require.Greater(t, tagged, indexOf(did, "installer: ccoctl create-all"))

@@ -333,6 +333,9 @@ func scale(row attempts.SpecRow) *contract.Scale {
 func addPower(out *contract.Spec, row attempts.SpecRow) {
 	of := scale(row)
 	out.Power = &contract.Power{Mode: string(row.Row.SleepMode), KubeconfigRef: of.KubeconfigRef}
+	if base := row.Row.WorkersBase; base != nil {
+		out.Power.ControlPlane = row.Row.Nodes - *base
+	}
 	if out.Power.Mode != contract.PowerWorkers {
 		return
 	}

@@ -105,6 +105,7 @@ const (
 type Power struct {
 	Mode          string `json:"mode"`          // one of the ways above
 	KubeconfigRef string `json:"kubeconfigRef"` // s3://bucket/key, below operate/
+	ControlPlane  int    `json:"controlPlane"`  // how many machines its control plane was installed with; 0: it is not known
 }
 
 // Addon is something that a cluster gets besides OpenShift. It contains no secret.
@@ -338,7 +339,7 @@ type Result struct {
 	Outputs   *Outputs `json:"outputs,omitempty"` // of a succeeded create
 	Workers   *int     `json:"workers,omitempty"` // of a scale: number of ready workers, if they could be counted
 	Addons    *int     `json:"addons,omitempty"`  // of a create or configure: number of installed add-ons
-	Asleep    *bool    `json:"asleep,omitempty"`  // of a sleep or wake: whether the cluster was seen asleep, or awake
+	Asleep    *bool    `json:"asleep,omitempty"`  // of a sleep or wake: whether the cluster was seen asleep, or awake; of a sleep that failed, false if all of it still runs
 
 	LastUse time.Time `json:"lastUse,omitzero"` // of an observe that succeeded: the newest hour, in UTC, in which a person sent requests to the API; absent: none of the last 24
 }

@@ -78,8 +78,10 @@ type Machine struct {
 	ID           string
 	Name         string
 	ControlPlane bool
-	Spot         bool      // the cloud may end it, and cannot stop it
-	State        string    // one of the states below, or another one on the way to one of them
+	Spot         bool   // the cloud may end it, and cannot stop it
+	State        string // one of the states below, or another one on the way to one of them
+	Type, Zone   string
+	Trouble      string    // why the cloud could not start it when it was last asked to, in the cloud's words; empty: it says nothing
 	Started      time.Time // when it was last started; zero: the cloud does not tell
 	Ours         bool      // it has the tags of the cluster and of this installation
 }
