@@ -139,16 +139,30 @@ func (m *deciding) tend() {
 	m.showReady()
 }
 
-// showReady shows whether it sleeps, then Expiring when the end is near, and otherwise whether all workers are there.
+// usualPhase returns the phase of a ready cluster that is awake and does not end soon.
+func (c *Cluster) usualPhase() Phase {
+	switch {
+	case c.Degraded != "":
+		return Degraded
+	case c.fewer():
+		return ScaledDown
+	}
+	return PhaseReady
+}
+
+// sayUsual shows the usual phase, with what the control plane lacks.
+func (m *deciding) sayUsual(why string) {
+	n := m.next()
+	m.say(Ready, n.usualPhase(), "%s", strings.TrimSuffix(why+"; "+n.Degraded, "; "))
+}
+
+// showReady shows whether it sleeps, then Expiring when the end is near, and otherwise whether its control plane and all workers are there.
 func (m *deciding) showReady() {
 	m.watchIdle() // it may have become ready, or woken
 	n := m.next()
 	end := n.Ends.DestroyAt()
 	near := m.nearEnd()
-	usual := PhaseReady
-	if n.fewer() {
-		usual = ScaledDown
-	}
+	usual := n.usualPhase()
 	if p := n.powerPhase(); p != "" {
 		if n.Phase != p {
 			m.say(Ready, p, "%s", n.powerText())
@@ -156,15 +170,15 @@ func (m *deciding) showReady() {
 		return
 	}
 	if slices.Contains([]Phase{GoingToSleep, PhaseAsleep, Waking}, n.Phase) {
-		m.say(Ready, usual, "it is awake")
+		m.sayUsual("it is awake")
 	}
 	const ends = "it ends at "
 	switch {
-	case near && (n.Phase == PhaseReady || n.Phase == ScaledDown || n.Phase == Expiring && strings.HasPrefix(n.Why, ends)): // an end that moved is shown again
+	case near && (n.Phase == PhaseReady || n.Phase == ScaledDown || n.Phase == Degraded || n.Phase == Expiring && strings.HasPrefix(n.Why, ends)): // an end that moved is shown again
 		m.say(Ready, Expiring, ends+"%s (%s)", end.UTC().Format("15:04 MST on 2 January"), n.Ends.Reason())
 	case near:
 	case n.Phase == Expiring:
-		m.say(Ready, usual, "its end was postponed") // without the time, so that the text stays correct when the end moves again
+		m.sayUsual("its end was postponed") // without the time, so that the text stays correct when the end moves again
 	case n.Phase == PhaseReady && usual == ScaledDown:
 		m.say(Ready, ScaledDown, "it runs with %d of its profile's %s", n.workers(), workers(*n.WorkersBase))
 	case n.Phase == ScaledDown && usual == PhaseReady:

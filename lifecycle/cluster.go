@@ -75,6 +75,7 @@ type Cluster struct {
 	Power         Power     // whether it is asleep, as last seen
 	SleepFailures int       // tries in a row that did not put it to sleep, or did not wake it
 	SleepRetryAt  time.Time // no new try before this; zero: at once
+	Degraded      string    // what its control plane lacks since it woke last, for people; empty: nothing
 	PowerBy       PowerBy   // who, or what, said last whether it should be asleep
 
 	OffHours   bool      // it sleeps outside working hours, frozen at acceptance

@@ -127,6 +127,9 @@ type Attempt struct {
 	AsleepSeen    *bool // sleep or wake attempt: whether the cluster was seen asleep, or awake, at its end; nil: neither
 }
 
+// ControlPlaneIncomplete is the reason of a wake that succeeded although a machine of the control plane is missing. Its message says which.
+const ControlPlaneIncomplete = "ControlPlaneIncomplete"
+
 // stopped reports that ocpctl itself ended the attempt.
 func (a Attempt) stopped() bool { return a.Outcome == Stopped || a.Outcome == Cancelled }
 

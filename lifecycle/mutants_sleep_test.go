@@ -111,4 +111,27 @@ var sleepMutants = []mutant{
 		}
 		return Decide(c, f, l)
 	}},
+	{0, false, "a cluster that was never put to sleep is woken", func(c Cluster, f Facts, l Limits) Decision {
+		f.Last = altered(f.Last, func(a *Attempt) {
+			if a.Kind == Sleep && a.Outcome == Failure {
+				a.AsleepSeen = nil
+			}
+		})
+		return Decide(c, f, l)
+	}},
+	{0, false, "a cluster that could not be put to sleep counts as awake unseen", func(c Cluster, f Facts, l Limits) Decision {
+		f.Last = altered(f.Last, func(a *Attempt) {
+			if a.Kind == Sleep && a.Outcome == Failure && a.AsleepSeen == nil {
+				a.AsleepSeen = new(bool)
+			}
+		})
+		return Decide(c, f, l)
+	}},
+	{9, false, "a cluster whose control plane lacks a machine looks ready", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		if d.Next.Phase == Degraded {
+			d.Next.Phase = PhaseReady
+		}
+		return d
+	}},
 }

@@ -130,7 +130,7 @@ func (m *deciding) settleDestroy(a Attempt) {
 		what = "the count of what is left was incomplete"
 	}
 	if len(n.Blockers) == 0 && a.Next != "" {
-		what = strings.TrimRight(what, ".") + ". " + strings.ToUpper(a.Next[:1]) + strings.TrimRight(a.Next[1:], ".")
+		what = withNext(what, a.Next)
 	}
 	if n.DestroyFailures >= m.l.BlockAfter && n.Phase != Abandoned {
 		m.say(Failed, DestroyBlocked, "%d teardowns left something behind; %s. The next try is at %s; ocpctl retries until nothing is left",

@@ -122,13 +122,21 @@ func (m *deciding) settlePower(a Attempt) {
 	case seen && a.Kind == Sleep:
 		n.Power = Asleep
 	case seen:
-		n.Power, n.AwakeSince = Awake, m.f.Now
+		n.Power, n.AwakeSince, n.Degraded = Awake, m.f.Now, ""
+		if a.Reason == ControlPlaneIncomplete {
+			n.Degraded = withNext(a.Message, a.Next)
+		}
+	case a.stayedAwake():
+		n.Power = Awake
 	}
 	_, job := n.powerWork()
 	switch {
 	case !m.wanted():
 	case n.SleepWanted != (a.Kind == Sleep): // somebody changed their mind meanwhile
 		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
+		if !n.powerOwed() {
+			m.job(job, JobSucceeded, "", "it was never put to sleep")
+		}
 	case seen:
 		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
 		m.job(job, JobSucceeded, "", a.Message) // which operators are not well
@@ -140,7 +148,13 @@ func (m *deciding) settlePower(a Attempt) {
 	}
 }
 
-// powerFailed counts a failed try. A cluster that cannot be put to sleep is woken again. One that cannot be woken is tried until it ends.
+// stayedAwake reports that the attempt did not put the cluster to sleep, and saw that all of it still runs.
+func (a Attempt) stayedAwake() bool {
+	return a.Kind == Sleep && a.Outcome == Failure && a.AsleepSeen != nil && !*a.AsleepSeen
+}
+
+// powerFailed counts a failed try. A cluster that cannot be put to sleep is woken again, unless it was seen that all of it still runs. One that
+// cannot be woken is tried until it ends.
 func (m *deciding) powerFailed(a Attempt, job JobType) {
 	n, why := m.next(), cmp.Or(a.Message, "it was not seen "+map[Kind]string{Sleep: "asleep", Wake: "awake"}[a.Kind])
 	n.SleepFailures++
@@ -148,12 +162,25 @@ func (m *deciding) powerFailed(a Attempt, job JobType) {
 		m.job(job, JobFailed, reasonOf(a), why)
 		m.skipRest()
 		m.wantAwake()
-		m.say(Ready, Waking, "it could not be put to sleep and is woken again: %s", strings.TrimRight(why, "."))
+		if why = withNext(why, a.Next); n.Power == Awake {
+			m.sayUsual("it could not be put to sleep and stays awake: " + why)
+			return
+		}
+		m.say(Ready, Waking, "it could not be put to sleep and is woken again: %s", why)
 		return
 	}
 	n.SleepRetryAt = m.f.Now.Add(min(m.l.backoff(n.SleepFailures), wakeRetryMost))
 	m.job(job, JobRetrying, reasonOf(a), why)
-	m.say(Ready, n.powerPhase(), "%s; it is tried again: %s", n.powerText(), strings.TrimRight(why, "."))
+	m.say(Ready, n.powerPhase(), "%s; it is tried again: %s", n.powerText(), withNext(why, a.Next))
+}
+
+// withNext adds to what happened what to do about it, without a final stop.
+func withNext(what, next string) string {
+	what = strings.TrimRight(what, ".")
+	if next == "" {
+		return what
+	}
+	return what + ". " + strings.ToUpper(next[:1]) + strings.TrimRight(next[1:], ".")
 }
 
 // cancelPower cancels the requests when the cluster is no longer wanted. It is removed as it is: asleep, or on its way.

@@ -35,12 +35,18 @@ func powerIsAsked(_ *world, _ Cluster, f Facts, d Decision) string {
 	return ""
 }
 
-// A cluster is asleep, or awake again, when a runner saw it, and never because one says that it succeeded.
+// A cluster is asleep, or awake again, when a runner saw it, and never because one says that it succeeded. One that a runner saw awake after it
+// could not put it to sleep is awake, and is not woken.
 func powerIsSeen(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
-	fresh := f.Open == nil && a != nil && a.Number > c.Seen && a.Outcome == Succeeded && a.AsleepSeen != nil
+	told := f.Open == nil && a != nil && a.Number > c.Seen && a.AsleepSeen != nil
+	fresh := told && a.Outcome == Succeeded
+	stayed := told && a.Kind == Sleep && a.Outcome == Failure && !*a.AsleepSeen
 	switch {
+	case stayed && (n.Power != Awake || d.Open == Wake) && d.Open != Sleep:
+		return "a cluster that was never put to sleep counts as anything but awake"
 	case n.Power == c.Power:
+	case n.Power == Awake && stayed:
 	case n.Power == Changing && (d.Open == Sleep || d.Open == Wake):
 	case n.Power == Asleep && (!fresh || a.Kind != Sleep || !*a.AsleepSeen):
 		return "a cluster counts as asleep that nobody saw asleep"
@@ -110,6 +116,10 @@ func powerIsShown(_ *world, _ Cluster, _ Facts, d Decision) string {
 		want = GoingToSleep
 	case n.Power != Awake:
 		want = Waking
+	}
+	usual := n.Phase == PhaseReady || n.Phase == ScaledDown || n.Phase == Degraded
+	if want == "" && usual && (n.Phase == Degraded) != (n.Degraded != "") {
+		return "a cluster whose control plane lacks something does not show it, or one shows it that lacks nothing"
 	}
 	shows := n.Phase == GoingToSleep || n.Phase == PhaseAsleep || n.Phase == Waking
 	if want != "" && n.Phase != want || want == "" && shows {

@@ -44,17 +44,85 @@ func TestAClusterThatCannotFallAsleepIsWokenAgain(t *testing.T) {
 	w := readyWorld()
 	w.putToSleep(0)
 	for range sleepTries {
-		w.until(func() bool { return w.open() != nil && w.open().Kind == Sleep && !w.open().ClaimedAt.IsZero() })
-		a := w.open()
-		w.some(func(r *runner) {
-			r.installing, r.result = false, &Attempt{Outcome: Failure, Reason: "MachinesNotStopped", Message: "a machine did not stop", Retryable: true}
-		})
-		w.until(func() bool { return !a.ClosedAt.IsZero() && w.row.Seen == a.Number })
+		w.end(Sleep, Attempt{Outcome: Failure, Reason: "MachinesNotStopped", Message: "a machine did not stop", Retryable: true})
 	}
 	require.Equal(t, Waking, w.row.Phase)
 	require.Contains(t, w.row.Why, "it could not be put to sleep and is woken again: a machine did not stop")
 	require.Contains(t, w.jobs, publicJob{JobSleep, JobFailed})
 	w.until(func() bool { return w.row.Usable() })
+}
+
+// end ends the open attempt of the kind with a result.
+func (w *world) end(kind Kind, result Attempt) {
+	w.until(func() bool { return w.open() != nil && w.open().Kind == kind && !w.open().ClaimedAt.IsZero() })
+	a := w.open()
+	w.some(func(r *runner) { r.installing, r.result = false, &result })
+	w.until(func() bool { return !a.ClosedAt.IsZero() && w.row.Seen == a.Number })
+}
+
+func TestARefusalThatDoesNotHealEndsTheSleepAtOnceAndTheClusterStaysUsable(t *testing.T) {
+	w := readyWorld()
+	w.putToSleep(0)
+	w.end(Sleep, Attempt{
+		Outcome: Failure, Reason: "DeniedByPolicy", Message: "shop-worker-a was not stopped: a policy denies it.", Next: "ask whoever owns the policy.", AsleepSeen: new(bool),
+	})
+	require.True(t, w.row.Usable())
+	require.Equal(t, PhaseReady, w.row.Phase)
+	require.Equal(t, "it could not be put to sleep and stays awake: shop-worker-a was not stopped: a policy denies it. Ask whoever owns the policy", w.row.Why)
+	require.Contains(t, w.jobs, publicJob{JobSleep, JobFailed})
+	w.until(func() bool { return w.row.Phase == Released })
+	for _, a := range w.attempts {
+		require.NotEqual(t, Wake, a.Kind, "there is nothing to wake")
+	}
+	require.Equal(t, 1, w.numberOf(Sleep), "it is not tried again")
+}
+
+// numberOf counts the attempts of a kind.
+func (w *world) numberOf(kind Kind) (n int) {
+	for _, a := range w.attempts {
+		if a.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAWakeThatWasAskedForMeanwhileIsDoneIfTheClusterNeverSlept(t *testing.T) {
+	w := readyWorld()
+	w.putToSleep(0)
+	w.until(func() bool { return w.open() != nil && w.open().Kind == Sleep && !w.open().ClaimedAt.IsZero() })
+	a := w.open()
+	w.some(func(r *runner) {
+		r.installing, r.result = false, &Attempt{Outcome: Failure, Reason: "DeniedByPolicy", Message: "denied", AsleepSeen: new(bool)}
+	})
+	w.wakeUp()
+	w.until(func() bool { return !a.ClosedAt.IsZero() && w.row.Seen == a.Number })
+	require.True(t, w.row.Usable())
+	require.Contains(t, w.jobs, publicJob{JobWake, JobSucceeded})
+}
+
+func TestAClusterThatWakesWithoutAMachineOfItsControlPlaneIsDegradedUntilItWakesWithAll(t *testing.T) {
+	w := readyWorld()
+	w.putToSleep(0)
+	w.until(func() bool { return w.row.Phase == PhaseAsleep })
+	w.wakeUp()
+	w.end(Wake, Attempt{
+		Outcome: Succeeded, AsleepSeen: new(bool), Reason: ControlPlaneIncomplete, Message: "the control plane has 2 of 3 machines", Next: "replace it",
+	})
+	w.power = Awake
+	require.Equal(t, Degraded, w.row.Phase)
+	require.True(t, w.row.Usable())
+	require.Equal(t, "it is awake; the control plane has 2 of 3 machines. Replace it", w.row.Why)
+	w.rescale(1)
+	w.until(func() bool { return w.row.WorkersWanted == nil })
+	require.Equal(t, Degraded, w.row.Phase)
+
+	w.putToSleep(0)
+	w.until(func() bool { return w.row.Phase == PhaseAsleep })
+	w.wakeUp()
+	w.until(func() bool { return w.row.Usable() })
+	require.Equal(t, ScaledDown, w.row.Phase)
+	require.Empty(t, w.row.Degraded)
 }
 
 func TestAClusterThatSleepsEndsOnTime(t *testing.T) {

@@ -11,32 +11,43 @@ func (w *world) powering(r *runner) {
 	switch r.phase {
 	case Restoring:
 		r.installing = true
-		r.enter(map[Kind]Phase{Sleep: GoingToSleep, Wake: Waking}[r.kind], 2+w.pick(8))
+		r.enter(map[Kind]Phase{Sleep: GoingToSleep, Wake: Waking}[r.kind], []int{2, 3, 4, 5, 6, 7, 8, 9, 1}[w.pick(9)]) // 1: it ends before it touches anything
 	case GoingToSleep, Waking:
 		if r.steps--; r.steps > 0 {
 			w.power = Changing
 			return
 		}
 		r.installing = false
-		asleep := r.kind == Sleep
+		asleep, untouched := r.kind == Sleep, w.power == Awake
 		r.result = &Attempt{Outcome: Succeeded, AsleepSeen: &asleep}
 		w.power = map[bool]Power{true: Asleep, false: Awake}[asleep]
 		if !w.fair {
-			w.poweringFails(r)
+			w.poweringFails(r, untouched)
 		}
 	}
 }
 
 // poweringFails makes something else of it, once in a while.
-func (w *world) poweringFails(r *runner) {
+func (w *world) poweringFails(r *runner, untouched bool) {
 	other := r.kind == Wake
-	switch w.pick(8) {
+	switch w.pick(9) {
+	case 3:
+		if r.kind == Sleep && untouched { // the cloud refused before anything was stopped
+			r.result = &Attempt{Outcome: Failure, Reason: "DeniedByPolicy", Message: "a policy denies it", Next: "ask whoever owns the policy", Retryable: w.pick(3) == 2, AsleepSeen: &other}
+			w.power = Awake
+		}
+		return
 	case 4, 5:
 		r.result = &Attempt{Outcome: Failure, Reason: "MachinesNotStopped", Message: "a machine did not answer", Retryable: w.pick(3) < 2}
 	case 6:
 		r.result = &Attempt{Outcome: Succeeded}
 	case 7:
 		r.result = &Attempt{Outcome: Succeeded, AsleepSeen: &other}
+	case 8:
+		if r.kind == Wake {
+			r.result.Reason, r.result.Message, r.result.Next = ControlPlaneIncomplete, "its control plane has 2 of 3 machines", "replace the machine"
+		}
+		return
 	default:
 		return
 	}

@@ -61,6 +61,9 @@ type attempt struct {
 	refusals refusals // what could not be removed (destroy)
 	timedOut bool     // the destroyer did not end before its deadline (destroy)
 	warning  string   // what is not well although the attempt succeeded (wake)
+	lacking  failure  // what the control plane lacks although the cluster is awake; zero: nothing (wake)
+	turned   bool     // a machine was perhaps started or stopped (sleep, wake)
+	awake    bool     // all machines run although the cluster was to sleep (sleep)
 }
 
 // phase is one step of an attempt.
@@ -107,7 +110,7 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 		case contract.KindSleep, contract.KindWake:
 			if err = a.power(ctx); err == nil {
 				a.tag(ctx)
-				return contract.Result{Outcome: succeeded, Message: a.cfg.Redact.Text(a.warning), Asleep: new(a.spec.Kind == contract.KindSleep)}
+				return a.powered()
 			}
 		case contract.KindObserve:
 			var last time.Time
@@ -211,7 +214,7 @@ func (a *attempt) scope() names.Scope {
 // target describes the cluster for searches in the cloud.
 func (a *attempt) target() cloud.Target {
 	identities := a.spec.Identities
-	if a.identity.InfraID != "" { // this attempt's own
+	if a.identity.InfraID != "" || a.identity.CCOName != "" { // this attempt's own
 		identities = append(slices.Clone(identities), a.identity)
 	}
 	var recorded time.Time

@@ -54,10 +54,14 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 			Next: "try again later; an administrator can find details in the runner's log",
 		}
 	}
-	return contract.Result{
+	result := contract.Result{
 		Outcome: failed, Reason: f.Reason, Message: a.cfg.Redact.Text(f.Message), Whose: f.Whose, Next: a.cfg.Redact.Text(f.Next), Retryable: f.Retryable,
 		Workers: a.counted, Addons: a.seen(),
 	}
+	if a.awake {
+		result.Asleep = new(bool)
+	}
+	return result
 }
 
 func (a *attempt) interrupted(cause error) contract.Result {

@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -27,10 +29,33 @@ func (a *attempt) power(ctx context.Context) error {
 	} {
 		if err := a.begin(ctx, p); err != nil {
 			a.counted = nil // a number of workers is the result of a scaling only
+			a.awake = a.runsStill(ctx)
 			return err
 		}
 	}
 	return nil
+}
+
+// powered is the result of an attempt that succeeded.
+func (a *attempt) powered() contract.Result {
+	said := strings.TrimPrefix(strings.TrimSuffix(a.lacking.Message+"; "+a.warning, "; "), "; ")
+	return contract.Result{
+		Outcome: succeeded, Reason: a.lacking.Reason, Message: a.cfg.Redact.Text(said), Whose: a.lacking.Whose, Next: a.cfg.Redact.Text(a.lacking.Next),
+		Asleep: new(a.spec.Kind == contract.KindSleep),
+	}
+}
+
+// runsStill reports that all machines of a cluster that could not be put to sleep run. What was stopped a moment ago may be listed as running, so
+// it is not known after this attempt may have stopped one.
+func (a *attempt) runsStill(ctx context.Context) bool {
+	if a.spec.Kind != contract.KindSleep || a.spec.Power.Mode != contract.PowerStopped || a.turned || ctx.Err() != nil {
+		return false
+	}
+	if a.compareAccount(ctx) != nil {
+		return false
+	}
+	machines, err := a.cloud.Machines(ctx, a.target())
+	return err == nil && slices.ContainsFunc(machines, isControlPlane) && !slices.ContainsFunc(machines, isNotRunning)
 }
 
 func (a *attempt) goToSleep(ctx context.Context) error {

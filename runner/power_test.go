@@ -54,9 +54,11 @@ func operators(available, degraded, progressing string) string {
 }
 
 // nodes are those of the three machines.
-func nodes(ready string, reported time.Time) string {
+func nodes(ready string, reported time.Time) string { return nodesOf(3, ready, reported) }
+
+func nodesOf(machines int, ready string, reported time.Time) string {
 	var items []string
-	for i := range 3 {
+	for i := range machines {
 		items = append(items, fmt.Sprintf(`{"metadata": {"name": "node-%d"}, "spec": {"providerID": "aws:///us-east-1a/i-%d"}, "status": {"conditions": [
 			{"type": "Ready", "status": %q, "reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status.", "lastHeartbeatTime": %q}]}}`,
 			i, i, ready, reported.Format(time.RFC3339)))
@@ -81,7 +83,7 @@ func TestMachinesAreStoppedInOrder(t *testing.T) {
 	require.Equal(t, "succeeded", result.Outcome, result.Message)
 	require.True(t, *result.Asleep)
 	require.Nil(t, result.Workers)
-	require.Equal(t, []string{"false i-1 i-2", "false i-0"}, w.turned(), "the control plane is last")
+	require.Equal(t, []string{"false i-1", "false i-2", "false i-0"}, w.turned(), "the control plane is last")
 	require.Equal(t, []string{"restoring", "going_to_sleep"}, w.phases())
 	require.Empty(t, w.records)
 
@@ -95,22 +97,24 @@ func TestAClusterIsNotStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*world)
 		reason string
+		awake  bool // that is known
 	}{
-		"with spot machines":             {func(w *world) { w.machines[2].Spot = true }, "SpotMachines"},
-		"with a machine that lacks tags": {func(w *world) { w.machines[1].Ours = false }, "MachineNotOurs"},
-		"without a control plane":        {func(w *world) { w.machines = w.machines[1:] }, "NoControlPlane"},
-		"with another account's keys":    {func(w *world) { w.account = "210987654321" }, "WrongAccount"},
-		"while the cloud does not say":   {func(w *world) { w.listing = errors.New("no route") }, "CloudUnanswered"},
-		"without a kubeconfig":           {func(w *world) { w.spec.Power.KubeconfigRef = "" }, "KubeconfigMissing"},
-		"without a way":                  {func(w *world) { w.spec.Power = nil }, "RunnerError"},
-		"in a way that is not known":     {func(w *world) { w.spec.Power.Mode = "paused" }, "UnknownMode"},
+		"with spot machines":             {func(w *world) { w.machines[2].Spot = true }, "SpotMachines", true},
+		"with a machine that lacks tags": {func(w *world) { w.machines[1].Ours = false }, "MachineNotOurs", true},
+		"without a control plane":        {func(w *world) { w.machines = w.machines[1:] }, "NoControlPlane", false},
+		"with another account's keys":    {func(w *world) { w.account = "210987654321" }, "WrongAccount", false},
+		"while the cloud does not say":   {func(w *world) { w.listing = errors.New("no route") }, "CloudUnanswered", false},
+		"while the cloud refuses to":     {func(w *world) { w.listing = forbidden }, "PermissionMissing", false},
+		"without a kubeconfig":           {func(w *world) { w.spec.Power.KubeconfigRef = "" }, "KubeconfigMissing", true},
+		"without a way":                  {func(w *world) { w.spec.Power = nil }, "RunnerError", false},
+		"in a way that is not known":     {func(w *world) { w.spec.Power.Mode = "paused" }, "UnknownMode", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newSleeper(t, contract.KindSleep, cloud.MachineRunning)
 			c.change(w)
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, c.reason, w.result().Reason)
-			require.Nil(t, w.result().Asleep)
+			require.Equal(t, c.awake, w.result().Asleep != nil && !*w.result().Asleep)
 			require.Empty(t, w.turned())
 		})
 	}
@@ -129,7 +133,7 @@ func TestAClusterWakesWhenItsNodesAndOperatorsAreWell(t *testing.T) {
 	result := w.result()
 	require.Equal(t, "succeeded", result.Outcome, result.Message)
 	require.False(t, *result.Asleep)
-	require.Equal(t, []string{"true i-0", "true i-1 i-2"}, w.turned(), "the control plane is first")
+	require.Equal(t, []string{"true i-0", "true i-1", "true i-2"}, w.turned(), "the control plane is first")
 	require.Equal(t, []string{"adm certificate approve csr-node-1"}, w.asked())
 	require.Equal(t, []string{"restoring", "waking"}, w.phases())
 }
@@ -166,8 +170,8 @@ func TestAClusterThatIsNotWellIsNotAwake(t *testing.T) {
 			w.file("nodes-back", nodes("True", started.Add(time.Minute)))
 		}, "NodesNotReady", "is not ready"},
 		"the cloud has no capacity": {func(w *world) {
-			w.power = errors.New("InsufficientInstanceCapacity: We currently do not have sufficient m6i.xlarge capacity")
-		}, "AWSInsufficientCapacity", "control plane are running"},
+			w.power = func(cloud.Machine, bool) error { return noCapacity }
+		}, "NoCapacity", "control plane are running"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newSleeper(t, contract.KindWake, cloud.MachineStopped)
@@ -262,7 +266,9 @@ func (c *fakeCloud) SetRunning(_ context.Context, _ cloud.Target, ids []string, 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.power != nil {
-		return c.power
+		if err := c.power(c.machines[slices.IndexFunc(c.machines, func(m cloud.Machine) bool { return m.ID == ids[0] })], running); err != nil {
+			return err
+		}
 	}
 	(*world)(c).note("cloud: running %t %s", running, strings.Join(ids, " "))
 	for i, m := range c.machines {

@@ -46,6 +46,9 @@ type Cloud interface {
 	// Prepare makes what the installer and ccoctl expect to exist, under the recorded name. It takes what an earlier try made. groupID is
 	// the id of the resource group; empty: the cloud has none.
 	Prepare(ctx context.Context, t cloud.Target, name string) (groupID string, err error)
+	// TagCredentials gives the target's tags to what ccoctl created under the newest recorded name: the roles with the given names, which have to
+	// exist, and whatever else it makes in this cloud. What cannot have tags stays as it is. It may be repeated.
+	TagCredentials(ctx context.Context, t cloud.Target, roles []string) error
 	// LimitRoles limits the roles of the cluster to the cluster: those with the given names, which ccoctl created for operators, and those of its
 	// nodes that exist. Boundary is the ARN of the permissions boundary for the nodes' roles; empty: none. It may be repeated.
 	LimitRoles(ctx context.Context, t cloud.Target, roles []string, boundary string) error

@@ -33,6 +33,7 @@ func (a *attempt) awaitNodes(ctx context.Context, began, until time.Time) error 
 	if err != nil {
 		return err
 	}
+	machines = slices.DeleteFunc(machines, isNotRunning) // what the control plane lacks is told
 	return a.awaitWell(ctx, until, 60, "NodesNotReady", func(ctx context.Context) (string, error) {
 		if err := a.approveNodes(ctx); err != nil {
 			return "the certificate requests of the nodes: " + err.Error(), nil
@@ -88,6 +89,9 @@ func (a *attempt) approveNodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.addEgress(ctx, machines); err != nil {
+		a.note("the nodes' egress addresses are not known, so no certificate is approved for one: %v", err)
+	}
 	for _, request := range pending {
 		if why := request.Check(machines); why != nil {
 			a.note("certificate request %s is not approved: %v", request.Name, why)
@@ -99,6 +103,15 @@ func (a *attempt) approveNodes(ctx context.Context) error {
 		a.note("certificate request %s is approved", request.Name)
 	}
 	return nil
+}
+
+// addEgress adds the egress addresses of the nodes. A cluster with another network than OVN-Kubernetes has no such objects.
+func (a *attempt) addEgress(ctx context.Context, machines []csr.Machine) error {
+	raw, err := a.ask(ctx, "get", "egressips.k8s.ovn.org", "-o", "json")
+	if err != nil {
+		return err
+	}
+	return csr.AddEgress(raw, machines)
 }
 
 // awaitOperators waits until all cluster operators have been well for a while: at first they report what was so before they were stopped.
@@ -160,6 +173,7 @@ func (a *attempt) operatorComplaints(ctx context.Context) (complaints []string, 
 		switch {
 		case is["Available"] != "True":
 			complaints = append(complaints, operator.Metadata.Name+" is not available")
+		case a.lacking.Reason != "": // for as long as a machine of the control plane is missing, some operators are degraded and progressing
 		case is["Degraded"] != "False":
 			complaints = append(complaints, operator.Metadata.Name+" is degraded")
 		case is["Progressing"] == "True":

@@ -198,7 +198,7 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 			warned_end = @warned_end, warned_before = @warned_before,
 			access_wanted = @access_wanted, access_done = @access_done, access_failures = @access_failures, access_retry_at = @access_retry_at,
 			sleep_wanted = @sleep_wanted, sleep_until = @sleep_until, sleep_why = @sleep_why, power = @power,
-			sleep_failures = @sleep_failures, sleep_retry_at = @sleep_retry_at,
+			degraded = @degraded, sleep_failures = @sleep_failures, sleep_retry_at = @sleep_retry_at,
 			power_by = @power_by, awake_until = @awake_until, active_at = @active_at, active_what = @active_what, hours_at = @hours_at, rest_at = @rest_at, rest_warned = @rest_warned,
 			awake_since = @awake_since, idle_told = @idle_told, end_idle = @end_idle,
 			observed_at = @observed_at, observe_failures = @observe_failures, observe_failed_at = @observe_failed_at, tagged_at = @tagged_at

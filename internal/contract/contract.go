@@ -105,6 +105,7 @@ const (
 type Power struct {
 	Mode          string `json:"mode"`          // one of the ways above
 	KubeconfigRef string `json:"kubeconfigRef"` // s3://bucket/key, below operate/
+	ControlPlane  int    `json:"controlPlane"`  // how many machines its control plane was installed with; 0: it is not known
 }
 
 // Addon is something that a cluster gets besides OpenShift. It contains no secret.
@@ -292,7 +293,17 @@ type Query struct {
 	At      time.Time `json:"at"`
 	Count   int       `json:"count"`
 	Err     string    `json:"err,omitempty"` // refused or unanswered: a finding, never an empty list
+
+	// Unasked is why a region outside the cluster's own could not be asked, one of the values below. It is told and is no finding; empty: it
+	// was asked.
+	Unasked string `json:"unasked,omitempty"`
 }
+
+// Why a region outside the cluster's own could not be asked.
+const (
+	RegionNotEnabled = "not_enabled"            // the account has not enabled it, so nothing can be in it
+	RegionDenied     = "denied_by_organization" // the account's organization denies it to everybody in the account
+)
 
 // Leftover is a resource that still exists, or a refused query.
 type Leftover struct {
@@ -300,6 +311,9 @@ type Leftover struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
 	Free string `json:"free"` // who can remove it and how, as text
+
+	Region string `json:"region,omitempty"` // where it is; empty: it is in no region, or that is not known
+	Detail string `json:"detail,omitempty"` // what its price depends on, as in SeenResource
 
 	Refused *Refusal `json:"refused,omitempty"` // why it was not removed; absent: nobody said
 }
@@ -325,7 +339,7 @@ type Result struct {
 	Outputs   *Outputs `json:"outputs,omitempty"` // of a succeeded create
 	Workers   *int     `json:"workers,omitempty"` // of a scale: number of ready workers, if they could be counted
 	Addons    *int     `json:"addons,omitempty"`  // of a create or configure: number of installed add-ons
-	Asleep    *bool    `json:"asleep,omitempty"`  // of a sleep or wake: whether the cluster was seen asleep, or awake
+	Asleep    *bool    `json:"asleep,omitempty"`  // of a sleep or wake: whether the cluster was seen asleep, or awake; of a sleep that failed, false if all of it still runs
 
 	LastUse time.Time `json:"lastUse,omitzero"` // of an observe that succeeded: the newest hour, in UTC, in which a person sent requests to the API; absent: none of the last 24
 }

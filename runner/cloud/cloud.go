@@ -28,6 +28,7 @@ type Target struct {
 	Publish      string            // contract.PublishExternal or contract.PublishInternal; empty: it is not known
 	Tags         map[string]string // the cluster's tags, as they were accepted
 	Accepted     time.Time         // when the cluster was accepted: what is older is not the cluster's; zero: it is not known
+	Everywhere   bool              // also looks by tag where the cluster was not recorded, in every region of the account
 
 	Identities []contract.Identity // every identity ever recorded, oldest first
 }
@@ -77,8 +78,10 @@ type Machine struct {
 	ID           string
 	Name         string
 	ControlPlane bool
-	Spot         bool      // the cloud may end it, and cannot stop it
-	State        string    // one of the states below, or another one on the way to one of them
+	Spot         bool   // the cloud may end it, and cannot stop it
+	State        string // one of the states below, or another one on the way to one of them
+	Type, Zone   string
+	Trouble      string    // why the cloud could not start it when it was last asked to, in the cloud's words; empty: it says nothing
 	Started      time.Time // when it was last started; zero: the cloud does not tell
 	Ours         bool      // it has the tags of the cluster and of this installation
 }

@@ -2,7 +2,7 @@
 //
 // A node whose certificates ran out while it was stopped requests new ones, and nothing in the cluster approves them by itself. Whoever may
 // create a request can ask for any name, so each one is checked against the cluster's own machines, as the cluster's machine approver does
-// for new nodes. Anything that is not exactly a node's own request is left for a person. The package makes no calls.
+// for new nodes: against what the cloud says of a machine, as its Machine object has it, and never against what a node says of itself. Anything that is not exactly a node's own request is left for a person. The package makes no calls.
 package csr
 
 import (
@@ -32,8 +32,10 @@ const (
 
 // Machine is a machine of the cluster, with the names and addresses that its node may have certificates for.
 type Machine struct {
-	Node      string   // the node's name; empty: it never joined
-	Addresses []string // DNS names and IP addresses
+	Node   string   // the node's name; empty: it never joined
+	Names  []string // DNS names: a VPC whose DHCP options have several domains gives it one in each
+	IPs    []string
+	Egress []string // IP addresses for outgoing traffic that the cluster's network gave the node
 }
 
 // Request is a certificate request that nobody decided yet.
@@ -78,7 +80,7 @@ func Machines(list []byte) ([]Machine, error) {
 		Items []struct {
 			Status struct {
 				NodeRef   struct{ Name string }
-				Addresses []struct{ Address string }
+				Addresses []struct{ Type, Address string }
 			}
 		}
 	}
@@ -89,11 +91,46 @@ func Machines(list []byte) ([]Machine, error) {
 	for _, item := range read.Items {
 		m := Machine{Node: item.Status.NodeRef.Name}
 		for _, a := range item.Status.Addresses {
-			m.Addresses = append(m.Addresses, a.Address)
+			switch a.Type {
+			case "InternalDNS", "ExternalDNS", "Hostname":
+				m.Names = append(m.Names, strings.TrimSuffix(a.Address, ".")) // a domain of DHCP options may end in a dot
+			case "InternalIP", "ExternalIP":
+				m.IPs = append(m.IPs, a.Address)
+			}
 		}
 		machines = append(machines, m)
 	}
 	return machines, nil
+}
+
+// AddEgress reads the answer to "oc get egressips.k8s.ovn.org -o json", and adds to each machine the addresses that its node has now. On a cloud
+// they are on the machine's network interface, so its kubelet asks for them too.
+func AddEgress(list []byte, machines []Machine) error {
+	var read struct {
+		Items []struct {
+			Status struct {
+				Items []struct{ Node, EgressIP string }
+			}
+		}
+	}
+	if err := json.Unmarshal(list, &read); err != nil {
+		return errors.New("the list of egress addresses is not JSON")
+	}
+	for _, item := range read.Items {
+		for _, given := range item.Status.Items {
+			for i := range machines {
+				if given.Node != "" && machines[i].Node == given.Node {
+					machines[i].Egress = append(machines[i].Egress, given.EgressIP)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// hasIP reports that it is one of the addresses.
+func hasIP(addresses []string, ip net.IP) bool {
+	return slices.ContainsFunc(addresses, func(a string) bool { return ip.Equal(net.ParseIP(a)) })
 }
 
 // Check returns nil if the request is one that a node of the machines makes for itself, otherwise why it is not.
@@ -117,7 +154,7 @@ func (r Request) Check(machines []Machine) error {
 	case clientSigner:
 		return r.checkClient(request, node)
 	case servingSigner:
-		return r.checkServing(request, node, machines[at])
+		return r.checkServing(request, node, machines, at)
 	}
 	return fmt.Errorf("its signer %q does not sign for nodes", r.signer)
 }
@@ -151,8 +188,10 @@ func (r Request) checkClient(request *x509.CertificateRequest, node string) erro
 	return r.checkUsages("client auth")
 }
 
-// checkServing allows a node to request a serving certificate for the names and addresses of its own machine.
-func (r Request) checkServing(request *x509.CertificateRequest, node string, m Machine) error {
+// checkServing allows a node to request a serving certificate for the names and addresses of its own machine, and for egress addresses that the
+// cluster's network gave it, unless they are another machine's own.
+func (r Request) checkServing(request *x509.CertificateRequest, node string, machines []Machine, at int) error {
+	m := machines[at]
 	if r.username != nodePrefix+node || !slices.Contains(r.groups, nodesGroup) {
 		return fmt.Errorf("%q may not request it", r.username)
 	}
@@ -160,12 +199,13 @@ func (r Request) checkServing(request *x509.CertificateRequest, node string, m M
 		return errors.New("a serving certificate needs an address")
 	}
 	for _, name := range request.DNSNames {
-		if name != node && !slices.Contains(m.Addresses, name) {
+		if name != node && !slices.ContainsFunc(m.Names, func(own string) bool { return strings.EqualFold(own, name) }) {
 			return fmt.Errorf("%s is not a name of its machine", name)
 		}
 	}
 	for _, ip := range request.IPAddresses {
-		if !slices.ContainsFunc(m.Addresses, func(a string) bool { return ip.Equal(net.ParseIP(a)) }) {
+		others := slices.ContainsFunc(machines, func(o Machine) bool { return o.Node != node && hasIP(o.IPs, ip) })
+		if !hasIP(m.IPs, ip) && (others || !hasIP(m.Egress, ip)) {
 			return fmt.Errorf("%s is not an address of its machine", ip)
 		}
 	}

@@ -23,8 +23,11 @@ const (
 )
 
 var machines = []csr.Machine{
-	{Node: "ip-10-0-1-9.ec2.internal", Addresses: []string{"10.0.1.9", "ip-10-0-1-9.ec2.internal"}},
-	{Node: node, Addresses: []string{"10.0.1.7", "ip-10-0-1-7.ec2.internal", "ip-10-0-1-7"}},
+	{Node: "ip-10-0-1-9.ec2.internal", IPs: []string{"10.0.1.9"}, Names: []string{"ip-10-0-1-9.ec2.internal"}, Egress: []string{"10.0.1.201"}},
+	{
+		Node: node, IPs: []string{"10.0.1.7"}, Names: []string{"ip-10-0-1-7.ec2.internal", "ip-10-0-1-7", "ip-10-0-1-7.Corp.Example.com"},
+		Egress: []string{"10.0.1.200", "10.0.1.9"},
+	},
 	{}, // one that never joined
 }
 
@@ -92,7 +95,12 @@ func (a asked) check(t *testing.T) error {
 func TestANodesOwnRequestsMayBeApproved(t *testing.T) {
 	renews := client()
 	renews.username, renews.groups = "system:node:"+node, []string{"system:nodes"}
-	for name, a := range map[string]asked{"bootstrap": client(), "renewal": renews, "serving": serving()} {
+	egress, second := serving(), serving()
+	egress.template.IPAddresses = append(egress.template.IPAddresses, net.ParseIP("10.0.1.200"))
+	second.template.DNSNames = append(second.template.DNSNames, "ip-10-0-1-7.corp.example.com")
+	for name, a := range map[string]asked{
+		"bootstrap": client(), "renewal": renews, "serving": serving(), "an egress address": egress, "a second domain of DHCP": second,
+	} {
 		require.NoError(t, a.check(t), name)
 	}
 	decided := client()
@@ -126,6 +134,9 @@ func TestNothingElseIsApproved(t *testing.T) {
 		"a serving certificate of another":    {serving, func(a *asked) { a.username = "system:node:ip-10-0-1-9.ec2.internal" }, "may not request it"},
 		"a serving certificate by bootstrap":  {serving, func(a *asked) { a.username = boot }, "may not request it"},
 		"another machine's address":           {serving, func(a *asked) { a.template.IPAddresses = []net.IP{net.ParseIP("10.0.1.9")} }, "10.0.1.9 is not an address"},
+		"another node's egress address":       {serving, func(a *asked) { a.template.IPAddresses = []net.IP{net.ParseIP("10.0.1.201")} }, "10.0.1.201 is not an address"},
+		"a name in an unknown domain":         {serving, func(a *asked) { a.template.DNSNames = []string{node, "ip-10-0-1-7.evil.example.com"} }, "is not a name of its machine"},
+		"an address as a name":                {serving, func(a *asked) { a.template.DNSNames = []string{"10.0.1.7"} }, "is not a name of its machine"},
 		"the API's name":                      {serving, func(a *asked) { a.template.DNSNames = []string{node, "api.shop.labs.example.com"} }, "is not a name of its machine"},
 		"a serving certificate for nothing":   {serving, func(a *asked) { a.template.DNSNames, a.template.IPAddresses = nil, nil }, "needs an address"},
 		"an e-mail address":                   {serving, func(a *asked) { a.template.EmailAddresses = []string{"maya@acme.example"} }, "e-mail"},
@@ -152,9 +163,14 @@ func TestNothingElseIsApproved(t *testing.T) {
 }
 
 func TestAnswersOfTheClusterAreRead(t *testing.T) {
-	read, err := csr.Machines([]byte(`{"items": [{"status": {"nodeRef": {"name": "a"}, "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]}}, {"status": {}}]}`))
+	read, err := csr.Machines([]byte(`{"items": [{"status": {"nodeRef": {"name": "a"}, "addresses": [{"type": "InternalIP", "address": "10.0.0.1"},
+		{"type": "InternalDNS", "address": "a.ec2.internal"}, {"type": "InternalDNS", "address": "a.corp.example.com."}, {"type": "Else", "address": "b"}]}}, {"status": {}}]}`))
 	require.NoError(t, err)
-	require.Equal(t, []csr.Machine{{Node: "a", Addresses: []string{"10.0.0.1"}}, {}}, read)
+	require.Equal(t, []csr.Machine{{Node: "a", IPs: []string{"10.0.0.1"}, Names: []string{"a.ec2.internal", "a.corp.example.com"}}, {}}, read)
+	require.NoError(t, csr.AddEgress([]byte(`{"items": [{"status": {"items": [{"node": "a", "egressIP": "10.0.0.200"}, {"node": "", "egressIP": "10.0.0.201"}]}}, {"spec": {"egressIPs": ["10.0.0.202"]}}]}`), read))
+	require.Equal(t, []string{"10.0.0.200"}, read[0].Egress, "what is only asked for is not given")
+	require.Empty(t, read[1].Egress)
+	require.ErrorContains(t, csr.AddEgress([]byte("x"), read), "is not JSON")
 	_, err = csr.Machines([]byte("x"))
 	require.ErrorContains(t, err, "is not JSON")
 	_, err = csr.Pending([]byte("x"))

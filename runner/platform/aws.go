@@ -91,6 +91,11 @@ func (aws) SigningKey() bool { return true }
 // TestCredentials implements Platform.
 func (aws) TestCredentials() string { return "aws sts get-caller-identity" }
 
+// ReplaceControlPlane implements Platform: a control plane machine set makes a new machine for a deleted one.
+func (aws) ReplaceControlPlane(machine string) string {
+	return "the cluster's control plane machine set makes a new machine after: oc delete machine " + machine + " -n openshift-machine-api"
+}
+
 // LimitsAt implements Platform.
 func (aws) LimitsAt(region string, q contract.Quota) string {
 	home := "https://" + region + ".console.aws.amazon.com/servicequotas/home"

@@ -62,6 +62,11 @@ func (ibmCloud) TestCredentials() string {
 	return `IBMCLOUD_API_KEY="$(jq -r .ibmcloud_api_key key.json)" ibmcloud login --no-region && ibmcloud account show`
 }
 
+// ReplaceControlPlane implements Platform: there are no control plane machine sets on IBM Cloud VPC.
+func (ibmCloud) ReplaceControlPlane(string) string {
+	return "request a new cluster, because on IBM Cloud nothing replaces a machine of the control plane"
+}
+
 // LimitsAt implements Platform: IBM Cloud raises limits on request only.
 func (ibmCloud) LimitsAt(string, contract.Quota) string {
 	return "https://cloud.ibm.com/unifiedsupport/cases/form"

@@ -40,6 +40,8 @@ type Platform interface {
 
 	// TestCredentials is a command with which an administrator tests credentials.
 	TestCredentials() string
+	// ReplaceControlPlane is how a machine of a control plane is replaced that does not exist any more.
+	ReplaceControlPlane(machine string) string
 	// LimitsAt is where an account's owner has a limit raised. A quota without a code: any.
 	LimitsAt(region string, q contract.Quota) string
 }

@@ -11,9 +11,12 @@ import (
 
 // The values for Refuse besides AWS's codes.
 const (
-	Denied      = faults.Denied  // no policy allows it: UnauthorizedOperation, AccessDenied or AccessDeniedException
-	DeniedBySCP = "DeniedBySCP"  // the same, with an explicit deny in a service control policy
-	Expired     = "ExpiredToken" // the credentials have expired: ExpiredToken, ExpiredTokenException or RequestExpired
+	Denied           = faults.Denied      // no policy allows it: UnauthorizedOperation, AccessDenied or AccessDeniedException
+	DeniedBySCP      = "DeniedBySCP"      // the same, with an explicit deny in a service control policy
+	DeniedByBoundary = "DeniedByBoundary" // … in a permissions boundary
+	Expired          = "ExpiredToken"     // the credentials have expired: ExpiredToken, ExpiredTokenException or RequestExpired
+
+	NoCapacity = "InsufficientInstanceCapacity" // of StartInstances: there is none for the instance's type in its zone
 )
 
 // Count is the number of calls of one name, by result.
@@ -27,6 +30,11 @@ func (s *Server) faultFor(c *call) (*Fault, time.Duration) {
 	names := []string{c.name(), c.action, "*"}
 	if !global(c.service) {
 		names = append(names, c.region+"/*", c.region+"/"+c.name())
+	}
+	if c.service == "ec2" {
+		for _, id := range c.params.list("InstanceId") {
+			names = append(names, c.name()+"/"+id)
+		}
 	}
 	e := s.Hit(!reads(c.action), names...)
 	switch {
@@ -63,8 +71,12 @@ func (c *call) refused(code string) *Fault {
 		return c.denied(user + " because no identity-based policy allows the action")
 	case DeniedBySCP:
 		return c.denied(user + " with an explicit deny in a service control policy")
+	case DeniedByBoundary:
+		return c.denied(user + " with an explicit deny in a permissions boundary")
 	case Expired:
 		return c.expired()
+	case NoCapacity:
+		return fault(NoCapacity, "Insufficient capacity.")
 	}
 	return fault(code, "You are not authorized to perform this operation. %s", user)
 }
@@ -97,6 +109,11 @@ func (s *Server) Faults() map[string]string {
 	defer s.mu.Unlock()
 	if s.world.lag != (Lag{}) {
 		out["lag"] = s.world.lag.String()
+	}
+	for region, disabled := range s.world.disabled {
+		if disabled {
+			out[region] = "disabled"
+		}
 	}
 	for code, limit := range s.world.Limits {
 		out[code] = fmt.Sprintf("limit %d", limit)

@@ -65,6 +65,17 @@ func (s *Server) Retag(is func(Resource) bool, key, value string) error {
 	})
 }
 
+// Note keeps a value with a resource for the stand-ins of what runs on it, as a tag; an empty one removes it.
+func (s *Server) Note(id, key, value string) error {
+	return s.change(func(w *world) {
+		for _, r := range w.all(func(r *Resource) bool { return r.ID == id }) {
+			if r.Tags[key] = value; value == "" {
+				delete(r.Tags, key)
+			}
+		}
+	})
+}
+
 // Pin makes every deletion of a resource (by id or name) fail as if something still used it.
 func (s *Server) Pin(id string) error { return s.change(func(w *world) { w.Pinned[id] = true }) }
 

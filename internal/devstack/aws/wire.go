@@ -28,6 +28,8 @@ func (f *Fault) status() int {
 	switch f.Code {
 	case "UnauthorizedOperation", "AccessDenied", "InvalidClientTokenId", "SignatureDoesNotMatch", "MissingAuthenticationToken", "OptInRequired", "ExpiredToken":
 		return http.StatusForbidden
+	case NoCapacity:
+		return http.StatusInternalServerError
 	case "AuthFailure":
 		return http.StatusUnauthorized
 	case "PermanentRedirect":

@@ -111,8 +111,9 @@ func (s *Set) Calls() map[string]Count {
 }
 
 // Refuse makes the next calls of a name fail with the code, which is one of the cloud's or of the stand-in's package; empty: Denied. A name
-// is "DescribeVpcs", "ec2:DescribeVpcs", "eu-west-1/ec2:DescribeVpcs", "eu-west-1/*" for all regional services there, or "*". times -1:
-// until lifted.
+// is "DescribeVpcs", "ec2:DescribeVpcs", "eu-west-1/ec2:DescribeVpcs", "eu-west-1/*" for all regional services there, "ec2:StopInstances/i-0abc"
+// for a call with that machine, or "*". On IBM Cloud, "vpc:create_instance_action:stop" is one action of machines, and
+// "vpc:create_instance_action:stop/ID" that of one machine. times -1: until lifted.
 func (s *Set) Refuse(call string, times int, code string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

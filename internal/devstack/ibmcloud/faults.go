@@ -18,6 +18,8 @@ const (
 	Expired = "Expired"     // status 401: the token is not valid any more
 	Broken  = "Broken"      // status 500
 	Lost    = "Lost"        // the call is executed, and its answer is status 500
+
+	NoCapacity = "NoCapacity" // of the action start of a machine: it is accepted, and the machine stays stopped and says why
 )
 
 // answer is one that a test gave.
@@ -40,16 +42,24 @@ func (s *Server) troubleFor(c *call) trouble {
 	if c.region != "" {
 		names = append(names, c.region+"/"+c.op, c.region+"/*")
 	}
+	if c.op == instanceAction {
+		var in struct{ Type string }
+		_ = c.decode(&in) // the call itself refuses what it cannot read
+		names = append(names, c.op+":"+in.Type, c.op+":"+in.Type+"/"+c.path("id"))
+	}
 	e := s.Hit(!c.reads(), names...)
 	t := trouble{delay: e.Delay, raw: given(e.Code), lost: e.Code == Lost}
+	c.full = e.Code == NoCapacity && c.op == instanceAction
 	switch {
 	case e.Throttled:
 		t.err = refuse(http.StatusTooManyRequests, "too_many_requests", "Too many requests. Try again later.")
-	case e.Code != "" && t.raw == nil && !t.lost:
+	case e.Code != "" && t.raw == nil && !t.lost && !c.full:
 		t.err = refused(e.Code, c)
 	}
 	return t
 }
+
+const instanceAction = "vpc:create_instance_action"
 
 // given reads the code that Fail sets.
 func given(code string) *answer {

@@ -23,6 +23,7 @@ type call struct {
 	route   string              // the whole path
 	body    []byte
 	who     caller
+	full    bool // a fault: there is no capacity for what it starts
 
 	status int // of the response; 0: 200, or 204 without a body
 }

@@ -88,6 +88,9 @@ func viewInstance(c *call, r *Resource, out object) {
 	out["profile"] = object{"name": p.name, "href": c.server.URL("vpc", c.region) + "/instance/profiles/" + p.name, "resource_type": "instance_profile"}
 	out["vcpu"], out["memory"] = object{"count": p.vcpu, "architecture": "amd64", "manufacturer": "intel"}, p.memory
 	out["lifecycle_state"], out["status_reasons"], out["bandwidth"], out["startable"] = "stable", []object{}, 4000, true
+	if r.Attrs["cannot-start"] != "" && r.State == "stopped" {
+		out["status_reasons"] = []object{{"code": "cannot_start_capacity", "message": r.Attrs["cannot-start"]}}
+	}
 	if refs := c.refs([]string{r.Attrs["image"]}); len(refs) > 0 {
 		out["image"] = refs[0]
 	}
@@ -132,7 +135,12 @@ func actOnInstance(c *call) (any, error) {
 	if r.State != step.to && r.State != step.from || in.Type == "reboot" && r.State != step.from {
 		return nil, refuse(http.StatusConflict, "instance_action_conflict", "The action %s is not possible while the instance is %s.", in.Type, r.State)
 	}
-	if r.State == step.from {
+	delete(r.Attrs, "cannot-start")
+	switch {
+	case r.State != step.from:
+	case in.Type == "start" && c.full:
+		r.Attrs["cannot-start"] = fmt.Sprintf("The instance cannot be started because zone %s has no capacity for profile %s.", r.Zone, r.Attrs["profile"])
+	default:
 		c.move(r, step.through, step.to)
 		if in.Type == "start" {
 			r.Attrs["started"] = stamp(c.now()) // for the stand-in of its cluster, whose nodes need new certificates now

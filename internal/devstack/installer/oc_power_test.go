@@ -3,9 +3,11 @@ package installer_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -25,10 +27,11 @@ func TestAClusterThatWasStoppedNeedsItsNodesCertificates(t *testing.T) {
 	found, err := cloud.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
 	require.NoError(t, err)
 	var ids []string
+	var network *string
 	for _, r := range found.Reservations {
 		for _, i := range r.Instances {
 			if i.State.Name == types.InstanceStateNameRunning {
-				ids = append(ids, *i.InstanceId)
+				ids, network = append(ids, *i.InstanceId), i.VpcId
 			}
 		}
 	}
@@ -43,6 +46,14 @@ func TestAClusterThatWasStoppedNeedsItsNodesCertificates(t *testing.T) {
 	})
 	require.Contains(t, l.oc("get", "nodes", "-o", "json").Stderr, "Unable to connect to the server: dial tcp: lookup api.shop.labs.example.com: i/o timeout")
 
+	options, err := cloud.CreateDhcpOptions(t.Context(), &ec2.CreateDhcpOptionsInput{DhcpConfigurations: []types.NewDhcpConfiguration{
+		{Key: aws.String("domain-name"), Values: []string{"us-east-2.compute.internal Corp.Example.com."}},
+	}})
+	require.NoError(t, err)
+	_, err = cloud.AssociateDhcpOptions(t.Context(), &ec2.AssociateDhcpOptionsInput{DhcpOptionsId: options.DhcpOptions.DhcpOptionsId, VpcId: network})
+	require.NoError(t, err)
+	_, err = cloud.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: ids[:1], Tags: []types.Tag{{Key: aws.String("ocpctl-standin/egress"), Value: aws.String("10.0.1.200")}}})
+	require.NoError(t, err)
 	_, err = cloud.StartInstances(t.Context(), &ec2.StartInstancesInput{InstanceIds: ids})
 	require.NoError(t, err)
 	quickly(t.Context(), func(ctx context.Context, in *ec2.DescribeInstancesInput, most time.Duration) error {
@@ -52,6 +63,9 @@ func TestAClusterThatWasStoppedNeedsItsNodesCertificates(t *testing.T) {
 	require.Contains(t, l.get("clusteroperators"), `"status": "False"`)
 	machines, err := csr.Machines([]byte(l.get("machines.machine.openshift.io")))
 	require.NoError(t, err)
+	require.Len(t, machines[0].Names, 4)
+	refused, withoutEgress := 0, slices.Clone(machines)
+	require.NoError(t, csr.AddEgress([]byte(l.get("egressips.k8s.ovn.org")), machines))
 	for _, certificate := range []string{"client", "serving"} {
 		pending, err := csr.Pending([]byte(l.get("certificatesigningrequests.certificates.k8s.io")))
 		require.NoError(t, err)
@@ -59,10 +73,18 @@ func TestAClusterThatWasStoppedNeedsItsNodesCertificates(t *testing.T) {
 		for _, request := range pending {
 			require.Contains(t, request.Name, certificate)
 			require.NoError(t, request.Check(machines))
+			if request.Check(withoutEgress) != nil {
+				refused++
+			}
 			require.Zero(t, l.oc("adm", "certificate", "approve", request.Name).Code)
 		}
 		require.NotContains(t, l.get("nodes"), "KubeletNotReady")
 	}
+	require.Equal(t, 1, refused, "without the cluster's word for the egress address, its node's serving certificate is not approved")
+	_, err = cloud.AssociateDhcpOptions(t.Context(), &ec2.AssociateDhcpOptionsInput{DhcpOptionsId: aws.String("default"), VpcId: network})
+	require.NoError(t, err)
+	_, err = cloud.DeleteDhcpOptions(t.Context(), &ec2.DeleteDhcpOptionsInput{DhcpOptionsId: options.DhcpOptions.DhcpOptionsId})
+	require.NoError(t, err)
 	var operators struct {
 		Items []struct {
 			Status struct {

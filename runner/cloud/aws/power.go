@@ -42,7 +42,13 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 		m := cloud.Machine{
 			ID: awssdk.ToString(i.InstanceId), Name: tags[tagkey.Name], ControlPlane: strings.HasPrefix(tags[tagkey.Name], infraID+"-master-"),
 			Spot: i.InstanceLifecycle == types.InstanceLifecycleTypeSpot, Started: awssdk.ToTime(i.LaunchTime),
-			Ours: tags[tagkey.ClusterID] == t.Cluster && tags[tagkey.Installation] == t.Installation,
+			Ours: tags[tagkey.ClusterID] == t.Cluster && tags[tagkey.Installation] == t.Installation, Type: string(i.InstanceType),
+		}
+		if i.Placement != nil {
+			m.Zone = awssdk.ToString(i.Placement.AvailabilityZone)
+		}
+		if r := i.StateReason; r != nil && strings.HasPrefix(awssdk.ToString(r.Code), "Server.") { // a stop on request has one of the client
+			m.Trouble = awssdk.ToString(r.Message)
 		}
 		if i.State != nil {
 			m.State = string(i.State.Name)

@@ -102,6 +102,9 @@ func (s *sweep) afterNodes(ctx context.Context, t cloud.Target) {
 			s.bucket(ctx, issuerBucket(name))
 		}
 	}
+	if t.Everywhere {
+		s.everywhere(ctx, t)
+	}
 }
 
 type sweep struct {

@@ -23,9 +23,10 @@ type object struct {
 
 	Created time.Time `json:"created_at"`
 
-	Status       string `json:"status"`
-	Lifecycle    string `json:"lifecycle_state"`
-	Provisioning string `json:"provisioning_status"`
+	Status       string                           `json:"status"`
+	Reasons      []struct{ Code, Message string } `json:"status_reasons"` // of instances
+	Lifecycle    string                           `json:"lifecycle_state"`
+	Provisioning string                           `json:"provisioning_status"`
 
 	Hostname string  `json:"hostname"` // of load balancers
 	Subnets  []named `json:"subnets"`  // of load balancers

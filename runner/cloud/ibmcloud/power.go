@@ -50,9 +50,15 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 		if err != nil {
 			return nil, err
 		}
-		machines = append(machines, cloud.Machine{
-			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Ours: ours,
-		})
+		m := cloud.Machine{
+			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Ours: ours, Type: i.Profile.Name, Zone: i.Zone.Name,
+		}
+		for _, r := range i.Reasons { // it accepts a start and says here that it could not
+			if strings.HasPrefix(r.Code, "cannot_start") {
+				m.Trouble = strings.TrimSuffix(r.Code+": "+r.Message, ": ")
+			}
+		}
+		machines = append(machines, m)
 	}
 	return machines, nil
 }

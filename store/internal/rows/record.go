@@ -23,7 +23,7 @@ const LifecycleColumns = `
 	c.sleep_mode, c.sleep_wanted, c.sleep_until, c.sleep_why, c.power, c.sleep_failures, c.sleep_retry_at,
 	c.power_by, c.off_hours, c.awake_until, c.active_at, c.active_what, c.hours_at, c.rest_at, c.rest_warned,
 	c.idle_tell, c.idle_sleep, c.idle_end, c.use_extends, c.awake_since, c.idle_told, c.end_idle,
-	c.observed_at, c.observe_failures, c.observe_failed_at, c.tagged_at`
+	c.observed_at, c.observe_failures, c.observe_failed_at, c.tagged_at, c.degraded`
 
 type LifecycleRecord struct {
 	ID              string
@@ -113,6 +113,7 @@ type LifecycleRecord struct {
 	ObserveFailures int
 	ObserveFailedAt *time.Time
 	TaggedAt        *time.Time
+	Degraded        string
 }
 
 func (r LifecycleRecord) Cluster() lifecycle.Cluster {
@@ -140,7 +141,7 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		WarnBefore: r.WarnBefore, WarnedEnd: pg.Zero(r.WarnedEnd), WarnedBefore: r.WarnedBefore,
 		AccessWanted: r.AccessWanted, AccessDone: r.AccessDone, AccessFailures: r.AccessFailures, AccessRetryAt: pg.Zero(r.AccessRetryAt),
 		SleepMode: mode, SleepWanted: r.SleepWanted, SleepUntil: pg.Zero(r.SleepUntil), SleepWhy: r.SleepWhy,
-		Power: r.Power, SleepFailures: r.SleepFailures, SleepRetryAt: pg.Zero(r.SleepRetryAt),
+		Power: r.Power, SleepFailures: r.SleepFailures, SleepRetryAt: pg.Zero(r.SleepRetryAt), Degraded: r.Degraded,
 		PowerBy: r.PowerBy, OffHours: r.OffHours, AwakeUntil: pg.Zero(r.AwakeUntil), ActiveAt: pg.Zero(r.ActiveAt), ActiveWhat: r.ActiveWhat,
 		HoursAt: pg.Zero(r.HoursAt), RestAt: pg.Zero(r.RestAt), RestWarned: pg.Zero(r.RestWarned),
 		Idle: lifecycle.Idle{TellAfter: r.IdleTell, SleepAfter: r.IdleSleep, EndAfter: r.IdleEnd}, UseExtends: r.UseExtends,
@@ -181,7 +182,7 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"warn_before": c.WarnBefore, "warned_end": pg.Null(c.WarnedEnd), "warned_before": c.WarnedBefore,
 		"access_wanted": c.AccessWanted, "access_done": c.AccessDone, "access_failures": c.AccessFailures, "access_retry_at": pg.Null(c.AccessRetryAt),
 		"sleep_mode": mode, "sleep_wanted": c.SleepWanted, "sleep_until": pg.Null(c.SleepUntil), "sleep_why": c.SleepWhy,
-		"power": c.Power, "sleep_failures": c.SleepFailures, "sleep_retry_at": pg.Null(c.SleepRetryAt),
+		"power": c.Power, "degraded": c.Degraded, "sleep_failures": c.SleepFailures, "sleep_retry_at": pg.Null(c.SleepRetryAt),
 		"power_by": c.PowerBy, "off_hours": c.OffHours, "awake_until": pg.Null(c.AwakeUntil), "active_at": pg.Null(c.ActiveAt), "active_what": c.ActiveWhat,
 		"hours_at": pg.Null(c.HoursAt), "rest_at": pg.Null(c.RestAt), "rest_warned": pg.Null(c.RestWarned),
 		"idle_tell": c.Idle.TellAfter, "idle_sleep": c.Idle.SleepAfter, "idle_end": c.Idle.EndAfter, "use_extends": c.UseExtends,

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
@@ -20,6 +21,7 @@ import (
 // certificateRequest is a request of a node whose machine was stopped: first for its client certificate, then for its serving certificate.
 type certificateRequest struct {
 	machine  resources.Machine
+	domains  []string
 	kind     string
 	document object
 }
@@ -39,7 +41,7 @@ func certificateRequests(l *resources.Living) (all []certificateRequest, err err
 		case m.Certified[resources.ClientCertificate]:
 			kind = resources.ServingCertificate
 		}
-		one := certificateRequest{machine: m, kind: kind}
+		one := certificateRequest{machine: m, domains: l.Domains, kind: kind}
 		if one.document, err = one.build(); err != nil {
 			return nil, err
 		}
@@ -59,6 +61,12 @@ func (c certificateRequest) build() (object, error) {
 	}
 	if c.kind == resources.ServingCertificate {
 		wanted.DNSNames, wanted.IPAddresses = []string{c.machine.Name}, []net.IP{net.ParseIP(c.machine.IP)}
+		for _, domain := range c.domains {
+			wanted.DNSNames = append(wanted.DNSNames, strings.ToLower(strings.TrimSuffix(c.machine.Name+"."+domain, ".")))
+		}
+		if c.machine.Egress != "" {
+			wanted.IPAddresses = append(wanted.IPAddresses, net.ParseIP(c.machine.Egress))
+		}
 		spec["signerName"], spec["username"] = "kubernetes.io/kubelet-serving", node
 		spec["groups"], spec["usages"] = []string{"system:nodes", "system:authenticated"}, []string{"digital signature", "server auth"}
 	}
@@ -91,13 +99,18 @@ func (r *run) approve(ctx context.Context, l *resources.Living, args []string) e
 	return err
 }
 
-// clusterOperators are some of the cluster's operators. The routers need a node that works; nothing else is wrong in the stand-in's clusters.
+// clusterOperators are some of the cluster's operators. The routers need a node that works, and etcd and the API server are degraded while the control
+// plane has two machines; nothing else is wrong in the stand-in's clusters.
 func clusterOperators(l *resources.Living) (all []any) {
-	broken := slices.ContainsFunc(l.Machines, func(m resources.Machine) bool { return !m.Joined() })
+	broken := slices.ContainsFunc(l.Machines, func(m resources.Machine) bool { return !m.Joined() && (m.Running || !m.Master) })
+	running, _ := masters(l)
 	for _, name := range []string{"authentication", "console", "etcd", "ingress", "kube-apiserver", "monitoring"} {
 		available, degraded := "True", "False"
 		if broken && name == "ingress" {
 			available, degraded = "False", "True"
+		}
+		if running == 2 && (name == "etcd" || name == "kube-apiserver") {
+			degraded = "True"
 		}
 		all = append(all, object{"kind": "ClusterOperator", "metadata": object{"name": name}, "status": object{"conditions": []object{
 			{"type": "Available", "status": available}, {"type": "Degraded", "status": degraded}, {"type": "Progressing", "status": "False"},

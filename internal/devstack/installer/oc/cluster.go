@@ -68,7 +68,7 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(living.Machines, func(m resources.Machine) bool { return m.Master && m.Running }) {
+		if running, all := masters(living); 2*running <= all {
 			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: i/o timeout", domain) // its machines are stopped
 		}
 		if err := r.authenticate(ctx, living); err != nil {
@@ -84,6 +84,19 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 		}
 		return do(ctx, living, args)
 	}
+}
+
+// masters counts the machines of the control plane that run, and all that exist.
+func masters(l *resources.Living) (running, all int) {
+	for _, m := range l.Machines {
+		if m.Master {
+			all++
+		}
+		if m.Master && m.Running {
+			running++
+		}
+	}
+	return running, all
 }
 
 // domain reads the API's address from the kubeconfig: https://api.<name>.<base domain>:6443. It refuses a kubeconfig without a login.
@@ -173,6 +186,8 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 		for _, one := range requests {
 			items = append(items, one.document)
 		}
+	case kind == "egressip" || kind == "egressips":
+		items = egressAddresses(l)
 	case kind == "clusteroperator" || kind == "clusteroperators":
 		items = clusterOperators(l)
 	case kind == "apirequestcount" || kind == "apirequestcounts":

@@ -47,9 +47,12 @@ func machines(l *resources.Living) (all []any) {
 		if !m.Running {
 			phase = "Provisioned"
 		}
+		addresses := []object{{"type": "InternalIP", "address": m.IP}, {"type": "InternalDNS", "address": m.Name}, {"type": "Hostname", "address": m.Name}}
+		for _, domain := range l.Domains {
+			addresses = append(addresses, object{"type": "InternalDNS", "address": m.Name + "." + domain})
+		}
 		all = append(all, object{"kind": "Machine", "metadata": object{"name": m.Name, "namespace": namespace}, "status": object{
-			"phase": phase, "nodeRef": object{"kind": "Node", "name": m.Name},
-			"addresses": []object{{"type": "InternalIP", "address": m.IP}, {"type": "InternalDNS", "address": m.Name}, {"type": "Hostname", "address": m.Name}},
+			"phase": phase, "nodeRef": object{"kind": "Node", "name": m.Name}, "addresses": addresses,
 		}})
 	}
 	for _, zone := range l.Zones {
@@ -57,6 +60,19 @@ func machines(l *resources.Living) (all []any) {
 			all = append(all, object{
 				"kind": "Machine", "metadata": object{"name": setName(l, zone) + "-fails", "namespace": namespace},
 				"status": object{"phase": "Failed", "errorReason": "InvalidConfiguration", "errorMessage": "error launching instance: " + text},
+			})
+		}
+	}
+	return all
+}
+
+// egressAddresses returns an object for each address for outgoing traffic that a node has.
+func egressAddresses(l *resources.Living) (all []any) {
+	for _, m := range l.Machines {
+		if m.Egress != "" {
+			all = append(all, object{
+				"apiVersion": "k8s.ovn.org/v1", "kind": "EgressIP", "metadata": object{"name": "egress-" + m.Name}, "spec": object{"egressIPs": []string{m.Egress}},
+				"status": object{"items": []object{{"node": m.Name, "egressIP": m.Egress}}},
 			})
 		}
 	}

@@ -59,9 +59,9 @@ func (c *Cloud) In(ctx context.Context, network string) (infraID string, err err
 type Machine struct {
 	ID, Name, Zone, Type string
 	Master               bool
-	Running              bool // its instance is running; not one that is starting or ending
-	Mute                 bool // its node never becomes ready, because a test asks for it
-	IP                   string
+	Running              bool            // its instance is running; not one that is starting or ending
+	Mute                 bool            // its node never becomes ready, because a test asks for it
+	IP, Egress           string          // Egress is its node's additional address for outgoing traffic, because a test noted one
 	Started              string          // its last start, if it was started again
 	Restarted            bool            // it was stopped since it was created, so its node's certificates ran out
 	Certified            map[string]bool // the certificates that its node got since its last start: client, serving
@@ -79,6 +79,7 @@ type Living struct {
 	MasterType, WorkerType string
 	Machines               []Machine
 	Network                string                       // its id
+	Domains                []string                     // of the network's DHCP options, besides the cloud's own
 	Subnets                map[string]string            // ids of those for workers, by zone
 	Notes                  map[string]map[string]string // by the id of the resource that has them, and key
 	On                     Platform
@@ -108,6 +109,7 @@ const (
 	errorTag       = "ocpctl-standin/error"
 	schedulableTag = "ocpctl-standin/masters-schedulable"
 	muteTag        = "ocpctl-standin/mute"
+	egressTag      = "ocpctl-standin/egress"       // an instance's egress address, which the network gave its node
 	certificateTag = "ocpctl-standin/certificate-" // an instance's last start for which its node has the certificate
 )
 
@@ -142,7 +144,29 @@ func (c *Cloud) Living(ctx context.Context, infraID string) (*Living, error) {
 	}
 	l.Network = aws.ToString(vpcs.Vpcs[0].VpcId)
 	l.Notes[l.Network] = notes(vpcs.Vpcs[0].Tags)
-	return l, nil
+	l.Domains, err = c.domains(ctx, aws.ToString(vpcs.Vpcs[0].DhcpOptionsId))
+	return l, err
+}
+
+// domains returns the domains of DHCP options, which AWS keeps as one value with spaces.
+func (c *Cloud) domains(ctx context.Context, options string) (domains []string, err error) {
+	if options == "" || options == "default" {
+		return nil, nil
+	}
+	out, err := c.ec2.DescribeDhcpOptions(ctx, &ec2.DescribeDhcpOptionsInput{DhcpOptionsIds: []string{options}})
+	if err != nil {
+		return nil, err
+	}
+	for _, set := range out.DhcpOptions {
+		for _, o := range set.DhcpConfigurations {
+			if aws.ToString(o.Key) == "domain-name" {
+				for _, v := range o.Values {
+					domains = append(domains, strings.Fields(aws.ToString(v.Value))...)
+				}
+			}
+		}
+	}
+	return domains, nil
 }
 
 func notes(tags []types.Tag) map[string]string {
@@ -192,7 +216,7 @@ func (l *Living) Add(m Machine, notes map[string]string) bool {
 	if !m.Master && !strings.HasPrefix(m.Name, l.InfraID+"-worker-") {
 		return false
 	}
-	m.Mute, m.Certified = notes[muteTag] != "", map[string]bool{}
+	m.Mute, m.Egress, m.Certified = notes[muteTag] != "", notes[egressTag], map[string]bool{}
 	for _, kind := range []string{ClientCertificate, ServingCertificate} {
 		m.Certified[kind] = notes[certificateTag+kind] == m.Started
 	}
