@@ -172,6 +172,11 @@ func TestABlockedTeardownNamesWhatIsLeftAndEndsOnceItIsFreed(t *testing.T) {
 	require.Empty(t, w.row.Blockers)
 }
 
+func TestAReasonNamesTheFirstOfManyLeftovers(t *testing.T) {
+	require.Equal(t, "vpc v (shop)", named([]string{"vpc v (shop): ask its owner: aws ec2 delete-vpc"}))
+	require.Equal(t, "a, b, c, and 2 more", named([]string{"a: x", "b", "c", "d", "e"}))
+}
+
 func TestAnAbandonedClusterStaysCountedUntilZero(t *testing.T) {
 	w := kindWorld()
 	w.reach(t, PhaseReady)

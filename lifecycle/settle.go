@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -125,7 +126,7 @@ func (m *deciding) settleDestroy(a Attempt) {
 	what := a.Message
 	switch {
 	case len(n.Blockers) > 0:
-		what = "still there: " + strings.Join(named(n.Blockers), ", ")
+		what = "still there: " + named(n.Blockers)
 	case what == "":
 		what = "the count of what is left was incomplete"
 	}
@@ -140,13 +141,18 @@ func (m *deciding) settleDestroy(a Attempt) {
 	m.say(n.Status, n.Phase, "teardown %d left something behind; %s. It is tried again", n.DestroyFailures, what)
 }
 
-// named returns the blockers without the text on who can remove them and how.
-func named(blockers []string) (out []string) {
-	for _, b := range blockers {
+// named names the first blockers, without the text on who can remove them and how. All of them stand beside the reason.
+func named(blockers []string) string {
+	const most = 3
+	var out []string
+	for _, b := range blockers[:min(len(blockers), most)] {
 		name, _, _ := strings.Cut(b, ": ")
 		out = append(out, name)
 	}
-	return out
+	if more := len(blockers) - most; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, ", ")
 }
 
 // teardownJob returns the job of a teardown: cleaning up between two tries belongs to the create.

@@ -72,6 +72,9 @@ func (r *refusals) of(l contract.Leftover) (installer.Refusal, bool) {
 	return installer.Refusal{}, false
 }
 
+// notReached is said of a leftover that nobody refused to remove, after a destroyer that was stopped.
+const notReached = "nobody yet: openshift-install was stopped before it removed this; the next try goes on"
+
 // explain writes beside each leftover why it is there. What the count says about removing it would be refused too unless the cause is gone, so
 // the advice of a refusal that does not heal takes its place. What never heals comes first, because people read the beginning of a list.
 func (r *refusals) explain(p *contract.Pass) {
@@ -85,7 +88,13 @@ func (r *refusals) explain(p *contract.Pass) {
 	for i := range p.Leftovers {
 		l := &p.Leftovers[i]
 		one, ok := r.of(*l)
-		if !ok || unanswered(*l) {
+		switch {
+		case unanswered(*l):
+			continue
+		case !ok && r.isStoppedByOne(): // the destroyer may not have come to it, and removes it when it runs again
+			l.Free = notReached
+			continue
+		case !ok:
 			continue
 		}
 		l.Refused = &contract.Refusal{Reason: one.Reason, Words: one.Words, Whose: one.Whose, Next: one.Next, Command: one.Command, Heals: one.Heals()}
@@ -93,6 +102,12 @@ func (r *refusals) explain(p *contract.Pass) {
 			l.Free = fmt.Sprintf("%s (%s)", one.Advice(), strings.NewReplacer("(", "[", ")", "]").Replace(one.Reason+": "+withoutCode(one)))
 		}
 	}
+}
+
+// isStoppedByOne reports that the destroyer was stopped by a resource that is refused for a reason of its own, and not because something else
+// uses it, which may be among what nobody refused.
+func (r *refusals) isStoppedByOne() bool {
+	return slices.ContainsFunc(r.stuck, func(resource string) bool { return !r.last[resource].Retryable && !r.last[resource].Symptom })
 }
 
 // withoutCode returns the words of a refusal, without the code of what ocpctl kept: it is the reason.

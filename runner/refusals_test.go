@@ -208,6 +208,23 @@ func TestARefusalIsShownWithItsOwnResourceOnly(t *testing.T) {
 	require.Equal(t, "the DNS administrator", left[1].Free)
 }
 
+func TestWhatAStoppedDestroyerDidNotComeToIsNobodysTurn(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.cfg.Timings.StuckTimes, w.cfg.Timings.UncleanPasses = 2, 2
+	w.on("destroy", `trap 'note asked; exit 8' TERM; while :; do echo "level=debug msg=`+refusedTeardowns[0].destroyer+`" >&2; sleep 0.01; done`)
+	w.verify = func(_ int, t cloud.Target) contract.Pass {
+		p := cleanPass(t)
+		p.Clean, p.Leftovers = false, []contract.Leftover{
+			{Type: "vpc", ID: "vpc-1", Free: "an administrator of the account: aws ec2 delete-vpc --vpc-id vpc-1"}, {Type: "instance", ID: "i-0a1", Free: "an administrator of the account"},
+		}
+		return p
+	}
+	require.NoError(t, w.run(t.Context()))
+	left := w.lastPass().Leftovers
+	require.Equal(t, "i-0a1", left[0].ID)
+	require.Equal(t, "nobody yet: openshift-install was stopped before it removed this; the next try goes on", left[1].Free, "nobody has to delete the network by hand")
+}
+
 // lastPass is the newest count that the server was told of.
 func (w *world) lastPass() contract.Pass {
 	w.t.Helper()

@@ -11,6 +11,9 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
+// shownBlockers is how many leftovers an explanation names.
+const shownBlockers = 10
+
 // Reasons says why a cluster is in its state, one sentence each, to whoever asks to explain it.
 func Reasons(c lifecycle.Card) []string {
 	why := []string{fmt.Sprintf("%s is %s (%s): %s.", c.Name, c.Status, c.Phase, strings.TrimSuffix(c.Why, "."))}
@@ -28,8 +31,11 @@ func Reasons(c lifecycle.Card) []string {
 	add(c.FailMessage != "", "Its last attempt failed: %s", c.FailMessage)
 	add(c.FailNext != "", "What to do about it: %s", c.FailNext)
 	add(live && c.StuckNext != "", "What to do so that its teardown can end (%s): %s", c.StuckReason, c.StuckNext)
-	for _, b := range c.Blockers {
+	for _, b := range c.Blockers[:min(len(c.Blockers), shownBlockers)] {
 		add(live, "Blocked by: %s", b)
+	}
+	if more := len(c.Blockers) - shownBlockers; more > 0 {
+		add(live, "%d more resources are left; the cluster's page and ocpctl status list them.", more)
 	}
 	add(live && c.RetryAt.After(c.UpdatedAt), "The next attempt is due %s.", chatops.Time(c.RetryAt))
 	add(c.AddonsWanted > c.AddonsDone, "Its add-ons are being refreshed: %s.", strings.Join(c.Addons, ", "))

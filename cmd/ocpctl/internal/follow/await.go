@@ -187,10 +187,14 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 }
 
 func blockers(c client.Cluster) []exit.Field {
+	const most = 10
 	var out []exit.Field
-	for _, b := range c.Blockers {
+	for _, b := range c.Blockers[:min(len(c.Blockers), most)] {
 		what, how, _ := strings.Cut(humanize.Line(b), ": ")
 		out = append(out, exit.Field{Name: what, Detail: how})
+	}
+	if more := len(c.Blockers) - most; more > 0 {
+		out = append(out, exit.Field{Name: fmt.Sprintf("%d more", more), Detail: "ocpctl status " + c.Name + " lists them"})
 	}
 	return out
 }
