@@ -45,7 +45,7 @@ func (c *Controller) importOne(ctx context.Context, open attempts.LaunchSpec, do
 	if err != nil {
 		return err
 	}
-	of := intake.ScopeOf(row, c.Installation, c.Bucket)
+	of := intake.ScopeOf(row, c.Installation, c.Bucket, c.Accounts.price)
 	switch doc.Kind {
 	case "report":
 		return keep(ctx, open, of, doc.Body, spooled, c.Store.Attempts.Report)

@@ -42,6 +42,14 @@ func (a Accounts) prices(platform string) orphans.Prices {
 	return a.Prices(platform)
 }
 
+// price returns what one resource of a platform costs an hour, in US cents.
+func (a Accounts) price(platform, kind, region, detail string) (cents float64, known bool) {
+	if prices := a.prices(platform); prices != nil {
+		return prices.Resource(kind, region, detail, false)
+	}
+	return 0, false
+}
+
 const (
 	// runSweepsEvery is how often the open sweep is seen to.
 	runSweepsEvery = 30 * time.Second

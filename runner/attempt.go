@@ -214,7 +214,7 @@ func (a *attempt) scope() names.Scope {
 // target describes the cluster for searches in the cloud.
 func (a *attempt) target() cloud.Target {
 	identities := a.spec.Identities
-	if a.identity.InfraID != "" { // this attempt's own
+	if a.identity.InfraID != "" || a.identity.CCOName != "" { // this attempt's own
 		identities = append(slices.Clone(identities), a.identity)
 	}
 	var recorded time.Time

@@ -52,7 +52,11 @@ func (a *attempt) claiming(ctx context.Context) error {
 		}
 		a.cfg.Log.Info("resource group recorded", "name", a.ccoName, "id", a.groupID)
 	}
-	return a.createCredentials(ctx, tool)
+	if err := a.createCredentials(ctx, tool); err != nil {
+		return err
+	}
+	a.identity = claim // rendering replaces it; until then it says under which name ccoctl worked
+	return a.tagCredentials(ctx)
 }
 
 // prepareCloud makes what ccoctl and the installer expect to exist. From here on resources may exist under the recorded name. The id of the

@@ -37,7 +37,7 @@ func TestTheNameOfTheRolesIsRecordedBeforeTheFirstOfThemExists(t *testing.T) {
 	require.Regexp(t, ccoNames, name)
 	require.Equal(t, []string{
 		"server: claim answered", "cloud: account asked", "installer: oc credentials-requests", "server: record answered",
-		"cloud: prepare " + name, "installer: ccoctl create-all " + name, "installer: create manifests", "installer: create ignition-configs",
+		"cloud: prepare " + name, "installer: ccoctl create-all " + name, "cloud: tag credentials of " + name + " with 2 roles", "installer: create manifests", "installer: create ignition-configs",
 		"server: record answered", "cloud: limit roles", "installer: create cluster shop-00001", "cloud: limit roles", "server: result answered",
 	}, w.happened())
 

@@ -50,7 +50,7 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	a.sweep(ctx)
+	a.sweep(ctx, a.target())
 	return nil
 }
 
@@ -209,11 +209,11 @@ func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit
 }
 
 // sweep deletes, by exact name, what the installer cannot find. What it cannot delete is found by the verification.
-func (a *attempt) sweep(ctx context.Context) {
+func (a *attempt) sweep(ctx context.Context, target cloud.Target) {
 	if len(a.spec.Identities) == 0 {
 		return // nothing was recorded, so no name is known to be ours
 	}
-	deleted, err := a.cloud.Sweep(ctx, a.target())
+	deleted, err := a.cloud.Sweep(ctx, target)
 	for _, name := range deleted {
 		a.note("removed without the installer: %s", name)
 	}

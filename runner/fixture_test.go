@@ -69,10 +69,12 @@ type world struct {
 	groupID    string                                                        // of the resource group that preparing makes
 	prepared   error                                                         // what preparing ends with
 	unlimited  func(n int) error                                             // answer of the n-th LimitRoles; nil: it is done
-	limits     []string                                                      // what LimitRoles was told
-	detached   error                                                         // what detaching ends with
-	power      func(m cloud.Machine, running bool) error                     // what starting or stopping one ends with; nil: it is done
-	asksFor    int                                                           // the number of the newest request for access, in every answer
+	untagged   func(n int) error                                             // answer of the n-th TagCredentials; nil: it is done
+	tagTries   int
+	limits     []string                                  // what LimitRoles was told
+	detached   error                                     // what detaching ends with
+	power      func(m cloud.Machine, running bool) error // what starting or stopping one ends with; nil: it is done
+	asksFor    int                                       // the number of the newest request for access, in every answer
 
 	calls     map[string]int
 	claims    []contract.Claim
@@ -375,6 +377,15 @@ func (c *fakeCloud) Detach(context.Context, cloud.Target) ([]string, error) {
 func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) (string, error) {
 	(*world)(c).note("cloud: prepare %s", name)
 	return c.groupID, c.prepared
+}
+
+func (c *fakeCloud) TagCredentials(_ context.Context, t cloud.Target, roles []string) error {
+	(*world)(c).note("cloud: tag credentials of %s with %d roles", t.Identities[len(t.Identities)-1].CCOName, len(roles))
+	c.tagTries++
+	if c.untagged == nil {
+		return nil
+	}
+	return c.untagged(c.tagTries)
 }
 
 func (c *fakeCloud) LimitRoles(_ context.Context, t cloud.Target, roles []string, boundary string) error {

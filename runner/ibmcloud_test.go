@@ -54,7 +54,7 @@ func TestOnIBMCloudTheResourceGroupIsMadeAfterItsNameWasRecorded(t *testing.T) {
 	name := ibmShop.CCOName()
 	require.Equal(t, []string{
 		"server: claim answered", "cloud: account asked", "installer: oc credentials-requests", "server: record answered",
-		"cloud: prepare " + name, "server: record answered", "installer: ccoctl create-service-id " + name, "installer: create manifests", "installer: create ignition-configs",
+		"cloud: prepare " + name, "server: record answered", "installer: ccoctl create-service-id " + name, "cloud: tag credentials of " + name + " with 0 roles", "installer: create manifests", "installer: create ignition-configs",
 		"server: record answered", "cloud: limit roles", "installer: create cluster shop-00001", "cloud: limit roles", "server: result answered",
 	}, w.happened())
 	require.Len(t, w.records, 3)

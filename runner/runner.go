@@ -46,6 +46,9 @@ type Cloud interface {
 	// Prepare makes what the installer and ccoctl expect to exist, under the recorded name. It takes what an earlier try made. groupID is
 	// the id of the resource group; empty: the cloud has none.
 	Prepare(ctx context.Context, t cloud.Target, name string) (groupID string, err error)
+	// TagCredentials gives the target's tags to what ccoctl created under the newest recorded name: the roles with the given names, which have to
+	// exist, and whatever else it makes in this cloud. What cannot have tags stays as it is. It may be repeated.
+	TagCredentials(ctx context.Context, t cloud.Target, roles []string) error
 	// LimitRoles limits the roles of the cluster to the cluster: those with the given names, which ccoctl created for operators, and those of its
 	// nodes that exist. Boundary is the ARN of the permissions boundary for the nodes' roles; empty: none. It may be repeated.
 	LimitRoles(ctx context.Context, t cloud.Target, roles []string, boundary string) error
@@ -108,7 +111,7 @@ type Timings struct {
 	Addons        time.Duration // limit for all add-ons together: 30 min
 	Power         time.Duration // limit for stopping or starting all machines and waiting until the cluster is well: 45 min
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
-	BlockedTimes  int           // the same for a resource that AWS refuses to delete with DependencyViolation: 60, ten seconds apart
+	BlockedTimes  int           // the same for a refusal that may heal, such as DependencyViolation: 60, ten seconds apart
 }
 
 func (t Timings) orDefault() Timings {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // tag gives the cluster's tags to what the installer could not give them to, and to what came since: every attempt that changes a living cluster
@@ -16,6 +17,27 @@ func (a *attempt) tag(ctx context.Context) {
 	}
 	if tagged > 0 {
 		a.note("%d resources have the cluster's tags", tagged)
+	}
+}
+
+// tagCredentials gives the cluster's tags to what ccoctl created, right after it, so that a search by tag finds it even if nothing else is ever
+// created. Its name is recorded before, and a teardown goes by that, so a refusal is repeated and told, and ends nothing.
+func (a *attempt) tagCredentials(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := a.cloud.TagCredentials(ctx, a.target(), a.roles)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil:
+			return nil
+		case try == limitTries:
+			a.note("not everything that ccoctl created could be tagged: %v", err)
+			return nil
+		}
+		a.note("what ccoctl created could not be tagged, trying again (%d of %d): %v", try+1, limitTries, err)
+		if status.Sleep(ctx, a.cfg.Timings.RetryMax) != nil {
+			return context.Cause(ctx)
+		}
 	}
 }
 

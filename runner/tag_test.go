@@ -40,3 +40,28 @@ func TestAnAttemptAtTheTagsThatFailsSaysWhy(t *testing.T) {
 		})
 	}
 }
+
+// A cluster works without these tags, and its teardown goes by the recorded name.
+func TestWhatCcoctlCreatedIsTaggedRightAfterItAndARefusalEndsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		refused int
+		calls   int
+	}{"at once": {0, 1}, "after a bad moment": {2, 3}, "never": {100, 12}} {
+		t.Run(name, func(t *testing.T) {
+			w := manual(t, contract.KindCreate)
+			w.untagged = func(n int) error {
+				if n <= c.refused {
+					return errors.New("AccessDenied: iam:TagOpenIDConnectProvider")
+				}
+				return nil
+			}
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
+			require.Equal(t, c.calls, w.tagTries)
+			did := w.happened()
+			tagged := indexOf(did, "cloud: tag credentials")
+			require.Greater(t, tagged, indexOf(did, "installer: ccoctl create-all"))
+			require.Less(t, tagged, indexOf(did, "installer: create manifests"))
+		})
+	}
+}

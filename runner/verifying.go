@@ -25,8 +25,12 @@ func (a *attempt) verifying(ctx context.Context) error {
 		return status.ErrLeaseOver
 	}
 	clean, unclean := 0, 0
+	target := a.target()
 	for number := 1; ; number++ {
-		pass := a.cloud.Verify(ctx, a.target())
+		// The last pass also asks the regions in which the cluster was not recorded. Once it was reached, every pass does: what it found there
+		// is looked for, and removed, again.
+		target.Everywhere = target.Everywhere || clean == cleanPasses-1
+		pass := a.cloud.Verify(ctx, target)
 		if ctx.Err() != nil {
 			return context.Cause(ctx) // what was refused because of the cancellation is not a finding
 		}
@@ -51,7 +55,9 @@ func (a *attempt) verifying(ctx context.Context) error {
 				return a.leftoversFound(pass)
 			}
 			a.say.Step(75, fmt.Sprintf("%d left; removing by name what can be removed", len(pass.Leftovers)))
-			a.sweep(ctx)
+			sweep := target
+			sweep.Everywhere = target.Everywhere || unclean > 1 // what a sweep by name left is looked for by tag, too
+			a.sweep(ctx, sweep)
 		}
 		// The gap is measured on the server's clock between two reported passes, so the first must have arrived.
 		if !a.say.drain(ctx) && ctx.Err() == nil {

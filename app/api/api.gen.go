@@ -1804,14 +1804,23 @@ type LabelsRequest struct {
 
 // Leftover defines model for Leftover.
 type Leftover struct {
+	// Detail What its price depends on, such as a snapshot's size in GiB.
+	Detail string `json:"detail,omitempty,omitzero"`
+
 	// Free Who can remove it and how.
 	Free string `json:"free"`
 	ID   string `json:"id"`
-	Name string `json:"name,omitempty,omitzero"`
+
+	// MonthlyCents What it costs a month by list prices, in US cents; absent: nothing, or no price is known.
+	MonthlyCents int64  `json:"monthlyCents,omitempty,omitzero"`
+	Name         string `json:"name,omitempty,omitzero"`
 
 	// Refused Why a resource was not removed; absent if nobody said why.
 	Refused Refusal `json:"refused,omitempty,omitzero"`
-	Type    string  `json:"type"`
+
+	// Region Where it is; absent: it is in no region.
+	Region string `json:"region,omitempty,omitzero"`
+	Type   string `json:"type"`
 }
 
 // Link defines model for Link.
@@ -2104,13 +2113,18 @@ type PullRequest struct {
 
 // Query defines model for Query.
 type Query struct {
-	Asked   string    `json:"asked"`
-	At      time.Time `json:"at"`
-	Call    string    `json:"call"`
-	Count   int       `json:"count"`
-	Err     string    `json:"err,omitempty,omitzero"`
-	Region  string    `json:"region"`
-	Service string    `json:"service"`
+	Asked string    `json:"asked"`
+	At    time.Time `json:"at"`
+	Call  string    `json:"call"`
+	Count int       `json:"count"`
+
+	// Err Refused or unanswered, which counts as something left.
+	Err     string `json:"err,omitempty,omitzero"`
+	Region  string `json:"region"`
+	Service string `json:"service"`
+
+	// Unasked Why a region outside the cluster's own was not asked, which does not count as something left: not_enabled (the account has not enabled the region) or denied_by_organization (a policy of the organization denies it to everybody in the account).
+	Unasked string `json:"unasked,omitempty,omitzero"`
 }
 
 // Quota defines model for Quota.

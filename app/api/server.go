@@ -23,6 +23,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/intake"
 	"github.com/ocpctl/ocpctl/internal/metrics"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/internal/token"
@@ -60,6 +61,7 @@ type RunnerSettings struct {
 	Heartbeat                     time.Duration
 	VerifyGap                     time.Duration
 	SnapshotMaxAge                time.Duration // zero: an hour
+	Prices                        intake.Prices // of what teardowns left; nil: no price is known
 }
 
 // Grants issues credentials for one attempt's part of the artifacts bucket: artifacts.Grants.

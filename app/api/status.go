@@ -196,7 +196,7 @@ func (s *server) scope(r *http.Request, id ID) (intake.Scope, error) {
 	if err != nil {
 		return intake.Scope{}, err
 	}
-	return intake.ScopeOf(row, s.Runner.Installation, s.Runner.Bucket), nil
+	return intake.ScopeOf(row, s.Runner.Installation, s.Runner.Bucket, s.Runner.Prices), nil
 }
 
 // hear parses a runner's document; unknown fields are ignored, because the runner may be newer than the server.

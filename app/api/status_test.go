@@ -48,7 +48,7 @@ func (r *runner) scope() names.Scope {
 	r.Helper()
 	row, err := r.store.Attempts.AttemptScope(r.Context(), r.id)
 	require.NoError(r, err)
-	return intake.ScopeOf(row, "test", "artifacts").Scope
+	return intake.ScopeOf(row, "test", "artifacts", nil).Scope
 }
 
 // record is what a runner sends before it creates anything: an identity, and the archive of its install directory. The

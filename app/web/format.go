@@ -84,6 +84,7 @@ func short(hash string) string { return hash[:min(len(hash), 12)] }
 // query is one query of a verification pass, as the runner reported it.
 type query struct {
 	Service, Call, Region, Asked, Err string
+	Unasked                           string // why its region was not asked
 	At                                time.Time
 	Count                             int
 }
@@ -105,6 +106,16 @@ func refused(asked []query) (n int) {
 		}
 	}
 	return n
+}
+
+// notAsked returns a query for each region that was not asked.
+func notAsked(asked []query) (regions []query) {
+	for _, q := range asked {
+		if q.Unasked != "" && !slices.ContainsFunc(regions, func(r query) bool { return r.Region == q.Region }) {
+			regions = append(regions, q)
+		}
+	}
+	return regions
 }
 
 // slept says until when a cluster sleeps and why, and what its sleep has saved; empty: it is awake and never slept.

@@ -143,7 +143,7 @@ var functions = template.FuncMap{
 
 	"locked":  createform.Locked,
 	"queries": queries,
-	"refused": refused,
+	"refused": refused, "notAsked": notAsked,
 }
 
 // auditText returns what an event of the timeline records.

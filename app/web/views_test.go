@@ -93,10 +93,11 @@ func TestTheProofIsShownWithWhatIsLeft(t *testing.T) {
 	d := details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Failed, lifecycle.DestroyBlocked })
 	d.Verifications = []attempts.VerificationRow{
 		{Attempt: 2, Number: 1, At: noon, Identities: []string{"shop-x7k2p"}, Words: []string{"vpc vpc-1: delete it"}},
-		{Attempt: 2, Number: 2, At: noon, Identities: []string{"shop-x7k2p"}, Control: "the zone is visible", Clean: true},
+		{Attempt: 2, Number: 2, At: noon, Identities: []string{"shop-x7k2p"}, Control: "the zone is visible", Clean: true, Queries: []byte(`[{"service":"tagging","region":"ap-east-1","unasked":"not_enabled"},{"service":"tagging","region":"eu-west-3","unasked":"denied_by_organization"},{"service":"tagging","region":"eu-west-3","unasked":"denied_by_organization"}]`)},
 	}
 	html := page(t, "detail", detailView{Details: d})
-	for _, want := range []string{"Proof of destruction", "vpc vpc-1: delete it", "nothing left", "the zone is visible", "Control: failed"} {
+	for _, want := range []string{"Proof of destruction", "vpc vpc-1: delete it", "nothing left", "the zone is visible", "Control: failed",
+		"Regions that were not asked: <code>ap-east-1</code> (not enabled), <code>eu-west-3</code> (denied by organization)."} {
 		require.Contains(t, html, want)
 	}
 }

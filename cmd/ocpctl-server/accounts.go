@@ -50,6 +50,14 @@ func (in inner) sweepAccounts() controller.Accounts {
 	return out
 }
 
+// resourcePrice returns what one resource of a platform costs an hour, in US cents, by the catalogue in force.
+func (in inner) resourcePrice(platform, kind, region, detail string) (cents float64, known bool) {
+	if prices := in.resourcePrices(platform); prices != nil {
+		return prices.Resource(kind, region, detail, false)
+	}
+	return 0, false
+}
+
 // resourcePrices returns what a platform's resources cost by the catalogue in force; nil: it has no list of them.
 func (in inner) resourcePrices(platform string) orphans.Prices {
 	if list, known := in.catalogue.Current().PriceList(platform); known {

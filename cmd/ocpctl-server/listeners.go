@@ -133,7 +133,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,
-			VerifyGap: cfg.Limits.VerifyGap,
+			VerifyGap: cfg.Limits.VerifyGap, Prices: in.resourcePrice,
 		},
 	})
 	pages := web.New(web.Config{

@@ -293,7 +293,17 @@ type Query struct {
 	At      time.Time `json:"at"`
 	Count   int       `json:"count"`
 	Err     string    `json:"err,omitempty"` // refused or unanswered: a finding, never an empty list
+
+	// Unasked is why a region outside the cluster's own could not be asked, one of the values below. It is told and is no finding; empty: it
+	// was asked.
+	Unasked string `json:"unasked,omitempty"`
 }
+
+// Why a region outside the cluster's own could not be asked.
+const (
+	RegionNotEnabled = "not_enabled"            // the account has not enabled it, so nothing can be in it
+	RegionDenied     = "denied_by_organization" // the account's organization denies it to everybody in the account
+)
 
 // Leftover is a resource that still exists, or a refused query.
 type Leftover struct {
@@ -301,6 +311,9 @@ type Leftover struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
 	Free string `json:"free"` // who can remove it and how, as text
+
+	Region string `json:"region,omitempty"` // where it is; empty: it is in no region, or that is not known
+	Detail string `json:"detail,omitempty"` // what its price depends on, as in SeenResource
 
 	Refused *Refusal `json:"refused,omitempty"` // why it was not removed; absent: nobody said
 }

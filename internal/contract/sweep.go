@@ -62,7 +62,7 @@ type SeenResource struct {
 	MadeAt time.Time         `json:"madeAt,omitzero"`  // the cloud's time of creation, if it tells one
 
 	// What its price depends on: an instance's type ("m6i.large", "m6i.large spot"), a volume's kind and GiB ("gp3 120"), a snapshot's GiB
-	// ("120"), a load balancer's kind ("network", "application", "gateway", "classic"), an endpoint's ("Interface", "Gateway"), service and kind
+	// ("120"), an image's or a bucket's ("3"), a load balancer's kind ("network", "application", "gateway", "classic"), an endpoint's ("Interface", "Gateway"), service and kind
 	// of what only the tagging API lists ("rds db"). Of a zone: "public" or "private", and for an untagged one of the installer also its
 	// caller reference, which begins with the infraID.
 	Detail string `json:"detail,omitempty"`

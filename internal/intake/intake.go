@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,12 +29,16 @@ import (
 type Scope struct {
 	names.Scope
 	Bucket string // the bucket of output references
+	Prices Prices // of what a teardown left; nil: no price is known
 }
+
+// Prices return what a resource of a platform costs an hour, in US cents. kind and detail are those of contract.SeenResource.
+type Prices func(platform, kind, region, detail string) (cents float64, known bool)
 
 // ScopeOf returns the scope of an attempt from the store. The cluster's tags say which installation accepted it; without that tag it
 // is this installation.
-func ScopeOf(row attempts.AttemptScope, installation, bucket string) Scope {
-	return Scope{Bucket: bucket, Scope: names.Scope{
+func ScopeOf(row attempts.AttemptScope, installation, bucket string, prices Prices) Scope {
+	return Scope{Bucket: bucket, Prices: prices, Scope: names.Scope{
 		Platform: row.Platform, Installation: cmp.Or(row.Installation, installation), Cluster: row.Cluster, Attempt: row.Number, Name: row.Name, BaseDomain: row.BaseDomain, Region: row.Region,
 	}}
 }
@@ -140,43 +145,77 @@ func Report(r contract.Report, of Scope) (attempts.ReportRow, error) {
 	if r.Pass == nil {
 		return out, nil
 	}
-	pass, err := passRow(*r.Pass)
+	pass, err := passRow(*r.Pass, of)
 	out.Pass = &pass
 	return out, err
 }
 
-func passRow(p contract.Pass) (attempts.PassRow, error) {
+func passRow(p contract.Pass, of Scope) (attempts.PassRow, error) {
 	queries, err := json.Marshal(p.Queries)
 	if err != nil {
 		return attempts.PassRow{}, fmt.Errorf("encode queries: %w", err)
 	}
-	leftovers, err := json.Marshal(append([]contract.Leftover{}, p.Leftovers...))
+	left := make([]leftover, len(p.Leftovers))
+	for i, l := range p.Leftovers {
+		left[i] = leftover{Leftover: l, MonthlyCents: of.monthly(l)}
+	}
+	leftovers, err := json.Marshal(left)
 	if err != nil {
 		return attempts.PassRow{}, fmt.Errorf("encode leftovers: %w", err)
 	}
 	out := attempts.PassRow{
 		Number: p.Number, Account: text(p.Account), Control: text(p.Control),
-		Queries: document(queries), Leftovers: document(leftovers), Clean: clean(p),
+		Queries: document(queries), Leftovers: document(leftovers), Clean: clean(p, of.Region),
 	}
 	for _, name := range p.Identities {
 		out.Identities = append(out.Identities, text(name))
 	}
-	for _, l := range p.Leftovers {
-		out.Words = append(out.Words, leftoverText(l))
+	for _, l := range left {
+		out.Words = append(out.Words, l.text(of.Region))
 	}
 	return out, nil
 }
 
 // clean accepts a pass as clean only if its own evidence supports it.
-func clean(p contract.Pass) bool {
-	unanswered := slices.ContainsFunc(p.Queries, func(q contract.Query) bool { return q.Err != "" })
+func clean(p contract.Pass, home string) bool {
+	unanswered := slices.ContainsFunc(p.Queries, func(q contract.Query) bool { return q.Err != "" || q.Unasked != "" && q.Region == home })
 	return p.Clean && !unanswered && p.Control != "" && len(p.Leftovers) == 0 && len(p.Queries) > 0
 }
 
-func leftoverText(l contract.Leftover) string {
+// leftover is what a count found, with what it costs a month by list prices; zero: nothing, or no price is known.
+type leftover struct {
+	contract.Leftover
+	MonthlyCents int64 `json:"monthlyCents,omitempty"`
+}
+
+// hoursInMonth is how clouds turn an hour's price into a month's.
+const hoursInMonth = 730
+
+// mostMonthly limits a price that is made of what a runner said: a machine costs less.
+const mostMonthly = 100_000_00
+
+func (s Scope) monthly(l contract.Leftover) int64 {
+	if s.Prices == nil {
+		return 0
+	}
+	cents, known := s.Prices(s.Platform, l.Type, l.Region, l.Detail)
+	if !known {
+		return 0
+	}
+	return int64(min(math.Round(cents*hoursInMonth), mostMonthly))
+}
+
+// text says what is left and who can remove it. It names the region if the cluster is in another one.
+func (l leftover) text(home string) string {
 	name := l.ID
 	if l.Name != "" && l.Name != l.ID {
 		name += " (" + l.Name + ")"
+	}
+	if l.Region != "" && l.Region != home {
+		name += " in " + l.Region
+	}
+	if l.MonthlyCents > 0 {
+		name += fmt.Sprintf(", which costs about $%d.%02d a month", l.MonthlyCents/100, l.MonthlyCents%100)
 	}
 	return text(fmt.Sprintf("%s %s: %s", l.Type, name, l.Free))
 }

@@ -13,25 +13,39 @@ import (
 
 func TestAPassIsBelievedAsFarAsItsEvidenceGoes(t *testing.T) {
 	good := contract.Pass{Number: 1, Clean: true, Control: "arn seen", Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}}
-	require.True(t, clean(good))
+	require.True(t, clean(good, shop.Region))
 	for name, change := range map[string]func(*contract.Pass){
 		"the runner says no":  func(p *contract.Pass) { p.Clean = false },
 		"the control failed":  func(p *contract.Pass) { p.Control = "" },
 		"nothing was asked":   func(p *contract.Pass) { p.Queries = nil },
 		"a query was refused": func(p *contract.Pass) { p.Queries[0].Err = "AccessDenied" },
-		"something was left":  func(p *contract.Pass) { p.Leftovers = []contract.Leftover{{Type: "vpc", ID: "vpc-1"}} },
+		"its own region was not asked": func(p *contract.Pass) {
+			p.Queries[0].Region, p.Queries[0].Unasked = shop.Region, contract.RegionDenied
+		},
+		"something was left": func(p *contract.Pass) { p.Leftovers = []contract.Leftover{{Type: "vpc", ID: "vpc-1"}} },
 	} {
 		p := good
 		p.Queries = append([]contract.Query{}, good.Queries...)
 		change(&p)
-		require.False(t, clean(p), name)
-		row, err := passRow(p)
+		require.False(t, clean(p, shop.Region), name)
+		row, err := passRow(p, shop)
 		require.NoError(t, err)
 		require.False(t, row.Clean)
 	}
-	row, err := passRow(contract.Pass{Leftovers: []contract.Leftover{{Type: "vpc", ID: "vpc-1", Name: "shop", Free: "delete it"}}})
+	elsewhere := good
+	elsewhere.Queries = append(elsewhere.Queries, contract.Query{Region: "ap-east-1", Unasked: contract.RegionNotEnabled})
+	require.True(t, clean(elsewhere, shop.Region), "what a region that the account has not enabled does not answer is no finding")
+
+	of := shop
+	of.Prices = func(platform, kind, region, detail string) (float64, bool) {
+		return 0.75, platform == shop.Platform && kind == "snapshot" && region == "eu-west-1" && detail == "100"
+	}
+	row, err := passRow(contract.Pass{Leftovers: []contract.Leftover{
+		{Type: "vpc", ID: "vpc-1", Name: "shop", Free: "delete it", Region: shop.Region}, {Type: "snapshot", ID: "snap-1", Free: "delete it", Region: "eu-west-1", Detail: "100"},
+	}}, of)
 	require.NoError(t, err)
-	require.Equal(t, []string{"vpc vpc-1 (shop): delete it"}, row.Words)
+	require.Equal(t, []string{"vpc vpc-1 (shop): delete it", "snapshot snap-1 in eu-west-1, which costs about $5.48 a month: delete it"}, row.Words)
+	require.Contains(t, string(row.Leftovers), `"region":"eu-west-1","detail":"100","monthlyCents":548`)
 }
 
 func TestNothingPostgreSQLCannotStoreGetsPast(t *testing.T) {

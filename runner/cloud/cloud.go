@@ -28,6 +28,7 @@ type Target struct {
 	Publish      string            // contract.PublishExternal or contract.PublishInternal; empty: it is not known
 	Tags         map[string]string // the cluster's tags, as they were accepted
 	Accepted     time.Time         // when the cluster was accepted: what is older is not the cluster's; zero: it is not known
+	Everywhere   bool              // also looks by tag where the cluster was not recorded, in every region of the account
 
 	Identities []contract.Identity // every identity ever recorded, oldest first
 }

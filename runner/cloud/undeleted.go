@@ -15,6 +15,7 @@ const (
 	KeptInUse    = "KeptInUse"    // somebody else uses it
 	KeptUntagged = "KeptUntagged" // only its name says that it is the cluster's
 	KeptAnothers = "KeptAnothers" // it has another cluster's mark, or is older than the cluster
+	KeptMarked   = "KeptMarked"   // it has a tag of the cluster, and something else says that it may not be the cluster's
 	KeptRecord   = "KeptRecord"   // a DNS record that neither the installer nor the cluster made
 )
 

@@ -12,6 +12,7 @@ import (
 //	GET  /_standin/key                                        the administrator's key, for the stand-ins of what runs in a cluster
 //	POST /_standin/lag    {"lag":{"create","delete","iam"}}   SetLag
 //	POST /_standin/limit  {"code","value"}                    SetLimit
+//	POST /_standin/region {"name","value"}                    SetRegion; 0 disables it
 //	POST /_standin/note   {"id","name","body"}                Note
 func (s *Server) admin() http.Handler {
 	mux := standin.Handler[Resource](s, map[string]standin.Act{
@@ -23,8 +24,9 @@ func (s *Server) admin() http.Handler {
 			}
 			return err
 		},
-		"limit": func(in standin.Input) error { return s.SetLimit(in.Code, in.Value) },
-		"note":  func(in standin.Input) error { return s.Note(in.ID, in.Name, in.Body) },
+		"region": func(in standin.Input) error { return s.SetRegion(in.Name, in.Value != 0) },
+		"limit":  func(in standin.Input) error { return s.SetLimit(in.Code, in.Value) },
+		"note":   func(in standin.Input) error { return s.Note(in.ID, in.Name, in.Body) },
 	})
 	mux.HandleFunc("GET /_standin/key", standin.Show(func() any { return map[string]string{"id": s.cfg.AccessKey, "secret": s.cfg.SecretKey} }))
 	return mux

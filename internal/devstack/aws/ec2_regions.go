@@ -2,6 +2,7 @@ package aws
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -49,9 +50,10 @@ func describeRegions(c *call) ([]node, error) {
 			}
 		}
 	}
-	add(c.server.cfg.Regions, "opt-in-not-required")
+	enabled, disabled := c.server.regions(c.world)
+	add(enabled, "opt-in-not-required")
 	if c.params.get("AllRegions") == "true" {
-		add(c.server.cfg.OptedOut, "not-opted-in")
+		add(disabled, "not-opted-in")
 	}
 	return []node{list("regionInfo", "item", items)}, nil
 }
@@ -74,4 +76,28 @@ func describeZones(c *call) ([]node, error) {
 		}
 	}
 	return []node{list("availabilityZoneInfo", "item", items)}, nil
+}
+
+// regions returns the regions that the account has enabled, and the others. The server's mutex is held.
+func (s *Server) regions(w *world) (enabled, disabled []string) {
+	for _, r := range s.cfg.Regions {
+		if w.disabled[r] {
+			disabled = append(disabled, r)
+		} else {
+			enabled = append(enabled, r)
+		}
+	}
+	return enabled, append(disabled, s.cfg.OptedOut...)
+}
+
+// SetRegion enables or disables a region for the account. What is in a disabled region stays, and nobody can ask for it. It ends with the
+// process.
+func (s *Server) SetRegion(name string, enabled bool) error {
+	if !slices.Contains(s.cfg.Regions, name) {
+		return fmt.Errorf("there is no region %q; give one of %s", name, strings.Join(s.cfg.Regions, ", "))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.world.disabled[name] = !enabled
+	return nil
 }

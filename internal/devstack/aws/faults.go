@@ -110,6 +110,11 @@ func (s *Server) Faults() map[string]string {
 	if s.world.lag != (Lag{}) {
 		out["lag"] = s.world.lag.String()
 	}
+	for region, disabled := range s.world.disabled {
+		if disabled {
+			out[region] = "disabled"
+		}
+	}
 	for code, limit := range s.world.Limits {
 		out[code] = fmt.Sprintf("limit %d", limit)
 	}

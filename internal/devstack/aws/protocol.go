@@ -53,7 +53,13 @@ const (
 // enabled reports whether a regional service exists in the requested region. The global ones accept every region: with a custom
 // endpoint the SDK signs them with the client's own.
 func (s *Server) enabled(c *call) bool {
-	return global(c.service) || slices.Contains(s.cfg.Regions, c.region)
+	if global(c.service) {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	enabled, _ := s.regions(s.world)
+	return slices.Contains(enabled, c.region)
 }
 
 func form(handlers map[string]handler, unknown string) func(*call, *http.Request) *Fault {

@@ -11,10 +11,18 @@ import (
 
 const s3Namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 
-var s3Calls = map[string]handler{"ListBuckets": listBuckets, "GetBucketTagging": getBucketTagging}
+var s3Calls = map[string]handler{"ListBuckets": listBuckets, "GetBucketTagging": getBucketTagging, "ListBucket": listBucket}
 
 func s3Protocol() protocol {
 	p := restProtocol(s3Namespace, []route{{"GET", "", "ListBuckets"}, {"GET", "*", "GetBucketTagging"}}, s3Calls)
+	read := p.read
+	p.read = func(c *call, r *http.Request) *Fault {
+		f := read(c, r)
+		if c.action == "GetBucketTagging" && c.params.has("list-type") {
+			c.action = "ListBucket"
+		}
+		return f
+	}
 	p.refuse = func(w http.ResponseWriter, f *Fault, id string) {
 		root := group("Error", el("Code", f.Code), el("Message", f.Message), el("RequestId", id))
 		w.Header().Set("X-Amz-Request-Id", id)
@@ -48,19 +56,40 @@ func listBuckets(c *call) ([]node, error) {
 	return out, nil
 }
 
-// getBucketTagging answers in the bucket's own region alone.
-func getBucketTagging(c *call) ([]node, error) {
-	name := c.path[0]
-	b := c.first(func(r *Resource) bool { return r.Service == "s3" && r.Type == "bucket" && r.Name == name })
+// bucket finds the bucket of a call, in the bucket's own region alone.
+func (c *call) bucket() (*Resource, error) {
+	b := c.first(func(r *Resource) bool { return r.Service == "s3" && r.Type == "bucket" && r.Name == c.path[0] })
 	switch {
-	case !c.params.has("tagging"):
-		return nil, fault("NotImplemented", "The stand-in has no objects")
 	case b == nil:
 		return nil, fault("NoSuchBucket", "The specified bucket does not exist")
 	case b.Account != c.Account:
 		return nil, fault("AccessDenied", "Access Denied")
 	case b.Region != c.region:
 		return nil, fault("PermanentRedirect", "The bucket you are attempting to access must be addressed using the specified endpoint.")
+	}
+	return b, nil
+}
+
+// listBucket shows one object, with the planted number of bytes.
+func listBucket(c *call) ([]node, error) {
+	b, err := c.bucket()
+	if err != nil {
+		return nil, err
+	}
+	out := []node{el("Name", b.Name), el("IsTruncated", false)}
+	if b.Attrs["bytes"] != "" {
+		out = append(out, group("Contents", el("Key", "all"), el("Size", b.Attrs["bytes"])))
+	}
+	return out, nil
+}
+
+func getBucketTagging(c *call) ([]node, error) {
+	b, err := c.bucket()
+	switch {
+	case !c.params.has("tagging"):
+		return nil, fault("NotImplemented", "The stand-in has no objects")
+	case err != nil:
+		return nil, err
 	case len(b.Tags) == 0:
 		return nil, fault("NoSuchTagSet", "The TagSet does not exist")
 	}

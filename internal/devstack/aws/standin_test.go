@@ -235,17 +235,19 @@ func TestOtherProcessesReachTheFaultsOverHTTP(t *testing.T) {
 		require.Equal(t, http.StatusOK, status, what)
 	}
 	require.Empty(t, c.Faults())
-	for what, in := range map[string]any{"delay": map[string]string{"delay": "soon"}, "lag": map[string]any{"lag": map[string]string{"iam": "soon"}}, "limit": map[string]any{"code": "L-0"}, "protect": map[string]any{"id": planted.ID, "code": "prayer"}} {
+	for what, in := range map[string]any{"delay": map[string]string{"delay": "soon"}, "lag": map[string]any{"lag": map[string]string{"iam": "soon"}}, "limit": map[string]any{"code": "L-0"}, "region": map[string]any{"name": "mars-north-1"}, "protect": map[string]any{"id": planted.ID, "code": "prayer"}} {
 		status, _ := post(what, in)
 		require.Equal(t, http.StatusBadRequest, status, what)
 	}
 
 	for what, in := range map[string]any{"throttle": map[string]any{"call": "DescribeVpcs", "first": 1}, "pages": map[string]any{"value": 3},
-		"lag": map[string]any{"lag": map[string]string{"create": "1s", "iam": "2s"}}, "limit": map[string]any{"code": vpcs, "value": 5}} {
+		"lag": map[string]any{"lag": map[string]string{"create": "1s", "iam": "2s"}}, "limit": map[string]any{"code": vpcs, "value": 5}, "region": map[string]any{"name": "us-west-2", "value": 0}} {
 		status, _ := post(what, in)
 		require.Equal(t, http.StatusOK, status, what)
 	}
-	require.Equal(t, map[string]string{"DescribeVpcs": "throttled: the first 1, then every 0", "pages": "3", "lag": "create 1s, delete 0s, iam 2s", vpcs: "limit 5"}, c.Faults())
+	require.Equal(t, map[string]string{"DescribeVpcs": "throttled: the first 1, then every 0", "pages": "3", "lag": "create 1s, delete 0s, iam 2s", vpcs: "limit 5", "us-west-2": "disabled"}, c.Faults())
+	_, err := clients(t, c.Server, "us-west-2", key, secret).tagging.GetResources(t.Context(), &tagging.GetResourcesInput{})
+	refused(t, err, "OptInRequired")
 	refused(t, ask(), "RequestLimitExceeded")
 	answer, err := http.Get(c.URL() + "/_standin/calls") //nolint:noctx // the test's own server
 	require.NoError(t, err)

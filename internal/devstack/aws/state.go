@@ -22,7 +22,7 @@ func (w *world) meta() meta { return meta{w.Account, w.Pinned, w.Protected, w.Li
 
 // load reads the state file, or creates a new world with the base domain's public zone.
 func (s *Server) load() error {
-	w := &world{Account: s.cfg.Account, Pinned: map[string]bool{}, Protected: map[string]string{}, Limits: map[string]int{}}
+	w := &world{Account: s.cfg.Account, Pinned: map[string]bool{}, Protected: map[string]string{}, disabled: map[string]bool{}, Limits: map[string]int{}}
 	w.settle, w.tombstone, w.now = s.cfg.Settle, s.cfg.Tombstone, s.cfg.Now
 	all := func() []*Resource { return slices.Concat(w.Resources, w.Dead) }
 	w.file = statefile.New(s.cfg.StatePath, &s.mu, func() (any, []*Resource) { return w, all() })

@@ -23,6 +23,7 @@ type world struct {
 	settle    time.Duration
 	tombstone time.Duration
 	lag       Lag
+	disabled  map[string]bool // regions that SetRegion disabled
 	file      *statefile.File[*Resource]
 	reading   bool // a call only reads: what it finds is not changed
 	now       func() time.Time

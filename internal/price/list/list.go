@@ -41,6 +41,7 @@ type Region struct {
 
 	Snapshot      Price `yaml:"snapshotGBMonth"`
 	Storage       Price `yaml:"storageGBMonth"` // in a bucket
+	Image         Price `yaml:"imageGBMonth"`   // of machines; zero: an image costs nothing, and its snapshots do
 	NAT           Price `yaml:"natGateway"`     // an hour of each
 	NATGB         Price `yaml:"natGB"`
 	NetworkLB     Price `yaml:"networkLoadBalancer"`

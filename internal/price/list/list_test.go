@@ -22,6 +22,7 @@ regions:
     instances: {m6i.xlarge: 0.192}
     volumes: {gp3: 0.08}
     snapshotGBMonth: 0.05
+    storageGBMonth: 0.023
     natGateway: 0.045
     natGB: 0.045
     networkLoadBalancer: 0.0225
@@ -111,6 +112,8 @@ func TestWhatAResourceCosts(t *testing.T) {
 		{"hosted-zone", "", false, 0.068493, true},
 		{"vpc", "", false, 0, true},
 		{"bucket", "", false, 0, false},
+		{"bucket", "100", false, 0.315068, true},
+		{"image", "", false, 0, true},
 		{"a kind that nobody thought of", "", false, 0, false},
 	} {
 		cents, known := l.Resource(c.kind, "us-east-2", c.detail, c.stopped)
@@ -159,6 +162,8 @@ regions:
   us-south:
     instances: {bx2-4x16: 0.2}
     volumes: {general-purpose: 0.146}
+    snapshotGBMonth: 0.146
+    imageGBMonth: 0.073
     applicationLoadBalancer: 0.03
     publicAddress: 0.005
 `
@@ -176,13 +181,13 @@ func TestAClusterOnIBMCloudHasItsOwnParts(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 6*20+6*2+2*3+3*0.5, list.Sum(items), 1e-6, "the router has one load balancer inside, and the API another")
 
-	for kind, want := range map[[2]string]float64{{"instance", "bx2-4x16"}: 20, {"volume", "general-purpose 100"}: 2, {"load-balancer", "application"}: 3, {"address", ""}: 0.5, {"floating-ip", ""}: 0.5,
+	for kind, want := range map[[2]string]float64{{"instance", "bx2-4x16"}: 20, {"volume", "general-purpose 100"}: 2, {"snapshot", "100"}: 2, {"image", "100"}: 1, {"load-balancer", "application"}: 3, {"address", ""}: 0.5, {"floating-ip", ""}: 0.5,
 		{"public-gateway", ""}: 0, {"resource-group", ""}: 0, {"service-id", ""}: 0, {"access-policy", ""}: 0} {
 		cents, known := l.Resource(kind[0], "us-south", kind[1], false)
 		require.True(t, known, kind)
 		require.InDelta(t, want, cents, 1e-6, kind)
 	}
-	for _, kind := range []string{"hosted-zone", "nat-gateway", "bucket", "service-instance", "reclamation", "dns-zone", "endpoint-gateway"} {
+	for _, kind := range []string{"hosted-zone", "nat-gateway", "bucket", "image", "service-instance", "reclamation", "dns-zone", "endpoint-gateway"} {
 		_, known := l.Resource(kind, "us-south", "", false)
 		require.False(t, known, kind)
 	}

@@ -14,7 +14,7 @@ const zoneMonth Price = 500_000
 // free are the kinds of resources that cost nothing by themselves.
 var free = map[string]bool{
 	"vpc": true, "subnet": true, "route-table": true, "internet-gateway": true, "egress-only-gateway": true, "carrier-gateway": true,
-	"peering-connection": true, "security-group": true, "network-interface": true, "network-acl": true, "dhcp-options": true, "target-group": true, "listener": true, "record": true, "image": true, "role": true,
+	"peering-connection": true, "security-group": true, "network-interface": true, "network-acl": true, "dhcp-options": true, "target-group": true, "listener": true, "record": true, "role": true,
 	"user": true, "instance-profile": true, "policy": true, "oidc-provider": true, "key-pair": true, "launch-template": true, "placement-group": true,
 	// On IBM Cloud alone. The floating IP of a public gateway is a resource of its own, and what a service instance or its reclamation
 	// costs depends on its content.
@@ -23,8 +23,8 @@ var free = map[string]bool{
 }
 
 // Resource returns what a resource costs by the hour, in US cents. kind and detail are those of contract.SeenResource: an instance's type,
-// with "spot" if it is one, a volume's kind and size in GB. What depends on use (traffic, a bucket's content) is not included. Unknown: the
-// list has no price for it.
+// with "spot" if it is one, a volume's kind and size in GB, and the size of a snapshot, an image or a bucket's content. What depends on use
+// (traffic, requests) is not included. Unknown: the list has no price for it.
 func (l List) Resource(kind, region, detail string, stopped bool) (centsPerHour float64, known bool) {
 	if cents, known := l.resource(kind, region, detail, stopped); known {
 		return cents, true
@@ -36,8 +36,11 @@ func (l List) resource(kind, region, detail string, stopped bool) (cents float64
 	if free[kind] {
 		return 0, true
 	}
-	if kind == "hosted-zone" && l.Cloud == "aws" {
+	switch {
+	case kind == "hosted-zone" && l.Cloud == "aws":
 		return monthly(zoneMonth, 1), true
+	case kind == "image" && l.Cloud == "aws":
+		return 0, true // its snapshots are listed and priced beside it
 	}
 	r, there := l.Regions[region]
 	if !there {
@@ -58,6 +61,10 @@ func (l List) resource(kind, region, detail string, stopped bool) (cents float64
 		return monthly(r.Volumes[d.first], d.size), r.Volumes[d.first] > 0 && d.size > 0
 	case "snapshot":
 		return monthly(r.Snapshot, d.size), r.Snapshot > 0 && d.size > 0 // of a full one, which is the most that it can cost
+	case "image":
+		return monthly(r.Image, d.size), r.Image > 0 && d.size > 0
+	case "bucket":
+		return monthly(r.Storage, d.size), r.Storage > 0 && d.size > 0
 	case "nat-gateway":
 		return hourly(r.NAT), r.NAT > 0
 	case "address", "floating-ip":

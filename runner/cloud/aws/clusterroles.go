@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -29,10 +26,7 @@ func (c *Client) LimitRoles(ctx context.Context, t cloud.Target, roles []string,
 		of = map[string]string{}
 	}
 	of[tagkey.ClusterID], of[tagkey.InfraID], of[tagkey.Domain] = t.Cluster, infraID, t.Domain()
-	var tags []types.Tag
-	for _, key := range slices.Sorted(maps.Keys(of)) {
-		tags = append(tags, types.Tag{Key: &key, Value: awssdk.String(of[key])})
-	}
+	tags := iamTagsOf(of)
 	for _, name := range roles {
 		if _, err := c.iam.TagRole(ctx, &iam.TagRoleInput{RoleName: &name, Tags: tags}); err != nil {
 			return fmt.Errorf("tag role %s: %w", name, err)

@@ -18,10 +18,10 @@ import (
 
 // Sweep deletes what the installer's destroy leaves behind after an interrupted create, and ccoctl's resources, which it never
 // touches: the private zone that was never tagged, public records without a private twin, the bootstrap bucket, the copied AMI with
-// its snapshot, instance profiles and roles, ccoctl's identity provider, roles and bucket. It deletes only by exact name and only for
-// recorded identities; call it after destroy exited.
+// its snapshot, instance profiles and roles, ccoctl's identity provider, roles and bucket, and the records of the cluster's own external-dns.
+// It deletes only by exact name, or by that external-dns's mark, and only for recorded identities; call it after destroy exited.
 //
-// A resource with the right name but another cluster's tags, or without a tag that it needs, is left alone and reported in the error;
+// A resource with the right name but another cluster's tags, or without a tag that it needs, is left alone and reported in the error, as a cloud.Undeleted;
 // what merely looks similar is left to Verify. The result lists what was deleted, even if something else failed.
 func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout) // a response that never comes must not block the attempt for ever
@@ -101,6 +101,9 @@ func (s *sweep) afterNodes(ctx context.Context, t cloud.Target) {
 			s.ccoRoles(ctx, name)
 			s.bucket(ctx, issuerBucket(name))
 		}
+	}
+	if t.Everywhere {
+		s.everywhere(ctx, t)
 	}
 }
 

@@ -61,8 +61,8 @@ func (s *sweep) registryBuckets(ctx context.Context) {
 	}
 }
 
-func (s *sweep) bucketTags(ctx context.Context, region, name string) (map[string]string, error) {
-	out, err := s3In(s.cfg, region).GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &name})
+func (c *Client) bucketTags(ctx context.Context, region, name string) (map[string]string, error) {
+	out, err := s3In(c.cfg, region).GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &name})
 	if err != nil {
 		if absent(err) { // S3 answers NoSuchTagSet for a bucket without tags
 			err = nil

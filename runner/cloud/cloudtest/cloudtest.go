@@ -38,6 +38,10 @@ type Scene interface {
 	// returns their ids as Contested names them.
 	PlantOlder(t *testing.T, target cloud.Target, made time.Time) (ids []string)
 
+	// PlantElsewhere makes things that somebody made of the target's in another region, with its tags: a snapshot and an image that a sweep
+	// deletes, and things that it leaves to people, one of them made at a time. It returns their ids as leftovers name them.
+	PlantElsewhere(t *testing.T, target cloud.Target, made time.Time) (deleted, left []string)
+
 	// Left lists everything in the cloud that mentions the text: one line each, with its type first, and its id.
 	Left(text string) []string
 	// Refuse has the cloud refuse every call of the client that lists machines, until Answer.
@@ -61,6 +65,7 @@ func Run(t *testing.T, start func(t *testing.T) Scene) {
 		"preparing twice makes one thing":                            prepare,
 		"nothing is swept of which nothing was recorded":             unrecorded,
 		"what is older than the cluster is contested":                older,
+		"what has its tags in another region is removed, or blocks":  everywhere,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, start(t)) })
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,6 +124,16 @@ func (c *conforming) PlantOlder(t *testing.T, target cloud.Target, made time.Tim
 		ids = append(ids, idOf(planted))
 	}
 	return ids
+}
+
+func (c *conforming) PlantElsewhere(t *testing.T, target cloud.Target, made time.Time) (deleted, left []string) {
+	exact := []string{"clusterid:" + strings.ToLower(target.Cluster), "installationid:" + target.Installation}
+	in := func(kind string, created time.Time, tags ...string) string {
+		return c.plant(t, standin.Resource{Service: "is", Type: kind, Name: "backup-" + kind, Region: "eu-de", Tags: tags, Created: created, Attrs: map[string]string{"visibility": "private"}}).ID
+	}
+	deleted = []string{in("snapshot", time.Time{}, exact...), in("image", time.Time{}, exact...)}
+	left = []string{in("snapshot", made, exact...), in("snapshot", time.Time{}, exact[0]), in("volume", time.Time{}, exact...)}
+	return deleted, left
 }
 
 func (c *conforming) Left(text string) (lines []string) {

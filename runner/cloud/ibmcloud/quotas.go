@@ -173,14 +173,29 @@ func (c *Client) machinesHeld(of func(profile) int) func(context.Context, string
 // clusters finds the cluster of every tagged resource of the VPC service, by CRN. The search index is behind by some minutes, which only
 // makes a share smaller than it is.
 func (c *Client) clusters(ctx context.Context) (map[string]string, error) {
+	items, err := c.indexed(ctx, "family:is")
+	byCRN := map[string]string{}
+	for _, item := range items {
+		for _, tag := range item.Tags {
+			if id, ours := strings.CutPrefix(strings.ToLower(tag), strings.ToLower(tagkey.ClusterID)+":"); ours {
+				byCRN[item.CRN] = clusterID(id)
+			}
+		}
+	}
+	return byCRN, err
+}
+
+// hit is a resource as the search index has it.
+type hit struct {
+	CRN  string   `json:"crn"`
+	Tags []string `json:"tags"`
+}
+
+// indexed searches the index of the whole account.
+func (c *Client) indexed(ctx context.Context, query string) ([]hit, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	type found struct {
-		CRN  string   `json:"crn"`
-		Tags []string `json:"tags"`
-	}
-	query := "family:is"
-	items, err := read[found](list{
+	return read[hit](list{
 		what: "tagged resources", array: "items",
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
 			options := &globalsearchv2.SearchOptions{Limit: core.Int64Ptr(searchPage)}
@@ -199,15 +214,6 @@ func (c *Client) clusters(ctx context.Context) (map[string]string, error) {
 			return deref(result.SearchCursor), nil
 		},
 	})
-	byCRN := map[string]string{}
-	for _, item := range items {
-		for _, tag := range item.Tags {
-			if id, ours := strings.CutPrefix(strings.ToLower(tag), strings.ToLower(tagkey.ClusterID)+":"); ours {
-				byCRN[item.CRN] = clusterID(id)
-			}
-		}
-	}
-	return byCRN, err
 }
 
 // clusterID returns an id as ocpctl writes it, from a tag, which is in lower case: the part after the prefix is a ULID in capitals.

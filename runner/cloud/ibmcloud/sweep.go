@@ -38,6 +38,9 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	s.iam(ctx)
 	s.storages(ctx)
 	s.rest(ctx)
+	if t.Everywhere {
+		s.everywhere(ctx)
+	}
 	s.tags(ctx, t)
 	s.groups(ctx)
 	for _, id := range slices.Sorted(maps.Keys(s.owner.older)) {

@@ -23,8 +23,8 @@ const (
 	attachAtOnce = 100
 )
 
-// Tag attaches the cluster's tags to every resource in its resource groups, as tagkey.IBM writes them, and returns to how many. A resource that
-// has them all stays as it is.
+// Tag attaches the cluster's tags to every resource in its resource groups and to ccoctl's service IDs, as tagkey.IBM writes them, and returns to
+// how many. A resource that has them all stays as it is. API keys and policies of service IDs have no tags; they go with their service ID.
 func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
@@ -45,6 +45,17 @@ func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string
 	if err != nil {
 		return 0, err
 	}
+	if len(o.ccoNames) > 0 {
+		ids, err := c.serviceIDs(ctx, account)
+		if err != nil {
+			return 0, err
+		}
+		for _, id := range ids {
+			if o.hasServiceID(id) {
+				crns = with(crns, id.CRN)
+			}
+		}
+	}
 	has, err := c.tagsOf(ctx, crns)
 	if err != nil {
 		return 0, err
@@ -58,6 +69,12 @@ func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string
 		tagged, errs = tagged+n, append(errs, err)
 	}
 	return tagged, errors.Join(errs...)
+}
+
+// TagCredentials attaches the target's tags to ccoctl's service IDs, and to what is in the resource group by then. There are no roles.
+func (c *Client) TagCredentials(ctx context.Context, t cloud.Target, _ []string) error {
+	_, err := c.Tag(ctx, t, t.Tags)
+	return err
 }
 
 // crnsIn lists everything in the cluster's resource groups that is not deleted, and not older than the cluster.

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,7 +94,15 @@ func (a *app) proof(s *table.Screen, passes []client.Pass) {
 		t.Row(p.Attempt, p.Number, humanize.Stamp(p.At), result, len(p.Queries), len(p.Leftovers))
 	}
 	t.Write("")
-	for _, l := range passes[len(passes)-1].Leftovers {
+	last := passes[len(passes)-1]
+	var told []string
+	for _, q := range last.Queries {
+		if q.Unasked != "" && !slices.Contains(told, q.Region) {
+			told = append(told, q.Region)
+			s.Linef("  %s", humanize.Line(fmt.Sprintf("region %s was not asked: %s", q.Region, humanize.Plain(q.Unasked))))
+		}
+	}
+	for _, l := range last.Leftovers {
 		s.Linef("  %s", humanize.Line(fmt.Sprintf("%s %s %s: %s", l.Type, l.ID, l.Name, l.Free)))
 		if l.Refused.Heals {
 			s.Linef("    %s", humanize.Line(fmt.Sprintf("last refused with %s: %s", l.Refused.Reason, l.Refused.Words)))

@@ -2,6 +2,8 @@ package count
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -23,6 +25,14 @@ func tagMap(tags []types.Tag) map[string]string {
 
 func tagValue(tags []types.Tag, key string) string { return tagMap(tags)[key] }
 
+// gib is a size as a detail; empty: it is not known.
+func gib(size *int32) string {
+	if size == nil {
+		return ""
+	}
+	return strconv.Itoa(int(*size))
+}
+
 func listInstances(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing, error) {
 	p := ec2.NewDescribeInstancesPaginator(api, &ec2.DescribeInstancesInput{Filters: f})
 	return collect(ctx, p, func(page *ec2.DescribeInstancesOutput) []thing {
@@ -30,7 +40,9 @@ func listInstances(ctx context.Context, api *ec2.Client, f []types.Filter) ([]th
 		for _, r := range page.Reservations {
 			out = append(out, each(r.Instances, func(i types.Instance) thing {
 				gone := i.State != nil && i.State.Name == types.InstanceStateNameTerminated
-				return taggedThing(awssdk.ToString(i.InstanceId), i.Tags, gone)
+				t := taggedThing(awssdk.ToString(i.InstanceId), i.Tags, gone)
+				t.detail = string(i.InstanceType)
+				return t
 			})...)
 		}
 		return out
@@ -69,7 +81,9 @@ func listVolumes(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thin
 	p := ec2.NewDescribeVolumesPaginator(api, &ec2.DescribeVolumesInput{Filters: f})
 	return collect(ctx, p, func(page *ec2.DescribeVolumesOutput) []thing {
 		return each(page.Volumes, func(v types.Volume) thing {
-			return taggedThing(awssdk.ToString(v.VolumeId), v.Tags, v.State == types.VolumeStateDeleted)
+			t := taggedThing(awssdk.ToString(v.VolumeId), v.Tags, v.State == types.VolumeStateDeleted)
+			t.detail = fmt.Sprintf("%s %d", v.VolumeType, awssdk.ToInt32(v.Size))
+			return t
 		})
 	})
 }
@@ -78,7 +92,9 @@ func listSnapshots(ctx context.Context, api *ec2.Client, f []types.Filter) ([]th
 	p := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{Filters: f, OwnerIds: []string{"self"}})
 	return collect(ctx, p, func(page *ec2.DescribeSnapshotsOutput) []thing {
 		return each(page.Snapshots, func(s types.Snapshot) thing {
-			return taggedThing(awssdk.ToString(s.SnapshotId), s.Tags, false)
+			t := taggedThing(awssdk.ToString(s.SnapshotId), s.Tags, false)
+			t.detail = gib(s.VolumeSize)
+			return t
 		})
 	})
 }
@@ -93,7 +109,7 @@ func listImages(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing
 			out = append(out, thing{id: awssdk.ToString(i.ImageId), name: name, tags: tagMap(i.Tags), gone: i.State == types.ImageStateDeregistered})
 			for _, device := range i.BlockDeviceMappings {
 				if device.Ebs != nil && awssdk.ToString(device.Ebs.SnapshotId) != "" {
-					out = append(out, thing{kind: "snapshot", id: awssdk.ToString(device.Ebs.SnapshotId), name: "of image " + name, tags: tagMap(i.Tags)})
+					out = append(out, thing{kind: "snapshot", id: awssdk.ToString(device.Ebs.SnapshotId), name: "of image " + name, tags: tagMap(i.Tags), detail: gib(device.Ebs.VolumeSize)})
 				}
 			}
 		}

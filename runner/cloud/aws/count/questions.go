@@ -19,6 +19,8 @@ import (
 type thing struct {
 	kind, id, name string
 	free           string // who can remove it and how
+	region         string // empty: that of the query
+	detail         string // what its price depends on, as in contract.SeenResource
 	tags           map[string]string
 	gone           bool
 }
@@ -27,6 +29,7 @@ type thing struct {
 type question struct {
 	service, call, region, asked string
 	ask                          func(context.Context) ([]thing, error)
+	unasked                      func(error) string // why an error is no finding, as in contract.Query; nil or empty: it is one
 }
 
 // answer is a query's record and what it found.
@@ -55,6 +58,11 @@ func (c *Client) ask(ctx context.Context, q question) answer {
 	defer cancel()
 	a := answer{query: contract.Query{Service: q.service, Call: q.call, Region: q.region, Asked: q.asked, At: c.Now().UTC().Truncate(time.Millisecond)}}
 	things, err := q.ask(ctx)
+	if err != nil && q.unasked != nil {
+		if a.query.Unasked = q.unasked(err); a.query.Unasked != "" {
+			return a
+		}
+	}
 	if err != nil && !notFound(err) {
 		a.query.Err = err.Error()
 		a.things = []thing{{

@@ -74,7 +74,7 @@ func (c *Client) confirm(arn, region string) question {
 			return c.zoneByID(id)
 		}
 	case "s3":
-		return c.bucketByName(resource)
+		return c.bucketListed(resource)
 	}
 	return unknownARN(arn, region)
 }

@@ -24,6 +24,9 @@ func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	}
 	v := &verification{seen: map[string]bool{}, pass: &pass}
 	v.add(c.askAll(ctx, c.firstQuestions(t, public)))
+	if t.Everywhere {
+		v.add(c.everywhere(ctx, t, identityOf(t)))
+	}
 	v.add(c.askAll(ctx, c.followUps(t, v.found)))
 	slices.SortStableFunc(pass.Leftovers, func(a, b contract.Leftover) int { return inOrder(a) - inOrder(b) })
 	pass.Clean = len(pass.Leftovers) == 0
@@ -63,9 +66,17 @@ func (v *verification) add(answers []answer) {
 				continue
 			}
 			v.seen[key] = true
-			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.id, Name: t.name, Free: t.free})
+			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.id, Name: t.name, Free: t.free, Region: placeOf(t, a.query), Detail: t.detail})
 		}
 	}
+}
+
+// placeOf returns the region of a thing; empty: it has none.
+func placeOf(t thing, q contract.Query) string {
+	if t.region == "" && slices.Contains([]string{"ec2", "elasticloadbalancing", "tagging"}, q.Service) {
+		return q.Region
+	}
+	return t.region
 }
 
 // control queries the account and the public zones. ok is false if either is not as expected.

@@ -309,6 +309,21 @@ func TestRecordsOfClustersAreToldFromOtherRecordsByTheirExactNames(t *testing.T)
 	require.Equal(t, "arn:aws:route53:::hostedzone/"+zone, s.Within)
 }
 
+// What is in a bucket has a price, so it is counted in whole GiB.
+func TestABucketHasTheSizeOfItsContent(t *testing.T) {
+	c := start(t, aws.Config{})
+	for name, bytes := range map[string]string{"full-oidc": "3221225473", "empty-oidc": ""} {
+		c.plant(t, aws.Resource{Service: "s3", Type: "bucket", Name: name, Attrs: map[string]string{"bytes": bytes}})
+	}
+	seen := all(t, c.client, home)
+	require.Equal(t, "4", seen["arn:aws:s3:::full-oidc"].Detail)
+	require.Empty(t, seen["arn:aws:s3:::empty-oidc"].Detail)
+	c.Refuse("s3:ListBucket", -1, aws.Denied)
+	seen = all(t, c.client, home)
+	require.Empty(t, seen["arn:aws:s3:::full-oidc"].Detail, "it is there, whatever is in it")
+	require.Len(t, seen, 2)
+}
+
 func TestWhatOnlyTheTaggingAPIKnowsIsReportedAndItsTombstonesOfOtherThingsAreNot(t *testing.T) {
 	c := start(t, aws.Config{})
 	c.plant(t, aws.Resource{ID: "arn:aws:rds:us-east-1:123456789012:db:" + infraID + "-orders", Tags: map[string]string{owned: "owned"}})

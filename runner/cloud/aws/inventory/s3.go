@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -13,7 +14,8 @@ import (
 )
 
 // listBuckets lists the buckets with a name that the installer, an image registry or ccoctl gives. A bucket with another name and a
-// cluster's tag is in its region's part of the tagging API: the tags of buckets of everybody are nobody's business.
+// cluster's tag is in its region's part of the tagging API: the tags of buckets of everybody are nobody's business. The detail is the GiB of
+// what is in a bucket, if its objects may be listed.
 func (c *Client) listBuckets(ctx context.Context, emit Emit) error {
 	all := listsOf(ctx)
 	var found []types.Bucket
@@ -35,7 +37,7 @@ func (c *Client) listBuckets(ctx context.Context, emit Emit) error {
 			if codeOf(err) == "NoSuchBucket" { // deleted since it was listed
 				return nil
 			}
-			s.Tags = tags
+			s.Tags, s.Detail = tags, c.bucketSize(ctx, s.Name, s.Region)
 			if failed := emit([]contract.SeenResource{s}); failed != nil {
 				return failed
 			}
@@ -55,6 +57,28 @@ func (c *Client) bucketTags(ctx context.Context, name, region string) (map[strin
 		return nil, err
 	}
 	return tagsOf(out.TagSet, func(t types.Tag) (*string, *string) { return t.Key, t.Value }), nil
+}
+
+// sizePages limits what is read of a bucket's list: a price is not worth more.
+const sizePages = 10
+
+// bucketSize adds up a bucket's first objects, in whole GiB; empty: they may not be listed, or there are none.
+func (c *Client) bucketSize(ctx context.Context, name, region string) string {
+	p := s3.NewListObjectsV2Paginator(c.s3In(region), &s3.ListObjectsV2Input{Bucket: &name})
+	var bytes int64
+	for pages := 0; p.HasMorePages() && pages < sizePages; pages++ {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			return "" // the bucket is there, whatever is in it
+		}
+		for _, o := range page.Contents {
+			bytes += awssdk.ToInt64(o.Size)
+		}
+	}
+	if bytes == 0 {
+		return ""
+	}
+	return strconv.FormatInt((bytes+1<<30-1)>>30, 10)
 }
 
 // s3In always uses path style: AWS accepts it too, and endpoints without DNS need it.

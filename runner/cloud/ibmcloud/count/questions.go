@@ -18,6 +18,8 @@ type thing struct {
 	kind, id, name string
 	free           string // who can remove it and how
 
+	detail string // what its price depends on, as in contract.SeenResource
+
 	crn       string
 	group     string   // id of its resource group
 	groupName string   // a VPC resource says it too

@@ -59,9 +59,17 @@ func (v *verification) add(answers ...reply) {
 				continue
 			}
 			v.seen[key] = true
-			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.id, Name: t.name, Free: t.free})
+			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.id, Name: t.name, Free: t.free, Region: placeOf(a.query), Detail: t.detail})
 		}
 	}
+}
+
+// placeOf returns the region of what a query found; empty: it is in none, or that is not known.
+func placeOf(q contract.Query) string {
+	if q.Region == global {
+		return ""
+	}
+	return q.Region
 }
 
 // keyOf is equal for everything that names the same resource: Resource Controller and the index name those of VPCs by their CRN.

@@ -2,6 +2,7 @@ package count
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/IBM/vpc-go-sdk/vpcv1"
 
@@ -18,6 +19,14 @@ func vpcThing(id, crn, name *string, group *vpcv1.ResourceGroupReference, vpc *v
 		t.vpc = answer.Text(vpc.ID)
 	}
 	return t
+}
+
+// gigabytes is a size as a detail; empty: it is not known.
+func gigabytes(size *int64) string {
+	if size == nil {
+		return ""
+	}
+	return strconv.FormatInt(*size, 10)
 }
 
 func listInstances(ctx context.Context, api *vpcv1.VpcV1) ([]thing, error) {
@@ -61,7 +70,7 @@ func listSnapshots(ctx context.Context, api *vpcv1.VpcV1) ([]thing, error) {
 	p, err := api.NewSnapshotsPager(&vpcv1.ListSnapshotsOptions{Limit: answer.Hundred()})
 	return collect(ctx, p, err, func(s vpcv1.Snapshot) thing {
 		t := vpcThing(s.ID, s.CRN, s.Name, s.ResourceGroup, nil)
-		t.tags = s.UserTags
+		t.tags, t.detail = s.UserTags, gigabytes(s.MinimumCapacity)
 		return t
 	})
 }
@@ -75,7 +84,13 @@ func listFloatingIPs(ctx context.Context, api *vpcv1.VpcV1) ([]thing, error) {
 func listImages(ctx context.Context, api *vpcv1.VpcV1) ([]thing, error) {
 	private := vpcv1.ListImagesOptionsVisibilityPrivateConst
 	p, err := api.NewImagesPager(&vpcv1.ListImagesOptions{Limit: answer.Hundred(), Visibility: &private})
-	return collect(ctx, p, err, func(i vpcv1.Image) thing { return vpcThing(i.ID, i.CRN, i.Name, i.ResourceGroup, nil) })
+	return collect(ctx, p, err, func(i vpcv1.Image) thing {
+		t := vpcThing(i.ID, i.CRN, i.Name, i.ResourceGroup, nil)
+		if i.File != nil {
+			t.detail = gigabytes(i.File.Size)
+		}
+		return t
+	})
 }
 
 func listKeys(ctx context.Context, api *vpcv1.VpcV1) ([]thing, error) {

@@ -226,12 +226,16 @@ func (r *vpcRegion) addresses(ctx context.Context) error {
 	}, r.report)
 }
 
-// images lists the account's own: the list without a filter is full of IBM's.
+// images lists the account's own, with GB as the detail: the list without a filter is full of IBM's.
 func (r *vpcRegion) images(ctx context.Context) error {
 	private := vpcv1.ListImagesOptionsVisibilityPrivateConst
 	p, err := r.api.NewImagesPager(&vpcv1.ListImagesOptions{Limit: answer.Hundred(), Visibility: &private})
 	return each(ctx, p, err, func(i vpcv1.Image) thing {
-		return base{"image", i.CRN, i.ID, i.Name, i.ResourceGroup, nil, made(i.CreatedAt)}.thing(r.region)
+		t := base{"image", i.CRN, i.ID, i.Name, i.ResourceGroup, nil, made(i.CreatedAt)}.thing(r.region)
+		if i.File != nil && i.File.Size != nil {
+			t.Detail = strconv.FormatInt(*i.File.Size, 10)
+		}
+		return t
 	}, r.report)
 }
 
