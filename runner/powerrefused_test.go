@@ -125,6 +125,15 @@ func TestMissingCapacityIsToldWhileTheClusterWaitsForIt(t *testing.T) {
 	}
 }
 
+func TestAStartThatExceedsAQuotaIsTheQuotasOwners(t *testing.T) {
+	w := newSleeper(t, contract.KindWake, cloud.MachineStopped)
+	w.cfg.Timings.Power = 50 * time.Millisecond
+	w.refuse(&smithy.GenericAPIError{Code: "VcpuLimitExceeded", Message: "You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to."}, true, anyMachine)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, contract.WhoseQuota, w.result().Whose, w.result().Message)
+	require.True(t, w.result().Retryable)
+}
+
 // newTrio is a sleeping cluster whose control plane had three machines.
 func newTrio(t *testing.T) *world {
 	w := newSleeper(t, contract.KindWake, cloud.MachineStopped)

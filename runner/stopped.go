@@ -193,8 +193,11 @@ func (n notStarted) ErrorMessage() string { return string(n) }
 
 func notTurned(m cloud.Machine, to string, r installer.Refusal) failure {
 	verb := map[string]string{cloud.MachineRunning: "started", cloud.MachineStopped: "stopped"}[to]
-	if r.Reason == installer.RefusedByCloud { // the list speaks of deletions
+	if r.Reason == installer.RefusedByCloud { // the list speaks of deletions; a start can exceed a quota, as an install can
 		r.Message, r.Next = "the cloud refused it for a reason that this version of ocpctl does not recognize", "read what the cloud says about it; ocpctl tries again"
+		if known, ok := installer.Recognize(r.Words); ok {
+			r.Reason, r.Whose, r.Message, r.Next = known.Reason, known.Whose, known.Message, known.Next
+		}
 	}
 	return failure{
 		Reason: r.Reason, Whose: r.Whose, Retryable: r.Retryable, Next: r.Advice(),

@@ -31,6 +31,7 @@ type powerCloud struct {
 	free        func(id string) error
 	note        func(id, key, value string) error
 	replace     string
+	deniedOne   string // of a stop of one machine
 }
 
 func TestARefusedSleepAndAnIncompleteWakeOnAWS(t *testing.T) {
@@ -46,7 +47,7 @@ func TestARefusedSleepAndAnIncompleteWakeOnAWS(t *testing.T) {
 			}
 			return ids
 		},
-		denied: aws.DeniedBySCP, reason: "DeniedByPolicy", words: "with an explicit deny in a service control policy",
+		denied: aws.DeniedBySCP, deniedOne: aws.DeniedByBoundary, reason: "DeniedByPolicy", words: "with an explicit deny in a service control policy",
 		full: aws.NoCapacity, capacity: "Insufficient capacity.", free: l.AWS.Free, note: l.AWS.Note, replace: "oc delete machine ",
 	})
 }
@@ -65,7 +66,7 @@ func TestARefusedSleepAndAnIncompleteWakeOnIBMCloud(t *testing.T) {
 			}
 			return ids
 		},
-		denied: ibmcloud.Denied, reason: "PermissionMissing", words: "(403)",
+		denied: ibmcloud.Denied, deniedOne: ibmcloud.Denied, reason: "PermissionMissing", words: "(403)",
 		full: ibmcloud.NoCapacity, capacity: "cannot_start_capacity: ", free: l.IBMCloud.Free, note: l.IBMCloud.Note, replace: "Request a new cluster",
 	})
 }
@@ -114,7 +115,7 @@ func (l *life) playPower(c powerCloud) {
 	ids := c.ids()
 	slices.Sort(ids)
 	_, second, _ := strings.Cut(ids[1], " ")
-	c.refuse(c.stop+"/"+second, -1, c.denied)
+	c.refuse(c.stop+"/"+second, -1, c.deniedOne)
 	sleep()
 	l.runUntil("what was stopped is started again", 2*time.Minute, func() bool { return failedSleeps() == 2 && awake(lifecycle.PhaseReady)() })
 	require.Equal(l.t, map[string]int{"running": 3}, withoutEnded(c.machines()))
