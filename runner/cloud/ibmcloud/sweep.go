@@ -161,11 +161,8 @@ func (s *sweep) tags(ctx context.Context, t cloud.Target) {
 	for _, infraID := range s.owner.infraIDs {
 		names = append(names, infraID, diskTag+infraID+":"+tagkey.Owned, registryTag+infraID+":"+tagkey.Owned)
 	}
-	if len(names) > 0 && t.Cluster != "" {
+	if t.Cluster != "" { // ccoctl's service IDs get the tags before there is an infraID
 		names = append(names, s.owner.cluster)
-	}
-	if len(names) == 0 {
-		return
 	}
 	for _, key := range []string{tagkey.ClusterName, tagkey.RequestID, tagkey.TTLExpiry} { // no other cluster has these values, but a person may use them
 		if value := t.Tags[key]; value != "" {

@@ -56,3 +56,17 @@ func TestATagThatWasRefusedForAResourceIsToldOf(t *testing.T) {
 	_, err = s.client.Tag(t.Context(), s.target, map[string]string{"ClusterId": "x"})
 	require.ErrorContains(t, err, "(403)")
 }
+
+func TestTheTagsOfAClusterWithoutAnInfraIDAreDeleted(t *testing.T) {
+	s := newScene(t)
+	for i := range s.target.Identities {
+		s.target.Identities[i].InfraID = ""
+	}
+	s.vpcObject(t, "volume", "pvc-1", s.group(t, myCCO), "")
+	n, err := s.client.Tag(t.Context(), s.target, map[string]string{"ClusterId": s.target.Cluster})
+	require.NoError(t, err)
+	require.NotZero(t, n)
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Contains(t, deleted, "tag clusterid:"+strings.ToLower(s.target.Cluster))
+}
