@@ -343,13 +343,13 @@ func TestTwoEventsAtOnceMakeOneCluster(t *testing.T) {
 		e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
 		e.PR.Number = number
 		opened := e
-		opened.Action, opened.Actor = "opened", "maya"
+		opened.Action, opened.Actor, opened.ActorID = "opened", "maya", servicetest.AccountID("maya")
 		h.GitHub.Stands(e.PR)
 		var both errgroup.Group
 		for _, one := range []pulls.PullRequestEvent{e, opened} {
 			both.Go(func() error {
 				_, err := h.Service.SyncPullRequest(t.Context(), one)
-				if errors.Is(err, store.ErrConflict) { // the inbox tries again
+				for errors.Is(err, store.ErrConflict) { // the inbox tries again: an account, and then a cluster, can be written by both at once
 					_, err = h.Service.SyncPullRequest(t.Context(), one)
 				}
 				return err
