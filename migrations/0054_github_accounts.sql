@@ -92,12 +92,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- A server of before names people on GitHub by their logins, gives checks of clusters the name of the required check, and lets jobs act on
--- every cluster of their team, so it must not run beside new ones.
-UPDATE schema_support SET oldest = 54;
-
 -- +goose Down
-UPDATE schema_support SET oldest = 49;
 -- Whom a principal counts for: the catalogue's person, else the owner of the linked account, else the catalogue's person with the
 -- account's e-mail in Slack, else itself.
 -- +goose StatementBegin

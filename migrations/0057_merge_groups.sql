@@ -13,7 +13,7 @@ CREATE TABLE merge_groups (
     ended_why    text NOT NULL DEFAULT '' CHECK (ended_why IN ('', 'merged', 'invalidated', 'dequeued', 'gone')),
     PRIMARY KEY (repo, head)
 );
-CREATE INDEX merge_groups_open ON merge_groups (repo, pull_head) WHERE ended_at IS NULL;
+CREATE INDEX merge_groups_open ON merge_groups (repo, number) WHERE ended_at IS NULL;
 CREATE INDEX merge_groups_ended ON merge_groups (ended_at) WHERE ended_at IS NOT NULL;
 
 ALTER TABLE gates ADD COLUMN refused text NOT NULL DEFAULT ''; -- why a merge queue's commit gets no cluster; Markdown

@@ -4,10 +4,10 @@
 -- once; while both run, its links need no code.
 CREATE TABLE pending_links (
     account    text PRIMARY KEY CHECK (account ~ '^(github|slack):.+$'),
-    number     text NOT NULL DEFAULT '',                      -- the account's id elsewhere
-    principal  text NOT NULL CHECK (principal <> ''),         -- who confirmed it
-    name       text NOT NULL DEFAULT '',                      -- of the principal
-    proof      jsonb NOT NULL DEFAULT '{}',                   -- what they proved
+    number     text NOT NULL DEFAULT '',
+    principal  text NOT NULL CHECK (principal <> ''),
+    name       text NOT NULL DEFAULT '',
+    proof      jsonb NOT NULL DEFAULT '{}',
     code       text NOT NULL CHECK (code ~ '^[0-9a-f]{64}$'), -- SHA-256 of the account and the code
     tries      integer NOT NULL DEFAULT 0,                    -- wrong ones
     expires_at timestamptz NOT NULL
