@@ -6,10 +6,10 @@ DEMO_DIR  ?= .demo
 # KUBERNETES=1 makes runners Jobs of a Kubernetes cluster on this machine.
 DEMO_BUILD    := build $(if $(KUBERNETES),build-kubernetes)
 ON_KUBERNETES := $(if $(KUBERNETES),-kubernetes)
-PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
+PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./devstack/cmd/ocpctl-demo ./devstack/installer/cmd/openshift-install ./devstack/installer/cmd/ccoctl ./devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
-LONG      := ./internal/devstack ./store ./runner ./lifecycle ./controller
+LONG      := ./devstack ./store ./runner ./lifecycle ./controller
 # Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, thousands of changes, and mutants of Decide.
 HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOfDecide
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
@@ -44,12 +44,12 @@ build-act:
 .PHONY: test-workflows
 test-workflows: ## run workflows in the stand-in GitHub with nektos/act (builds it: a minute the first time)
 	go -C tools/act test ./...
-	go test -count=1 -tags act ./internal/devstack/github/actions
+	go test -count=1 -tags act ./devstack/github/actions
 
 .PHONY: test-actions
 test-actions: ## run the GitHub actions in workflows with nektos/act against a whole stack: download, life of a cluster, results, cancellation
 	@go -C tools/act tool -n act >/dev/null # built here, not within the tests' time limit
-	go test -count=1 -timeout 10m -tags act -v ./internal/devstack/pipelines
+	go test -count=1 -timeout 10m -tags act -v ./devstack/pipelines
 
 .PHONY: test-kubernetes
 test-kubernetes: ## tests on a real Kubernetes control plane: its own program, runners as Jobs, access to a cluster, and ten lives (builds Kubernetes; needs Linux and root)
@@ -63,11 +63,11 @@ test-kubernetes: ## tests on a real Kubernetes control plane: its own program, r
 test-tekton: ## check the Tekton documents with Tekton's own code, and the look at PipelineRuns on a real Kubernetes API (builds both: ten minutes the first time; needs Linux and root)
 	go -C tools/tekton test -count=1 ./...
 	@go -C tools/kubernetes tool -n kubernetes >/dev/null # built here, not within the tests' time limit
-	go test -count=1 -timeout 20m -tags kubernetes -run Real ./internal/devstack/pipelines/scripts
+	go test -count=1 -timeout 20m -tags kubernetes -run Real ./devstack/pipelines/scripts
 
 .PHONY: test-jenkins
 test-jenkins: ## run the Jenkins library in Groovy 2.4, the version in Jenkins, against a real API (needs groovy, e.g. from Debian's package)
-	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" go test -count=1 -tags jenkins -run WithCluster ./internal/devstack/pipelines/scripts
+	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" go test -count=1 -tags jenkins -run WithCluster ./devstack/pipelines/scripts
 
 .PHONY: demo
 demo: $(DEMO_BUILD) build-act ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
@@ -100,7 +100,7 @@ upgrade: build ## replace REF's server (the previous commit's) by this one's whi
 	@rm -rf $(DEMO_DIR)/old && mkdir -p $(DEMO_DIR)/old/source
 	@git archive $(or $(REF),HEAD~1) | tar -x -C $(DEMO_DIR)/old/source
 	go -C $(DEMO_DIR)/old/source build -buildvcs=false -o .. ./cmd/ocpctl-server ./cmd/ocpctl-runner
-	@cp $(DEMO_DIR)/old/source/internal/devstack/server.yaml.tmpl $(DEMO_DIR)/old && rm -rf $(DEMO_DIR)/old/source
+	@cd $(DEMO_DIR)/old && cp $$(ls source/devstack/server.yaml.tmpl source/internal/devstack/server.yaml.tmpl 2>/dev/null) . && cd - >/dev/null && rm -rf $(DEMO_DIR)/old/source
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -upgrade $(DEMO_DIR)/old
 
 .PHONY: attack
@@ -161,9 +161,9 @@ test-images: ## build the images, unpack them, and start their programs as the i
 .PHONY: test-install
 test-install: build build-kubernetes images ## install the chart with Helm on the test cluster and walk docs/install.md: doctor, a pull request's cluster, upgrade, uninstall
 	@mkdir -p dist/images/standins
-	CGO_ENABLED=0 go build -o dist/images/standins ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
+	CGO_ENABLED=0 go build -o dist/images/standins ./devstack/installer/cmd/openshift-install ./devstack/installer/cmd/ccoctl ./devstack/installer/cmd/oc
 	go -C tools/helm build -o $(abspath .demo)/bin/helm helm.sh/helm/v3/cmd/helm
-	go test -tags install -count=1 -timeout 30m -v ./internal/devstack/install
+	go test -tags install -count=1 -timeout 30m -v ./devstack/install
 
 .PHONY: fuzz
 fuzz: ## fuzz the parsers of untrusted input (comments, repository files, deliveries, Slack's requests), TIME=1m for each target
@@ -173,8 +173,8 @@ fuzz: ## fuzz the parsers of untrusted input (comments, repository files, delive
 
 .PHONY: seeds
 seeds: ## run the fault tests with SEEDS different seeds (200), and as many random lives of pull requests and of a workspace in Slack
-	SEEDS=$(or $(SEEDS),200) go test -count=1 -timeout 4h -run Fault ./internal/devstack/...
-	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks ./internal/devstack/slackstory -rapid.checks=$(or $(SEEDS),200)
+	SEEDS=$(or $(SEEDS),200) go test -count=1 -timeout 4h -run Fault ./devstack/...
+	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks ./devstack/slackstory -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
 check: format vet lint generated race test test-alerts ## check format, vet, lint and generated code, run all tests under the race detector, and make test
@@ -186,7 +186,7 @@ format:
 .PHONY: vet
 vet:
 	go vet ./...
-	go vet -tags act ./internal/devstack/...
+	go vet -tags act ./devstack/...
 	go -C tools/s3gateway vet ./...
 	go -C tools/act vet ./...
 	go -C tools/tekton vet ./...
@@ -205,7 +205,7 @@ generate: ## regenerate the code from app/api/openapi.yaml
 github-shapes: ## regenerate the shapes of GitHub's API from its published description (npm, GITHUB_SHAPES=version)
 	@version=$(or $(GITHUB_SHAPES),23.0.2); dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	(cd $$dir && npm pack --silent @octokit/openapi@$$version >/dev/null && tar xzf *.tgz package/generated/api.github.com.json) && \
-	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../internal/devstack/github/shapes/github.json \
+	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../devstack/github/shapes/github.json \
 		-fields ../app/hooks/fields.json
 
 .PHONY: generated

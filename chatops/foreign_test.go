@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/rendered"
+	"github.com/ocpctl/ocpctl/devstack/rendered"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )

@@ -10,13 +10,13 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"github.com/ocpctl/ocpctl/internal/cleanup"
+	"github.com/ocpctl/ocpctl/controller/recovery"
 	"github.com/ocpctl/ocpctl/internal/cloudtags"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/internal/recovery"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/cleanup"
 	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
+	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"

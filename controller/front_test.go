@@ -15,7 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/controller"
-	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
+	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
+	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )

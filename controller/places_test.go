@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
+	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/internal/devstack/slack"
+	"github.com/ocpctl/ocpctl/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/store"

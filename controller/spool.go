@@ -8,9 +8,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/intake"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/intake"
 )
 
 // importSpool passes what a runner left in the bucket to the store, through the same fence as the Status API. As there, a document

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
-	hubruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	hub "github.com/ocpctl/ocpctl/devstack/github"
+	hubruns "github.com/ocpctl/ocpctl/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"

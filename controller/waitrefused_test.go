@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
-	hubruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
+	hub "github.com/ocpctl/ocpctl/devstack/github"
+	hubruns "github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/store"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/hooks"
-	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
-	hubruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
+	hub "github.com/ocpctl/ocpctl/devstack/github"
+	hubruns "github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"

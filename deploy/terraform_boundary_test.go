@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/aws/iampolicy"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
+	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
+	"github.com/ocpctl/ocpctl/devstack/installer/release"
 )
 
 // as are the keys of a request by a role of the cluster shop, whose infraID is shop-abcde.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws/iampolicy"
+	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
 )
 
 const (

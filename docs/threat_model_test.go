@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/attack"
+	"github.com/ocpctl/ocpctl/devstack/attack"
 )
 
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)

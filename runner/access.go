@@ -17,8 +17,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 

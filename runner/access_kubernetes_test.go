@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ocpctl/ocpctl/devstack/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/kubernetes"
-	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 // This test runs with make test-kubernetes: the runner makes and removes accounts in a real Kubernetes API server, and kubectl uses them.

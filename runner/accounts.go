@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 const (

@@ -12,11 +12,11 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
-	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/runner/platform"
 )
 

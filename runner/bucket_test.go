@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/aws/session"
+	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws/session"
-	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 )
 
 // granting makes the server of a world give credentials for the attempt's own part of the bucket, as the real one does,

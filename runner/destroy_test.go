@@ -17,11 +17,11 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 const clusterUUID = "5f0c1b1e-0000-4000-8000-000000000001"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 // bindNamespaces gives the cluster role edit to these accounts, and to no others, in every namespace that offers it: one binding in each.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 // observe finds out when people last sent requests to the cluster's API. It only reads, and asks once: the server decides whether to try again.

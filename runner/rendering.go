@@ -11,9 +11,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
-	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // renderDeadline limits each command that only writes files.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 // restoring prepares the directories from which the installer destroys, one for every identity ever recorded, in the order of the

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
-	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // Cloud is what a runner needs of a cloud. Every method has its own timeouts.

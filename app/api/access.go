@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store/access"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
 )
 
 // What opens a cluster is deleted after its end. Before it is, and where that fails, it is handed out to nobody either.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
 // asked makes a cluster whose request needs approval.

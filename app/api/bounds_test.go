@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/inbox"

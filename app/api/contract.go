@@ -2,12 +2,12 @@ package api
 
 import (
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
-// Conversion of rows to the contract's documents; internal/intake converts in the other direction.
+// Conversion of rows to the contract's documents; store/intake converts in the other direction.
 
 // identities returns what a teardown uses. Metadata is always built from the cluster's row, whatever was recorded.
 func identities(row attempts.SpecRow, installation string) []contract.Identity {

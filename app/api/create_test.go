@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
 )
 
 // sample is the create request of the specification, byte for byte.

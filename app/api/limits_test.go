@@ -14,9 +14,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/metrics"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
-	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
-	"github.com/ocpctl/ocpctl/internal/metrics"
 )
 
 func TestWhoAsksTooOftenWaitsAndNobodyElse(t *testing.T) {

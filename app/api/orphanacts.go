@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/internal/cleanup"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/cleanup"
 )
 
 // ApproveOrphans implements POST /api/v1/orphans/approve.

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/ocpctl/ocpctl/internal/metrics"
+	"github.com/ocpctl/ocpctl/app/metrics"
 	"github.com/ocpctl/ocpctl/store"
 )
 

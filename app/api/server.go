@@ -22,12 +22,12 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/metrics"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
-	"github.com/ocpctl/ocpctl/internal/intake"
-	"github.com/ocpctl/ocpctl/internal/metrics"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/intake"
 )
 
 // Config configures the private entry point.

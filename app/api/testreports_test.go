@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
 // reporting are the results of a job.

@@ -13,7 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
 // unkept are characters that PostgreSQL keeps in no text: a NUL, and bytes that are no UTF-8.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/aws"
 )
 
 // garbage is a proof of an access key with a secret that is not its.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )

@@ -13,9 +13,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/costs"
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/cur"
-	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"

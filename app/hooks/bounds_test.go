@@ -14,7 +14,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/github"
 )
 
 func TestABodyOfAnyDepthIsRefusedInWords(t *testing.T) {

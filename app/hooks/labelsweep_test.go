@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	wire "github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
-	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/inbox"
@@ -274,7 +274,7 @@ func lean(t testing.TB, body []byte) []byte {
 // FuzzDelivery decodes whatever body an event may come with and hands it on: nothing panics, what no retry can help is given
 // up, and no text reaches the service that PostgreSQL cannot store.
 func FuzzDelivery(f *testing.F) {
-	files := os.DirFS("../../internal/devstack/github/payloads")
+	files := os.DirFS("../../devstack/github/payloads")
 	samples, err := fs.Glob(files, "*.json")
 	require.NoError(f, err)
 	require.NotEmpty(f, samples)

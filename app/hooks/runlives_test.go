@@ -15,8 +15,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/internal/devstack/github"
-	"github.com/ocpctl/ocpctl/internal/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/github"
 )
 
 // BenchmarkRunEvents sends 500 events of workflow runs and jobs a second, as BenchmarkStorm does, none of which concerns a run that is

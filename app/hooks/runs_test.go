@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/internal/devstack/github"
-	hubruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/devstack/github"
+	hubruns "github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	stored "github.com/ocpctl/ocpctl/store/runs"

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/postgres"
+	"github.com/ocpctl/ocpctl/devstack/postgres"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/store"
 )

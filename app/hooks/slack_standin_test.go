@@ -18,7 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/slack"
+	standin "github.com/ocpctl/ocpctl/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 

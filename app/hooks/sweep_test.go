@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	wire "github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )

@@ -1,6 +1,6 @@
 // Package notify keeps what channels in Slack want to hear of: which events of which team's or repository's clusters.
 //
-// It never posts anything; internal/notifier does. Whoever may see a team's clusters may have a channel hear of them.
+// It never posts anything; controller/notifier does. Whoever may see a team's clusters may have a channel hear of them.
 package notify
 
 import (

@@ -2,7 +2,7 @@ package pulls_test
 
 import (
 	"fmt"
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"strings"
 	"testing"
 	"time"

@@ -1,7 +1,7 @@
 package pulls_test
 
 import (
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"slices"
 	"strings"
 	"testing"

@@ -12,9 +12,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/runs"
-	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/tekton"
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	standin "github.com/ocpctl/ocpctl/devstack/tekton"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/tekton"
 	"github.com/ocpctl/ocpctl/policy"

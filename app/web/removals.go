@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/internal/cleanup"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/cleanup"
 )
 
 type removalsView struct {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/devstack/saml"
+	"github.com/ocpctl/ocpctl/devstack/saml"
 )
 
 func TestWithoutASessionEveryPageLeadsToSigningInAndBack(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/devstack/github"
 )
 
 func wrong(n int) chatops.CheckRun {

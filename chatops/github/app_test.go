@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/devstack/github"
 )
 
 func TestTheAppIsReadAsGitHubKnowsIt(t *testing.T) {

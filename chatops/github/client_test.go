@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/devstack/github"
 )
 
 func start(t *testing.T) (*standin.Server, *Client) {

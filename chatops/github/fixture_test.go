@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/devstack/github"
 )
 
 func TestALookSeesWhatTheOtherCallTells(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/devstack/github"
 )
 
 func TestATeamsMembersAreThoseWhoAccepted(t *testing.T) {

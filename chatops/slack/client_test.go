@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/slack"
+	standin "github.com/ocpctl/ocpctl/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/slack"
+	standin "github.com/ocpctl/ocpctl/devstack/slack"
 )
 
 var withButton = slack.Message{Text: "ready", Blocks: []api.Block{

@@ -22,6 +22,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/internal/tracing/export"
@@ -30,7 +31,6 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/inventory"
 	"github.com/ocpctl/ocpctl/runner/installer"
-	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/runner/status"
 	"github.com/ocpctl/ocpctl/runner/sweep"
 )

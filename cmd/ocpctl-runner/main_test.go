@@ -16,10 +16,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
+	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
-	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	runnerinstaller "github.com/ocpctl/ocpctl/runner/installer"
 )

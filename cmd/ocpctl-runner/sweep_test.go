@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 

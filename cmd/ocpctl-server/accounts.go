@@ -6,9 +6,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/controller"
-	"github.com/ocpctl/ocpctl/internal/orphans"
+	"github.com/ocpctl/ocpctl/internal/names"
+	"github.com/ocpctl/ocpctl/lifecycle/orphans"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
-	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/ocpctl/ocpctl/controller"
-	"github.com/ocpctl/ocpctl/internal/cleanup"
-	"github.com/ocpctl/ocpctl/internal/recovery"
+	"github.com/ocpctl/ocpctl/controller/recovery"
+	"github.com/ocpctl/ocpctl/store/cleanup"
 )
 
 // wireCleanup says what is removed of what sweeps find. The catalogue can change while the server runs.

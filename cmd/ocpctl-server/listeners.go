@@ -14,11 +14,11 @@ import (
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
+	"github.com/ocpctl/ocpctl/app/metrics"
 	"github.com/ocpctl/ocpctl/app/web"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
-	"github.com/ocpctl/ocpctl/internal/metrics"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/store"
 )

@@ -17,9 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
+	"github.com/ocpctl/ocpctl/controller/recovery"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/cloudtags"
-	"github.com/ocpctl/ocpctl/internal/recovery"
 	"github.com/ocpctl/ocpctl/runner/platform"
 	"github.com/ocpctl/ocpctl/store"
 )

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
-	"github.com/ocpctl/ocpctl/internal/devstack/release"
+	"github.com/ocpctl/ocpctl/devstack/release"
 )
 
 const (

@@ -19,8 +19,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
-	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 )
 
 // installDir writes what the installer leaves in its directory, secrets included.

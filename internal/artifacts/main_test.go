@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
-	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 )
 
 // newStore returns a store on a bucket of its own, and a plain client to look behind its back with.

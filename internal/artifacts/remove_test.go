@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
-	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 )
 
 // versionsIn lists every version and delete marker of a bucket, by key.

@@ -21,8 +21,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
-	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 )
 
 // written is one PutObject as it went over the wire.

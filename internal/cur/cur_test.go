@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/cur"
-	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 )
 
 type bucket struct {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/tekton"
+	standin "github.com/ocpctl/ocpctl/devstack/tekton"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/tekton"
 )

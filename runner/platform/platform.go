@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // Platform is a kind of cloud.

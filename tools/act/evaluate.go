@@ -9,7 +9,7 @@ import (
 	"github.com/nektos/act/pkg/model"
 	"gopkg.in/yaml.v3"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/github/workflow"
 )
 
 // evaluator evaluates the expressions of one job outside its steps, or of a workflow without one.

@@ -10,7 +10,7 @@ import (
 	"github.com/nektos/act/pkg/model"
 	"gopkg.in/yaml.v3"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/github/workflow"
 )
 
 // file is a workflow file: act's model of it, and what act does not read.

@@ -17,7 +17,7 @@ import (
 	"github.com/nektos/act/pkg/runner"
 	"gopkg.in/yaml.v3"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/github/workflow"
 )
 
 // job executes one job. SIGINT cancels it as GitHub does; SIGTERM ends it at once.

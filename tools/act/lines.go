@@ -13,7 +13,7 @@ import (
 	"github.com/nektos/act/pkg/model"
 	"github.com/sirupsen/logrus"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/github/workflow"
 )
 
 // drain is how long act may still read the output of a step that failed: it goes on before it has read all.

@@ -13,7 +13,7 @@ import (
 	"github.com/nektos/act/pkg/model"
 	"gopkg.in/yaml.v3"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/github/workflow"
 )
 
 func unmarshal(raw json.RawMessage, into any) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/nektos/act/pkg/workflowpattern"
 	"gopkg.in/yaml.v3"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/github/workflow"
 )
 
 // usual are the activities that start a workflow which names none.

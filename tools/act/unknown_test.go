@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/github/workflow"
 )
 
 func TestEachJobHasThePropertiesThatActDoesNotKnow(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/versity/versitygw/auth"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/aws/iampolicy"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws/session"
-	"github.com/ocpctl/ocpctl/internal/devstack/s3"
+	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
+	"github.com/ocpctl/ocpctl/devstack/aws/session"
+	"github.com/ocpctl/ocpctl/devstack/s3"
 )
 
 // accounts tells the gateway whose a key is and what it may: the accounts of the order, and the sessions that the stand-in

@@ -20,7 +20,7 @@ import (
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/s3"
+	"github.com/ocpctl/ocpctl/devstack/s3"
 )
 
 // grace is what requests under way get when the server is told to stop.

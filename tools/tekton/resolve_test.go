@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/tekton/steps"
+	"github.com/ocpctl/ocpctl/devstack/tekton/steps"
 )
 
 // stored are the StepActions as the cluster has them.

@@ -17,7 +17,7 @@ import (
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/tekton"
+	standin "github.com/ocpctl/ocpctl/devstack/tekton"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/tekton"
 )

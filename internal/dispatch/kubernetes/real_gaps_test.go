@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
 
-	development "github.com/ocpctl/ocpctl/internal/devstack/kubernetes"
+	development "github.com/ocpctl/ocpctl/devstack/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 

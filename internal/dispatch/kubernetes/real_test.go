@@ -18,7 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
-	development "github.com/ocpctl/ocpctl/internal/devstack/kubernetes"
+	development "github.com/ocpctl/ocpctl/devstack/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/dispatch/dispatchtest"
 )

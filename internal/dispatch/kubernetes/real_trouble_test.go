@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
-	development "github.com/ocpctl/ocpctl/internal/devstack/kubernetes"
+	development "github.com/ocpctl/ocpctl/devstack/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 

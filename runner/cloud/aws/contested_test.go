@@ -11,7 +11,7 @@ import (
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	standin "github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
+	standin "github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/installer/release"
 )
 
 func TestAHostileClusterReachesNothingOfAnother(t *testing.T) {

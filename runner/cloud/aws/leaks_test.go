@@ -12,8 +12,8 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 
+	standin "github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
 )
 
 const (

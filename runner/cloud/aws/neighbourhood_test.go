@@ -32,9 +32,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws/session"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
+	"github.com/ocpctl/ocpctl/devstack/aws/session"
+	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
+	"github.com/ocpctl/ocpctl/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
 )

@@ -3,8 +3,8 @@ package aws
 import (
 	"context"
 
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // Prepare makes nothing: the installer and ccoctl make everything themselves.

@@ -10,8 +10,8 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 
+	standin "github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )

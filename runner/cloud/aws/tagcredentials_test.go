@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	standin "github.com/ocpctl/ocpctl/devstack/aws"
 )
 
 func TestWhatCcoctlCreatedGetsTheClustersTagsBesideItsOwn(t *testing.T) {

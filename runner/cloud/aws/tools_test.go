@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	standin "github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
+	"github.com/ocpctl/ocpctl/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
 )
 
 // What the scripted tools leave behind when they are told to leak, after a destroy that exited 0: all of it is counted;

@@ -12,10 +12,10 @@ import (
 	"github.com/IBM/go-sdk-core/v5/core"
 	"github.com/stretchr/testify/require"
 
+	standin "github.com/ocpctl/ocpctl/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
+	"github.com/ocpctl/ocpctl/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/runner"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/cloudtest"

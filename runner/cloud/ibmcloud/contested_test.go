@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	standin "github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	standin "github.com/ocpctl/ocpctl/devstack/ibmcloud"
 )
 
 // What openshift-install's destroyer leaves on IBM Cloud, each class alone: it is counted, swept, and then the account is clean.

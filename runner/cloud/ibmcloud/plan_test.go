@@ -9,16 +9,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/cleanup"
+	standin "github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/store/cleanup"
 	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
-// The plan of a removal is shown to people before they approve it (internal/cleanup). Between the first and the other steps the runner runs
+// The plan of a removal is shown to people before they approve it (store/cleanup). Between the first and the other steps the runner runs
 // the installer's destroyer and ccoctl, which this test leaves out: everything is left to the runner's own calls.
 func TestThePlanOfARemovalListsWhatATeardownCallsAndInThatOrder(t *testing.T) {
 	s := newScene(t)

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	standin "github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 )
 
 func TestPreflightSaysWhatWouldMakeAnInstallFail(t *testing.T) {

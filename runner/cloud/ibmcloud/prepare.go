@@ -9,8 +9,8 @@ import (
 
 	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
 
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // Prepare makes the cluster's resource group under the recorded name, unless it is there, and returns its id when the list of groups shows

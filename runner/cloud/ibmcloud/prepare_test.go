@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	standin "github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
-	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 func TestPrepareMakesTheResourceGroupOnceAndWaitsUntilItIsListed(t *testing.T) {

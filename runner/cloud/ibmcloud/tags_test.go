@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	standin "github.com/ocpctl/ocpctl/devstack/ibmcloud"
 )
 
 // Policies and API keys of service IDs have no tags.

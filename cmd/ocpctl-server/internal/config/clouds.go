@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // Clouds says for each platform in which account clusters are, and with which keys runners work there.

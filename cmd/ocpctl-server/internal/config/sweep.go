@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // Sweep says which cloud accounts are looked through for resources that belong to no living cluster.

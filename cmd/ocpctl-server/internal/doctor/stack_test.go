@@ -21,10 +21,10 @@ import (
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/doctor"
-	"github.com/ocpctl/ocpctl/internal/devstack"
-	"github.com/ocpctl/ocpctl/internal/devstack/github"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer"
-	"github.com/ocpctl/ocpctl/internal/devstack/slack"
+	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/slack"
 )
 
 // clinic is a demo stack that can be examined.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
-	standin "github.com/ocpctl/ocpctl/internal/devstack/tekton"
+	standin "github.com/ocpctl/ocpctl/devstack/tekton"
 )
 
 func TestPipelineRunsMustBeReadable(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/command"
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
 )
 
 // columns are the principals of the table, in their order: of the cluster's team, admin of every team, admin of its team, auditor,

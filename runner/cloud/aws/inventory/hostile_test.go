@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 )
 
 func TestADeniedRegionIsAnErrorOfItsPartsAlone(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
+	"github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
+	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws"
-	"github.com/ocpctl/ocpctl/internal/devstack/aws/iampolicy"
-	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/inventory"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	standin "github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
+	standin "github.com/ocpctl/ocpctl/devstack/ibmcloud"
 )
 
 // leak is one class of leftovers: what is planted, and what of it is foreign.

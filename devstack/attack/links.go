@@ -1,0 +1,88 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+)
+
+// linkStranger is an account of which no other attack comes: ocpctl stops answering somebody without permission who writes much.
+const linkStranger = "link-stranger"
+
+// linkAttacks are those of somebody who wants another person's rights by a link of accounts.
+func linkAttacks() []attack {
+	return []attack{
+		{name: "link/sent-to-admin", who: "stranger on a pull request", tried: "have an admin confirm the link of the stranger's account, then guess the code", short: true, play: linkSentToAdmin},
+	}
+}
+
+// linkHandle is the secret part of a link of an account in an answer.
+var linkHandle = regexp.MustCompile(`/links/([A-Za-z0-9_-]{43})`)
+
+// linkSentToAdmin has a stranger ask for a link, and an admin confirm it with the typed name.
+func linkSentToAdmin(ctx context.Context, t *target) (result, error) {
+	admin, err := t.as(oidc.Admin)
+	if err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.AddAccount(linkStranger, false); err != nil {
+		return result{}, err
+	}
+	pr, err := t.GitHub.Open("A stranger asks for a link", "maya")
+	if err != nil {
+		return result{}, err
+	}
+	if _, err := t.GitHub.Comment(pr, "/ocp link", linkStranger); err != nil {
+		return result{}, err
+	}
+	bodies, err := t.answers(ctx, pr, 1)
+	if err != nil {
+		return result{}, err
+	}
+	handle := linkHandle.FindStringSubmatch(bodies[len(bodies)-1])
+	if handle == nil {
+		return result{}, fmt.Errorf("no link was answered: %.200s", bodies[len(bodies)-1])
+	}
+	var got client.Redeemed
+	if err := admin.expect(ctx, http.StatusOK, &got, http.MethodPost, "/api/v1/links/"+handle[1], client.Redeem{Account: linkStranger}); err != nil {
+		return result{}, err
+	}
+	guesses := []string{"AAAAA2", "BBBBB3", "CCCCC4", "DDDDD5", "EEEEE6"}
+	for i, guess := range guesses {
+		if _, err := t.GitHub.Comment(pr, "/ocp link "+guess, linkStranger); err != nil {
+			return result{}, err
+		}
+		if _, err := t.answers(ctx, pr, 2+i); err != nil {
+			return result{}, err
+		}
+	}
+	if _, err := t.GitHub.Comment(pr, "/ocp create "+smallProfile, linkStranger); err != nil {
+		return result{}, err
+	}
+	if _, err := t.answers(ctx, pr, 2+len(guesses)); err != nil {
+		return result{}, err
+	}
+	var me client.Me
+	if err := admin.expect(ctx, http.StatusOK, &me, http.MethodGet, "/api/v1/me", nil); err != nil {
+		return result{}, err
+	}
+	made, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr)
+	if err != nil {
+		return result{}, err
+	}
+	waiting, err := t.count(ctx, "SELECT count(*) FROM pending_links")
+	if err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.Close(pr, "maya"); err != nil {
+		return result{}, err
+	}
+	if len(me.Accounts) > 0 || made > 0 || waiting > 0 || len(got.Code) == 0 {
+		return through("the admin has the accounts %v, the stranger has %d clusters, %d links still wait for a code", me.Accounts, made, waiting)
+	}
+	return held("the admin confirmed it, %d guesses of the code were refused and ended it, and the stranger has no rights", len(guesses))
+}

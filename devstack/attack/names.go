@@ -1,0 +1,150 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+)
+
+// The logins of an account before and after it is renamed. No other attack comes from them.
+const (
+	nameBefore = "name-before"
+	nameAfter  = "name-after"
+)
+
+// nameAttacks are those of whoever has another name, or a name that was another's.
+func nameAttacks() []attack {
+	return []attack{
+		{name: "name/renamed-approver", who: "author of a fork, renamed", tried: "approve the own request under another login; then a stranger takes the old one", short: true, play: renamedApprover},
+		{name: "name/reused-repository", who: "workflow of a stranger's", tried: "a token of a repository that has the name and the subject of the team's", short: true, play: reusedRepository},
+	}
+}
+
+// renamedApprover has an author ask for a cluster, rename the account and approve, and then a stranger take the login.
+func renamedApprover(ctx context.Context, t *target) (result, error) {
+	if err := t.GitHub.AddAccount(nameBefore, false); err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.SetPermission(nameBefore, "write"); err != nil {
+		return result{}, err
+	}
+	pr, err := t.GitHub.OpenFork("An author is renamed", nameBefore)
+	if err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.Label(pr, "ocp/"+smallProfile, nameBefore); err != nil {
+		return result{}, err
+	}
+	id, err := t.clusterOfPull(ctx, pr)
+	if err != nil {
+		return result{}, err
+	}
+	if _, err := t.becomes(ctx, id, "awaiting_approval"); err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.RenameAccount(nameBefore, nameAfter); err != nil {
+		return result{}, err
+	}
+	if err := t.commentAndSettle(ctx, pr, nameAfter, "/ocp approve"); err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.AddAccount(nameBefore, false); err != nil {
+		return result{}, err
+	}
+	if err := t.commentAndSettle(ctx, pr, nameBefore, "/ocp approve", "/ocp destroy"); err != nil {
+		return result{}, err
+	}
+	now, err := t.state(ctx, id)
+	if err != nil {
+		return result{}, err
+	}
+	votes, err := t.count(ctx, "SELECT count(*) FROM approval_votes v JOIN approvals a ON a.id = v.approval_id WHERE a.cluster_id = $1", id)
+	if err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.Close(pr, "maya"); err != nil {
+		return result{}, err
+	}
+	if votes > 0 || now.Phase != "awaiting_approval" {
+		return through("%d votes, and the cluster is %s", votes, now.Phase)
+	}
+	return held("the renamed author and the stranger with the old login approved and destroyed nothing")
+}
+
+// commentAndSettle writes comments and waits until all were read.
+func (t *target) commentAndSettle(ctx context.Context, pr int, as string, bodies ...string) error {
+	for _, body := range bodies {
+		if _, err := t.GitHub.Comment(pr, body, as); err != nil {
+			return err
+		}
+	}
+	return t.settled(ctx)
+}
+
+// reusedRepository shares a cluster with the team's workflow, and has a workflow of a repository with another number, owner, or both, but
+// with the same names use it.
+func reusedRepository(ctx context.Context, t *target) (result, error) {
+	const name = "name-reused"
+	id, err := t.ready(ctx, oidc.Requester, name)
+	if err != nil {
+		return result{}, err
+	}
+	requester, err := t.as(oidc.Requester)
+	if err != nil {
+		return result{}, err
+	}
+	workflow, err := t.as(oidc.GitHubActions)
+	if err != nil {
+		return result{}, err
+	}
+	share := map[string]string{"kind": "principal", "with": t.idOf(oidc.GitHubActions), "access": "use"}
+	if err := requester.expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/clusters/"+id+"/shares", share); err != nil {
+		return result{}, err
+	}
+	var known client.Me
+	if err := workflow.expect(ctx, http.StatusOK, &known, http.MethodGet, "/api/v1/me", nil); err != nil {
+		return result{}, err
+	}
+	if len(known.Seats) == 0 {
+		return result{}, fmt.Errorf("the team's workflow has no role")
+	}
+	tried := 0
+	for what, numbers := range map[string]map[string]any{
+		"the repository's name":           {"repository_id": "66001"},
+		"the owner's name":                {"repository_id": "66002", "repository_owner_id": "66"},
+		"the names, and tells no numbers": {"repository_id": nil, "repository_owner_id": nil},
+	} {
+		stranger := oidc.GitHubActions
+		stranger.More = maps.Clone(stranger.More)
+		for claim, number := range numbers {
+			if stranger.More[claim] = number; number == nil {
+				delete(stranger.More, claim)
+			}
+		}
+		c, err := t.as(stranger)
+		if err != nil {
+			return result{}, err
+		}
+		var me client.Me
+		if err := c.expect(ctx, http.StatusOK, &me, http.MethodGet, "/api/v1/me", nil); err != nil {
+			return result{}, err
+		}
+		got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id, nil)
+		if err != nil {
+			return result{}, err
+		}
+		opened, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil)
+		if err != nil {
+			return result{}, err
+		}
+		if len(me.Seats) > 0 || got.status < 400 || opened.status < 400 {
+			return through("a workflow with %s has the roles %v, sees the cluster with %d and opens it with %d", what, me.Seats, got.status, opened.status)
+		}
+		tried++
+	}
+	return held("%d workflows with names of the team's repository have no role, and nothing that was shared with its subject", tried)
+}

@@ -1,0 +1,315 @@
+package attack
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/saml"
+)
+
+// personAttacks are those of people who may sign in: a member of a team, a team's admin, a neighbour on the network.
+func personAttacks() []attack {
+	return append(tagAttacks(), []attack{
+		{name: "person/dry-run", who: "requester", tried: "a dry run with 5,500 unknown fields", short: true, play: expensiveDryRun},
+		{name: "person/mint", who: "admin of one team", tried: "grant break-glass on a Mint cluster that they may not open", play: mintBreakGlass},
+		{name: "person/own-approval", who: "platform admin", tried: "approve what they asked for themselves", play: ownApproval},
+		{name: "person/prefill", who: "another site", tried: "a link to the form with an SSH key and tags of the attacker's", short: true, play: prefilled},
+		{name: "person/said", who: "a neighbour host", tried: "plant a message in the cookie that says what came of a form", short: true, play: plantedMessage},
+		{name: "person/logout", who: "whoever copied a cookie", tried: "go on with the session after its owner signed out", short: true, play: afterLogout},
+		{name: "person/storage-address", who: "requester", tried: "learn from the outputs where credentials are stored", play: storageAddress},
+		{name: "person/silent-read", who: "requester of another team, auditor", tried: "be refused a kubeconfig without a line in the audit trail", play: silentRead},
+	}...)
+}
+
+// cpu returns the server's CPU time so far.
+func (t *target) cpu() (time.Duration, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", t.ServerPID()))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(raw), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/%d/stat has %d fields", t.ServerPID(), len(fields))
+	}
+	const tick = 10 * time.Millisecond // USER_HZ is 100 on Linux
+	user, err := strconv.ParseInt(fields[11], 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * tick, err
+}
+
+func expensiveDryRun(ctx context.Context, t *target) (result, error) {
+	var body strings.Builder
+	body.WriteString(`{"name":"x"`)
+	for i := range 5500 {
+		fmt.Fprintf(&body, `,"f%04d":0`, i)
+	}
+	body.WriteString("}")
+	c, err := t.as(attacker)
+	if err != nil {
+		return result{}, err
+	}
+	before, err := t.cpu()
+	if err != nil {
+		return result{}, err
+	}
+	began := time.Now()
+	got, err := c.ask(ctx, http.MethodPost, "/api/v1/dry-run", []byte(body.String()))
+	if err != nil {
+		return result{}, err
+	}
+	after, err := t.cpu()
+	if err != nil {
+		return result{}, err
+	}
+	text := fmt.Sprintf("%d bytes were answered %d with %d bytes after %s, the server used %s of processor time",
+		body.Len(), got.status, len(got.body), time.Since(began).Round(10*time.Millisecond), after-before)
+	if len(got.body) > 100<<10 || time.Since(began) > 3*time.Second {
+		return through("%s", text)
+	}
+	return held("%s", text)
+}
+
+// mintBreakGlass requests the password of a cluster that holds the control plane's own keys, in a team whose admin approves.
+func mintBreakGlass(ctx context.Context, t *target) (result, error) {
+	admin, err := t.as(oidc.Admin)
+	if err != nil {
+		return result{}, err
+	}
+	team, err := t.as(matrix.Claims()[matrix.TeamAdmin])
+	if err != nil {
+		return result{}, err
+	}
+	id, err := admin.createFrom(ctx, client.CreateRequest{Name: "minted", Profile: "aws-minimal-mint", Team: matrix.OwnTeam})
+	if err != nil {
+		return result{}, err
+	}
+	if _, err := t.becomes(ctx, id, "ready"); err != nil {
+		return result{}, err
+	}
+	if got, err := team.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil); err != nil || got.status < 400 {
+		return through("the team's admin downloaded the kubeconfig itself: %d %v", got.status, err)
+	}
+	var asked struct{ ApprovalID string }
+	if err := admin.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "x"}); err != nil {
+		return result{}, err
+	}
+	got, err := team.ask(ctx, http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", struct{}{})
+	if err != nil {
+		return result{}, err
+	}
+	if err := admin.destroy(ctx, id); err != nil {
+		return result{}, err
+	}
+	if got.status < 300 {
+		return through("the approval of the team's admin was answered %d", got.status)
+	}
+	return held("the approval of the team's admin was answered %d", got.status)
+}
+
+func ownApproval(ctx context.Context, t *target) (result, error) {
+	admin, err := t.as(oidc.Admin)
+	if err != nil {
+		return result{}, err
+	}
+	var made client.Accepted
+	err = admin.expect(ctx, http.StatusAccepted, &made, http.MethodPost, "/api/v1/clusters",
+		client.CreateRequest{Name: "own-word", Profile: "aws-standard", TTLHours: 101, Team: matrix.OwnTeam}, "Idempotency-Key", "own-word")
+	if err != nil {
+		return result{}, err
+	}
+	if made.ApprovalID == "" {
+		return result{}, fmt.Errorf("the cluster waits for no approval: %s", made.Message)
+	}
+	got, err := admin.ask(ctx, http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", struct{}{})
+	if err != nil {
+		return result{}, err
+	}
+	if err := admin.destroy(ctx, made.ClusterID); err != nil {
+		return result{}, err
+	}
+	if got.status < 300 {
+		return through("an approval of one vote was given by who asked: %d", got.status)
+	}
+	return held("the own vote was answered %d", got.status)
+}
+
+// page opens a page as somebody with the issuer's claims; cookies are sent besides the session.
+func (t *target) page(ctx context.Context, who oidc.Claims, at string, cookies ...string) (answer, error) {
+	c, err := t.as(who)
+	if err != nil {
+		return answer{}, err
+	}
+	got, err := patient(ctx, func() (answer, error) { return c.browse(ctx, http.MethodGet, at, nil) })
+	if err != nil || len(cookies) == 0 {
+		return got, err
+	}
+	token := strings.TrimPrefix(c.header.Get("Authorization"), "Bearer ")
+	return t.nobody().ask(ctx, http.MethodGet, at, nil, "Cookie", sessionCookie+"="+token+"; "+strings.Join(cookies, "; "))
+}
+
+func prefilled(ctx context.Context, t *target) (result, error) {
+	const key, tag = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPlantedPlantedPlantedPlantedPlantedPlante", "planted-tag"
+	query := url.Values{"sshPublicKey": {key}, "extraTags": {tag + "=planted"}, "name": {"planted-name"}}
+	got, err := t.page(ctx, attacker, "/new?"+query.Encode())
+	if err != nil {
+		return result{}, err
+	}
+	if got.status != http.StatusOK {
+		return result{}, fmt.Errorf("the form was answered %d", got.status)
+	}
+	var found []string
+	for what, value := range map[string]string{"the SSH key": "IPlantedPlanted", "the tags": tag} {
+		if strings.Contains(string(got.body), value) {
+			found = append(found, what)
+		}
+	}
+	if len(found) > 0 {
+		slices.Sort(found)
+		return through("the link filled in %s", strings.Join(found, " and "))
+	}
+	return held("neither the SSH key nor the tags were filled in")
+}
+
+func plantedMessage(ctx context.Context, t *target) (result, error) {
+	const text = "Your session ended. Sign in again at evil.example"
+	raw, err := json.Marshal(map[string]any{"w": text})
+	if err != nil {
+		return result{}, err
+	}
+	value := base64.RawURLEncoding.EncodeToString(raw)
+	for _, cookie := range []string{"ocpctl_said=" + value, "__Host-ocpctl_said=" + value, "ocpctl_said=" + value + ".x", "ocpctl_said=" + value + "." + strings.Repeat("A", 86)} {
+		got, err := t.page(ctx, attacker, "/", cookie)
+		if err != nil {
+			return result{}, err
+		}
+		if got.status != http.StatusOK {
+			return result{}, fmt.Errorf("the front page was answered %d", got.status)
+		}
+		if strings.Contains(string(got.body), "evil.example") {
+			return through("the page shows the text of the cookie %.20s…", cookie)
+		}
+	}
+	return held("4 unsigned cookies, none of them shown")
+}
+
+// session signs one of the demo's people in, as a browser does, and returns the cookies.
+func (t *target) session(ctx context.Context, login string) (*http.Client, []*http.Cookie, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	browser := &http.Client{Jar: jar, Timeout: 30 * time.Second}
+	if err := saml.SignIn(ctx, browser, t.PrivateURL(), login, "demo-"+login, "/"); err != nil {
+		return nil, nil, err
+	}
+	home, err := url.Parse(t.PrivateURL())
+	if err != nil {
+		return nil, nil, err
+	}
+	return browser, jar.Cookies(home), nil
+}
+
+func afterLogout(ctx context.Context, t *target) (result, error) {
+	browser, cookies, err := t.session(ctx, "maya")
+	if err != nil {
+		return result{}, err
+	}
+	var copied []string
+	for _, c := range cookies {
+		copied = append(copied, c.Name+"="+c.Value)
+	}
+	use := func() (answer, error) {
+		return t.nobody().ask(ctx, http.MethodGet, "/me", nil, "Cookie", strings.Join(copied, "; "))
+	}
+	if got, err := use(); err != nil || got.status != http.StatusOK {
+		return result{}, fmt.Errorf("the copied cookie was answered %d before the sign-out: %w", got.status, err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.PrivateURL()+"/logout", http.NoBody)
+	if err != nil {
+		return result{}, err
+	}
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	if _, err := send(browser, r); err != nil {
+		return result{}, err
+	}
+	got, err := use()
+	if err != nil {
+		return result{}, err
+	}
+	if got.status == http.StatusOK {
+		return through("the copied cookie opens /me after its owner signed out")
+	}
+	return held("the copied cookie was answered %d after its owner signed out", got.status)
+}
+
+func storageAddress(ctx context.Context, t *target) (result, error) {
+	v, err := t.victimOf(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	owner, err := t.as(victim)
+	if err != nil {
+		return result{}, err
+	}
+	auditor, err := t.as(oidc.Auditor)
+	if err != nil {
+		return result{}, err
+	}
+	for _, at := range []string{"/outputs", ""} {
+		for _, c := range []caller{owner, auditor} {
+			got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+v.ID+at, nil)
+			if err != nil {
+				return result{}, err
+			}
+			if i := strings.Index(string(got.body), "s3://"); i >= 0 {
+				return through("GET …%s answers %.80q", at, got.body[i:])
+			}
+		}
+	}
+	return held("neither the cluster nor its outputs show a storage address")
+}
+
+func silentRead(ctx context.Context, t *target) (result, error) {
+	v, err := t.victimOf(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	for _, who := range []oidc.Claims{attacker, oidc.Auditor} {
+		c, err := t.as(who)
+		if err != nil {
+			return result{}, err
+		}
+		got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+v.ID+"/kubeconfig", nil)
+		if err != nil {
+			return result{}, err
+		}
+		if got.status < 400 {
+			return through("%s downloaded the victim's kubeconfig", who.Subject)
+		}
+		n, err := t.count(ctx, "SELECT count(*) FROM audit_events WHERE actor = $1 AND target_cluster_id = $2", t.idOf(who), v.ID)
+		if err != nil {
+			return result{}, err
+		}
+		if n == 0 {
+			return through("%s was refused the kubeconfig with %d, and the audit trail has no line of it", who.Subject, got.status)
+		}
+	}
+	return held("both were refused and the audit trail has a line for each")
+}

@@ -1,0 +1,378 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/github"
+)
+
+// pullAttacks are those of somebody with a GitHub account on a pull request.
+func pullAttacks() []attack {
+	return []attack{
+		{name: "pull/edited", who: "writer, editing", tried: "edit a comment so that it says /ocp destroy", play: editedComment},
+		{name: "pull/quoted", who: "writer", tried: "commands in code, quotes, lists, HTML comments and behind other words", play: quotedCommands},
+		{name: "pull/bots", who: "bot with write", tried: "commands in comments of bots, the App's own among them", play: botComments},
+		{name: "pull/outsider", who: "reader, triager", tried: "every command by who may read or triage", short: true, play: outsidersCommands},
+		{name: "pull/bot-label", who: "bot with write", tried: "a label that a bot sets, which may do so for anybody", play: botsLabel},
+		{name: "pull/triage-label", who: "triager", tried: "ask for a cluster with a label", play: triagersLabel},
+		{name: "pull/click", who: "reader", tried: "click Destroy of a check run", play: outsidersClicks},
+		{name: "pull/foreign-click", who: "writer of another repository", tried: "click a button of a check run that names the victim's cluster", play: foreignClick},
+		{name: "pull/fork-push-after", who: "author of a fork", tried: "push right after /ocp approve, before it is worked", play: forkRace(true)},
+		{name: "pull/fork-push-before", who: "author of a fork", tried: "push right before /ocp approve, told of after it", play: forkRace(false)},
+		{name: "pull/label-of-nobody", who: "a reader of our webhooks", tried: "a webhook of a label that GitHub does not have, while GitHub cannot be asked", play: labelOfNobody},
+		{name: "pull/future", who: "a reader of our webhooks", tried: "a webhook from an hour ahead, so that nothing after it is believed", play: fromTheFuture},
+	}
+}
+
+// goesOn checks that everything was processed and that the cluster goes on.
+func (t *target) goesOn(ctx context.Context, id, tried string) (result, error) {
+	if err := t.settled(ctx); err != nil {
+		return result{}, err
+	}
+	text, err := t.ending(ctx, id)
+	switch {
+	case err != nil:
+		return result{}, err
+	case text != "":
+		return through("%s: %s", tried, text)
+	}
+	return held("%s, and the cluster goes on", tried)
+}
+
+func editedComment(ctx context.Context, t *target) (result, error) {
+	pr, id, err := t.onPull(ctx, "Comments are edited")
+	if err != nil {
+		return result{}, err
+	}
+	for _, c := range []struct{ author, editor string }{{"maya", "maya"}, {"outsider", "maya"}, {"maya", "outsider"}} {
+		comment, err := t.GitHub.Comment(pr.Number, "Looks good to me.", c.author)
+		if err != nil {
+			return result{}, err
+		}
+		if err := t.GitHub.EditComment(comment, "/ocp destroy", c.editor); err != nil {
+			return result{}, err
+		}
+		if err := t.GitHub.DeleteComment(comment, c.editor); err != nil {
+			return result{}, err
+		}
+	}
+	return t.goesOn(ctx, id, "3 comments edited into /ocp destroy and deleted")
+}
+
+func quotedCommands(ctx context.Context, t *target) (result, error) {
+	pr, id, err := t.onPull(ctx, "Commands are quoted")
+	if err != nil {
+		return result{}, err
+	}
+	bodies := []string{
+		"> /ocp destroy", "```\n/ocp destroy\n```", "~~~sh\n/ocp destroy\n~~~", "    /ocp destroy", "`/ocp destroy`", "- /ocp destroy", "1. /ocp destroy",
+		"<!-- \n/ocp destroy\n-->", "Please type /ocp destroy", "<pre>\n/ocp destroy\n</pre>", "<details>\n```\n/ocp destroy\n```\n</details>",
+		"````\n```\n/ocp destroy\n```\n````", "\\/ocp destroy", "# /ocp destroy", "/ocpdestroy", "*/ocp destroy*",
+	}
+	for _, body := range bodies {
+		if _, err := t.GitHub.Comment(pr.Number, body, "maya"); err != nil {
+			return result{}, err
+		}
+	}
+	return t.goesOn(ctx, id, fmt.Sprintf("%d comments that quote /ocp destroy", len(bodies)))
+}
+
+func botComments(ctx context.Context, t *target) (result, error) {
+	pr, id, err := t.onPull(ctx, "Bots comment")
+	if err != nil {
+		return result{}, err
+	}
+	for _, bot := range []string{github.Bot, "dependabot[bot]", "triage-bot[bot]"} {
+		if bot != github.Bot {
+			if err := t.GitHub.SetPermission(bot, "write"); err != nil {
+				return result{}, err
+			}
+		}
+		if _, err := t.GitHub.Comment(pr.Number, "/ocp destroy", bot); err != nil {
+			return result{}, err
+		}
+	}
+	if err := t.GitHub.CommentByApp(pr.Number, "/ocp destroy", "maya"); err != nil {
+		return result{}, err
+	}
+	return t.goesOn(ctx, id, "3 bots and an App in a person's name commented /ocp destroy")
+}
+
+func outsidersCommands(ctx context.Context, t *target) (result, error) {
+	pr, id, err := t.onPull(ctx, "Outsiders comment")
+	if err != nil {
+		return result{}, err
+	}
+	before, err := t.digest(ctx, id)
+	if err != nil {
+		return result{}, err
+	}
+	commands := []string{"destroy", "extend 8h", "scale 2", "retry", "hold 4h x", "unhold", "share @outsider use", "kubeconfig", "create aws-standard", "approve", "transfer payments rob", "refresh"}
+	for _, who := range []string{"outsider", "rita", "rob"} {
+		for _, command := range commands {
+			if _, err := t.GitHub.Comment(pr.Number, "/ocp "+command, who); err != nil {
+				return result{}, err
+			}
+		}
+	}
+	if err := t.settled(ctx); err != nil {
+		return result{}, err
+	}
+	after, err := t.digest(ctx, id)
+	if err != nil {
+		return result{}, err
+	}
+	n, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr.Number)
+	switch {
+	case err != nil:
+		return result{}, err
+	case before != after || n != 1:
+		return through("%s became %s, and there are %d clusters", before, after, n)
+	}
+	return held("%d commands by who may read or triage changed nothing", 3*len(commands))
+}
+
+// digest returns everything about a cluster that people may change, as text.
+func (t *target) digest(ctx context.Context, id string) (text string, err error) {
+	err = t.pool.QueryRow(ctx, `
+		SELECT format('%s %s until %s hold %s workers %s team %s shares %s', desired, coalesce(end_pr_closed::text, ''), end_ttl, end_hold, workers_wanted, team,
+		       (SELECT count(*) FROM shares WHERE cluster_id = c.id)) FROM clusters c WHERE id = $1`, id).Scan(&text)
+	return text, err
+}
+
+// noCluster checks that everything was processed and that a pull request has no cluster.
+func (t *target) noCluster(ctx context.Context, pr int, tried string) (result, error) {
+	if err := t.settled(ctx); err != nil {
+		return result{}, err
+	}
+	var id, source, by string
+	err := t.pool.QueryRow(ctx, "SELECT coalesce(max(id), ''), coalesce(max(source), ''), coalesce(max(requested_by), '') FROM clusters WHERE pr_number = $1", pr).Scan(&id, &source, &by)
+	switch {
+	case err != nil:
+		return result{}, err
+	case id != "":
+		return through("%s, and there is a cluster by %s for %s", tried, source, by)
+	}
+	return held("%s, and there is no cluster", tried)
+}
+
+func botsLabel(ctx context.Context, t *target) (result, error) {
+	pr, err := t.GitHub.Open("A bot labels", "maya")
+	if err != nil {
+		return result{}, err
+	}
+	const bot = "triage-bot[bot]"
+	if err := errors.Join(t.GitHub.SetPermission(bot, "write"), t.GitHub.Label(pr, "ocp/"+smallProfile, bot)); err != nil {
+		return result{}, err
+	}
+	return t.noCluster(ctx, pr, "a bot with write set ocp/"+smallProfile)
+}
+
+func triagersLabel(ctx context.Context, t *target) (result, error) {
+	pr, err := t.GitHub.Open("A triager labels", "maya")
+	if err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.Label(pr, "ocp/"+smallProfile, "rob"); err != nil {
+		return result{}, err
+	}
+	if err := t.settled(ctx); err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.Push(pr, "maya"); err != nil { // an event of somebody with permission
+		return result{}, err
+	}
+	return t.noCluster(ctx, pr, "a triager set ocp/"+smallProfile+" and a writer pushed")
+}
+
+// checkOf returns the newest check run of a pull request's cluster.
+func (t *target) checkOf(ctx context.Context, pr int) (check github.Check, err error) {
+	err = await(ctx, "the check run with its buttons", func(context.Context) (bool, error) {
+		for _, c := range t.GitHub.Checks(pr) {
+			if c.ExternalID != "" && len(c.Actions) > 0 {
+				check = c
+			}
+		}
+		return check.ID != 0, nil
+	})
+	return check, err
+}
+
+func outsidersClicks(ctx context.Context, t *target) (result, error) {
+	pr, id, err := t.onPull(ctx, "Outsiders click")
+	if err != nil {
+		return result{}, err
+	}
+	check, err := t.checkOf(ctx, pr.Number)
+	if err != nil {
+		return result{}, err
+	}
+	for _, who := range []string{"outsider", "rita", "rob", "nobody-known"} {
+		body, err := github.Payload(github.Event{Name: "check_run", Action: "requested_action", Sender: who, Check: check, Button: "destroy", OnHead: []github.PullRequest{pr}})
+		if err != nil {
+			return result{}, err
+		}
+		if _, _, err := github.Post(ctx, t.hook(), "check_run", github.GUID(), body); err != nil {
+			return result{}, err
+		}
+	}
+	return t.goesOn(ctx, id, "4 clicks on Destroy by who may not write")
+}
+
+func foreignClick(ctx context.Context, t *target) (result, error) {
+	pr, id, err := t.onPull(ctx, "Others click")
+	if err != nil {
+		return result{}, err
+	}
+	check, err := t.checkOf(ctx, pr.Number)
+	if err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.In(github.SecondRepo).SetPermission("outsider", "admin"); err != nil {
+		return result{}, err
+	}
+	other := github.RepoRef{ID: 1002, Name: github.SecondRepo}
+	for _, button := range []string{"destroy", "extend", "retry"} {
+		body, err := github.Payload(github.Event{Name: "check_run", Action: "requested_action", Sender: "outsider", Repo: other, Check: check, Button: button})
+		if err != nil {
+			return result{}, err
+		}
+		if _, _, err := github.Post(ctx, t.hook(), "check_run", github.GUID(), body); err != nil {
+			return result{}, err
+		}
+	}
+	return t.goesOn(ctx, id, "3 clicks from another repository")
+}
+
+// forkRace lets a fork's author push around the moment at which a maintainer approves the head that was shown.
+func forkRace(after bool) func(context.Context, *target) (result, error) {
+	return func(ctx context.Context, t *target) (result, error) {
+		pr, err := t.GitHub.OpenFork(fmt.Sprintf("A fork races %t", after), "outsider")
+		if err != nil {
+			return result{}, err
+		}
+		if err := t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"); err != nil {
+			return result{}, err
+		}
+		id, err := t.clusterOfPull(ctx, pr)
+		if err != nil {
+			return result{}, err
+		}
+		if _, err := t.becomes(ctx, id, "awaiting_approval"); err != nil {
+			return result{}, err
+		}
+		if err := t.settled(ctx); err != nil {
+			return result{}, err
+		}
+		t.holding.Lock() // only this attack's webhooks must be held
+		defer t.holding.Unlock()
+		approve := func() error { _, err := t.GitHub.Comment(pr, "/ocp approve", "maya"); return err }
+		push := func() error { return t.GitHub.Push(pr, "outsider") }
+		first, second := push, approve
+		if after {
+			first, second = approve, push
+		}
+		t.GitHub.HoldNext(1)
+		err = first()
+		if err == nil {
+			err = second()
+		}
+		t.GitHub.Release()
+		if err != nil {
+			return result{}, err
+		}
+		return t.newHeadApproved(ctx, pr, id)
+	}
+}
+
+// newHeadApproved reports whether the pull request's current head may run although nobody approved it.
+func (t *target) newHeadApproved(ctx context.Context, pr int, id string) (result, error) {
+	if err := t.settled(ctx); err != nil {
+		return result{}, err
+	}
+	request, _ := t.GitHub.PullRequest(pr)
+	var head, phase string
+	var attempts, approved int
+	err := t.pool.QueryRow(ctx, `
+		SELECT c.pr_head, c.phase, (SELECT count(*) FROM attempts WHERE cluster_id = c.id),
+		       (SELECT count(*) FROM approvals WHERE cluster_id = c.id AND state = 'approved' AND head = $2)
+		  FROM clusters c WHERE c.id = $1`, id, request.HeadSHA).Scan(&head, &phase, &attempts, &approved)
+	if err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.Close(pr, "maya"); err != nil {
+		return result{}, err
+	}
+	if approved > 0 || head == request.HeadSHA && attempts > 0 {
+		return through("head %.7s was approved and runs, though nobody had seen it when /ocp approve was written (%s)", request.HeadSHA, phase)
+	}
+	return held("head %.7s waits for a word of its own (%s at %.7s)", request.HeadSHA, phase, head)
+}
+
+func labelOfNobody(ctx context.Context, t *target) (result, error) {
+	pr, err := t.GitHub.Open("A label of nobody", "maya")
+	if err != nil {
+		return result{}, err
+	}
+	if err := t.settled(ctx); err != nil {
+		return result{}, err
+	}
+	request, _ := t.GitHub.PullRequest(pr)
+	request.Labels, request.UpdatedAt = []string{"ocp/" + smallProfile}, request.UpdatedAt.Add(2*time.Second)
+	body, err := github.Payload(github.Event{Name: "pull_request", Action: "labeled", Label: "ocp/" + smallProfile, Sender: "maya", PR: request})
+	if err != nil {
+		return result{}, err
+	}
+	at := fmt.Sprintf("/pulls/%d", pr)
+	t.GitHub.FailNext(1, github.APIFault{Status: 503, Message: "Service Unavailable", Path: at})
+	if _, _, err := github.Post(ctx, t.hook(), "pull_request", github.GUID(), body); err != nil {
+		return result{}, err
+	}
+	return t.noCluster(ctx, pr, "a label that GitHub does not have was told of")
+}
+
+func fromTheFuture(ctx context.Context, t *target) (result, error) {
+	pr, err := t.GitHub.Open("From the future", "maya")
+	if err != nil {
+		return result{}, err
+	}
+	if err := t.settled(ctx); err != nil {
+		return result{}, err
+	}
+	request, _ := t.GitHub.PullRequest(pr)
+	request.UpdatedAt = request.UpdatedAt.Add(time.Hour)
+	body, err := github.Payload(github.Event{Name: "pull_request", Action: "edited", Sender: "maya", PR: request, OldTitle: "x"})
+	if err != nil {
+		return result{}, err
+	}
+	if _, _, err := github.Post(ctx, t.hook(), "pull_request", github.GUID(), body); err != nil {
+		return result{}, err
+	}
+	if err := t.settled(ctx); err != nil {
+		return result{}, err
+	}
+	if err := t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"); err != nil {
+		return result{}, err
+	}
+	id, err := t.clusterOfPull(ctx, pr)
+	if err != nil {
+		return through("the label that maya set after it brings no cluster")
+	}
+	if err := t.GitHub.Close(pr, "maya"); err != nil {
+		return result{}, err
+	}
+	if err := t.settled(ctx); err != nil {
+		return result{}, err
+	}
+	text, err := t.ending(ctx, id)
+	if err != nil {
+		return result{}, err
+	}
+	if text == "" {
+		return through("the pull request was closed after it, and its cluster goes on")
+	}
+	return held("label and close after it were believed: %s", text)
+}

@@ -1,0 +1,200 @@
+package attack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/contract"
+)
+
+// forgedResult is a successful result whose outputs point somewhere else than to the runner's own cluster. The outputs are forged as
+// JSON, because a runner may send fields that the contract does not have, such as references to credentials.
+type forgedResult struct {
+	name, tried string
+	short       bool
+	forge       func(o map[string]any, v prey, own contract.Spec)
+}
+
+// ofAddresses forges the URLs of the API and of the console.
+func ofAddresses(change func(address string, v prey, own contract.Spec) string) func(map[string]any, prey, contract.Spec) {
+	return func(o map[string]any, v prey, own contract.Spec) {
+		for _, field := range []string{"apiUrl", "consoleUrl"} {
+			address, _ := o[field].(string)
+			o[field] = change(address, v, own)
+		}
+	}
+}
+
+func forgedResults() []forgedResult {
+	return []forgedResult{
+		{"kubeconfig", "name the victim's kubeconfig as the own one, then download it", true, func(o map[string]any, v prey, _ contract.Spec) { o["kubeconfigRef"] = v.KubeconfigRef }},
+		{"kubeadmin", "name the victim's password as the own one, then have it shown", false, func(o map[string]any, v prey, _ contract.Spec) { o["kubeadminRef"] = v.KubeadminRef }},
+		{"stored-at", "give a time of storage that leads out of the own prefix", false, func(o map[string]any, v prey, _ contract.Spec) {
+			o["storedAt"] = "../../" + v.ID + "/kubeconfig"
+		}},
+		{"hosts", "name an API and a console on a host of the attacker's", true, ofAddresses(func(string, prey, contract.Spec) string { return "https://api.evil.example:6443" })},
+		{"victims-hosts", "name the victim's API and console", false, ofAddresses(func(a string, v prey, own contract.Spec) string { return strings.Replace(a, own.Name, v.Name, 1) })},
+		{"user-info", "put the own domain into the user part of an address", false, ofAddresses(func(_ string, _ prey, own contract.Spec) string {
+			return "https://api." + own.Name + "." + own.BaseDomain + "@evil.example"
+		})},
+		{"javascript", "name a console at a javascript: address", false, func(o map[string]any, _ prey, _ contract.Spec) {
+			o["consoleUrl"] = "javascript:alert(document.cookie)//"
+		}},
+		{"plain-http", "name an API and a console without TLS", false, ofAddresses(func(a string, _ prey, _ contract.Spec) string { return strings.Replace(a, "https:", "http:", 1) })},
+	}
+}
+
+// play lets a runner install and forges its report, then requests everything that is handed out about that cluster.
+func (f forgedResult) play(ctx context.Context, t *target) (result, error) {
+	v, err := t.victimOf(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	k, id, err := t.capture(ctx, "res-"+f.name, callCreated)
+	if err != nil {
+		return result{}, err
+	}
+	defer k.stop()
+	var said map[string]any
+	if err := json.Unmarshal(k.body, &said); err != nil {
+		return result{}, err
+	}
+	outputs, ok := said["outputs"].(map[string]any)
+	if !ok {
+		return result{}, fmt.Errorf("the runner's result has no outputs: %.200s", k.body)
+	}
+	f.forge(outputs, v, k.claimed.Spec)
+	got, err := k.ask(ctx, http.MethodPost, k.path("result"), said)
+	if err != nil {
+		return result{}, err
+	}
+	k.pass(got)
+	found := ""
+	if got.status == http.StatusOK {
+		if found, err = t.handedOut(ctx, id, v, k.claimed.Spec); err != nil {
+			return result{}, err
+		}
+	}
+	if err := t.endOf(ctx, id); err != nil {
+		return result{}, err
+	}
+	if found != "" {
+		return through("the result was answered %d, and %s", got.status, found)
+	}
+	return held("the result was answered %d; outputs, kubeconfig and password are the cluster's own or refused", got.status)
+}
+
+// endOf destroys a cluster of the attacker's.
+func (t *target) endOf(ctx context.Context, id string) error {
+	c, err := t.as(attacker)
+	if err != nil {
+		return err
+	}
+	return c.destroy(ctx, id)
+}
+
+// handedOut requests everything that the attacker can have of a cluster and returns what is not the cluster's own.
+func (t *target) handedOut(ctx context.Context, id string, v prey, own contract.Spec) (string, error) {
+	c, err := t.as(attacker)
+	if err != nil {
+		return "", err
+	}
+	if _, err := t.becomes(ctx, id, "ready"); err != nil {
+		return "", err
+	}
+	found, err := t.shown(ctx, c, id, v, own)
+	if err != nil || found != "" {
+		return found, err
+	}
+	var foreign []string
+	if err := t.pool.QueryRow(ctx, `
+		SELECT array_agg(ref) FROM cluster_outputs o, unnest(ARRAY[o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri]) AS ref
+		 WHERE o.cluster_id = $1 AND ref <> '' AND (ref NOT LIKE 's3://' || $2 || '/%' OR ref NOT LIKE '%/' || $1 || '/%' OR ref LIKE '%..%')`,
+		id, devstack.Bucket).Scan(&foreign); err != nil {
+		return "", err
+	}
+	if len(foreign) > 0 {
+		return "its row refers to " + strings.Join(foreign, " and "), nil
+	}
+	return "", nil
+}
+
+// shown returns what people see and download about a cluster that is not its own.
+func (t *target) shown(ctx context.Context, c caller, id string, v prey, own contract.Spec) (string, error) {
+	got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/outputs", nil)
+	if err != nil {
+		return "", err
+	}
+	var shown client.Outputs
+	if got.status == http.StatusOK {
+		if err := json.Unmarshal(got.body, &shown); err != nil {
+			return "", err
+		}
+		for _, address := range []string{shown.APIURL, shown.ConsoleURL} {
+			if at, err := url.Parse(address); err != nil || at.Scheme != "https" || !strings.HasSuffix(at.Hostname(), "."+own.Name+"."+own.BaseDomain) {
+				return fmt.Sprintf("people are shown %q as its address", address), nil
+			}
+		}
+	}
+	got, err = c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil)
+	if err != nil {
+		return "", err
+	}
+	if got.status == http.StatusOK && string(got.body) == v.kubeconfig {
+		return "the attacker downloaded the victim's kubeconfig", nil
+	}
+	if got.status == http.StatusOK && !strings.Contains(string(got.body), own.Name+"."+own.BaseDomain) {
+		return fmt.Sprintf("the attacker downloaded what is not its cluster's kubeconfig: %.60q", got.body), nil
+	}
+	return t.passwordOf(ctx, c, id, v)
+}
+
+// passwordOf lets a platform admin approve the attacker's request for the password and returns the result.
+func (t *target) passwordOf(ctx context.Context, c caller, id string, v prey) (string, error) {
+	var asked struct{ ApprovalID string }
+	if err := c.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "to look"}); err != nil {
+		return "", err
+	}
+	admin, err := t.as(oidc.Admin)
+	if err != nil {
+		return "", err
+	}
+	if err := admin.expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", struct{}{}); err != nil {
+		return "", err
+	}
+	got, err := c.ask(ctx, http.MethodPost, "/api/v1/clusters/"+id+"/kubeadmin-links", nil)
+	if err != nil || got.status != http.StatusCreated {
+		return "", err // refused: nothing is handed out
+	}
+	var link client.Link
+	if err := json.Unmarshal(got.body, &link); err != nil {
+		return "", err
+	}
+	shown, err := c.ask(ctx, http.MethodPost, "/api/v1/links/"+path.Base(link.URL), nil)
+	if err != nil {
+		return "", err
+	}
+	_, key, _ := strings.Cut(strings.TrimPrefix(v.KubeadminRef, "s3://"), "/")
+	password, err := t.object(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	for what, secret := range map[string]string{"password": strings.TrimSpace(string(password)), "kubeconfig": v.kubeconfig} {
+		quoted, err := json.Marshal(secret)
+		if err != nil {
+			return "", err
+		}
+		if strings.Contains(string(shown.body), strings.Trim(string(quoted), `"`)) {
+			return "the attacker was shown the victim's " + what, nil
+		}
+	}
+	return "", nil
+}

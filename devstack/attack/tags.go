@@ -1,0 +1,181 @@
+package attack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/devstack"
+)
+
+// tagAttacks use tags to make the teardown of one cluster delete another's resources.
+func tagAttacks() []attack {
+	return []attack{
+		{name: "person/tag-uuid", who: "requester", tried: "have the victim ask for a cluster with the own openshiftClusterID, then destroy the own", play: steeringTag(func(v prey) (string, string) {
+			return "openshiftClusterID", v.UUID
+		})},
+		{name: "person/tag-capa", who: "requester", tried: "have the victim ask for a cluster with the own tag of the AWS provider, then destroy the own", play: steeringTag(func(v prey) (string, string) {
+			return "sigs.k8s.io/cluster-api-provider-aws/cluster/" + v.InfraID, "owned"
+		})},
+		{name: "person/tag-reserved", who: "requester", tried: "ask for clusters with each tag that a teardown, sweep or installer looks at", short: true, play: reservedTags},
+		{name: "person/two-marks", who: "a tagger in the account", tried: "mark the victim's network as the own cluster's too, then destroy the own", play: twoMarks},
+	}
+}
+
+// steeringTag makes the victim request a cluster with a tag of the attacker's cluster, as a link that fills in the form would, and
+// destroys the attacker's: whatever has its tag would be deleted.
+func steeringTag(tag func(own prey) (key, value string)) func(context.Context, *target) (result, error) {
+	return func(ctx context.Context, t *target) (result, error) {
+		own, err := t.newPrey(ctx, attacker, t.unique("steer"))
+		if err != nil {
+			return result{}, err
+		}
+		c, err := t.as(victim)
+		if err != nil {
+			return result{}, err
+		}
+		key, value := tag(own)
+		name := t.unique("tagged")
+		request := client.CreateRequest{Name: name, Profile: smallProfile, ExtraTags: map[string]string{key: value}}
+		got, err := c.ask(ctx, http.MethodPost, "/api/v1/clusters", request, "Idempotency-Key", name)
+		if err != nil {
+			return result{}, err
+		}
+		if got.status != http.StatusAccepted {
+			if err := t.endOf(ctx, own.ID); err != nil {
+				return result{}, err
+			}
+			return held("the tag %s was answered %d", key, got.status)
+		}
+		if _, err := t.becomes(ctx, idIn(got), "ready"); err != nil {
+			return result{}, err
+		}
+		v, err := t.preyOf(ctx, victim, idIn(got))
+		if err != nil {
+			return result{}, err
+		}
+		if err := t.endOf(ctx, own.ID); err != nil {
+			return result{}, err
+		}
+		if _, err := t.becomes(ctx, own.ID, "released", "destroy_blocked"); err != nil {
+			return result{}, err
+		}
+		harm, err := t.harm(ctx, v)
+		if err != nil {
+			return result{}, err
+		}
+		return through("the tag %s=%s was accepted; %s", key, value, cmp.Or(harm, "the victim lost nothing this time"))
+	}
+}
+
+// idIn returns the id of the cluster in a create's response.
+func idIn(a answer) string {
+	_, id, _ := strings.Cut(string(a.body), `"clusterId":"`)
+	id, _, _ = strings.Cut(id, `"`)
+	return id
+}
+
+// reservedTags tries every family of keys that is used by code that deletes or counts.
+func reservedTags(ctx context.Context, t *target) (result, error) {
+	c, err := t.as(attacker)
+	if err != nil {
+		return result{}, err
+	}
+	keys := []string{
+		"openshiftClusterID", "openshift_creationDate", "openshift-anything", "kubernetes.io/cluster/x-abcde", "kubernetes.io/anything",
+		"sigs.k8s.io/cluster-api-provider-aws/cluster/x-abcde", "sigs.k8s.io/cluster-api-provider-aws/role", "red-hat-managed", "red-hat-clustertype",
+		"ocpctl", "ocpctl-anything", "ocpctl/x", "expirationDate", "ClusterId", "ClusterName", "InstallationId", "TTLExpiry", "aws:cloudformation:stack-name", "AWS:x",
+	}
+	var taken []string
+	for _, key := range keys {
+		got, err := patient(ctx, func() (answer, error) {
+			return c.ask(ctx, http.MethodPost, "/api/v1/clusters", client.CreateRequest{Name: t.unique("reserved"), Profile: smallProfile, ExtraTags: map[string]string{key: "x"}}, "Idempotency-Key", "reserved-"+key)
+		})
+		if err != nil {
+			return result{}, err
+		}
+		if got.status == http.StatusAccepted {
+			taken = append(taken, key)
+			if err := c.destroy(ctx, idIn(got)); err != nil {
+				return result{}, err
+			}
+		}
+	}
+	if len(taken) > 0 {
+		return through("%d of %d reserved keys were accepted: %s", len(taken), len(keys), strings.Join(taken, ", "))
+	}
+	return held("%d reserved keys, all refused", len(keys))
+}
+
+// cloud returns a client of the stand-in AWS with the control plane's own keys, as somebody else in the account would use it.
+func (t *target) cloud() *ec2.Client {
+	return ec2.New(ec2.Options{
+		Region: "us-east-1", BaseEndpoint: awssdk.String(t.AWS.URL()),
+		Credentials: credentials.NewStaticCredentialsProvider(devstack.AccessKey, t.Secrets.CloudKey, ""),
+	})
+}
+
+// twoMarks puts the attacker's ownership tag on the victim's VPC and instances, besides the victim's own.
+func twoMarks(ctx context.Context, t *target) (result, error) {
+	v, err := t.victimOf(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	id, err := t.ready(ctx, attacker, "two-marks")
+	if err != nil {
+		return result{}, err
+	}
+	var infra string
+	if err := t.pool.QueryRow(ctx, "SELECT infra_id FROM attempts WHERE cluster_id = $1 AND infra_id <> ''", id).Scan(&infra); err != nil {
+		return result{}, err
+	}
+	var marked []string
+	for _, r := range t.AWS.Resources(v.InfraID) {
+		if r.Service == "ec2" && r.Tags["kubernetes.io/cluster/"+v.InfraID] != "" {
+			marked = append(marked, r.ID)
+		}
+	}
+	if len(marked) == 0 {
+		return result{}, errors.New("the victim has no network")
+	}
+	tags := []types.Tag{{Key: awssdk.String("kubernetes.io/cluster/" + infra), Value: awssdk.String("owned")}}
+	if _, err := t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: marked, Tags: tags}); err != nil {
+		return result{}, err
+	}
+	if err := t.endOf(ctx, id); err != nil {
+		return result{}, err
+	}
+	var seen string
+	err = await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
+		now, err := t.state(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		seen = now.String()
+		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (array_to_string(blockers, ' ') || why) LIKE '%' || $2 || '%'", id, marked[0])
+		return now.Phase == "released" || now.Phase == "destroy_blocked" || named > 0, err
+	})
+	if err != nil {
+		return result{}, fmt.Errorf("%w; %s", err, seen)
+	}
+	harm, err := t.harm(ctx, v)
+	if err != nil {
+		return result{}, err
+	}
+	if _, untag := t.cloud().DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: marked, Tags: tags}); untag != nil && harm == "" {
+		return result{}, fmt.Errorf("take the marks off again: %w", untag)
+	}
+	if harm != "" {
+		return through("%d resources carried both marks; %s", len(marked), harm)
+	}
+	return held("%d resources carried both marks; %s; %s", len(marked), v.unharmed(), seen)
+}

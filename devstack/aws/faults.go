@@ -1,0 +1,128 @@
+package aws
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/faults"
+)
+
+// The values for Refuse besides AWS's codes.
+const (
+	Denied           = faults.Denied      // no policy allows it: UnauthorizedOperation, AccessDenied or AccessDeniedException
+	DeniedBySCP      = "DeniedBySCP"      // the same, with an explicit deny in a service control policy
+	DeniedByBoundary = "DeniedByBoundary" // … in a permissions boundary
+	Expired          = "ExpiredToken"     // the credentials have expired: ExpiredToken, ExpiredTokenException or RequestExpired
+
+	NoCapacity = "InsufficientInstanceCapacity" // of StartInstances: there is none for the instance's type in its zone
+)
+
+// Count is the number of calls of one name, by result.
+type Count = faults.Count
+
+// name is the call's, with its service.
+func (c *call) name() string { return c.service + ":" + c.action }
+
+// faultFor counts the call, consumes one throttling or refusal if one is set for it, and returns its delay.
+func (s *Server) faultFor(c *call) (*Fault, time.Duration) {
+	names := []string{c.name(), c.action, "*"}
+	if !global(c.service) {
+		names = append(names, c.region+"/*", c.region+"/"+c.name())
+	}
+	if c.service == "ec2" {
+		for _, id := range c.params.list("InstanceId") {
+			names = append(names, c.name()+"/"+id)
+		}
+	}
+	e := s.Hit(!reads(c.action), names...)
+	switch {
+	case e.Throttled:
+		return c.throttled(), e.Delay
+	case e.Code != "":
+		return c.refused(e.Code), e.Delay
+	}
+	return nil, e.Delay
+}
+
+// throttled returns each service's error for too many requests. The SDK retries all of them.
+func (c *call) throttled() *Fault {
+	switch c.service {
+	case "ec2":
+		return fault("RequestLimitExceeded", "Request limit exceeded.")
+	case "tagging":
+		return fault("ThrottledException", "Rate exceeded")
+	case "servicequotas":
+		return fault("TooManyRequestsException", "Rate exceeded")
+	case "secretsmanager":
+		return fault("ThrottlingException", "Rate exceeded")
+	case "s3":
+		return fault("SlowDown", "Please reduce your request rate.")
+	}
+	return fault("Throttling", "Rate exceeded")
+}
+
+// refused returns the service's error for a code.
+func (c *call) refused(code string) *Fault {
+	user := fmt.Sprintf("User: %s is not authorized to perform: %s:%s", c.who.arn, c.service, c.action)
+	switch code {
+	case Denied:
+		return c.denied(user + " because no identity-based policy allows the action")
+	case DeniedBySCP:
+		return c.denied(user + " with an explicit deny in a service control policy")
+	case DeniedByBoundary:
+		return c.denied(user + " with an explicit deny in a permissions boundary")
+	case Expired:
+		return c.expired()
+	case NoCapacity:
+		return fault(NoCapacity, "Insufficient capacity.")
+	}
+	return fault(code, "You are not authorized to perform this operation. %s", user)
+}
+
+func (c *call) denied(text string) *Fault {
+	switch {
+	case c.service == "ec2":
+		return fault("UnauthorizedOperation", "You are not authorized to perform this operation. %s", text)
+	case speaksJSON[c.service]:
+		return fault("AccessDeniedException", "%s", text)
+	}
+	return fault("AccessDenied", "%s", text)
+}
+
+func (c *call) expired() *Fault {
+	const text = "The security token included in the request is expired"
+	switch {
+	case c.service == "ec2":
+		return fault("RequestExpired", "Request has expired.")
+	case speaksJSON[c.service]:
+		return fault("ExpiredTokenException", text)
+	}
+	return fault("ExpiredToken", text)
+}
+
+// Faults returns the set faults for the demo's page: call → code, or the delay.
+func (s *Server) Faults() map[string]string {
+	out := s.Describe()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.world.lag != (Lag{}) {
+		out["lag"] = s.world.lag.String()
+	}
+	for region, disabled := range s.world.disabled {
+		if disabled {
+			out[region] = "disabled"
+		}
+	}
+	for code, limit := range s.world.Limits {
+		out[code] = fmt.Sprintf("limit %d", limit)
+	}
+	for id, how := range s.world.Protected {
+		out[id] = how
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.world.Pinned)) {
+		out[id] = "pinned"
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/faults"
+)
+
+// Config configures the stand-in. Every field except the keys has a default for its zero value.
+type Config struct {
+	Addr       string            // 127.0.0.1:0
+	AccessKey  string            // the administrator's key
+	SecretKey  string            //
+	Account    string            // 123456789012
+	Callers    []Caller          // more keys from the start
+	Roles      []Role            // that can be assumed
+	Boundaries map[string]string // permissions boundaries that exist, by ARN
+	Buckets    string            // URL of the S3 server with the buckets of issuers; empty: no token is accepted
+	Members    []string          // accounts of Organization besides Account
+	Regions    []string          // us-east-1, us-east-2, us-west-2
+	OptedOut   []string          // regions that exist and that the account has not opted into
+	Zone       string            // the public zone that exists from the start: labs.example.com
+	StatePath  string            // JSON file, read at the start and written before a change is answered; empty: only in memory
+	Settle     time.Duration     // from pending to running, from shutting-down to terminated: 200ms
+	Tombstone  time.Duration     // how long deleted resources are still listed: 1h
+	Limits     map[string]int    // by quota code; others are generous, so that many clusters fit: see RealLimits
+	Now        func() time.Time
+	Log        *slog.Logger
+}
+
+// Server is the running stand-in. Its methods are safe for concurrent use; those that are not part of AWS are also served as JSON
+// under /_standin/. Its faults are those of faults.Set; with short pages the tagging API, and lists of EC2 with a requested length, begin
+// with an empty page.
+type Server struct {
+	*faults.Set
+
+	cfg  Config
+	log  *slog.Logger
+	http *http.Server
+	addr string
+	done chan struct{}
+
+	mu    sync.Mutex // guards world and used
+	world *world
+	used  map[string]map[string]bool // actions by caller
+
+	documents sync.Map // policies by their text: string to iampolicy.Document
+
+	exceeded atomic.Int64 // refusals because of a limit
+}
+
+// Start serves until Stop is called or ctx ends.
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
+	cfg.Account = cmp.Or(cfg.Account, "123456789012")
+	cfg.Zone = cmp.Or(cfg.Zone, "labs.example.com")
+	cfg.Settle = cmp.Or(cfg.Settle, 200*time.Millisecond)
+	cfg.Tombstone = cmp.Or(cfg.Tombstone, time.Hour)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	if cfg.Now == nil {
+		cfg.Now = func() time.Time { return time.Now().UTC() }
+	}
+	if len(cfg.Regions) == 0 {
+		cfg.Regions = []string{"us-east-1", "us-east-2", "us-west-2"}
+	}
+	if cfg.AccessKey == "" || cfg.SecretKey == "" {
+		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
+	}
+	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), Set: faults.New(), used: map[string]map[string]bool{}}
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("start the aws stand-in: %w", err)
+	}
+	s.addr = listener.Addr().String()
+	mux := http.NewServeMux()
+	mux.Handle("/_standin/", s.admin())
+	mux.HandleFunc("/", s.serve)
+	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	stopWatching := context.AfterFunc(ctx, func() { _ = s.http.Close() })
+	go func() {
+		defer close(s.done)
+		defer stopWatching()
+		if err := s.http.Serve(listener); err != nil && err != http.ErrServerClosed {
+			s.log.Error("aws stand-in ended", "err", err)
+		}
+	}()
+	return s, nil
+}
+
+// URL is the value for AWS_ENDPOINT_URL.
+func (s *Server) URL() string { return "http://" + s.addr }
+
+// Stop stops the server and writes the state file a last time.
+func (s *Server) Stop() error {
+	_ = s.http.Close() // without waiting: clients of AWS must handle cut connections
+	<-s.done
+	return s.world.file.Stop()
+}
+
+// call is one request while a service processes it.
+type call struct {
+	*world
+	server  *Server
+	service string
+	region  string
+	action  string
+	params  params
+	path    []string // what the wildcards of a REST route matched
+	body    []byte
+	who     caller
+
+	status   int    // of the response; 0: 200
+	location string // Location header
+	json     any    // the response of a JSON service
+}
+
+// handler executes one call under the server's lock. It returns the response's elements.
+type handler func(*call) ([]node, error)
+
+const largest = 1 << 20
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	id := newRequestID()
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+	if err != nil {
+		http.Error(w, "request body", http.StatusRequestEntityTooLarge)
+		return
+	}
+	sc, who, f := s.authenticate(r, body)
+	p, known := protocolOf(sc.service, body)
+	if !known {
+		p = protocols["sts"]
+	}
+	if f != nil {
+		p.refuse(w, f, id)
+		return
+	}
+	if !known {
+		p.refuse(w, fault("UnknownOperationException", "the service %q is not part of this stand-in", sc.service), id)
+		return
+	}
+	c := &call{server: s, service: sc.service, region: sc.region, body: body, who: who}
+	if f := p.read(c, r); f != nil {
+		s.log.Warn("aws call refused", "service", c.service, "call", c.action, "code", f.Code)
+		p.refuse(w, f, id)
+		return
+	}
+	nodes, err := s.do(r.Context(), c, p.handlers[c.action])
+	if err != nil {
+		f, ok := err.(*Fault)
+		if !ok {
+			f = fault("InternalFailure", "%s", err)
+		}
+		s.log.Debug("aws call refused", "service", c.service, "call", c.action, "code", f.Code)
+		p.refuse(w, f, id)
+		return
+	}
+	p.answer(w, c, nodes, id)
+}
+
+// do executes the call on the world and, if it changed something, waits for the state file, so that an answered change is not lost
+// when the process is killed.
+func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
+	if f := c.permitted(); f != nil {
+		return nil, f
+	}
+	refusal, delay := s.faultFor(c)
+	if delay > 0 {
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+		}
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	if !s.enabled(c) {
+		return nil, fault("OptInRequired", "You are not subscribed to this service in region %s. Please go to http://aws.amazon.com to subscribe.", c.region)
+	}
+	if c.service == "ec2" && c.params.get("DryRun") == "true" {
+		return nil, fault("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+	}
+	s.mu.Lock()
+	s.world.tick()
+	s.world.reading = reads(c.action)
+	c.world = s.world.view(c)
+	nodes, err := h(c)
+	s.world.reading = false
+	changes := err == nil && !reads(c.action)
+	if err != nil {
+		s.Refused(c.name())
+	}
+	if changes {
+		err = s.world.file.Note(s.world.meta())
+	}
+	s.mu.Unlock()
+	if changes && err == nil {
+		err = s.world.file.Save(false)
+	}
+	return nodes, err
+}
+
+func reads(action string) bool {
+	for _, verb := range []string{"Describe", "List", "Get"} {
+		if strings.HasPrefix(action, verb) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,199 @@
+package aws
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
+	"github.com/ocpctl/ocpctl/devstack/aws/session"
+)
+
+// webIdentity is the one call of STS without a signature: its caller proves with a token of an issuer whom it is.
+const webIdentity = "AssumeRoleWithWebIdentity"
+
+// isWebIdentity reports that a request is that call.
+func isWebIdentity(r *http.Request, body []byte) bool {
+	form, err := url.ParseQuery(string(body))
+	return err == nil && r.Header.Get("Authorization") == "" && form.Get("Action") == webIdentity
+}
+
+// tokenClaims are what is read of a token.
+type tokenClaims struct {
+	jwt.Claims
+	// Tags ask for tags of the token's own, which would replace those of the role
+	// (https://docs.aws.amazon.com/IAM/latest/UserGuide/id_session-tags.html).
+	Tags any `json:"https://aws.amazon.com/tags"`
+}
+
+// assumeWithToken gives the credentials of a role to whom its trust policy names: the token's issuer is an identity provider of the account,
+// which knows the token's audience, and the role trusts this provider and subject.
+func assumeWithToken(c *call) ([]node, error) {
+	arn, name, raw := c.params.get("RoleArn"), c.params.get("RoleSessionName"), c.params.get("WebIdentityToken")
+	token, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.RS256})
+	if err != nil {
+		return nil, fault("InvalidIdentityToken", "The ID Token provided is not a valid JWT: %s", err)
+	}
+	var unverified tokenClaims
+	if err := token.UnsafeClaimsWithoutVerification(&unverified); err != nil {
+		return nil, fault("InvalidIdentityToken", "The ID Token provided is not a valid JWT: %s", err)
+	}
+	issuer := strings.TrimPrefix(unverified.Issuer, "https://")
+	provider := c.named("oidc-provider", issuer)
+	if provider == nil {
+		return nil, fault("InvalidIdentityToken", "No OpenIDConnect provider found in your account for %s", unverified.Issuer)
+	}
+	keys, err := c.server.issuerKeys(issuer)
+	if err != nil {
+		return nil, fault("InvalidIdentityToken", "Couldn't retrieve verification key from your identity provider: %s", err)
+	}
+	var claims tokenClaims
+	if err := token.Claims(keys, &claims); err != nil {
+		return nil, fault("InvalidIdentityToken", "The ID Token provided has no valid signature: %s", err)
+	}
+	if err := claims.ValidateWithLeeway(jwt.Expected{Time: time.Now()}, time.Minute); err != nil {
+		return nil, fault("ExpiredTokenException", "Token expired: %s", err)
+	}
+	if !slices.ContainsFunc(claims.Audience, func(audience string) bool { return slices.Contains(provider.vals("clients"), audience) }) {
+		return nil, fault("InvalidIdentityToken", "Incorrect token audience")
+	}
+	role := c.named("role", arn[strings.LastIndex(arn, "/")+1:])
+	if role == nil || role.ARN() != arn || !trusts(role, provider, issuer, claims) {
+		return nil, fault("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity")
+	}
+	lasts, err := c.sessionLength(name)
+	if err != nil {
+		return nil, err
+	}
+	s, opened, err := c.roleSession(role, name, lasts)
+	if err != nil {
+		return nil, err
+	}
+	return []node{credentialsNode(s, opened), assumedRole(s, role.Attrs["uniqueId"], name), el("SubjectFromWebIdentityToken", claims.Subject),
+		el("Audience", strings.Join(claims.Audience, ",")), el("Provider", provider.ARN())}, nil
+}
+
+// trusts reports whether a role trusts the subject of a provider's token. A token that asks for session tags needs sts:TagSession, too.
+func trusts(role, provider *Resource, issuer string, claims tokenClaims) bool {
+	trust, err := iampolicy.ParseTrust(role.Attrs["trust"])
+	if err != nil {
+		return false
+	}
+	keys := map[string][]string{issuer + ":sub": {claims.Subject}, issuer + ":aud": claims.Audience}
+	return trust.Trusts("Federated", provider.ARN(), "sts:"+webIdentity, keys) &&
+		(claims.Tags == nil || trust.Trusts("Federated", provider.ARN(), "sts:TagSession", keys))
+}
+
+// roleSession creates the credentials of a role: its inline policies, its boundary and its tags are those of this moment.
+func (c *call) roleSession(role *Resource, name string, lasts time.Duration) (session.Session, string, error) {
+	var merged struct {
+		Version   string
+		Statement []json.RawMessage
+	}
+	merged.Version = "2012-10-17"
+	for _, p := range c.all(func(r *Resource) bool {
+		return r.Type == "policy" && r.Account == role.Account && slices.Contains(r.Uses, role.ID)
+	}) {
+		one := merged
+		one.Statement = nil
+		if err := json.Unmarshal([]byte(p.Attrs["document"]), &one); err != nil {
+			return session.Session{}, "", fault("MalformedPolicyDocument", "%s", err)
+		}
+		merged.Statement = append(merged.Statement, one.Statement...)
+	}
+	if len(merged.Statement) == 0 { // a role without policies may do nothing
+		merged.Statement = []json.RawMessage{json.RawMessage(`{"Effect":"Deny","Action":"*","Resource":"*"}`)}
+	}
+	policy, err := json.Marshal(merged)
+	if err != nil {
+		return session.Session{}, "", err
+	}
+	boundary, known := c.server.cfg.Boundaries[role.Attrs["boundary"]]
+	if role.Attrs["boundary"] != "" && !known {
+		return session.Session{}, "", fault("NoSuchEntity", "Policy %s does not exist.", role.Attrs["boundary"])
+	}
+	return session.New(c.server.cfg.SecretKey, session.Session{
+		ARN:        "arn:aws:sts::" + role.Account + ":assumed-role/" + role.Name + "/" + name,
+		RolePolicy: string(policy), Boundary: boundary, Tags: role.Tags, Expires: time.Now().UTC().Add(lasts).Truncate(time.Second),
+	})
+}
+
+// InstanceCredentials returns what the metadata service of an instance answers to whoever asks it there: the credentials of the role in its
+// instance profile.
+func (s *Server) InstanceCredentials(id string) (of session.Session, token string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &call{server: s, world: s.world}
+	instance := c.first(func(r *Resource) bool { return r.ID == id && r.Type == "instance" })
+	if instance == nil {
+		return of, "", fmt.Errorf("no instance %s", id)
+	}
+	profile := c.named("instance-profile", instance.Attrs["profile"])
+	if profile == nil || len(profile.Uses) == 0 {
+		return of, "", fmt.Errorf("instance %s has no role", id)
+	}
+	return c.roleSession(c.named("role", strings.TrimPrefix(profile.Uses[0], "role/")), id, time.Hour)
+}
+
+// RoleCredentials returns the credentials of a role, for whoever has a token that it trusts.
+func (s *Server) RoleCredentials(name string) (of session.Session, token string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &call{server: s, world: s.world}
+	role := c.named("role", name)
+	if role == nil {
+		return of, "", fmt.Errorf("no role %s", name)
+	}
+	return c.roleSession(role, "attacker", time.Hour)
+}
+
+// issuerKeys reads an issuer's documents, as anybody may. Its host is a bucket's, which is on the stand-in S3.
+func (s *Server) issuerKeys(issuer string) (*jose.JSONWebKeySet, error) {
+	var discovery struct {
+		Issuer string
+		Keys   string `json:"jwks_uri"`
+	}
+	if err := s.issuerDocument("https://"+issuer+"/.well-known/openid-configuration", &discovery); err != nil {
+		return nil, err
+	}
+	if discovery.Issuer != "https://"+issuer {
+		return nil, fmt.Errorf("its discovery document is of %s", discovery.Issuer)
+	}
+	var keys jose.JSONWebKeySet
+	return &keys, s.issuerDocument(discovery.Keys, &keys)
+}
+
+func (s *Server) issuerDocument(address string, into any) error {
+	at, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	bucket, _, isBucket := strings.Cut(at.Host, ".s3.")
+	if !isBucket || s.cfg.Buckets == "" {
+		return fmt.Errorf("%s is no bucket of the stand-in S3", at.Host)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.cfg.Buckets+"/"+bucket+at.Path, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close() //nolint:errcheck // only read
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: status %d", address, answer.StatusCode)
+	}
+	return json.NewDecoder(io.LimitReader(answer.Body, largest)).Decode(into)
+}

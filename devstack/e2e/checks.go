@@ -1,0 +1,270 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/github"
+)
+
+func (t *scenario) newest(ctx context.Context, n int) (cluster, error) {
+	list, err := t.clusters(ctx, n, false)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("pull request #%d has no cluster", n)
+	}
+	if err != nil {
+		return cluster{}, err
+	}
+	return list[0], nil
+}
+
+func (t *scenario) oneLive(ctx context.Context, n int) func() error {
+	return func() error {
+		return until(ctx, 10*time.Second, func() error {
+			live, err := t.clusters(ctx, n, true)
+			if err == nil && len(live) != 1 {
+				err = fmt.Errorf("#%d has %d live clusters", n, len(live))
+			}
+			return err
+		})
+	}
+}
+
+func (t *scenario) reaches(ctx context.Context, n int, status string, within time.Duration) func() error {
+	return func() error {
+		return until(ctx, within, func() error {
+			c, err := t.newest(ctx, n)
+			if err == nil && c.Status != status {
+				err = fmt.Errorf("%s is %s/%s: %s", c.Name, c.Status, c.Phase, c.Why)
+			}
+			return err
+		})
+	}
+}
+
+func (t *scenario) inPhase(ctx context.Context, n int, phase string, within time.Duration) func() error {
+	return func() error {
+		return until(ctx, within, func() error {
+			c, err := t.newest(ctx, n)
+			if err == nil && c.Phase != phase {
+				err = fmt.Errorf("%s is %s/%s", c.Name, c.Status, c.Phase)
+			}
+			return err
+		})
+	}
+}
+
+func (t *scenario) says(ctx context.Context, n int, within time.Duration, want ...string) func() error {
+	return func() error {
+		return until(ctx, within, func() error {
+			c, err := t.newest(ctx, n)
+			if err != nil {
+				return err
+			}
+			body, _, err := t.commentOf(ctx, n, c.ClusterID)
+			if err != nil {
+				return err
+			}
+			return contains(body, want...)
+		})
+	}
+}
+
+// commentOf returns the cluster's comment and how many there are.
+func (t *scenario) commentOf(ctx context.Context, n int, id string) (body string, count int, err error) {
+	list, err := t.comments(ctx, n)
+	for _, c := range list {
+		if strings.Contains(c, "<!-- ocpctl:cluster:"+id) {
+			body = c
+			count++
+		}
+	}
+	return body, count, err
+}
+
+func (t *scenario) oneComment(ctx context.Context) func() error {
+	return func() error {
+		c, err := t.newest(ctx, labelled)
+		if err != nil {
+			return err
+		}
+		_, count, err := t.commentOf(ctx, labelled, c.ClusterID)
+		if err == nil && count != 1 {
+			err = fmt.Errorf("%d comments show %s", count, c.Name)
+		}
+		return err
+	}
+}
+
+// checkSays checks the conclusion of the newest check run on the pull request's head.
+func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func() error {
+	return func() error {
+		return until(ctx, 10*time.Second, func() error {
+			var pr struct{ Head struct{ SHA string } }
+			if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, n), &pr); err != nil {
+				return err
+			}
+			var runs struct {
+				CheckRuns []struct {
+					ID         int64
+					Conclusion string
+				} `json:"check_runs"`
+			}
+			if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/commits/%s/check-runs", t.at.GitHub, pr.Head.SHA), &runs); err != nil {
+				return err
+			}
+			var newest int64
+			said := "nothing"
+			for _, run := range runs.CheckRuns {
+				if run.ID > newest {
+					newest, said = run.ID, run.Conclusion
+				}
+			}
+			if said != conclusion {
+				return fmt.Errorf("it says %s", said)
+			}
+			return nil
+		})
+	}
+}
+
+// twice posts GitHub's own sample, adapted to this stack, twice with one delivery id.
+func (t *scenario) twice(ctx context.Context) error {
+	before, err := t.newest(ctx, labelled)
+	if err != nil {
+		return err
+	}
+	var pr struct{ Head struct{ SHA, Ref string } }
+	if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, labelled), &pr); err != nil {
+		return err
+	}
+	body, err := github.Payload(github.Event{
+		Name: "pull_request", Action: "labeled", Sender: "maya", Label: label,
+		PR: github.PullRequest{
+			Number: labelled, Title: "posted from outside", Author: "will", Open: true, Labels: []string{label},
+			HeadOwner: github.Org, HeadRef: pr.Head.Ref, HeadSHA: pr.Head.SHA,
+			CreatedAt: time.Now().Add(-time.Hour), UpdatedAt: time.Now(),
+		},
+	})
+	if err != nil {
+		return err
+	}
+	id := github.GUID()
+	for range 2 {
+		status, err := t.hook(ctx, "pull_request", id, t.at.WebhookSecret, body)
+		if err != nil {
+			return err
+		}
+		if status != http.StatusAccepted {
+			return fmt.Errorf("answered %d instead of 202", status)
+		}
+	}
+	time.Sleep(500 * time.Millisecond) // long enough for a second cluster to appear if there were one
+	now, err := t.newest(ctx, labelled)
+	if err == nil && now.ClusterID != before.ClusterID {
+		err = fmt.Errorf("it made a second cluster, %s", now.Name)
+	}
+	return err
+}
+
+func (t *scenario) kubeconfig(ctx context.Context) error {
+	c, err := t.newest(ctx, labelled)
+	if err != nil {
+		return err
+	}
+	at := t.at.Private + "/api/v1/clusters/" + c.ClusterID + "/kubeconfig?wait=20"
+	err = until(ctx, 30*time.Second, func() error { // a runner makes it at the first request of each reader
+		raw, status, err := t.fetch(ctx, at, t.at.Requester)
+		if err == nil && (status != http.StatusOK || !strings.Contains(string(raw), "current-context:")) {
+			err = fmt.Errorf("a requester of its team got %d", status)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, status, err := t.fetch(ctx, at, t.at.Auditor)
+	if err == nil && status == http.StatusOK {
+		err = errors.New("an auditor got it too")
+	}
+	return err
+}
+
+func (t *scenario) extend(ctx context.Context, say func() error) error {
+	before, err := t.newest(ctx, labelled)
+	if err != nil {
+		return err
+	}
+	if err := say(); err != nil {
+		return err
+	}
+	return t.endMoves(ctx, before, func(now cluster) bool {
+		return now.DestroyAt.Equal(before.DestroyAt.Add(4*t.at.Hour)) || now.DestroyAt.After(before.DestroyAt)
+	})
+}
+
+func (t *scenario) endMoves(ctx context.Context, before cluster, as func(cluster) bool) error {
+	return until(ctx, 5*time.Second, func() error {
+		now, err := t.details(ctx, before.ClusterID)
+		if err == nil && !as(now) {
+			err = fmt.Errorf("it ended at %s and ends at %s", before.DestroyAt, now.DestroyAt)
+		}
+		return err
+	})
+}
+
+func (t *scenario) proof(ctx context.Context, id string) error {
+	c, err := t.details(ctx, id)
+	if err != nil {
+		return err
+	}
+	if len(c.Proof) < 2 {
+		return fmt.Errorf("%d passes are stored", len(c.Proof))
+	}
+	for _, pass := range c.Proof[len(c.Proof)-2:] {
+		if !pass.Clean || len(pass.Queries) == 0 || len(pass.Leftovers) > 0 {
+			return fmt.Errorf("a pass is clean=%t with %d queries and %d leftovers", pass.Clean, len(pass.Queries), len(pass.Leftovers))
+		}
+	}
+	return nil
+}
+
+// wasIn looks for a phase in the timeline of a pull request's newest cluster.
+func (t *scenario) wasIn(ctx context.Context, n int, phase string) error {
+	c, err := t.newest(ctx, n)
+	if err != nil {
+		return err
+	}
+	if c, err = t.details(ctx, c.ClusterID); err != nil {
+		return err
+	}
+	for _, event := range c.Timeline {
+		if strings.Contains(event.To, phase) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s was never %s: %v", c.Name, phase, c.Timeline)
+}
+
+func (t *scenario) nothing(ctx context.Context, name string) error {
+	n, err := t.left(ctx, name)
+	if err == nil && n > 0 {
+		err = fmt.Errorf("it counts %d resources of %s", n, name)
+	}
+	return err
+}
+
+func (t *scenario) nothingOf(ctx context.Context, n int) error {
+	c, err := t.newest(ctx, n)
+	if err != nil {
+		return err
+	}
+	return all(
+		func() error { return t.proof(ctx, c.ClusterID) },
+		func() error { return t.nothing(ctx, c.Name) },
+	)
+}

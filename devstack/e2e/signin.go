@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/saml"
+)
+
+// newBrowser returns a client with its own cookies.
+func newBrowser() (*http.Client, error) {
+	jar, err := cookiejar.New(nil)
+	return &http.Client{Jar: jar, Timeout: 20 * time.Second}, err
+}
+
+// closed checks that a page redirects to the sign-in, and that a guessed password fails.
+func (t *scenario) closed(ctx context.Context) error {
+	browser, err := newBrowser()
+	if err != nil {
+		return err
+	}
+	at, _, err := page(ctx, browser, http.MethodGet, t.at.Private+"/")
+	if err != nil {
+		return err
+	}
+	if at.Path != "/login" {
+		return fmt.Errorf("the list is at %s", at)
+	}
+	if saml.SignIn(ctx, browser, t.at.Private, "maya", "guessed", "/") == nil {
+		return errors.New("a guess signed somebody in")
+	}
+	return nil
+}
+
+// signedIn signs one of the demo's people in and out again, as a browser does.
+func (t *scenario) signedIn(ctx context.Context, login, name string) error {
+	browser, err := newBrowser()
+	if err != nil {
+		return err
+	}
+	if err := saml.SignIn(ctx, browser, t.at.Private, login, "demo-"+login, "/"); err != nil {
+		return err
+	}
+	at, body, err := page(ctx, browser, http.MethodGet, t.at.Private+"/")
+	if err != nil {
+		return err
+	}
+	if at.Path != "/" || !strings.Contains(body, name) {
+		return fmt.Errorf("%s is shown %s without the name", login, at)
+	}
+	if _, _, err := page(ctx, browser, http.MethodPost, t.at.Private+"/logout"); err != nil {
+		return err
+	}
+	if at, _, err = page(ctx, browser, http.MethodGet, t.at.Private+"/"); err == nil && at.Path != "/login" {
+		err = fmt.Errorf("%s is still signed in", login)
+	}
+	return err
+}
+
+// page returns the URL at which a browser arrives, and the page there.
+func page(ctx context.Context, browser *http.Client, method, to string) (*url.URL, string, error) {
+	r, err := http.NewRequestWithContext(ctx, method, to, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	answer, err := browser.Do(r)
+	if err != nil {
+		return nil, "", err
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	return answer.Request.URL, string(raw), err
+}

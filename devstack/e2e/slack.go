@@ -1,0 +1,208 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/saml"
+	"github.com/ocpctl/ocpctl/devstack/slack"
+)
+
+// slackAsks sends Slack's first request to the entry point, once signed as Slack signs and once unsigned.
+// https://docs.slack.dev/authentication/verifying-requests-from-slack
+func (t *scenario) slackAsks(ctx context.Context) error {
+	const body = `{"type":"url_verification","challenge":"a-challenge"}`
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	for _, try := range []struct {
+		signature string
+		status    int
+		says      string
+	}{
+		{slack.Sign(t.at.SlackSecret, stamp, body), http.StatusOK, "a-challenge"},
+		{"v0=00", http.StatusUnauthorized, ""},
+	} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/slack", strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Slack-Request-Timestamp", stamp)
+		req.Header.Set("X-Slack-Signature", try.signature)
+		resp, err := t.web.Do(req)
+		if err != nil {
+			return err
+		}
+		answer, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil {
+			return err
+		}
+		if resp.StatusCode != try.status || !strings.Contains(string(answer), try.says) {
+			return fmt.Errorf("answered %d %s instead of %d", resp.StatusCode, answer, try.status)
+		}
+	}
+	return nil
+}
+
+// aWordInSlack checks an approval in Slack: maya's request on a pull request needs a platform admin. Rob, of another team, is told
+// that it does not exist; ada, an auditor, that she may not approve; will links his account and approves.
+func (t *scenario) aWordInSlack(ctx context.Context) error {
+	var c cluster
+	will, err := newBrowser()
+	if err != nil {
+		return err
+	}
+	hears := func(what, who, channel string, command func() string, want ...string) func() error {
+		return func() error {
+			return t.step(what, func() error { _, err := t.inSlack(ctx, who, channel, command(), want...); return err })
+		}
+	}
+	typed := func(text string) func() string { return func() string { return text } }
+	return all(
+		func() error {
+			return t.step("maya asks for more than four days on #44, and nothing begins", func() error {
+				if err := t.comment(ctx, spoken, "/ocp create aws-standard --ttl 101h"); err != nil {
+					return err
+				}
+				if err := t.inPhase(ctx, spoken, "awaiting_approval", 20*time.Second)(); err != nil {
+					return err
+				}
+				c, err = t.newest(ctx, spoken)
+				return err
+			})
+		},
+		hears("in Slack rob, of another team, finds nothing of it", "rob", slack.Clusters,
+			func() string { return "approve " + c.Name }, "There is no cluster", "that you may see"),
+		hears("ada, an auditor, sees it, and her word does not count", "ada", slack.Clusters,
+			func() string { return "approve " + c.Name + " fine" }, "platform admin", "yours is auditor"),
+		func() error {
+			return t.step("she presses Approve in #admins, and it counts as little", func() error {
+				return t.answered(ctx, "ada", []string{"yours is auditor"}, func() error { return t.press(ctx, "ada", slack.Admins, "", c.Name, "Approve") })
+			})
+		},
+		func() error { return t.unlinked(ctx, will) },
+		hears("will is nobody there yet, and is told how to be somebody", "will", slack.Clusters, typed("approvals"), "/ocp link"),
+		func() error {
+			return t.step("he types /ocp link, follows it, signs in and says yes", func() error { return t.links(ctx, will) })
+		},
+		hears("now he sees what waits; where the bot is not it is a direct message", "will", slack.Random,
+			typed("approvals"), "Waiting for approval", "requested by Maya"),
+		hears("/ocp approve: his word counts", "will", slack.Clusters, func() string { return "approve " + c.Name + " go ahead" }, "You approved", "It starts now"),
+		func() error {
+			return t.step("in #admins the buttons are gone", t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, c.Name+" was waiting for an approval"))
+		},
+		func() error {
+			return t.step("the cluster begins", t.inPhase(ctx, spoken, "installing", 20*time.Second))
+		},
+		hears("/ocp status shows it", "will", slack.Clusters, func() string { return "status " + c.Name }, "is being created"),
+		func() error {
+			return t.step("maya takes it down, and it is DESTROYED", func() error {
+				if err := t.comment(ctx, spoken, "/ocp destroy"); err != nil {
+					return err
+				}
+				return t.reaches(ctx, spoken, "DESTROYED", time.Minute)()
+			})
+		},
+		func() error { return t.approvedByButton(ctx) },
+	)
+}
+
+var (
+	message = regexp.MustCompile(`(?s)<li class="message (\w+)[^"]*">(.*?)</li>`)
+	address = regexp.MustCompile(`href="([^"]*/links/[^"]+)"`)
+
+	linkCode = regexp.MustCompile(`value="/ocp (link [^"]+)"`)
+)
+
+// inSlack types a command as somebody, waits for the answer with the texts, and returns it as HTML.
+func (t *scenario) inSlack(ctx context.Context, who, channel, text string, want ...string) (answer string, err error) {
+	err = t.answered(ctx, who, want, func() error {
+		return t.post(ctx, t.at.Slack+"/playground/write", url.Values{"as": {who}, "channel": {channel}, "text": {strings.TrimSpace("/ocp " + text)}})
+	})
+	if err != nil {
+		return "", fmt.Errorf("/ocp %s: %w", text, err)
+	}
+	list, err := t.answers(ctx, who)
+	if err != nil {
+		return "", err
+	}
+	return list[0], nil
+}
+
+// answered does something as somebody, and waits for the answer with the texts.
+func (t *scenario) answered(ctx context.Context, who string, want []string, do func() error) error {
+	before, err := t.answers(ctx, who)
+	if err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return until(ctx, 10*time.Second, func() error {
+		now, err := t.answers(ctx, who)
+		if err != nil {
+			return err
+		}
+		if len(now) <= len(before) {
+			return errors.New("it is not answered")
+		}
+		return contains(html.UnescapeString(now[0]), want...)
+	})
+}
+
+// answers returns a person's answers, newest first, without the immediate responses.
+func (t *scenario) answers(ctx context.Context, who string) (list []string, err error) {
+	raw, _, err := t.fetch(ctx, t.at.Slack+"/playground/live?channel=activity&as="+who, "")
+	for _, m := range message.FindAllStringSubmatch(string(raw), -1) {
+		if m[1] == slack.KindEphemeral || m[1] == slack.KindDirect {
+			list = append(list, m[2])
+		}
+	}
+	slices.Reverse(list)
+	return list, err
+}
+
+// unlinked undoes an earlier run: will signs in, and his Slack account is unlinked.
+func (t *scenario) unlinked(ctx context.Context, will *http.Client) error {
+	if err := saml.SignIn(ctx, will, t.at.Private, "will", "demo-will", "/me"); err != nil {
+		return err
+	}
+	account := url.Values{"account": {"slack:" + slack.Workspace + "/U0DEMOWILL"}}
+	if err := submit(ctx, will, t.at.Private+"/me/unlink", account); err != nil && !strings.HasSuffix(err.Error(), "404 Not Found") {
+		return err
+	}
+	return nil
+}
+
+// links makes will link his Slack account: he requests the link in Slack, types the account's name on the page, and in Slack the code that he
+// sees there.
+func (t *scenario) links(ctx context.Context, will *http.Client) error {
+	answer, err := t.inSlack(ctx, "will", slack.Clusters, "link", "sign in", "/links/")
+	if err != nil {
+		return err
+	}
+	at := address.FindStringSubmatch(answer)
+	if at == nil {
+		return fmt.Errorf("no link in %q", answer)
+	}
+	body, err := submitPage(ctx, will, html.UnescapeString(at[1]), url.Values{"account": {slack.Workspace + "/U0DEMOWILL"}})
+	if err != nil {
+		return err
+	}
+	code := linkCode.FindStringSubmatch(body)
+	if code == nil {
+		return fmt.Errorf("no code in %q", body)
+	}
+	_, err = t.inSlack(ctx, "will", slack.Clusters, code[1], "is now linked to you")
+	return err
+}

@@ -1,0 +1,248 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/slack"
+)
+
+// The names of the clusters that are requested in Slack.
+const (
+	filledIn = "from-slack"
+	approved = "after-a-yes"
+)
+
+// fromSlack checks the life of a cluster that never leaves Slack: maya requests it with the form, is mentioned when it is ready, extends
+// it from a warning and offers it to rob, who accepts it and destroys it.
+func (t *scenario) fromSlack(ctx context.Context) error {
+	var thread string
+	in := func(who, channel string, thread *string, within time.Duration, want ...string) func() error {
+		return func() error { return t.shown(ctx, who, channel, *thread, within, want...)() }
+	}
+	none := ""
+	pressed := func(who, channel string, thread *string, near, label string) func() error {
+		return func() error { return t.press(ctx, who, channel, *thread, near, label) }
+	}
+	return all(
+		func() error {
+			return t.step("maya opens the form with the shortcut, and fills it in", func() error { return t.fillsIn(ctx) })
+		},
+		func() error {
+			return t.step("#clusters shows that it is being created", in("rob", slack.Clusters, &none, 20*time.Second, filledIn+" is being created"))
+		},
+		func() error {
+			return t.step("the same message shows that it is ready, with its buttons", func() (err error) {
+				if err := in("rob", slack.Clusters, &none, 30*time.Second, filledIn+" is ready", "Kubeconfig", "Destroy")(); err != nil {
+					return err
+				}
+				thread, err = t.threadOf(ctx, "maya", filledIn)
+				return err
+			})
+		},
+		func() error {
+			return t.step("in its thread maya is mentioned", in("maya", slack.Clusters, &thread, 10*time.Second, "@maya, your cluster is ready."))
+		},
+		func() error {
+			return t.step("an hour before its end a warning comes", in("maya", slack.Clusters, &thread, 2*t.at.Hour, filledIn+" ends soon", "@maya, your cluster ends soon."))
+		},
+		func() error {
+			return t.step("she presses Extend", pressed("maya", slack.Clusters, &thread, filledIn+" ends soon", "Extend"))
+		},
+		func() error {
+			return t.step("the warning says who extended it", in("rob", slack.Clusters, &thread, 10*time.Second, "Extended until", "by @maya."))
+		},
+		func() error {
+			return t.step("she offers it to rob", func() error {
+				_, err := t.inSlack(ctx, "maya", slack.Clusters, "transfer "+filledIn+" @rob", "is offered to rob")
+				return err
+			})
+		},
+		func() error {
+			return t.step("he reads it in a direct message, and accepts", func() error {
+				if err := in("rob", direct("rob"), &none, 10*time.Second, filledIn+" is offered to you", "Accept")(); err != nil {
+					return err
+				}
+				return t.press(ctx, "rob", direct("rob"), "", filledIn+" is offered to you", "Accept")
+			})
+		},
+		func() error {
+			return t.step("it is his, and his team's", in("maya", slack.Clusters, &none, 15*time.Second, filledIn+" is ready", "Rob, team payments"))
+		},
+		func() error {
+			return t.step("he presses Destroy", pressed("rob", slack.Clusters, &none, filledIn+" is ready", "Destroy"))
+		},
+		func() error {
+			return t.step("its message says that nothing is left of it", in("maya", slack.Clusters, &none, time.Minute, filledIn+" is gone"))
+		},
+		func() error {
+			return t.step("the stand-in cloud's own count is zero", func() error { return t.nothing(ctx, filledIn) })
+		},
+	)
+}
+
+// shown waits until a conversation shows the texts.
+func (t *scenario) shown(ctx context.Context, who, channel, thread string, within time.Duration, want ...string) func() error {
+	return func() error {
+		return until(ctx, within, func() error {
+			page, err := t.conversation(ctx, who, channel, thread)
+			if err != nil {
+				return err
+			}
+			return contains(words(page), want...)
+		})
+	}
+}
+
+// approvedByButton checks that will, who is linked, approves with the button of the admin channel.
+func (t *scenario) approvedByButton(ctx context.Context) error {
+	return all(
+		func() error {
+			return t.step("maya asks for another one in #clusters", func() error {
+				if _, err := t.inSlack(ctx, "maya", slack.Clusters, "create aws-standard --name "+approved+" --ttl 101h", "waits for an approval"); err != nil {
+					return err
+				}
+				return t.shown(ctx, "will", slack.Admins, "", 10*time.Second, approved+" is waiting for an approval")()
+			})
+		},
+		func() error {
+			return t.step("will presses Approve in #admins, which then shows that he did", func() error {
+				if err := t.press(ctx, "will", slack.Admins, "", approved+" is waiting for an approval", "Approve"); err != nil {
+					return err
+				}
+				return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for an approval", "It was approved by will@")()
+			})
+		},
+		func() error {
+			return t.step("she destroys it with the button of its message", func() error {
+				if err := t.shown(ctx, "maya", slack.Clusters, "", 10*time.Second, approved+" is being created")(); err != nil {
+					return err
+				}
+				if err := t.press(ctx, "maya", slack.Clusters, "", approved+" is being created", "Destroy"); err != nil {
+					return err
+				}
+				return t.shown(ctx, "maya", slack.Clusters, "", time.Minute, approved+" is gone")()
+			})
+		},
+	)
+}
+
+// fillsIn opens the form as maya, enters a name and a lifetime, and submits it.
+func (t *scenario) fillsIn(ctx context.Context) error {
+	at := url.Values{"as": {"maya"}, "channel": {slack.Clusters}}
+	act := func(what string, more url.Values) error {
+		form := url.Values{}
+		for _, values := range []url.Values{at, more} {
+			for name, value := range values {
+				form[name] = value
+			}
+		}
+		return t.post(ctx, t.at.Slack+"/playground/"+what, form)
+	}
+	if err := act("shortcut", url.Values{"callback": {"ocp_create"}}); err != nil {
+		return err
+	}
+	var view string
+	if err := until(ctx, 10*time.Second, func() error {
+		page, err := t.conversation(ctx, "maya", slack.Clusters, "")
+		if err != nil {
+			return err
+		}
+		_, modal, open := strings.Cut(page, `id="modal-title"`)
+		if !open || !strings.Contains(modal, `name="f:name/name"`) {
+			return fmt.Errorf("no form is open")
+		}
+		_, page, _ = strings.Cut(page, `<div id="modal"`)
+		view = viewID.FindStringSubmatch(page)[1]
+		return contains(words(modal), "It would be accepted", "an hour")
+	}); err != nil {
+		return err
+	}
+	entered := url.Values{"at": {view}, "do": {"submit"}}
+	for field, value := range map[string]string{"name": filledIn, "ttlHours": "2", "post": slack.Clusters} {
+		entered.Set("has:"+field+"/"+field, "1")
+		entered.Set("f:"+field+"/"+field, value)
+	}
+	return act("view", entered)
+}
+
+var (
+	viewID = regexp.MustCompile(`name="at" value="(V[^"]*)"`)
+	button = regexp.MustCompile(`(?s)name="at" value="([^"]*)"><input type="hidden" name="action" value="([^"]*)">(.*?)</form>`)
+	topic  = regexp.MustCompile(`thread=([0-9.]+)`)
+	markup = regexp.MustCompile(`<[^>]*>`)
+)
+
+// words is a page without its markup.
+func words(page string) string { return html.UnescapeString(markup.ReplaceAllString(page, "")) }
+
+// direct is somebody's direct message with the app.
+func direct(who string) string {
+	p, _ := slack.By(who)
+	return "D" + p.ID[1:]
+}
+
+// conversation returns a channel or a thread in it as somebody sees it, as HTML.
+func (t *scenario) conversation(ctx context.Context, who, channel, thread string) (string, error) {
+	q := url.Values{"as": {who}, "channel": {channel}}
+	if thread != "" {
+		q.Set("thread", thread)
+	}
+	raw, _, err := t.fetch(ctx, t.at.Slack+"/playground/live?"+q.Encode(), "")
+	return string(raw), err
+}
+
+// newestWith returns the newest message of a conversation with a text, as HTML.
+func newestWith(page, text string) (found string, err error) {
+	for _, m := range message.FindAllStringSubmatch(page, -1) {
+		if strings.Contains(words(m[2]), text) {
+			found = m[2]
+		}
+	}
+	if found == "" {
+		return "", fmt.Errorf("no message says %q", text)
+	}
+	return found, nil
+}
+
+// threadOf returns the thread of a cluster's message in #clusters.
+func (t *scenario) threadOf(ctx context.Context, who, name string) (string, error) {
+	page, err := t.conversation(ctx, who, slack.Clusters, "")
+	if err != nil {
+		return "", err
+	}
+	m, err := newestWith(page, name+" is ready")
+	if err != nil {
+		return "", err
+	}
+	at := topic.FindStringSubmatch(m)
+	if at == nil {
+		return "", fmt.Errorf("the message of %s has no thread", name)
+	}
+	return at[1], nil
+}
+
+// press waits for a message that has a text, and presses a button in the newest one.
+func (t *scenario) press(ctx context.Context, who, channel, thread, near, label string) error {
+	var m string
+	if err := until(ctx, 10*time.Second, func() error {
+		page, err := t.conversation(ctx, who, channel, thread)
+		if err == nil {
+			m, err = newestWith(page, near)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, b := range button.FindAllStringSubmatch(m, -1) {
+		if strings.HasPrefix(strings.TrimSpace(words(b[3])), label) {
+			return t.post(ctx, t.at.Slack+"/playground/click", url.Values{"as": {who}, "channel": {channel}, "thread": {thread}, "at": {b[1]}, "action": {html.UnescapeString(b[2])}})
+		}
+	}
+	return fmt.Errorf("the message %q has no button %s", near, label)
+}

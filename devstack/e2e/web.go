@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/github"
+)
+
+// scenario holds the state that the test keeps between its chapters.
+type scenario struct {
+	at    Places
+	out   io.Writer
+	began time.Time
+	web   *http.Client // a browser signed in as maya
+}
+
+// open makes the browser act as maya on GitHub, and opens the test's pull requests without labels, whatever an earlier run left.
+func (t *scenario) open(ctx context.Context) error {
+	var err error
+	if t.web, err = newBrowser(); err != nil {
+		return err
+	}
+	if err := t.as(ctx, "maya"); err != nil {
+		return err
+	}
+	for _, n := range []int{labelled, timed, early, spoken, forked} {
+		if err := t.bare(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bare opens a pull request again and removes its labels, and waits until it has no live cluster.
+func (t *scenario) bare(ctx context.Context, n int) error {
+	var pr struct {
+		State  string
+		Labels []struct{ Name string }
+	}
+	if err := t.get(ctx, t.at.GitHub+fmt.Sprintf("/repos/acme/shop/pulls/%d", n), &pr); err != nil {
+		return err
+	}
+	live, err := t.clusters(ctx, n, true)
+	if err != nil {
+		return err
+	}
+	if len(live) > 0 && pr.State == "open" {
+		if err := t.comment(ctx, n, "/ocp destroy"); err != nil {
+			return err
+		}
+	}
+	for _, l := range pr.Labels {
+		if err := t.act(ctx, n, "unlabel", url.Values{"label": {l.Name}}); err != nil {
+			return err
+		}
+	}
+	if err := until(ctx, 2*time.Minute, func() error {
+		live, err := t.clusters(ctx, n, true)
+		if err == nil && len(live) > 0 {
+			err = fmt.Errorf("pull request #%d still has %s, %s", n, live[0].Name, live[0].Status)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	if pr.State != "open" {
+		return t.act(ctx, n, "reopen", nil)
+	}
+	return nil
+}
+
+// as changes the person as whom the browser acts.
+func (t *scenario) as(ctx context.Context, login string) error {
+	return t.post(ctx, t.at.GitHub+"/playground/as", url.Values{"login": {login}})
+}
+
+// act submits one of the playground's forms on a pull request.
+func (t *scenario) act(ctx context.Context, n int, what string, form url.Values) error {
+	return t.post(ctx, fmt.Sprintf("%s/playground/pulls/%d/%s", t.at.GitHub, n, what), form)
+}
+
+func (t *scenario) comment(ctx context.Context, n int, body string) error {
+	return t.act(ctx, n, "comment", url.Values{"body": {body}})
+}
+
+func (t *scenario) post(ctx context.Context, to string, form url.Values) error {
+	return submit(ctx, t.web, to, form)
+}
+
+// submit sends a form as a browser does, and follows redirects.
+func submit(ctx context.Context, browser *http.Client, to string, form url.Values) error {
+	_, err := submitPage(ctx, browser, to, form)
+	return err
+}
+
+// submitPage is submit, and returns the page that follows.
+func submitPage(ctx context.Context, browser *http.Client, to string, form url.Values) (body string, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := browser.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if said := resp.Request.URL.Query().Get("said"); said != "" {
+		return "", fmt.Errorf("POST %s: %s", to, said)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("POST %s: %s", to, resp.Status)
+	}
+	raw, err := io.ReadAll(resp.Body)
+	return string(raw), err
+}
+
+func (t *scenario) get(ctx context.Context, from string, into any) error {
+	raw, status, err := t.fetch(ctx, from, "")
+	if err != nil {
+		return err
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("GET %s: %d %s", from, status, raw)
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// fetch gets a URL, with a bearer token if there is one.
+func (t *scenario) fetch(ctx context.Context, from, token string) ([]byte, int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := t.web.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	return raw, resp.StatusCode, err
+}
+
+// hook posts a webhook signed with the secret, and returns the status.
+func (t *scenario) hook(ctx context.Context, event, delivery, secret string, body []byte) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/github", bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-GitHub-Event", event)
+	req.Header.Set("X-GitHub-Delivery", delivery)
+	if secret != "" {
+		req.Header.Set("X-Hub-Signature-256", github.Sign(secret, body))
+	}
+	resp, err := t.web.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, err
+}
+
+// cluster is the part of the API's responses that the test checks.
+type cluster struct {
+	ClusterID, Name, Status, Phase, Why, APIURL, ConsoleURL, EndReason string
+	DestroyAt                                                          time.Time
+	PullRequest                                                        struct{ Number int }
+	Timeline                                                           []struct{ From, To string }
+	Proof                                                              []struct {
+		Clean     bool
+		Queries   []json.RawMessage
+		Leftovers []json.RawMessage
+	}
+}
+
+// clusters returns a pull request's clusters, newest first; live: only those not released.
+func (t *scenario) clusters(ctx context.Context, n int, live bool) ([]cluster, error) {
+	var page struct{ Items []cluster }
+	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester)
+	if err != nil {
+		return nil, err
+	}
+	if status != http.StatusOK {
+		return nil, fmt.Errorf("GET /api/v1/clusters: %d %s", status, raw)
+	}
+	if err := json.Unmarshal(raw, &page); err != nil {
+		return nil, err
+	}
+	var out []cluster
+	for _, c := range page.Items {
+		if c.PullRequest.Number == n && (!live || c.Status != "DESTROYED") {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// details returns one cluster's full record.
+func (t *scenario) details(ctx context.Context, id string) (c cluster, err error) {
+	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters/"+id, t.at.Requester)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("GET /api/v1/clusters/%s: %d %s", id, status, raw)
+	}
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(raw, &c)
+}
+
+// comments returns the conversation of a pull request, oldest first.
+func (t *scenario) comments(ctx context.Context, n int) ([]string, error) {
+	var list []struct{ Body string }
+	err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/issues/%d/comments?per_page=100", t.at.GitHub, n), &list)
+	var out []string
+	for _, c := range list {
+		out = append(out, c.Body)
+	}
+	return out, err
+}
+
+// left returns how many resources of a cluster the stand-in cloud still has.
+func (t *scenario) left(ctx context.Context, name string) (int, error) {
+	var list []json.RawMessage
+	err := t.get(ctx, t.at.AWS+"/_standin/resources?match="+url.QueryEscape(name), &list)
+	return len(list), err
+}

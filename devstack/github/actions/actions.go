@@ -1,0 +1,147 @@
+// Package actions executes the stand-in GitHub's workflows on this machine with the program tools/act, which is nektos/act.
+//
+// Each job is a process of its own, not each run: only so can the stand-in give every job its own token and environment, hold one back
+// until it is approved, cancel one of a matrix, and run the failed ones again with the outputs of the others.
+//
+// Jobs run as processes of whoever starts the demo, in a folder of the demo and with an environment that has nothing of the demo's own:
+// no secrets, another home. It is no sandbox; it must never run the workflow of somebody else than the person who started it.
+package actions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/tool"
+)
+
+// act is the program that reads workflow files and executes jobs.
+var act = tool.Tool{Name: "act", Module: "tools/act", Make: "build-act", Long: "nektos/act, which runs workflows, is being built; this takes a minute the first time"}
+
+// Config says what the jobs find on this machine.
+type Config struct {
+	Dir          string            // of their files; what is in it is deleted at the start
+	Repositories map[string]string // owner/name → folder, for the actions of other repositories
+	Env          map[string]string // more variables for every step
+	Path         string            // of their programs; empty: this process's own
+}
+
+// Engine executes jobs. It implements github.Engine.
+type Engine struct {
+	Config
+	program string
+}
+
+// New finds the program, or builds it.
+func New(ctx context.Context, cfg Config) (*Engine, error) {
+	program, err := act.Path(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{Config: cfg, program: program}
+	if e.Path == "" {
+		e.Path = os.Getenv("PATH")
+	}
+	if e.Dir, err = filepath.Abs(cfg.Dir); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(os.RemoveAll(filepath.Join(e.Dir, "jobs")), os.RemoveAll(filepath.Join(e.Dir, "actions"))); err != nil {
+		return nil, fmt.Errorf("clear the folder of the jobs: %w", err)
+	}
+	return e, e.layOut()
+}
+
+// Repositories returns the folders of the actions of other repositories.
+func (e *Engine) Repositories() map[string]string {
+	out := map[string]string{}
+	for _, name := range standIns {
+		out[name] = filepath.Join(e.Dir, "actions", name)
+	}
+	maps.Copy(out, e.Config.Repositories)
+	return out
+}
+
+// Triggers returns the workflow files that an event starts.
+func (e *Engine) Triggers(ctx context.Context, order workflow.TriggersOrder) (out []workflow.Trigger, err error) {
+	err = e.ask(ctx, "triggers", order, &out)
+	return out, err
+}
+
+// Plan returns the jobs of a workflow.
+func (e *Engine) Plan(ctx context.Context, order workflow.PlanOrder) (out workflow.Plan, err error) {
+	err = e.ask(ctx, "plan", order, &out)
+	return out, err
+}
+
+// Ready returns what becomes of a job.
+func (e *Engine) Ready(ctx context.Context, order workflow.ReadyOrder) (out workflow.Ready, err error) {
+	err = e.ask(ctx, "ready", order, &out)
+	return out, err
+}
+
+// Outputs returns the outputs of a reusable workflow.
+func (e *Engine) Outputs(ctx context.Context, order workflow.OutputsOrder) (out workflow.Outputs, err error) {
+	err = e.ask(ctx, "outputs", order, &out)
+	return out, err
+}
+
+// ask lets the program answer one order.
+func (e *Engine) ask(ctx context.Context, command string, order, answer any) error {
+	raw, err := json.Marshal(order)
+	if err != nil {
+		return fmt.Errorf("write the order for act %s: %w", command, err)
+	}
+	cmd := exec.CommandContext(ctx, e.program, command)
+	cmd.Env, cmd.Dir, cmd.Stdin = e.environment(e.Dir), e.Dir, bytes.NewReader(raw)
+	out, err := cmd.Output()
+	if err != nil {
+		var ended *exec.ExitError
+		if errors.As(err, &ended) {
+			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(ended.Stderr)))
+		}
+		return fmt.Errorf("ask act %s: %w", command, err)
+	}
+	if err := json.Unmarshal(out, answer); err != nil {
+		return fmt.Errorf("read the answer of act %s: %w", command, err)
+	}
+	return nil
+}
+
+// environment is all that the program, and so each step, gets from this machine.
+func (e *Engine) environment(home string) []string {
+	return []string{"PATH=" + e.Path, "HOME=" + home, "LANG=C.UTF-8", "TMPDIR=" + os.TempDir()}
+}
+
+// jobEnvironment are the variables of a runner and the configured ones.
+func (e *Engine) jobEnvironment(id string) map[string]string {
+	out := map[string]string{"OCPCTL_JOB": id, "RUNNER_NAME": "GitHub Actions 1", "RUNNER_ENVIRONMENT": "github-hosted", "TERM": "dumb"}
+	maps.Copy(out, e.Env)
+	return out
+}
+
+// write writes a commit's files into a folder.
+func write(folder string, files map[string]string) error {
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		to := filepath.Join(folder, filepath.FromSlash(filepath.Clean("/"+path)))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(files[path], "#!") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(to, []byte(files[path]), mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+// Package github is a stand-in for GitHub: one organisation, three repositories, a few pull requests, and the App of ocpctl. It
+// implements GitHub's REST and GraphQL APIs as far as ocpctl needs them, sends signed webhooks in GitHub's own format, and shows the
+// pull requests and workflow runs on pages for experiments. Runs follow the rules of package runs; an Engine, package actions, executes
+// their jobs, and without one nobody does.
+//
+// It must never be more lenient than GitHub: App JWTs are verified, every call needs a token that it issued and the permission that
+// GitHub's documentation names for it, ids and responses look like GitHub's (testdata/shapes.json compares them with its OpenAPI
+// description), webhooks are tried once. Its pages say that it is a stand-in.
+package github
+
+import (
+	"context"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+)
+
+// Config says where the stand-in listens, where it sends webhooks and where it stores its state.
+type Config struct {
+	Addr          string           // empty: a free port on the loopback
+	URL           string           // a URL that leads here, without a final slash; empty: the address itself
+	WebhookURL    string           // empty: no webhooks until SetWebhook
+	WebhookSecret string           // signs them
+	SlackURL      string           // of the stand-in for Slack, which may show the pages beside its own; empty: there is none
+	StatePath     string           // JSON file; empty: no state is stored
+	KeyPath       string           // the App's private key, PEM, created if missing; empty: a new one each time
+	IssuerDir     string           // holds the key of the issuer of jobs' tokens; empty: a new one each time
+	Engine        Engine           // executes workflows; nil: events start none
+	Now           func() time.Time // nil: time.Now
+}
+
+// Server is a running stand-in. It is also the Place acme/shop.
+type Server struct {
+	Place
+	base   string
+	slack  string // URL; empty: there is no stand-in for Slack
+	now    func() time.Time
+	disk   disk
+	key    *rsa.PrivateKey
+	keyPEM []byte
+	issuer *oidc.Issuer // of jobs' tokens
+	stop   func() error
+
+	engine     Engine
+	work       chan struct{} // signals the foreman
+	executions executions
+	logs       logs
+	idTokens   sync.Map // job → hash of the token with which it asks for others
+
+	mu          sync.Mutex // guards everything below
+	hook        Hook
+	app         Manifest
+	world       *world
+	faults      faults
+	meter       meter
+	outbox      []*Delivery   // to be sent
+	lastTrouble string        // of the engine
+	mail        chan struct{} // signals that the outbox is not empty
+}
+
+// Start listens and serves until Stop is called or ctx ends. It continues with the state in StatePath, including undelivered
+// webhooks.
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	s := &Server{
+		slack: cfg.SlackURL, now: cfg.Now, disk: disk{cfg.StatePath}, mail: make(chan struct{}, 1),
+		hook: Hook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}, app: Registered(), meter: newMeter(),
+		engine: cfg.Engine, work: make(chan struct{}, 1),
+	}
+	if cfg.StatePath != "" {
+		s.logs.dir = cfg.StatePath + ".logs"
+	}
+	s.Place = Place{s, Repo}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	var err error
+	if s.key, s.keyPEM, err = loadKey(cfg.KeyPath); err != nil {
+		return nil, err
+	}
+	if s.world, err = s.disk.load(); err != nil {
+		return nil, err
+	}
+	if s.world == nil {
+		s.world = newWorld(s.now())
+	}
+	if cfg.Addr == "" {
+		cfg.Addr = "127.0.0.1:0"
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen for the stand-in GitHub: %w", err)
+	}
+	if s.base = cfg.URL; s.base == "" {
+		s.base = "http://" + listener.Addr().String()
+	}
+	if s.issuer, err = oidc.New(s.base+issuerPath, oidc.Config{Dir: cfg.IssuerDir, Now: s.now}); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	s.serve(ctx, listener)
+	return s, nil
+}
+
+// serve runs the HTTP server and the postman, and prepares their stop.
+func (s *Server) serve(ctx context.Context, listener net.Listener) {
+	ctx, cancel := context.WithCancel(ctx)
+	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
+	var group errgroup.Group
+	group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve the stand-in GitHub: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		s.postman(ctx)
+		return server.Close()
+	})
+	if s.engine != nil {
+		group.Go(func() error {
+			s.foreman(ctx)
+			return nil
+		})
+	}
+	s.stop = sync.OnceValue(func() error {
+		cancel()
+		return group.Wait()
+	})
+	s.resume()
+}
+
+// Stop stops the server. Webhooks not delivered by now are sent after the next start.
+func (s *Server) Stop() error { return s.stop() }
+
+// URL is the stand-in's URL, without a final slash: the API's base and the pages' start.
+func (s *Server) URL() string { return s.base }
+
+// KeyPEM is the App's private key.
+func (s *Server) KeyPEM() []byte { return s.keyPEM }
+
+// SetWebhook sets the target of webhooks and their secret from now on.
+func (s *Server) SetWebhook(url, secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hook = Hook{URL: url, Secret: secret}
+}
+
+// change runs fn on the world and stores the result; it sends the returned events as webhooks. fn must check before it changes
+// anything: an error does not undo changes.
+func (s *Server) change(fn func(w *world) ([]Event, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	events, err := fn(s.world)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.queueDeliveries(events), s.happened(events)); err != nil {
+		return err
+	}
+	return s.disk.save(s.world)
+}
+
+// look runs fn on the world, which it must not change.
+func (s *Server) look(fn func(w *world)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fn(s.world)
+}

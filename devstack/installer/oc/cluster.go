@@ -1,0 +1,270 @@
+package oc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/installer/resources/ibmcloud"
+)
+
+const namespace = "openshift-machine-api"
+
+// clusterCommands are the commands that query a cluster. The stand-in has none: it queries the cloud for what exists of it.
+func (r *run) clusterCommands(root *cobra.Command) {
+	root.PersistentFlags().StringVar(&r.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "Path to the kubeconfig file")
+	root.PersistentFlags().StringVarP(&r.namespace, "namespace", "n", "default", "The namespace scope")
+	root.PersistentFlags().String("request-timeout", "0", "How long to wait for one answer")
+	get := &cobra.Command{Use: "get RESOURCE [NAME]", Args: cobra.RangeArgs(1, 2), RunE: r.inCluster("oc-get", r.get)}
+	get.Flags().StringVarP(&r.output, "output", "o", "", "json or go-template=TEMPLATE")
+	get.Flags().StringVarP(&r.selector, "selector", "l", "", "A label's key, or key=value")
+	get.Flags().BoolVarP(&r.everywhere, "all-namespaces", "A", false, "In all namespaces")
+	scale := &cobra.Command{Use: "scale machineset NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-scale", r.scale)}
+	scale.Flags().IntVar(&r.replicas, "replicas", -1, "The new desired number of replicas")
+	patch := &cobra.Command{Use: "patch RESOURCE NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-patch", r.patch)}
+	patch.Flags().StringVar(&r.patchType, "type", "strategic", "The type of the patch")
+	patch.Flags().StringVarP(&r.patchText, "patch", "p", "", "The patch")
+	root.AddCommand(get, scale, patch)
+	r.applyCommands(root)
+	r.accountCommands(root)
+}
+
+// inCluster finds the kubeconfig's cluster, applies a fault if there is one, and runs the command on it.
+func (r *run) inCluster(command string, do func(context.Context, *resources.Living, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+		domain, err := r.domain()
+		if err != nil {
+			return err
+		}
+		name, _, _ := strings.Cut(domain, ".")
+		r.Failing = func(_ string, fault installer.Fault) *act.Failure {
+			return &act.Failure{Code: max(fault.Exit, 1), Message: cmp.Or(fault.Message, "Unable to connect to the server: EOF")}
+		}
+		if err := r.Begin(command, name); err != nil {
+			return err
+		}
+		if err := r.Mark(ctx, "start", 0); err != nil {
+			return err
+		}
+		living, err := r.reach(ctx, domain)
+		if errors.Is(err, resources.ErrNoCluster) {
+			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: %s", domain, resources.ErrNoCluster)
+		}
+		if err != nil {
+			return err
+		}
+		if running, all := masters(living); 2*running <= all {
+			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: i/o timeout", domain) // its machines are stopped
+		}
+		if err := r.authenticate(ctx, living); err != nil {
+			return err
+		}
+		if err := r.allow(command, args); err != nil {
+			return err
+		}
+		if r.who.account != "" { // what the installer's certificate sends is the same everywhere
+			if err := living.CountRequest(ctx, r.who.name(), time.Now()); err != nil {
+				return err
+			}
+		}
+		return do(ctx, living, args)
+	}
+}
+
+// masters counts the machines of the control plane that run, and all that exist.
+func masters(l *resources.Living) (running, all int) {
+	for _, m := range l.Machines {
+		if m.Master {
+			all++
+		}
+		if m.Master && m.Running {
+			running++
+		}
+	}
+	return running, all
+}
+
+// domain reads the API's address from the kubeconfig: https://api.<name>.<base domain>:6443. It refuses a kubeconfig without a login.
+func (r *run) domain() (string, error) {
+	raw, err := os.ReadFile(r.kubeconfig)
+	if err != nil {
+		return "", fmt.Errorf("error loading config file %q: %w", r.kubeconfig, err)
+	}
+	var config struct {
+		Clusters []struct {
+			Cluster struct{ Server string }
+		}
+		Users []struct {
+			User login
+		}
+	}
+	if err := yaml.Unmarshal(raw, &config); err != nil || len(config.Clusters) == 0 {
+		return "", fmt.Errorf("error loading config file %q", r.kubeconfig)
+	}
+	if len(config.Users) == 0 {
+		return "", errUnauthorized
+	}
+	if r.login = config.Users[0].User; r.login.Key == "" && r.login.Token == "" && r.login.Exec == nil {
+		return "", errUnauthorized
+	}
+	server, err := url.Parse(config.Clusters[0].Cluster.Server)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimPrefix(server.Hostname(), "api."), nil
+}
+
+// reach finds the cluster of a domain in the stand-in clouds that there are. oc has no credentials of a cloud: for what the operators of a
+// real cluster do with theirs, the clouds' administration APIs give some.
+func (r *run) reach(ctx context.Context, domain string) (*resources.Living, error) {
+	if os.Getenv(installer.IBMCloudVariable) != "" {
+		ibm, err := ibmcloud.Open("", r.Wrote)
+		if err != nil {
+			return nil, err
+		}
+		living, err := ibm.Locate(ctx, domain)
+		if !errors.Is(err, resources.ErrNoCluster) || os.Getenv(installer.AWSVariable) == "" {
+			return living, err
+		}
+	}
+	if err := resources.AsOperator(ctx, os.Getenv(installer.AWSVariable)); err != nil {
+		return nil, err
+	}
+	global, err := resources.Open(ctx, "us-east-1", r.Wrote)
+	if err != nil {
+		return nil, err
+	}
+	network, region, err := global.Locate(ctx, domain)
+	if err != nil {
+		return nil, err
+	}
+	cloud, err := resources.Open(ctx, region, r.Wrote)
+	if err != nil {
+		return nil, err
+	}
+	infraID, err := cloud.In(ctx, network)
+	if err != nil {
+		return nil, err
+	}
+	return cloud.Living(ctx, infraID)
+}
+
+func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
+	if r.output != "json" && !strings.HasPrefix(r.output, goTemplate) {
+		return errors.New("the stand-in prints JSON, or what a Go template makes of it")
+	}
+	var items []any
+	switch kind, _, _ := strings.Cut(args[0], "."); {
+	case kind == "scheduler" || kind == "schedulers":
+		return r.print(map[string]any{"kind": "Scheduler", "metadata": map[string]any{"name": "cluster"}, "spec": map[string]any{"mastersSchedulable": l.Schedulable()}})
+	case (kind == "machineset" || kind == "machinesets") && r.namespace == namespace:
+		for _, zone := range l.Zones {
+			items = append(items, machineSet(l, zone))
+		}
+	case (kind == "machine" || kind == "machines") && r.namespace == namespace:
+		items = machines(l)
+	case kind == "certificatesigningrequest" || kind == "certificatesigningrequests" || kind == "csr":
+		requests, err := certificateRequests(l)
+		if err != nil {
+			return err
+		}
+		for _, one := range requests {
+			items = append(items, one.document)
+		}
+	case kind == "egressip" || kind == "egressips":
+		items = egressAddresses(l)
+	case kind == "clusteroperator" || kind == "clusteroperators":
+		items = clusterOperators(l)
+	case kind == "apirequestcount" || kind == "apirequestcounts":
+		items = append(items, requestCounts(l, time.Now()))
+	case kind == "node" || kind == "nodes":
+		for _, m := range l.Machines {
+			items = append(items, node(l, m))
+		}
+	default:
+		for one := range strings.SplitSeq(args[0], ",") {
+			kind, _, _ := strings.Cut(one, ".")
+			found, known := r.accountsAs(l, kind)
+			if !known {
+				found = r.applied(l, kind)
+			}
+			items = append(items, found...)
+		}
+	}
+	return r.print(map[string]any{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}})
+}
+
+// goTemplate begins the output format that is a template.
+const goTemplate = "go-template="
+
+func (r *run) print(document any) error {
+	raw, err := json.MarshalIndent(document, "", "    ")
+	if err != nil {
+		return err
+	}
+	if text, is := strings.CutPrefix(r.output, goTemplate); is {
+		var plain any // as the real oc, which reads what it got as JSON again
+		if err := json.Unmarshal(raw, &plain); err != nil {
+			return err
+		}
+		t, err := template.New("output").Parse(text)
+		if err != nil {
+			return act.Fail(1, "error: error parsing template %s, %v", text, err)
+		}
+		return t.Execute(r.stdout, plain)
+	}
+	_, err = fmt.Fprintf(r.stdout, "%s\n", raw)
+	return err
+}
+
+// scale sets a set's number of machines. The machine API reports failures only in its objects: what it cannot create shows in the
+// machines, at the step "launch", and what never becomes ready in the nodes, at the step "ready".
+func (r *run) scale(ctx context.Context, l *resources.Living, args []string) error {
+	i := slices.IndexFunc(l.Zones, func(zone string) bool { return setName(l, zone) == args[1] })
+	if r.replicas < 0 {
+		return errors.New("required flag(s) \"replicas\" not set")
+	}
+	if i < 0 || r.namespace != namespace {
+		return act.Fail(1, "Error from server (NotFound): machinesets.machine.openshift.io %q not found", args[1])
+	}
+	zone, fails := l.Zones[i], ""
+	if err := r.Mark(ctx, "launch", 0); err != nil {
+		fails = err.Error()
+	}
+	mute := r.Mark(ctx, "ready", 0) != nil
+	if err := l.Resize(ctx, zone, r.replicas, fails, mute); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(r.stdout, "machineset.machine.openshift.io/%s scaled\n", args[1])
+	return err
+}
+
+func (r *run) patch(ctx context.Context, l *resources.Living, args []string) error {
+	var change struct {
+		Spec struct{ MastersSchedulable *bool }
+	}
+	if err := json.Unmarshal([]byte(r.patchText), &change); err != nil || r.patchType != "merge" || change.Spec.MastersSchedulable == nil ||
+		!strings.HasPrefix(args[0], "scheduler") || args[1] != "cluster" {
+		return errors.New("the stand-in merges spec.mastersSchedulable of the scheduler \"cluster\" only")
+	}
+	if err := l.SetSchedulable(ctx, *change.Spec.MastersSchedulable); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(r.stdout, "scheduler.config.openshift.io/cluster patched")
+	return err
+}

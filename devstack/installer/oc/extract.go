@@ -1,0 +1,150 @@
+package oc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/devstack/installer/release"
+)
+
+// installConfig is the part of an install-config that --included reads.
+type installConfig struct {
+	Metadata struct{ Name string }
+	Platform map[string]any
+}
+
+func (r *run) readInstallConfig() (config installConfig, err error) {
+	raw, err := os.ReadFile(r.installConfig)
+	if err != nil {
+		return config, err
+	}
+	if err := yaml.Unmarshal(raw, &config); err != nil {
+		return config, fmt.Errorf("unable to parse %s: %w", r.installConfig, err)
+	}
+	if len(config.Platform) == 0 {
+		return config, fmt.Errorf("unable to parse %s: it names no platform", r.installConfig)
+	}
+	return config, nil
+}
+
+// cluster returns the name in the install-config, for the faults; without one it is unknown.
+func (r *run) cluster() (string, error) {
+	if r.installConfig == "" {
+		return "", nil
+	}
+	config, err := r.readInstallConfig()
+	return config.Metadata.Name, err
+}
+
+// extract is `oc adm release extract`: a program, or the credentials requests.
+func (r *run) extract(image string) error {
+	version, err := release.Find(image)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.command != "" && r.requests:
+		return errors.New("--command and --credentials-requests may not be specified together")
+	case r.command != "":
+		if !slices.Contains([]string{"openshift-install", "ccoctl", "oc"}, r.command) {
+			return fmt.Errorf("command %q is not supported by the stand-in; it has openshift-install, ccoctl and oc", r.command)
+		}
+		if err := os.MkdirAll(r.to, 0o777); err != nil {
+			return err
+		}
+		return program(version, r.command, filepath.Join(r.to, r.command), 0o755)
+	case r.requests:
+		return r.extractRequests()
+	}
+	return errors.New("the stand-in extracts --command or --credentials-requests only")
+}
+
+// extractRequests writes each request to a file named as in the release. Only --included or --cloud omits those of other clouds, on
+// which ccoctl fails.
+func (r *run) extractRequests() error {
+	requests := release.Requests()
+	switch {
+	case r.included && r.installConfig == "":
+		return errors.New("--included needs a cluster to ask, or --install-config; the stand-in has no cluster")
+	case r.included:
+		config, err := r.readInstallConfig()
+		if err != nil {
+			return err
+		}
+		requests = slices.DeleteFunc(requests, func(q release.Request) bool { return config.Platform[strings.ToLower(q.Cloud)] == nil })
+	case r.cloud != "":
+		requests = slices.DeleteFunc(requests, func(q release.Request) bool { return !strings.EqualFold(q.Cloud, r.cloud) })
+	}
+	if err := os.MkdirAll(r.to, 0o777); err != nil {
+		return err
+	}
+	for i, request := range requests {
+		name := fmt.Sprintf("0000_%02d_%s_%02d-credentials-request.yaml", 30+i*5, request.Namespace, i)
+		if err := os.WriteFile(filepath.Join(r.to, name), []byte(request.YAML()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// info is `oc adm release info --image-for`.
+func (r *run) info(image string) error {
+	version, err := release.Find(image)
+	if err != nil {
+		return err
+	}
+	if r.imageFor != operator {
+		return fmt.Errorf("no image tag %q exists in the release image %s", r.imageFor, image)
+	}
+	_, err = fmt.Fprintln(r.stdout, release.Component(version, operator))
+	return err
+}
+
+// operator is the only component of the stand-in: the image with ccoctl in it.
+const operator = "cloud-credential-operator"
+
+// imageExtract is `oc image extract --file`: into the working directory and not executable, so that the caller has to change that, as
+// documented.
+func (r *run) imageExtract(image string) error {
+	version, err := release.FindComponent(image, operator)
+	if err != nil {
+		return err
+	}
+	if len(r.files) == 0 {
+		return errors.New("the stand-in extracts what --file names only")
+	}
+	for _, file := range r.files {
+		name := filepath.Base(file)
+		if !slices.Contains([]string{"/usr/bin/ccoctl", "/usr/bin/ccoctl.rhel8", "/usr/bin/ccoctl.rhel9"}, "/"+strings.TrimPrefix(file, "/")) {
+			return fmt.Errorf("%s: no such file or directory in image", file)
+		}
+		if err := program(version, "ccoctl", name, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// program writes a program of a release: a script that calls the stand-in beside this one with that version. The same program of the
+// same version always has the same bytes, as in a real release.
+func program(version, name, to string, mode os.FileMode) error {
+	self, err := os.Executable() // the file itself, with links resolved
+	if err != nil {
+		return err
+	}
+	beside := filepath.Join(filepath.Dir(self), name)
+	if _, err := os.Stat(beside); err != nil {
+		return fmt.Errorf("the stand-in %s is not beside this one: %w", name, err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\n# ocpctl's stand-in for the %s of %s\n%s=%s exec %q \"$@\"\n", name, version, release.VersionVariable, version, beside)
+	if err := os.WriteFile(to, []byte(script), mode); err != nil {
+		return err
+	}
+	return os.Chmod(to, mode) // also if the file existed
+}

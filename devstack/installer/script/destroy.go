@@ -1,0 +1,105 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/installer/act"
+)
+
+// destroyCluster is `destroy cluster`. It uses only metadata.json, deletes what has the identifiers, and does not check the account:
+// in the wrong one it finds nothing, exits with 0 and deletes the metadata.
+func (r *run) destroyCluster(ctx context.Context) error {
+	m, err := r.readMetadata()
+	if err != nil {
+		return err
+	}
+	if err := r.Begin(r.command, m.ClusterName); err != nil {
+		return err
+	}
+	d := r.destroyerOf(m)
+	if err := d.begin(ctx); err != nil {
+		return fail(exitGeneric, "%s", err)
+	}
+	if err := r.destroyResources(ctx, d); err != nil {
+		return err
+	}
+	if err := r.forget(); err != nil {
+		return fail(exitGeneric, "Failed to destroy cluster: %s", err)
+	}
+	r.info("Time elapsed: %s", time.Since(r.started).Round(time.Second))
+	r.info("Uninstallation complete!")
+	return nil
+}
+
+func (r *run) readMetadata() (m metadata, err error) {
+	raw, err := os.ReadFile(r.path("metadata.json"))
+	if err != nil {
+		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: %s", err)
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: failed to Unmarshal data from %q to types.ClusterMetadata: %s", r.path("metadata.json"), err)
+	}
+	if r.destroyerOf(m) == nil {
+		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: no destroyers registered for \"\"")
+	}
+	return m, nil
+}
+
+// destroyBootstrap is `destroy bootstrap`. It needs the local control plane's state, which a failure deletes.
+func (r *run) destroyBootstrap(ctx context.Context) error {
+	m, err := r.readMetadata()
+	if err != nil {
+		return err
+	}
+	if !r.exists(".clusterapi_output", "etcd") {
+		return fail(exitGeneric, "failed to destroy bootstrap resources: failed to run cluster api system: no local control plane state in %s", r.path(".clusterapi_output"))
+	}
+	if err := r.Begin(r.command, m.ClusterName); err != nil {
+		return err
+	}
+	d := r.destroyerOf(m)
+	if err := d.begin(ctx); err != nil {
+		return fail(exitGeneric, "%s", err)
+	}
+	if err := d.destroyBootstrap(ctx); err != nil {
+		return inCloud(ctx, err, exitGeneric, "error destroying bootstrap resources "+err.Error())
+	}
+	r.info("Finished destroying bootstrap resources")
+	return nil
+}
+
+func (r *run) destroyResources(ctx context.Context, d destroyer) error {
+	if err := r.Mark(ctx, "start", 0); err != nil {
+		return err
+	}
+	lie, err := r.Leaving()
+	if err != nil {
+		return err
+	}
+	err = d.destroy(ctx, lie.Leave)
+	if ctx.Err() != nil {
+		return act.ErrInterrupted
+	}
+	if err == nil && lie.Exit != 0 {
+		return failing("", lie)
+	}
+	return err
+}
+
+// forget deletes the files that the state file lists. Without one, a metadata.json made by hand stays.
+func (r *run) forget() error {
+	if !r.exists(".openshift_install_state.json") {
+		return nil
+	}
+	for _, name := range []string{
+		"metadata.json", "auth", "tls", "terraform.tfvars.json", "terraform.platform.auto.tfvars.json", ".openshift_install_state.json",
+	} {
+		if err := os.RemoveAll(r.path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,376 @@
+package devstack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/e2e"
+	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/kubernetes"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/postgres"
+	"github.com/ocpctl/ocpctl/devstack/s3"
+	"github.com/ocpctl/ocpctl/devstack/saml"
+	"github.com/ocpctl/ocpctl/devstack/slack"
+	"github.com/ocpctl/ocpctl/devstack/slack/play"
+)
+
+// The demo's fixed secrets. They are public, and the server refuses them outside the demo.
+const (
+	WebhookSecret = "demo-github-webhook-secret"
+	SlackSecret   = "demo-slack-signing-secret"
+	SlackToken    = "demo-slack-bot-token"
+	SlackAppToken = slack.DefaultAppToken // for Socket Mode
+	AccessKey     = "AKIADEMO0000EXAMPLE1"
+	SecretKey     = "demo-secret-access-key"
+	PullSecret    = `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`
+	Account       = "123456789012"
+	IBMAccount    = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+	IBMKey        = "demo-ibmcloud-api-key"
+	CLIKey        = "AKIADEMO0000OCPCTL01" // of an IAM user who may request clusters through the API
+	CLISecret     = "demo-cli-secret-access-key"
+	CLIUser       = "arn:aws:iam::" + Account + ":user/ocpctl-cli"
+	Bucket        = "cluster-ops-artifacts"
+)
+
+// Config says where a stack runs and how fast its time is.
+type Config struct {
+	Dir      string // state; created if missing, otherwise continued
+	Bin      string // folder with the programs ocpctl-server, ocpctl-runner and openshift-install
+	BasePort int    // first of thirteen consecutive ports; 0: free ones
+	Replicas int    // ocpctl-server processes behind a load balancer; 0: one, without a balancer
+	Old      string // folder with an older release's programs and server.yaml.tmpl: the first server runs them, and starts alone
+	// Kubernetes makes runners Jobs of the cluster in Bin/kubernetes (make build-kubernetes), instead of processes of this machine.
+	Kubernetes bool
+	// SlackSocket makes Slack send everything over Socket Mode, and nothing to the public listener.
+	SlackSocket bool
+	// Workflows makes the stand-in GitHub execute workflows with the program act. Source is the folder of this repository, whose actions
+	// they may use.
+	Workflows bool
+	Source    string
+	Fast      bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
+
+	Hour      time.Duration // real length of one hour of a TTL
+	Grace     time.Duration // after a pull request was closed or a label removed
+	Pace      time.Duration // duration of one mark of the installer
+	VerifyGap time.Duration // minimum time between two verification passes
+	Lease     time.Duration // a runner's lease
+	RetryBase time.Duration // wait after a failed attempt
+	LookAgain time.Duration // how soon to decide about a running cluster again
+
+	LeaseGrace  time.Duration // after a lease ended, before its runner counts as gone
+	Heartbeat   time.Duration // of a runner without news
+	CommentPace time.Duration // minimum time between two changes on GitHub
+	Deliveries  time.Duration // how often webhooks that never arrived are requested again
+
+	Sweeps       time.Duration // how often the account is looked through; a fast stack looks only on request
+	OrphanAge    time.Duration // since a sweep first saw an orphan, before it is told
+	SweepDeletes []string      // classes of orphans that are removed without an approval
+
+	Callers []aws.Caller // more keys in the stand-in AWS, besides the demo's own
+	// RunnerPolicy changes the runners' permissions; nil: those of deploy/terraform.
+	RunnerPolicy func(policy string) string
+	Secrets      Secrets  // those not given are the demo's
+	Env          []string // KEY=value, for the server and therefore for runners and installers, after the stack's own
+	NoServer     bool     // the server runs elsewhere, and the caller leads Ports.Public and Ports.Private to it
+}
+
+// Secrets are the values that must never leak. A test that searches for them sets its own.
+type Secrets struct {
+	Webhook, Slack string
+	SlackBot       string // the bot's token
+	SlackApp       string // the app's, for Socket Mode
+	Pull           string // pull secret, JSON
+	CloudKey       string // secret of AccessKey
+	RunnerKey      string // secret of RunnerKey
+	SweepKey       string // secret of SweepKey
+	IBMKey         string // API key of IBM Cloud
+}
+
+// Stack is a running stack.
+type Stack struct {
+	Config
+	Ports     Ports
+	PG        *postgres.Server
+	S3        *s3.Server
+	S3Cut     *Cut // between S3 and everything else
+	Status    *Cut // between runners and the Status API
+	GitHubCut *Cut // between GitHub's API and everything else; webhooks take another path
+	AWS       *aws.Server
+	IBMCloud  *ibmcloud.Server
+	GitHub    *github.Server
+	Slack     *slack.Server
+	OIDC      *oidc.Issuer
+	SAML      *saml.Provider
+	Kube      *kubernetes.Server // nil without Kubernetes
+	Servers   []*Server          // at least one; all have every role
+	balancers []*Cut             // before the servers, if there are several
+}
+
+// Start starts the stand-ins and the server in the order of their dependencies. On an error it stops what it started.
+func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
+	h = &Stack{Config: cfg.withDefaults()}
+	if h.Dir, err = filepath.Abs(cfg.Dir); err != nil {
+		return nil, err
+	}
+	if h.Bin, err = filepath.Abs(cfg.Bin); err != nil {
+		return nil, err
+	}
+	if h.Ports, err = choosePorts(cfg.BasePort); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Stop())
+			h = nil
+		}
+	}()
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"the servers' ports", h.placeServers},
+		{"folders and secrets", h.layOut},
+		{"Kubernetes", h.startKubernetes},
+		{"PostgreSQL", h.startPostgres},
+		{"S3", h.startS3},
+		{"the stand-in AWS", h.startAWS},
+		{"the stand-in IBM Cloud", h.startIBMCloud},
+		{"the OIDC issuer", h.startOIDC},
+		{"the identity provider", h.startSAML},
+		{"the stand-in GitHub", h.startGitHub},
+		{"the stand-in Slack", h.startSlack},
+		{"the line to the Status API", h.startStatus},
+		{"the load balancers", h.startBalancers},
+		{"ocpctl-server", h.startFirst},
+	} {
+		if err := step.run(ctx); err != nil {
+			return h, fmt.Errorf("start %s: %w", step.name, err)
+		}
+	}
+	return h, nil
+}
+
+func (c Config) withDefaults() Config {
+	set := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	set(&c.Hour, time.Hour)
+	set(&c.Grace, 15*time.Second)
+	set(&c.Pace, 400*time.Millisecond)
+	set(&c.VerifyGap, 2*time.Second)
+	set(&c.Lease, 20*time.Second)
+	set(&c.RetryBase, 2*time.Second)
+	set(&c.LookAgain, 2*time.Second)
+	set(&c.LeaseGrace, 5*time.Second)
+	set(&c.Heartbeat, time.Second)
+	set(&c.CommentPace, 10*time.Millisecond)
+	set(&c.Deliveries, 5*time.Minute)
+	set(&c.OrphanAge, time.Minute)
+	if !c.Fast {
+		set(&c.Sweeps, 10*time.Minute)
+	}
+	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
+	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
+	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
+	c.Secrets.SlackApp = cmp.Or(c.Secrets.SlackApp, SlackAppToken)
+	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
+	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
+	c.Secrets.RunnerKey = cmp.Or(c.Secrets.RunnerKey, RunnerSecret)
+	c.Secrets.SweepKey = cmp.Or(c.Secrets.SweepKey, SweepSecret)
+	c.Secrets.IBMKey = cmp.Or(c.Secrets.IBMKey, IBMKey)
+	return c
+}
+
+func (h *Stack) startPostgres(ctx context.Context) (err error) {
+	h.PG, err = postgres.Start(ctx, postgres.Config{Dir: h.path("postgres"), Port: h.Ports.Postgres, Fast: h.Fast})
+	return err
+}
+
+// KillPostgres kills the database. What was committed is there again after StartPostgres.
+func (h *Stack) KillPostgres() error { return h.PG.Kill() }
+
+// StartPostgres starts the database again with the same data and port.
+func (h *Stack) StartPostgres(ctx context.Context) error { return h.startPostgres(ctx) }
+
+// startS3 starts S3 behind a Cut.
+func (h *Stack) startS3(ctx context.Context) (err error) {
+	policy, err := h.runnerPolicy()
+	if err != nil {
+		return err
+	}
+	sweeps, err := sweepPolicy()
+	if err != nil {
+		return err
+	}
+	h.S3, err = s3.Start(ctx, s3.Config{
+		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Buckets: []string{Bucket},
+		Accounts: []s3.Account{
+			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
+			{AccessKey: SweepKey, SecretKey: h.Secrets.SweepKey, ARN: SweepUser, Policy: sweeps},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := h.S3.KeepVersions(ctx, Bucket); err != nil {
+		return err
+	}
+	h.S3Cut, err = StartCut(addr(h.Ports.S3), addr(h.Ports.S3Behind))
+	return err
+}
+
+// startStatus puts a Cut between runners and the server; people's connections do not go through it.
+func (h *Stack) startStatus(context.Context) (err error) {
+	h.Status, err = StartCut(addr(h.Ports.Status), addr(h.Ports.Private))
+	return err
+}
+
+// state returns where a stand-in keeps its state for a restart; a fast stack is never restarted.
+func (h *Stack) state(name string) string {
+	if h.Fast {
+		return ""
+	}
+	return h.path(name)
+}
+
+func (h *Stack) startOIDC(ctx context.Context) (err error) {
+	h.OIDC, err = oidc.Start(ctx, oidc.Config{Addr: addr(h.Ports.OIDC), Dir: h.path("oidc")})
+	if err != nil {
+		return err
+	}
+	return h.OIDC.WriteTokens(h.path("tokens"))
+}
+
+func (h *Stack) startSAML(ctx context.Context) (err error) {
+	h.SAML, err = saml.Start(ctx, saml.Config{Addr: addr(h.Ports.SAML), Dir: h.path("saml"), Home: h.PrivateURL()})
+	return err
+}
+
+// startGitHub starts the stand-in behind a Cut.
+func (h *Stack) startGitHub(ctx context.Context) (err error) {
+	engine, err := h.workflows(ctx)
+	if err != nil {
+		return err
+	}
+	h.GitHub, err = github.Start(ctx, github.Config{
+		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
+		SlackURL:  "http://" + addr(h.Ports.Slack),
+		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"), IssuerDir: h.path("actions-oidc"), Engine: engine,
+	})
+	if err != nil {
+		return err
+	}
+	if engine != nil { // workflows may be started by a dispatch, for which docs/actions.md asks for one permission more
+		app := github.Registered()
+		app.Permissions["contents"] = "write"
+		h.GitHub.SetManifest(app)
+	}
+	h.GitHubCut, err = StartCut(addr(h.Ports.GitHub), addr(h.Ports.GitHubBehind))
+	return err
+}
+
+func (h *Stack) startSlack(ctx context.Context) (err error) {
+	h.Slack, err = slack.Start(ctx, slack.Config{
+		Addr: addr(h.Ports.Slack), CommandURL: h.PublicURL() + "/webhooks/slack", SigningSecret: h.Secrets.Slack, Token: h.Secrets.SlackBot,
+		AppToken: h.Secrets.SlackApp, Socket: h.SlackSocket, StatePath: h.state("slack.json"), Pages: play.Handler,
+		Beside: h.GitHub.URL() + "/playground",
+		Limits: !h.Fast, Retries: []time.Duration{0, 5 * time.Second, 30 * time.Second},
+	})
+	return err
+}
+
+// Stop stops everything gracefully: runners first, so that they can still report to the server, then the server, then the rest.
+func (h *Stack) Stop() error {
+	var errs []error
+	if h.started() {
+		// Twice: until it stops, the server may start another runner, to clean up after one that was stopped.
+		errs = append(errs, h.StopRunners(), h.StopServer(), h.StopRunners())
+	}
+	if h.Kube != nil {
+		errs = append(errs, h.Kube.Stop())
+	}
+	if h.Status != nil {
+		errs = append(errs, h.Status.Stop())
+	}
+	for _, b := range h.balancers {
+		errs = append(errs, b.Stop())
+	}
+	if h.GitHubCut != nil {
+		errs = append(errs, h.GitHubCut.Stop())
+	}
+	if h.GitHub != nil {
+		errs = append(errs, h.GitHub.Stop())
+	}
+	if h.Slack != nil {
+		errs = append(errs, h.Slack.Stop())
+	}
+	if h.OIDC != nil {
+		errs = append(errs, h.OIDC.Stop())
+	}
+	if h.SAML != nil {
+		errs = append(errs, h.SAML.Stop())
+	}
+	if h.AWS != nil {
+		errs = append(errs, h.AWS.Stop())
+	}
+	if h.IBMCloud != nil {
+		errs = append(errs, h.IBMCloud.Stop())
+	}
+	if h.S3Cut != nil {
+		errs = append(errs, h.S3Cut.Stop())
+	}
+	if h.S3 != nil {
+		errs = append(errs, h.S3.Stop())
+	}
+	if h.PG != nil {
+		errs = append(errs, h.PG.Stop())
+	}
+	return errors.Join(errs...)
+}
+
+// PublicURL is the URL of the public listener.
+func (h *Stack) PublicURL() string { return "http://" + addr(h.Ports.Public) }
+
+// PrivateURL is the URL of the listener for API and pages.
+func (h *Stack) PrivateURL() string { return "http://" + addr(h.Ports.Private) }
+
+// StatusURL is the URL of the Status API for runners: the private listener, behind a Cut.
+func (h *Stack) StatusURL() string { return "http://" + addr(h.Ports.Status) }
+
+// DatabaseURL is the URL of the server's database.
+func (h *Stack) DatabaseURL() string { return h.PG.URL("postgres") }
+
+// Places returns what an end-to-end test needs to know about the stack.
+func (h *Stack) Places() (e2e.Places, error) {
+	requester, err := h.Token("requester")
+	if err != nil {
+		return e2e.Places{}, err
+	}
+	auditor, err := h.Token("auditor")
+	return e2e.Places{
+		Public: h.PublicURL(), Private: h.PrivateURL(), GitHub: h.GitHub.URL(), Slack: h.Slack.URL(), AWS: h.AWS.URL(),
+		WebhookSecret: h.Secrets.Webhook, SlackSecret: h.Secrets.Slack, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
+		Program: filepath.Join(h.Bin, "ocpctl"), AWSKey: CLIKey, AWSSecret: CLISecret, Workflows: h.Workflows,
+	}, err
+}
+
+// Token returns a bearer token of the issuer: "requester", "admin", "auditor", "github-actions" or "kubernetes".
+func (h *Stack) Token(who string) (string, error) {
+	raw, err := os.ReadFile(h.path("tokens", who+".jwt"))
+	return strings.TrimSpace(string(raw)), err
+}
+
+func (h *Stack) path(parts ...string) string {
+	return filepath.Join(append([]string{h.Dir}, parts...)...)
+}

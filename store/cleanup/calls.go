@@ -1,0 +1,121 @@
+package cleanup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/names"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/store/sweeps"
+)
+
+// calls lists what the teardown does, as package runner does it.
+func calls(account string, of names.Scope, known []sweeps.RecordedName) []Call {
+	if of.Platform == names.IBMCloud {
+		return ibmCalls(account, of, known)
+	}
+	list := []Call{
+		{"check the account", "sts:GetCallerIdentity has to answer " + account},
+		{"check for other owners", "nothing is deleted while one of the resources also has another cluster's mark"},
+	}
+	for _, n := range known {
+		if n.InfraID != "" {
+			list = append(list, Call{"delete what the installer created", fmt.Sprintf("openshift-install destroy cluster: everything tagged %s%s=%s in %s, and records of %s",
+				tagkey.KubernetesCluster, n.InfraID, tagkey.Owned, n.Region, of.Domain())})
+		}
+	}
+	for _, n := range known {
+		if n.CCOName != "" {
+			list = append(list, Call{"delete what ccoctl created", fmt.Sprintf("ccoctl aws delete --name %s --region %s", n.CCOName, n.Region)})
+		}
+	}
+	list = append(list, Call{"delete DNS records by their exact names", strings.Join(records(of), ", ")})
+	for _, n := range known {
+		if n.InfraID != "" {
+			list = append(list, Call{"delete by exact name", strings.Join(byName(n.InfraID), ", ")})
+		}
+		if n.CCOName != "" {
+			list = append(list, Call{"delete by exact name", n.CCOName + "-oidc (bucket and identity provider)"})
+		}
+	}
+	return append(list, Call{"count", "two counts of what is left, some minutes apart; they only read"})
+}
+
+// records are the DNS records that a teardown deletes.
+func records(of names.Scope) []string {
+	d := of.Domain()
+	return []string{"api." + d, "api-int." + d, "*.apps." + d}
+}
+
+// byName are the names under which the installer makes what its destroyer is known to leave behind.
+func byName(infraID string) (list []string) {
+	for _, kind := range []string{"master", "worker", "bootstrap"} {
+		list = append(list, infraID+"-"+kind+"-role", infraID+"-"+kind+"-profile")
+	}
+	return append(list, "openshift-bootstrap-data-"+infraID)
+}
+
+// sort tells the resources that the calls remove from those that they do not. What is in a removed one ends with it.
+func (p *Plan) sort(of names.Scope, known []sweeps.RecordedName, seen []contract.SeenResource) {
+	why, removed := make([]string, len(seen)), make([]bool, len(seen))
+	gone := map[string]bool{}
+	for i, s := range seen {
+		removed[i], why[i] = covered(of, known, s)
+		gone[s.ID] = removed[i]
+	}
+	for more := true; more; {
+		more = false
+		for i, s := range seen {
+			if !removed[i] && gone[s.Within] {
+				removed[i], why[i], gone[s.ID], more = true, "it ends with "+s.Within, true, true
+			}
+		}
+	}
+	for i, s := range seen {
+		r := Resource{ID: s.ID, Type: s.Type, Region: s.Region, Name: s.Name, Why: why[i]}
+		if removed[i] {
+			p.Removed = append(p.Removed, r)
+		} else {
+			p.Kept = append(p.Kept, r)
+		}
+	}
+}
+
+// covered says which call removes a resource, or why none does.
+func covered(of names.Scope, known []sweeps.RecordedName, s contract.SeenResource) (removed bool, why string) {
+	switch {
+	case of.Platform == names.IBMCloud:
+		return ibmCovered(of, known, s)
+	case s.Type == "record":
+		return recordCovered(of, s)
+	}
+	for _, n := range known {
+		switch {
+		case n.InfraID != "" && s.Tags[tagkey.KubernetesCluster+n.InfraID] == tagkey.Owned:
+			if isGlobal(s.Region) || s.Region == n.Region {
+				return true, "openshift-install destroy cluster, by the tag of " + n.InfraID
+			}
+			return false, fmt.Sprintf("it is in %s, and the teardown searches in %s", s.Region, n.Region)
+		case n.InfraID != "" && slices.Contains(byName(n.InfraID), s.Name):
+			if s.Type == "role" { // the installer creates a role with its tags in one call
+				return false, "a role without this cluster's tag is not the installer's; remove it by hand"
+			}
+			return true, "by its exact name"
+		case n.CCOName != "" && s.Tags[tagkey.CloudCredential+n.CCOName] == tagkey.Owned:
+			return true, "ccoctl aws delete, by the tag of " + n.CCOName
+		case n.CCOName != "" && s.Name == n.CCOName+"-oidc":
+			return true, "by its exact name"
+		}
+	}
+	return false, "it has no mark of a name that the teardown searches for; remove it by hand"
+}
+
+func recordCovered(of names.Scope, s contract.SeenResource) (removed bool, why string) {
+	name := strings.TrimSuffix(strings.ReplaceAll(s.Name, `\052`, "*"), ".")
+	if slices.Contains(records(of), name) {
+		return true, "a DNS record of this exact name, unless it points to somebody else"
+	}
+	return false, "it is no record that the teardown deletes by name"
+}
