@@ -177,7 +177,7 @@ func (a *api) version(ctx context.Context) (version string, clock time.Time, err
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return "", time.Time{}, fmt.Errorf("it answers %s", response.Status)
 	}
