@@ -26,7 +26,7 @@ func parseWindow(text string) (window, error) {
 		if !both {
 			to = from
 		}
-		first, last := weekday(from), weekday(to)
+		first, last := parseWeekday(from), parseWeekday(to)
 		if first < 0 || last < 0 {
 			return wrong("days are " + strings.Join(append(weekdays[1:], weekdays[0]), ", "))
 		}
@@ -53,7 +53,7 @@ func parseWindow(text string) (window, error) {
 	return w, nil
 }
 
-func weekday(name string) int {
+func parseWeekday(name string) int {
 	return slices.IndexFunc(weekdays, func(day string) bool { return strings.EqualFold(day, name) })
 }
 

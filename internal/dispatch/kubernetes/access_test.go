@@ -103,7 +103,7 @@ func TestRightsBeyondTheNeededAreNamed(t *testing.T) {
 	require.Contains(t, found.Excess, "get secrets")
 	require.Contains(t, found.Excess, "create pods/exec")
 	require.Contains(t, found.Excess, "list secrets in every namespace")
-	require.Len(t, found.Excess, len(dangerous("x")))
+	require.Len(t, found.Excess, len(dangerousRights("x")))
 }
 
 func TestAJobThatWouldBeRefusedIsFoundWithoutCreatingIt(t *testing.T) {

@@ -65,7 +65,7 @@ func cached() Config {
 
 func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
 	c := cached()
-	require.NoError(t, c.complete())
+	require.NoError(t, c.setDefaults())
 	for _, of := range []struct {
 		platform, kind, memory string
 		volume                 bool
@@ -80,9 +80,9 @@ func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
 		require.Equal(t, of.volume, slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil }))
 	}
 	c.Resources["ibmcloud"] = Resources{Requests: map[string]string{"memory": "3Gi"}}
-	got := c.needs("small", "ibmcloud-create", "ibmcloud", "create").Requests[corev1.ResourceMemory]
+	got := c.resourcesOf("small", "ibmcloud-create", "ibmcloud", "create").Requests[corev1.ResourceMemory]
 	require.Equal(t, "4Gi", got.String(), "a name of platform and kind counts before one of the platform")
-	got = c.needs("small", "ibmcloud-destroy", "ibmcloud", "destroy").Requests[corev1.ResourceMemory]
+	got = c.resourcesOf("small", "ibmcloud-destroy", "ibmcloud", "destroy").Requests[corev1.ResourceMemory]
 	require.Equal(t, "3Gi", got.String())
 }
 
@@ -90,7 +90,7 @@ func TestOnlyASweepOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
 	with := func(more ...string) Config {
 		c := settled()
 		c.Env = append(c.Env, more...)
-		require.NoError(t, c.complete())
+		require.NoError(t, c.setDefaults())
 		return c
 	}
 	profile := "IBMCLOUD_TRUSTED_PROFILE_ID=Profile-1"
@@ -129,7 +129,7 @@ func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 			if name == "create-ibmcloud" {
 				c.job.Platform = "ibmcloud"
 			}
-			require.NoError(t, c.cfg.complete())
+			require.NoError(t, c.cfg.setDefaults())
 			job, err := c.cfg.jobOf(c.job)
 			require.NoError(t, err)
 			owner := job.DeepCopy()
@@ -157,20 +157,20 @@ func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 		require.ErrorContains(t, err, "gives no valid name for a Job", name)
 	}
 	cfg := settled()
-	require.NoError(t, cfg.complete())
+	require.NoError(t, cfg.setDefaults())
 	cfg.ServiceAccounts.Sweep = ""
 	_, err := cfg.jobOf(sweep(1))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "sweep"`, "no other account may read a whole account")
-	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag"}, cfg.served())
+	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag"}, cfg.listServedKinds())
 	_, err = cfg.jobOf(attempt(1, "unknown"))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "unknown"`)
 }
 
 func TestADeadlineIsBeyondWhatTheRunnerLimitsItself(t *testing.T) {
 	c := Config{Settings: Settings{Deadlines: map[string]time.Duration{"create": 4 * time.Hour}}}
-	require.Equal(t, 5*time.Hour, c.deadline("create", 3*time.Hour), "the profile's and two hours")
-	require.Equal(t, 4*time.Hour, c.deadline("create", time.Hour))
-	require.Equal(t, LeastDeadline, c.deadline("scale", 0))
+	require.Equal(t, 5*time.Hour, c.jobDeadline("create", 3*time.Hour), "the profile's and two hours")
+	require.Equal(t, 4*time.Hour, c.jobDeadline("create", time.Hour))
+	require.Equal(t, LeastDeadline, c.jobDeadline("scale", 0))
 }
 
 func TestSettingsAreCheckedWithTheirFields(t *testing.T) {
@@ -208,14 +208,14 @@ func TestSettingsAreCheckedWithTheirFields(t *testing.T) {
 	}
 	cfg := settled()
 	cfg.StatusURL = ""
-	require.ErrorContains(t, cfg.complete(), "a status URL")
+	require.ErrorContains(t, cfg.setDefaults(), "a status URL")
 	_, err := Connect("/does/not/exist")
 	require.ErrorContains(t, err, "/does/not/exist")
 }
 
 func TestWhatIsNoLabelIsLeftOut(t *testing.T) {
 	cfg := settled()
-	require.NoError(t, cfg.complete())
+	require.NoError(t, cfg.setDefaults())
 	job, err := cfg.jobOf(attempt(1, "create"))
 	require.NoError(t, err)
 	for key, value := range job.Labels {
