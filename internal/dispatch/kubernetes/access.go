@@ -90,7 +90,7 @@ func (d *Dispatcher) Access(ctx context.Context) (found Access, err error) {
 			return found, err
 		}
 	}
-	for _, kind := range d.cfg.servedKinds() {
+	for _, kind := range d.cfg.listServedKinds() {
 		if outcome := d.tryJob(ctx, kind); outcome.Err != nil || len(outcome.Warned) > 0 {
 			found.Refused = append(found.Refused, outcome)
 		}
@@ -142,7 +142,7 @@ func (d *Dispatcher) tryJob(ctx context.Context, kind string) KindOutcome {
 
 // unreadReferences lists what a pod refers to besides its token.
 func (s *Settings) unreadReferences() (names []string) {
-	for _, kind := range s.servedKinds() {
+	for _, kind := range s.listServedKinds() {
 		names = append(names, "service account "+s.serviceAccount(kind))
 	}
 	for _, name := range s.ImagePullSecrets {
@@ -177,7 +177,7 @@ func (a *api) serverVersion(ctx context.Context) (version string, clock time.Tim
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return "", time.Time{}, fmt.Errorf("it answers %s", response.Status)
 	}

@@ -165,8 +165,8 @@ func (s *Settings) serviceAccount(kind string) string {
 	}[kind]
 }
 
-// servedKinds lists the kinds that have a service account. Only sweeps may have none.
-func (s *Settings) servedKinds() []string {
+// listServedKinds lists the kinds that have a service account. Only sweeps may have none.
+func (s *Settings) listServedKinds() []string {
 	return slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return s.serviceAccount(kind) == "" })
 }
 

@@ -83,7 +83,7 @@ func (d *Dispatcher) startJob(ctx context.Context, job dispatch.Job) error {
 	if err != nil {
 		return toRefusal("Job", err)
 	}
-	if finishedCondition(made) != nil || isSuspended(made) || made.DeletionTimestamp != nil {
+	if completionOf(made) != nil || isSuspended(made) || made.DeletionTimestamp != nil {
 		return nil
 	}
 	if err := d.api.createSecret(ctx, d.cfg.secretOf(job, made)); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -123,7 +123,7 @@ func (d *Dispatcher) findJob(ctx context.Context, attempt string) (*batchv1.Job,
 // eventsOf returns the events of what waits, or has ended, without a reason in its status. They only explain: an error is as good as none.
 func (d *Dispatcher) eventsOf(ctx context.Context, job *batchv1.Job, pods []corev1.Pod) []corev1.Event {
 	switch {
-	case len(pods) == 0 && job != nil && finishedCondition(job) == nil:
+	case len(pods) == 0 && job != nil && completionOf(job) == nil:
 		events, _ := d.api.listEvents(ctx, job.UID)
 		return events
 	case len(pods) == 1 && (isCreating(&pods[0]) || hasEndedQuietly(&pods[0])):
@@ -237,7 +237,7 @@ func (d *Dispatcher) stopAttempt(ctx context.Context, attempt string, grace *int
 	if err != nil {
 		return err
 	}
-	owned := job != nil && job.DeletionTimestamp == nil && finishedCondition(job) == nil
+	owned := job != nil && job.DeletionTimestamp == nil && completionOf(job) == nil
 	var failed []error
 	for i := range pods {
 		pod := &pods[i]

@@ -29,7 +29,7 @@ func sightingOf(job *batchv1.Job, pods []corev1.Pod, now time.Time) dispatch.Sig
 		return dispatch.Missing
 	case job == nil, len(pods) > 0: // with a backoffLimit of 0 no pod follows one that ended
 		return dispatch.Ended
-	case finishedCondition(job) != nil, job.DeletionTimestamp != nil:
+	case completionOf(job) != nil, job.DeletionTimestamp != nil:
 		return dispatch.Ended
 	case isSuspended(job) && findCondition(job, batchv1.JobSuspended) != nil: // the Job controller has seen it: no pod comes any more
 		return dispatch.Ended
@@ -60,8 +60,8 @@ func isSilent(pod *corev1.Pod, now time.Time) bool {
 	return now.Sub(pod.DeletionTimestamp.Time) > grace
 }
 
-// finishedCondition returns the condition that ended the Job; nil: it is not finished.
-func finishedCondition(job *batchv1.Job) *batchv1.JobCondition {
+// completionOf returns the condition that ended the Job; nil: it is not finished.
+func completionOf(job *batchv1.Job) *batchv1.JobCondition {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobFailureTarget, batchv1.JobComplete, batchv1.JobSuccessCriteriaMet} {
 		if c := findCondition(job, kind); c != nil {
 			return c

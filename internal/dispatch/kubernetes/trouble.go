@@ -47,7 +47,7 @@ func newTrouble(code, next, format string, args ...any) *dispatch.Trouble {
 // and at last that the pod is gone.
 func (d *Dispatcher) recogniseTrouble(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event) *dispatch.Trouble {
 	if job != nil {
-		if c := finishedCondition(job); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
+		if c := completionOf(job); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
 			return newTrouble(DeadlineExceeded, "read the attempt's log for what it was doing; raise runner.kubernetes.deadlines if it was still making progress",
 				"the runner did not end within its Job's deadline of %s", time.Duration(*job.Spec.ActiveDeadlineSeconds)*time.Second)
 		}

@@ -129,7 +129,7 @@ func TestEventsAreAskedOnlyWhereTheStatusSaysNothing(t *testing.T) {
 	for name := range states {
 		job, pods, events := objects(t, name)
 		quietly := len(pods) == 1 && hasEndedQuietly(&pods[0])
-		asks := quietly || len(pods) == 0 && job != nil && finishedCondition(job) == nil || len(pods) == 1 && isCreating(&pods[0])
+		asks := quietly || len(pods) == 0 && job != nil && completionOf(job) == nil || len(pods) == 1 && isCreating(&pods[0])
 		if len(events) > 0 {
 			require.True(t, asks, name)
 		}

@@ -149,7 +149,7 @@ func (s *seen) Resync() error {
 func digestObject(obj any) (meta metav1.Object, shows string, ended bool, err error) {
 	switch o := obj.(type) {
 	case *batchv1.Job:
-		end := finishedCondition(o)
+		end := completionOf(o)
 		return o, fmt.Sprint(end != nil, isSuspended(o), findCondition(o, batchv1.JobSuspended) != nil, o.DeletionTimestamp != nil), end != nil, nil
 	case *corev1.Pod:
 		shows := fmt.Sprint(o.Status.Phase, o.Status.Reason, o.DeletionTimestamp != nil, o.Spec.NodeName)
