@@ -240,7 +240,7 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 			wrong = append(wrong, ProblemOf(f.name, messages.NotATag(f.value, problem)))
 		}
 	}
-	for _, line := range strings.Split(strings.TrimSpace(r.SSHPublicKey), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(r.SSHPublicKey), "\n") {
 		if line != "" && !shortened(line) && !profiles.SSHKey(line) {
 			wrong = append(wrong, ProblemOf("sshPublicKey", messages.NotASSHKey))
 			break

@@ -227,7 +227,7 @@ func (b *lockedBuffer) lines(t testing.TB, message string) (out []map[string]any
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, raw := range bytes.Split(bytes.TrimSpace(b.buf.Bytes()), []byte("\n")) {
+	for raw := range bytes.SplitSeq(bytes.TrimSpace(b.buf.Bytes()), []byte("\n")) {
 		line := map[string]any{}
 		if len(raw) == 0 {
 			continue

@@ -41,7 +41,7 @@ func (c *Controller) paceWrite(ctx context.Context, installation int64, canWait 
 		return err
 	}
 	wait = min(wait, farthestTurn)
-	return later{wait: wait + rand.N(wait)} //nolint:gosec // they must not all come back at once
+	return later{wait: wait + rand.N(wait)}
 }
 
 // canWait reports that a text only shows progress: the cluster is being created or destroyed, and it is not the first text anybody

@@ -25,7 +25,7 @@ func statements(t *testing.T, page, cluster, attempt string) (list []string) {
 	require.NoError(t, err)
 	fill := strings.NewReplacer(":'cluster'", "'"+cluster+"'", ":'attempt'", "'"+attempt+"'")
 	for _, block := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		for _, sql := range strings.Split(block[1], ";\n") {
+		for sql := range strings.SplitSeq(block[1], ";\n") {
 			if sql = strings.TrimSpace(sql); sql != "" {
 				list = append(list, fill.Replace(sql))
 			}

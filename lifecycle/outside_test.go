@@ -199,7 +199,7 @@ func (w *world) nextTurn() {
 func (w *world) rescale(to int) {
 	if w.row.Status == Ready && w.row.Desired == Present {
 		w.note("somebody wants %d workers", to)
-		w.touch(func(c *Cluster) { c.WorkersWanted, c.ScaleFailures = number(to), 0 })
+		w.touch(func(c *Cluster) { c.WorkersWanted, c.ScaleFailures = new(to), 0 })
 		w.moveJob(JobMove{Type: JobScale, To: JobPending})
 	}
 }

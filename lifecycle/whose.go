@@ -91,7 +91,7 @@ func (j Judged) withoutCounted() Judged {
 
 // named returns the cluster that recorded the group's name. If several did, a living one comes first.
 func (w whose) named(g Group) (of *KnownCluster) {
-	for _, name := range strings.Split(g.Identity, ",") {
+	for name := range strings.SplitSeq(g.Identity, ",") {
 		if c := w.byName[name]; c != nil && (of == nil || of.Phase == Released) {
 			of = c
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/jackc/pgx/v5"
 
@@ -153,15 +154,13 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf st
 		row.Tags = map[string]string{}
 	}
 	args := rows.LifecycleArgs(row.Cluster)
-	for name, value := range map[string]any{
+	maps.Copy(args, map[string]any{
 		"name": row.Name, "generation": row.Generation, "platform": row.Platform, "version": row.Release, "profile": row.Profile,
 		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
 		"environment": row.Environment, "requested_by": row.RequestedBy, "source": row.Source, "ttl": row.TTL,
 		"hourly_cents": row.HourlyCents, "asleep_cents": row.ListAsleep, "worker_micros": row.WorkerMicros, "nodes": row.Nodes, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
 		"weight": max(j.Weight, 1), "created_at": row.AcceptedAt, "now": c.Now, "retry_of": retryOf, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
-	} {
-		args[name] = value
-	}
+	})
 	if pr := row.PR; pr != nil {
 		args["installation"], args["repo"], args["pr_number"], args["pr_head"] = pr.Installation, pr.Repo, pr.Number, pr.Head
 	}

@@ -14,7 +14,7 @@ import (
 // resting is a ready cluster that sleeps outside working hours.
 func resting(t testing.TB, s *store.Store) store.Row {
 	t.Helper()
-	row := sleepy(t, s, lifecycle.SleepStopped, ptr(30))
+	row := sleepy(t, s, lifecycle.SleepStopped, new(30))
 	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET off_hours = true WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	return load(t, s, row.ID)

@@ -95,7 +95,7 @@ func TestASavedDeliveryIsWorkedAtOnce(t *testing.T) {
 	client, err := queue.NewClient(t.Context(), s.Pool(), workers, queue.RiverConfig{})
 	require.NoError(t, err)
 	require.NoError(t, client.Start(t.Context()))
-	defer client.Stop(context.WithoutCancel(t.Context())) //nolint:errcheck // the test is over
+	defer client.Stop(context.WithoutCancel(t.Context()))
 	for i := range 20 {
 		_, err = s.Inbox.SaveDelivery(t.Context(), delivery(string(rune('a'+i))))
 		require.NoError(t, err)

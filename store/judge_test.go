@@ -225,7 +225,7 @@ func TestWhatHasToBeApprovedAndThenTakesItsTurn(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	a := fromPR(granted("shop"), 41)
-	a.Row.Nodes, a.Row.WorkersBase, a.Row.WorkersLeast, a.Row.WorkersMost = 6, ptr(3), ptr(2), ptr(5)
+	a.Row.Nodes, a.Row.WorkersBase, a.Row.WorkersLeast, a.Row.WorkersMost = 6, new(3), new(2), new(5)
 	a.Approval = &store.ApprovalAsk{
 		Why: []string{"the budget is at 90 %"}, Needs: 2, By: "platform_admin", For: 3 * time.Hour, Asked: strings.Repeat("a", 64), Head: "abc123",
 	}
@@ -249,8 +249,6 @@ func TestWhatHasToBeApprovedAndThenTakesItsTurn(t *testing.T) {
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM turns`))
 }
 
-func ptr(n int) *int { return &n }
-
 // Requests over random persons, teams, repositories and everybody, some sent again, beside turns, decisions and teardowns:
 // whatever waits for what, nobody waits in a circle.
 func TestNobodyWaitsInACircle(t *testing.T) {
@@ -260,7 +258,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 	defer cancel()
 	errs := make([]error, 200)
 	together(len(errs), func(i int) {
-		r := rand.New(rand.NewPCG(1, uint64(i))) //nolint:gosec // a test's own dice
+		r := rand.New(rand.NewPCG(1, uint64(i)))
 		a := requestedBy(granted(fmt.Sprintf("c%d", i)), fmt.Sprintf("github:user%d", r.IntN(4)))
 		a.Row.Team = fmt.Sprintf("team-%d", r.IntN(3))
 		if r.IntN(2) == 0 {

@@ -20,7 +20,7 @@ func (s *Store) Load(ctx context.Context, id string) (lifecycle.Cluster, lifecyc
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, fmt.Errorf("load %s: %w", id, err)
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	defer tx.Rollback(context.WithoutCancel(ctx))
 	cluster, facts, err := s.loadIn(ctx, tx, id)
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, fmt.Errorf("load %s: %w", id, pg.Plain(err))

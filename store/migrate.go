@@ -52,7 +52,7 @@ func Migrate(ctx context.Context, url string) error {
 	if _, err := holder.Exec(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
 		return fmt.Errorf("wait for other migrations: %w", err)
 	}
-	defer holder.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock) //nolint:errcheck // ends with the connection too
+	defer holder.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock) // ends with the connection too
 
 	before, err := ReadSchema(ctx, pool)
 	if err != nil {

@@ -218,10 +218,10 @@ func TestNoCapOnRunnersIsEverPassedAndEverybodyGetsOne(t *testing.T) {
 		a.Row.Team, a.Weight = fmt.Sprintf("team-%d", i%3), 1+i%2
 		s.ids = append(s.ids, accept(t, s.replicas[0], a).ID)
 	}
-	seed, errs, busiest := rand.Uint64(), make([]error, 8), make([]int, 8) //nolint:gosec // a test's own dice
+	seed, errs, busiest := rand.Uint64(), make([]error, 8), make([]int, 8)
 	t.Logf("seed %d", seed)
 	together(len(errs), func(i int) {
-		r := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // as above
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		for n := 0; n < 60 && errs[i] == nil; n++ {
 			at, id := s.any(r)
 			switch dice := r.IntN(20); {

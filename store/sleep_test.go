@@ -54,7 +54,7 @@ func powers(t testing.TB, s *store.Store, id string, kind lifecycle.Kind) {
 func TestAClusterIsPutToSleepAndWoken(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	row := sleepy(t, s, lifecycle.SleepStopped, ptr(30))
+	row := sleepy(t, s, lifecycle.SleepStopped, new(30))
 	out, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
 	require.NoError(t, err)
 	require.NotEmpty(t, out.Job)
@@ -152,7 +152,7 @@ func TestAClusterWithoutWorkersCostsItsControlPlane(t *testing.T) {
 func TestAClusterThatSleepsIsDestroyed(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	row := sleepy(t, s, lifecycle.SleepStopped, ptr(30))
+	row := sleepy(t, s, lifecycle.SleepStopped, new(30))
 	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
 	require.NoError(t, err)
 	step(t, s, row.ID)
@@ -185,7 +185,7 @@ func addsUp(rt *rapid.T, s *store.Store, clock *clock, id string) {
 		require.NoError(rt, err)
 		d := lifecycle.Decision{Next: c}
 		d.Next.Power = rapid.SampledFrom([]lifecycle.Power{lifecycle.Awake, lifecycle.Changing, lifecycle.Asleep}).Draw(rt, "power")
-		d.Next.Workers = ptr(rapid.IntRange(0, 6).Draw(rt, "workers"))
+		d.Next.Workers = new(rapid.IntRange(0, 6).Draw(rt, "workers"))
 		require.NoError(rt, s.Apply(ctx, d, c.Version))
 		at := clock.now()
 		clock.pass(time.Duration(rapid.Int64Range(1, 40*3600*1000).Draw(rt, "milliseconds")) * time.Millisecond)

@@ -169,10 +169,10 @@ func copies(t testing.TB, s *store.Store, seed string, lives []life, start time.
 		at := start.Add(l.at)
 		var ready, gone *time.Time
 		if l.ready > 0 {
-			ready = timePtr(at.Add(l.ready))
+			ready = new(at.Add(l.ready))
 		}
 		if l.lived > 0 {
-			gone = timePtr(at.Add(l.lived))
+			gone = new(at.Add(l.lived))
 		}
 		run(`
 			INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
@@ -199,15 +199,13 @@ func copies(t testing.TB, s *store.Store, seed string, lives []life, start time.
 	}
 }
 
-func timePtr(at time.Time) *time.Time { return &at }
-
 // Whatever the history is, the figures are those that a plain count gives.
 func TestASummaryCountsAsAPlainCountDoes(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	seed := accept(t, s, fromPR(granted("seed"), 41)).ID
 	start := clock.now().Add(-90 * 24 * time.Hour)
-	r := rand.New(rand.NewPCG(17, 44)) //nolint:gosec // a test
+	r := rand.New(rand.NewPCG(17, 44))
 	upTo := func(most time.Duration) time.Duration {
 		return time.Duration(r.Int64N(int64(most))).Truncate(time.Second)
 	}

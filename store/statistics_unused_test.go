@@ -16,7 +16,7 @@ import (
 func stopping(t testing.TB, s *store.Store, name, profile, set string) store.Row {
 	t.Helper()
 	a := sized(name)
-	a.Row.Profile, a.Row.SleepMode, a.Row.ListAsleep = profile, lifecycle.SleepStopped, ptr(30)
+	a.Row.Profile, a.Row.SleepMode, a.Row.ListAsleep = profile, lifecycle.SleepStopped, new(30)
 	row := accept(t, s, a)
 	step(t, s, row.ID)
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)

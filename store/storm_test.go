@@ -276,10 +276,10 @@ func TestAStormOfEverythingLeavesEverythingWhole(t *testing.T) {
 	s := newStorm(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	seed, errs := rand.Uint64(), make([]error, 12) //nolint:gosec // a test's own dice
+	seed, errs := rand.Uint64(), make([]error, 12)
 	t.Logf("seed %d", seed)
 	together(len(errs), func(i int) {
-		r := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // as above
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		for n := 0; n < 40 && errs[i] == nil; n++ {
 			at, id := s.any(r)
 			switch dice := r.IntN(10); {
@@ -308,7 +308,7 @@ func TestAStormOfEverythingLeavesEverythingWhole(t *testing.T) {
 // calm lets everything come to its end, while the query finds nothing: what is approved by nobody is taken down, what had its turn is too.
 func (s *storm) calm(ctx context.Context, sql string, args ...any) {
 	s.Helper()
-	r := rand.New(rand.NewPCG(9, 9)) //nolint:gosec // as above
+	r := rand.New(rand.NewPCG(9, 9))
 	d := store.Origin{Actor: "saml:admin", Why: "the storm is over"}
 	at := s.replicas[0]
 	for range 200 {

@@ -31,7 +31,7 @@ func used(t testing.TB, s *store.Store) store.Usage {
 // sized is a request for six machines at 70 cents an hour.
 func sized(name string) store.Judgement {
 	a := granted(name)
-	a.Row.Nodes, a.Row.WorkersBase = 6, ptr(3)
+	a.Row.Nodes, a.Row.WorkersBase = 6, new(3)
 	return a
 }
 
@@ -163,7 +163,7 @@ func TestScaledWorkersCostWhatTheOtherMachinesDo(t *testing.T) {
 	c, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
 	d := lifecycle.Decide(c, f, limits)
-	d.Next.Workers = ptr(6) // nine machines in all
+	d.Next.Workers = new(6) // nine machines in all
 	require.NoError(t, s.Apply(t.Context(), d, c.Version))
 	clock.pass(time.Hour)
 	after := used(t, s).Team

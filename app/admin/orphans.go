@@ -83,7 +83,7 @@ func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Or
 // WriteOrphans writes orphans as CSV: one line for each, with a head.
 func WriteOrphans(w io.Writer, list []Orphan) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"orphan", "class", "state", "account", "regions", "installation", "cluster", "identity", "place", "owner", "team", "resources", //nolint:errcheck // Error returns it
+	out.Write([]string{"orphan", "class", "state", "account", "regions", "installation", "cluster", "identity", "place", "owner", "team", "resources",
 		"hourly_cents", "cost_cents", "unpriced", "first_seen", "last_seen", "sights", "why", "next"})
 	for _, o := range list {
 		hourly, cost := "", ""
@@ -96,7 +96,7 @@ func WriteOrphans(w io.Writer, list []Orphan) error {
 		for i := range line {
 			line[i] = plainCell(line[i])
 		}
-		out.Write(line) //nolint:errcheck // Error returns it
+		out.Write(line)
 	}
 	out.Flush()
 	return out.Error()

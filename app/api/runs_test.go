@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -32,9 +33,7 @@ func (h *fixture) job(claims ...string) string {
 	h.Helper()
 	c := oidc.GitHubActions
 	c.More = map[string]any{}
-	for name, value := range oidc.GitHubActions.More {
-		c.More[name] = value
-	}
+	maps.Copy(c.More, oidc.GitHubActions.More)
 	for i := 0; i+1 < len(claims); i += 2 {
 		if c.More[claims[i]] = claims[i+1]; claims[i+1] == "" {
 			delete(c.More, claims[i])

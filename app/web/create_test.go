@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,9 +21,7 @@ func (b *browser) filledIn(fields url.Values) url.Values {
 	status, page, _ := b.get("/new")
 	require.Equal(b, http.StatusOK, status)
 	form := url.Values{"key": {b.field(page, "key")}, "do": {"create"}, "name": {"shop-smoke"}, "profile": {"aws-minimal-test"}, "team": {"platform"}}
-	for name, values := range fields {
-		form[name] = values
-	}
+	maps.Copy(form, fields)
 	return form
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -129,9 +130,7 @@ func chosen(f sweeps.Filter, more url.Values) url.Values {
 	if f.Gone {
 		q.Set("show", "all")
 	}
-	for name, values := range more {
-		q[name] = values
-	}
+	maps.Copy(q, more)
 	return q
 }
 

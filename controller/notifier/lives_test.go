@@ -27,7 +27,7 @@ func lives() int {
 
 // Whatever is lost, done twice, refused or cut off: each place hears once of each thing that happened, and nobody of anything else.
 func TestEachPlaceHearsOnceOfWhatHappened(t *testing.T) {
-	for seed := range uint64(lives()) { //nolint:gosec // a small number
+	for seed := range uint64(lives()) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

@@ -26,7 +26,7 @@ func (w *noticeWorker) Work(ctx context.Context, job *river.Job[queue.NoticeArgs
 	if !errors.As(err, &turn) {
 		return err
 	}
-	return river.JobSnooze(turn.wait + rand.N(max(turn.wait/4, 10*time.Millisecond))) //nolint:gosec // they must not all come back at once
+	return river.JobSnooze(turn.wait + rand.N(max(turn.wait/4, 10*time.Millisecond)))
 }
 
 const (

@@ -365,4 +365,4 @@ func (w *world) notices() []notice {
 }
 
 // pick is chance by a seed.
-func pick(seed uint64) func(int) int { return rand.New(rand.NewPCG(seed, 11)).IntN } //nolint:gosec // a test
+func pick(seed uint64) func(int) int { return rand.New(rand.NewPCG(seed, 11)).IntN }

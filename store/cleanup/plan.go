@@ -295,7 +295,7 @@ func mayLive(now time.Time, seen []contract.SeenResource) (refused, doubt string
 // missing returns the orphan's names that its cluster did not record. Only names that ocpctl or the installer give to that cluster are ever
 // added.
 func missing(r sweeps.Removal, of names.Scope, known []sweeps.RecordedName) (add []store.IdentityRow, refused string) {
-	for _, name := range strings.Split(r.Orphan.Identity, ",") {
+	for name := range strings.SplitSeq(r.Orphan.Identity, ",") {
 		recorded := func(n sweeps.RecordedName) bool { return n.InfraID == name || n.CCOName == name }
 		if name == "" || slices.ContainsFunc(known, recorded) {
 			continue

@@ -53,7 +53,7 @@ func Look(ctx context.Context, url string) (d Database, err error) {
 	if err != nil {
 		return d, fmt.Errorf("reach the database: %w", err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was written
+	defer conn.Close(context.WithoutCancel(ctx))
 	for _, ask := range []func(context.Context, *pgx.Conn) error{d.itself, d.clock, d.schema, d.privileges} {
 		if err := ask(ctx, conn); err != nil {
 			return d, fmt.Errorf("ask the database about itself: %w", err)

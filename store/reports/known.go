@@ -24,7 +24,7 @@ func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known
 	if err != nil {
 		return k, fmt.Errorf("read what is known: %w", err)
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	defer tx.Rollback(context.WithoutCancel(ctx))
 	if err := tx.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, s.db.Fixed()).Scan(&k.Now); err != nil {
 		return k, fmt.Errorf("ask the clock: %w", err)
 	}

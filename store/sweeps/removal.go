@@ -52,7 +52,7 @@ func (s *Store) Removal(ctx context.Context, id string) (r Removal, err error) {
 	if err != nil {
 		return r, fmt.Errorf("read orphan %s: %w", id, err)
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	defer tx.Rollback(context.WithoutCancel(ctx))
 	if r, err = removalIn(ctx, tx, id, s.db.Fixed()); err != nil {
 		return r, fmt.Errorf("read orphan %s: %w", id, pg.Plain(err))
 	}

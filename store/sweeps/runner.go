@@ -262,7 +262,7 @@ func (s *Store) Close(ctx context.Context, id string, runner int, r ResultRow) e
 const goneAfter = 2
 
 // lookedAt are the parts whose resources a sweep would have shown: those that it listed completely, and those that no runner lists any more, if
-// the sweep succeeded and listed their region, and all of that completely. A region without any part may be disabled, and says nothing (ADR 43).
+// the sweep succeeded and listed their region, and all of that completely. A region without any part may be disabled, and says nothing (ADR 35).
 const lookedAt = `
 	SELECT name FROM sweep_parts WHERE sweep_id = @id AND done_at IS NOT NULL AND err = ''
 	UNION

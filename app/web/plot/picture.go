@@ -39,7 +39,7 @@ func (p *picture) addText(x, y float64, anchor, text string) {
 
 func (p *picture) toHTML() template.HTML {
 	p.printf(`</svg>`)
-	return template.HTML(p.svg.String()) //nolint:gosec // numbers, and texts that were escaped above
+	return template.HTML(p.svg.String()) // numbers, and texts that were escaped above
 }
 
 // stepWidth is the width of a place on the horizontal axis.

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+		defer os.RemoveAll(dir)
 		bin = filepath.Join(dir, "bin")
 		build := exec.Command("go", "build", "-o", filepath.Join(bin, "ocpctl"), "github.com/ocpctl/ocpctl/cmd/ocpctl")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
@@ -184,7 +184,7 @@ func (o *office) image(programs ...string) string {
 // program writes a shell script into an image.
 func (o *office) program(image, name, script string) {
 	o.Helper()
-	require.NoError(o, os.WriteFile(filepath.Join(image, name), []byte("#!/bin/sh\n"+script), 0o700)) //nolint:gosec // it is executed
+	require.NoError(o, os.WriteFile(filepath.Join(image, name), []byte("#!/bin/sh\n"+script), 0o700))
 }
 
 // holdsNoSecret fails if a text has a token or what opens the cluster.

@@ -177,7 +177,7 @@ func (a *api) serverVersion(ctx context.Context) (version string, clock time.Tim
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return "", time.Time{}, fmt.Errorf("it answers %s", response.Status)
 	}

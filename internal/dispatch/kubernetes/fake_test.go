@@ -187,7 +187,7 @@ func (c *cluster) handle(w http.ResponseWriter, call, name, selector string, bod
 }
 
 func matches(selector string, labels map[string]string) bool {
-	for _, pair := range strings.Split(selector, ",") {
+	for pair := range strings.SplitSeq(selector, ",") {
 		if key, value, ok := strings.Cut(pair, "="); ok && labels[key] != value {
 			return false
 		}

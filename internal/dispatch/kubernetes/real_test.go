@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+		defer os.RemoveAll(dir)
 		root := filepath.Join(dir, "image")
 		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(Program)), 0o755); err != nil {
 			panic(err)

@@ -154,7 +154,7 @@ func (c *Client) userTags(ctx context.Context, what string, attachedTo *string) 
 		what: what, array: "items",
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
 			return c.tagging.ListTagsWithContext(ctx, &globaltaggingv1.ListTagsOptions{
-				AttachedTo: attachedTo, TagType: core.StringPtr(globaltaggingv1.ListTagsOptionsTagTypeUserConst), Offset: core.Int64Ptr(number(cursor, 0)), Limit: tagPage,
+				AttachedTo: attachedTo, TagType: core.StringPtr(globaltaggingv1.ListTagsOptionsTagTypeUserConst), Offset: new(number(cursor, 0)), Limit: tagPage,
 			})
 		},
 		next: func(page any, cursor string, items int) (string, error) {

@@ -55,7 +55,7 @@ func (c *Tx) Send(ctx context.Context, b *Batch) (err error) {
 			err = s.read(rows)
 		}
 		if err != nil {
-			results.Close() //nolint:errcheck // the first error is the one to report
+			results.Close() // the first error is the one to report
 			return fmt.Errorf("%s: %w", s.what, err)
 		}
 	}

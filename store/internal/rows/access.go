@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -193,9 +194,7 @@ func (c *Tx) ExpireAccess(ctx context.Context, cluster string) (int, error) {
 
 func (c *Tx) endAccess(ctx context.Context, cluster, which string, args pgx.NamedArgs, d Origin) (int, error) {
 	all := pgx.NamedArgs{"cluster": cluster, "now": c.Now, "by": d.Actor, "why": d.Reason()}
-	for name, value := range args {
-		all[name] = value
-	}
+	maps.Copy(all, args)
 	type revoked struct {
 		ID, Reader string
 		Role       Role

@@ -22,7 +22,7 @@ func (c *Tx) KeepFindings(ctx context.Context, found []lifecycle.Finding) (fresh
 			RETURNING times_seen`, f.Kind, f.Cluster, f.Identity, f.Since, f.Why, f.Evidence, c.Now)
 	}
 	results := c.SendBatch(ctx, batch)
-	defer results.Close() //nolint:errcheck // an error of its own was returned by the row before
+	defer results.Close() // an error of its own was returned by the row before
 	for _, f := range found {
 		var times int
 		if err := results.QueryRow().Scan(&times); err != nil {

@@ -144,12 +144,7 @@ func isURL(raw string, schemes ...string) bool {
 	if err != nil || u.Host == "" {
 		return false
 	}
-	for _, scheme := range schemes {
-		if u.Scheme == scheme {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(schemes, u.Scheme)
 }
 
 // checkDurations refuses durations that would stop the server's loops or make them spin.

@@ -298,7 +298,7 @@ func TestAPaceThatIsNoneIsRefusedInWords(t *testing.T) {
 func replaced(text, line string) string {
 	key, _, _ := strings.Cut(line, ":")
 	var kept []string
-	for _, l := range strings.Split(text, "\n") {
+	for l := range strings.SplitSeq(text, "\n") {
 		if line == "" || !strings.HasPrefix(l, key+":") {
 			kept = append(kept, l)
 		}
