@@ -26,8 +26,8 @@ type Orphan struct {
 	Next      string // the next step
 }
 
-// orphan adds what follows at that time.
-func orphan(row sweeps.OrphanRow, now time.Time) Orphan {
+// toOrphan adds what follows at that time.
+func toOrphan(row sweeps.OrphanRow, now time.Time) Orphan {
 	o := Orphan{OrphanRow: row, Next: messages.OrphanNext(row.Class, row.State, row.Owner+row.Team != "")}
 	if row.HourlyCents != nil {
 		until := now
@@ -54,7 +54,7 @@ func (s *Service) Orphans(ctx context.Context, p policy.Principal, f sweeps.Filt
 		return nil, "", fmt.Errorf("read the clock: %w", err)
 	}
 	for _, row := range rows {
-		page = append(page, orphan(row, now))
+		page = append(page, toOrphan(row, now))
 	}
 	return page, next, nil
 }
@@ -77,7 +77,7 @@ func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Or
 		return Orphan{}, nil, fmt.Errorf("read the clock: %w", err)
 	}
 	parts, err := s.store.Sweeps.PartsOf(ctx, id)
-	return orphan(row, now), parts, err
+	return toOrphan(row, now), parts, err
 }
 
 // WriteOrphans writes orphans as CSV: one line for each, with a head.

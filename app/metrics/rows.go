@@ -73,7 +73,7 @@ func (r *rows) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	if err := r.refresh(); err != nil {
+	if err := r.refreshRows(); err != nil {
 		r.Log.Warn("figures for the metrics were not read", "err", err)
 		gauge(upDesc, 0)
 		return
@@ -84,12 +84,12 @@ func (r *rows) Collect(out chan<- prometheus.Metric) {
 		gauge(r.gauges[l.Metric], l.Value, l.Labels...)
 	}
 	for _, c := range r.counts {
-		c.collect(out)
+		c.collectMetrics(out)
 	}
 }
 
 // refresh reads what is older than Every. Of what is counted over time, only the new events are read.
-func (r *rows) refresh() (err error) {
+func (r *rows) refreshRows() (err error) {
 	if !r.read.IsZero() && time.Since(r.read) < r.Every {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (r *rows) refresh() (err error) {
 		return err
 	}
 	for _, c := range r.counts {
-		if err := c.refresh(ctx, r.Store.Measures); err != nil {
+		if err := c.refreshCounts(ctx, r.Store.Measures); err != nil {
 			return err
 		}
 	}

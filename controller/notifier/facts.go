@@ -63,8 +63,8 @@ var (
 // mostEvidence is how much of a finding's evidence is told; the rest is on its page.
 const mostEvidence = 5
 
-// facts returns what a notice tells.
-func (t told) facts(kind blocks.Event) blocks.Facts {
+// toFacts returns what a notice tells.
+func (t told) toFacts(kind blocks.Event) blocks.Facts {
 	f := t.Facts
 	if f.Runbook == "" {
 		f.Runbook = runbooks[kind]
@@ -75,7 +75,7 @@ func (t told) facts(kind blocks.Event) blocks.Facts {
 		if f.Title = findingTitles[t.Finding]; f.Title == "" {
 			f.Title = "A finding: " + strings.ReplaceAll(string(t.Finding), "_", " ")
 		}
-		f.Text = t.finding()
+		f.Text = t.findingText()
 	case kind == blocks.SubscriptionEnded:
 		f.Title, f.Text = t.subscriptionEnded()
 	case kind == blocks.HandoverEnded:
@@ -88,8 +88,8 @@ func (t told) facts(kind blocks.Event) blocks.Facts {
 	return f
 }
 
-// finding tells a finding in GitHub's Markdown.
-func (t told) finding() string {
+// findingText tells a finding in GitHub's Markdown.
+func (t told) findingText() string {
 	var b strings.Builder
 	if t.Identity != "" {
 		fmt.Fprintf(&b, "`%s`: ", plainCode(t.Identity))
@@ -139,8 +139,8 @@ func plainCode(s string) string {
 	return strings.NewReplacer("`", "'", "\n", " ", "\r", " ").Replace(s)
 }
 
-// longest returns by how much a cluster's end can be extended; zero: extending would not move its end.
-func longest(c lifecycle.Cluster) time.Duration {
+// longestExtension returns by how much a cluster's end can be extended; zero: extending would not move its end.
+func longestExtension(c lifecycle.Cluster) time.Duration {
 	farthest, _ := c.Ends.Extend(max(0, c.Ends.Max.Sub(c.Ends.TTL)))
 	return max(0, farthest.DestroyAt().Sub(c.Ends.DestroyAt()))
 }

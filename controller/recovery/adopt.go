@@ -46,14 +46,14 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 		}
 	}
 	r := &run{Config: c, seen: map[string]*cluster{}}
-	of := r.of(a.Cluster)
+	of := r.clusterOf(a.Cluster)
 	of.names = a.Names
 	traces, err := c.Bucket.TracesOf(ctx, a.Cluster)
 	if err != nil {
 		return err
 	}
 	for _, t := range traces {
-		of.add(t)
+		of.addTrace(t)
 	}
 	for _, resource := range a.Resources {
 		if resource.Tags[tagkey.ClusterID] == a.Cluster {
@@ -66,7 +66,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 			of.region = cmp.Or(of.region, resource.Region)
 		}
 	}
-	if err := r.read(ctx, of); err != nil && of.unread {
+	if err := r.readDocuments(ctx, of); err != nil && of.unread {
 		return err
 	}
 	now, err := c.Store.Now(ctx)
@@ -81,7 +81,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	if p.write.Absent == "" {
 		return fmt.Errorf("%w: its objects in the bucket tell of a ready cluster that was not torn down; recover the database (docs/backup.md)", ErrUnfit)
 	}
-	if err := p.in(a.Account); err != nil {
+	if err := p.setAccount(a.Account); err != nil {
 		return err
 	}
 	p.write.Absent, p.write.Why, p.write.Orphan, p.write.New.PR = a.Why, a.Why, a.Orphan, nil
@@ -98,8 +98,8 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	return err
 }
 
-// in writes the account to the row and to every name, so that each teardown compares it with its own. ErrUnfit: a record tells another one.
-func (p *plan) in(account string) error {
+// setAccount writes the account to the row and to every name, so that each teardown compares it with its own. ErrUnfit: a record tells another one.
+func (p *plan) setAccount(account string) error {
 	of := []*string{&p.write.New.Spec.Account}
 	for i := range p.write.Attempts {
 		if identity := &p.write.Attempts[i].Identity; identity.InfraID != "" || identity.CCOName != "" {
