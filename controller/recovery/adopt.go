@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Adoption is one cluster that a sweep found under this installation's tags and that the database does not know.
+// Adoption is one cluster that a scan found under this installation's tags and that the database does not know.
 type Adoption struct {
 	Orphan    string // id; its removal was approved
 	Cluster   string // id, by its tags
@@ -90,7 +90,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 			one.By, one.Reason, one.Message = store.Cleanup, store.ReasonFound, store.FoundInCloud
 		}
 	}
-	p.write.New.Why = "adopted: a sweep found it in the cloud, and no row knew it"
+	p.write.New.Why = "adopted: a scan found it in the cloud, and no row knew it"
 	wrote, err := c.Store.Recover(ctx, p.write)
 	if err == nil && !wrote {
 		return fmt.Errorf("%w: nothing of it was new", store.ErrConflict)

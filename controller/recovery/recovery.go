@@ -24,7 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Searched is the cloud that Run searches by tags. What others have is found by sweeps of their accounts.
+// Searched is the cloud that Run searches by tags. What others have is found by scans of their accounts.
 const Searched = names.AWS
 
 // Cloud lists tagged resources, cloudtags.Client.
