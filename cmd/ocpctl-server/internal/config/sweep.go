@@ -21,7 +21,7 @@ type Sweep struct {
 	MinSights      int            `yaml:"min_sights"`       // sweeps in a row that have to see it before
 	CallsPerSecond int            `yaml:"calls_per_second"` // to the cloud at most, in each service and region
 	Exempt         []SweepExempt  `yaml:"exempt"`           // what stays, and is not told
-	Delete         []string       `yaml:"delete"`           // classes of orphans that are removed without a person's approval; empty: none
+	Delete         []string       `yaml:"delete"`           // classes of orphans that are removed without a person's approval: released, unknown; empty: none
 }
 
 type SweepAccount struct {
