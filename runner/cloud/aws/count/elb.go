@@ -1,167 +1,186 @@
+sOurs (nil: everything) says what of the answer is the cluster's./
 package count
+sOurs (nil: everything) says what of the answer is the cluster's./
 
+sOurs (nil: everything) says what of the answer is the cluster's./
 import (
+sOurs (nil: everything) says what of the answer is the cluster's./
 	"context"
+sOurs (nil: everything) says what of the answer is the cluster's./
 	"fmt"
+sOurs (nil: everything) says what of the answer is the cluster's./
 	"slices"
+sOurs (nil: everything) says what of the answer is the cluster's./
 	"strings"
+sOurs (nil: everything) says what of the answer is the cluster's./
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+sOurs (nil: everything) says what of the answer is the cluster's./
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
+sOurs (nil: everything) says what of the answer is the cluster's./
 )
+sOurs (nil: everything) says what of the answer is the cluster's./
 
+sOurs (nil: everything) says what of the answer is the cluster's./
+// balancingQuestion queries one kind of load balancing.
+sOurs (nil: everything) says what of the answer is the cluster's./
+func (c *Client) balancingQuestion(region string, kind kinds.Balancing, asked string, which kinds.Which, isOurs func(kinds.Resource) bool) question {
+sOurs (nil: everything) says what of the answer is the cluster's./
+	return question{
+sOurs (nil: everything) says what of the answer is the cluster's./
+		service: "elasticloadbalancing", call: kind.Call, region: region, asked: asked,
+sOurs (nil: everything) says what of the answer is the cluster's./
+		ask: func(ctx context.Context) ([]thing, error) {
+sOurs (nil: everything) says what of the answer is the cluster's./
+			found, err := kind.Find(ctx, kinds.NewBalancingAPI(c.cfg, region), which)
+sOurs (nil: everything) says what of the answer is the cluster's./
+			return balancingThings(region, kind, slices.DeleteFunc(found, func(r kinds.Resource) bool { return isOurs != nil && !isOurs(r) })), err
+sOurs (nil: everything) says what of the answer is the cluster's./
+		},
+sOurs (nil: everything) says what of the answer is the cluster's./
+	}
+sOurs (nil: everything) says what of the answer is the cluster's./
+}
+sOurs (nil: everything) says what of the answer is the cluster's./
+
+sOurs (nil: everything) says what of the answer is the cluster's./
+func balancingThings(region string, kind kinds.Balancing, found []kinds.Resource) []thing {
+sOurs (nil: everything) says what of the answer is the cluster's./
+	return each(found, func(r kinds.Resource) thing {
+sOurs (nil: everything) says what of the answer is the cluster's./
+		return thing{kind: kind.Noun, Resource: r, free: fmt.Sprintf("an administrator of the account: aws %s %s --region %s", kind.Delete, r.ID, region)}
+sOurs (nil: everything) says what of the answer is the cluster's./
+	})
+sOurs (nil: everything) says what of the answer is the cluster's./
+}
+sOurs (nil: everything) says what of the answer is the cluster's./
+
+sOurs (nil: everything) says what of the answer is the cluster's./
 // balancerByName queries one load balancer by its exact name.
+sOurs (nil: everything) says what of the answer is the cluster's./
 func (c *Client) balancerByName(region, name string) question {
-	return question{
-		service: "elasticloadbalancing", call: "DescribeLoadBalancers", region: region, asked: "name=" + name,
-		ask: func(ctx context.Context) ([]thing, error) {
-			return c.balancers(ctx, region, &elb.DescribeLoadBalancersInput{Names: []string{name}}, nil)
-		},
-	}
+sOurs (nil: everything) says what of the answer is the cluster's./
+	return c.balancingQuestion(region, kinds.LoadBalancer, "name="+name, kinds.Which{Names: []string{name}}, nil)
+sOurs (nil: everything) says what of the answer is the cluster's./
 }
+sOurs (nil: everything) says what of the answer is the cluster's./
 
-// balancersInVPC queries every load balancer of the VPCs: workloads create them under unknown names.
-func (c *Client) balancersInVPC(region string, vpcs []string) question {
-	return question{
-		service: "elasticloadbalancing", call: "DescribeLoadBalancers", region: region, asked: "vpc=" + strings.Join(vpcs, ","),
-		ask: func(ctx context.Context) ([]thing, error) {
-			return c.balancers(ctx, region, &elb.DescribeLoadBalancersInput{}, vpcs)
-		},
+sOurs (nil: everything) says what of the answer is the cluster's./
+// balancingInVPC queries every load balancer and target group of the VPCs: workloads create them under unknown names.
+sOurs (nil: everything) says what of the answer is the cluster's./
+func (c *Client) balancingInVPC(region string, vpcs []string) (qs []question) {
+sOurs (nil: everything) says what of the answer is the cluster's./
+	for _, kind := range kinds.AllBalancing {
+sOurs (nil: everything) says what of the answer is the cluster's./
+		asked := "vpc=" + strings.Join(vpcs, ",")
+sOurs (nil: everything) says what of the answer is the cluster's./
+		if kind.Noun == kinds.ClassicBalancer.Noun {
+sOurs (nil: everything) says what of the answer is the cluster's./
+			asked = "classic, " + asked
+sOurs (nil: everything) says what of the answer is the cluster's./
+		}
+sOurs (nil: everything) says what of the answer is the cluster's./
+		qs = append(qs, c.balancingQuestion(region, kind, asked, kinds.Which{}, func(r kinds.Resource) bool {
+sOurs (nil: everything) says what of the answer is the cluster's./
+			return slices.ContainsFunc(r.In, func(id string) bool { return slices.Contains(vpcs, id) })
+sOurs (nil: everything) says what of the answer is the cluster's./
+		}))
+sOurs (nil: everything) says what of the answer is the cluster's./
 	}
+sOurs (nil: everything) says what of the answer is the cluster's./
+	return qs
+sOurs (nil: everything) says what of the answer is the cluster's./
 }
+sOurs (nil: everything) says what of the answer is the cluster's./
 
+sOurs (nil: everything) says what of the answer is the cluster's./
 // targetGroups queries the target groups named <infraID>-… without another cluster's tags.
+sOurs (nil: everything) says what of the answer is the cluster's./
 func (c *Client) targetGroups(region string, id identity) question {
+sOurs (nil: everything) says what of the answer is the cluster's./
 	prefixes := suffixed(id.infraIDs, "-")
+sOurs (nil: everything) says what of the answer is the cluster's./
+	return c.taggedBalancing(region, kinds.TargetGroup, "name="+strings.Join(prefixes, "*,")+"*",
+sOurs (nil: everything) says what of the answer is the cluster's./
+		func(r kinds.Resource) bool { return hasAnyPrefix(r.Name, prefixes) },
+sOurs (nil: everything) says what of the answer is the cluster's./
+		func(r kinds.Resource) bool { return id.whose(r.Tags) != anothers })
+sOurs (nil: everything) says what of the answer is the cluster's./
+}
+sOurs (nil: everything) says what of the answer is the cluster's./
+
+sOurs (nil: everything) says what of the answer is the cluster's./
+// classics queries every classic load balancer with the cluster's tags.
+sOurs (nil: everything) says what of the answer is the cluster's./
+func (c *Client) classics(region string, id identity) question {
+sOurs (nil: everything) says what of the answer is the cluster's./
+	return c.taggedBalancing(region, kinds.ClassicBalancer, fmt.Sprintf("classic, tags of %v %s", id.infraIDs, id.cluster),
+sOurs (nil: everything) says what of the answer is the cluster's./
+		func(kinds.Resource) bool { return true },
+sOurs (nil: everything) says what of the answer is the cluster's./
+		func(r kinds.Resource) bool { return id.whose(r.Tags) == ours })
+sOurs (nil: everything) says what of the answer is the cluster's./
+}
+sOurs (nil: everything) says what of the answer is the cluster's./
+
+sOurs (nil: everything) says what of the answer is the cluster's./
+// taggedBalancing reads the tags of what is likely the cluster's, and decides by them.
+sOurs (nil: everything) says what of the answer is the cluster's./
+func (c *Client) taggedBalancing(region string, kind kinds.Balancing, asked string, isLikely, isOurs func(kinds.Resource) bool) question {
+sOurs (nil: everything) says what of the answer is the cluster's./
 	return question{
-		service: "elasticloadbalancing", call: "DescribeTargetGroups", region: region, asked: "name=" + strings.Join(prefixes, "*,") + "*",
+sOurs (nil: everything) says what of the answer is the cluster's./
+		service: "elasticloadbalancing", call: kind.Call, region: region, asked: asked,
+sOurs (nil: everything) says what of the answer is the cluster's./
 		ask: func(ctx context.Context) ([]thing, error) {
-			all, err := c.groups(ctx, region, &elb.DescribeTargetGroupsInput{})
+sOurs (nil: everything) says what of the answer is the cluster's./
+			api := kinds.NewBalancingAPI(c.cfg, region)
+sOurs (nil: everything) says what of the answer is the cluster's./
+			all, err := kind.Find(ctx, api, kinds.Which{})
+sOurs (nil: everything) says what of the answer is the cluster's./
 			if err != nil {
+sOurs (nil: everything) says what of the answer is the cluster's./
 				return nil, err
+sOurs (nil: everything) says what of the answer is the cluster's./
 			}
-			likely := slices.DeleteFunc(all, func(g group) bool { return !hasAnyPrefix(g.name, prefixes) }).things()
-			tags, err := c.balancingTags(ctx, region, each(likely, func(t thing) string { return t.id }))
-			if err != nil {
+sOurs (nil: everything) says what of the answer is the cluster's./
+			likely := slices.DeleteFunc(all, func(r kinds.Resource) bool { return !isLikely(r) })
+sOurs (nil: everything) says what of the answer is the cluster's./
+			if err := kind.AddTags(ctx, api, likely); err != nil {
+sOurs (nil: everything) says what of the answer is the cluster's./
 				return nil, err
+sOurs (nil: everything) says what of the answer is the cluster's./
 			}
-			return slices.DeleteFunc(likely, func(t thing) bool { return id.whose(tags[t.id]) == anothers }), nil
+sOurs (nil: everything) says what of the answer is the cluster's./
+			return balancingThings(region, kind, slices.DeleteFunc(likely, func(r kinds.Resource) bool { return !isOurs(r) })), nil
+sOurs (nil: everything) says what of the answer is the cluster's./
 		},
+sOurs (nil: everything) says what of the answer is the cluster's./
 	}
+sOurs (nil: everything) says what of the answer is the cluster's./
 }
+sOurs (nil: everything) says what of the answer is the cluster's./
 
-// targetGroupsInVPC queries the target groups of the VPCs.
-func (c *Client) targetGroupsInVPC(region string, vpcs []string) question {
-	return question{
-		service: "elasticloadbalancing", call: "DescribeTargetGroups", region: region, asked: "vpc=" + strings.Join(vpcs, ","),
-		ask: func(ctx context.Context) ([]thing, error) {
-			all, err := c.groups(ctx, region, &elb.DescribeTargetGroupsInput{})
-			return slices.DeleteFunc(all, func(g group) bool { return !slices.Contains(vpcs, g.vpc) }).things(), err
-		},
-	}
-}
-
-// balancingTags reads the tags of load balancers and target groups by ARN.
-func (c *Client) balancingTags(ctx context.Context, region string, arns []string) (map[string]map[string]string, error) {
-	out := map[string]map[string]string{}
-	return out, byTwenties(arns, func(some []string) error {
-		page, err := c.elbIn(region).DescribeTags(ctx, &elb.DescribeTagsInput{ResourceArns: some})
-		if err != nil {
-			return err
-		}
-		for _, d := range page.TagDescriptions {
-			tags := map[string]string{}
-			for _, t := range d.Tags {
-				tags[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
-			}
-			out[awssdk.ToString(d.ResourceArn)] = tags
-		}
-		return nil
-	})
-}
-
-// byTwenties queries many ARNs, twenty at a time, the maximum of both DescribeTags calls. If one of them no longer exists, AWS
-// refuses all; then each is queried alone: somebody else's deleted one must not hide ours.
-func byTwenties(many []string, ask func(some []string) error) error {
-	for some := range slices.Chunk(many, 20) {
-		err := ask(some)
-		if err != nil && notFound(err) && len(some) > 1 {
-			err = byOnes(some, ask)
-		}
-		if err != nil && !notFound(err) {
-			return err
-		}
-	}
-	return nil
-}
-
-func byOnes(some []string, ask func([]string) error) error {
-	for _, one := range some {
-		if err := ask([]string{one}); err != nil && !notFound(err) {
-			return err
-		}
-	}
-	return nil
-}
-
-// balancers lists load balancers; with vpcs only those of the VPCs.
-func (c *Client) balancers(ctx context.Context, region string, in *elb.DescribeLoadBalancersInput, vpcs []string) ([]thing, error) {
-	p := elb.NewDescribeLoadBalancersPaginator(c.elbIn(region), in)
-	return collect(ctx, p, func(page *elb.DescribeLoadBalancersOutput) []thing {
-		var out []thing
-		for _, b := range page.LoadBalancers {
-			if vpcs == nil || slices.Contains(vpcs, awssdk.ToString(b.VpcId)) {
-				out = append(out, balancerThing(region, b))
-			}
-		}
-		return out
-	})
-}
-
-func balancerThing(region string, b types.LoadBalancer) thing {
-	arn := awssdk.ToString(b.LoadBalancerArn)
-	return thing{
-		kind: "load-balancer", id: arn, name: awssdk.ToString(b.LoadBalancerName),
-		free: fmt.Sprintf("an administrator of the account: aws elbv2 delete-load-balancer --load-balancer-arn %s --region %s", arn, region),
-	}
-}
-
-// group is a target group with its VPC.
-type group struct {
-	thing
-	vpc string
-}
-
-type groups []group
-
-func (gs groups) things() []thing {
-	out := make([]thing, 0, len(gs))
-	for _, g := range gs {
-		out = append(out, g.thing)
-	}
-	return out
-}
-
-func (c *Client) groups(ctx context.Context, region string, in *elb.DescribeTargetGroupsInput) (groups, error) {
-	var all groups
-	p := elb.NewDescribeTargetGroupsPaginator(c.elbIn(region), in)
-	for p.HasMorePages() {
-		page, err := p.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range page.TargetGroups {
-			arn := awssdk.ToString(g.TargetGroupArn)
-			all = append(all, group{vpc: awssdk.ToString(g.VpcId), thing: thing{
-				kind: "target-group", id: arn, name: awssdk.ToString(g.TargetGroupName),
-				free: fmt.Sprintf("an administrator of the account: aws elbv2 delete-target-group --target-group-arn %s --region %s", arn, region),
-			}})
-		}
-	}
-	return all, nil
-}
-
+sOurs (nil: everything) says what of the answer is the cluster's./
 func hasAnyPrefix(name string, prefixes []string) bool {
+sOurs (nil: everything) says what of the answer is the cluster's./
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+sOurs (nil: everything) says what of the answer is the cluster's./
+}
+sOurs (nil: everything) says what of the answer is the cluster's./
+
+sOurs (nil: everything) says what of the answer is the cluster's./
+// each converts a slice.
+sOurs (nil: everything) says what of the answer is the cluster's./
+func each[T, Ours any](items []T, oursOf func(T) Ours) []Ours {
+sOurs (nil: everything) says what of the answer is the cluster's./
+	out := make([]Ours, 0, len(items))
+sOurs (nil: everything) says what of the answer is the cluster's./
+	for _, item := range items {
+sOurs (nil: everything) says what of the answer is the cluster's./
+		out = append(out, oursOf(item))
+sOurs (nil: everything) says what of the answer is the cluster's./
+	}
+sOurs (nil: everything) says what of the answer is the cluster's./
+	return out
+sOurs (nil: everything) says what of the answer is the cluster's./
 }
