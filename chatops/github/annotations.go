@@ -33,8 +33,8 @@ func toGitHubAnnotations(some []chatops.Annotation) []*gh.CheckRunAnnotation {
 	var out []*gh.CheckRunAnnotation
 	for _, a := range some {
 		out = append(out, &gh.CheckRunAnnotation{
-			Path: gh.String(a.Path), StartLine: gh.Int(a.Line), EndLine: gh.Int(a.Line),
-			AnnotationLevel: gh.String(a.Level), Title: nilIfEmpty(a.Title), Message: gh.String(a.Message),
+			Path: new(a.Path), StartLine: new(a.Line), EndLine: new(a.Line),
+			AnnotationLevel: new(a.Level), Title: nilIfEmpty(a.Title), Message: new(a.Message),
 		})
 	}
 	return out

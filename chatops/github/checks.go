@@ -108,7 +108,7 @@ func (w *checkWriter) updateRun(ctx context.Context, id int64) (shown bool, err 
 func (w *checkWriter) findNewestRun(ctx context.Context) (int64, error) {
 	var found int64
 	opts := &gh.ListCheckRunsOptions{
-		CheckName: gh.String(w.target.Name), Filter: gh.String("all"), AppID: gh.Int64(w.app),
+		CheckName: new(w.target.Name), Filter: new("all"), AppID: new(w.app),
 		ListOptions: gh.ListOptions{PerPage: pageSize},
 	}
 	for {
@@ -130,11 +130,11 @@ func (w *checkWriter) findNewestRun(ctx context.Context) (int64, error) {
 
 func (w *checkWriter) createRun(ctx context.Context) (int64, error) {
 	opts := gh.CreateCheckRunOptions{
-		Name: w.target.Name, HeadSHA: w.target.Head, ExternalID: gh.String(w.target.ExternalKey), DetailsURL: nilIfEmpty(w.run.DetailsURL),
-		Status: gh.String(w.run.Status), Output: w.makeOutput(firstOf(w.wanted)), Actions: w.makeActions(),
+		Name: w.target.Name, HeadSHA: w.target.Head, ExternalID: new(w.target.ExternalKey), DetailsURL: nilIfEmpty(w.run.DetailsURL),
+		Status: new(w.run.Status), Output: w.makeOutput(firstOf(w.wanted)), Actions: w.makeActions(),
 	}
 	if w.run.Status == completed {
-		opts.Conclusion = gh.String(w.run.Conclusion)
+		opts.Conclusion = new(w.run.Conclusion)
 	}
 	if err := w.leave(); err != nil {
 		return 0, err
@@ -154,9 +154,9 @@ type checkUpdate struct {
 
 func (w *checkWriter) sendAnnotations(ctx context.Context, id int64, some []chatops.Annotation) (*gh.CheckRun, error) {
 	body := checkUpdate{Actions: w.makeActions()}
-	body.Name, body.Status, body.Output, body.DetailsURL = w.target.Name, gh.String(w.run.Status), w.makeOutput(some), nilIfEmpty(w.run.DetailsURL)
+	body.Name, body.Status, body.Output, body.DetailsURL = w.target.Name, new(w.run.Status), w.makeOutput(some), nilIfEmpty(w.run.DetailsURL)
 	if w.run.Status == completed {
-		body.Conclusion = gh.String(w.run.Conclusion)
+		body.Conclusion = new(w.run.Conclusion)
 	}
 	req, err := w.client.NewRequest("PATCH", fmt.Sprintf("repos/%s/%s/check-runs/%d", w.owner, w.repo, id), body)
 	if err != nil {
@@ -172,7 +172,7 @@ func (w *checkWriter) sendAnnotations(ctx context.Context, id int64, some []chat
 
 func (w *checkWriter) makeOutput(some []chatops.Annotation) *gh.CheckRunOutput {
 	return &gh.CheckRunOutput{
-		Title: gh.String(w.run.Title), Summary: gh.String(truncateText(w.run.Summary, maxBody-1)), Annotations: toGitHubAnnotations(some),
+		Title: new(w.run.Title), Summary: new(truncateText(w.run.Summary, maxBody-1)), Annotations: toGitHubAnnotations(some),
 	}
 }
 

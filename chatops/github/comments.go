@@ -42,7 +42,7 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 		return 0, fmt.Errorf("%s: no marker", doing)
 	}
 	mark := hiddenMarker(t.Marker)
-	text := &gh.IssueComment{Body: gh.String(truncateText(chatops.Quotable(body), maxBody-utf8.RuneCountInString(mark)-2) + "\n\n" + mark)}
+	text := &gh.IssueComment{Body: new(truncateText(chatops.Quotable(body), maxBody-utf8.RuneCountInString(mark)-2) + "\n\n" + mark)}
 	id := t.ExternalID
 	err = c.changeAsInstallation(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
 		if id == 0 && !t.Sure {

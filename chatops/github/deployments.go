@@ -132,9 +132,9 @@ func (w *deploymentWriter) createDeployment(ctx context.Context) (int64, error) 
 	}
 	made, _, err := w.client.Repositories.CreateDeployment(ctx, w.owner, w.repo, &gh.DeploymentRequest{
 		Ref: &w.target.Head, Task: &w.want.Task, Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey, w.target.Cluster, w.target.Signal},
-		Description: gh.String(w.want.Description), TransientEnvironment: gh.Bool(true), ProductionEnvironment: gh.Bool(false),
+		Description: new(w.want.Description), TransientEnvironment: new(true), ProductionEnvironment: new(false),
 		// A cluster deploys no code: nothing is merged into the branch, and no check has to pass first.
-		AutoMerge: gh.Bool(false), RequiredContexts: &[]string{},
+		AutoMerge: new(false), RequiredContexts: &[]string{},
 	})
 	if hasStatus(err, http.StatusUnprocessableEntity) && strings.Contains(err.Error(), "No ref found") {
 		return 0, fmt.Errorf("%w: the commit %s is not in the repository any more, somebody may have force-pushed; a deployment can be made on the new head: %w", ErrRefused, w.target.Head, err)
@@ -165,7 +165,7 @@ func (w *deploymentWriter) createStatus(ctx context.Context, id int64) error {
 	_, _, err := w.client.Repositories.CreateDeploymentStatus(ctx, w.owner, w.repo, id, &gh.DeploymentStatusRequest{
 		State: &w.want.State, Description: &w.want.Description,
 		EnvironmentURL: nilIfEmpty(w.want.EnvironmentURL), LogURL: nilIfEmpty(w.want.LogURL),
-		AutoInactive: gh.Bool(false), // other clusters' deployments end on their own
+		AutoInactive: new(false), // other clusters' deployments end on their own
 	})
 	return err
 }

@@ -54,7 +54,7 @@ func (c *Client) RemoveDeployments(ctx context.Context, installation int64, full
 func deleteDeployment(ctx context.Context, client *gh.Client, owner, repo string, id int64) error {
 	_, err := client.Repositories.DeleteDeployment(ctx, owner, repo, id)
 	if hasStatus(err, http.StatusUnprocessableEntity) {
-		if _, _, err := client.Repositories.CreateDeploymentStatus(ctx, owner, repo, id, &gh.DeploymentStatusRequest{State: gh.String("inactive")}); err != nil {
+		if _, _, err := client.Repositories.CreateDeploymentStatus(ctx, owner, repo, id, &gh.DeploymentStatusRequest{State: new("inactive")}); err != nil {
 			return err
 		}
 		_, err = client.Repositories.DeleteDeployment(ctx, owner, repo, id)

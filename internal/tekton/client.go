@@ -162,7 +162,7 @@ func (at *cluster) sendRequest(ctx context.Context, method, path string, content
 	if err != nil {
 		return 0, nil, err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	body, err = io.ReadAll(io.LimitReader(res.Body, mostAnswer))
 	return res.StatusCode, body, err
 }

@@ -21,7 +21,7 @@ func parseWindow(text string) (window, error) {
 		return wrong("it needs days and a time")
 	}
 	var w window
-	for _, part := range strings.Split(fields[0], ",") {
+	for part := range strings.SplitSeq(fields[0], ",") {
 		from, to, both := strings.Cut(part, "-")
 		if !both {
 			to = from

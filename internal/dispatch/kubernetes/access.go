@@ -128,8 +128,8 @@ func describeRight(a authorizationv1.ResourceAttributes) string {
 // tryJob has the API server check the Job of a first attempt.
 func (d *Dispatcher) tryJob(ctx context.Context, kind string) KindOutcome {
 	asked := dispatch.Job{Attempt: "att_doctor", Cluster: "clu_doctor", Number: 1, Kind: kind}
-	if kind == dispatch.KindSweep {
-		asked.Attempt, asked.Cluster = "swp_doctor", ""
+	if kind == dispatch.KindScan {
+		asked.Attempt, asked.Cluster = "scn_doctor", ""
 	}
 	job, err := d.cfg.jobOf(asked)
 	if err != nil {
@@ -177,7 +177,7 @@ func (a *api) serverVersion(ctx context.Context) (version string, clock time.Tim
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return "", time.Time{}, fmt.Errorf("it answers %s", response.Status)
 	}
