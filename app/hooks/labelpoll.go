@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 const (
@@ -134,7 +135,7 @@ func (s *LabelPoller) withoutCluster(ctx context.Context, installation int64, la
 		if err != nil {
 			return nil, fmt.Errorf("look for the clusters of %s: %w", pullTopic(one.Repo, one.Number), err)
 		}
-		if slices.ContainsFunc(rows, func(r store.Row) bool {
+		if slices.ContainsFunc(rows, func(r clusters.Row) bool {
 			return r.Desired == lifecycle.Present && chatops.LabelPrefix+r.Profile == one.Label
 		}) {
 			continue

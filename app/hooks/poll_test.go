@@ -14,6 +14,7 @@ import (
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -81,7 +82,7 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 	l, number := labelled(t)
 	row := l.one(number, first)
 	at := time.Now().Add(time.Hour)
-	require.NoError(t, l.store.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "what told of the reopening was given up", "test"))
+	require.NoError(t, l.store.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "what told of the reopening was given up", "test"))
 	l.look()
 	require.Empty(t, l.sightings(), "it may yet be told")
 	for range 2 {
@@ -93,7 +94,7 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 
 	for n := range 2 { // it stood like that before
 		later := at.Add(time.Duration(n) * time.Minute)
-		require.NoError(t, l.store.SetEnd(t.Context(), row.ID, store.EndPRClosed, &later, "the App was there again at once, which nobody told", "test"))
+		require.NoError(t, l.store.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &later, "the App was there again at once, which nobody told", "test"))
 		for range 2 {
 			require.NoError(t, l.poller.look(t.Context(), time.Now().Add(still+time.Minute)))
 			l.settle()
