@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/lifecycle/orphans"
@@ -121,7 +122,7 @@ func (c *Controller) seeTo(ctx context.Context, sweep sweeps.Sweep) error {
 	}
 	switch {
 	case now.Sub(turn) >= longestSweep:
-		return c.giveUp(ctx, sweep, "TimedOut", fmt.Sprintf("it did not end within %s", longestSweep))
+		return c.giveUp(ctx, sweep, "TimedOut", fmt.Sprintf("it did not end within %s", duration.Format(longestSweep)))
 	case c.isLost(sweep, seen.Sighting, now) && sweep.Runner >= mostSweepRunners:
 		return c.giveUp(ctx, sweep, "RunnerLost", fmt.Sprintf("%d runners were lost", sweep.Runner))
 	case c.isLost(sweep, seen.Sighting, now):

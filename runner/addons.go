@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
@@ -149,7 +150,7 @@ func (a *attempt) bring(ctx context.Context, addon contract.Addon, until time.Ti
 		began := time.Now()
 		if err := a.await(ctx, w, earlier(until, began.Add(w.Timeout))); err != nil {
 			state.Reason = addonWaits
-			state.Message = fmt.Sprintf("%s is not %s after %s: %v", named(w), w.Condition, time.Since(began).Round(time.Second), err)
+			state.Message = fmt.Sprintf("%s is not %s after %s: %v", named(w), w.Condition, duration.Format(time.Since(began)), err)
 			return state
 		}
 		a.note("add-on %s: %s is %s", addon.Name, named(w), w.Condition)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -46,6 +48,26 @@ func (s *server) begun(w http.ResponseWriter, row store.Row, job, text string) {
 	})
 }
 
+// mostHours keeps every duration far below the longest time.Duration.
+const mostHours = 100_000
+
+// spanOf reads how long something should last: a duration, a number of hours or a time.
+func spanOf(text string, hours int, until time.Time) (app.Span, error) {
+	span := app.Span{For: time.Duration(max(min(hours, mostHours), -mostHours)) * time.Hour, Until: until}
+	if text == "" {
+		return span, nil
+	}
+	problem, ok := messages.SpanGivenTwice, false
+	if hours == 0 {
+		problem = messages.NotADuration(text)
+		span.For, ok = duration.ParseHours(text)
+	}
+	if !ok {
+		return span, &app.Error{Kind: app.Invalid, Message: messages.HowLong, Fields: []app.Field{app.ProblemOf("for", problem)}}
+	}
+	return span, nil
+}
+
 // ExtendCluster implements POST /api/v1/clusters/{id}/extend.
 func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, params ExtendClusterParams) {
 	var said Extend
@@ -53,7 +75,11 @@ func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, pa
 		return
 	}
 	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
-		return s.App.Extend(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+		span, err := spanOf(said.For, said.Hours, said.Until)
+		if err != nil {
+			return app.Change{}, err
+		}
+		return s.App.Extend(ctx, principal(r), id, span, d)
 	})
 }
 
@@ -64,7 +90,12 @@ func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id ID, para
 		return
 	}
 	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
-		return s.App.Hold(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until, Tonight: said.Tonight}, d)
+		span, err := spanOf(said.For, said.Hours, said.Until)
+		if err != nil {
+			return app.Change{}, err
+		}
+		span.Tonight = said.Tonight
+		return s.App.Hold(ctx, principal(r), id, span, d)
 	})
 }
 
@@ -139,7 +170,12 @@ func (s *server) SleepCluster(w http.ResponseWriter, r *http.Request, id ID, par
 		s.fail(w, r, err)
 		return
 	}
-	row, job, err := s.App.Sleep(r.Context(), principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+	span, err := spanOf(said.For, said.Hours, said.Until)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	row, job, err := s.App.Sleep(r.Context(), principal(r), id, span, d)
 	if err != nil {
 		s.fail(w, r, err)
 		return

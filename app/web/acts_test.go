@@ -84,7 +84,7 @@ func TestAStalePageChangesNothing(t *testing.T) {
 	_, page, _ := b.get(at)
 	mark := b.field(page, "seen")
 
-	_, err := h.service.Hold(t.Context(), h.principal("zoe"), row.ID, app.Span{Hours: 1}, app.Origin{Why: "mine"})
+	_, err := h.service.Hold(t.Context(), h.principal("zoe"), row.ID, app.Span{For: time.Hour}, app.Origin{Why: "mine"})
 	require.NoError(t, err)
 	for _, to := range []string{"/extend", "/destroy", "/unhold", "/scale"} {
 		_, page, _ = b.post(at+to, url.Values{"seen": {mark}, "hours": {"1"}, "replicas": {"1"}})

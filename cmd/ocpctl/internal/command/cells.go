@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // statusCell shows a cluster's status with a colour.
@@ -59,13 +60,13 @@ func isGone(c client.Cluster) bool {
 func endOf(c client.Cluster, now time.Time) string {
 	switch {
 	case !c.ReleasedAt.IsZero():
-		return "gone " + humanize.Away(c.ReleasedAt, now)
+		return "gone " + duration.Away(c.ReleasedAt, now)
 	case c.Desired == client.Absent:
 		return "being destroyed"
 	case c.DestroyAt.Before(now):
 		return "due"
 	}
-	return humanize.Away(c.DestroyAt, now)
+	return duration.Away(c.DestroyAt, now)
 }
 
 func pullRequest(c client.Cluster) string {
