@@ -23,7 +23,7 @@ func Expected(f lifecycle.Forecast) string {
 		}
 	}
 	if f.ReadyP50 > 0 {
-		half, most := duration.Format(rounded(f.ReadyP50)), duration.Format(rounded(f.ReadyP90))
+		half, most := duration.Format(max(f.ReadyP50, time.Second)), duration.Format(max(f.ReadyP90, time.Second))
 		took := fmt.Sprintf("Half of the recent clusters of this profile were ready within %s, nine of ten within %s.", half, most)
 		if half == most {
 			took = fmt.Sprintf("Recent clusters of this profile were ready within about %s.", most)
@@ -31,14 +31,6 @@ func Expected(f lifecycle.Forecast) string {
 		sentences = append(sentences, took)
 	}
 	return strings.Join(sentences, " ")
-}
-
-// rounded rounds a duration for people: to minutes from ten minutes on, otherwise to seconds.
-func rounded(d time.Duration) time.Duration {
-	if d >= 10*time.Minute {
-		return d.Round(time.Minute)
-	}
-	return max(time.Second, d.Round(time.Second))
 }
 
 // Preview answers a create with DryRun: what would happen if the cluster were requested now. A refusal has the same text as a real

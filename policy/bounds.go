@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/price"
@@ -50,8 +51,8 @@ func checkTTL(r Request, p profiles.Profile) Check {
 		check.Result, check.Asked, check.Next = Fail, "no end", next
 		check.Message = "Every cluster has an end: a lifetime of 0, below 0 or \"never\" is not given."
 	case r.TTL > p.MaxTTL:
-		check.Result, check.Asked, check.Next = Fail, duration.Format(r.TTL), next
-		check.Message = fmt.Sprintf("%s is more than the %s that profile %s allows.", duration.Format(r.TTL), duration.Format(p.MaxTTL), p.Name)
+		check.Result, check.Asked, check.Next = Fail, tooLong(r.TTL, p.MaxTTL), next
+		check.Message = fmt.Sprintf("%s is more than the %s that profile %s allows.", check.Asked, duration.Format(p.MaxTTL), p.Name)
 	default:
 		check.Asked = duration.Format(r.TTL)
 		check.Message = fmt.Sprintf("It lives %s; at most %s with extensions.", duration.Format(r.TTL), duration.Format(p.MaxTTL))
@@ -97,4 +98,12 @@ func checkName(r Request, profile string) Check {
 		check.Message = "A cluster that comes from no pull request needs a name."
 	}
 	return check
+}
+
+// tooLong writes a duration that is above a maximum, exactly if it would otherwise look like the maximum.
+func tooLong(d, most time.Duration) string {
+	if text := duration.Format(d); text != duration.Format(most) {
+		return text
+	}
+	return duration.Typed(d)
 }

@@ -125,7 +125,7 @@ func (j judging) cut(key, what string, asked, most time.Duration, whose string, 
 	check := Check{Name: key, Result: Pass, Asked: duration.Format(asked), Accept: "at most " + duration.Format(most), Message: fmt.Sprintf("The %s of %s is %s.", what, fileOf(j.r), duration.Format(asked))}
 	if above {
 		check.Result = Warn
-		check.Message = fmt.Sprintf("The %s of %s, %s, is more than the %s that %s gives at most, so it is %s.", what, fileOf(j.r), duration.Format(asked), duration.Format(most), whose, duration.Format(most))
+		check.Message = fmt.Sprintf("The %s of %s, %s, is more than the %s that %s gives at most, so it is %s.", what, fileOf(j.r), tooLong(asked, most), duration.Format(most), whose, duration.Format(most))
 		check.Next = fmt.Sprintf("Give at most %s as %s in %s.", duration.Format(most), key, profiles.RepositoryFilePath)
 	}
 	return check

@@ -32,7 +32,7 @@ var units = map[string]time.Duration{
 // part matches one number with its unit. Six digits keep every sum far below the largest time.Duration. It is compiled when it is first
 // needed, because every command of ocpctl would pay for it at its start.
 var part = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^ ?([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([a-z]+)`)
+	return regexp.MustCompile(`^ ?([0-9]{1,6}(?:\.[0-9]{1,9})?) ?([a-z]+)`)
 })
 
 // Parse reads a duration: numbers with units that descend, such as 90m, 1h30m, 1.5h, 2d or what Format writes. A sign is read, so that the
@@ -56,7 +56,7 @@ func Parse(text string) (time.Duration, bool) {
 			return 0, false
 		}
 		last, text = unit, text[len(found[0]):]
-		sum += time.Duration(number * float64(unit)).Round(time.Millisecond)
+		sum += time.Duration(number * float64(unit)).Round(time.Microsecond)
 	}
 	return sum, true
 }
@@ -88,7 +88,7 @@ func Format(d time.Duration) string {
 	}
 	d = d.Round(time.Second)
 	if d >= 10*time.Minute {
-		d = d.Truncate(time.Minute)
+		d = d.Round(time.Minute)
 	}
 	var texts []string
 	for _, unit := range []struct {

