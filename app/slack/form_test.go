@@ -17,7 +17,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	h := screened(t)
 	f := h.opened("UMATE", "ocp_create", "", "")
 	require.Equal(t, blocks.FormCreate, f.view.CallbackID)
-	for _, want := range []string{"It would be accepted", "about $0.74 an hour", "us-east-1, $0.74/h", "At most 72; by default 24", "cert-manager: The cert-manager Operator for Red Hat OpenShift, with", "3 × m6i.xlarge", "AWS standard"} {
+	for _, want := range []string{"It would be accepted", "about $0.74 an hour", "us-east-1, $0.74/h", "Such as 8h, 90m or 2d; at most 72 h, by default 24 h", "cert-manager: The cert-manager Operator for Red Hat OpenShift, with", "3 × m6i.xlarge", "AWS standard"} {
 		require.Contains(t, f.raw, want)
 	}
 	for _, absent := range []string{"IBM Cloud", "minted", "offhours", "payments"} {
@@ -27,7 +27,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	h.enters(f, "name", "shop-smoke")
 	require.Equal(t, "form updated", h.changes("UMATE", f, "profile", "aws-standard"))
 	require.Contains(t, f.raw, "about $1.48 an hour")
-	require.Contains(t, f.raw, "At most 168; by default 24")
+	require.Contains(t, f.raw, "Such as 8h, 90m or 2d; at most 7 d, by default 24 h")
 	require.Equal(t, []string{"shop-smoke", "us-east-1"}, []string{f.entered["name"], f.entered["region:aws-standard"]})
 	h.changes("UMATE", f, "ttl", "500")
 	require.Contains(t, f.raw, "It would be refused")
@@ -194,7 +194,7 @@ func TestAFormThatCannotOpenInTimeIsOffered(t *testing.T) {
 	h.handle(press)
 	require.Len(t, h.open, 1)
 	f := h.open[0]
-	require.Equal(t, []string{"shop-smoke", "aws-standard", "7", "C1"}, []string{f.entered["name"], f.entered["profile"], f.entered["ttl"], f.entered["post"]})
+	require.Equal(t, []string{"shop-smoke", "aws-standard", "7h", "C1"}, []string{f.entered["name"], f.entered["profile"], f.entered["ttl"], f.entered["post"]})
 	h.handle(press)
 	require.Len(t, h.open, 1, "its trigger is used up")
 }

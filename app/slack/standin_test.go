@@ -132,7 +132,7 @@ func TestACommandInAMessageFillsInTheForm(t *testing.T) {
 	p.done(p.UseShortcut(t.Context(), "maya", "ocp_create_message", at))
 	form := p.Modal("maya")
 	require.NotNil(t, form)
-	for _, want := range []string{`"shop-smoke"`, `"aws-standard"`, `"7"`} {
+	for _, want := range []string{`"shop-smoke"`, `"aws-standard"`, `"7h"`} {
 		require.Contains(t, string(form.Blocks), want)
 	}
 }

@@ -38,7 +38,7 @@ func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) 
 	_, page, _ := h.as("zoe").get("/new?profile=aws-standard&team=platform")
 	for _, want := range []string{
 		`<option value="aws-standard" selected>AWS standard</option>`, `<option value="us-east-1" selected>us-east-1, $1.48/h</option>`,
-		`<option selected>4.20.3</option>`, `<option selected>platform</option>`, `<option>platform-ci</option>`, `<option>staging</option>`, "at most 168",
+		`<option selected>4.20.3</option>`, `<option selected>platform</option>`, `<option>platform-ci</option>`, `<option>staging</option>`, "at most 7 d",
 		"IBM Cloud minimal test (off)", "3 × m6i.xlarge; 3 × m6i.xlarge workers, scalable from 0 to 3", "<code>TTLExpiry</code>",
 	} {
 		require.Contains(t, page, want)
@@ -106,7 +106,7 @@ func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
 		}))
 		require.Equal(t, map[string]int{"check": http.StatusOK, "create": http.StatusUnprocessableEntity}[do], status)
 		for field, want := range map[string]string{
-			"name": "lower-case letters", "ttl": "&#34;a day&#34; is not a number of hours. Accepted: a whole number of hours, such as 24.", "region": "us-east-2",
+			"name": "lower-case letters", "ttl": "&#34;a day&#34; is not a duration. Accepted: 90m, 4h, 1h30m, 2d, or a number of hours.", "region": "us-east-2",
 			"team": "payments", "sshPublicKey": "not a public key", "extraTags": "&#34;nonsense&#34; is not a tag", "owner": "cannot be a tag",
 		} {
 			require.Contains(t, page, `id="wrong-`+field+`"`, do)

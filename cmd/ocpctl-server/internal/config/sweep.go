@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -118,10 +119,10 @@ func (s Sweep) check() []error {
 		}
 	}
 	if s.Every != 0 && s.Every < leastSweepEvery {
-		wrong("sweep.every is %s; give %s or more, or 0 to look only on request", s.Every, leastSweepEvery)
+		wrong("sweep.every is %s; give %s or more, or 0 to look only on request", duration.Typed(s.Every), duration.Typed(leastSweepEvery))
 	}
 	if s.MinAge < 0 {
-		wrong("sweep.min_age is %s; give 0s or more", s.MinAge)
+		wrong("sweep.min_age is %s; give 0s or more", duration.Typed(s.MinAge))
 	}
 	if s.MinSights < 2 || s.MinSights > mostSweepSights {
 		wrong("sweep.min_sights is %d; give 2 to %d: an answer of a cloud can be late", s.MinSights, mostSweepSights)

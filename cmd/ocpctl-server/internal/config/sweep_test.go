@@ -72,7 +72,7 @@ func TestWhatIsWrongWithSweepsIsTold(t *testing.T) {
 		`sweep.accounts[4].platform is "gcp"; give one of aws, ibmcloud, or omit it for aws`,
 		`sweep.accounts[5].account is "` + ibmAccount + `"; give an AWS account's 12 digits`,
 		"sweep.accounts[5].account is given twice; give each account once",
-		"sweep.every is 1s; give 10m0s or more, or 0 to look only on request",
+		"sweep.every is 1s; give 10m or more, or 0 to look only on request",
 		"sweep.min_age is -1ns; give 0s or more",
 		"sweep.min_sights is 1; give 2 to 10: an answer of a cloud can be late",
 		"sweep.calls_per_second is 0; give 1 to 50",
