@@ -40,7 +40,7 @@ func TestMakeFuzzCoversEveryPackageWithAFuzzTarget(t *testing.T) {
 	list, _, found := strings.Cut(string(out), "; do")
 	require.True(t, found, string(out))
 	got := map[string]bool{}
-	for _, word := range strings.Fields(list) {
+	for word := range strings.FieldsSeq(list) {
 		if strings.HasPrefix(word, "./") {
 			got[word] = true
 		}

@@ -25,7 +25,7 @@ func (c *Controller) pause(err error, since time.Time) (wait time.Duration, paus
 	var late slack.RateLimited
 	switch {
 	case errors.As(err, &turn) && turn.shared:
-		return turn.wait + rand.N(min(max(c.Now().Sub(since), time.Second), farthestTurn)), true //nolint:gosec // who waited often looks less often
+		return turn.wait + rand.N(min(max(c.Now().Sub(since), time.Second), farthestTurn)), true
 	case errors.As(err, &turn):
 		return turn.wait, true
 	case errors.As(err, &limited):

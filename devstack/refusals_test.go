@@ -60,7 +60,7 @@ func (l *life) blocks(c refusedTeardown) {
 	require.Contains(l.t, next, c.next)
 	require.Zero(l.t, l.count(logged, pr, "%destroy did not finish within its deadline%"))
 	found := false
-	for _, b := range strings.Split(blockers, "\n") {
+	for b := range strings.SplitSeq(blockers, "\n") {
 		if !strings.HasPrefix(b, c.leftover) {
 			continue
 		}

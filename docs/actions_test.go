@@ -298,7 +298,7 @@ func TestTheTroubleOfThePageIsRealTrouble(t *testing.T) {
 	rows := strings.Split(strings.TrimSpace(table), "\n")
 	require.Greater(t, len(rows), 8)
 	for _, row := range rows {
-		for _, part := range strings.Split(strings.Trim(strings.Split(row, "|")[1], " "), "…") {
+		for part := range strings.SplitSeq(strings.Trim(strings.Split(row, "|")[1], " "), "…") {
 			require.Contains(t, said.String(), strings.TrimSpace(part), row)
 		}
 	}

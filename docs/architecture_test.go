@@ -18,7 +18,7 @@ func TestTheArchitecturePageNamesWhatIsThere(t *testing.T) {
 	_, page, found := strings.Cut(string(raw), "## To do X, go to Y")
 	require.True(t, found)
 	named := 0
-	for _, line := range strings.Split(page, "\n") {
+	for line := range strings.SplitSeq(page, "\n") {
 		folder := ""
 		for _, quoted := range regexp.MustCompile("`([a-z][a-zA-Z0-9_/.-]*)`").FindAllStringSubmatch(line, -1) {
 			name := quoted[1]

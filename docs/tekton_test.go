@@ -226,7 +226,7 @@ func TestTheTroubleOfTheTektonPageIsRealTrouble(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	require.Len(t, strings.Split(table, "\n"), 6)
 	for row := range strings.Lines(table) {
-		for _, part := range strings.Split(strings.Split(row, "|")[1], "…") {
+		for part := range strings.SplitSeq(strings.Split(row, "|")[1], "…") {
 			require.Contains(t, said.String(), strings.TrimSpace(part), row)
 		}
 	}

@@ -58,7 +58,7 @@ func TestAddonsThatFailAreTriedThreeTimesAndGivenUpUntilSomebodyWantsThemAgain(t
 	w.refresh()
 	for failures := range 3 {
 		require.Equal(t, failures, w.row.AddonFailures)
-		w.ends(Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "cert-manager never came up", Retryable: true, AddonsSeen: number(1)})
+		w.ends(Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "cert-manager never came up", Retryable: true, AddonsSeen: new(1)})
 		if failures < 2 {
 			require.Equal(t, w.now.Add(limits.backoff(failures+1)), w.row.RetryAt)
 			require.Equal(t, JobRetrying, w.jobs[1].status)
@@ -93,7 +93,7 @@ func TestAClusterWithoutAddonsHasNothingToBring(t *testing.T) {
 }
 
 func TestAnInstallWithoutItsAddonsIsReadyAndTheyAreTriedAgain(t *testing.T) {
-	for name, seen := range map[string]*int{"1 of its 2 add-ons are installed": number(1), "it is not known which of its add-ons are installed": nil} {
+	for name, seen := range map[string]*int{"1 of its 2 add-ons are installed": new(1), "it is not known which of its add-ons are installed": nil} {
 		w := kindWorld()
 		w.row.AccessWanted, w.access = 0, nil
 		w.ends(Attempt{Outcome: Succeeded, AddonsSeen: seen})

@@ -23,30 +23,30 @@ func (w *world) configuring(r *runner) {
 			return
 		}
 		r.installing = false
-		r.result = &Attempt{Outcome: Succeeded, AddonsSeen: number(len(w.row.Addons))}
+		r.result = &Attempt{Outcome: Succeeded, AddonsSeen: new(len(w.row.Addons))}
 		if w.fair {
 			return
 		}
 		switch w.pick(8) {
 		case 4:
-			r.result = &Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "cert-manager never came up", Retryable: true, AddonsSeen: number(1)}
+			r.result = &Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "cert-manager never came up", Retryable: true, AddonsSeen: new(1)}
 		case 5:
 			r.result = &Attempt{Outcome: Failure, Reason: "KubeconfigMissing", Message: "no kubeconfig was kept", Retryable: w.chance(2)}
 		case 6:
 			r.result = &Attempt{Outcome: Succeeded}
 		case 7:
-			r.result = &Attempt{Outcome: Succeeded, AddonsSeen: number(1)}
+			r.result = &Attempt{Outcome: Succeeded, AddonsSeen: new(1)}
 		}
 	}
 }
 
 // installed is how a create ends that works: with its add-ons, or, where the outside is hostile, without some of them.
 func (w *world) installed() *Attempt {
-	done := &Attempt{Outcome: Succeeded, AddonsSeen: number(len(w.row.Addons))}
+	done := &Attempt{Outcome: Succeeded, AddonsSeen: new(len(w.row.Addons))}
 	if len(w.row.Addons) > 0 && !w.fair {
 		switch w.pick(6) {
 		case 4:
-			done.AddonsSeen = number(1)
+			done.AddonsSeen = new(1)
 		case 5:
 			done.AddonsSeen = nil // an older runner, which knows no add-ons
 		}

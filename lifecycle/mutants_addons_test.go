@@ -66,7 +66,7 @@ var addonMutants = []mutant{
 	{0, false, "add-ons that nobody saw are believed to be there", func(c Cluster, f Facts, l Limits) Decision {
 		f.Last = altered(f.Last, func(a *Attempt) {
 			if a.Kind == Configure && a.Outcome == Succeeded {
-				a.AddonsSeen = number(len(c.Addons))
+				a.AddonsSeen = new(len(c.Addons))
 			}
 		})
 		return Decide(c, f, l)
@@ -74,7 +74,7 @@ var addonMutants = []mutant{
 	{0, false, "what a create did not bring is forgotten", func(c Cluster, f Facts, l Limits) Decision {
 		f.Last = altered(f.Last, func(a *Attempt) {
 			if a.Kind == Create && a.Outcome == Succeeded {
-				a.AddonsSeen = number(len(c.Addons))
+				a.AddonsSeen = new(len(c.Addons))
 			}
 		})
 		return Decide(c, f, l)

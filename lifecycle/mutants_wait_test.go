@@ -98,7 +98,7 @@ var waitMutants = []mutant{
 	}},
 	{0, false, "workers out of the bounds are asked for", func(c Cluster, f Facts, l Limits) Decision {
 		least, most := c.WorkersLeast, c.WorkersMost
-		c.WorkersLeast, c.WorkersMost = new(int), number(100)
+		c.WorkersLeast, c.WorkersMost = new(int), new(100)
 		d := Decide(c, f, l)
 		d.Next.WorkersLeast, d.Next.WorkersMost = least, most
 		return d
@@ -115,7 +115,7 @@ var waitMutants = []mutant{
 	{0, false, "a scaling that ended well without a count is believed", func(c Cluster, f Facts, l Limits) Decision {
 		f.Last = altered(f.Last, func(a *Attempt) {
 			if a.Kind == Scale && a.Outcome == Succeeded {
-				a.WorkersSeen = number(a.WorkersWanted)
+				a.WorkersSeen = new(a.WorkersWanted)
 			}
 		})
 		return Decide(c, f, l)

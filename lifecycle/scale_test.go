@@ -53,7 +53,7 @@ func TestAScalingThatFailsIsTriedThreeTimesAndForgotten(t *testing.T) {
 	w.rescale(5)
 	for failures := range 3 {
 		require.Equal(t, failures, w.row.ScaleFailures)
-		w.ends(Attempt{Outcome: Failure, Reason: "WorkersNotReady", Message: "one never came up", Retryable: true, WorkersSeen: number(4)})
+		w.ends(Attempt{Outcome: Failure, Reason: "WorkersNotReady", Message: "one never came up", Retryable: true, WorkersSeen: new(4)})
 		if failures < 2 {
 			require.Equal(t, w.now.Add(limits.backoff(failures+1)), w.row.RetryAt)
 			require.Equal(t, JobRetrying, w.jobs[1].status)

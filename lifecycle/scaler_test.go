@@ -23,7 +23,7 @@ func (w *world) scaling(r *runner) {
 			return
 		}
 		r.installing = false
-		r.result = &Attempt{Outcome: Succeeded, WorkersSeen: number(wanted)}
+		r.result = &Attempt{Outcome: Succeeded, WorkersSeen: new(wanted)}
 		if !w.fair {
 			w.scalingFails(r)
 		}
@@ -34,13 +34,13 @@ func (w *world) scaling(r *runner) {
 func (w *world) scalingFails(r *runner) {
 	switch w.pick(8) {
 	case 4:
-		r.result = &Attempt{Outcome: Failure, Reason: "WorkersNotReady", Message: "one worker never came up", Retryable: true, WorkersSeen: number(2)}
+		r.result = &Attempt{Outcome: Failure, Reason: "WorkersNotReady", Message: "one worker never came up", Retryable: true, WorkersSeen: new(2)}
 	case 5:
 		r.result = &Attempt{Outcome: Failure, Reason: "ScaleRefused", Message: "the cluster refused it", Retryable: w.chance(2)}
 	case 6:
 		r.result = &Attempt{Outcome: Succeeded}
 	case 7:
-		r.result = &Attempt{Outcome: Succeeded, WorkersSeen: number(2)}
+		r.result = &Attempt{Outcome: Succeeded, WorkersSeen: new(2)}
 	}
 }
 

@@ -56,7 +56,7 @@ type world struct {
 	requested  time.Time // when people last sent requests to its API; zero: never
 	unanswered bool      // looks for that fail
 
-	untagged   []Untagged // what sweeps saw without the cluster's tags
+	untagged   []Untagged // what scans saw without the cluster's tags
 	untaggable bool       // attempts to attach them leave something without
 
 	ttl time.Duration // with which it was accepted
@@ -124,7 +124,7 @@ func newWorld(decide decider, pick func(int) int) *world {
 		w.turn = Turn{Place: 1 + pick(3), For: "team platform has 5 of 5 clusters"}
 	}
 	if pick(4) < 3 {
-		w.row.WorkersBase, w.row.WorkersLeast, w.row.WorkersMost = number(3), number(1), number(5)
+		w.row.WorkersBase, w.row.WorkersLeast, w.row.WorkersMost = new(3), new(1), new(5)
 	}
 	if pick(4) < 3 {
 		w.row.Addons = []string{"cert-manager", "pr-namespace"}
@@ -148,8 +148,6 @@ func newWorld(decide decider, pick func(int) int) *world {
 	}
 	return w
 }
-
-func number(n int) *int { return &n }
 
 // chance is true once in n, and never where every pick is kind.
 func (w *world) chance(n int) bool { return w.pick(n) == n-1 }

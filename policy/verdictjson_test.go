@@ -50,8 +50,8 @@ func fill(v reflect.Value, within map[reflect.Type]bool) {
 		v.SetMapIndex(reflect.ValueOf("key"), reflect.ValueOf("value"))
 	case reflect.Struct:
 		within[v.Type()] = true
-		for i := range v.NumField() {
-			fill(v.Field(i), within)
+		for _, field := range v.Fields() {
+			fill(field, within)
 		}
 		delete(within, v.Type())
 	default:

@@ -38,7 +38,7 @@ func TestThePageNamesEveryKeyOfARepositoryFile(t *testing.T) {
 	_, err = LoadRepositoryFile([]byte("x: 1\n"))
 	var problems Problems
 	require.ErrorAs(t, err, &problems)
-	for _, key := range strings.Split(problems[0].Accept, ", ") {
+	for key := range strings.SplitSeq(problems[0].Accept, ", ") {
 		require.Contains(t, string(page), "\n| `"+key, key)
 	}
 }

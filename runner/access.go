@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -153,9 +154,7 @@ type object map[string]any
 // with returns a copy with one more field.
 func (o object) with(name string, value any) object {
 	out := object{name: value}
-	for k, v := range o {
-		out[k] = v
-	}
+	maps.Copy(out, o)
 	return out
 }
 

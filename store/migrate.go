@@ -13,7 +13,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/ocpctl/ocpctl/migrations"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // migrationLock is the advisory lock under which one process migrates while the others wait. The number is arbitrary.
@@ -52,7 +52,7 @@ func Migrate(ctx context.Context, url string) error {
 	if _, err := holder.Exec(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
 		return fmt.Errorf("wait for other migrations: %w", err)
 	}
-	defer holder.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock) //nolint:errcheck // ends with the connection too
+	defer holder.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock) // ends with the connection too
 
 	before, err := ReadSchema(ctx, pool)
 	if err != nil {
@@ -89,5 +89,5 @@ func Migrate(ctx context.Context, url string) error {
 // gaveWay reports whether a statement ended because of a lock it waited for.
 func gaveWay(err error) bool {
 	var failure *pgconn.PgError
-	return errors.As(err, &failure) && (failure.Code == pg.Deadlock || failure.Code == pg.LockTimeout)
+	return errors.As(err, &failure) && (failure.Code == db.Deadlock || failure.Code == db.LockTimeout)
 }

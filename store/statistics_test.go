@@ -13,6 +13,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/statistics"
 )
 
@@ -28,7 +30,7 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	start := clock.now()
-	claim := func(name, team string) (store.Row, func(time.Duration, store.ResultRow)) {
+	claim := func(name, team string) (clusters.Row, func(time.Duration, attempts.ResultRow)) {
 		a := granted(name)
 		a.Row.Team = team
 		row := accept(t, s, a)
@@ -37,7 +39,7 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-"+name)
 		require.NoError(t, err)
-		return row, func(after time.Duration, r store.ResultRow) {
+		return row, func(after time.Duration, r attempts.ResultRow) {
 			clock.pass(after)
 			if r.Outcome == lifecycle.Succeeded {
 				_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
@@ -49,11 +51,11 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 		}
 	}
 	shop, shopEnds := claim("shop", "a")
-	shopEnds(40*time.Minute, store.ResultRow{Outcome: lifecycle.Succeeded})
+	shopEnds(40*time.Minute, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	_, vaultEnds := claim("vault", "b")
-	vaultEnds(10*time.Minute, store.ResultRow{Outcome: lifecycle.Failure, Reason: "VPCLimitExceeded"})
+	vaultEnds(10*time.Minute, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "VPCLimitExceeded"})
 	clock.pass(time.Hour)
-	_, err := s.Destroy(t.Context(), shop.ID, store.Origin{Actor: "github:maya"})
+	_, err := s.Destroy(t.Context(), shop.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	step(t, s, shop.ID)
 	began := clock.now()
@@ -92,7 +94,7 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 	require.Zero(t, after.Weeks[1].Accepted)
 }
 
-// seenOrphan is a row of what a sweep found.
+// seenOrphan is a row of what a scan found.
 type seenOrphan struct {
 	identity, class, cluster, team string
 	hourly                         *float64
@@ -133,7 +135,7 @@ func TestATeardownThatNeededHelpIsNotUnaided(t *testing.T) {
 	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET abandoned = true WHERE id IN ('clu_abandoned', 'clu_given_up', 'clu_given_up_before')`)
 	require.NoError(t, err)
 	asked := func(cluster string) {
-		require.NoError(t, s.Audit(t.Context(), store.Origin{Actor: "github:will", Why: "the account is closed"}, "abandon_asked", cluster, nil))
+		require.NoError(t, s.Audit(t.Context(), clusters.Origin{Actor: "github:will", Why: "the account is closed"}, "abandon_asked", cluster, nil))
 	}
 	clock.pass(-100 * 24 * time.Hour)
 	asked("clu_given_up_before")
@@ -169,10 +171,10 @@ func copies(t testing.TB, s *store.Store, seed string, lives []life, start time.
 		at := start.Add(l.at)
 		var ready, gone *time.Time
 		if l.ready > 0 {
-			ready = timePtr(at.Add(l.ready))
+			ready = new(at.Add(l.ready))
 		}
 		if l.lived > 0 {
-			gone = timePtr(at.Add(l.lived))
+			gone = new(at.Add(l.lived))
 		}
 		run(`
 			INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
@@ -199,15 +201,13 @@ func copies(t testing.TB, s *store.Store, seed string, lives []life, start time.
 	}
 }
 
-func timePtr(at time.Time) *time.Time { return &at }
-
 // Whatever the history is, the figures are those that a plain count gives.
 func TestASummaryCountsAsAPlainCountDoes(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	seed := accept(t, s, fromPR(granted("seed"), 41)).ID
 	start := clock.now().Add(-90 * 24 * time.Hour)
-	r := rand.New(rand.NewPCG(17, 44)) //nolint:gosec // a test
+	r := rand.New(rand.NewPCG(17, 44))
 	upTo := func(most time.Duration) time.Duration {
 		return time.Duration(r.Int64N(int64(most))).Truncate(time.Second)
 	}

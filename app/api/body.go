@@ -157,8 +157,8 @@ func noField(name string, known []string) app.Field {
 func fields(of any) []string {
 	t := reflect.TypeOf(of).Elem()
 	var names []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
 	return names

@@ -50,7 +50,7 @@ func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	require.Equal(t, "application/x-ndjson", answer.Header.Get("Content-Type"))
 	chain := auditchain.After(auditchain.Start)
-	for _, text := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+	for text := range strings.SplitSeq(strings.TrimSpace(string(raw)), "\n") {
 		var line auditchain.Line
 		require.NoError(t, json.Unmarshal([]byte(text), &line))
 		chain.Add(line)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -116,9 +117,7 @@ func TestATestReportIsCheckedFieldByField(t *testing.T) {
 		{map[string]any{"more": 1}, []string{"more"}},
 	} {
 		body := reporting("e2e", 0)
-		for name, value := range c.change {
-			body[name] = value
-		}
+		maps.Copy(body, c.change)
 		p := h.refused(http.MethodPost, "/api/v1/clusters/shop/test-reports", h.job(), body, http.StatusUnprocessableEntity)
 		var fields []string
 		for _, e := range p.Errors {

@@ -53,39 +53,39 @@ const (
 	unanswered // neither: nothing is known about the key
 )
 
-// begin waits for a free query. The caller must call the returned function once, with the outcome of the attempt. The error says that
+// beginAttempt waits for a free query. The caller must call the returned function once, with the outcome of the attempt. The error says that
 // there were too many failures, or that no query became free in time.
-func (a *attempts) begin(ctx context.Context, address, key string) (end func(result), err error) {
-	if err := a.refused(address, key); err != nil {
+func (a *attempts) beginAttempt(ctx context.Context, address, key string) (end func(result), err error) {
+	if err := a.refusalFor(address, key); err != nil {
 		return nil, err
 	}
 	free, err := a.asking.Take(ctx, address)
 	if err != nil {
 		return nil, &Error{Unavailable, "Too many simultaneous sign-ins from your address. Try again in a few seconds.", err}
 	}
-	if err := a.refused(address, key); err != nil { // others may have failed meanwhile
+	if err := a.refusalFor(address, key); err != nil { // others may have failed meanwhile
 		free()
 		return nil, err
 	}
 	return func(came result) {
 		switch came {
 		case succeeded:
-			a.confirmed.add(key)
+			a.confirmed.addKey(key)
 		case failed:
-			a.ofKey.Charge(pair(address, key), 1)
+			a.ofKey.Charge(attemptKey(address, key), 1)
 			a.ofAddress.Charge(address, 1)
 		}
 		free()
 	}, nil
 }
 
-func pair(address, key string) string { return address + " " + key }
+func attemptKey(address, key string) string { return address + " " + key }
 
-func (a *attempts) refused(address, key string) error {
-	if wait := a.ofKey.Wait(pair(address, key)); wait > 0 {
+func (a *attempts) refusalFor(address, key string) error {
+	if wait := a.ofKey.Wait(attemptKey(address, key)); wait > 0 {
 		return tooOften(wait, "Too many sign-ins with this access key failed from your address.")
 	}
-	if wait := a.ofAddress.Wait(address); wait > 0 && !a.confirmed.has(key) {
+	if wait := a.ofAddress.Wait(address); wait > 0 && !a.confirmed.hasKey(key) {
 		return tooOften(wait, "Too many sign-ins failed from your address.")
 	}
 	return nil
@@ -110,7 +110,7 @@ type confirmedKey struct {
 	until time.Time
 }
 
-func (c *confirmed) add(key string) {
+func (c *confirmed) addKey(key string) {
 	c.guard.Lock()
 	defer c.guard.Unlock()
 	if known, ok := c.known[key]; ok {
@@ -121,7 +121,7 @@ func (c *confirmed) add(key string) {
 	c.known[key] = c.recent.PushFront(confirmedKey{key, c.now().Add(confirmedFor)})
 }
 
-func (c *confirmed) has(key string) bool {
+func (c *confirmed) hasKey(key string) bool {
 	c.guard.Lock()
 	defer c.guard.Unlock()
 	known, ok := c.known[key]

@@ -68,7 +68,7 @@ type Verifier struct {
 
 // New returns a verifier. It contacts no issuer yet. Two issuers with the same URL are one issuer with two accepted audiences.
 func New(c Config) *Verifier {
-	c.Timeout, c.Now = timeout(c.Timeout), clock(c.Now)
+	c.Timeout, c.Now = timeoutOrDefault(c.Timeout), clockOrDefault(c.Now)
 	if c.Identities == nil {
 		c.Identities = func() []profiles.Identity { return nil }
 	}
@@ -76,7 +76,7 @@ func New(c Config) *Verifier {
 	for _, issuer := range c.Issuers {
 		known := v.issuers[issuer.URL]
 		if known == nil {
-			known = &trusted{url: issuer.URL, platform: cmp.Or(issuer.Platform, profiles.PlatformOf(issuer.URL)), client: &http.Client{Timeout: c.Timeout, Transport: newSparing(issuer.transport())}, now: c.Now}
+			known = &trusted{url: issuer.URL, platform: cmp.Or(issuer.Platform, profiles.PlatformOf(issuer.URL)), client: &http.Client{Timeout: c.Timeout, Transport: newSparing(issuer.newTransport())}, now: c.Now}
 			v.issuers[issuer.URL] = known
 		}
 		if audience := cmp.Or(issuer.Audience, c.Audience); audience != "" && !slices.Contains(known.audiences, audience) {
@@ -86,14 +86,14 @@ func New(c Config) *Verifier {
 	return v
 }
 
-func timeout(d time.Duration) time.Duration {
+func timeoutOrDefault(d time.Duration) time.Duration {
 	if d == 0 {
 		return 10 * time.Second
 	}
 	return d
 }
 
-func clock(now func() time.Time) func() time.Time {
+func clockOrDefault(now func() time.Time) func() time.Time {
 	if now == nil {
 		return time.Now
 	}
@@ -104,27 +104,27 @@ func clock(now func() time.Time) func() time.Time {
 // people.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Session, error) {
 	if raw == "" {
-		return Session{}, refuse(Missing, "A bearer token is required: Authorization: Bearer <token>.")
+		return Session{}, refuseWith(Missing, "A bearer token is required: Authorization: Bearer <token>.")
 	}
 	name, err := issuerOf(raw)
 	if err != nil {
 		return Session{}, err
 	}
 	if v.sessions != nil && name == v.sessions.audience {
-		return v.own(ctx, raw)
+		return v.verifyOwnSession(ctx, raw)
 	}
 	issuer, ok := v.issuers[name]
 	if !ok {
-		return Session{}, refuse(UnknownIssuer, "Tokens of %q are not trusted here. Accepted: %s.", name, v.accepted())
+		return Session{}, refuseWith(UnknownIssuer, "Tokens of %q are not trusted here. Accepted: %s.", name, v.listIssuers())
 	}
-	claims, expires, err := issuer.verify(ctx, raw)
+	claims, expires, err := issuer.verifyToken(ctx, raw)
 	if err != nil {
 		return Session{}, err
 	}
 	if claims, err = v.withReused(ctx, claims); err != nil {
 		return Session{}, &Error{Unavailable, "The token could not be checked. Try again in a moment.", err}
 	}
-	return v.session(claims, expires), nil
+	return v.newSession(claims, expires), nil
 }
 
 // withReused marks the names in a job's token that were another's before. Only a job that an identity matches makes a name its own.
@@ -136,24 +136,24 @@ func (v *Verifier) withReused(ctx context.Context, c policy.Claims) (policy.Clai
 	return c.WithReused(names), err
 }
 
-// own checks one of ocpctl's own sessions.
-func (v *Verifier) own(ctx context.Context, raw string) (Session, error) {
-	own, err := v.sessions.verify(raw)
+// verifyOwnSession checks one of ocpctl's own sessions.
+func (v *Verifier) verifyOwnSession(ctx context.Context, raw string) (Session, error) {
+	own, err := v.sessions.verifySession(raw)
 	if err != nil {
 		return Session{}, err
 	}
-	switch ended, err := v.over(ctx, own.id); {
+	switch ended, err := v.hasEnded(ctx, own.id); {
 	case err != nil:
 		return Session{}, &Error{Unavailable, "The session could not be checked. Try again in a moment.", err}
 	case ended:
-		return Session{}, refuse(Revoked, "You are signed out of this session. Sign in again.")
+		return Session{}, refuseWith(Revoked, "You are signed out of this session. Sign in again.")
 	}
-	s := v.session(own.claims, own.expires)
+	s := v.newSession(own.claims, own.expires)
 	s.ID = own.id
 	return s, nil
 }
 
-func (v *Verifier) over(ctx context.Context, id string) (bool, error) {
+func (v *Verifier) hasEnded(ctx context.Context, id string) (bool, error) {
 	if v.ended == nil || id == "" {
 		return false, nil
 	}
@@ -165,11 +165,11 @@ func (v *Verifier) SignOut(ctx context.Context, raw string) error {
 	if v.sessions == nil || v.end == nil {
 		return nil
 	}
-	own, err := v.sessions.verify(raw)
+	own, err := v.sessions.verifySession(raw)
 	if err != nil {
 		return nil
 	}
-	principal := v.session(own.claims, own.expires).Principal.ID
+	principal := v.newSession(own.claims, own.expires).Principal.ID
 	if err := v.end(ctx, own.id, principal, own.expires); err != nil {
 		return fmt.Errorf("end the session of %s: %w", principal, err)
 	}
@@ -179,14 +179,14 @@ func (v *Verifier) SignOut(ctx context.Context, raw string) error {
 // Now returns the principal of a session, with the seats that the catalogue's identities give at this moment. It is nobody once the
 // session was ended, or while that cannot be checked. Long-running requests call it repeatedly.
 func (v *Verifier) Now(ctx context.Context, s Session) policy.Principal {
-	if ended, err := v.over(ctx, s.ID); ended || err != nil {
+	if ended, err := v.hasEnded(ctx, s.ID); ended || err != nil {
 		return policy.Principal{}
 	}
-	return v.session(s.Claims, s.Expires).Principal
+	return v.newSession(s.Claims, s.Expires).Principal
 }
 
-// session gives claims the seats that the catalogue's identities give now.
-func (v *Verifier) session(c policy.Claims, expires time.Time) Session {
+// newSession gives claims the seats that the catalogue's identities give now.
+func (v *Verifier) newSession(c policy.Claims, expires time.Time) Session {
 	p := policy.Principal{ID: string(c.Source) + ":" + c.Subject, Name: c.Name}
 	if c.Source == profiles.SourceOIDC {
 		p.ID = string(c.Source) + ":" + c.Issuer + "#" + c.Subject
@@ -202,17 +202,17 @@ func (v *Verifier) session(c policy.Claims, expires time.Time) Session {
 func issuerOf(raw string) (string, error) {
 	parsed, err := jwt.ParseSigned(raw, algorithms)
 	if err != nil {
-		return "", refuse(Malformed, "The token is not a signed JWT. Send only the complete token.")
+		return "", refuseWith(Malformed, "The token is not a signed JWT. Send only the complete token.")
 	}
 	var c jwt.Claims
 	if err := parsed.UnsafeClaimsWithoutVerification(&c); err != nil {
-		return "", refuse(Malformed, "The token's claims are not valid.")
+		return "", refuseWith(Malformed, "The token's claims are not valid.")
 	}
 	return c.Issuer, nil
 }
 
-// accepted lists the trusted issuers for people.
-func (v *Verifier) accepted() string {
+// listIssuers lists the trusted issuers for people.
+func (v *Verifier) listIssuers() string {
 	if len(v.issuers) == 0 {
 		return "none, because no issuer is configured"
 	}
@@ -223,14 +223,14 @@ func (v *Verifier) accepted() string {
 // used before, on any replica.
 type Spend func(ctx context.Context, hash string, until time.Time) (fresh bool, err error)
 
-// spend refuses what was used before, with the given text, and also what could not be recorded.
-func (s Spend) spend(ctx context.Context, hash string, until time.Time, text string) error {
+// spendOnce refuses what was used before, with the given text, and also what could not be recorded.
+func (s Spend) spendOnce(ctx context.Context, hash string, until time.Time, text string) error {
 	fresh, err := s(ctx, hash, until)
 	switch {
 	case err != nil:
 		return &Error{Unavailable, "Sign-in is temporarily unavailable: its single use could not be recorded. Try again in a minute.", fmt.Errorf("spend a signature: %w", err)}
 	case !fresh:
-		return refuse(Replayed, "%s", text)
+		return refuseWith(Replayed, "%s", text)
 	}
 	return nil
 }

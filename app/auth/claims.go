@@ -19,19 +19,19 @@ const (
 // mostSubject limits the length of a subject, which is in every row and line about it.
 const mostSubject = 1000
 
-// callable reports whether a subject is acceptable: it may not break a line, reverse text direction or be too long.
-func callable(subject string) bool {
-	return subject != "" && len(subject) <= mostSubject && legible(subject)
+// isAcceptableSubject reports whether a subject is acceptable: it may not break a line, reverse text direction or be too long.
+func isAcceptableSubject(subject string) bool {
+	return subject != "" && len(subject) <= mostSubject && isLegible(subject)
 }
 
-// legible reports that a text is one line of printable characters without control effects.
-func legible(text string) bool {
+// isLegible reports that a text is one line of printable characters without control effects.
+func isLegible(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
-// flatten converts claims to texts: strings, numbers and booleans as they are, lists value by value, the fields of an object under
+// flattenClaims converts claims to texts: strings, numbers and booleans as they are, lists value by value, the fields of an object under
 // names joined with dots. Deeper values, null, texts that are not legible and values without a name are left out.
-func flatten(claims map[string]any) map[string][]string {
+func flattenClaims(claims map[string]any) map[string][]string {
 	values, left := map[string][]string{}, mostTexts
 	flattenInto(values, "", claims, deepest, &left)
 	return values
@@ -68,7 +68,7 @@ func flattenInto(values map[string][]string, name string, claim any, deep int, l
 func textOf(claim any) (string, bool) {
 	switch c := claim.(type) {
 	case string:
-		return c, c != "" && legible(c)
+		return c, c != "" && isLegible(c)
 	case bool:
 		return strconv.FormatBool(c), true
 	case json.Number:

@@ -67,8 +67,8 @@ func NewExchange(c AWSConfig) (*Exchange, error) {
 	case c.Audience == "" || c.Sessions == nil || c.Verifier == nil || c.Spend == nil:
 		return nil, errors.New("an audience, sessions, a verifier and a store for used signatures are required")
 	}
-	e := &Exchange{AWSConfig: c, now: clock(c.Now), attempts: newAttempts(clock(c.Now)), client: &http.Client{
-		Timeout:       timeout(c.Timeout),
+	e := &Exchange{AWSConfig: c, now: clockOrDefault(c.Now), attempts: newAttempts(clockOrDefault(c.Now)), client: &http.Client{
+		Timeout:       timeoutOrDefault(c.Timeout),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	for _, address := range c.Endpoints {
@@ -80,33 +80,33 @@ func NewExchange(c AWSConfig) (*Exchange, error) {
 // Exchange checks a proof, lets STS identify the signer, and signs a session of 15 minutes. Each proof is accepted once. Failures are
 // charged to address, where the request comes from. Its errors are *Error, with a text for people.
 func (e *Exchange) Exchange(ctx context.Context, address string, p Proof) (Issued, error) {
-	c, err := e.check(p)
+	c, err := e.checkProof(p)
 	if err != nil {
 		return Issued{}, err
 	}
-	end, err := e.attempts.begin(ctx, address, c.accessKey)
+	end, err := e.attempts.beginAttempt(ctx, address, c.accessKey)
 	if err != nil {
 		return Issued{}, err
 	}
-	claims, err := e.identify(ctx, c)
+	claims, err := e.identifyCaller(ctx, c)
 	if err == nil {
 		const text = "This proof was already used. Sign a new one."
-		err = e.Spend.spend(ctx, hashOf(c.signature), c.until.Add(awsproof.MostLife), text)
+		err = e.Spend.spendOnce(ctx, hashOf(c.signature), c.until.Add(awsproof.MostLife), text)
 	}
-	end(outcome(ctx, err))
+	end(classifyAttempt(ctx, err))
 	if err != nil {
 		return Issued{}, err
 	}
-	raw, expires, err := e.Sessions.issue(claims, tokenLife)
+	raw, expires, err := e.Sessions.issueSession(claims, tokenLife)
 	if err != nil {
 		return Issued{}, err
 	}
-	return Issued{Session: e.Verifier.session(claims, expires), Token: secret.New(raw)}, nil
+	return Issued{Session: e.Verifier.newSession(claims, expires), Token: secret.New(raw)}, nil
 }
 
-// outcome classifies an attempt. Nobody is charged if STS does not respond, but a caller that disconnects before the response is
+// classifyAttempt classifies an attempt. Nobody is charged if STS does not respond, but a caller that disconnects before the response is
 // charged, so that this is not free.
-func outcome(ctx context.Context, err error) result {
+func classifyAttempt(ctx context.Context, err error) result {
 	var said *Error
 	switch {
 	case err == nil:
@@ -117,9 +117,9 @@ func outcome(ctx context.Context, err error) result {
 	return failed
 }
 
-// identify asks STS who signed, and checks whether they may sign in.
-func (e *Exchange) identify(ctx context.Context, c checked) (policy.Claims, error) {
-	who, err := e.ask(ctx, c)
+// identifyCaller asks STS who signed, and checks whether they may sign in.
+func (e *Exchange) identifyCaller(ctx context.Context, c checked) (policy.Claims, error) {
+	who, err := e.askSTS(ctx, c)
 	if err != nil {
 		return policy.Claims{}, err
 	}
@@ -127,7 +127,7 @@ func (e *Exchange) identify(ctx context.Context, c checked) (policy.Claims, erro
 	if err != nil {
 		return policy.Claims{}, err
 	}
-	return claims, e.allowed(ctx, claims)
+	return claims, e.checkAccount(ctx, claims)
 }
 
 // callerIdentity is STS's response.
@@ -140,18 +140,18 @@ type callerIdentity struct {
 
 const answerLimit = 64 << 10
 
-// ask sends the proof and reads whose it is. No text from STS is passed on, because it may quote the request.
-func (e *Exchange) ask(ctx context.Context, c checked) (callerIdentity, error) {
+// askSTS sends the proof and reads whose it is. No text from STS is passed on, because it may quote the request.
+func (e *Exchange) askSTS(ctx context.Context, c checked) (callerIdentity, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.to.String(), nil)
 	if err != nil {
-		return callerIdentity{}, refuse(Malformed, "The proof's url is not valid. %s", howToSign)
+		return callerIdentity{}, refuseWith(Malformed, "The proof's url is not valid. %s", howToSign)
 	}
 	r.Header = c.headers
 	silent := "AWS STS at " + c.to.Host + " does not respond. Try again in a minute."
 	answer, err := e.client.Do(r)
 	var unknown *net.DNSError
 	if errors.As(err, &unknown) && unknown.IsNotFound {
-		return callerIdentity{}, refuse(NotAllowed, "There is no AWS STS at %s. Check the region.", c.to.Host)
+		return callerIdentity{}, refuseWith(NotAllowed, "There is no AWS STS at %s. Check the region.", c.to.Host)
 	}
 	if err != nil {
 		return callerIdentity{}, &Error{Unavailable, silent, fmt.Errorf("ask %s: %w", c.to.Host, errors.Unwrap(err))} // the complete error quotes the URL
@@ -194,7 +194,7 @@ func claimsOfCaller(who callerIdentity) (policy.Claims, error) {
 	case parsed.Service == "sts" && kind == "assumed-role":
 		role, session, found := strings.Cut(name, "/")
 		if !found || role == "" {
-			return policy.Claims{}, refuse(NotAllowed, "AWS STS returned a role without a session. Sign in with a role or a user.")
+			return policy.Claims{}, refuseWith(NotAllowed, "AWS STS returned a role without a session. Sign in with a role or a user.")
 		}
 		c.Subject = "arn:" + parsed.Partition + ":iam::" + who.Account + ":role/" + role
 		c.Name = role
@@ -203,16 +203,16 @@ func claimsOfCaller(who callerIdentity) (policy.Claims, error) {
 			c.Subject, c.Name = c.Subject+"/"+session, session
 		}
 	default:
-		return policy.Claims{}, refuse(NotAllowed, "An AWS %s of account %s cannot sign in. Use a role or a user.", kind, who.Account)
+		return policy.Claims{}, refuseWith(NotAllowed, "An AWS %s of account %s cannot sign in. Use a role or a user.", kind, who.Account)
 	}
 	return c, nil
 }
 
-// allowed checks the account against every configured list. If the organisation cannot be looked up, nobody is let in.
-func (e *Exchange) allowed(ctx context.Context, c policy.Claims) error {
+// checkAccount checks the account against every configured list. If the organisation cannot be looked up, nobody is let in.
+func (e *Exchange) checkAccount(ctx context.Context, c policy.Claims) error {
 	account := c.Values["account"][0]
 	if len(e.Accounts) > 0 && !slices.Contains(e.Accounts, account) {
-		return refuse(NotAllowed, "Account %s is not allowed to sign in here. An operator can add it to aws.accounts.", account)
+		return refuseWith(NotAllowed, "Account %s is not allowed to sign in here. An operator can add it to aws.accounts.", account)
 	}
 	if len(e.Organizations) == 0 {
 		return nil
@@ -222,7 +222,7 @@ func (e *Exchange) allowed(ctx context.Context, c policy.Claims) error {
 		return &Error{Unavailable, "AWS Organizations could not be asked for the organization of account " + account + ". Try again in a minute.", err}
 	}
 	if !slices.Contains(e.Organizations, organization) {
-		return refuse(NotAllowed, "Account %s belongs to no organization that may sign in here. An operator can add its organization to aws.organizations.", account)
+		return refuseWith(NotAllowed, "Account %s belongs to no organization that may sign in here. An operator can add its organization to aws.organizations.", account)
 	}
 	c.Values["organization"] = []string{organization}
 	return nil

@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -42,9 +43,7 @@ func TestAProofThatIsNotOneIsNeverSent(t *testing.T) {
 	}
 	headers := func(change map[string]string) awsproof.Proof {
 		out := map[string]string{}
-		for k, v := range good.Headers {
-			out[k] = v
-		}
+		maps.Copy(out, good.Headers)
 		for k, v := range change {
 			out[k] = v
 			if v == "" {

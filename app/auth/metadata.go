@@ -42,21 +42,21 @@ func newProvider(source string, timeout time.Duration, now func() time.Time) *pr
 // ProviderEntity reads an identity provider's metadata, a URL or a file, and returns the provider's entity id and when the metadata
 // expires (zero: never). An error says why nobody could sign in with it.
 func ProviderEntity(ctx context.Context, source string) (entity string, until time.Time, err error) {
-	found, err := newProvider(source, timeout(0), time.Now).get(ctx)
+	found, err := newProvider(source, timeoutOrDefault(0), time.Now).getMetadata(ctx)
 	if err != nil {
 		return "", time.Time{}, err
 	}
 	return found.EntityID, found.ValidUntil, nil
 }
 
-// get returns the metadata, refreshed if it is older than an hour.
-func (p *provider) get(ctx context.Context) (*crewjam.EntityDescriptor, error) {
+// getMetadata returns the metadata, refreshed if it is older than an hour.
+func (p *provider) getMetadata(ctx context.Context) (*crewjam.EntityDescriptor, error) {
 	return p.atMost(ctx, metadataFresh)
 }
 
-// renewed returns the metadata after a refresh, unless there just was one: the provider may have a new key. Callers cannot cause more
+// renewMetadata returns the metadata after a refresh, unless there just was one: the provider may have a new key. Callers cannot cause more
 // than one refresh a minute.
-func (p *provider) renewed(ctx context.Context) (*crewjam.EntityDescriptor, error) {
+func (p *provider) renewMetadata(ctx context.Context) (*crewjam.EntityDescriptor, error) {
 	return p.atMost(ctx, metadataPatience)
 }
 
@@ -65,7 +65,7 @@ func (p *provider) atMost(ctx context.Context, age time.Duration) (*crewjam.Enti
 	defer p.mu.Unlock()
 	now := p.now()
 	if p.known == nil || now.Sub(p.asked) >= age {
-		found, err := p.ask(ctx)
+		found, err := p.fetchMetadata(ctx)
 		if err == nil {
 			p.known, p.asked = found, now
 		} else if p.known == nil {
@@ -80,8 +80,8 @@ func (p *provider) atMost(ctx context.Context, age time.Duration) (*crewjam.Enti
 	return p.known, nil
 }
 
-func (p *provider) ask(ctx context.Context) (*crewjam.EntityDescriptor, error) {
-	raw, err := p.read(context.WithoutCancel(ctx)) // the first caller may disconnect; the others still wait
+func (p *provider) fetchMetadata(ctx context.Context) (*crewjam.EntityDescriptor, error) {
+	raw, err := p.readMetadata(context.WithoutCancel(ctx)) // the first caller may disconnect; the others still wait
 	if err != nil {
 		return nil, fmt.Errorf("read the identity provider's metadata %s: %w", p.source, err)
 	}
@@ -101,7 +101,7 @@ func (p *provider) ask(ctx context.Context) (*crewjam.EntityDescriptor, error) {
 	return found, nil
 }
 
-func (p *provider) read(ctx context.Context) ([]byte, error) {
+func (p *provider) readMetadata(ctx context.Context) ([]byte, error) {
 	if !strings.HasPrefix(p.source, "http://") && !strings.HasPrefix(p.source, "https://") {
 		return os.ReadFile(p.source)
 	}

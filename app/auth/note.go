@@ -14,11 +14,11 @@ type Note struct {
 
 // SignNote signs a note for a principal, valid for the given time.
 func (s *Sessions) SignNote(principal string, n Note, life time.Duration) (string, error) {
-	return s.sign(forNote, principal, n, s.now().Add(life))
+	return s.signToken(forNote, principal, n, s.now().Add(life))
 }
 
 // ReadNote returns the note that was signed for the principal; ok is false if there is none or it expired.
 func (s *Sessions) ReadNote(principal, raw string) (n Note, ok bool) {
-	registered, err := s.read(forNote, raw, &n)
+	registered, err := s.readToken(forNote, raw, &n)
 	return n, err == nil && registered.Subject == principal && n.Message != ""
 }

@@ -29,7 +29,7 @@ type Issuer struct {
 	Roots         *x509.CertPool          // root certificates for its TLS certificate; nil: the machine's
 }
 
-func (i Issuer) transport() http.RoundTripper {
+func (i Issuer) newTransport() http.RoundTripper {
 	if i.Roots == nil {
 		return nil
 	}
@@ -58,19 +58,19 @@ type trusted struct {
 	verifier atomic.Pointer[oidc.IDTokenVerifier]
 }
 
-// verify checks a token's signature, audience and times, in this order, and reads its claims.
-func (t *trusted) verify(ctx context.Context, raw string) (policy.Claims, time.Time, error) {
-	keys, err := t.keys(ctx)
+// verifyToken checks a token's signature, audience and times, in this order, and reads its claims.
+func (t *trusted) verifyToken(ctx context.Context, raw string) (policy.Claims, time.Time, error) {
+	keys, err := t.discoverKeys(ctx)
 	if err != nil {
-		return policy.Claims{}, time.Time{}, t.silent(err)
+		return policy.Claims{}, time.Time{}, t.silentError(err)
 	}
 	token, err := keys.Verify(oidc.ClientContext(ctx, t.client), raw)
 	if err != nil {
-		return policy.Claims{}, time.Time{}, t.explain(err)
+		return policy.Claims{}, time.Time{}, t.explainError(err)
 	}
 	if !slices.ContainsFunc(token.Audience, func(a string) bool { return slices.Contains(t.audiences, a) }) {
-		return policy.Claims{}, time.Time{}, refuse(WrongAudience, "The token's audience is %q, but this server needs %s. Get a token with that audience from %s.",
-			token.Audience, quoted(t.audiences), t.url)
+		return policy.Claims{}, time.Time{}, refuseWith(WrongAudience, "The token's audience is %q, but this server needs %s. Get a token with that audience from %s.",
+			token.Audience, quoteList(t.audiences), t.url)
 	}
 	all, err := claimsOf(token)
 	if err != nil {
@@ -79,10 +79,10 @@ func (t *trusted) verify(ctx context.Context, raw string) (policy.Claims, time.T
 	if err := t.inTime(token.Expiry, all["nbf"]); err != nil {
 		return policy.Claims{}, time.Time{}, err
 	}
-	if !callable(token.Subject) {
-		return policy.Claims{}, time.Time{}, refuse(Malformed, "The token's sub claim is not valid: it is empty, longer than %d bytes, or contains characters that are not allowed.", mostSubject)
+	if !isAcceptableSubject(token.Subject) {
+		return policy.Claims{}, time.Time{}, refuseWith(Malformed, "The token's sub claim is not valid: it is empty, longer than %d bytes, or contains characters that are not allowed.", mostSubject)
 	}
-	values := flatten(all)
+	values := flattenClaims(all)
 	return policy.Claims{
 		Source: profiles.SourceOIDC, Issuer: t.url, Platform: t.platform, Subject: token.Subject, Name: nameOf(values), Values: values,
 	}, token.Expiry, nil
@@ -92,7 +92,7 @@ func (t *trusted) verify(ctx context.Context, raw string) (policy.Claims, time.T
 func (t *trusted) inTime(expiry time.Time, notBefore any) error {
 	now := t.now()
 	if now.After(expiry.Add(skew)) {
-		return refuse(Expired, "The token expired at %s. Get a new one from %s.", expiry.UTC().Format(time.RFC3339), t.url)
+		return refuseWith(Expired, "The token expired at %s. Get a new one from %s.", expiry.UTC().Format(time.RFC3339), t.url)
 	}
 	if notBefore != nil { // an unreadable time counts as in the future
 		number, _ := notBefore.(json.Number)
@@ -100,7 +100,7 @@ func (t *trusted) inTime(expiry time.Time, notBefore any) error {
 		if err == nil && !now.Add(skew).Before(time.Unix(int64(seconds), 0)) {
 			return nil
 		}
-		return refuse(NotYet, "The token is not valid yet. Check the clock, or get a new one from %s.", t.url)
+		return refuseWith(NotYet, "The token is not valid yet. Check the clock, or get a new one from %s.", t.url)
 	}
 	return nil
 }
@@ -116,8 +116,8 @@ func claimsOf(token *oidc.IDToken) (all map[string]any, err error) {
 	return all, read.Decode(&all)
 }
 
-// keys discovers the issuer on first use. A failure is not cached: the next request tries again.
-func (t *trusted) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+// discoverKeys discovers the issuer on first use. A failure is not cached: the next request tries again.
+func (t *trusted) discoverKeys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	if v := t.verifier.Load(); v != nil {
 		return v, nil
 	}
@@ -137,19 +137,19 @@ func (t *trusted) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	return found.(*oidc.IDTokenVerifier), nil
 }
 
-// explain classifies go-oidc's errors; its error for keys that could not be fetched has no type, only a text.
-func (t *trusted) explain(err error) error {
+// explainError classifies go-oidc's errors; its error for keys that could not be fetched has no type, only a text.
+func (t *trusted) explainError(err error) error {
 	if strings.Contains(err.Error(), "fetching keys") {
-		return t.silent(err)
+		return t.silentError(err)
 	}
 	return &Error{BadSignature, "The token's signature does not match the keys of " + t.url + ". Get a new token there.", errors.New("signature refused")}
 }
 
-func (t *trusted) silent(err error) error {
+func (t *trusted) silentError(err error) error {
 	return &Error{Unavailable, "The sign-in service " + t.url + " does not respond. Try again in a minute.", err}
 }
 
-func quoted(list []string) string {
+func quoteList(list []string) string {
 	raw, err := json.Marshal(list)
 	if err != nil || len(list) == 1 {
 		return fmt.Sprintf("%q", list[0])

@@ -37,12 +37,12 @@ const (
 
 // NewAccounts returns a directory that uses the configuration's credentials. now may be nil.
 func NewAccounts(cfg aws.Config, patience time.Duration, now func() time.Time) *Accounts {
-	return &Accounts{client: organizations.NewFromConfig(cfg), timeout: timeout(patience), now: clock(now), known: map[string]membership{}}
+	return &Accounts{client: organizations.NewFromConfig(cfg), timeout: timeoutOrDefault(patience), now: clockOrDefault(now), known: map[string]membership{}}
 }
 
 // OrganizationOf implements Directory. It returns none for an account outside the organisations that it can query.
 func (a *Accounts) OrganizationOf(ctx context.Context, account string) (string, error) {
-	if found, ok := a.remembered(account); ok {
+	if found, ok := a.findRemembered(account); ok {
 		return found, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
@@ -64,18 +64,18 @@ func (a *Accounts) OrganizationOf(ctx context.Context, account string) (string, 
 	if err != nil || len(parts) != 3 || parts[0] != "account" || parts[2] != account {
 		return "", fmt.Errorf("describe account %s: its ARN contains no organization", account)
 	}
-	a.remember(account, parts[1])
+	a.rememberOrganization(account, parts[1])
 	return parts[1], nil
 }
 
-func (a *Accounts) remembered(account string) (string, bool) {
+func (a *Accounts) findRemembered(account string) (string, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	m, ok := a.known[account]
 	return m.organization, ok && a.now().Before(m.until)
 }
 
-func (a *Accounts) remember(account, organization string) {
+func (a *Accounts) rememberOrganization(account, organization string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.known) >= mostKnown {

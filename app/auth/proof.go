@@ -48,9 +48,9 @@ type checked struct {
 	until     time.Time // STS no longer accepts it after that
 }
 
-// check validates a proof before anything is sent. The request that is sent is rebuilt from validated parts.
-func (e *Exchange) check(p Proof) (checked, error) {
-	to, err := e.endpoint(p.URL)
+// checkProof validates a proof before anything is sent. The request that is sent is rebuilt from validated parts.
+func (e *Exchange) checkProof(p Proof) (checked, error) {
+	to, err := e.checkEndpoint(p.URL)
 	if err != nil {
 		return checked{}, err
 	}
@@ -60,11 +60,11 @@ func (e *Exchange) check(p Proof) (checked, error) {
 	}
 	c := checked{to: to, signature: fields.Get("X-Amz-Signature"), headers: http.Header{}}
 	if !signatureHex.MatchString(c.signature) {
-		return checked{}, refuse(Malformed, "The proof's X-Amz-Signature is not 64 hexadecimal digits. %s", howToSign)
+		return checked{}, refuseWith(Malformed, "The proof's X-Amz-Signature is not 64 hexadecimal digits. %s", howToSign)
 	}
 	c.accessKey, _, _ = strings.Cut(fields.Get("X-Amz-Credential"), "/")
 	if !accessKeyForm.MatchString(c.accessKey) {
-		return checked{}, refuse(Malformed, "The proof's X-Amz-Credential does not start with an access key id. %s", howToSign)
+		return checked{}, refuseWith(Malformed, "The proof's X-Amz-Credential does not start with an access key id. %s", howToSign)
 	}
 	if c.until, err = e.inTime(fields); err != nil {
 		return checked{}, err
@@ -77,21 +77,21 @@ func (e *Exchange) check(p Proof) (checked, error) {
 	return c, nil
 }
 
-// endpoint accepts AWS's own STS over https, and the endpoints in the configuration.
-func (e *Exchange) endpoint(raw string) (*url.URL, error) {
+// checkEndpoint accepts AWS's own STS over https, and the endpoints in the configuration.
+func (e *Exchange) checkEndpoint(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
-		return nil, refuse(Malformed, "The proof's url is not valid. %s", howToSign)
+		return nil, refuseWith(Malformed, "The proof's url is not valid. %s", howToSign)
 	}
 	origin := u.Scheme + "://" + strings.ToLower(u.Host)
 	switch {
 	case u.User != nil || u.Fragment != "" || u.Path != "" && u.Path != "/":
-		return nil, refuse(NotAllowed, "The proof's url must have only a host and a query. %s", howToSign)
+		return nil, refuseWith(NotAllowed, "The proof's url must have only a host and a query. %s", howToSign)
 	case slices.Contains(e.endpoints, origin):
 	case u.Scheme != "https":
-		return nil, refuse(NotAllowed, "The proof's address does not use https. %s", howToSign)
+		return nil, refuseWith(NotAllowed, "The proof's address does not use https. %s", howToSign)
 	case !stsHost.MatchString(u.Host):
-		return nil, refuse(NotAllowed, "The proof is for %q, which is not AWS STS. Accepted: sts.amazonaws.com and sts.<region>.amazonaws.com.", u.Host)
+		return nil, refuseWith(NotAllowed, "The proof is for %q, which is not AWS STS. Accepted: sts.amazonaws.com and sts.<region>.amazonaws.com.", u.Host)
 	}
 	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: "/"}, nil
 }
@@ -101,19 +101,19 @@ func fieldsOf(raw string) (url.Values, error) {
 	_, query, _ := strings.Cut(raw, "?")
 	fields, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, refuse(Malformed, "The proof's query is not valid. %s", howToSign)
+		return nil, refuseWith(Malformed, "The proof's query is not valid. %s", howToSign)
 	}
 	for name, values := range fields {
 		if !slices.Contains(proofFields, name) || len(values) != 1 {
-			return nil, refuse(NotAllowed, "The proof's query contains more than the signature of GetCallerIdentity, or a parameter twice. %s", howToSign)
+			return nil, refuseWith(NotAllowed, "The proof's query contains more than the signature of GetCallerIdentity, or a parameter twice. %s", howToSign)
 		}
 	}
 	scope := strings.Split(fields.Get("X-Amz-Credential"), "/")
 	switch {
 	case fields.Get("Action") != "GetCallerIdentity" || fields.Get("Version") != "2011-06-15":
-		return nil, refuse(NotAllowed, "The proof is not for GetCallerIdentity, version 2011-06-15. %s", howToSign)
+		return nil, refuseWith(NotAllowed, "The proof is not for GetCallerIdentity, version 2011-06-15. %s", howToSign)
 	case fields.Get("X-Amz-Algorithm") != "AWS4-HMAC-SHA256" || len(scope) != 5 || scope[3] != "sts" || scope[4] != "aws4_request":
-		return nil, refuse(NotAllowed, "The proof is not signed with AWS4-HMAC-SHA256 for sts. %s", howToSign)
+		return nil, refuseWith(NotAllowed, "The proof is not signed with AWS4-HMAC-SHA256 for sts. %s", howToSign)
 	}
 	return fields, nil
 }
@@ -123,17 +123,17 @@ func (e *Exchange) inTime(fields url.Values) (time.Time, error) {
 	made, err := time.Parse("20060102T150405Z", fields.Get("X-Amz-Date"))
 	seconds, err2 := strconv.Atoi(fields.Get("X-Amz-Expires"))
 	if err != nil || err2 != nil {
-		return time.Time{}, refuse(Malformed, "The proof's X-Amz-Date or X-Amz-Expires is not valid. %s", howToSign)
+		return time.Time{}, refuseWith(Malformed, "The proof's X-Amz-Date or X-Amz-Expires is not valid. %s", howToSign)
 	}
 	life, now := time.Duration(seconds)*time.Second, e.now()
 	until := made.Add(life)
 	switch {
 	case life <= 0 || life > awsproof.MostLife:
-		return time.Time{}, refuse(NotAllowed, "The proof is valid for %d s. Set X-Amz-Expires to 1 to %d.", seconds, int(awsproof.MostLife.Seconds()))
+		return time.Time{}, refuseWith(NotAllowed, "The proof is valid for %d s. Set X-Amz-Expires to 1 to %d.", seconds, int(awsproof.MostLife.Seconds()))
 	case made.After(now.Add(proofSkew)):
-		return time.Time{}, refuse(NotYet, "The proof was signed in the future, at %s. Check the clocks.", made.Format(time.RFC3339))
+		return time.Time{}, refuseWith(NotYet, "The proof was signed in the future, at %s. Check the clocks.", made.Format(time.RFC3339))
 	case now.After(until.Add(skew)), now.Sub(made) > awsproof.MostLife+skew:
-		return time.Time{}, refuse(Expired, "The proof expired at %s. Sign a new one.", until.Format(time.RFC3339))
+		return time.Time{}, refuseWith(Expired, "The proof expired at %s. Sign a new one.", until.Format(time.RFC3339))
 	}
 	return until, nil
 }
@@ -146,7 +146,7 @@ func (e *Exchange) forUs(signed string, given map[string]string, out http.Header
 	names := strings.Split(signed, ";")
 	slices.Sort(names)
 	if !slices.Equal(names, signedHeaders) {
-		return refuse(NotAllowed, "The proof signs the headers %q but must sign %q. %s", signed, strings.Join(signedHeaders, ";"), howToSign)
+		return refuseWith(NotAllowed, "The proof signs the headers %q but must sign %q. %s", signed, strings.Join(signedHeaders, ";"), howToSign)
 	}
 	headers := map[string]string{}
 	for name, value := range given {
@@ -154,15 +154,15 @@ func (e *Exchange) forUs(signed string, given map[string]string, out http.Header
 			continue // it is part of the URL
 		}
 		if _, twice := headers[name]; twice || !slices.Contains(signedHeaders, name) {
-			return refuse(NotAllowed, "The proof has an unsigned header, or a header twice. %s", howToSign)
+			return refuseWith(NotAllowed, "The proof has an unsigned header, or a header twice. %s", howToSign)
 		}
 		headers[name] = value
 	}
 	if audience := headers[awsproof.AudienceHeader]; audience != e.Audience {
-		return refuse(WrongAudience, "The proof is for %q, but this server is %q. Sign one with that %s.", audience, e.Audience, awsproof.AudienceHeader)
+		return refuseWith(WrongAudience, "The proof is for %q, but this server is %q. Sign one with that %s.", audience, e.Audience, awsproof.AudienceHeader)
 	}
 	if !nonceForm.MatchString(headers[awsproof.NonceHeader]) {
-		return refuse(Malformed, "The proof's %s is not 16 to 128 visible characters. %s", awsproof.NonceHeader, howToSign)
+		return refuseWith(Malformed, "The proof's %s is not 16 to 128 visible characters. %s", awsproof.NonceHeader, howToSign)
 	}
 	for name, value := range headers {
 		out.Set(name, value)

@@ -53,9 +53,9 @@ func newService(home *url.URL, entity string, key *SAMLKey) (service, error) {
 	return s, nil
 }
 
-// metadata describes the service provider: one URL for assertions, and the key that signs requests. It has no encryption key:
+// describeService describes the service provider: one URL for assertions, and the key that signs requests. It has no encryption key:
 // encrypted assertions are refused, so that nobody can use the server to test ciphertexts.
-func (s service) metadata() *crewjam.EntityDescriptor {
+func (s service) describeService() *crewjam.EntityDescriptor {
 	m := s.sp.Metadata()
 	sso := &m.SPSSODescriptors[0]
 	sso.AssertionConsumerServices = sso.AssertionConsumerServices[:1]
@@ -69,9 +69,9 @@ func (s service) metadata() *crewjam.EntityDescriptor {
 	return m
 }
 
-// request returns the URL to which a person is sent, and the request id that the response must name.
-func (s service) request(idp *crewjam.EntityDescriptor, relay string) (to *url.URL, id string, err error) {
-	sp := s.with(idp)
+// requestURL returns the URL to which a person is sent, and the request id that the response must name.
+func (s service) requestURL(idp *crewjam.EntityDescriptor, relay string) (to *url.URL, id string, err error) {
+	sp := s.withProvider(idp)
 	ask, err := sp.MakeAuthenticationRequest(ssoAddress(idp), crewjam.HTTPRedirectBinding, crewjam.HTTPPostBinding)
 	if err != nil {
 		return nil, "", fmt.Errorf("make a SAML request: %w", err)
@@ -84,7 +84,7 @@ func (s service) request(idp *crewjam.EntityDescriptor, relay string) (to *url.U
 	return to, ask.ID, nil
 }
 
-func (s service) with(idp *crewjam.EntityDescriptor) *crewjam.ServiceProvider {
+func (s service) withProvider(idp *crewjam.EntityDescriptor) *crewjam.ServiceProvider {
 	sp := s.sp
 	sp.IDPMetadata = idp
 	return &sp
@@ -98,11 +98,11 @@ type proven struct {
 	ends   time.Time // of the person's session at the provider; zero: not given
 }
 
-// prove checks a response, which must answer the request id. Its errors are *Error.
-func (s service) prove(idp *crewjam.EntityDescriptor, response, id string) (p proven, err error) {
+// proveResponse checks a response, which must answer the request id. Its errors are *Error.
+func (s service) proveResponse(idp *crewjam.EntityDescriptor, response, id string) (p proven, err error) {
 	raw, err := base64.StdEncoding.DecodeString(response)
 	if err != nil || len(raw) == 0 {
-		return proven{}, refuse(Malformed, "The identity provider's response is not valid. Sign in again.")
+		return proven{}, refuseWith(Malformed, "The identity provider's response is not valid. Sign in again.")
 	}
 	if err := wellFormed(raw); err != nil {
 		return proven{}, &Error{Malformed, "The identity provider's response must contain exactly one unencrypted assertion. Sign in again; if this happens again, see the settings in docs/identity.md.", err}
@@ -112,18 +112,18 @@ func (s service) prove(idp *crewjam.EntityDescriptor, response, id string) (p pr
 			p, err = proven{}, &Error{Malformed, "The assertion is incomplete. Sign in again.", fmt.Errorf("parse the assertion: %v", v)}
 		}
 	}()
-	sp := s.with(idp)
+	sp := s.withProvider(idp)
 	sp.Key = nil // nothing is decrypted
 	found, err := sp.ParseXMLResponse(raw, []string{id}, sp.AcsURL)
 	if err != nil {
-		return proven{}, s.explain(err)
+		return proven{}, s.explainError(err)
 	}
-	return s.read(found, idp.EntityID)
+	return s.readAssertion(found, idp.EntityID)
 }
 
-// read extracts the content of a validated assertion.
-func (s service) read(a *crewjam.Assertion, idp string) (proven, error) {
-	if err := complete(a); err != nil {
+// readAssertion extracts the content of a validated assertion.
+func (s service) readAssertion(a *crewjam.Assertion, idp string) (proven, error) {
+	if err := checkComplete(a); err != nil {
 		return proven{}, &Error{Malformed, "The assertion is incomplete. Sign in again.", err}
 	}
 	p := proven{id: idp + " " + a.ID, until: a.Conditions.NotOnOrAfter.Add(crewjam.MaxClockSkew)}
@@ -135,16 +135,16 @@ func (s service) read(a *crewjam.Assertion, idp string) (proven, error) {
 	name := strings.TrimSpace(a.Subject.NameID.Value)
 	switch {
 	case a.Subject.NameID.Format == string(crewjam.TransientNameIDFormat):
-		return proven{}, refuse(NotAllowed, "The identity provider sends a different name for you at every sign-in, so you cannot be recognized. "+
+		return proven{}, refuseWith(NotAllowed, "The identity provider sends a different name for you at every sign-in, so you cannot be recognized. "+
 			"In its settings for ocpctl, map the subject to a stable value, such as ${user:email} as emailAddress.")
-	case !callable(name):
-		return proven{}, refuse(Malformed, "The name that the identity provider sent for you is empty, longer than %d bytes, or contains characters that are not allowed.", mostSubject)
+	case !isAcceptableSubject(name):
+		return proven{}, refuseWith(Malformed, "The name that the identity provider sent for you is empty, longer than %d bytes, or contains characters that are not allowed.", mostSubject)
 	}
 	values := map[string][]string{}
 	for _, statement := range a.AttributeStatements {
 		for _, attribute := range statement.Attributes {
 			for _, v := range attribute.Values {
-				if text := strings.TrimSpace(v.Value); text != "" && legible(text) {
+				if text := strings.TrimSpace(v.Value); text != "" && isLegible(text) {
 					values[attribute.Name] = append(values[attribute.Name], text)
 				}
 			}
@@ -158,8 +158,8 @@ func (s service) read(a *crewjam.Assertion, idp string) (proven, error) {
 	return p, nil
 }
 
-// explain classifies the library's errors about a response; they have no types, only texts.
-func (s service) explain(err error) error {
+// explainError classifies the library's errors about a response; they have no types, only texts.
+func (s service) explainError(err error) error {
 	var invalid *crewjam.InvalidResponseError
 	if errors.As(err, &invalid) {
 		err = invalid.PrivateErr // the error itself contains the whole response

@@ -77,8 +77,8 @@ func newKey(t *testing.T) ed25519.PrivateKey {
 	return key
 }
 
-// pair is a key and a certificate of its own, as identity providers have them.
-func pair(t *testing.T) (*rsa.PrivateKey, *x509.Certificate) {
+// attemptKey is a key and a certificate of its own, as identity providers have them.
+func attemptKey(t *testing.T) (*rsa.PrivateKey, *x509.Certificate) {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
@@ -175,7 +175,7 @@ func (p *pages) startProvider() {
 		require.NoError(p, err)
 		return *u
 	}
-	key, cert := pair(p.T)
+	key, cert := attemptKey(p.T)
 	p.idp = crewjam.IdentityProvider{
 		Key: key, Signer: key, Certificate: cert, SignatureMethod: dsig.RSASHA256SignatureMethod, Logger: log.Default(),
 		MetadataURL: at("/metadata"), SSOURL: at("/sso"), ServiceProviderProvider: p,

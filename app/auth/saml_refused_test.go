@@ -64,7 +64,7 @@ func TestAnAssertionThatIsNotInOrderIsRefused(t *testing.T) {
 		}, auth.BadSignature, "not signed by the trusted identity provider"},
 		"signed by a stranger": {func(r *crewjam.IdpAuthnRequest) {
 			other := *r.IDP
-			key, cert := pair(t)
+			key, cert := attemptKey(t)
 			other.Key, other.Signer, other.Certificate = key, key, cert
 			r.IDP = &other
 		}, auth.BadSignature, "not signed by the trusted identity provider"},

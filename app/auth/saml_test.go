@@ -157,7 +157,7 @@ func TestAManyGroupsPersonFitsIntoABrowserAndTooManyAreSaid(t *testing.T) {
 }
 
 func TestRequestsAreSignedWhereAKeyIsGiven(t *testing.T) {
-	key, cert := pair(t)
+	key, cert := attemptKey(t)
 	p := newPages(t, func(c *auth.SAMLConfig) { c.Key = &auth.SAMLKey{Signer: key, Certificate: cert} })
 	to := p.begin("/")
 	require.NotEmpty(t, to.Query().Get("Signature"))
@@ -196,7 +196,7 @@ func TestANewKeyOfTheProviderIsFoundAtTheFirstSignatureWithIt(t *testing.T) {
 	now := time.Now()
 	p := newPages(t, func(c *auth.SAMLConfig) { c.Now = func() time.Time { return now } })
 	p.begin("/")
-	key, cert := pair(t)
+	key, cert := attemptKey(t)
 	p.idp.Key, p.idp.Signer, p.idp.Certificate = key, key, cert
 	now = now.Add(2 * time.Minute)
 	p.post(p.browser, p.answer(p.begin("/"), nil))

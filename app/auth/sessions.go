@@ -49,7 +49,7 @@ func NewSessions(c SessionConfig) *Sessions {
 	if c.Life == 0 {
 		c.Life = 8 * time.Hour
 	}
-	return &Sessions{key: c.Key, audience: c.Audience, life: min(c.Life, longest), notBefore: c.NotBefore, now: clock(c.Now)}
+	return &Sessions{key: c.Key, audience: c.Audience, life: min(c.Life, longest), notBefore: c.NotBefore, now: clockOrDefault(c.Now)}
 }
 
 // body is the content of a session's token besides the registered claims.
@@ -60,10 +60,10 @@ type body struct {
 	Values map[string][]string `json:"values,omitempty"`
 }
 
-// issue signs a session for claims that were just proved.
-func (s *Sessions) issue(c policy.Claims, life time.Duration) (raw string, expires time.Time, err error) {
+// issueSession signs a session for claims that were just proved.
+func (s *Sessions) issueSession(c policy.Claims, life time.Duration) (raw string, expires time.Time, err error) {
 	expires = s.now().Add(life).Truncate(time.Second)
-	raw, err = s.sign(forSession, c.Subject, body{Source: c.Source, Issuer: c.Issuer, Name: c.Name, Values: c.Values}, expires)
+	raw, err = s.signToken(forSession, c.Subject, body{Source: c.Source, Issuer: c.Issuer, Name: c.Name, Values: c.Values}, expires)
 	return raw, expires, err
 }
 
@@ -74,33 +74,33 @@ type signed struct {
 	expires time.Time
 }
 
-// verify checks and reads a session. Its errors are *Error.
-func (s *Sessions) verify(raw string) (signed, error) {
+// verifySession checks and reads a session. Its errors are *Error.
+func (s *Sessions) verifySession(raw string) (signed, error) {
 	var b body
-	registered, err := s.read(forSession, raw, &b)
+	registered, err := s.readToken(forSession, raw, &b)
 	switch {
 	case errors.Is(err, jwt.ErrExpired):
-		return signed{}, refuse(Expired, "The session has expired. Sign in again.")
+		return signed{}, refuseWith(Expired, "The session has expired. Sign in again.")
 	case err != nil:
 		return signed{}, &Error{BadSignature, "The session does not belong to this server. Sign in again.", err}
 	case registered.Subject == "" || b.Source == "" || registered.ID == "":
-		return signed{}, refuse(Malformed, "The session has no user. Sign in again.")
+		return signed{}, refuseWith(Malformed, "The session has no user. Sign in again.")
 	case registered.IssuedAt.Time().Before(s.notBefore):
-		return signed{}, refuse(Revoked, "All sessions from before %s were revoked. Sign in again.", s.notBefore.UTC().Format(time.RFC3339))
+		return signed{}, refuseWith(Revoked, "All sessions from before %s were revoked. Sign in again.", s.notBefore.UTC().Format(time.RFC3339))
 	}
 	claims := policy.Claims{Source: b.Source, Issuer: b.Issuer, Subject: registered.Subject, Name: b.Name, Values: b.Values}
 	return signed{id: registered.ID, claims: claims, expires: registered.Expiry.Time()}, nil
 }
 
-// sign makes a token for one purpose.
-func (s *Sessions) sign(purpose, subject string, more any, expires time.Time) (string, error) {
+// signToken makes a token for one purpose.
+func (s *Sessions) signToken(purpose, subject string, more any, expires time.Time) (string, error) {
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: s.key}, (&jose.SignerOptions{}).WithType("JWT"))
 	if err != nil {
 		return "", fmt.Errorf("prepare to sign a session: %w", err)
 	}
 	now := s.now()
 	raw, err := jwt.Signed(signer).Claims(jwt.Claims{
-		Issuer: s.audience, Audience: jwt.Audience{purpose}, Subject: subject, ID: random(),
+		Issuer: s.audience, Audience: jwt.Audience{purpose}, Subject: subject, ID: randomHex(),
 		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(expires),
 	}).Claims(more).Serialize()
 	if err != nil {
@@ -109,8 +109,8 @@ func (s *Sessions) sign(purpose, subject string, more any, expires time.Time) (s
 	return raw, nil
 }
 
-// read checks a token for one purpose. Its errors never quote the token.
-func (s *Sessions) read(purpose, raw string, more any) (jwt.Claims, error) {
+// readToken checks a token for one purpose. Its errors never quote the token.
+func (s *Sessions) readToken(purpose, raw string, more any) (jwt.Claims, error) {
 	parsed, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
 		return jwt.Claims{}, errors.New("not a token of this server") // go-jose's text may quote the input
@@ -125,8 +125,8 @@ func (s *Sessions) read(purpose, raw string, more any) (jwt.Claims, error) {
 	return c, c.ValidateWithLeeway(jwt.Expected{Issuer: s.audience, AnyAudience: jwt.Audience{purpose}, Time: s.now()}, skew)
 }
 
-// random returns 128 random bits in hexadecimal.
-func random() string {
+// randomHex returns 128 random bits in hexadecimal.
+func randomHex() string {
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // never fails: crypto/rand ends the program instead
 	return hex.EncodeToString(raw)

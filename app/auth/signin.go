@@ -54,7 +54,7 @@ func NewSignIn(c SAMLConfig) (*SignIn, error) {
 	if c.EntityID == "" {
 		c.EntityID = home.JoinPath(MetadataPath).String()
 	}
-	c.Timeout, c.Now = timeout(c.Timeout), clock(c.Now)
+	c.Timeout, c.Now = timeoutOrDefault(c.Timeout), clockOrDefault(c.Now)
 	us, err := newService(home, c.EntityID, c.Key)
 	return &SignIn{
 		Provider: c.Provider, us: us, idp: newProvider(c.Metadata, c.Timeout, c.Now), sessions: c.Sessions,
@@ -64,7 +64,7 @@ func NewSignIn(c SAMLConfig) (*SignIn, error) {
 
 // Metadata serves the service provider's metadata.
 func (s *SignIn) Metadata(w http.ResponseWriter, _ *http.Request) {
-	raw, err := xml.MarshalIndent(s.us.metadata(), "", "  ")
+	raw, err := xml.MarshalIndent(s.us.describeService(), "", "  ")
 	if err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
@@ -90,18 +90,18 @@ var relayForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // Begin sends a person to the identity provider; next is the page to return to. Its errors are *Error, and then nothing was written.
 func (s *SignIn) Begin(w http.ResponseWriter, r *http.Request, next string) error {
-	idp, err := s.idp.get(r.Context())
+	idp, err := s.idp.getMetadata(r.Context())
 	if err != nil {
-		return s.silent(err)
+		return s.silentError(err)
 	}
-	b := begun{Relay: random(), Next: Local(next)}
-	to, id, err := s.us.request(idp, b.Relay)
+	b := begun{Relay: randomHex(), Next: Local(next)}
+	to, id, err := s.us.requestURL(idp, b.Relay)
 	if err != nil {
 		return err
 	}
 	b.Request = id
 	expires := s.now().Add(beginLife)
-	raw, err := s.sessions.sign(forSignIn, "", b, expires)
+	raw, err := s.sessions.signToken(forSignIn, "", b, expires)
 	if err != nil {
 		return err
 	}
@@ -136,19 +136,19 @@ func (s *SignIn) beginCookie(w http.ResponseWriter, name, value string, maxAge i
 func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, session Session, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	if err := r.ParseForm(); err != nil {
-		return "", Session{}, refuse(Malformed, "The identity provider's response is not valid. Sign in again.")
+		return "", Session{}, refuseWith(Malformed, "The identity provider's response is not valid. Sign in again.")
 	}
-	b, err := s.begun(r)
+	b, err := s.findBegun(r)
 	if err != nil {
 		return "", Session{}, err
 	}
 	s.beginCookie(w, Named(beginPrefix+b.Relay, s.secure), "", -1) // it is used only once, whatever the result
-	p, err := s.prove(r.Context(), r.PostForm.Get("SAMLResponse"), b.Request)
+	p, err := s.proveResponse(r.Context(), r.PostForm.Get("SAMLResponse"), b.Request)
 	if err != nil {
 		return "", Session{}, err
 	}
 	const text = "This assertion was already used. Sign in again."
-	if err := s.spent.spend(r.Context(), hashOf(p.id), p.until, text); err != nil {
+	if err := s.spent.spendOnce(r.Context(), hashOf(p.id), p.until, text); err != nil {
 		return "", Session{}, err
 	}
 	life := s.sessions.life
@@ -156,53 +156,53 @@ func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, se
 		life = min(life, p.ends.Sub(s.now()))
 	}
 	if life <= 0 {
-		return "", Session{}, refuse(Expired, "Your session at the identity provider has ended. Sign in again.")
+		return "", Session{}, refuseWith(Expired, "Your session at the identity provider has ended. Sign in again.")
 	}
-	raw, expires, err := s.sessions.issue(p.claims, life)
+	raw, expires, err := s.sessions.issueSession(p.claims, life)
 	if err != nil {
 		return "", Session{}, err
 	}
 	if !setCookie(w, raw, expires, s.secure) {
-		return "", Session{}, refuse(NotAllowed, "The identity provider sends too much data for a browser session. Configure it to send only the groups that are assigned to ocpctl.")
+		return "", Session{}, refuseWith(NotAllowed, "The identity provider sends too much data for a browser session. Configure it to send only the groups that are assigned to ocpctl.")
 	}
-	return b.Next, s.verifier.session(p.claims, expires), nil
+	return b.Next, s.verifier.newSession(p.claims, expires), nil
 }
 
-// begun finds what this browser began under the returned state.
-func (s *SignIn) begun(r *http.Request) (b begun, err error) {
+// findBegun finds what this browser began under the returned state.
+func (s *SignIn) findBegun(r *http.Request) (b begun, err error) {
 	relay := r.PostForm.Get("RelayState")
 	if !relayForm.MatchString(relay) {
-		return b, refuse(NotBegun, notBegun)
+		return b, refuseWith(NotBegun, notBegun)
 	}
 	cookie, err := r.Cookie(Named(beginPrefix+relay, s.secure))
 	if err != nil {
-		return b, refuse(NotBegun, notBegun)
+		return b, refuseWith(NotBegun, notBegun)
 	}
-	if _, err := s.sessions.read(forSignIn, cookie.Value, &b); err != nil || b.Relay != relay {
+	if _, err := s.sessions.readToken(forSignIn, cookie.Value, &b); err != nil || b.Relay != relay {
 		return b, &Error{NotBegun, notBegun, err}
 	}
 	b.Next = Local(b.Next)
 	return b, nil
 }
 
-// prove checks a response. If the signature does not match, it tries again with the provider's newest keys.
-func (s *SignIn) prove(ctx context.Context, response, id string) (proven, error) {
-	idp, err := s.idp.get(ctx)
+// proveResponse checks a response. If the signature does not match, it tries again with the provider's newest keys.
+func (s *SignIn) proveResponse(ctx context.Context, response, id string) (proven, error) {
+	idp, err := s.idp.getMetadata(ctx)
 	if err != nil {
-		return proven{}, s.silent(err)
+		return proven{}, s.silentError(err)
 	}
-	p, err := s.us.prove(idp, response, id)
+	p, err := s.us.proveResponse(idp, response, id)
 	var said *Error
 	if !errors.As(err, &said) || said.Reason != BadSignature {
 		return p, err
 	}
-	if newer, again := s.idp.renewed(ctx); again == nil && newer != idp {
-		return s.us.prove(newer, response, id)
+	if newer, again := s.idp.renewMetadata(ctx); again == nil && newer != idp {
+		return s.us.proveResponse(newer, response, id)
 	}
 	return p, err
 }
 
-func (s *SignIn) silent(err error) error {
+func (s *SignIn) silentError(err error) error {
 	return &Error{Unavailable, "The identity provider " + s.Provider + " does not respond. Try again in a minute.", err}
 }
 

@@ -143,8 +143,8 @@ func forUs(a *crewjam.Assertion, audience string) error {
 	return nil
 }
 
-// complete says what a checked assertion lacks.
-func complete(a *crewjam.Assertion) error {
+// checkComplete says what a checked assertion lacks.
+func checkComplete(a *crewjam.Assertion) error {
 	switch {
 	case a.ID == "" || a.Conditions == nil || a.Conditions.NotOnOrAfter.IsZero():
 		return errors.New("no id, or no expiry")

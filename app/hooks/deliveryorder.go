@@ -10,7 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -48,7 +48,7 @@ func (w *InboxWorker) Work(ctx context.Context, job *river.Job[queue.InboxArgs])
 // queue and is retried on its own.
 func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 	delivery, done, err := w.store.Inbox.Delivery(ctx, row)
-	if errors.Is(err, store.ErrNotFound) || done {
+	if errors.Is(err, db.ErrNotFound) || done {
 		return nil
 	}
 	if err != nil {

@@ -49,8 +49,7 @@ func typeShape(t reflect.Type) *shape {
 		return nil
 	}
 	out := &shape{fields: map[string]*shape{}}
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		if !field.IsExported() {
 			continue
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -133,7 +134,7 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 // process is Process. opened: the window that it leads to in Slack was opened already.
 func (w *InboxWorker) process(ctx context.Context, row int64, opened bool) error {
 	delivery, done, err := w.store.Inbox.Delivery(ctx, row)
-	if errors.Is(err, store.ErrNotFound) || done {
+	if errors.Is(err, db.ErrNotFound) || done {
 		return nil
 	}
 	if err != nil {
@@ -255,7 +256,7 @@ func (w *InboxWorker) handle(ctx context.Context, d inbox.Delivery) (note string
 	if d.Source == SourceSlack {
 		return w.slack(ctx, d)
 	}
-	if d.Source == SourceSweep {
+	if d.Source == SourcePoll {
 		return w.sighting(ctx, d)
 	}
 	return w.event(ctx, d)

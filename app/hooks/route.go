@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/runs"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -114,7 +114,7 @@ func (w *InboxWorker) comment(ctx context.Context, event string, e webhook) (str
 	if event == onComment && e.Issue.PullRequest == nil {
 		// Issues and pull requests share their numbers: a number known as a pull request is not an issue.
 		_, err := w.records.PullRequest(ctx, repo, e.Issue.Number)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, db.ErrNotFound) {
 			return "a comment on an issue, not on a pull request", nil
 		}
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -75,7 +75,7 @@ func (d *idle) GivenUp(context.Context, inbound.Request) error              { re
 type nobodys struct{}
 
 func (nobodys) PullRequest(context.Context, string, int) (pullrequests.PullRequest, error) {
-	return pullrequests.PullRequest{}, store.ErrNotFound
+	return pullrequests.PullRequest{}, db.ErrNotFound
 }
 
 func (nobodys) EndedOnHead(context.Context, string, string) ([]string, error) {
@@ -306,7 +306,7 @@ func FuzzDelivery(f *testing.F) {
 		}
 		source := SourceGitHub
 		if strings.HasSuffix(event, "_seen") {
-			source = SourceSweep
+			source = SourcePoll
 		}
 		delivery := inbox.Delivery{Source: source, ID: "d1", Event: event, Body: body}
 		_, _ = overtakes(delivery), formerly(delivery)
@@ -316,7 +316,7 @@ func FuzzDelivery(f *testing.F) {
 		if err != nil {
 			require.ErrorIs(t, err, errUnprocessable)
 		}
-		if source == SourceSweep { // what we wrote ourselves
+		if source == SourcePoll { // what we wrote ourselves
 			return
 		}
 		for _, e := range service.given {

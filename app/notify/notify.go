@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -38,7 +39,7 @@ func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices
 	if err != nil {
 		return notices.Subscription{}, err
 	}
-	if sub.Events, err = known(sub.Events, messages.CannotSubscribe); err != nil {
+	if sub.Events, err = checkEvents(sub.Events, messages.CannotSubscribe); err != nil {
 		return notices.Subscription{}, err
 	}
 	if sub.Repo != "" && slices.Contains(sub.Events, weekly) {
@@ -53,8 +54,8 @@ func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices
 	return sub, nil
 }
 
-// known returns the events sorted, or an error if there is none or one is none.
-func known(events []string, refusal string) ([]string, error) {
+// checkEvents returns the events sorted, or an error if there is none or one is none.
+func checkEvents(events []string, refusal string) ([]string, error) {
 	events = slices.Compact(slices.Sorted(slices.Values(events)))
 	if len(events) > 0 && !slices.ContainsFunc(events, func(e string) bool { return !slices.Contains(commands.EventNames, e) }) {
 		return events, nil
@@ -70,7 +71,7 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 		return notices.Subscription{}, err
 	}
 	if len(sub.Events) > 0 {
-		if sub.Events, err = s.without(ctx, sub); err != nil {
+		if sub.Events, err = s.eventsWithout(ctx, sub); err != nil {
 			return notices.Subscription{}, err
 		}
 	}
@@ -82,15 +83,15 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 	} else {
 		err = s.store.Notices.Unsubscribe(ctx, sub, s.core.StoreOrigin(origin, p))
 	}
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return notices.Subscription{}, app.Fail(app.NotFound, messages.NotSubscribed(sub.Team, sub.Repo))
 	}
 	return sub, err
 }
 
-// without returns the events of a subscription that stay without the given ones.
-func (s *Service) without(ctx context.Context, sub notices.Subscription) ([]string, error) {
-	ends, err := known(sub.Events, messages.CannotUnsubscribe)
+// eventsWithout returns the events of a subscription that stay without the given ones.
+func (s *Service) eventsWithout(ctx context.Context, sub notices.Subscription) ([]string, error) {
+	ends, err := checkEvents(sub.Events, messages.CannotUnsubscribe)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func TestAChannelHearsOfWhatItsSubscriberMaySee(t *testing.T) {
 // said is an error with the problems of its fields.
 func said(err error) string {
 	text := err.Error()
-	if e, ok := err.(*app.Error); ok { //nolint:errorlint // the service returns it as it is
+	if e, ok := err.(*app.Error); ok { // the service returns it as it is
 		for _, f := range e.Fields {
 			text += " " + f.Detail
 		}

@@ -31,7 +31,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	require.Equal(t, []string{"shop-smoke", "us-east-1"}, []string{f.entered["name"], f.entered["region:aws-standard"]})
 	h.changes("UMATE", f, "ttl", "500")
 	require.Contains(t, f.raw, "It would be refused")
-	require.Contains(t, f.raw, "168h", "what would be accepted stands at the field")
+	require.Contains(t, f.raw, "7 d", "what would be accepted stands at the field")
 	h.changes("UMATE", f, "ttl", "a day")
 	require.Contains(t, f.raw, "is not a number of hours")
 	require.Empty(t, h.Clusters())

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // filledIn is the form as its page shows it, with a name and the given fields.
@@ -20,13 +22,11 @@ func (b *browser) filledIn(fields url.Values) url.Values {
 	status, page, _ := b.get("/new")
 	require.Equal(b, http.StatusOK, status)
 	form := url.Values{"key": {b.field(page, "key")}, "do": {"create"}, "name": {"shop-smoke"}, "profile": {"aws-minimal-test"}, "team": {"platform"}}
-	for name, values := range fields {
-		form[name] = values
-	}
+	maps.Copy(form, fields)
 	return form
 }
 
-func (h *fixture) clusters() []store.Row {
+func (h *fixture) clusters() []clusters.Row {
 	h.Helper()
 	rows, _, err := h.store.List(h.Context(), store.Filter{})
 	require.NoError(h, err)

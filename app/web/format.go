@@ -12,8 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // step is one phase of the way a cluster is on.
@@ -31,7 +32,7 @@ var (
 )
 
 // stepsOf returns the steps of the way that a cluster is on, and its position. A phase outside (cleaning, failed) has none.
-func stepsOf(row store.Row) []step {
+func stepsOf(row clusters.Row) []step {
 	way := createSteps
 	if row.Status == lifecycle.Destroying || row.Status == lifecycle.Destroyed {
 		way = destroySteps
@@ -72,7 +73,7 @@ func actor(nameOf func(string) string) func(string) string {
 		nameOf = profiles.UnlinkedName
 	}
 	return func(id string) string {
-		if id == store.Lifecycle {
+		if id == db.Lifecycle {
 			return ""
 		}
 		return nameOf(id)
@@ -120,7 +121,7 @@ func notAsked(asked []query) (regions []query) {
 }
 
 // slept says until when a cluster sleeps and why, and what its sleep has saved; empty: it is awake and never slept.
-func slept(row store.Row, now time.Time) string {
+func slept(row clusters.Row, now time.Time) string {
 	var parts []string
 	if row.SleepWanted {
 		until := "until somebody wakes it"
@@ -136,7 +137,7 @@ func slept(row store.Row, now time.Time) string {
 }
 
 // cost says what the cluster has cost by list prices, so far or altogether, and what it will cost if it runs until its end.
-func cost(row store.Row, now time.Time) string {
+func cost(row clusters.Row, now time.Time) string {
 	switch {
 	case !row.ReleasedAt.IsZero():
 		return fmt.Sprintf("about %s in all", price.Dollars(row.Meter.Spent(row.ReleasedAt)))
@@ -170,7 +171,7 @@ func moved(to string) string {
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // name formats a pull request for people.
-func name(pr *store.PRRef) string {
+func name(pr *clusters.PRRef) string {
 	if pr == nil {
 		return ""
 	}

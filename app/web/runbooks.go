@@ -69,7 +69,7 @@ func render(markdown goldmark.Markdown, source []byte) (runbook, error) {
 	if err := markdown.Renderer().Render(&body, source, doc); err != nil {
 		return runbook{}, err
 	}
-	page := runbook{Body: template.HTML(body.String())} //nolint:gosec // see runbook.Body
+	page := runbook{Body: template.HTML(body.String())}
 	if heading, ok := doc.FirstChild().(*ast.Heading); ok {
 		page.Title = nodeText(heading, source)
 	}

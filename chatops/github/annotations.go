@@ -17,11 +17,11 @@ const (
 	maxMessage = 16 << 10 // 64 KB in bytes, with up to four bytes a character
 )
 
-// remarks returns the annotations as GitHub will show them, without duplicates.
-func remarks(all []chatops.Annotation) []chatops.Annotation {
+// uniqueAnnotations returns the annotations as GitHub will show them, without duplicates.
+func uniqueAnnotations(all []chatops.Annotation) []chatops.Annotation {
 	var out []chatops.Annotation
 	for _, a := range all {
-		a.Title, a.Message, a.Line = fit(a.Title, maxTitle), fit(a.Message, maxMessage), max(a.Line, 1)
+		a.Title, a.Message, a.Line = truncateText(a.Title, maxTitle), truncateText(a.Message, maxMessage), max(a.Line, 1)
 		if !slices.Contains(out, a) {
 			out = append(out, a)
 		}
@@ -29,12 +29,12 @@ func remarks(all []chatops.Annotation) []chatops.Annotation {
 	return out
 }
 
-func annotations(some []chatops.Annotation) []*gh.CheckRunAnnotation {
+func toGitHubAnnotations(some []chatops.Annotation) []*gh.CheckRunAnnotation {
 	var out []*gh.CheckRunAnnotation
 	for _, a := range some {
 		out = append(out, &gh.CheckRunAnnotation{
-			Path: gh.String(a.Path), StartLine: gh.Int(a.Line), EndLine: gh.Int(a.Line),
-			AnnotationLevel: gh.String(a.Level), Title: given(a.Title), Message: gh.String(a.Message),
+			Path: new(a.Path), StartLine: new(a.Line), EndLine: new(a.Line),
+			AnnotationLevel: new(a.Level), Title: nilIfEmpty(a.Title), Message: new(a.Message),
 		})
 	}
 	return out
@@ -42,20 +42,20 @@ func annotations(some []chatops.Annotation) []*gh.CheckRunAnnotation {
 
 func firstOf(all []chatops.Annotation) []chatops.Annotation { return all[:min(batch, len(all))] }
 
-// rest sends what did not fit into the first call.
-func (w *checkWriter) rest(ctx context.Context, id int64, all []chatops.Annotation) error {
+// sendRest sends what did not fit into the first call.
+func (w *checkWriter) sendRest(ctx context.Context, id int64, all []chatops.Annotation) error {
 	for len(all) > batch {
 		all = all[batch:]
-		if _, err := w.send(ctx, id, firstOf(all)); err != nil {
+		if _, err := w.sendAnnotations(ctx, id, firstOf(all)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compare finds the wanted annotations that a run lacks, after a crash between two calls or a lost response, and whether it has one
+// compareAnnotations finds the wanted annotations that a run lacks, after a crash between two calls or a lost response, and whether it has one
 // that is no longer wanted.
-func (w *checkWriter) compare(ctx context.Context, id int64) (missing []chatops.Annotation, stale bool, err error) {
+func (w *checkWriter) compareAnnotations(ctx context.Context, id int64) (missing []chatops.Annotation, stale bool, err error) {
 	if len(w.wanted) == 0 {
 		return nil, false, nil // the response to the update counts them
 	}

@@ -114,5 +114,5 @@ func TestTheSameRemarkIsMadeOnce(t *testing.T) {
 	run := wrong(1)
 	run.Annotations = append(run.Annotations, run.Annotations[0])
 	run.Annotations[0].Line, run.Annotations[1].Line = 0, 1
-	require.Len(t, remarks(run.Annotations), 1, "GitHub counts lines from 1")
+	require.Len(t, uniqueAnnotations(run.Annotations), 1, "GitHub counts lines from 1")
 }

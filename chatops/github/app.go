@@ -26,9 +26,9 @@ func (c *Client) App(ctx context.Context) (App, error) {
 		gh.App
 		Permissions permissions `json:"permissions"`
 	}
-	answer, err := c.read(ctx, "app", &got)
+	answer, err := c.readAsApp(ctx, "app", &got)
 	if err != nil {
-		return App{}, explain(doing, err)
+		return App{}, convertError(doing, err)
 	}
 	clock, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
@@ -40,8 +40,8 @@ func (c *Client) App(ctx context.Context) (App, error) {
 // permissions are by the names of GitHub's API. The client library's type lacks some.
 type permissions map[string]string
 
-// read asks a question as the App.
-func (c *Client) read(ctx context.Context, path string, into any) (*gh.Response, error) {
+// readAsApp asks a question as the App.
+func (c *Client) readAsApp(ctx context.Context, path string, into any) (*gh.Response, error) {
 	req, err := c.app.NewRequest(http.MethodGet, path, nil)
 	if err != nil {
 		return nil, err
@@ -61,14 +61,14 @@ type Webhook struct {
 func (c *Client) Webhook(ctx context.Context) (Webhook, error) {
 	got, _, err := c.app.Apps.GetHookConfig(toDecide(ctx))
 	if err != nil {
-		return Webhook{}, explain("read the App's webhook settings", err)
+		return Webhook{}, convertError("read the App's webhook settings", err)
 	}
 	return Webhook{
-		URL: deref(got.URL), ContentType: deref(got.ContentType), Secret: deref(got.Secret) != "", Insecure: deref(got.InsecureSSL) == "1",
+		URL: derefString(got.URL), ContentType: derefString(got.ContentType), Secret: derefString(got.Secret) != "", Insecure: derefString(got.InsecureSSL) == "1",
 	}, nil
 }
 
-func deref(s *string) string {
+func derefString(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -92,9 +92,9 @@ func (c *Client) Installations(ctx context.Context) (all []Installed, err error)
 			gh.Installation
 			Permissions permissions `json:"permissions"`
 		}
-		answer, err := c.read(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", pageSize, next), &page)
+		answer, err := c.readAsApp(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", pageSize, next), &page)
 		if err != nil {
-			return nil, explain(doing, err)
+			return nil, convertError(doing, err)
 		}
 		for _, one := range page {
 			all = append(all, Installed{
@@ -108,7 +108,7 @@ func (c *Client) Installations(ctx context.Context) (all []Installed, err error)
 
 // RateLimit returns what is left of an installation's limit for REST calls. The call itself costs nothing.
 func (c *Client) RateLimit(ctx context.Context, installation int64) (b Budget, err error) {
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		got, _, err := client.RateLimit.Get(toDecide(ctx))
 		if err != nil {
 			return err
@@ -116,5 +116,5 @@ func (c *Client) RateLimit(ctx context.Context, installation int64) (b Budget, e
 		b = Budget{Resource: "core", Allowed: got.GetCore().Limit, Remaining: got.GetCore().Remaining, ResetsAt: got.GetCore().Reset.UTC()}
 		return nil
 	})
-	return b, explain("read the rate limit of installation "+strconv.FormatInt(installation, 10), err)
+	return b, convertError("read the rate limit of installation "+strconv.FormatInt(installation, 10), err)
 }

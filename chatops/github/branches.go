@@ -32,11 +32,11 @@ func QueuedPull(ref string) (number int, ok bool) {
 // https://docs.github.com/rest/git/refs#list-matching-references
 func (c *Client) QueueBranches(ctx context.Context, installation int64, fullName string) (found []Queued, err error) {
 	doing := "list the merge queues of " + fullName
-	owner, repo, err := split(fullName)
+	owner, repo, err := splitRepository(fullName)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		refs, err := allPages(func(page gh.ListOptions) ([]*gh.Reference, *gh.Response, error) {
 			return client.Git.ListMatchingRefs(ctx, owner, repo, &gh.ReferenceListOptions{Ref: "heads/gh-readonly-queue", ListOptions: page})
 		})
@@ -49,7 +49,7 @@ func (c *Client) QueueBranches(ctx context.Context, installation int64, fullName
 		return err
 	})
 	if err != nil {
-		return nil, explain(doing, err)
+		return nil, convertError(doing, err)
 	}
 	return found, nil
 }

@@ -45,42 +45,42 @@ func budgetOf(resource string, h http.Header) (b Budget, ok bool) {
 	return Budget{Resource: resource, Allowed: allowed, Remaining: max(remaining, 0), ResetsAt: time.Unix(at, 0)}, err == nil
 }
 
-// reserve returns how many calls of the budget are kept for decisions.
-func (b Budget) reserve(percent int) int { return b.Allowed * percent / 100 }
+// reservedCalls returns how many calls of the budget are kept for decisions.
+func (b Budget) reservedCalls(percent int) int { return b.Allowed * percent / 100 }
 
-// least returns how many calls must be left so that a call of a rank may be made.
-func (b Budget) least(r rank, percent int) int {
+// leastFor returns how many calls must be left so that a call of a rank may be made.
+func (b Budget) leastFor(r rank, percent int) int {
 	switch r {
 	case rankShow:
-		return b.reserve(percent)
+		return b.reservedCalls(percent)
 	case rankDecide:
-		return b.reserve(percent) / endShare
+		return b.reservedCalls(percent) / endShare
 	}
 	return 0
 }
 
-// gap returns the time between two writes that makes the calls above the reserve last until the reset; zero: there are enough.
-func (b Budget) gap(percent int, now time.Time) time.Duration {
-	left := b.Remaining - b.reserve(percent)
+// writeGap returns the time between two writes that makes the calls above the reserve last until the reset; zero: there are enough.
+func (b Budget) writeGap(percent int, now time.Time) time.Duration {
+	left := b.Remaining - b.reservedCalls(percent)
 	if b.Remaining >= b.Allowed/slowBelow || left <= 0 || !b.ResetsAt.After(now) {
 		return 0
 	}
 	return b.ResetsAt.Sub(now) / time.Duration(left)
 }
 
-// note stores the budget that a response reports. report says whether to pass it on now; wait is how long writes must wait because
+// storeBudget stores the budget that a response reports. report says whether to pass it on now; wait is how long writes must wait because
 // only the reserve is left, zero if they need not or if that was reported before.
-func (l *limits) note(b Budget) (report bool, wait time.Duration) {
+func (l *limits) storeBudget(b Budget) (report bool, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	before, known := l.budgets[b.Resource]
 	l.budgets[b.Resource] = b
-	low := b.Remaining <= b.reserve(l.reserve)
+	low := b.Remaining <= b.reservedCalls(l.reserve)
 	if low && b.Resource == rest && !b.ResetsAt.Equal(l.kept) && b.ResetsAt.After(now) {
 		l.kept, wait = b.ResetsAt, min(b.ResetsAt.Sub(now), longPause)
 	}
-	crossed := known && (before.Remaining <= before.reserve(l.reserve)) != low
+	crossed := known && (before.Remaining <= before.reservedCalls(l.reserve)) != low
 	if last, got := l.reported[b.Resource]; got && now.Sub(last) < budgetEvery && !crossed {
 		return false, wait
 	}
@@ -88,28 +88,28 @@ func (l *limits) note(b Budget) (report bool, wait time.Duration) {
 	return true, wait
 }
 
-// reserved returns how long a call of a rank has to wait because the rest is reserved for higher ranks; zero: it may be made.
-func (l *limits) reserved(resource string, r rank) time.Duration {
+// reservedWait returns how long a call of a rank has to wait because the rest is reserved for higher ranks; zero: it may be made.
+func (l *limits) reservedWait(resource string, r rank) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if r == rankShow && l.perMinute > 0 && l.points(now) >= l.perMinute*(100-l.reserve)/100 {
+	if r == rankShow && l.perMinute > 0 && l.countPoints(now) >= l.perMinute*(100-l.reserve)/100 {
 		return l.spent[0].at.Add(time.Minute).Sub(now)
 	}
 	b, known := l.budgets[resource]
-	if !known || !b.ResetsAt.After(now) || b.Remaining > b.least(r, l.reserve) {
+	if !known || !b.ResetsAt.After(now) || b.Remaining > b.leastFor(r, l.reserve) {
 		return 0
 	}
 	return min(b.ResetsAt.Sub(now), longPause)
 }
 
-// slow returns how long a write has to wait so that the calls above the reserve last until the reset. Zero: it may go now, and the
+// writeDelay returns how long a write has to wait so that the calls above the reserve last until the reset. Zero: it may go now, and the
 // next one a gap later. Waiting writes get consecutive times, because otherwise hundreds would ask again all the time.
-func (l *limits) slow() time.Duration {
+func (l *limits) writeDelay() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	gap := l.budgets[rest].gap(l.reserve, now)
+	gap := l.budgets[rest].writeGap(l.reserve, now)
 	if gap == 0 || !now.Before(l.written.Add(gap)) {
 		l.written = now
 		return 0
@@ -131,8 +131,8 @@ type point struct {
 	n  int
 }
 
-// points returns the points of the last minute. Called with l.mu held.
-func (l *limits) points(now time.Time) (sum int) {
+// countPoints returns the points of the last minute. Called with l.mu held.
+func (l *limits) countPoints(now time.Time) (sum int) {
 	for len(l.spent) > 0 && now.Sub(l.spent[0].at) >= time.Minute {
 		l.spent = l.spent[1:]
 	}
@@ -142,8 +142,8 @@ func (l *limits) points(now time.Time) (sum int) {
 	return sum
 }
 
-// spend counts a call.
-func (l *limits) spend(write bool) {
+// countCall counts a call.
+func (l *limits) countCall(write bool) {
 	if l.perMinute <= 0 {
 		return
 	}

@@ -30,7 +30,7 @@ const (
 // has to be shown. ErrGone: call again with ExternalID 0.
 func (c *Client) UpsertCheckRun(ctx context.Context, t CheckTarget, run chatops.CheckRun) (int64, error) {
 	doing := fmt.Sprintf("check run %q on %s", t.Name, t.Repo)
-	owner, repo, err := split(t.Repo)
+	owner, repo, err := splitRepository(t.Repo)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -40,17 +40,17 @@ func (c *Client) UpsertCheckRun(ctx context.Context, t CheckTarget, run chatops.
 	if len(run.Actions) > maxActions {
 		return 0, fmt.Errorf("%s: %d buttons: GitHub takes at most %d", doing, len(run.Actions), maxActions)
 	}
-	w := checkWriter{owner: owner, repo: repo, target: t, run: run, wanted: remarks(run.Annotations), app: c.cfg.AppID}
+	w := checkWriter{owner: owner, repo: repo, target: t, run: run, wanted: uniqueAnnotations(run.Annotations), app: c.cfg.AppID}
 	var id int64
-	err = c.committed(ctx, func() error {
-		return c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
+	err = c.retryUnknownCommit(ctx, func() error {
+		return c.changeAsInstallation(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
 			w.client, w.leave = client, leave
-			id, err = w.write(ctx)
+			id, err = w.writeRun(ctx)
 			return err
 		})
 	})
 	if err != nil {
-		return 0, explain(doing, err)
+		return 0, convertError(doing, err)
 	}
 	return id, nil
 }
@@ -65,50 +65,50 @@ type checkWriter struct {
 	app         int64
 }
 
-func (w *checkWriter) write(ctx context.Context) (int64, error) {
+func (w *checkWriter) writeRun(ctx context.Context) (int64, error) {
 	tried := w.target.ExternalID
 	if tried != 0 {
-		if shown, err := w.update(ctx, tried); err != nil || shown {
+		if shown, err := w.updateRun(ctx, tried); err != nil || shown {
 			return tried, err
 		}
 	}
 	if w.target.Sure && tried == 0 {
-		return w.create(ctx)
+		return w.createRun(ctx)
 	}
-	newest, err := w.newest(ctx)
+	newest, err := w.findNewestRun(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if newest != 0 && newest != tried {
-		if shown, err := w.update(ctx, newest); err != nil || shown {
+		if shown, err := w.updateRun(ctx, newest); err != nil || shown {
 			return newest, err
 		}
 	}
-	return w.create(ctx)
+	return w.createRun(ctx)
 }
 
-// update writes to an existing run and reports whether it now shows what is wanted. On a completed run GitHub updates the text but
+// updateRun writes to an existing run and reports whether it now shows what is wanted. On a completed run GitHub updates the text but
 // not the status, and it adds annotations to the existing ones.
-func (w *checkWriter) update(ctx context.Context, id int64) (shown bool, err error) {
-	missing, stale, err := w.compare(ctx, id)
+func (w *checkWriter) updateRun(ctx context.Context, id int64) (shown bool, err error) {
+	missing, stale, err := w.compareAnnotations(ctx, id)
 	if err != nil || stale {
 		return false, err
 	}
-	got, err := w.send(ctx, id, firstOf(missing))
+	got, err := w.sendAnnotations(ctx, id, firstOf(missing))
 	if err != nil {
 		return false, err
 	}
 	if got.GetStatus() != w.run.Status || got.GetOutput().GetAnnotationsCount() > 0 && len(w.wanted) == 0 {
 		return false, nil
 	}
-	return true, w.rest(ctx, id, missing)
+	return true, w.sendRest(ctx, id, missing)
 }
 
-// newest finds our last run with the key on the head.
-func (w *checkWriter) newest(ctx context.Context) (int64, error) {
+// findNewestRun finds our last run with the key on the head.
+func (w *checkWriter) findNewestRun(ctx context.Context) (int64, error) {
 	var found int64
 	opts := &gh.ListCheckRunsOptions{
-		CheckName: gh.String(w.target.Name), Filter: gh.String("all"), AppID: gh.Int64(w.app),
+		CheckName: new(w.target.Name), Filter: new("all"), AppID: new(w.app),
 		ListOptions: gh.ListOptions{PerPage: pageSize},
 	}
 	for {
@@ -128,13 +128,13 @@ func (w *checkWriter) newest(ctx context.Context) (int64, error) {
 	}
 }
 
-func (w *checkWriter) create(ctx context.Context) (int64, error) {
+func (w *checkWriter) createRun(ctx context.Context) (int64, error) {
 	opts := gh.CreateCheckRunOptions{
-		Name: w.target.Name, HeadSHA: w.target.Head, ExternalID: gh.String(w.target.ExternalKey), DetailsURL: given(w.run.DetailsURL),
-		Status: gh.String(w.run.Status), Output: w.output(firstOf(w.wanted)), Actions: w.buttons(),
+		Name: w.target.Name, HeadSHA: w.target.Head, ExternalID: new(w.target.ExternalKey), DetailsURL: nilIfEmpty(w.run.DetailsURL),
+		Status: new(w.run.Status), Output: w.makeOutput(firstOf(w.wanted)), Actions: w.makeActions(),
 	}
 	if w.run.Status == completed {
-		opts.Conclusion = gh.String(w.run.Conclusion)
+		opts.Conclusion = new(w.run.Conclusion)
 	}
 	if err := w.leave(); err != nil {
 		return 0, err
@@ -143,7 +143,7 @@ func (w *checkWriter) create(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return got.GetID(), w.rest(ctx, got.GetID(), w.wanted)
+	return got.GetID(), w.sendRest(ctx, got.GetID(), w.wanted)
 }
 
 // checkUpdate sends an empty list of buttons too: go-github omits it, and the old buttons would stay.
@@ -152,11 +152,11 @@ type checkUpdate struct {
 	Actions []*gh.CheckRunAction `json:"actions"`
 }
 
-func (w *checkWriter) send(ctx context.Context, id int64, some []chatops.Annotation) (*gh.CheckRun, error) {
-	body := checkUpdate{Actions: w.buttons()}
-	body.Name, body.Status, body.Output, body.DetailsURL = w.target.Name, gh.String(w.run.Status), w.output(some), given(w.run.DetailsURL)
+func (w *checkWriter) sendAnnotations(ctx context.Context, id int64, some []chatops.Annotation) (*gh.CheckRun, error) {
+	body := checkUpdate{Actions: w.makeActions()}
+	body.Name, body.Status, body.Output, body.DetailsURL = w.target.Name, new(w.run.Status), w.makeOutput(some), nilIfEmpty(w.run.DetailsURL)
 	if w.run.Status == completed {
-		body.Conclusion = gh.String(w.run.Conclusion)
+		body.Conclusion = new(w.run.Conclusion)
 	}
 	req, err := w.client.NewRequest("PATCH", fmt.Sprintf("repos/%s/%s/check-runs/%d", w.owner, w.repo, id), body)
 	if err != nil {
@@ -170,13 +170,13 @@ func (w *checkWriter) send(ctx context.Context, id int64, some []chatops.Annotat
 	return got, goneIf(err)
 }
 
-func (w *checkWriter) output(some []chatops.Annotation) *gh.CheckRunOutput {
+func (w *checkWriter) makeOutput(some []chatops.Annotation) *gh.CheckRunOutput {
 	return &gh.CheckRunOutput{
-		Title: gh.String(w.run.Title), Summary: gh.String(fit(w.run.Summary, maxBody-1)), Annotations: annotations(some),
+		Title: new(w.run.Title), Summary: new(truncateText(w.run.Summary, maxBody-1)), Annotations: toGitHubAnnotations(some),
 	}
 }
 
-func (w *checkWriter) buttons() []*gh.CheckRunAction {
+func (w *checkWriter) makeActions() []*gh.CheckRunAction {
 	out := []*gh.CheckRunAction{}
 	for _, a := range w.run.Actions {
 		out = append(out, &gh.CheckRunAction{Label: a.Label, Description: a.Description, Identifier: a.Identifier})
@@ -184,8 +184,8 @@ func (w *checkWriter) buttons() []*gh.CheckRunAction {
 	return out
 }
 
-// given returns nil for an empty text, so that the field is omitted.
-func given(text string) *string {
+// nilIfEmpty returns nil for an empty text, so that the field is omitted.
+func nilIfEmpty(text string) *string {
 	if text == "" {
 		return nil
 	}

@@ -91,7 +91,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	transport.BaseURL = strings.TrimSuffix(base.String(), "/")
 	c := &Client{cfg: cfg, base: base, installations: map[int64]*installation{}, state: &health{now: cfg.Now, first: cfg.Probe}}
-	c.app = c.client(transport, c.limits(0))
+	c.app = c.newClient(transport, c.newLimits(0))
 	return c, nil
 }
 
@@ -131,7 +131,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (c *Client) client(transport http.RoundTripper, known *limits) *gh.Client {
+func (c *Client) newClient(transport http.RoundTripper, known *limits) *gh.Client {
 	client := gh.NewClient(&http.Client{Transport: gate{&conditional{next: transport}, known}, Timeout: c.cfg.HTTPTimeout, CheckRedirect: sameHost})
 	base := *c.base
 	client.BaseURL = &base
@@ -150,14 +150,14 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// installation returns the state of an installation, created at the first call.
-func (c *Client) installation(id int64) (*installation, error) {
+// installationState returns the state of an installation, created at the first call.
+func (c *Client) installationState(id int64) (*installation, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if in, ok := c.installations[id]; ok {
 		return in, nil
 	}
-	known := c.limits(id)
+	known := c.newLimits(id)
 	client, err := c.forInstallation(id, known)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (c *Client) installation(id int64) (*installation, error) {
 	return in, nil
 }
 
-func (c *Client) limits(id int64) *limits {
+func (c *Client) newLimits(id int64) *limits {
 	return &limits{
 		installation: id, now: c.cfg.Now, reserve: c.cfg.Reserve, perMinute: c.cfg.Points, health: c.state, notify: c.cfg,
 		until: map[string]time.Time{}, budgets: map[string]Budget{}, reported: map[string]time.Time{},
@@ -181,44 +181,44 @@ func (c *Client) forInstallation(id int64, known *limits) (*gh.Client, error) {
 		return nil, fmt.Errorf("prepare installation %d: %w", id, err)
 	}
 	transport.BaseURL = strings.TrimSuffix(c.base.String(), "/")
-	return c.client(transport, known), nil
+	return c.newClient(transport, known), nil
 }
 
-// call runs fn as an installation. GitHub may revoke a token before it expires; it then answers 401 without doing anything, so fn
+// callAsInstallation runs fn as an installation. GitHub may revoke a token before it expires; it then answers 401 without doing anything, so fn
 // runs once more with a fresh token.
-func (c *Client) call(ctx context.Context, id int64, fn func(*gh.Client) error) error {
-	in, err := c.installation(id)
+func (c *Client) callAsInstallation(ctx context.Context, id int64, fn func(*gh.Client) error) error {
+	in, err := c.installationState(id)
 	if err != nil {
 		return err
 	}
-	used := in.get()
-	if err = fn(used); !answered(err, http.StatusUnauthorized) || ctx.Err() != nil {
+	used := in.currentClient()
+	if err = fn(used); !hasStatus(err, http.StatusUnauthorized) || ctx.Err() != nil {
 		return err
 	}
 	fresh, err := c.forInstallation(id, in.limits)
 	if err != nil {
 		return err
 	}
-	return fn(in.replace(used, fresh))
+	return fn(in.replaceClient(used, fresh))
 }
 
-// settled repeats ask while the answer is 404, for up to Config.Settling: a webhook may arrive before all of GitHub's servers know
+// retryNotFound repeats ask while the answer is 404, for up to Config.Settling: a webhook may arrive before all of GitHub's servers know
 // what it reports.
-func (c *Client) settled(ctx context.Context, ask func() error) error {
-	return c.again(ctx, ask, func(err error) bool { return answered(err, http.StatusNotFound) })
+func (c *Client) retryNotFound(ctx context.Context, ask func() error) error {
+	return c.retryWhile(ctx, ask, func(err error) bool { return hasStatus(err, http.StatusNotFound) })
 }
 
-// committed does the same while GitHub does not know a commit, which may just have been pushed.
-func (c *Client) committed(ctx context.Context, ask func() error) error {
-	return c.again(ctx, ask, noCommit)
+// retryUnknownCommit does the same while GitHub does not know a commit, which may just have been pushed.
+func (c *Client) retryUnknownCommit(ctx context.Context, ask func() error) error {
+	return c.retryWhile(ctx, ask, noCommit)
 }
 
 // noCommit reports that GitHub does not know a ref or commit, or not yet.
 func noCommit(err error) bool {
-	return (answered(err, http.StatusNotFound) || answered(err, http.StatusUnprocessableEntity)) && strings.Contains(err.Error(), "No commit found")
+	return (hasStatus(err, http.StatusNotFound) || hasStatus(err, http.StatusUnprocessableEntity)) && strings.Contains(err.Error(), "No commit found")
 }
 
-func (c *Client) again(ctx context.Context, ask func() error, unsettled func(error) bool) error {
+func (c *Client) retryWhile(ctx context.Context, ask func() error, unsettled func(error) bool) error {
 	left, wait := c.cfg.Settling, firstLook
 	for {
 		err := ask()
@@ -226,7 +226,7 @@ func (c *Client) again(ctx context.Context, ask func() error, unsettled func(err
 			return err
 		}
 		wait = min(wait, left)
-		if err := sleep(ctx, wait); err != nil {
+		if err := sleepContext(ctx, wait); err != nil {
 			return err // unknown does not mean absent
 		}
 		left, wait = left-wait, 3*wait
@@ -243,7 +243,7 @@ func (c *Client) OwnLogin(ctx context.Context) (string, error) {
 	}
 	app, _, err := c.app.Apps.Get(toDecide(ctx), "")
 	if err != nil {
-		return "", explain("ask GitHub who we are", err)
+		return "", convertError("ask GitHub who we are", err)
 	}
 	login = app.GetSlug() + "[bot]"
 	c.mu.Lock()

@@ -34,17 +34,17 @@ const cut = "\n\n… (cut: longer than GitHub takes)"
 // posts only if there is none. ErrGone: the comment was deleted; call again with ExternalID 0.
 func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string) (int64, error) {
 	doing := fmt.Sprintf("comment on %s#%d", t.Repo, t.Number)
-	owner, repo, err := split(t.Repo)
+	owner, repo, err := splitRepository(t.Repo)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	if t.Marker == "" {
 		return 0, fmt.Errorf("%s: no marker", doing)
 	}
-	mark := marker(t.Marker)
-	text := &gh.IssueComment{Body: gh.String(fit(chatops.Quotable(body), maxBody-utf8.RuneCountInString(mark)-2) + "\n\n" + mark)}
+	mark := hiddenMarker(t.Marker)
+	text := &gh.IssueComment{Body: new(truncateText(chatops.Quotable(body), maxBody-utf8.RuneCountInString(mark)-2) + "\n\n" + mark)}
 	id := t.ExternalID
-	err = c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
+	err = c.changeAsInstallation(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
 		if id == 0 && !t.Sure {
 			login, err := c.OwnLogin(ctx)
 			if err != nil {
@@ -64,13 +64,13 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 		}
 		posted, _, err := client.Issues.CreateComment(ctx, owner, repo, t.Number, text)
 		id = posted.GetID()
-		if answered(err, http.StatusForbidden) {
+		if hasStatus(err, http.StatusForbidden) {
 			return explainLocked(ctx, client, owner, repo, t.Number, err)
 		}
 		return err
 	})
 	if err != nil {
-		return 0, explain(doing, err)
+		return 0, convertError(doing, err)
 	}
 	return id, nil
 }
@@ -109,13 +109,13 @@ func findComment(ctx context.Context, client *gh.Client, owner, repo string, num
 // after some seconds.
 func (c *Client) React(ctx context.Context, installation int64, repo string, commentID int64, content string) error {
 	doing := fmt.Sprintf("react to comment %d of %s", commentID, repo)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	// Each try waits for its own turn: others go on in between.
-	err = c.settled(ctx, func() error {
-		return c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+	err = c.retryNotFound(ctx, func() error {
+		return c.changeAsInstallation(ctx, installation, func(client *gh.Client, leave func() error) error {
 			if err := leave(); err != nil {
 				return err
 			}
@@ -123,21 +123,21 @@ func (c *Client) React(ctx context.Context, installation int64, repo string, com
 			return err
 		})
 	})
-	return explain(doing, goneIf(err))
+	return convertError(doing, goneIf(err))
 }
 
 var plainMarker = regexp.MustCompile(`^[A-Za-z0-9_.:/#@]+(-[A-Za-z0-9_.:/#@]+)*$`)
 
-// marker is the hidden line that identifies a comment. A name that could end an HTML comment early is hashed.
-func marker(name string) string {
+// hiddenMarker is the hidden line that identifies a comment. A name that could end an HTML comment early is hashed.
+func hiddenMarker(name string) string {
 	if !plainMarker.MatchString(name) {
 		name = fmt.Sprintf("%x", sha256.Sum256([]byte(name)))
 	}
 	return "<!-- ocpctl:" + name + " -->"
 }
 
-// fit cuts a text to at most n characters.
-func fit(text string, n int) string {
+// truncateText cuts a text to at most n characters.
+func truncateText(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
@@ -146,8 +146,8 @@ func fit(text string, n int) string {
 
 var fullName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+$`)
 
-// split splits owner/name. The parts are put into URLs unescaped, so nothing else may pass.
-func split(repo string) (owner, name string, err error) {
+// splitRepository splits owner/name. The parts are put into URLs unescaped, so nothing else may pass.
+func splitRepository(repo string) (owner, name string, err error) {
 	owner, name, _ = strings.Cut(repo, "/")
 	if !fullName.MatchString(repo) || name == "." || name == ".." {
 		return "", "", fmt.Errorf("%w: repository %q: want owner/name", ErrRefused, repo) // as GitHub would

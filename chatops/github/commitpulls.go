@@ -11,11 +11,11 @@ import (
 // https://docs.github.com/rest/commits/commits#list-pull-requests-associated-with-a-commit
 func (c *Client) PullsAt(ctx context.Context, installation int64, fullName, sha string) (found []PullRequest, err error) {
 	doing := fmt.Sprintf("list the pull requests at %s of %s", sha, fullName)
-	owner, repo, err := split(fullName)
+	owner, repo, err := splitRepository(fullName)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		pulls, err := allPages(func(page gh.ListOptions) ([]*gh.PullRequest, *gh.Response, error) {
 			return client.PullRequests.ListPullRequestsWithCommit(ctx, owner, repo, sha, &page)
 		})
@@ -28,7 +28,7 @@ func (c *Client) PullsAt(ctx context.Context, installation int64, fullName, sha 
 		return err
 	})
 	if err != nil {
-		return nil, explain(doing, err)
+		return nil, convertError(doing, err)
 	}
 	return found, nil
 }

@@ -36,7 +36,7 @@ func (c *conditional) RoundTrip(req *http.Request) (*http.Response, error) {
 		return c.next.RoundTrip(req)
 	}
 	key := req.Header.Get("Accept") + " " + req.URL.String()
-	before, known := c.get(key)
+	before, known := c.getAnswer(key)
 	if known {
 		req = req.Clone(req.Context()) // a transport must not change the request that it is given
 		req.Header.Set("If-None-Match", before.etag)
@@ -46,15 +46,15 @@ func (c *conditional) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, err
 	case known && got.StatusCode == http.StatusNotModified:
-		return before.again(got), nil
+		return before.revalidate(got), nil
 	case got.StatusCode == http.StatusOK && got.Header.Get("ETag") != "":
-		return c.keep(key, got)
+		return c.cacheResponse(key, got)
 	}
 	return got, nil
 }
 
-// again returns the cached response with the headers of the new one, which report the remaining limits.
-func (a answer) again(now *http.Response) *http.Response {
+// revalidate returns the cached response with the headers of the new one, which report the remaining limits.
+func (a answer) revalidate(now *http.Response) *http.Response {
 	_ = now.Body.Close() // it is empty
 	now.StatusCode, now.Status = http.StatusOK, "200 OK"
 	now.Body, now.ContentLength = io.NopCloser(bytes.NewReader(a.body)), int64(len(a.body))
@@ -66,8 +66,8 @@ func (a answer) again(now *http.Response) *http.Response {
 	return now
 }
 
-// keep caches a response that is not too large.
-func (c *conditional) keep(key string, got *http.Response) (*http.Response, error) {
+// cacheResponse caches a response that is not too large.
+func (c *conditional) cacheResponse(key string, got *http.Response) (*http.Response, error) {
 	body, err := io.ReadAll(io.LimitReader(got.Body, maxKeptBody+1))
 	if err != nil {
 		_ = got.Body.Close()
@@ -84,18 +84,18 @@ func (c *conditional) keep(key string, got *http.Response) (*http.Response, erro
 		return nil, err
 	}
 	got.Body = io.NopCloser(bytes.NewReader(body))
-	c.put(key, answer{etag: got.Header.Get("ETag"), contentType: got.Header.Get("Content-Type"), link: strings.Join(got.Header.Values("Link"), ", "), body: body})
+	c.putAnswer(key, answer{etag: got.Header.Get("ETag"), contentType: got.Header.Get("Content-Type"), link: strings.Join(got.Header.Values("Link"), ", "), body: body})
 	return got, nil
 }
 
-func (c *conditional) get(key string) (answer, bool) {
+func (c *conditional) getAnswer(key string) (answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a, ok := c.kept[key]
 	return a, ok
 }
 
-func (c *conditional) put(key string, a answer) {
+func (c *conditional) putAnswer(key string, a answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kept == nil {

@@ -61,14 +61,14 @@ func TestWhatDidNotChangeIsAnsweredAgainByGitHubsLeave(t *testing.T) {
 func TestOnlySoManyAnswersAreRemembered(t *testing.T) {
 	var c conditional
 	for i := range 3 * maxKept {
-		c.put(fmt.Sprint(i), answer{etag: "e"})
-		c.put(fmt.Sprint(i), answer{etag: "f"})
+		c.putAnswer(fmt.Sprint(i), answer{etag: "e"})
+		c.putAnswer(fmt.Sprint(i), answer{etag: "f"})
 	}
 	require.Len(t, c.kept, maxKept)
 	require.Len(t, c.order, maxKept)
-	got, ok := c.get(fmt.Sprint(3*maxKept - 1))
+	got, ok := c.getAnswer(fmt.Sprint(3*maxKept - 1))
 	require.True(t, ok)
 	require.Equal(t, "f", got.etag)
-	_, ok = c.get("0")
+	_, ok = c.getAnswer("0")
 	require.False(t, ok)
 }

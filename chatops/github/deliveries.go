@@ -36,7 +36,7 @@ func (c *Client) HookDeliveries(ctx context.Context, since time.Time) ([]HookDel
 	for range deliveryPages {
 		page, answer, err := c.app.Apps.ListHookDeliveries(ctx, opts)
 		if err != nil {
-			return nil, explain(doing, err)
+			return nil, convertError(doing, err)
 		}
 		for _, one := range page {
 			if one.GetDeliveredAt().Before(since) {
@@ -62,5 +62,5 @@ func (c *Client) Redeliver(ctx context.Context, id int64) error {
 	if accepted := (*gh.AcceptedError)(nil); errors.As(err, &accepted) {
 		return nil
 	}
-	return explain(fmt.Sprintf("redeliver webhook %d", id), err)
+	return convertError(fmt.Sprintf("redeliver webhook %d", id), err)
 }

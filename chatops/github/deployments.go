@@ -38,7 +38,7 @@ type payload struct {
 // deployment. ErrRefused: the commit no longer exists, or the reason in the error's text.
 func (c *Client) UpsertDeployment(ctx context.Context, t DeploymentTarget, d chatops.Deployment) (int64, error) {
 	doing := fmt.Sprintf("deployment %q on %s", d.Environment, t.Repo)
-	owner, repo, err := split(t.Repo)
+	owner, repo, err := splitRepository(t.Repo)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -48,13 +48,13 @@ func (c *Client) UpsertDeployment(ctx context.Context, t DeploymentTarget, d cha
 	d.Description = fitDescription(d.Description)
 	w := deploymentWriter{c: c, owner: owner, repo: repo, target: t, want: d}
 	var id int64
-	err = c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
+	err = c.changeAsInstallation(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
 		w.client, w.leave = client, leave
-		id, err = w.write(ctx)
+		id, err = w.writeDeployment(ctx)
 		return err
 	})
 	if err != nil {
-		return 0, explain(doing, err)
+		return 0, convertError(doing, err)
 	}
 	return id, nil
 }
@@ -68,19 +68,19 @@ type deploymentWriter struct {
 	want        chatops.Deployment
 }
 
-func (w *deploymentWriter) write(ctx context.Context) (int64, error) {
+func (w *deploymentWriter) writeDeployment(ctx context.Context) (int64, error) {
 	id, err := w.target.ExternalID, error(nil)
 	if id == 0 && !w.target.Sure {
-		if id, err = w.find(ctx); err != nil {
+		if id, err = w.findDeployment(ctx); err != nil {
 			return 0, err
 		}
 	}
 	if id == 0 {
-		if id, err = w.create(ctx); err != nil {
+		if id, err = w.createDeployment(ctx); err != nil {
 			return 0, err
 		}
 		// The deployment exists: a 404 right after creating it must not be taken for a deletion.
-		return id, w.c.settled(ctx, func() error { return w.createStatus(ctx, id) })
+		return id, w.c.retryNotFound(ctx, func() error { return w.createStatus(ctx, id) })
 	}
 	if !w.target.Sure { // an earlier try may have set the same status
 		if got, err := w.isCurrent(ctx, id); err != nil || got {
@@ -90,8 +90,8 @@ func (w *deploymentWriter) write(ctx context.Context) (int64, error) {
 	return id, goneIf(w.createStatus(ctx, id))
 }
 
-// find looks for our newest deployment with the key.
-func (w *deploymentWriter) find(ctx context.Context) (int64, error) {
+// findDeployment looks for our newest deployment with the key.
+func (w *deploymentWriter) findDeployment(ctx context.Context) (int64, error) {
 	login, err := w.c.OwnLogin(ctx)
 	if err != nil {
 		return 0, err
@@ -126,17 +126,17 @@ func keyOf(raw json.RawMessage) string {
 	return p.Key
 }
 
-func (w *deploymentWriter) create(ctx context.Context) (int64, error) {
+func (w *deploymentWriter) createDeployment(ctx context.Context) (int64, error) {
 	if err := w.leave(); err != nil {
 		return 0, err
 	}
 	made, _, err := w.client.Repositories.CreateDeployment(ctx, w.owner, w.repo, &gh.DeploymentRequest{
 		Ref: &w.target.Head, Task: &w.want.Task, Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey, w.target.Cluster, w.target.Signal},
-		Description: gh.String(w.want.Description), TransientEnvironment: gh.Bool(true), ProductionEnvironment: gh.Bool(false),
+		Description: new(w.want.Description), TransientEnvironment: new(true), ProductionEnvironment: new(false),
 		// A cluster deploys no code: nothing is merged into the branch, and no check has to pass first.
-		AutoMerge: gh.Bool(false), RequiredContexts: &[]string{},
+		AutoMerge: new(false), RequiredContexts: &[]string{},
 	})
-	if answered(err, http.StatusUnprocessableEntity) && strings.Contains(err.Error(), "No ref found") {
+	if hasStatus(err, http.StatusUnprocessableEntity) && strings.Contains(err.Error(), "No ref found") {
 		return 0, fmt.Errorf("%w: the commit %s is not in the repository any more, somebody may have force-pushed; a deployment can be made on the new head: %w", ErrRefused, w.target.Head, err)
 	}
 	return made.GetID(), err
@@ -164,8 +164,8 @@ func (w *deploymentWriter) createStatus(ctx context.Context, id int64) error {
 	}
 	_, _, err := w.client.Repositories.CreateDeploymentStatus(ctx, w.owner, w.repo, id, &gh.DeploymentStatusRequest{
 		State: &w.want.State, Description: &w.want.Description,
-		EnvironmentURL: given(w.want.EnvironmentURL), LogURL: given(w.want.LogURL),
-		AutoInactive: gh.Bool(false), // other clusters' deployments end on their own
+		EnvironmentURL: nilIfEmpty(w.want.EnvironmentURL), LogURL: nilIfEmpty(w.want.LogURL),
+		AutoInactive: new(false), // other clusters' deployments end on their own
 	})
 	return err
 }

@@ -121,7 +121,7 @@ func TestADeletedDeploymentIsGone(t *testing.T) {
 	target := onCluster(server, 41)
 	id, err := c.UpsertDeployment(t.Context(), target, going)
 	require.NoError(t, err)
-	require.NoError(t, c.call(t.Context(), standin.Installation, func(client *gh.Client) error {
+	require.NoError(t, c.callAsInstallation(t.Context(), standin.Installation, func(client *gh.Client) error {
 		_, err := client.Repositories.DeleteDeployment(context.Background(), standin.Org, "shop", id)
 		return err
 	}))

@@ -41,20 +41,20 @@ func (e RateLimited) Error() string {
 	return fmt.Sprintf("rate limited by GitHub, again in %s", duration.Format(e.RetryAfter))
 }
 
-// explain converts the client libraries' errors to the ones above, and says what was being done.
-func explain(doing string, err error) error {
+// convertError converts the client libraries' errors to the ones above, and says what was being done.
+func convertError(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if reason := byStatus(response(err)); reason != nil && !sorted(err) {
+	if reason := byStatus(responseOf(err)); reason != nil && !isConverted(err) {
 		err = fmt.Errorf("%w: %w", reason, err)
 	}
 	err = fmt.Errorf("%s: %w", doing, err)
 	return withoutTokens(err)
 }
 
-// sorted reports whether an error already is one of the above.
-func sorted(err error) bool {
+// isConverted reports whether an error already is one of the above.
+func isConverted(err error) bool {
 	var limited RateLimited
 	return errors.As(err, &limited) || errors.Is(err, ErrGone) || errors.Is(err, ErrNotFile) || errors.Is(err, ErrRefused)
 }
@@ -68,15 +68,15 @@ func byStatus(r *http.Response) error {
 	case http.StatusNotFound, http.StatusGone:
 		return ErrNotFound
 	case http.StatusForbidden:
-		return suspended(r)
+		return suspendedError(r)
 	case http.StatusUnauthorized, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUnavailableForLegalReasons:
 		return ErrRefused
 	}
 	return nil
 }
 
-// suspended says what to do about a suspended installation, which GitHub reports when a token is requested.
-func suspended(r *http.Response) error {
+// suspendedError says what to do about a suspended installation, which GitHub reports when a token is requested.
+func suspendedError(r *http.Response) error {
 	var got struct{ Message string }
 	raw, _ := io.ReadAll(r.Body) // in memory, see peek
 	if err := json.Unmarshal(raw, &got); err == nil && strings.Contains(got.Message, "suspended") {
@@ -85,8 +85,8 @@ func suspended(r *http.Response) error {
 	return ErrRefused
 }
 
-// response returns the HTTP response inside an error: of the call itself, or of fetching its token.
-func response(err error) *http.Response {
+// responseOf returns the HTTP response inside an error: of the call itself, or of fetching its token.
+func responseOf(err error) *http.Response {
 	var answer *gh.ErrorResponse
 	if errors.As(err, &answer) {
 		return answer.Response
@@ -94,14 +94,14 @@ func response(err error) *http.Response {
 	return tokenAnswer(err)
 }
 
-func answered(err error, status int) bool {
+func hasStatus(err error, status int) bool {
 	var answer *gh.ErrorResponse
 	return errors.As(err, &answer) && answer.Response != nil && answer.Response.StatusCode == status
 }
 
 // goneIf distinguishes a deleted object from other failures to change it.
 func goneIf(err error) error {
-	if answered(err, http.StatusNotFound) || answered(err, http.StatusGone) {
+	if hasStatus(err, http.StatusNotFound) || hasStatus(err, http.StatusGone) {
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	return err

@@ -35,7 +35,7 @@ type File struct {
 // since the last call costs nothing of the primary limit.
 func (c *Client) File(ctx context.Context, installation int64, repo, path, ref string) (File, error) {
 	doing := fmt.Sprintf("read %s of %s at %q", path, repo, ref)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return File{}, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -45,16 +45,16 @@ func (c *Client) File(ctx context.Context, installation int64, repo, path, ref s
 	}
 	ctx = toDecide(ctx)
 	var out File
-	err = c.committed(ctx, func() error {
-		return c.call(ctx, installation, func(client *gh.Client) error {
-			out, err = read(ctx, client, at)
-			if !answered(err, http.StatusNotFound) {
+	err = c.retryUnknownCommit(ctx, func() error {
+		return c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
+			out, err = readFile(ctx, client, at)
+			if !hasStatus(err, http.StatusNotFound) {
 				return err
 			}
-			return missing(ctx, client, owner, name, ref, err)
+			return explainMissingFile(ctx, client, owner, name, ref, err)
 		})
 	})
-	return out, explain(doing, err)
+	return out, convertError(doing, err)
 }
 
 // contentsURL is the URL of a file's content. Its parts are in the path, so each is escaped.
@@ -72,7 +72,7 @@ func contentsURL(owner, name, path, ref string) (string, error) {
 	return fmt.Sprintf("repos/%s/%s/contents/%s?ref=%s", owner, name, strings.Join(parts, "/"), url.QueryEscape(ref)), nil
 }
 
-func read(ctx context.Context, client *gh.Client, at string) (File, error) {
+func readFile(ctx context.Context, client *gh.Client, at string) (File, error) {
 	req, err := client.NewRequest("GET", at, nil)
 	if err != nil {
 		return File{}, err
@@ -86,12 +86,12 @@ func read(ctx context.Context, client *gh.Client, at string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	return decode(raw)
+	return decodeFile(raw)
 }
 
-// decode reads GitHub's response for a path. A link to a file in the repository is returned as that file.
+// decodeFile reads GitHub's response for a path. A link to a file in the repository is returned as that file.
 // https://docs.github.com/rest/repos/contents#get-repository-content
-func decode(raw []byte) (File, error) {
+func decodeFile(raw []byte) (File, error) {
 	if strings.HasPrefix(strings.TrimSpace(string(raw[:min(len(raw), 64)])), "[") {
 		return File{}, fmt.Errorf("%w: it is a directory", ErrNotFile)
 	}
@@ -130,12 +130,12 @@ func decode(raw []byte) (File, error) {
 
 func tooLarge() error { return fmt.Errorf("%w: it is larger than %d KiB", ErrNotFile, maxFile>>10) }
 
-// missing finds out what a 404 for a file means. The file is missing only if the repository is visible and the ref exists.
-func missing(ctx context.Context, client *gh.Client, owner, name, ref string, err error) error {
+// explainMissingFile finds out what a 404 for a file means. The file is missing only if the repository is visible and the ref exists.
+func explainMissingFile(ctx context.Context, client *gh.Client, owner, name, ref string, err error) error {
 	if noCommit(err) {
 		return fmt.Errorf("%w: the repository has no %q: %w", ErrRefused, ref, err)
 	}
-	if _, _, ask := client.Repositories.Get(ctx, owner, name); answered(ask, http.StatusNotFound) {
+	if _, _, ask := client.Repositories.Get(ctx, owner, name); hasStatus(ask, http.StatusNotFound) {
 		return fmt.Errorf("%w: the App cannot see %s/%s; is it installed there?: %w", ErrRefused, owner, name, ask)
 	} else if ask != nil {
 		return ask
@@ -150,11 +150,11 @@ const maxFilePages = 30
 // Removes reports whether a pull request deletes or renames a file.
 func (c *Client) Removes(ctx context.Context, installation int64, repo string, number int, path string) (removes bool, err error) {
 	doing := fmt.Sprintf("list the files of %s#%d", repo, number)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", doing, err)
 	}
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		opts := &gh.ListOptions{PerPage: pageSize}
 		for range maxFilePages {
 			files, answer, err := client.PullRequests.ListFiles(ctx, owner, name, number, opts)
@@ -171,5 +171,5 @@ func (c *Client) Removes(ctx context.Context, installation int64, repo string, n
 		}
 		return nil
 	})
-	return removes, explain(doing, err)
+	return removes, convertError(doing, err)
 }

@@ -53,42 +53,42 @@ type health struct {
 	next     time.Time // no call before this, while GitHub is unavailable
 }
 
-// away returns the error for a call that would not be made now; nil: it would be made.
-func (h *health) away() error {
+// unavailableError returns the error for a call that would not be made now; nil: it would be made.
+func (h *health) unavailableError() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.waits(h.now())
+	return h.unavailableErrorLocked(h.now())
 }
 
-// waits is away without locking. Called with h.mu held.
-func (h *health) waits(now time.Time) error {
+// unavailableErrorLocked is away without locking. Called with h.mu held.
+func (h *health) unavailableErrorLocked(now time.Time) error {
 	if wait := h.next.Sub(now); h.failures >= awayAfter && h.first >= 0 && wait > 0 {
 		return Unavailable{RetryAfter: atLeastASecond(wait), Err: h.err}
 	}
 	return nil
 }
 
-// refused returns the error for a call that must not be made; nil: make it. While GitHub is unavailable, one probe is made at a time.
-func (h *health) refused() error {
+// refuseOrProbe returns the error for a call that must not be made; nil: make it. While GitHub is unavailable, one probe is made at a time.
+func (h *health) refuseOrProbe() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
-	if err := h.waits(now); err != nil {
+	if err := h.unavailableErrorLocked(now); err != nil {
 		return err
 	}
 	if h.failures >= awayAfter && h.first >= 0 {
-		h.next = now.Add(h.probe())
+		h.next = now.Add(h.nextProbeIn())
 	}
 	return nil
 }
 
-// probe returns the time until the next call is allowed. Called with h.mu held.
-func (h *health) probe() time.Duration {
+// nextProbeIn returns the time until the next call is allowed. Called with h.mu held.
+func (h *health) nextProbeIn() time.Duration {
 	return min(h.first<<min(h.failures-awayAfter, 10), lastProbe)
 }
 
-// failed records that GitHub did not respond to a call, and returns the error for the caller.
-func (h *health) failed(err error) error {
+// recordFailure records that GitHub did not respond to a call, and returns the error for the caller.
+func (h *health) recordFailure(err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failures++
@@ -96,13 +96,13 @@ func (h *health) failed(err error) error {
 	if h.failures < awayAfter || h.first < 0 {
 		return err
 	}
-	wait := h.probe()
+	wait := h.nextProbeIn()
 	h.next = h.now().Add(wait)
 	return Unavailable{RetryAfter: atLeastASecond(wait), Err: err}
 }
 
-// well records that GitHub responded.
-func (h *health) well() {
+// recordSuccess records that GitHub responded.
+func (h *health) recordSuccess() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failures, h.err = 0, nil
@@ -115,17 +115,17 @@ const maxSaid = 300
 func noAnswer(ctx context.Context, answer *http.Response, err error) error {
 	if err != nil {
 		token := tokenAnswer(err)
-		if token == nil && !errors.Is(ctx.Err(), context.Canceled) || token != nil && ill(token.StatusCode) {
+		if token == nil && !errors.Is(ctx.Err(), context.Canceled) || token != nil && isOutageStatus(token.StatusCode) {
 			return err
 		}
 		return nil // GitHub refused the token, or the caller cancelled
 	}
-	if !ill(answer.StatusCode) {
+	if !isOutageStatus(answer.StatusCode) {
 		return nil
 	}
-	return fmt.Errorf("GitHub answered %s: %.*s", answer.Status, maxSaid, peek(answer))
+	return fmt.Errorf("GitHub answered %s: %.*s", answer.Status, maxSaid, peekBody(answer))
 }
 
-func ill(status int) bool {
+func isOutageStatus(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }

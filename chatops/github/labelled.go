@@ -16,7 +16,7 @@ import (
 // the last. Archived ones are left out. The first page is 1.
 func (c *Client) Repositories(ctx context.Context, installation int64, page int) (names []string, next int, err error) {
 	ctx = toDecide(ctx)
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		got, answer, err := client.Apps.ListRepos(ctx, &gh.ListOptions{PerPage: pageSize, Page: page})
 		if err != nil {
 			return err
@@ -29,7 +29,7 @@ func (c *Client) Repositories(ctx context.Context, installation int64, page int)
 		}
 		return nil
 	})
-	return names, next, explain(fmt.Sprintf("list the repositories of installation %d", installation), err)
+	return names, next, convertError(fmt.Sprintf("list the repositories of installation %d", installation), err)
 }
 
 // How many things one call asks about.
@@ -58,7 +58,7 @@ func (c *Client) LabelledPulls(ctx context.Context, installation int64, repos []
 	ask := graphRequest{Variables: map[string]any{"prefix": prefix}}
 	declared, asked := []string{"$prefix: String!"}, ""
 	for i, repo := range repos {
-		owner, name, err := split(repo)
+		owner, name, err := splitRepository(repo)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
@@ -67,9 +67,9 @@ func (c *Client) LabelledPulls(ctx context.Context, installation int64, repos []
 		ask.Variables[fmt.Sprintf("o%d", i)], ask.Variables[fmt.Sprintf("n%d", i)] = owner, name
 	}
 	ask.Query = fmt.Sprintf("query(%s) {\n  rateLimit { cost remaining resetAt }\n%s}\n%s", strings.Join(declared, ", "), asked, labelledFragment)
-	got, err := c.graph(ctx, installation, ask)
+	got, err := c.queryGraphQL(ctx, installation, ask)
 	if err != nil {
-		return nil, explain(doing, err)
+		return nil, convertError(doing, err)
 	}
 	var wrong []error
 	for i, repo := range repos {
@@ -83,7 +83,7 @@ func (c *Client) LabelledPulls(ctx context.Context, installation int64, repos []
 		}
 		alias := fmt.Sprintf("r%d", i)
 		for _, e := range got.Errors {
-			if about, _ := e.at(alias); about {
+			if about, _ := e.concernsAlias(alias); about {
 				wrong = append(wrong, fmt.Errorf("%s: %w", repo, e))
 			}
 		}
@@ -99,7 +99,7 @@ func (c *Client) LabelledPulls(ctx context.Context, installation int64, repos []
 			}
 		}
 	}
-	return found, explain(doing, errors.Join(wrong...))
+	return found, convertError(doing, errors.Join(wrong...))
 }
 
 // Labeling says who added a label last, and when.
@@ -131,14 +131,14 @@ func (c *Client) Labelings(ctx context.Context, installation int64, refs []PullR
 	}
 	ask := pullsQuery(refs)
 	ask.Query = strings.ReplaceAll(ask.Query, "{ ...pull }", "{ ...pull ...added }") + "\n" + addedFragment
-	got, err := c.graph(ctx, installation, ask)
+	got, err := c.queryGraphQL(ctx, installation, ask)
 	if err != nil {
-		return nil, explain(doing, err)
+		return nil, convertError(doing, err)
 	}
 	out := make([]Labelled, 0, len(refs))
 	for i, ref := range refs {
 		alias := fmt.Sprintf("p%d", i)
-		one := Labelled{PullLook: got.look(alias, ref)}
+		one := Labelled{PullLook: got.lookAtPull(alias, ref)}
 		if one.Err == nil && !one.Gone {
 			one.Added, one.Err = got.readLabelings(alias)
 		}
@@ -180,10 +180,10 @@ func (a pullsAnswer) readLabelings(alias string) (all []Labeling, err error) {
 	return all, nil
 }
 
-// graph makes one GraphQL call as an installation.
-func (c *Client) graph(ctx context.Context, installation int64, ask graphRequest) (got pullsAnswer, err error) {
+// queryGraphQL makes one GraphQL call as an installation.
+func (c *Client) queryGraphQL(ctx context.Context, installation int64, ask graphRequest) (got pullsAnswer, err error) {
 	ctx = toDecide(ctx)
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		req, err := client.NewRequest(http.MethodPost, c.graphURL(), ask)
 		if err != nil {
 			return err
@@ -192,7 +192,7 @@ func (c *Client) graph(ctx context.Context, installation int64, ask graphRequest
 		if err != nil {
 			return err
 		}
-		return c.refusal(ctx, installation, got, answer.Header)
+		return c.responseError(ctx, installation, got, answer.Header)
 	})
 	return got, err
 }

@@ -15,11 +15,11 @@ import (
 // AddLabel adds a label to a pull request; repeating it changes nothing. ErrNotFound: no such pull request.
 func (c *Client) AddLabel(ctx context.Context, installation int64, repo string, number int, label string) error {
 	doing := fmt.Sprintf("put the label %q on %s#%d", label, repo, number)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	return explain(doing, c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+	return convertError(doing, c.changeAsInstallation(ctx, installation, func(client *gh.Client, leave func() error) error {
 		if err := leave(); err != nil {
 			return err
 		}
@@ -36,11 +36,11 @@ func (c *Client) AddLabel(ctx context.Context, installation int64, repo string, 
 // RemoveLabel removes a label from a pull request. A missing label or pull request is no error.
 func (c *Client) RemoveLabel(ctx context.Context, installation int64, repo string, number int, label string) error {
 	doing := fmt.Sprintf("take the label %q off %s#%d", label, repo, number)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	err = c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+	err = c.changeAsInstallation(ctx, installation, func(client *gh.Client, leave func() error) error {
 		if err := leave(); err != nil {
 			return err
 		}
@@ -50,23 +50,23 @@ func (c *Client) RemoveLabel(ctx context.Context, installation int64, repo strin
 	if errors.Is(err, ErrGone) {
 		return nil
 	}
-	return explain(doing, err)
+	return convertError(doing, err)
 }
 
 // EnsureLabels makes the repository's labels match the given ones and leaves all others alone. It returns the names that it created
 // and changed, also with an error; called again, it continues.
 func (c *Client) EnsureLabels(ctx context.Context, installation int64, repo string, labels []chatops.Label) (made, changed []string, err error) {
 	doing := "make the labels of " + repo
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	w := labelWriter{owner: owner, repo: name}
-	err = c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+	err = c.changeAsInstallation(ctx, installation, func(client *gh.Client, leave func() error) error {
 		w.client, w.leave = client, leave
-		return w.write(ctx, labels)
+		return w.writeLabels(ctx, labels)
 	})
-	return w.made, w.changed, explain(doing, err)
+	return w.made, w.changed, convertError(doing, err)
 }
 
 type labelWriter struct {
@@ -76,8 +76,8 @@ type labelWriter struct {
 	made, changed []string
 }
 
-func (w *labelWriter) write(ctx context.Context, labels []chatops.Label) error {
-	have, err := w.have(ctx)
+func (w *labelWriter) writeLabels(ctx context.Context, labels []chatops.Label) error {
+	have, err := w.readLabels(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func (w *labelWriter) write(ctx context.Context, labels []chatops.Label) error {
 		known, ok := have[strings.ToLower(l.Name)]
 		switch {
 		case !ok:
-			err = w.make(ctx, l)
+			err = w.createLabel(ctx, l)
 		case !strings.EqualFold(known.GetColor(), l.Color) || known.GetDescription() != l.Description:
-			err = w.mend(ctx, known.GetName(), l)
+			err = w.repairLabel(ctx, known.GetName(), l)
 		}
 		if err != nil {
 			return fmt.Errorf("label %q: %w", l.Name, err)
@@ -96,8 +96,8 @@ func (w *labelWriter) write(ctx context.Context, labels []chatops.Label) error {
 	return nil
 }
 
-// have reads the repository's labels by lower-case name: GitHub ignores case in label names.
-func (w *labelWriter) have(ctx context.Context) (map[string]*gh.Label, error) {
+// readLabels reads the repository's labels by lower-case name: GitHub ignores case in label names.
+func (w *labelWriter) readLabels(ctx context.Context) (map[string]*gh.Label, error) {
 	labels, err := allPages(func(page gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
 		return w.client.Issues.ListLabels(ctx, w.owner, w.repo, &page)
 	})
@@ -108,7 +108,7 @@ func (w *labelWriter) have(ctx context.Context) (map[string]*gh.Label, error) {
 	return out, err
 }
 
-func (w *labelWriter) make(ctx context.Context, l chatops.Label) error {
+func (w *labelWriter) createLabel(ctx context.Context, l chatops.Label) error {
 	if err := w.leave(); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (w *labelWriter) make(ctx context.Context, l chatops.Label) error {
 	return err
 }
 
-func (w *labelWriter) mend(ctx context.Context, known string, l chatops.Label) error {
+func (w *labelWriter) repairLabel(ctx context.Context, known string, l chatops.Label) error {
 	if err := w.leave(); err != nil {
 		return err
 	}

@@ -50,16 +50,16 @@ type limits struct {
 	answers  *bool                // whether GitHub responds, as last passed on; nil: nothing yet
 }
 
-// writable returns the error for a write that would not be made now.
-func (l *limits) writable(ctx context.Context) error {
-	if err := l.may(rest, rankOf(ctx)); err != nil {
+// checkWritable returns the error for a write that would not be made now.
+func (l *limits) checkWritable(ctx context.Context) error {
+	if err := l.checkCall(rest, rankOf(ctx)); err != nil {
 		return err
 	}
-	return l.health.away()
+	return l.health.unavailableError()
 }
 
-// held returns for how long no call may be made.
-func (l *limits) held(budget string) time.Duration {
+// blockedFor returns for how long no call may be made.
+func (l *limits) blockedFor(budget string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	end := l.until[both]
@@ -69,9 +69,9 @@ func (l *limits) held(budget string) time.Duration {
 	return end.Sub(l.now())
 }
 
-// met records that a call hit a limit and returns how long it lasts.
-func (l *limits) met(ctx context.Context, budget string, write bool, h http.Header) time.Duration {
-	wait, reach := l.term(budget, write, h)
+// recordLimit records that a call hit a limit and returns how long it lasts.
+func (l *limits) recordLimit(ctx context.Context, budget string, write bool, h http.Header) time.Duration {
+	wait, reach := l.readLimit(budget, write, h)
 	wait = min(atLeastASecond(wait), longPause)
 	l.holdUntil(reach, l.now().Add(wait))
 	// Writes use only REST, and the App itself writes nothing.
@@ -88,8 +88,8 @@ func runNotification(ctx context.Context, notify func(context.Context)) {
 	notify(ctx)
 }
 
-// reports passes on whether GitHub responds, if that changed.
-func (l *limits) reports(ctx context.Context, does bool) {
+// reportHealth passes on whether GitHub responds, if that changed.
+func (l *limits) reportHealth(ctx context.Context, does bool) {
 	l.mu.Lock()
 	news := l.answers == nil || *l.answers != does
 	l.answers = &does
@@ -99,13 +99,13 @@ func (l *limits) reports(ctx context.Context, does bool) {
 	}
 }
 
-// learn records the budget that a response reports. If only the reserve is left, the other processes are told that writes wait.
-func (l *limits) learn(ctx context.Context, resource string, h http.Header) {
+// learnBudget records the budget that a response reports. If only the reserve is left, the other processes are told that writes wait.
+func (l *limits) learnBudget(ctx context.Context, resource string, h http.Header) {
 	b, ok := budgetOf(resource, h)
 	if !ok {
 		return
 	}
-	report, wait := l.note(b)
+	report, wait := l.storeBudget(b)
 	if report && l.notify.Budget != nil {
 		runNotification(ctx, func(ctx context.Context) { l.notify.Budget(ctx, l.installation, b) })
 	}
@@ -126,38 +126,38 @@ func (l *limits) holdUntil(budget string, end time.Time) {
 	}
 }
 
-// term reads how long a limit lasts and which budget it applies to.
-func (l *limits) term(budget string, write bool, h http.Header) (time.Duration, string) {
+// readLimit reads how long a limit lasts and which budget it applies to.
+func (l *limits) readLimit(budget string, write bool, h http.Header) (time.Duration, string) {
 	if s, err := strconv.Atoi(h.Get("Retry-After")); err == nil {
 		return time.Duration(min(s, int(longPause/time.Second))) * time.Second, both // a larger one would overflow
 	}
-	if reset, spent := spent(h); spent {
+	if reset, spent := isPrimaryLimitSpent(h); spent {
 		return reset.Sub(l.now()), budget
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := &l.missed[kind(write)]
+	n := &l.missed[kindOfCall(write)]
 	wait := min(pause<<min(*n, 10), longPause)
 	*n++
 	return wait, both
 }
 
-// fine records that a call succeeded.
-func (l *limits) fine(write bool) {
+// recordSuccess records that a call succeeded.
+func (l *limits) recordSuccess(write bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.missed[kind(write)] = 0
+	l.missed[kindOfCall(write)] = 0
 }
 
-func kind(write bool) int {
+func kindOfCall(write bool) int {
 	if write {
 		return 1
 	}
 	return 0
 }
 
-// spent reports that nothing is left of the primary limit, and until when.
-func spent(h http.Header) (reset time.Time, ok bool) {
+// isPrimaryLimitSpent reports that nothing is left of the primary limit, and until when.
+func isPrimaryLimitSpent(h http.Header) (reset time.Time, ok bool) {
 	at, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
 	return time.Unix(at, 0), err == nil && h.Get("X-Ratelimit-Remaining") == "0"
 }
@@ -176,9 +176,9 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		budget = graphQL
 	}
 	write := budget == rest && req.Method != http.MethodGet
-	err := g.may(budget, rankOf(req.Context()))
+	err := g.checkCall(budget, rankOf(req.Context()))
 	if err == nil {
-		err = g.health.refused()
+		err = g.health.refuseOrProbe()
 	}
 	if err != nil {
 		if req.Body != nil {
@@ -186,10 +186,10 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	g.spend(write)
+	g.countCall(write)
 	answer, err := g.next.RoundTrip(req)
 	if away := noAnswer(req.Context(), answer, err); away != nil {
-		return g.away(req.Context(), answer, away)
+		return g.passOutage(req.Context(), answer, away)
 	}
 	heard := answer
 	if err != nil {
@@ -197,36 +197,36 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	g.health.well()
-	g.reports(req.Context(), true)
+	g.health.recordSuccess()
+	g.reportHealth(req.Context(), true)
 	if answer != nil { // the headers of a token response are about the App's own limit
-		g.learn(req.Context(), budget, heard.Header)
+		g.learnBudget(req.Context(), budget, heard.Header)
 	}
 	if heard.StatusCode < http.StatusBadRequest {
-		g.fine(write)
-		if reset, last := spent(heard.Header); last {
+		g.recordSuccess(write)
+		if reset, last := isPrimaryLimitSpent(heard.Header); last {
 			g.holdUntil(budget, reset)
 			heard.Header.Del("X-Ratelimit-Reset") // go-github would keep a limit of its own and confuse GraphQL's with REST's on GitHub Enterprise Server
 		}
 		return answer, nil
 	}
-	if body := peek(heard); limiting(heard, body) {
-		return nil, RateLimited{RetryAfter: g.met(req.Context(), budget, write, heard.Header)}
+	if body := peekBody(heard); isRateLimit(heard, body) {
+		return nil, RateLimited{RetryAfter: g.recordLimit(req.Context(), budget, write, heard.Header)}
 	}
 	return answer, err
 }
 
-// may returns the error for a call of a rank that the limits block now.
-func (l *limits) may(budget string, r rank) error {
-	if wait := max(l.held(budget), l.reserved(budget, r)); wait > 0 {
+// checkCall returns the error for a call of a rank that the limits block now.
+func (l *limits) checkCall(budget string, r rank) error {
+	if wait := max(l.blockedFor(budget), l.reservedWait(budget, r)); wait > 0 {
 		return RateLimited{RetryAfter: atLeastASecond(wait)}
 	}
 	return nil
 }
 
-// away passes on that GitHub did not respond. A response is kept as long as it does not count as an outage.
-func (g gate) away(ctx context.Context, answer *http.Response, why error) (*http.Response, error) {
-	err := g.health.failed(why)
+// passOutage passes on that GitHub did not respond. A response is kept as long as it does not count as an outage.
+func (g gate) passOutage(ctx context.Context, answer *http.Response, why error) (*http.Response, error) {
+	err := g.health.recordFailure(why)
 	var down Unavailable
 	if !errors.As(err, &down) {
 		if answer != nil {
@@ -237,7 +237,7 @@ func (g gate) away(ctx context.Context, answer *http.Response, why error) (*http
 	if answer != nil {
 		_ = answer.Body.Close()
 	}
-	g.reports(ctx, false)
+	g.reportHealth(ctx, false)
 	return nil, err
 }
 
@@ -252,21 +252,21 @@ func tokenAnswer(err error) *http.Response {
 
 const maxComplaint = 64 << 10
 
-// peek reads the body of an error response and leaves it readable.
-func peek(answer *http.Response) []byte {
+// peekBody reads the body of an error response and leaves it readable.
+func peekBody(answer *http.Response) []byte {
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxComplaint)) // a partial text is enough
 	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return body
 }
 
-// limiting distinguishes a rate limit from other errors. A secondary one may be recognisable only by its text.
-func limiting(answer *http.Response, body []byte) bool {
+// isRateLimit distinguishes a rate limit from other errors. A secondary one may be recognisable only by its text.
+func isRateLimit(answer *http.Response, body []byte) bool {
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusForbidden:
-		_, primary := spent(answer.Header)
+		_, primary := isPrimaryLimitSpent(answer.Header)
 		return primary || answer.Header.Get("Retry-After") != "" || aboutLimits(string(body))
 	}
 	return false

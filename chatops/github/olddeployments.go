@@ -17,7 +17,7 @@ const oldTask = "ocpctl"
 // https://docs.github.com/rest/deployments/environments#delete-an-environment
 func (c *Client) RemoveDeployments(ctx context.Context, installation int64, fullName, environment string) (removed int, err error) {
 	doing := fmt.Sprintf("remove the deployments of %q on %s", environment, fullName)
-	owner, repo, err := split(fullName)
+	owner, repo, err := splitRepository(fullName)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -25,7 +25,7 @@ func (c *Client) RemoveDeployments(ctx context.Context, installation int64, full
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
-	err = c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+	err = c.changeAsInstallation(ctx, installation, func(client *gh.Client, leave func() error) error {
 		all, err := listDeployments(ctx, client, owner, repo, environment, oldTask)
 		if err != nil {
 			return err
@@ -45,7 +45,7 @@ func (c *Client) RemoveDeployments(ctx context.Context, installation int64, full
 		return nil
 	})
 	if err != nil {
-		return removed, explain(doing, err)
+		return removed, convertError(doing, err)
 	}
 	return removed, nil
 }
@@ -53,13 +53,13 @@ func (c *Client) RemoveDeployments(ctx context.Context, installation int64, full
 // deleteDeployment deletes a deployment. GitHub deletes only those that are not active.
 func deleteDeployment(ctx context.Context, client *gh.Client, owner, repo string, id int64) error {
 	_, err := client.Repositories.DeleteDeployment(ctx, owner, repo, id)
-	if answered(err, http.StatusUnprocessableEntity) {
-		if _, _, err := client.Repositories.CreateDeploymentStatus(ctx, owner, repo, id, &gh.DeploymentStatusRequest{State: gh.String("inactive")}); err != nil {
+	if hasStatus(err, http.StatusUnprocessableEntity) {
+		if _, _, err := client.Repositories.CreateDeploymentStatus(ctx, owner, repo, id, &gh.DeploymentStatusRequest{State: new("inactive")}); err != nil {
 			return err
 		}
 		_, err = client.Repositories.DeleteDeployment(ctx, owner, repo, id)
 	}
-	if answered(err, http.StatusNotFound) {
+	if hasStatus(err, http.StatusNotFound) {
 		return nil
 	}
 	return err

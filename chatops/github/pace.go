@@ -20,14 +20,14 @@ type installation struct {
 	last time.Time     // of the newest writing call; guarded by turn
 }
 
-func (in *installation) get() *gh.Client {
+func (in *installation) currentClient() *gh.Client {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.client
 }
 
-// replace replaces a used client with a fresh one, unless another call has already done so.
-func (in *installation) replace(used, fresh *gh.Client) *gh.Client {
+// replaceClient replaces a used client with a fresh one, unless another call has already done so.
+func (in *installation) replaceClient(used, fresh *gh.Client) *gh.Client {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.client == used {
@@ -36,16 +36,16 @@ func (in *installation) replace(used, fresh *gh.Client) *gh.Client {
 	return in.client
 }
 
-// change runs fn as an installation while nothing else in this process writes there. fn must call leave before each writing call and
+// changeAsInstallation runs fn as an installation while nothing else in this process writes there. fn must call leave before each writing call and
 // only then: reads do not count towards the write limits. GitHub's secondary limits demand both:
 // https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api A caller that would wait longer than the
 // patience gets RateLimited, so that no worker waits for long.
-func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client, leave func() error) error) error {
-	in, err := c.installation(id)
+func (c *Client) changeAsInstallation(ctx context.Context, id int64, fn func(client *gh.Client, leave func() error) error) error {
+	in, err := c.installationState(id)
 	if err != nil {
 		return err
 	}
-	if wait := in.limits.slow(); wait > 0 {
+	if wait := in.limits.writeDelay(); wait > 0 {
 		return RateLimited{RetryAfter: atLeastASecond(wait), Spread: true}
 	}
 	began := time.Now()
@@ -54,7 +54,7 @@ func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client
 	select {
 	case in.turn <- struct{}{}:
 	case <-patience.C:
-		return RateLimited{RetryAfter: atLeastASecond(c.pace())}
+		return RateLimited{RetryAfter: atLeastASecond(c.writePace())}
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -66,20 +66,20 @@ func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client
 			in.last = c.cfg.Now()
 		}
 	}()
-	return c.call(ctx, id, func(client *gh.Client) error {
+	return c.callAsInstallation(ctx, id, func(client *gh.Client) error {
 		return fn(client, func() error {
 			// A Leave taken for a call that is then not made would be missing when GitHub responds again.
-			if err := in.limits.writable(ctx); err != nil {
+			if err := in.limits.checkWritable(ctx); err != nil {
 				return err
 			}
 			wrote = true
-			return c.leave(ctx, id, in, c.cfg.Patience-time.Since(began))
+			return c.waitForWrite(ctx, id, in, c.cfg.Patience-time.Since(began))
 		})
 	})
 }
 
-// leave waits until the installation may write, at most for the patience.
-func (c *Client) leave(ctx context.Context, id int64, in *installation, patience time.Duration) error {
+// waitForWrite waits until the installation may write, at most for the patience.
+func (c *Client) waitForWrite(ctx context.Context, id int64, in *installation, patience time.Duration) error {
 	for {
 		wait, err := c.askLeave(ctx, id, in)
 		switch {
@@ -91,7 +91,7 @@ func (c *Client) leave(ctx context.Context, id int64, in *installation, patience
 		case wait > patience:
 			return RateLimited{RetryAfter: wait}
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := sleepContext(ctx, wait); err != nil {
 			return err
 		}
 		patience -= wait
@@ -105,12 +105,12 @@ func (c *Client) askLeave(ctx context.Context, id int64, in *installation) (time
 	if in.last.IsZero() {
 		return 0, nil
 	}
-	return c.pace() - c.cfg.Now().Sub(in.last), nil
+	return c.writePace() - c.cfg.Now().Sub(in.last), nil
 }
 
-func (c *Client) pace() time.Duration { return max(c.cfg.Pace, 0) }
+func (c *Client) writePace() time.Duration { return max(c.cfg.Pace, 0) }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

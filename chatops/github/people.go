@@ -17,12 +17,12 @@ func (c *Client) TeamMember(ctx context.Context, installation int64, org, slug, 
 	if !loginName.MatchString(login) {
 		return false, nil
 	}
-	if _, _, err := split(org + "/" + slug); err != nil {
+	if _, _, err := splitRepository(org + "/" + slug); err != nil {
 		return false, fmt.Errorf("%s: want org/team-slug", doing)
 	}
 	ctx = toDecide(ctx)
 	var member bool
-	err := c.call(ctx, installation, func(client *gh.Client) error {
+	err := c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		got, answer, err := client.Teams.GetTeamMembershipBySlug(ctx, org, slug, url.PathEscape(login))
 		if answer != nil && answer.StatusCode == http.StatusNotFound {
 			return nil
@@ -30,7 +30,7 @@ func (c *Client) TeamMember(ctx context.Context, installation int64, org, slug, 
 		member = got.GetState() == "active"
 		return err
 	})
-	return member, explain(doing, err)
+	return member, convertError(doing, err)
 }
 
 // IsBot reports whether an account of this type, as REST, GraphQL and webhooks name it, is a bot's. Its login need not tell it.
@@ -44,7 +44,7 @@ func (c *Client) AccountID(ctx context.Context, installation int64, login string
 		return 0, nil
 	}
 	ctx = toDecide(ctx)
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		got, answer, err := client.Users.Get(ctx, url.PathEscape(login))
 		if answer != nil && answer.StatusCode == http.StatusNotFound {
 			return nil
@@ -52,7 +52,7 @@ func (c *Client) AccountID(ctx context.Context, installation int64, login string
 		id = got.GetID()
 		return err
 	})
-	return id, explain(doing, err)
+	return id, convertError(doing, err)
 }
 
 // Login returns the current login of an account; empty: there is no such account any more.
@@ -60,7 +60,7 @@ func (c *Client) AccountID(ctx context.Context, installation int64, login string
 func (c *Client) Login(ctx context.Context, installation, account int64) (login string, err error) {
 	doing := fmt.Sprintf("ask what account %d is called", account)
 	ctx = toDecide(ctx)
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		got, answer, err := client.Users.GetByID(ctx, account)
 		if answer != nil && answer.StatusCode == http.StatusNotFound {
 			return nil
@@ -68,19 +68,19 @@ func (c *Client) Login(ctx context.Context, installation, account int64) (login 
 		login = got.GetLogin()
 		return err
 	})
-	return login, explain(doing, err)
+	return login, convertError(doing, err)
 }
 
 // InstallationOf returns the App's installation that covers a repository. ErrNotFound: none.
 func (c *Client) InstallationOf(ctx context.Context, repo string) (int64, error) {
 	doing := "ask for the App's installation in " + repo
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	got, _, err := c.app.Apps.FindRepositoryInstallation(toDecide(ctx), owner, name)
 	if err != nil {
-		return 0, explain(doing, err)
+		return 0, convertError(doing, err)
 	}
 	if got.SuspendedAt != nil {
 		return 0, fmt.Errorf("%s: %w: %w; an owner of %s can lift that in its settings under GitHub Apps", doing, ErrRefused, ErrSuspended, owner)
@@ -102,13 +102,13 @@ type Repository struct {
 // visible.
 func (c *Client) Repository(ctx context.Context, installation int64, repo string) (Repository, error) {
 	doing := "ask for " + repo
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return Repository{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	ctx = toDecide(ctx)
 	var out Repository
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		got, _, err := client.Repositories.Get(ctx, owner, name)
 		out = Repository{ID: got.GetID(), Name: got.GetFullName(), Archived: got.GetArchived()}
 		return err
@@ -116,5 +116,5 @@ func (c *Client) Repository(ctx context.Context, installation int64, repo string
 	if err == nil && (out.ID == 0 || out.Name == "") {
 		err = errors.New("GitHub answered without its number or its name")
 	}
-	return out, explain(doing, err)
+	return out, convertError(doing, err)
 }

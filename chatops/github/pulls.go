@@ -42,17 +42,17 @@ func (c *Client) Pulls(ctx context.Context, installation int64, refs []PullRef) 
 	var got pullsAnswer
 	if ask := pullsQuery(refs); len(ask.Variables) > 0 { // otherwise there is nothing to query
 		var err error
-		if got, err = c.graph(ctx, installation, ask); err != nil {
-			return nil, explain(doing, err)
+		if got, err = c.queryGraphQL(ctx, installation, ask); err != nil {
+			return nil, convertError(doing, err)
 		}
 	}
 	out := make([]PullLook, 0, len(refs))
 	for i, ref := range refs {
 		look := PullLook{PullRef: ref}
-		if _, _, look.Err = split(ref.Repo); look.Err == nil {
-			look = got.look(fmt.Sprintf("p%d", i), ref)
+		if _, _, look.Err = splitRepository(ref.Repo); look.Err == nil {
+			look = got.lookAtPull(fmt.Sprintf("p%d", i), ref)
 		}
-		look.Err = explain(fmt.Sprintf("look at %s#%d", ref.Repo, ref.Number), look.Err)
+		look.Err = convertError(fmt.Sprintf("look at %s#%d", ref.Repo, ref.Number), look.Err)
 		out = append(out, look)
 	}
 	return out, nil
@@ -83,7 +83,7 @@ func pullsQuery(refs []PullRef) graphRequest {
 	var declared, asked strings.Builder
 	variables := map[string]any{}
 	for i, ref := range refs {
-		owner, name, err := split(ref.Repo)
+		owner, name, err := splitRepository(ref.Repo)
 		if err != nil {
 			continue
 		}
@@ -109,9 +109,9 @@ type graphError struct {
 	Path    []any  `json:"path"`
 }
 
-// at reports whether an error concerns an alias of the response, and whether it says that the repository itself or the pull request
+// concernsAlias reports whether an error concerns an alias of the response, and whether it says that the repository itself or the pull request
 // does not exist, as opposed to something inside.
-func (e graphError) at(alias string) (about, notFound bool) {
+func (e graphError) concernsAlias(alias string) (about, notFound bool) {
 	if len(e.Path) == 0 || e.Path[0] != alias {
 		return false, false
 	}
@@ -126,19 +126,19 @@ func (e graphError) Error() string {
 	return e.Type + ": " + e.Message
 }
 
-// refusal returns the error that concerns the whole response: a limit, which GraphQL reports with status 200, or no data at all.
+// responseError returns the error that concerns the whole response: a limit, which GraphQL reports with status 200, or no data at all.
 // https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
-func (c *Client) refusal(ctx context.Context, installation int64, got pullsAnswer, h http.Header) error {
-	in, err := c.installation(installation)
+func (c *Client) responseError(ctx context.Context, installation int64, got pullsAnswer, h http.Header) error {
+	in, err := c.installationState(installation)
 	if err != nil {
 		return err
 	}
 	for _, e := range got.Errors {
 		if e.Type == "RATE_LIMITED" || e.Type == "RATE_LIMIT" || len(e.Path) == 0 && aboutLimits(e.Message) {
-			if wait := in.limits.held(graphQL); wait > 0 { // the transport has read its headers
+			if wait := in.limits.blockedFor(graphQL); wait > 0 { // the transport has read its headers
 				return RateLimited{RetryAfter: wait}
 			}
-			return RateLimited{RetryAfter: in.limits.met(ctx, graphQL, false, h)}
+			return RateLimited{RetryAfter: in.limits.recordLimit(ctx, graphQL, false, h)}
 		}
 	}
 	for _, e := range got.Errors {
@@ -181,12 +181,12 @@ type pullSeen struct {
 	Labels *struct{ Nodes []struct{ Name string } }
 }
 
-// look reads one pull request from the response.
-func (a pullsAnswer) look(alias string, ref PullRef) PullLook {
+// lookAtPull reads one pull request from the response.
+func (a pullsAnswer) lookAtPull(alias string, ref PullRef) PullLook {
 	out := PullLook{PullRef: ref}
 	notFound := false
 	for _, e := range a.Errors {
-		about, missing := e.at(alias)
+		about, missing := e.concernsAlias(alias)
 		if about && !missing {
 			out.Err = e
 			return out
@@ -204,7 +204,7 @@ func (a pullsAnswer) look(alias string, ref PullRef) PullLook {
 	case repo == nil || repo.PullRequest == nil || repo.PullRequest.Number != ref.Number:
 		out.Err = errors.New("GitHub answered only a part")
 	default:
-		out.PR = repo.PullRequest.as(*repo)
+		out.PR = repo.PullRequest.toPullRequest(*repo)
 	}
 	if repo != nil && repo.NameWithOwner != "" && !strings.EqualFold(repo.NameWithOwner, ref.Repo) {
 		out.RenamedTo = repo.NameWithOwner
@@ -212,8 +212,8 @@ func (a pullsAnswer) look(alias string, ref PullRef) PullLook {
 	return out
 }
 
-// as converts a pull request to the form that the REST API returns.
-func (p pullSeen) as(in repoSeen) PullRequest {
+// toPullRequest converts a pull request to the form that the REST API returns.
+func (p pullSeen) toPullRequest(in repoSeen) PullRequest {
 	out := PullRequest{
 		Repo: in.NameWithOwner, Number: p.Number, Open: p.State == "OPEN", Draft: p.IsDraft, Merged: p.Merged, Fork: p.IsCrossRepository,
 		Association: p.AuthorAssociation, Head: p.HeadRefOid, HeadRef: p.HeadRefName, Base: p.BaseRefName,

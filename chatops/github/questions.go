@@ -51,14 +51,14 @@ func Of(pr *gh.PullRequest) PullRequest {
 // GitHub returns 404 for a moment after a pull request was opened.
 func (c *Client) PullRequest(ctx context.Context, installation int64, repo string, number int) (PullRequest, error) {
 	doing := fmt.Sprintf("ask for %s#%d", repo, number)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return PullRequest{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	ctx = toDecide(ctx)
 	var out PullRequest
-	err = c.settled(ctx, func() error {
-		return c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.retryNotFound(ctx, func() error {
+		return c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 			pr, _, err := client.PullRequests.Get(ctx, owner, name, number)
 			if err == nil {
 				out = Of(pr)
@@ -66,7 +66,7 @@ func (c *Client) PullRequest(ctx context.Context, installation int64, repo strin
 			return err
 		})
 	})
-	return out, explain(doing, err)
+	return out, convertError(doing, err)
 }
 
 var (
@@ -82,7 +82,7 @@ var ErrOtherAccount = errors.New("another account has the login by now")
 // must be about the account with this number; else the error is ErrOtherAccount, also if no user has the login.
 func (c *Client) Permission(ctx context.Context, installation int64, repo, login string, account int64) (string, error) {
 	doing := fmt.Sprintf("ask for the permission of %q in %s", login, repo)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", doing, err)
 	}
@@ -91,7 +91,7 @@ func (c *Client) Permission(ctx context.Context, installation int64, repo, login
 	}
 	ctx = toDecide(ctx)
 	permission := "none"
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		level, answer, err := client.Repositories.GetPermissionLevel(ctx, owner, name, login)
 		if err != nil {
 			if err = unlessUnknownUser(answer, err); err == nil {
@@ -108,7 +108,7 @@ func (c *Client) Permission(ctx context.Context, installation int64, repo, login
 		}
 		return nil
 	})
-	return permission, explain(doing, err)
+	return permission, convertError(doing, err)
 }
 
 // unlessUnknownUser distinguishes "login is not a user" from a repository that is not visible; both are 404.

@@ -19,7 +19,7 @@ var ErrNothingPending = errors.New("nothing waits for the environment")
 // https://docs.github.com/rest/actions/workflow-runs#review-custom-deployment-protection-rules-for-a-workflow-run
 func (c *Client) Review(ctx context.Context, installation int64, repo string, run int64, r chatops.Review) error {
 	doing := fmt.Sprintf("review %q for run %d of %s", r.Environment, run, repo)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
@@ -27,7 +27,7 @@ func (c *Client) Review(ctx context.Context, installation int64, repo string, ru
 	if r.State != "" {
 		body["state"] = r.State
 	}
-	err = c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+	err = c.changeAsInstallation(ctx, installation, func(client *gh.Client, leave func() error) error {
 		req, err := client.NewRequest("POST", fmt.Sprintf("repos/%s/%s/actions/runs/%d/deployment_protection_rule", owner, name, run), body)
 		if err != nil {
 			return err
@@ -38,21 +38,21 @@ func (c *Client) Review(ctx context.Context, installation int64, repo string, ru
 		_, err = client.Do(ctx, req, nil)
 		return err
 	})
-	if answered(err, http.StatusUnprocessableEntity) {
+	if hasStatus(err, http.StatusUnprocessableEntity) {
 		return fmt.Errorf("%s: %w: %w", doing, ErrNothingPending, err)
 	}
-	return explain(doing, err)
+	return convertError(doing, err)
 }
 
 // Pending returns the environments for which jobs of a run wait, by whichever rule.
 func (c *Client) Pending(ctx context.Context, installation int64, repo string, run int64) (environments []string, err error) {
 	doing := fmt.Sprintf("ask for what run %d of %s waits for", run, repo)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	ctx = toDecide(ctx)
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		environments = nil
 		all, _, err := client.Actions.GetPendingDeployments(ctx, owner, name, run)
 		for _, one := range all {
@@ -60,7 +60,7 @@ func (c *Client) Pending(ctx context.Context, installation int64, repo string, r
 		}
 		return err
 	})
-	return environments, explain(doing, err)
+	return environments, convertError(doing, err)
 }
 
 // Dispatch sends a repository_dispatch, which starts the workflows of the default branch that wait for its type. GitHub gives it no
@@ -68,11 +68,11 @@ func (c *Client) Pending(ctx context.Context, installation int64, repo string, r
 // https://docs.github.com/rest/repos/repos#create-a-repository-dispatch-event
 func (c *Client) Dispatch(ctx context.Context, installation int64, repo, kind string, payload map[string]string) error {
 	doing := fmt.Sprintf("send %s to %s", kind, repo)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	err = c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+	err = c.changeAsInstallation(ctx, installation, func(client *gh.Client, leave func() error) error {
 		req, err := client.NewRequest("POST", fmt.Sprintf("repos/%s/%s/dispatches", owner, name), map[string]any{"event_type": kind, "client_payload": payload})
 		if err != nil {
 			return err
@@ -83,5 +83,5 @@ func (c *Client) Dispatch(ctx context.Context, installation int64, repo, kind st
 		_, err = client.Do(ctx, req, nil)
 		return err
 	})
-	return explain(doing, err)
+	return convertError(doing, err)
 }

@@ -31,13 +31,13 @@ type Run struct {
 // the App may not read the repository's Actions.
 func (c *Client) Run(ctx context.Context, installation int64, repo string, id int64) (Run, error) {
 	doing := fmt.Sprintf("ask for run %d of %s", id, repo)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return Run{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	ctx = toDecide(ctx)
 	var out Run
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		got, _, err := client.Actions.GetWorkflowRunByID(ctx, owner, name, id)
 		out = runOf(got)
 		return err
@@ -45,7 +45,7 @@ func (c *Client) Run(ctx context.Context, installation int64, repo string, id in
 	if err == nil && (out.RepoID == 0 || out.Attempt == 0) {
 		err = errors.New("GitHub answered without its repository or its attempt")
 	}
-	return out, explain(doing, err)
+	return out, convertError(doing, err)
 }
 
 func runOf(got *gh.WorkflowRun) Run {
@@ -72,13 +72,13 @@ type Job struct {
 // Job returns the current state of a job by the id of its check run. Errors as of Run.
 func (c *Client) Job(ctx context.Context, installation int64, repo string, id int64) (Job, error) {
 	doing := fmt.Sprintf("ask for job %d of %s", id, repo)
-	owner, name, err := split(repo)
+	owner, name, err := splitRepository(repo)
 	if err != nil {
 		return Job{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	ctx = toDecide(ctx)
 	var out Job
-	err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
 		got, _, err := client.Actions.GetWorkflowJobByID(ctx, owner, name, id)
 		out = Job{Run: got.GetRunID(), Attempt: int(got.GetRunAttempt()), Completed: got.GetStatus() == completed, Conclusion: got.GetConclusion()}
 		return err
@@ -86,5 +86,5 @@ func (c *Client) Job(ctx context.Context, installation int64, repo string, id in
 	if err == nil && out.Run == 0 {
 		err = errors.New("GitHub answered without its run")
 	}
-	return out, explain(doing, err)
+	return out, convertError(doing, err)
 }

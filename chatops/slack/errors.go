@@ -45,7 +45,7 @@ func CodeOf(err error) string {
 	if errors.As(err, &known) {
 		return known.code
 	}
-	return code(err)
+	return errorCode(err)
 }
 
 // TokenRefused reports that Slack accepts no call with our token, wherever it leads.
@@ -79,8 +79,8 @@ const (
 	channelPause = 5 * time.Second
 )
 
-// code returns Slack's error code; empty: there was none.
-func code(err error) string {
+// errorCode returns Slack's error code; empty: there was none.
+func errorCode(err error) string {
 	var answer api.SlackErrorResponse
 	if errors.As(err, &answer) {
 		return answer.Err
@@ -88,15 +88,15 @@ func code(err error) string {
 	return ""
 }
 
-// explain classifies the library's errors and says what was being done. What a code means depends on what was asked for: the first
+// explainError classifies the library's errors and says what was being done. What a code means depends on what was asked for: the first
 // meaning that knows it counts, and the token's is the last.
-func explain(doing string, err error, about ...meaning) error {
+func explainError(doing string, err error, about ...meaning) error {
 	if err == nil {
 		return nil
 	}
 	var late *api.RateLimitedError
 	var status api.StatusCodeError
-	answer := code(err)
+	answer := errorCode(err)
 	switch {
 	case errors.As(err, &late):
 		return fmt.Errorf("%s: %w", doing, RateLimited{RetryAfter: max(late.RetryAfter, time.Second)})
@@ -107,14 +107,14 @@ func explain(doing string, err error, about ...meaning) error {
 	}
 	for _, m := range append(about, ofToken) {
 		if why, known := m.codes[answer]; known {
-			return fmt.Errorf("%s: %w", doing, refusal{m.is, why + needed(err), answer})
+			return fmt.Errorf("%s: %w", doing, refusal{m.is, why + neededScope(err), answer})
 		}
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// needed names the scope that is missing.
-func needed(err error) string {
+// neededScope names the scope that is missing.
+func neededScope(err error) string {
 	var answer api.SlackErrorResponse
 	if errors.As(err, &answer) && answer.Needed != "" {
 		return ": " + answer.Needed

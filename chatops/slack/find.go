@@ -10,7 +10,7 @@ import (
 // eventType is the type of our messages' metadata. https://docs.slack.dev/messaging/message-metadata
 const eventType = "ocpctl"
 
-func metadata(marker string) api.SlackMetadata {
+func markerMetadata(marker string) api.SlackMetadata {
 	return api.SlackMetadata{EventType: eventType, EventPayload: map[string]any{"id": marker}}
 }
 
@@ -24,14 +24,14 @@ const (
 // Find returns the newest message with this marker that was posted in a channel, or in its thread, since a time. Without the scope to
 // read the channel it finds nothing.
 func (c *Client) Find(ctx context.Context, in Place, marker string, since time.Time) (ts int64, found bool, err error) {
-	cursor, oldest := "", stamp(max(since.Add(-findEarlier).UnixMicro(), 1))
+	cursor, oldest := "", formatStamp(max(since.Add(-findEarlier).UnixMicro(), 1))
 	for range findPages {
 		var page []api.Message
-		if page, cursor, err = c.page(ctx, in, oldest, cursor); err != nil {
+		if page, cursor, err = c.readPage(ctx, in, oldest, cursor); err != nil {
 			break
 		}
 		for _, m := range page {
-			at, err := micros(m.Timestamp)
+			at, err := parseStamp(m.Timestamp)
 			if m.Metadata.EventType == eventType && m.Metadata.EventPayload["id"] == marker && err == nil && at > ts {
 				ts = at
 			}
@@ -40,17 +40,17 @@ func (c *Client) Find(ctx context.Context, in Place, marker string, since time.T
 			break
 		}
 	}
-	if answer := code(err); answer == "missing_scope" || answer == "thread_not_found" {
+	if answer := errorCode(err); answer == "missing_scope" || answer == "thread_not_found" {
 		return 0, false, nil
 	}
-	return ts, ts != 0, explain("look for a message in "+in.Channel, err, ofChannel)
+	return ts, ts != 0, explainError("look for a message in "+in.Channel, err, ofChannel)
 }
 
-// page reads messages of a channel or a thread.
-func (c *Client) page(ctx context.Context, in Place, oldest, cursor string) (page []api.Message, next string, err error) {
+// readPage reads messages of a channel or a thread.
+func (c *Client) readPage(ctx context.Context, in Place, oldest, cursor string) (page []api.Message, next string, err error) {
 	if in.Thread != 0 {
 		page, _, next, err = c.api.GetConversationRepliesContext(ctx, &api.GetConversationRepliesParameters{
-			ChannelID: in.Channel, Timestamp: stamp(in.Thread), Oldest: oldest, Cursor: cursor, Limit: findPage, IncludeAllMetadata: true,
+			ChannelID: in.Channel, Timestamp: formatStamp(in.Thread), Oldest: oldest, Cursor: cursor, Limit: findPage, IncludeAllMetadata: true,
 		})
 		return page, next, err
 	}

@@ -18,7 +18,7 @@ type Identity struct {
 func (c *Client) Identity(ctx context.Context) (Identity, error) {
 	got, err := c.api.AuthTestContext(ctx)
 	if err != nil {
-		return Identity{}, explain("ask Slack who we are", err)
+		return Identity{}, explainError("ask Slack who we are", err)
 	}
 	id := Identity{Workspace: got.TeamID, WorkspaceName: got.Team, Org: got.EnterpriseID, Bot: got.User}
 	for scope := range strings.SplitSeq(got.Header.Get("X-OAuth-Scopes"), ",") {

@@ -22,32 +22,32 @@ type Place struct {
 // there until a person changes something. ErrGone: the thread's first message was deleted.
 func (c *Client) Post(ctx context.Context, to Place, m Message, marker string) (ts int64, err error) {
 	doing := "post in " + to.Channel
-	options := append(content(m), api.MsgOptionMetadata(metadata(marker)))
+	options := append(messageContent(m), api.MsgOptionMetadata(markerMetadata(marker)))
 	if to.Thread != 0 {
-		options = append(options, api.MsgOptionTS(stamp(to.Thread)))
+		options = append(options, api.MsgOptionTS(formatStamp(to.Thread)))
 	}
 	_, posted, answer, err := c.api.PostMessageWithResponseContext(ctx, to.Channel, options...)
 	if err != nil {
-		return 0, explain(doing, err, ofChannel, ofMessage)
+		return 0, explainError(doing, err, ofChannel, ofMessage)
 	}
-	if ts, err = micros(posted); err != nil {
+	if ts, err = parseStamp(posted); err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	if to.Thread != 0 && answer.ThreadTimestamp == "" { // it stands beside the thread, because that has no first message any more
 		_, _, err := c.api.DeleteMessageContext(ctx, to.Channel, posted)
-		return 0, errors.Join(fmt.Errorf("%s: the thread: %w", doing, ErrGone), explain("delete what was posted outside the thread", err, ofChannel, ofMessage))
+		return 0, errors.Join(fmt.Errorf("%s: the thread: %w", doing, ErrGone), explainError("delete what was posted outside the thread", err, ofChannel, ofMessage))
 	}
 	return ts, nil
 }
 
 // Update replaces a message; its marker stays. ErrGone: it was deleted, or can no longer be changed.
 func (c *Client) Update(ctx context.Context, channel string, ts int64, m Message) error {
-	options := append(content(m), api.MsgOptionParse(false)) // unlike a post, an update would turn names into mentions
+	options := append(messageContent(m), api.MsgOptionParse(false)) // unlike a post, an update would turn names into mentions
 	if len(m.Blocks) == 0 {
 		options = append(options, api.MsgOptionBlocks()) // or the blocks before would stay
 	}
-	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, stamp(ts), options...)
-	return explain("update a message in "+channel, err, ofChannel, ofMessage)
+	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, formatStamp(ts), options...)
+	return explainError("update a message in "+channel, err, ofChannel, ofMessage)
 }
 
 // Target is a person and where they asked.
@@ -62,27 +62,27 @@ func (c *Client) Send(ctx context.Context, to Target, m Message) (int64, error) 
 	doing := "answer " + to.User + " in " + to.Channel
 	var posted string
 	var err error
-	options := content(m)
+	options := messageContent(m)
 	if to.Thread != 0 {
-		options = append(options, api.MsgOptionTS(stamp(to.Thread)))
+		options = append(options, api.MsgOptionTS(formatStamp(to.Thread)))
 	}
 	if strings.HasPrefix(to.Channel, "D") {
 		_, posted, err = c.api.PostMessageContext(ctx, to.Channel, options...)
 	} else {
 		posted, err = c.api.PostEphemeralContext(ctx, to.Channel, to.User, options...)
 	}
-	if slices.Contains(unseen, code(err)) {
+	if slices.Contains(unseen, errorCode(err)) {
 		doing = "answer " + to.User + " alone"
 		alone, openErr := c.OpenDirect(ctx, to.User)
 		if openErr != nil {
 			return 0, openErr
 		}
-		_, posted, err = c.api.PostMessageContext(ctx, alone, content(m)...)
+		_, posted, err = c.api.PostMessageContext(ctx, alone, messageContent(m)...)
 	}
 	if err != nil {
-		return 0, explain(doing, err, ofPerson)
+		return 0, explainError(doing, err, ofPerson)
 	}
-	ts, err := micros(posted)
+	ts, err := parseStamp(posted)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -93,7 +93,7 @@ func (c *Client) Send(ctx context.Context, to Target, m Message) (int64, error) 
 func (c *Client) OpenDirect(ctx context.Context, person string) (channel string, err error) {
 	alone, _, _, err := c.api.OpenConversationContext(ctx, &api.OpenConversationParameters{Users: []string{person}, ReturnIM: true})
 	if err != nil {
-		return "", explain("open a conversation with "+person, err, ofPerson)
+		return "", explainError("open a conversation with "+person, err, ofPerson)
 	}
 	if alone == nil || alone.ID == "" {
 		return "", fmt.Errorf("open a conversation with %s: Slack named none", person)
@@ -101,8 +101,8 @@ func (c *Client) OpenDirect(ctx context.Context, person string) (channel string,
 	return alone.ID, nil
 }
 
-// content is what every message has. Links in it get no previews.
-func content(m Message) []api.MsgOption {
+// messageContent is what every message has. Links in it get no previews.
+func messageContent(m Message) []api.MsgOption {
 	options := []api.MsgOption{api.MsgOptionText(m.Text, false), api.MsgOptionDisableLinkUnfurl(), api.MsgOptionDisableMediaUnfurl()}
 	if len(m.Blocks) > 0 {
 		options = append(options, api.MsgOptionBlocks(m.Blocks...))
@@ -110,11 +110,11 @@ func content(m Message) []api.MsgOption {
 	return options
 }
 
-// stamp is a message's timestamp as Slack writes it.
-func stamp(ts int64) string { return fmt.Sprintf("%d.%06d", ts/1_000_000, ts%1_000_000) }
+// formatStamp is a message's timestamp as Slack writes it.
+func formatStamp(ts int64) string { return fmt.Sprintf("%d.%06d", ts/1_000_000, ts%1_000_000) }
 
-// micros parses a message's timestamp, e.g. 1710000000.000100.
-func micros(stamp string) (int64, error) {
+// parseStamp parses a message's timestamp, e.g. 1710000000.000100.
+func parseStamp(stamp string) (int64, error) {
 	whole, part, ok := strings.Cut(stamp, ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)
 	rest, partErr := strconv.ParseInt(part, 10, 64)

@@ -12,13 +12,13 @@ import (
 
 // Person returns what Slack knows of a person. ErrNever: there is none of that id, or the bot may not see them.
 func (c *Client) Person(ctx context.Context, id string) (Person, error) {
-	home, err := c.whose(ctx)
+	home, err := c.whoAmI(ctx)
 	if err != nil {
 		return Person{}, err
 	}
 	got, err := c.api.GetUserInfoContext(ctx, id, api.GetUserInfoOptionIncludeLocale(false))
 	if err != nil {
-		return Person{}, explain("ask Slack who "+id+" is", err, ofPerson)
+		return Person{}, explainError("ask Slack who "+id+" is", err, ofPerson)
 	}
 	p := Person{
 		ID: got.ID, Workspace: got.TeamID, Org: got.Enterprise.EnterpriseID, Email: strings.ToLower(got.Profile.Email), Confirmed: got.IsEmailConfirmed,
@@ -31,8 +31,8 @@ func (c *Client) Person(ctx context.Context, id string) (Person, error) {
 	return p, nil
 }
 
-// whose returns whose token this is, which never changes.
-func (c *Client) whose(ctx context.Context) (*Identity, error) {
+// whoAmI returns whose token this is, which never changes.
+func (c *Client) whoAmI(ctx context.Context) (*Identity, error) {
 	if known := c.home.Load(); known != nil {
 		return known, nil
 	}
@@ -48,7 +48,7 @@ func (c *Client) whose(ctx context.Context) (*Identity, error) {
 func (c *Client) GroupMembers(ctx context.Context, group string) ([]string, error) {
 	members, err := c.api.GetUserGroupMembersContext(ctx, group)
 	if err != nil {
-		return nil, explain("list the members of the user group "+group, err, ofGroup)
+		return nil, explainError("list the members of the user group "+group, err, ofGroup)
 	}
 	return members, nil
 }
@@ -66,7 +66,7 @@ func (c *Client) InChannel(ctx context.Context, channel, person string) (bool, e
 	for range mostPages {
 		members, next, err := c.api.GetUsersInConversationContext(ctx, page)
 		if err != nil {
-			return false, explain("list the members of the channel "+channel, err, ofChannel)
+			return false, explainError("list the members of the channel "+channel, err, ofChannel)
 		}
 		if slices.Contains(members, person) {
 			return true, nil
@@ -84,7 +84,7 @@ func (c *Client) InChannel(ctx context.Context, channel, person string) (bool, e
 func (c *Client) Channel(ctx context.Context, id string) (Channel, error) {
 	got, err := c.api.GetConversationInfoContext(ctx, &api.GetConversationInfoInput{ChannelID: id})
 	if err != nil {
-		return Channel{}, explain("ask Slack about the channel "+id, err, ofChannel)
+		return Channel{}, explainError("ask Slack about the channel "+id, err, ofChannel)
 	}
 	return Channel{
 		ID: got.ID, Name: got.Name, Member: got.IsMember, Archived: got.IsArchived, Direct: got.IsIM || got.IsMpIM,

@@ -40,7 +40,7 @@ func NewResponder(apiURL string) *Responder {
 // Respond answers the person who made a request, alone. text is in Slack's markup.
 func (r *Responder) Respond(ctx context.Context, to secret.Text, text string) error {
 	at, err := url.Parse(to.Reveal())
-	if err != nil || !r.allowed(at) {
+	if err != nil || !r.isAllowed(at) {
 		return errors.New("answer a request: its response_url does not lead to Slack")
 	}
 	body, err := json.Marshal(map[string]any{"response_type": "ephemeral", "replace_original": false, "text": text})
@@ -67,7 +67,7 @@ func (r *Responder) Respond(ctx context.Context, to secret.Text, text string) er
 	return nil
 }
 
-func (r *Responder) allowed(at *url.URL) bool {
+func (r *Responder) isAllowed(at *url.URL) bool {
 	if r.host != "" && at.Host == r.host {
 		return true
 	}

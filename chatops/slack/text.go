@@ -35,11 +35,11 @@ func Markup(markdown string) string {
 		case fence > 0 && marks >= fence && strings.TrimSpace(line[marks:]) == "":
 			fence, line = 0, "```"
 		case fence > 0:
-			line = quiet(slackutilsx.EscapeMessage(strings.ReplaceAll(line, "```", "'''")))
+			line = quietMentions(slackutilsx.EscapeMessage(strings.ReplaceAll(line, "```", "'''")))
 		case fold.MatchString(line):
 			continue
 		default:
-			line = block(line)
+			line = convertBlock(line)
 		}
 		out = append(out, line)
 	}
@@ -52,26 +52,26 @@ func Markup(markdown string) string {
 // fold matches the lines that fold a part of a text on GitHub. Slack folds nothing.
 var fold = regexp.MustCompile(`^(?:</?details>|<summary>.*</summary>)$`)
 
-// block converts the mark at a line's beginning.
-func block(line string) string {
+// convertBlock converts the mark at a line's beginning.
+func convertBlock(line string) string {
 	if heading := strings.TrimLeft(line, "#"); len(heading) < len(line) && strings.HasPrefix(heading, " ") {
-		return "*" + strings.ReplaceAll(inline(strings.TrimSpace(heading)), "*", "") + "*"
+		return "*" + strings.ReplaceAll(convertInline(strings.TrimSpace(heading)), "*", "") + "*"
 	}
 	if quoted, ok := strings.CutPrefix(line, "> "); ok {
-		return "> " + inline(quoted)
+		return "> " + convertInline(quoted)
 	}
 	text := strings.TrimLeft(line, " ")
 	if item, ok := strings.CutPrefix(text, "- "); ok {
-		return line[:len(line)-len(text)] + "• " + inline(item)
+		return line[:len(line)-len(text)] + "• " + convertInline(item)
 	}
-	return inline(line)
+	return convertInline(line)
 }
 
 // spans matches the spans of a line, each with its content.
 var spans = regexp.MustCompile("`([^`]+)`" + `|\\([\\` + "`" + `*\[\]<>|_~&])|\[([^\]]*)\]\((https?://[^\s)<>|]+)\)|<(https?://[^\s<>|]+)>|(\*\*)` +
 	`|\b([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(?::[0-9]{2})? UTC)\b`)
 
-func inline(text string) string {
+func convertInline(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {
 		at := spans.FindStringSubmatchIndex(text)
@@ -84,30 +84,30 @@ func inline(text string) string {
 			}
 			return text[at[2*n]:at[2*n+1]]
 		}
-		b.WriteString(plain(text[:at[0]]))
+		b.WriteString(plainText(text[:at[0]]))
 		switch {
 		case group(1) != "":
-			b.WriteString("`" + quiet(slackutilsx.EscapeMessage(group(1))) + "`")
+			b.WriteString("`" + quietMentions(slackutilsx.EscapeMessage(group(1))) + "`")
 		case group(2) != "":
-			b.WriteString(plain(group(2)))
+			b.WriteString(plainText(group(2)))
 		case group(4) != "":
-			b.WriteString("<" + slackutilsx.EscapeMessage(group(4)) + "|" + strings.ReplaceAll(plain(group(3)), "|", "/") + ">")
+			b.WriteString("<" + slackutilsx.EscapeMessage(group(4)) + "|" + strings.ReplaceAll(plainText(group(3)), "|", "/") + ">")
 		case group(5) != "":
 			b.WriteString("<" + slackutilsx.EscapeMessage(group(5)) + ">")
 		case group(7) != "":
-			b.WriteString(local(group(7)))
+			b.WriteString(localTime(group(7)))
 		default:
 			b.WriteString("*")
 		}
 		text = text[at[1]:]
 	}
-	b.WriteString(plain(text))
+	b.WriteString(plainText(text))
 	return b.String()
 }
 
-// local shows a time in the reader's time zone. Old clients show it as it is.
+// localTime shows a time in the reader's time zone. Old clients show it as it is.
 // https://docs.slack.dev/messaging/formatting-message-text#date-formatting
-func local(text string) string {
+func localTime(text string) string {
 	for layout, clock := range map[string]string{"2006-01-02 15:04 UTC": "{time}", "2006-01-02 15:04:05 UTC": "{time_secs}"} {
 		if at, err := time.Parse(layout, text); err == nil && at.Unix() > 0 {
 			return fmt.Sprintf("<!date^%d^{date_short_pretty} at %s|%s>", at.Unix(), clock, text)
@@ -124,16 +124,16 @@ var marks = strings.NewReplacer("*", apart+"*"+apart, "`", apart+"'"+apart, "~",
 // edge matches underscores at the edge of a word, where they begin or end italics.
 var edge = regexp.MustCompile(`(?:^|[^\pL\pN_])_+|_+(?:$|[^\pL\pN_])`)
 
-// plain is text without markup.
-func plain(text string) string {
+// plainText is text without markup.
+func plainText(text string) string {
 	text = edge.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, "_", apart+"_"+apart) })
-	return quiet(marks.Replace(slackutilsx.EscapeMessage(text)))
+	return quietMentions(marks.Replace(slackutilsx.EscapeMessage(text)))
 }
 
 // everybody matches the words that some clients read as a call of a whole channel.
 var everybody = regexp.MustCompile(`(?i)@(here|channel|everyone)`)
 
-func quiet(text string) string { return everybody.ReplaceAllString(text, "@\u200b$1") }
+func quietMentions(text string) string { return everybody.ReplaceAllString(text, "@\u200b$1") }
 
 // Fit cuts Slack markup to the length of a message, at a line's end if possible.
 func Fit(markup string) string {

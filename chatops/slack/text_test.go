@@ -73,11 +73,11 @@ func TestMarkupIsNeverCutInTwo(t *testing.T) {
 }
 
 func TestATimestampIsMicroseconds(t *testing.T) {
-	at, err := micros("1710000000.000100")
+	at, err := parseStamp("1710000000.000100")
 	require.NoError(t, err)
 	require.EqualValues(t, 1710000000000100, at)
 	for _, bad := range []string{"", "1710000000", "x.000100", "1710000000.1", "1710000000.-00001", "0.000100", "99999999999999999.000000"} {
-		_, err := micros(bad)
+		_, err := parseStamp(bad)
 		require.Error(t, err, bad)
 	}
 }

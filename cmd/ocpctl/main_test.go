@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -87,9 +88,7 @@ func start(t *testing.T, state map[string]any, args ...string) (cmd *exec.Cmd, o
 	s := stand.New(t)
 	var all map[string]any
 	require.NoError(t, json.Unmarshal(s.Body("getCluster"), &all))
-	for name, value := range state {
-		all[name] = value
-	}
+	maps.Copy(all, state)
 	s.Answer("getCluster", all)
 	raw, err := json.Marshal(all)
 	require.NoError(t, err)

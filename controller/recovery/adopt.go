@@ -10,9 +10,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/cloudtags"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Adoption is one cluster that a sweep found under this installation's tags and that the database does not know.
+// Adoption is one cluster that a scan found under this installation's tags and that the database does not know.
 type Adoption struct {
 	Orphan    string // id; its removal was approved
 	Cluster   string // id, by its tags
@@ -34,8 +35,8 @@ type Tagged struct {
 var ErrUnfit = errors.New("it cannot be adopted")
 
 // Adopt gives the cluster a row from what the bucket and its tags tell, not wanted any more, so that it is torn down and counted like every
-// other. It deletes nothing. ErrUnfit: it is not certainly this installation's, or too little is known of it. store.ErrNameTaken: a living
-// cluster has its name. store.ErrConflict: the orphan or the cluster changed meanwhile.
+// other. It deletes nothing. ErrUnfit: it is not certainly this installation's, or too little is known of it. db.ErrNameTaken: a living
+// cluster has its name. db.ErrConflict: the orphan or the cluster changed meanwhile.
 func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	for _, resource := range slices.Concat(a.Resources, a.Beside) {
 		switch tags := resource.Tags; {
@@ -46,14 +47,14 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 		}
 	}
 	r := &run{Config: c, seen: map[string]*cluster{}}
-	of := r.of(a.Cluster)
+	of := r.clusterOf(a.Cluster)
 	of.names = a.Names
 	traces, err := c.Bucket.TracesOf(ctx, a.Cluster)
 	if err != nil {
 		return err
 	}
 	for _, t := range traces {
-		of.add(t)
+		of.addTrace(t)
 	}
 	for _, resource := range a.Resources {
 		if resource.Tags[tagkey.ClusterID] == a.Cluster {
@@ -66,7 +67,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 			of.region = cmp.Or(of.region, resource.Region)
 		}
 	}
-	if err := r.read(ctx, of); err != nil && of.unread {
+	if err := r.readDocuments(ctx, of); err != nil && of.unread {
 		return err
 	}
 	now, err := c.Store.Now(ctx)
@@ -81,7 +82,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	if p.write.Absent == "" {
 		return fmt.Errorf("%w: its objects in the bucket tell of a ready cluster that was not torn down; recover the database (docs/backup.md)", ErrUnfit)
 	}
-	if err := p.in(a.Account); err != nil {
+	if err := p.setAccount(a.Account); err != nil {
 		return err
 	}
 	p.write.Absent, p.write.Why, p.write.Orphan, p.write.New.PR = a.Why, a.Why, a.Orphan, nil
@@ -90,16 +91,16 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 			one.By, one.Reason, one.Message = store.Cleanup, store.ReasonFound, store.FoundInCloud
 		}
 	}
-	p.write.New.Why = "adopted: a sweep found it in the cloud, and no row knew it"
+	p.write.New.Why = "adopted: a scan found it in the cloud, and no row knew it"
 	wrote, err := c.Store.Recover(ctx, p.write)
 	if err == nil && !wrote {
-		return fmt.Errorf("%w: nothing of it was new", store.ErrConflict)
+		return fmt.Errorf("%w: nothing of it was new", db.ErrConflict)
 	}
 	return err
 }
 
-// in writes the account to the row and to every name, so that each teardown compares it with its own. ErrUnfit: a record tells another one.
-func (p *plan) in(account string) error {
+// setAccount writes the account to the row and to every name, so that each teardown compares it with its own. ErrUnfit: a record tells another one.
+func (p *plan) setAccount(account string) error {
 	of := []*string{&p.write.New.Spec.Account}
 	for i := range p.write.Attempts {
 		if identity := &p.write.Attempts[i].Identity; identity.InfraID != "" || identity.CCOName != "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -69,9 +70,7 @@ func (c caller) ask(ctx context.Context, method, path string, body any, headers 
 	if err != nil {
 		return answer{}, err
 	}
-	for name, values := range c.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, c.header)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}

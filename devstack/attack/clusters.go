@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -54,10 +55,8 @@ func (t *target) becomes(ctx context.Context, id string, phases ...string) (now 
 		if now, err = t.state(ctx, id); err != nil {
 			return false, err
 		}
-		for _, p := range phases {
-			if now.Phase == p {
-				return true, nil
-			}
+		if slices.Contains(phases, now.Phase) {
+			return true, nil
 		}
 		return false, fmt.Errorf("%s", now)
 	})

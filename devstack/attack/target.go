@@ -51,7 +51,7 @@ func start(ctx context.Context, c Config) (t *target, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's account must reach its folder
+	if err := os.MkdirAll(dir, 0o711); err != nil { // PostgreSQL's account must reach its folder
 		return nil, err
 	}
 	h, err := devstack.Start(ctx, devstack.Config{

@@ -118,9 +118,7 @@ func (s *Server) Faults() map[string]string {
 	for code, limit := range s.world.Limits {
 		out[code] = fmt.Sprintf("limit %d", limit)
 	}
-	for id, how := range s.world.Protected {
-		out[id] = how
-	}
+	maps.Copy(out, s.world.Protected)
 	for _, id := range slices.Sorted(maps.Keys(s.world.Pinned)) {
 		out[id] = "pinned"
 	}

@@ -7,7 +7,7 @@ const Organization = "o-demo1234ab"
 
 var organizationCalls = map[string]handler{
 	"DescribeAccount": func(c *call) ([]node, error) {
-		var in struct{ AccountId string } //nolint:revive // AWS's spelling
+		var in struct{ AccountId string }
 		if err := c.decode(&in); err != nil {
 			return nil, err
 		}

@@ -43,7 +43,7 @@ func TestQuotasAreGenerousUntilALimitIsSet(t *testing.T) {
 	require.InDelta(t, 5, *byDefault.Quota.Value, 0)
 	require.Equal(t, "VPCs per Region", *byDefault.Quota.QuotaName)
 
-	answer, err := http.Post(c.URL()+"/_standin/limit", "application/json", bytes.NewReader([]byte(`{"code":"L-F678F1CE","value":3}`))) //nolint:noctx // the test's own server
+	answer, err := http.Post(c.URL()+"/_standin/limit", "application/json", bytes.NewReader([]byte(`{"code":"L-F678F1CE","value":3}`)))
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusOK, answer.StatusCode)

@@ -77,7 +77,7 @@ func TestWhoAsks(t *testing.T) {
 		require.Equal(t, http.StatusForbidden, ask(strings.Replace(signed.URL, "GetCallerIdentity", "GetSessionToken", 1)))
 	})
 	t.Run("an unsigned request is refused", func(t *testing.T) {
-		answer, err := http.Get(c.URL() + "/?Action=GetCallerIdentity") //nolint:noctx // a bare request is the point
+		answer, err := http.Get(c.URL() + "/?Action=GetCallerIdentity") // a bare request is the point
 		require.NoError(t, err)
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, http.StatusForbidden, answer.StatusCode)

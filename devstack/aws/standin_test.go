@@ -210,7 +210,7 @@ func TestOtherProcessesReachTheFaultsOverHTTP(t *testing.T) {
 	post := func(what string, in any) (int, []byte) {
 		raw, err := json.Marshal(in)
 		require.NoError(t, err)
-		answer, err := http.Post(c.URL()+"/_standin/"+what, "application/json", bytes.NewReader(raw)) //nolint:noctx // the test's own server
+		answer, err := http.Post(c.URL()+"/_standin/"+what, "application/json", bytes.NewReader(raw))
 		require.NoError(t, err)
 		body, err := io.ReadAll(answer.Body)
 		require.NoError(t, err)
@@ -249,7 +249,7 @@ func TestOtherProcessesReachTheFaultsOverHTTP(t *testing.T) {
 	_, err := clients(t, c.Server, "us-west-2", key, secret).tagging.GetResources(t.Context(), &tagging.GetResourcesInput{})
 	refused(t, err, "OptInRequired")
 	refused(t, ask(), "RequestLimitExceeded")
-	answer, err := http.Get(c.URL() + "/_standin/calls") //nolint:noctx // the test's own server
+	answer, err := http.Get(c.URL() + "/_standin/calls")
 	require.NoError(t, err)
 	var counts map[string]aws.Count
 	require.NoError(t, json.NewDecoder(answer.Body).Decode(&counts))
@@ -257,7 +257,7 @@ func TestOtherProcessesReachTheFaultsOverHTTP(t *testing.T) {
 	require.Equal(t, aws.Count{Calls: 1, Throttled: 1}, counts["ec2:DescribeVpcs"])
 
 	count := func() int {
-		answer, err := http.Get(c.URL() + "/_standin/resources?match=" + infra) //nolint:noctx // the test's own server
+		answer, err := http.Get(c.URL() + "/_standin/resources?match=" + infra)
 		require.NoError(t, err)
 		var found []aws.Resource
 		require.NoError(t, json.NewDecoder(answer.Body).Decode(&found))

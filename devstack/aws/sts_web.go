@@ -191,7 +191,7 @@ func (s *Server) issuerDocument(address string, into any) error {
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close() //nolint:errcheck // only read
+	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: status %d", address, answer.StatusCode)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -164,9 +165,7 @@ func (p params) tagsFor(kind string) map[string]string {
 		if spec.get("ResourceType") != kind {
 			continue
 		}
-		for k, v := range spec.tags("Tag") {
-			out[k] = v
-		}
+		maps.Copy(out, spec.tags("Tag"))
 	}
 	return out
 }

@@ -41,7 +41,7 @@ type cycle struct {
 
 // newCycle draws a cycle's fault and end, and the cloud that its cluster is on.
 func newCycle(seed uint64, n int, clouds []string) *cycle {
-	rng := rand.New(rand.NewPCG(seed, uint64(n))) //nolint:gosec // which fault, not a secret
+	rng := rand.New(rand.NewPCG(seed, uint64(n)))
 	cloud := clouds[n%len(clouds)]
 	return &cycle{
 		number: n, rng: rng, cloud: cloud, profile: profilesOn[cloud][0],

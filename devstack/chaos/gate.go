@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -169,9 +170,7 @@ func (k *kept) WriteHeader(status int)      { k.status = status }
 func (k *kept) Write(p []byte) (int, error) { return k.body.Write(p) }
 
 func (k *kept) writeTo(w http.ResponseWriter) {
-	for name, values := range k.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), k.header)
 	if k.status != 0 {
 		w.WriteHeader(k.status)
 	}

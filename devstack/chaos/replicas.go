@@ -28,7 +28,7 @@ const (
 func (t *Run) startKiller(ctx context.Context, seed uint64) *killer {
 	ctx, cancel := context.WithCancel(ctx)
 	k := &killer{cancel: cancel, done: make(chan struct{})}
-	rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // who dies when, not a secret
+	rng := rand.New(rand.NewPCG(seed, 1))
 	go func() {
 		defer close(k.done)
 		for k.err == nil {

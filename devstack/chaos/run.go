@@ -80,7 +80,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's account must reach its folder
+	if err := os.MkdirAll(dir, 0o711); err != nil { // PostgreSQL's account must reach its folder
 		return nil, err
 	}
 	stack := devstack.Config{

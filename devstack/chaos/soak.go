@@ -88,9 +88,7 @@ func (t *Run) cycles(ctx context.Context, o SoakOptions) ([]*cycle, error) {
 			}
 		})
 	}
-	workers.Add(1)
-	go func() {
-		defer workers.Done()
+	workers.Go(func() {
 		defer close(next)
 		for n := range o.Cycles {
 			select {
@@ -99,7 +97,7 @@ func (t *Run) cycles(ctx context.Context, o SoakOptions) ([]*cycle, error) {
 				return
 			}
 		}
-	}()
+	})
 	var done []*cycle
 	began := time.Now()
 	go func() { workers.Wait(); close(results) }()

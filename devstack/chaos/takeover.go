@@ -52,7 +52,7 @@ type takeover struct {
 // them and does the periodic work. It prints the figures and returns an error if a goal is missed.
 func Takeover(ctx context.Context, t *Run, o TakeoverOptions) error {
 	t.say("take-overs, seed %d: %d rounds, %d servers", o.Seed, o.Rounds, len(t.Servers))
-	rng := rand.New(rand.NewPCG(o.Seed, 0)) //nolint:gosec // an order, not a secret
+	rng := rand.New(rand.NewPCG(o.Seed, 0))
 	var done []takeover
 	for n := range o.Rounds {
 		way := n % len(ways)

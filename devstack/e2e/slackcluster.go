@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"html"
+	"maps"
 	"net/url"
 	"regexp"
 	"strings"
@@ -138,9 +139,7 @@ func (t *scenario) fillsIn(ctx context.Context) error {
 	act := func(what string, more url.Values) error {
 		form := url.Values{}
 		for _, values := range []url.Values{at, more} {
-			for name, value := range values {
-				form[name] = value
-			}
+			maps.Copy(form, values)
 		}
 		return t.post(ctx, t.at.Slack+"/playground/"+what, form)
 	}

@@ -161,7 +161,7 @@ func TestPullRequestsLookLikeGitHubs(t *testing.T) {
 func TestCommentsAreWrittenByTheBotAndPaged(t *testing.T) {
 	s := start(t, Config{})
 	client := asInstallation(t, s)
-	one, _, err := client.Issues.CreateComment(t.Context(), "acme", "shop", 41, &gh.IssueComment{Body: gh.String("hello")})
+	one, _, err := client.Issues.CreateComment(t.Context(), "acme", "shop", 41, &gh.IssueComment{Body: new("hello")})
 	require.NoError(t, err)
 	require.Equal(t, "ocpctl[bot]", one.GetUser().GetLogin())
 	require.Equal(t, "Bot", one.GetUser().GetType())
@@ -186,7 +186,7 @@ func TestCommentsAreWrittenByTheBotAndPaged(t *testing.T) {
 	}
 	require.Len(t, ids, 5)
 
-	edited, _, err := client.Issues.EditComment(t.Context(), "acme", "shop", one.GetID(), &gh.IssueComment{Body: gh.String("hello again")})
+	edited, _, err := client.Issues.EditComment(t.Context(), "acme", "shop", one.GetID(), &gh.IssueComment{Body: new("hello again")})
 	require.NoError(t, err)
 	require.Equal(t, "hello again", edited.GetBody())
 	got, _, err := client.Issues.GetComment(t.Context(), "acme", "shop", one.GetID())
@@ -194,10 +194,10 @@ func TestCommentsAreWrittenByTheBotAndPaged(t *testing.T) {
 	require.Equal(t, "hello again", got.GetBody())
 	_, err = client.Issues.DeleteComment(t.Context(), "acme", "shop", one.GetID())
 	require.NoError(t, err)
-	_, answer, err := client.Issues.EditComment(t.Context(), "acme", "shop", one.GetID(), &gh.IssueComment{Body: gh.String("x")})
+	_, answer, err := client.Issues.EditComment(t.Context(), "acme", "shop", one.GetID(), &gh.IssueComment{Body: new("x")})
 	require.Error(t, err)
 	require.Equal(t, 404, answer.StatusCode)
-	_, answer, err = client.Issues.CreateComment(t.Context(), "acme", "shop", 41, &gh.IssueComment{Body: gh.String(" ")})
+	_, answer, err = client.Issues.CreateComment(t.Context(), "acme", "shop", 41, &gh.IssueComment{Body: new(" ")})
 	require.Error(t, err)
 	require.Equal(t, 422, answer.StatusCode)
 }
@@ -232,10 +232,10 @@ func TestLabelsReactionsAndStateChange(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 
-	issue, _, err := client.Issues.Edit(t.Context(), "acme", "shop", 41, &gh.IssueRequest{State: gh.String("closed")})
+	issue, _, err := client.Issues.Edit(t.Context(), "acme", "shop", 41, &gh.IssueRequest{State: new("closed")})
 	require.NoError(t, err)
 	require.Equal(t, "closed", issue.GetState())
-	pr, _, err := client.PullRequests.Edit(t.Context(), "acme", "shop", 41, &gh.PullRequest{State: gh.String("open")})
+	pr, _, err := client.PullRequests.Edit(t.Context(), "acme", "shop", 41, &gh.PullRequest{State: new("open")})
 	require.NoError(t, err)
 	require.Equal(t, "open", pr.GetState())
 }
@@ -244,14 +244,14 @@ func TestCheckRunsGoForwardOnly(t *testing.T) {
 	s := start(t, Config{})
 	client := asInstallation(t, s)
 	pr, _ := s.PullRequest(41)
-	output := &gh.CheckRunOutput{Title: gh.String("t"), Summary: gh.String("s")}
-	run, _, err := client.Checks.CreateCheckRun(t.Context(), "acme", "shop", gh.CreateCheckRunOptions{Name: "ocpctl", HeadSHA: pr.HeadSHA, ExternalID: gh.String("k"), Output: output})
+	output := &gh.CheckRunOutput{Title: new("t"), Summary: new("s")}
+	run, _, err := client.Checks.CreateCheckRun(t.Context(), "acme", "shop", gh.CreateCheckRunOptions{Name: "ocpctl", HeadSHA: pr.HeadSHA, ExternalID: new("k"), Output: output})
 	require.NoError(t, err)
 	require.Equal(t, "queued", run.GetStatus())
-	run, _, err = client.Checks.UpdateCheckRun(t.Context(), "acme", "shop", run.GetID(), gh.UpdateCheckRunOptions{Name: "ocpctl", Conclusion: gh.String("failure")})
+	run, _, err = client.Checks.UpdateCheckRun(t.Context(), "acme", "shop", run.GetID(), gh.UpdateCheckRunOptions{Name: "ocpctl", Conclusion: new("failure")})
 	require.NoError(t, err)
 	require.Equal(t, "completed", run.GetStatus())
-	run, _, err = client.Checks.UpdateCheckRun(t.Context(), "acme", "shop", run.GetID(), gh.UpdateCheckRunOptions{Name: "ocpctl", Status: gh.String("in_progress")})
+	run, _, err = client.Checks.UpdateCheckRun(t.Context(), "acme", "shop", run.GetID(), gh.UpdateCheckRunOptions{Name: "ocpctl", Status: new("in_progress")})
 	require.NoError(t, err)
 	require.Equal(t, "completed", run.GetStatus())
 
@@ -260,7 +260,7 @@ func TestCheckRunsGoForwardOnly(t *testing.T) {
 	latest, _, err := client.Checks.ListCheckRunsForRef(t.Context(), "acme", "shop", pr.HeadRef, nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, latest.GetTotal())
-	all, _, err := client.Checks.ListCheckRunsForRef(t.Context(), "acme", "shop", pr.HeadSHA, &gh.ListCheckRunsOptions{Filter: gh.String("all")})
+	all, _, err := client.Checks.ListCheckRunsForRef(t.Context(), "acme", "shop", pr.HeadSHA, &gh.ListCheckRunsOptions{Filter: new("all")})
 	require.NoError(t, err)
 	require.Equal(t, 2, all.GetTotal())
 	got, _, err := client.Checks.GetCheckRun(t.Context(), "acme", "shop", run.GetID())
@@ -269,8 +269,8 @@ func TestCheckRunsGoForwardOnly(t *testing.T) {
 
 	for name, bad := range map[string]gh.CreateCheckRunOptions{
 		"no such commit":           {Name: "x", HeadSHA: "main"},
-		"completed without an end": {Name: "x", HeadSHA: pr.HeadSHA, Status: gh.String("completed")},
-		"a status of its own":      {Name: "x", HeadSHA: pr.HeadSHA, Status: gh.String("stuck")},
+		"completed without an end": {Name: "x", HeadSHA: pr.HeadSHA, Status: new("completed")},
+		"a status of its own":      {Name: "x", HeadSHA: pr.HeadSHA, Status: new("stuck")},
 	} {
 		_, answer, err := client.Checks.CreateCheckRun(t.Context(), "acme", "shop", bad)
 		require.Error(t, err, name)

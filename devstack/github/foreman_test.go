@@ -324,10 +324,10 @@ func TestADeploymentStatusOfTheAppStartsWorkflowsAndOneOfARunDoesNot(t *testing.
 	require.NoError(t, s.Commit(scriptPath, "on deployment_status\ne2e: , environment staging\n"))
 	client := asInstallation(t, s)
 	deployment, _, err := client.Repositories.CreateDeployment(t.Context(), "acme", "shop", &gh.DeploymentRequest{
-		Ref: gh.String("main"), Environment: gh.String("ocpctl/x"), AutoMerge: gh.Bool(false), RequiredContexts: &[]string{},
+		Ref: new("main"), Environment: new("ocpctl/x"), AutoMerge: new(false), RequiredContexts: &[]string{},
 	})
 	require.NoError(t, err)
-	_, _, err = client.Repositories.CreateDeploymentStatus(t.Context(), "acme", "shop", deployment.GetID(), &gh.DeploymentStatusRequest{State: gh.String("success")})
+	_, _, err = client.Repositories.CreateDeploymentStatus(t.Context(), "acme", "shop", deployment.GetID(), &gh.DeploymentStatusRequest{State: new("success")})
 	require.NoError(t, err)
 	engine.running(t, "e2e").end("success", nil)
 	run := lastRun(t, s, completedRun)

@@ -2,6 +2,7 @@ package github
 
 import (
 	_ "embed"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -134,9 +135,7 @@ func (q *query) join(out object, of node, condition string, set ast.SelectionSet
 	if !fits {
 		return
 	}
-	for k, v := range q.fields(of, set, path) {
-		out[k] = v
-	}
+	maps.Copy(out, q.fields(of, set, path))
 }
 
 func (q *query) field(of node, f *ast.Field, path []any) any {

@@ -55,7 +55,7 @@ func TestButtonsAndRerunsAreToldToWhomTheyBelong(t *testing.T) {
 	s, in := withInbox(t)
 	pr, _ := s.PullRequest(41)
 	run, _, err := asInstallation(t, s).Checks.CreateCheckRun(t.Context(), "acme", "shop", gh.CreateCheckRunOptions{
-		Name: "ocpctl", HeadSHA: pr.HeadSHA, ExternalID: gh.String("sub_1"),
+		Name: "ocpctl", HeadSHA: pr.HeadSHA, ExternalID: new("sub_1"),
 		Actions: []*gh.CheckRunAction{{Label: "Extend", Description: "Two hours more", Identifier: "extend"}},
 	})
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestARenamedRepositoryIsFoundByItsOldName(t *testing.T) {
 	require.Equal(t, s.URL()+"/repositories/1001/pulls/41?x=1", resp.Header.Get("Location"))
 	resp, _ = hand.call("POST /repos/acme/shop/issues/41/comments", `{"body":"x"}`)
 	require.Equal(t, 307, resp.StatusCode, "a body travels along")
-	_, _, err := client.Issues.CreateComment(t.Context(), "acme", "shop", 41, &gh.IssueComment{Body: gh.String("by the old name")})
+	_, _, err := client.Issues.CreateComment(t.Context(), "acme", "shop", 41, &gh.IssueComment{Body: new("by the old name")})
 	require.NoError(t, err)
 	require.Equal(t, "by the old name", s.In("acme/store").Comments(41)[0].Body)
 	in.next()

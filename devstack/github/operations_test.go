@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -71,9 +72,7 @@ func (a api) call(what, body string) (*http.Response, any) {
 	}
 	req, err := http.NewRequestWithContext(a.t.Context(), method, a.s.URL()+path, sent)
 	require.NoError(a.t, err)
-	for k, v := range a.header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, a.header)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}

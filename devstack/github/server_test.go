@@ -140,7 +140,7 @@ func TestTheWorldSurvivesARestart(t *testing.T) {
 	first, err := Start(t.Context(), cfg)
 	require.NoError(t, err)
 	old := asInstallation(t, first)
-	_, _, err = old.Issues.CreateComment(t.Context(), "acme", "shop", 41, &gh.IssueComment{Body: gh.String("hello")})
+	_, _, err = old.Issues.CreateComment(t.Context(), "acme", "shop", 41, &gh.IssueComment{Body: new("hello")})
 	require.NoError(t, err)
 	require.NoError(t, first.Label(41, "ocp/aws-standard", "maya"))
 	require.NoError(t, first.Close(42, "maya"))

@@ -20,7 +20,7 @@ import (
 // attempts are one changing call for each policy of a runner, which works with a new name.
 var attempts = map[string]func(t *testing.T, c *cloud, name string) (*core.DetailedResponse, error){
 	"resource-group": func(t *testing.T, c *cloud, name string) (*core.DetailedResponse, error) {
-		_, r, err := c.groups.CreateResourceGroupWithContext(t.Context(), &resourcemanagerv2.CreateResourceGroupOptions{Name: &name, AccountID: p(account)})
+		_, r, err := c.groups.CreateResourceGroupWithContext(t.Context(), &resourcemanagerv2.CreateResourceGroupOptions{Name: &name, AccountID: new(account)})
 		return r, err
 	},
 	"is": func(t *testing.T, c *cloud, name string) (*core.DetailedResponse, error) {
@@ -28,26 +28,26 @@ var attempts = map[string]func(t *testing.T, c *cloud, name string) (*core.Detai
 		return r, err
 	},
 	"iam-identity": func(t *testing.T, c *cloud, name string) (*core.DetailedResponse, error) {
-		_, r, err := c.identity.CreateServiceIDWithContext(t.Context(), &iamidentityv1.CreateServiceIDOptions{AccountID: p(account), Name: &name})
+		_, r, err := c.identity.CreateServiceIDWithContext(t.Context(), &iamidentityv1.CreateServiceIDOptions{AccountID: new(account), Name: &name})
 		return r, err
 	},
 	"iam-access-management": func(t *testing.T, c *cloud, _ string) (*core.DetailedResponse, error) {
-		_, r, err := c.policies.ListV2PoliciesWithContext(t.Context(), &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: p(account)})
+		_, r, err := c.policies.ListV2PoliciesWithContext(t.Context(), &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: new(account)})
 		return r, err
 	},
 	"cloud-object-storage": func(t *testing.T, c *cloud, name string) (*core.DetailedResponse, error) {
 		_, r, err := c.rc.CreateResourceInstanceWithContext(t.Context(), &resourcecontrollerv2.CreateResourceInstanceOptions{
-			Name: &name, Target: p("Global"), ResourceGroup: p(""), ResourcePlanID: p("744bfc56-d12c-4866-88d5-dac9139e0e5d")})
+			Name: &name, Target: new("Global"), ResourceGroup: new(""), ResourcePlanID: new("744bfc56-d12c-4866-88d5-dac9139e0e5d")})
 		return r, err
 	},
 	"internet-svcs": func(t *testing.T, c *cloud, name string) (*core.DetailedResponse, error) {
 		_, r, err := c.rc.CreateResourceInstanceWithContext(t.Context(), &resourcecontrollerv2.CreateResourceInstanceOptions{
-			Name: &name, Target: p("Global"), ResourceGroup: p(""), ResourcePlanID: p("46f74bf0-5c34-4c04-a4b0-5b5d9c5f1b4b")})
+			Name: &name, Target: new("Global"), ResourceGroup: new(""), ResourcePlanID: new("46f74bf0-5c34-4c04-a4b0-5b5d9c5f1b4b")})
 		return r, err
 	},
 	"dns-svcs": func(t *testing.T, c *cloud, name string) (*core.DetailedResponse, error) {
 		_, r, err := c.rc.CreateResourceInstanceWithContext(t.Context(), &resourcecontrollerv2.CreateResourceInstanceOptions{
-			Name: &name, Target: p("Global"), ResourceGroup: p(""), ResourcePlanID: p("2c8fa097-d7c2-4df2-b53e-2efb7874cdf7")})
+			Name: &name, Target: new("Global"), ResourceGroup: new(""), ResourcePlanID: new("2c8fa097-d7c2-4df2-b53e-2efb7874cdf7")})
 		return r, err
 	},
 }
@@ -55,9 +55,9 @@ var attempts = map[string]func(t *testing.T, c *cloud, name string) (*core.Detai
 func TestACallerMayDoWhatItsPoliciesSayAndNothingElse(t *testing.T) {
 	runner, err := policies.Runner()
 	require.NoError(t, err)
-	sweep, err := policies.Sweep()
+	scan, err := policies.Scan()
 	require.NoError(t, err)
-	callers := []ibmcloud.Caller{{APIKey: "runner", Access: &runner}, {APIKey: "sweep", Access: &sweep}}
+	callers := []ibmcloud.Caller{{APIKey: "runner", Access: &runner}, {APIKey: "scan", Access: &scan}}
 	for _, without := range runner.Policies {
 		less := slices.DeleteFunc(slices.Clone(runner.Policies), func(p policies.Policy) bool { return p.On() == "" || p.On() == without.On() })
 		callers = append(callers, ibmcloud.Caller{APIKey: "without " + without.On(), Access: &policies.Document{Policies: less}})
@@ -77,8 +77,8 @@ func TestACallerMayDoWhatItsPoliciesSayAndNothingElse(t *testing.T) {
 		resp, err := do(t, c, "made-without")
 		status(t, 403, resp, err)
 		if policy.On() != "iam-access-management" { // its call only reads
-			c.as(t, "sweep")
-			resp, err = do(t, c, "made-by-sweep")
+			c.as(t, "scan")
+			resp, err = do(t, c, "made-by-scan")
 			status(t, 403, resp, err)
 		}
 	}
@@ -92,9 +92,9 @@ func TestAListAndASearchShowWhatTheCallerMaySee(t *testing.T) {
 	_, err := attempts["cloud-object-storage"](t, c, "demo-cos")
 	require.NoError(t, err)
 	found := func() (listed, searched int) {
-		list, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), &resourcecontrollerv2.ListResourceInstancesOptions{Name: p("demo-cos")})
+		list, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), &resourcecontrollerv2.ListResourceInstancesOptions{Name: new("demo-cos")})
 		require.NoError(t, err)
-		result, _, err := c.search.SearchWithContext(t.Context(), &globalsearchv2.SearchOptions{Query: p("name:demo-cos")})
+		result, _, err := c.search.SearchWithContext(t.Context(), &globalsearchv2.SearchOptions{Query: new("name:demo-cos")})
 		require.NoError(t, err)
 		return len(list.Resources), len(result.Items)
 	}

@@ -92,8 +92,6 @@ func (c *cloud) with(t *testing.T, auth core.Authenticator) {
 // wait lets everything that settles settle.
 func (c *cloud) wait() { c.now = c.now.Add(2 * time.Minute) }
 
-func p(s string) *string { return &s }
-
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -111,7 +109,7 @@ func status(t *testing.T, want int, resp *core.DetailedResponse, err error) map[
 
 func (c *cloud) group(t *testing.T, name string) string {
 	t.Helper()
-	made, _, err := c.groups.CreateResourceGroupWithContext(t.Context(), &resourcemanagerv2.CreateResourceGroupOptions{Name: &name, AccountID: p(account)})
+	made, _, err := c.groups.CreateResourceGroupWithContext(t.Context(), &resourcemanagerv2.CreateResourceGroupOptions{Name: &name, AccountID: new(account)})
 	require.NoError(t, err)
 	return *made.ID
 }
@@ -120,18 +118,18 @@ func (c *cloud) group(t *testing.T, name string) string {
 func TestACallerOfOneGroupGetsShorterListsAndNoErrors(t *testing.T) {
 	c := start(t, ibmcloud.Config{Callers: []ibmcloud.Caller{{APIKey: "elsewhere", Groups: []string{"Default"}}}})
 	group := c.group(t, "mine")
-	_, _, err := c.identity.CreateServiceIDWithContext(t.Context(), &iamidentityv1.CreateServiceIDOptions{AccountID: p(account), Name: p("mine-openshift")})
+	_, _, err := c.identity.CreateServiceIDWithContext(t.Context(), &iamidentityv1.CreateServiceIDOptions{AccountID: new(account), Name: new("mine-openshift")})
 	require.NoError(t, err)
 	_, err = c.Plant(ibmcloud.Resource{Service: "is", Type: "vpc", Name: "mine-vpc", Group: group, Region: "us-east"})
 	require.NoError(t, err)
 	seen := func() (all []int) {
-		groups, _, err := c.groups.ListResourceGroupsWithContext(t.Context(), &resourcemanagerv2.ListResourceGroupsOptions{AccountID: p(account)})
+		groups, _, err := c.groups.ListResourceGroupsWithContext(t.Context(), &resourcemanagerv2.ListResourceGroupsOptions{AccountID: new(account)})
 		require.NoError(t, err)
 		vpcs, _, err := c.vpc.ListVpcsWithContext(t.Context(), &vpcv1.ListVpcsOptions{})
 		require.NoError(t, err)
-		ids, _, err := c.identity.ListServiceIdsWithContext(t.Context(), &iamidentityv1.ListServiceIdsOptions{AccountID: p(account)})
+		ids, _, err := c.identity.ListServiceIdsWithContext(t.Context(), &iamidentityv1.ListServiceIdsOptions{AccountID: new(account)})
 		require.NoError(t, err)
-		policies, _, err := c.policies.ListV2PoliciesWithContext(t.Context(), &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: p(account)})
+		policies, _, err := c.policies.ListV2PoliciesWithContext(t.Context(), &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: new(account)})
 		require.NoError(t, err)
 		return []int{len(groups.Resources), len(vpcs.Vpcs), len(ids.Serviceids), len(policies.Policies)}
 	}
@@ -140,7 +138,7 @@ func TestACallerOfOneGroupGetsShorterListsAndNoErrors(t *testing.T) {
 	require.Equal(t, []int{1, 0, 0, 1}, seen(), "of the policies, its own")
 	_, resp, err := c.groups.GetResourceGroupWithContext(t.Context(), &resourcemanagerv2.GetResourceGroupOptions{ID: &group})
 	status(t, http.StatusForbidden, resp, err)
-	cis, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), &resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: p("75874a60-cb12-11e7-948e-37ac098eb1b9")})
+	cis, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), &resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: new("75874a60-cb12-11e7-948e-37ac098eb1b9")})
 	require.NoError(t, err)
 	require.Len(t, cis.Resources, 1, "the zones' instance is in its group")
 }
@@ -150,13 +148,13 @@ func TestAKeyBecomesATokenThatNamesItsAccount(t *testing.T) {
 		Callers:  []ibmcloud.Caller{{APIKey: "other", Account: "ffffffffffffffffffffffffffffffff"}, {APIKey: "reader", Denied: []string{"vpc:delete_*"}}},
 		Profiles: []ibmcloud.Profile{{ID: "Profile-1", Name: "runners", Token: "pod-token"}},
 	})
-	details, _, err := c.identity.GetAPIKeysDetailsWithContext(t.Context(), &iamidentityv1.GetAPIKeysDetailsOptions{IamAPIKey: p(key)})
+	details, _, err := c.identity.GetAPIKeysDetailsWithContext(t.Context(), &iamidentityv1.GetAPIKeysDetailsOptions{IamAPIKey: new(key)})
 	require.NoError(t, err)
 	require.Equal(t, account, *details.AccountID)
 	group := c.group(t, "mine")
 
 	c.as(t, "wrong")
-	_, resp, err := c.identity.GetAPIKeysDetailsWithContext(t.Context(), &iamidentityv1.GetAPIKeysDetailsOptions{IamAPIKey: p(key)})
+	_, resp, err := c.identity.GetAPIKeysDetailsWithContext(t.Context(), &iamidentityv1.GetAPIKeysDetailsOptions{IamAPIKey: new(key)})
 	require.Contains(t, err.Error(), "Provided API key could not be found.")
 	require.Equal(t, http.StatusBadRequest, resp.StatusCode)
 
@@ -165,6 +163,6 @@ func TestAKeyBecomesATokenThatNamesItsAccount(t *testing.T) {
 	status(t, http.StatusNotFound, resp, err)
 
 	c.as(t, "reader")
-	resp, err = c.vpc.DeleteVPCWithContext(t.Context(), &vpcv1.DeleteVPCOptions{ID: p("r014-none")})
+	resp, err = c.vpc.DeleteVPCWithContext(t.Context(), &vpcv1.DeleteVPCOptions{ID: new("r014-none")})
 	require.Equal(t, "not_authorized", status(t, http.StatusForbidden, resp, err)["errors"].([]any)[0].(map[string]any)["code"])
 }

@@ -43,7 +43,7 @@ func TestRecordsOfInternetServicesHavePagesOfTwenty(t *testing.T) {
 	records, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{Authenticator: c.keyed(key), URL: c.URL("cis", ""), Crn: &crn, ZoneIdentifier: all.Result[0].ID})
 	require.NoError(t, err)
 	create := func(name string) (*dnsrecordsv1.DnsrecordResp, *core.DetailedResponse, error) {
-		return records.CreateDnsRecordWithContext(ctx, &dnsrecordsv1.CreateDnsRecordOptions{Name: &name, Type: p("CNAME"), Content: p("1-us-east.lb.appdomain.cloud")})
+		return records.CreateDnsRecordWithContext(ctx, &dnsrecordsv1.CreateDnsRecordOptions{Name: &name, Type: new("CNAME"), Content: new("1-us-east.lb.appdomain.cloud")})
 	}
 	for i := range 22 {
 		_, _, err := create(fmt.Sprintf("api.demo-%d.labs.example.com", i))
@@ -56,7 +56,7 @@ func TestRecordsOfInternetServicesHavePagesOfTwenty(t *testing.T) {
 	require.Len(t, page.Result, 2)
 	require.EqualValues(t, 2, *page.ResultInfo.Count, "of the page")
 	require.EqualValues(t, 22, *page.ResultInfo.TotalCount)
-	named, _, err := records.ListAllDnsRecordsWithContext(ctx, &dnsrecordsv1.ListAllDnsRecordsOptions{Name: p("api.demo-21.labs.example.com")})
+	named, _, err := records.ListAllDnsRecordsWithContext(ctx, &dnsrecordsv1.ListAllDnsRecordsOptions{Name: new("api.demo-21.labs.example.com")})
 	require.NoError(t, err)
 	_, _, err = records.DeleteDnsRecordWithContext(ctx, &dnsrecordsv1.DeleteDnsRecordOptions{DnsrecordIdentifier: named.Result[0].ID})
 	require.NoError(t, err)
@@ -79,11 +79,11 @@ func TestAPermittedNetworkStaysWhenItsVPCGoes(t *testing.T) {
 	vpc, err := c.Plant(ibmcloud.Resource{Service: "is", Type: "vpc", Name: "demo-vpc"})
 	require.NoError(t, err)
 	network, _, err := c.dns.CreatePermittedNetworkWithContext(ctx, &dnssvcsv1.CreatePermittedNetworkOptions{
-		InstanceID: &instance, DnszoneID: zone, Type: p("vpc"), PermittedNetwork: &dnssvcsv1.PermittedNetworkVpc{VpcCrn: p(vpc.CRN())},
+		InstanceID: &instance, DnszoneID: zone, Type: new("vpc"), PermittedNetwork: &dnssvcsv1.PermittedNetworkVpc{VpcCrn: new(vpc.CRN())},
 	})
 	require.NoError(t, err)
 	record, _, err := c.dns.CreateResourceRecordWithContext(ctx, &dnssvcsv1.CreateResourceRecordOptions{
-		InstanceID: &instance, DnszoneID: zone, Type: p("CNAME"), Name: p("api.demo"), TTL: new(int64(60)), Rdata: &dnssvcsv1.ResourceRecordInputRdataRdataCnameRecord{Cname: p("lb.example.com")},
+		InstanceID: &instance, DnszoneID: zone, Type: new("CNAME"), Name: new("api.demo"), TTL: new(int64(60)), Rdata: &dnssvcsv1.ResourceRecordInputRdataRdataCnameRecord{Cname: new("lb.example.com")},
 	})
 	require.NoError(t, err)
 	require.Equal(t, "api.demo.internal.example.com", *record.Name)
@@ -134,7 +134,7 @@ func TestBucketsBelongToAnInstanceAndTheirNamesToEverybody(t *testing.T) {
 		return api.ErrorCode()
 	}
 	east := c.s3(region)
-	bucket := p("demo-x1y2z-vsi-image")
+	bucket := new("demo-x1y2z-vsi-image")
 	create := &s3.CreateBucketInput{Bucket: bucket, CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(region + "-smart")}}
 	_, err = east.CreateBucket(ctx, create)
 	require.Equal(t, "AccessDenied", code(err), "without an instance")
@@ -142,7 +142,7 @@ func TestBucketsBelongToAnInstanceAndTheirNamesToEverybody(t *testing.T) {
 	require.NoError(t, err)
 	_, err = east.CreateBucket(ctx, create, in(second.CRN()))
 	require.Equal(t, "BucketAlreadyExists", code(err))
-	_, err = east.PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: p("images/rhcos.qcow2"), Body: strings.NewReader("an image")})
+	_, err = east.PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: new("images/rhcos.qcow2"), Body: strings.NewReader("an image")})
 	require.NoError(t, err)
 	buckets, err := east.ListBuckets(ctx, &s3.ListBucketsInput{}, in(first.ID))
 	require.NoError(t, err)

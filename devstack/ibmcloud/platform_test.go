@@ -21,24 +21,24 @@ func TestServiceIDsHavePagesAndLeaveTheirPolicies(t *testing.T) {
 	ctx := t.Context()
 	var last *iamidentityv1.ServiceID
 	for i := range 23 {
-		made, _, err := c.identity.CreateServiceIDWithContext(ctx, &iamidentityv1.CreateServiceIDOptions{AccountID: p(account), Name: p(fmt.Sprint("demo-", i/2))})
+		made, _, err := c.identity.CreateServiceIDWithContext(ctx, &iamidentityv1.CreateServiceIDOptions{AccountID: new(account), Name: new(fmt.Sprint("demo-", i/2))})
 		require.NoError(t, err, "names are not unique")
 		last = made
 	}
-	page, _, err := c.identity.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: p(account)})
+	page, _, err := c.identity.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: new(account)})
 	require.NoError(t, err)
 	require.Len(t, page.Serviceids, 20)
 	require.Contains(t, *page.Next, "pagetoken=")
-	named, _, err := c.identity.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: p(account), Name: p("demo-3")})
+	named, _, err := c.identity.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: new(account), Name: new("demo-3")})
 	require.NoError(t, err)
 	require.Len(t, named.Serviceids, 2)
 
-	made, _, err := c.identity.CreateAPIKeyWithContext(ctx, &iamidentityv1.CreateAPIKeyOptions{Name: p("ccoctl-generated-key"), IamID: last.IamID})
+	made, _, err := c.identity.CreateAPIKeyWithContext(ctx, &iamidentityv1.CreateAPIKeyOptions{Name: new("ccoctl-generated-key"), IamID: last.IamID})
 	require.NoError(t, err)
 	_, _, err = c.policies.CreatePolicyWithContext(ctx, &iampolicymanagementv1.CreatePolicyOptions{
-		Type: p("access"), Roles: []iampolicymanagementv1.PolicyRole{{RoleID: p("crn:v1:bluemix:public:iam::::role:Editor")}},
-		Subjects:  []iampolicymanagementv1.PolicySubject{{Attributes: []iampolicymanagementv1.SubjectAttribute{{Name: p("iam_id"), Value: last.IamID}}}},
-		Resources: []iampolicymanagementv1.PolicyResource{{Attributes: []iampolicymanagementv1.ResourceAttribute{{Name: p("accountId"), Value: p(account)}, {Name: p("serviceName"), Value: p("is")}}}},
+		Type: new("access"), Roles: []iampolicymanagementv1.PolicyRole{{RoleID: new("crn:v1:bluemix:public:iam::::role:Editor")}},
+		Subjects:  []iampolicymanagementv1.PolicySubject{{Attributes: []iampolicymanagementv1.SubjectAttribute{{Name: new("iam_id"), Value: last.IamID}}}},
+		Resources: []iampolicymanagementv1.PolicyResource{{Attributes: []iampolicymanagementv1.ResourceAttribute{{Name: new("accountId"), Value: new(account)}, {Name: new("serviceName"), Value: new("is")}}}},
 	})
 	require.NoError(t, err)
 	c.as(t, *made.Apikey)
@@ -47,10 +47,10 @@ func TestServiceIDsHavePagesAndLeaveTheirPolicies(t *testing.T) {
 	c.as(t, key)
 	_, err = c.identity.DeleteServiceIDWithContext(ctx, &iamidentityv1.DeleteServiceIDOptions{ID: last.ID})
 	require.NoError(t, err)
-	keys, _, err := c.identity.ListAPIKeysWithContext(ctx, &iamidentityv1.ListAPIKeysOptions{AccountID: p(account), IamID: last.IamID})
+	keys, _, err := c.identity.ListAPIKeysWithContext(ctx, &iamidentityv1.ListAPIKeysOptions{AccountID: new(account), IamID: last.IamID})
 	require.NoError(t, err)
 	require.Empty(t, keys.Apikeys)
-	left, _, err := c.policies.ListPoliciesWithContext(ctx, &iampolicymanagementv1.ListPoliciesOptions{AccountID: p(account), IamID: last.IamID})
+	left, _, err := c.policies.ListPoliciesWithContext(ctx, &iampolicymanagementv1.ListPoliciesOptions{AccountID: new(account), IamID: last.IamID})
 	require.NoError(t, err)
 	require.Len(t, left.Policies, 1)
 	for _, r := range c.All() {
@@ -65,12 +65,12 @@ func TestBothVersionsShowTheSamePolicies(t *testing.T) {
 	require.NoError(t, err)
 	_, resp, err := c.policies.CreateV2PolicyWithContext(ctx, authorization("the-guid"))
 	require.Equal(t, "policy_conflict_error", status(t, http.StatusConflict, resp, err)["errors"].([]any)[0].(map[string]any)["code"])
-	v1, _, err := c.policies.ListPoliciesWithContext(ctx, &iampolicymanagementv1.ListPoliciesOptions{AccountID: p(account), Type: p("authorization")})
+	v1, _, err := c.policies.ListPoliciesWithContext(ctx, &iampolicymanagementv1.ListPoliciesOptions{AccountID: new(account), Type: new("authorization")})
 	require.NoError(t, err)
 	require.Len(t, v1.Policies, 1)
 	require.Equal(t, *made.ID, *v1.Policies[0].ID)
 	require.Equal(t, "the-guid", *v1.Policies[0].Resources[0].Attributes[2].Value)
-	v2, _, err := c.policies.ListV2PoliciesWithContext(ctx, &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: p(account), Type: p("authorization")})
+	v2, _, err := c.policies.ListV2PoliciesWithContext(ctx, &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: new(account), Type: new("authorization")})
 	require.NoError(t, err)
 	require.Equal(t, "the-guid", v2.Policies[0].Resource.Attributes[2].Value)
 	_, err = c.policies.DeletePolicyWithContext(ctx, &iampolicymanagementv1.DeletePolicyOptions{PolicyID: made.ID})
@@ -86,7 +86,7 @@ func TestInstancesThatAreNotActiveAreListedOnlyByTheirState(t *testing.T) {
 		require.NoError(t, err)
 	}
 	list := func(state *string) (states []string) {
-		found, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), &resourcecontrollerv2.ListResourceInstancesOptions{Name: p("cos"), State: state})
+		found, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), &resourcecontrollerv2.ListResourceInstancesOptions{Name: new("cos"), State: state})
 		require.NoError(t, err)
 		for _, r := range found.Resources {
 			states = append(states, *r.State)
@@ -94,7 +94,7 @@ func TestInstancesThatAreNotActiveAreListedOnlyByTheirState(t *testing.T) {
 		return states
 	}
 	require.ElementsMatch(t, []string{"active", "provisioning"}, list(nil))
-	require.Equal(t, []string{"failed"}, list(p("failed")))
+	require.Equal(t, []string{"failed"}, list(new("failed")))
 }
 
 func TestObjectStorageHasToBeReclaimedBeforeItsGroupGoes(t *testing.T) {
@@ -103,7 +103,7 @@ func TestObjectStorageHasToBeReclaimedBeforeItsGroupGoes(t *testing.T) {
 	c.SetLag(ibmcloud.Lag{Groups: 30e9})
 	group := c.group(t, "demo")
 	byName := func() int {
-		found, _, err := c.groups.ListResourceGroupsWithContext(ctx, &resourcemanagerv2.ListResourceGroupsOptions{AccountID: p(account), Name: p("demo")})
+		found, _, err := c.groups.ListResourceGroupsWithContext(ctx, &resourcemanagerv2.ListResourceGroupsOptions{AccountID: new(account), Name: new("demo")})
 		require.NoError(t, err)
 		return len(found.Resources)
 	}
@@ -111,9 +111,9 @@ func TestObjectStorageHasToBeReclaimedBeforeItsGroupGoes(t *testing.T) {
 	c.wait()
 	require.Equal(t, 1, byName())
 
-	cos, _, err := c.rc.CreateResourceInstanceWithContext(ctx, &resourcecontrollerv2.CreateResourceInstanceOptions{Name: p("demo-cos"), Target: p("Global"), ResourceGroup: &group, ResourcePlanID: p(cosPlan)})
+	cos, _, err := c.rc.CreateResourceInstanceWithContext(ctx, &resourcecontrollerv2.CreateResourceInstanceOptions{Name: new("demo-cos"), Target: new("Global"), ResourceGroup: &group, ResourcePlanID: new(cosPlan)})
 	require.NoError(t, err)
-	_, _, err = c.rc.CreateResourceKeyWithContext(ctx, &resourcecontrollerv2.CreateResourceKeyOptions{Name: p("demo-image-registry"), Source: cos.ID})
+	_, _, err = c.rc.CreateResourceKeyWithContext(ctx, &resourcecontrollerv2.CreateResourceKeyOptions{Name: new("demo-image-registry"), Source: cos.ID})
 	require.NoError(t, err)
 	resp, err := c.rc.DeleteResourceInstanceWithContext(ctx, &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: cos.ID})
 	require.Contains(t, status(t, http.StatusBadRequest, resp, err)["message"], "resource keys must first be deleted")
@@ -133,7 +133,7 @@ func TestObjectStorageHasToBeReclaimedBeforeItsGroupGoes(t *testing.T) {
 	waiting, _, err := c.rc.ListReclamationsWithContext(ctx, &resourcecontrollerv2.ListReclamationsOptions{ResourceInstanceID: cos.GUID})
 	require.NoError(t, err)
 	require.Len(t, waiting.Resources, 1)
-	_, _, err = c.rc.RunReclamationActionWithContext(ctx, &resourcecontrollerv2.RunReclamationActionOptions{ID: waiting.Resources[0].ID, ActionName: p("reclaim")})
+	_, _, err = c.rc.RunReclamationActionWithContext(ctx, &resourcecontrollerv2.RunReclamationActionOptions{ID: waiting.Resources[0].ID, ActionName: new("reclaim")})
 	require.NoError(t, err)
 	c.wait()
 	_, resp, err = c.rc.GetResourceInstanceWithContext(ctx, &resourcecontrollerv2.GetResourceInstanceOptions{ID: cos.ID})
@@ -149,9 +149,9 @@ func TestAnImageThatVPCForgotIsDeletedByResourceController(t *testing.T) {
 	require.NoError(t, err)
 	real, err := c.Plant(ibmcloud.Resource{Service: "is", Type: "image", Name: "other-rhcos"})
 	require.NoError(t, err)
-	resp, err := c.rc.DeleteResourceInstanceWithContext(t.Context(), &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: p(real.CRN())})
+	resp, err := c.rc.DeleteResourceInstanceWithContext(t.Context(), &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: new(real.CRN())})
 	status(t, http.StatusBadRequest, resp, err)
-	_, err = c.rc.DeleteResourceInstanceWithContext(t.Context(), &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: p(ghost.CRN())})
+	_, err = c.rc.DeleteResourceInstanceWithContext(t.Context(), &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: new(ghost.CRN())})
 	require.NoError(t, err)
 	require.Len(t, c.Resources(""), 1)
 }
@@ -162,7 +162,7 @@ func TestResourceControllerHasPagesOfAHundred(t *testing.T) {
 		_, err := c.Plant(ibmcloud.Resource{Service: "cloud-object-storage", Type: "instance", Name: fmt.Sprint("cos-", i)})
 		require.NoError(t, err)
 	}
-	cos := &resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: p("dff97f5c-bc5e-4455-b470-411c3edbe49c")}
+	cos := &resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: new("dff97f5c-bc5e-4455-b470-411c3edbe49c")}
 	page, _, err := c.rc.ListResourceInstancesWithContext(t.Context(), cos)
 	require.NoError(t, err)
 	require.Len(t, page.Resources, 100)
@@ -184,15 +184,15 @@ func TestTagsStayInTheAccountAndFailuresAreInTheAnswer(t *testing.T) {
 		}
 	}
 	attached, _, err := c.tags.AttachTagWithContext(ctx, &globaltaggingv1.AttachTagOptions{
-		TagNames: []string{"ClusterId:AbC"}, TagType: p("user"), Resources: []globaltaggingv1.Resource{{ResourceID: &crn}, {ResourceID: p("crn:nobody")}},
+		TagNames: []string{"ClusterId:AbC"}, TagType: new("user"), Resources: []globaltaggingv1.Resource{{ResourceID: &crn}, {ResourceID: new("crn:nobody")}},
 	})
 	require.NoError(t, err)
 	require.False(t, *attached.Results[0].IsError)
 	require.True(t, *attached.Results[1].IsError)
-	of, _, err := c.tags.ListTagsWithContext(ctx, &globaltaggingv1.ListTagsOptions{AttachedTo: &crn, TagType: p("user")})
+	of, _, err := c.tags.ListTagsWithContext(ctx, &globaltaggingv1.ListTagsOptions{AttachedTo: &crn, TagType: new("user")})
 	require.NoError(t, err)
 	require.Equal(t, "clusterid:abc", *of.Items[0].Name, "tags are stored in lower case")
-	_, resp, err := c.tags.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: p("clusterid:abc")})
+	_, resp, err := c.tags.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: new("clusterid:abc")})
 	status(t, http.StatusBadRequest, resp, err)
 	_, resp, err = c.tags.AttachTagWithContext(ctx, &globaltaggingv1.AttachTagOptions{TagNames: []string{"a/b"}, Resources: []globaltaggingv1.Resource{{ResourceID: &crn}}})
 	status(t, http.StatusBadRequest, resp, err)
@@ -201,7 +201,7 @@ func TestTagsStayInTheAccountAndFailuresAreInTheAnswer(t *testing.T) {
 	left := c.Resources("clusterid:abc")
 	require.Len(t, left, 1)
 	require.Equal(t, "tag", left[0].Type)
-	_, _, err = c.tags.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: p("clusterid:abc")})
+	_, _, err = c.tags.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: new("clusterid:abc")})
 	require.NoError(t, err)
 	require.Empty(t, c.Resources("clusterid:abc"))
 }
@@ -237,6 +237,6 @@ func TestTheSearchIndexIsLateAndRemembersWhatIsGone(t *testing.T) {
 	require.Len(t, find("name:demo-x1y2z*"), 4, "the index remembers what is gone")
 	c.now = c.now.Add(11 * 60e9)
 	require.Empty(t, find("name:demo-x1y2z*"))
-	_, resp, err := c.search.SearchWithContext(ctx, &globalsearchv2.SearchOptions{Query: p("elephants:*")})
+	_, resp, err := c.search.SearchWithContext(ctx, &globalsearchv2.SearchOptions{Query: new("elephants:*")})
 	status(t, http.StatusBadRequest, resp, err)
 }

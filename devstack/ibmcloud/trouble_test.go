@@ -48,15 +48,15 @@ func TestCallsFailOnDemand(t *testing.T) {
 	c.Throttle("*", 0, 0)
 
 	c.Fail("iam:get_api_keys_details", 1, http.StatusOK, `{}`)
-	details, _, err := c.identity.GetAPIKeysDetailsWithContext(ctx, &iamidentityv1.GetAPIKeysDetailsOptions{IamAPIKey: p(key)})
+	details, _, err := c.identity.GetAPIKeysDetailsWithContext(ctx, &iamidentityv1.GetAPIKeysDetailsOptions{IamAPIKey: new(key)})
 	require.NoError(t, err)
 	require.Nil(t, details.AccountID, "as the service answers at times")
 
 	c.Refuse("rc:create_resource_group", 1, ibmcloud.Lost)
-	_, resp, err = c.groups.CreateResourceGroupWithContext(ctx, &resourcemanagerv2.CreateResourceGroupOptions{Name: p("demo"), AccountID: p(account)})
+	_, resp, err = c.groups.CreateResourceGroupWithContext(ctx, &resourcemanagerv2.CreateResourceGroupOptions{Name: new("demo"), AccountID: new(account)})
 	status(t, http.StatusInternalServerError, resp, err)
 	require.Len(t, c.Resources("demo"), 1, "it was made all the same")
-	_, resp, err = c.groups.CreateResourceGroupWithContext(ctx, &resourcemanagerv2.CreateResourceGroupOptions{Name: p("demo"), AccountID: p(account)})
+	_, resp, err = c.groups.CreateResourceGroupWithContext(ctx, &resourcemanagerv2.CreateResourceGroupOptions{Name: new("demo"), AccountID: new(account)})
 	status(t, http.StatusBadRequest, resp, err)
 
 	require.Equal(t, 2, c.Calls()["rc:create_resource_group"].Calls)
@@ -97,7 +97,7 @@ func TestTheMeterCountsMachinesWhileTheyRun(t *testing.T) {
 	machine := c.machine(t, n, "demo-master-0")
 	c.wait()
 	c.now = c.now.Add(time.Hour)
-	_, _, err := c.vpc.CreateInstanceActionWithContext(t.Context(), &vpcv1.CreateInstanceActionOptions{InstanceID: &machine, Type: p("stop")})
+	_, _, err := c.vpc.CreateInstanceActionWithContext(t.Context(), &vpcv1.CreateInstanceActionOptions{InstanceID: &machine, Type: new("stop")})
 	require.NoError(t, err)
 	c.Elapse(10 * time.Hour)
 	used := map[string]meter.Used{}

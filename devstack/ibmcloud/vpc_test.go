@@ -22,16 +22,16 @@ func (c *cloud) network(t *testing.T, infra string) (n network) {
 	ctx := t.Context()
 	n.group = c.group(t, infra)
 	group := &vpcv1.ResourceGroupIdentityByID{ID: &n.group}
-	zone := &vpcv1.ZoneIdentityByName{Name: p(region + "-1")}
-	vpc, _, err := c.vpc.CreateVPCWithContext(ctx, &vpcv1.CreateVPCOptions{Name: p(infra + "-vpc"), ResourceGroup: group})
+	zone := &vpcv1.ZoneIdentityByName{Name: new(region + "-1")}
+	vpc, _, err := c.vpc.CreateVPCWithContext(ctx, &vpcv1.CreateVPCOptions{Name: new(infra + "-vpc"), ResourceGroup: group})
 	require.NoError(t, err)
 	n.vpc = *vpc.ID
-	gateway, _, err := c.vpc.CreatePublicGatewayWithContext(ctx, &vpcv1.CreatePublicGatewayOptions{Name: p(infra + "-pgateway"), ResourceGroup: group, VPC: &vpcv1.VPCIdentityByID{ID: &n.vpc}, Zone: zone})
+	gateway, _, err := c.vpc.CreatePublicGatewayWithContext(ctx, &vpcv1.CreatePublicGatewayOptions{Name: new(infra + "-pgateway"), ResourceGroup: group, VPC: &vpcv1.VPCIdentityByID{ID: &n.vpc}, Zone: zone})
 	require.NoError(t, err)
 	n.gateway = *gateway.ID
 	require.NotNil(t, gateway.FloatingIP)
 	subnet, _, err := c.vpc.CreateSubnetWithContext(ctx, &vpcv1.CreateSubnetOptions{SubnetPrototype: &vpcv1.SubnetPrototypeSubnetByTotalCount{
-		Name: p(infra + "-subnet"), ResourceGroup: group, VPC: &vpcv1.VPCIdentityByID{ID: &n.vpc}, Zone: zone, TotalIpv4AddressCount: new(int64(256)),
+		Name: new(infra + "-subnet"), ResourceGroup: group, VPC: &vpcv1.VPCIdentityByID{ID: &n.vpc}, Zone: zone, TotalIpv4AddressCount: new(int64(256)),
 		PublicGateway: &vpcv1.PublicGatewayIdentityPublicGatewayIdentityByID{ID: &n.gateway},
 	}})
 	require.NoError(t, err)
@@ -42,8 +42,8 @@ func (c *cloud) network(t *testing.T, infra string) (n network) {
 func (c *cloud) machine(t *testing.T, n network, name string) string {
 	t.Helper()
 	made, _, err := c.vpc.CreateInstanceWithContext(t.Context(), &vpcv1.CreateInstanceOptions{InstancePrototype: &vpcv1.InstancePrototypeInstanceByImage{
-		Name: &name, ResourceGroup: &vpcv1.ResourceGroupIdentityByID{ID: &n.group}, Profile: &vpcv1.InstanceProfileIdentityByName{Name: p("bx2-4x16")}, Zone: &vpcv1.ZoneIdentityByName{Name: p(region + "-1")},
-		VPC: &vpcv1.VPCIdentityByID{ID: &n.vpc}, Image: &vpcv1.ImageIdentityByID{ID: p("r014-image")},
+		Name: &name, ResourceGroup: &vpcv1.ResourceGroupIdentityByID{ID: &n.group}, Profile: &vpcv1.InstanceProfileIdentityByName{Name: new("bx2-4x16")}, Zone: &vpcv1.ZoneIdentityByName{Name: new(region + "-1")},
+		VPC: &vpcv1.VPCIdentityByID{ID: &n.vpc}, Image: &vpcv1.ImageIdentityByID{ID: new("r014-image")},
 		PrimaryNetworkInterface: &vpcv1.NetworkInterfacePrototype{Subnet: &vpcv1.SubnetIdentityByID{ID: &n.subnet}},
 	}})
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestWhatIsInUseCannotBeDeletedAndDeletionsEndLater(t *testing.T) {
 	n := c.network(t, "demo-x1y2z")
 	machine := c.machine(t, n, "demo-x1y2z-master-0")
 	balancer, _, err := c.vpc.CreateLoadBalancerWithContext(ctx, &vpcv1.CreateLoadBalancerOptions{
-		Name: p("demo-x1y2z-api"), IsPublic: new(true), Subnets: []vpcv1.SubnetIdentityIntf{&vpcv1.SubnetIdentityByID{ID: &n.subnet}}, ResourceGroup: &vpcv1.ResourceGroupIdentityByID{ID: &n.group},
+		Name: new("demo-x1y2z-api"), IsPublic: new(true), Subnets: []vpcv1.SubnetIdentityIntf{&vpcv1.SubnetIdentityByID{ID: &n.subnet}}, ResourceGroup: &vpcv1.ResourceGroupIdentityByID{ID: &n.group},
 	})
 	require.NoError(t, err)
 	require.Equal(t, "create_pending", *balancer.ProvisioningStatus)
@@ -73,7 +73,7 @@ func TestWhatIsInUseCannotBeDeletedAndDeletionsEndLater(t *testing.T) {
 	resp, err = c.groups.DeleteResourceGroupWithContext(ctx, &resourcemanagerv2.DeleteResourceGroupOptions{ID: &n.group})
 	require.Contains(t, status(t, http.StatusInternalServerError, resp, err)["message"], "active instances can't be deleted")
 
-	stop := &vpcv1.CreateInstanceActionOptions{InstanceID: &machine, Type: p("stop")}
+	stop := &vpcv1.CreateInstanceActionOptions{InstanceID: &machine, Type: new("stop")}
 	_, _, err = c.vpc.CreateInstanceActionWithContext(ctx, stop)
 	require.NoError(t, err)
 	found, _, err := c.vpc.GetInstanceWithContext(ctx, &vpcv1.GetInstanceOptions{ID: &machine})
@@ -130,7 +130,7 @@ func TestListsOfVPCAreShortAndBeginWithIBMsOwnImages(t *testing.T) {
 	for _, image := range page.Images {
 		require.Equal(t, "public", *image.Visibility)
 	}
-	page, _, err = c.vpc.ListImagesWithContext(ctx, &vpcv1.ListImagesOptions{Visibility: p("private")})
+	page, _, err = c.vpc.ListImagesWithContext(ctx, &vpcv1.ListImagesOptions{Visibility: new("private")})
 	require.NoError(t, err)
 	require.Len(t, page.Images, 1)
 	balancers, _, err := c.vpc.ListLoadBalancersWithContext(ctx, &vpcv1.ListLoadBalancersOptions{})
@@ -142,7 +142,7 @@ func TestListsOfVPCAreShortAndBeginWithIBMsOwnImages(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 55)
 
-	region, _, err := c.vpc.GetRegionWithContext(ctx, &vpcv1.GetRegionOptions{Name: p("eu-de")})
+	region, _, err := c.vpc.GetRegionWithContext(ctx, &vpcv1.GetRegionOptions{Name: new("eu-de")})
 	require.NoError(t, err)
 	require.Equal(t, c.URL("vpc", "eu-de"), *region.Endpoint+"/v1")
 }
@@ -163,7 +163,7 @@ func TestVolumesOfPodsStayAndAreFoundByGroup(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, left.Volumes, 1)
 	require.Equal(t, "unattached", *left.Volumes[0].AttachmentState)
-	tagged, _, err := c.vpc.ListVolumesWithContext(ctx, &vpcv1.ListVolumesOptions{Tag: p("kubernetes-io-cluster-demo-x1y2z:owned")})
+	tagged, _, err := c.vpc.ListVolumesWithContext(ctx, &vpcv1.ListVolumesOptions{Tag: new("kubernetes-io-cluster-demo-x1y2z:owned")})
 	require.NoError(t, err)
 	require.Empty(t, tagged.Volumes)
 	inGroup, _, err := c.rc.ListResourceInstancesWithContext(ctx, &resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &n.group})
@@ -181,7 +181,7 @@ func TestQuotasRefuseWhatIsTooMuch(t *testing.T) {
 	require.NoError(t, c.SetLimit("vpcs", 1))
 	require.Error(t, c.SetLimit("elephants", 1))
 	n := c.network(t, "demo")
-	_, resp, err := c.vpc.CreateVPCWithContext(t.Context(), &vpcv1.CreateVPCOptions{Name: p("second"), ResourceGroup: &vpcv1.ResourceGroupIdentityByID{ID: &n.group}})
+	_, resp, err := c.vpc.CreateVPCWithContext(t.Context(), &vpcv1.CreateVPCOptions{Name: new("second"), ResourceGroup: &vpcv1.ResourceGroupIdentityByID{ID: &n.group}})
 	body := status(t, http.StatusBadRequest, resp, err)
 	require.Equal(t, "over_quota", body["errors"].([]any)[0].(map[string]any)["code"])
 	require.Equal(t, 1, c.Exceeded())
@@ -191,7 +191,7 @@ func TestAnImageNeedsAnObjectAndAnAuthorizationToReadIt(t *testing.T) {
 	c := start(t, ibmcloud.Config{})
 	ctx := t.Context()
 	group := c.group(t, "demo")
-	cos, _, err := c.rc.CreateResourceInstanceWithContext(ctx, &resourcecontrollerv2.CreateResourceInstanceOptions{Name: p("demo-cos"), Target: p("Global"), ResourceGroup: &group, ResourcePlanID: p(cosPlan)})
+	cos, _, err := c.rc.CreateResourceInstanceWithContext(ctx, &resourcecontrollerv2.CreateResourceInstanceOptions{Name: new("demo-cos"), Target: new("Global"), ResourceGroup: &group, ResourcePlanID: new(cosPlan)})
 	require.NoError(t, err)
 	bucket, err := c.Plant(ibmcloud.Resource{Service: "cloud-object-storage", Type: "bucket", ID: "demo-vsi-image", Name: "demo-vsi-image", Parent: *cos.GUID, Region: region})
 	require.NoError(t, err)
@@ -199,8 +199,8 @@ func TestAnImageNeedsAnObjectAndAnAuthorizationToReadIt(t *testing.T) {
 	require.NoError(t, err)
 	create := func() (*vpcv1.Image, int, error) {
 		image, resp, err := c.vpc.CreateImageWithContext(ctx, &vpcv1.CreateImageOptions{ImagePrototype: &vpcv1.ImagePrototypeImageByFile{
-			Name: p("demo-rhcos"), File: &vpcv1.ImageFilePrototype{Href: p("cos://" + region + "/demo-vsi-image/rhcos.qcow2")},
-			OperatingSystem: &vpcv1.OperatingSystemIdentityByName{Name: p("rhel-coreos-stable-amd64")}, ResourceGroup: &vpcv1.ResourceGroupIdentityByID{ID: &group},
+			Name: new("demo-rhcos"), File: &vpcv1.ImageFilePrototype{Href: new("cos://" + region + "/demo-vsi-image/rhcos.qcow2")},
+			OperatingSystem: &vpcv1.OperatingSystemIdentityByName{Name: new("rhel-coreos-stable-amd64")}, ResourceGroup: &vpcv1.ResourceGroupIdentityByID{ID: &group},
 		}})
 		return image, resp.StatusCode, err
 	}
@@ -228,13 +228,13 @@ func authorization(guid string) *iampolicymanagementv1.CreateV2PolicyOptions {
 		return iampolicymanagementv1.V2PolicyResourceAttribute{Key: &k, Operator: &op, Value: v}
 	}
 	return &iampolicymanagementv1.CreateV2PolicyOptions{
-		Type: p("authorization"),
+		Type: new("authorization"),
 		Subject: &iampolicymanagementv1.V2PolicySubject{Attributes: []iampolicymanagementv1.V2PolicySubjectAttribute{
 			subject("serviceName", "is"), subject("accountId", account), subject("resourceType", "image"),
 		}},
 		Resource: &iampolicymanagementv1.V2PolicyResource{Attributes: []iampolicymanagementv1.V2PolicyResourceAttribute{
 			resource("serviceName", "cloud-object-storage"), resource("accountId", account), resource("serviceInstance", guid),
 		}},
-		Control: &iampolicymanagementv1.Control{Grant: &iampolicymanagementv1.Grant{Roles: []iampolicymanagementv1.Roles{{RoleID: p("crn:v1:bluemix:public:iam::::serviceRole:Reader")}}}},
+		Control: &iampolicymanagementv1.Control{Grant: &iampolicymanagementv1.Grant{Roles: []iampolicymanagementv1.Roles{{RoleID: new("crn:v1:bluemix:public:iam::::serviceRole:Reader")}}}},
 	}
 }

@@ -89,7 +89,7 @@ func (c *cluster) call(t *testing.T, method, path, contentType string, body []by
 	request.Header.Set("Content-Type", contentType)
 	response, err := c.client.Do(request)
 	require.NoError(t, err)
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 	return answer{response.StatusCode, response.Header.Values("Warning"), raw}

@@ -219,7 +219,7 @@ func (s *site) newest() (found shown) {
 	if err != nil {
 		return found // a server may be restarting
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	var page struct{ Items []shown }
 	if json.NewDecoder(response.Body).Decode(&page) != nil {
 		return found
@@ -345,7 +345,7 @@ func (s *site) attempts() (n int) {
 	s.t.Helper()
 	conn, err := pgx.Connect(s.t.Context(), s.DatabaseURL())
 	require.NoError(s.t, err)
-	defer conn.Close(context.Background()) //nolint:errcheck // it was only read
+	defer conn.Close(context.Background())
 	require.NoError(s.t, conn.QueryRow(s.t.Context(), "SELECT count(*) FROM attempts").Scan(&n))
 	return n
 }

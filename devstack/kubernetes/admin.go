@@ -55,7 +55,7 @@ func (s *Server) Admin(ctx context.Context, method, path string, body, into any)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was only read
+	defer answer.Body.Close()
 	if raw, err = io.ReadAll(answer.Body); err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}

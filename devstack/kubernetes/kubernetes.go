@@ -98,13 +98,13 @@ func (s *Server) launch(ctx context.Context) error {
 	if err := s.SetImages(s.cfg.Images); err != nil {
 		return err
 	}
-	s.child = exec.Command(s.cfg.Program, s.cfg.arguments()...) //nolint:noctx // it lives until Stop, not as long as the context of Start
+	s.child = exec.Command(s.cfg.Program, s.cfg.arguments()...) // it lives until Stop, not as long as the context of Start
 	s.child.Stderr = s.errors
 	stdout, stdoutIn, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	defer stdout.Close() //nolint:errcheck // it was only read
+	defer stdout.Close()
 	s.child.Stdout = stdoutIn
 	if s.stdin, err = s.child.StdinPipe(); err == nil {
 		s.ended, err = child.Start(s.child, syscall.SIGTERM)

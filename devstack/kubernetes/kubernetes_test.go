@@ -55,7 +55,7 @@ func TestTheServersRoleHasTheRulesOfTheChart(t *testing.T) {
 	require.NoError(t, yaml.Unmarshal([]byte(chart), &want))
 	ours, err := os.ReadFile("runners.yaml")
 	require.NoError(t, err)
-	for _, document := range strings.Split(string(ours), "\n---\n") {
+	for document := range strings.SplitSeq(string(ours), "\n---\n") {
 		var object struct {
 			Kind  string
 			Rules []any

@@ -19,7 +19,7 @@ const (
 	Namespace      = "ocpctl-runners" // of the runners
 	CreateAccount  = "ocpctl-create"  // service accounts of the runners
 	DestroyAccount = "ocpctl-destroy"
-	SweepAccount   = "ocpctl-sweep"
+	ScanAccount    = "ocpctl-scan"
 
 	serverNamespace = "ocpctl"
 	serverAccount   = "ocpctl-server"
@@ -39,7 +39,7 @@ var paths = map[string]string{
 // Runners prepares the cluster for runners as the Helm chart does: a namespace with Pod Security restricted, service accounts, and for the
 // server a role with the chart's rights. It writes a kubeconfig with the server's own token. What exists already stays.
 func (s *Server) Runners(ctx context.Context, kubeconfig string) error {
-	for _, document := range bytes.Split(runners, []byte("\n---\n")) {
+	for document := range bytes.SplitSeq(runners, []byte("\n---\n")) {
 		var object struct {
 			Kind     string
 			Metadata struct{ Namespace string }

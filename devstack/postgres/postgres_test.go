@@ -117,7 +117,7 @@ func exec1(t *testing.T, s *Server, sql string) {
 	conn, err := pgx.Connect(t.Context(), s.URL("postgres"))
 	require.NoError(t, err)
 	defer conn.Close(t.Context())
-	for _, one := range strings.Split(sql, ";") {
+	for one := range strings.SplitSeq(sql, ";") {
 		_, err = conn.Exec(t.Context(), one)
 		require.NoError(t, err)
 	}

@@ -114,7 +114,7 @@ func launch(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, url: "http://" + order.Addr, output: &tail{}, ended: make(chan struct{})}
-	s.child = exec.Command(cfg.Program) //nolint:noctx // it lives until Stop, not as long as the context of Start
+	s.child = exec.Command(cfg.Program) // it lives until Stop, not as long as the context of Start
 	s.child.Stderr = s.output
 	if s.stdin, err = s.child.StdinPipe(); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func freePort(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer listener.Close() //nolint:errcheck // it was never used
+	defer listener.Close()
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 

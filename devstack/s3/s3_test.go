@@ -43,7 +43,7 @@ func TestServerKeepsObjectsAcrossARestart(t *testing.T) {
 
 	second, err := s3.Start(ctx, cfg)
 	require.NoError(t, err)
-	defer second.Stop() //nolint:errcheck // the test is over
+	defer second.Stop()
 	out, err := second.Client().GetObject(ctx, &awss3.GetObjectInput{Bucket: sdk.String("cluster-ops-artifacts"), Key: sdk.String("clusters/clu_1/manifest.json"), ChecksumMode: types.ChecksumModeEnabled})
 	require.NoError(t, err)
 	body, err := io.ReadAll(out.Body)
@@ -101,9 +101,9 @@ func TestSharedServerGivesEveryTestItsOwnBucket(t *testing.T) {
 func TestStartTellsWhyItCannot(t *testing.T) {
 	_, err := s3.Start(t.Context(), s3.Config{Dir: t.TempDir()})
 	require.ErrorContains(t, err, "access key")
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a port to be in the way
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer listener.Close() //nolint:errcheck // the test is over
+	defer listener.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	require.NoError(t, err)
 	number, err := strconv.Atoi(port)

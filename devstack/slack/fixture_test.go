@@ -3,6 +3,7 @@ package slack_test
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -42,7 +43,7 @@ type got struct {
 // at returns a field of the request's JSON by its path.
 func (g got) at(path string) any {
 	var v any = g.JSON
-	for _, key := range strings.Split(path, ".") {
+	for key := range strings.SplitSeq(path, ".") {
 		switch o := v.(type) {
 		case map[string]any:
 			v = o[key]
@@ -183,9 +184,7 @@ func section(text string) m {
 func input(id, label string, element m, more m) m {
 	element["action_id"] = id
 	b := m{"type": "input", "block_id": id, "label": m{"type": "plain_text", "text": label}, "element": element}
-	for key, v := range more {
-		b[key] = v
-	}
+	maps.Copy(b, more)
 	return b
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/ocpctl/ocpctl/internal/blockkit"
 )
@@ -70,9 +71,7 @@ func (s *Server) actions(p Person, f surface, b, e, value object) object {
 			action[key] = e[key]
 		}
 	}
-	for key, v := range value {
-		action[key] = v
-	}
+	maps.Copy(action, value)
 	o := s.interaction("block_actions", p)
 	o["actions"] = []object{action}
 	if f.view != nil {

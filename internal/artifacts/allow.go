@@ -17,12 +17,12 @@ const RecordDir = "ocpctl"
 // RecordFile is the name of the attempt's record in RecordDir.
 const RecordFile = "record.json"
 
-// allowed reports whether a file of the install directory belongs into a bundle. It is an allow-list: the directory is full of
+// isAllowed reports whether a file of the install directory belongs into a bundle. It is an allow-list: the directory is full of
 // secrets (openshift.md §2), and a list of exceptions would miss new ones.
 //
 // Destroy: metadata.json is all that destroy reads; our record and the credentials requests (which ccoctl's teardown needs) contain
 // no secret. Operate: what access to the cluster, gather and wait-for need.
-func allowed(t Type, name string) bool {
+func isAllowed(t Type, name string) bool {
 	top, _, _ := strings.Cut(name, "/")
 	if t == Destroy {
 		return name == "metadata.json" || top == RecordDir || top == "credentials-requests"
@@ -37,16 +37,16 @@ func allowed(t Type, name string) bool {
 	return false
 }
 
-// required returns the file without which a bundle is useless.
-func required(t Type) string {
+// requiredFile returns the file without which a bundle is useless.
+func requiredFile(t Type) string {
 	if t == Destroy {
 		return "metadata.json"
 	}
 	return "auth/kubeconfig"
 }
 
-// choose lists what of dir belongs into a bundle, sorted, with slashes: the files, and the folders that contain them.
-func choose(t Type, dir string) (files, folders []string, err error) {
+// chooseFiles lists what of dir belongs into a bundle, sorted, with slashes: the files, and the folders that contain them.
+func chooseFiles(t Type, dir string) (files, folders []string, err error) {
 	err = filepath.WalkDir(dir, func(full string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func choose(t Type, dir string) (files, folders []string, err error) {
 		switch {
 		case entry.IsDir():
 			return nil
-		case !allowed(t, name):
+		case !isAllowed(t, name):
 			return nil
 		case !entry.Type().IsRegular():
 			return fmt.Errorf("%s is not a regular file", name) // a link could lead to a secret outside the list
@@ -73,8 +73,8 @@ func choose(t Type, dir string) (files, folders []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("list %s: %w", dir, err)
 	}
-	if !slices.Contains(files, required(t)) {
-		return nil, nil, errors.New(required(t) + " is missing")
+	if !slices.Contains(files, requiredFile(t)) {
+		return nil, nil, errors.New(requiredFile(t) + " is missing")
 	}
 	slices.Sort(files)
 	slices.Sort(folders)

@@ -23,13 +23,13 @@ func (s *Store) EachCluster(ctx context.Context, do func([]Folder) error) error 
 		for pages.HasMorePages() {
 			page, err := s.listPage(ctx, pages)
 			if err != nil {
-				return fmt.Errorf("list the folders of clusters below %s: %w", s.ref(below), err)
+				return fmt.Errorf("list the folders of clusters below %s: %w", s.refOf(below), err)
 			}
 			var found []Folder
 			for _, folder := range page.CommonPrefixes {
 				prefix := aws.ToString(folder.Prefix)
 				if id := strings.TrimSuffix(strings.TrimPrefix(prefix, below), "/"); plainID.MatchString(id) {
-					found = append(found, Folder{Cluster: id, Ref: s.ref(prefix)})
+					found = append(found, Folder{Cluster: id, Ref: s.refOf(prefix)})
 				}
 			}
 			if len(found) == 0 {

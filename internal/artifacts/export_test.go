@@ -4,10 +4,10 @@ import "context"
 
 // PackAndPut is Save without reading back, to be measured beside tar and zstd.
 func PackAndPut(ctx context.Context, s *Store, t Type, dir, key string) error {
-	p, err := s.pack(t, dir)
+	p, err := s.packArchive(t, dir)
 	if err != nil {
 		return err
 	}
-	defer p.discard()
-	return s.put(ctx, key, p.file, p.size, p.sum)
+	defer p.discardFile()
+	return s.putObject(ctx, key, p.file, p.size, p.sum)
 }

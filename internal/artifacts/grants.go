@@ -45,7 +45,7 @@ func NewGrants(ctx context.Context, cfg Config, roleARN string) (*Grants, error)
 
 // Grant returns credentials for a part of the bucket, valid for an hour.
 func (g *Grants) Grant(ctx context.Context, part Part) (aws.Credentials, error) {
-	policy, err := g.policy(part)
+	policy, err := g.sessionPolicy(part)
 	if err != nil {
 		return aws.Credentials{}, err
 	}
@@ -70,10 +70,10 @@ type statement struct {
 	Condition map[string]map[string]string `json:",omitempty"`
 }
 
-// policy returns the session policy of a part: the attempt writes below the folders of its own number and into its own spool, and
+// sessionPolicy returns the session policy of a part: the attempt writes below the folders of its own number and into its own spool, and
 // reads the cluster's archives. It can neither delete nor list, and objects are written once because every write is conditional. AWS
 // accepts at most 2,048 characters.
-func (g *Grants) policy(part Part) (string, error) {
+func (g *Grants) sessionPolicy(part Part) (string, error) {
 	for _, id := range []string{part.Cluster, part.Attempt} {
 		if !plainID.MatchString(id) {
 			return "", fmt.Errorf("grant for %q: not an id", id)

@@ -42,7 +42,7 @@ func TestAGrantReachesOneAttemptsPartAlone(t *testing.T) {
 		{true, "s3:DeleteObject", "clusters/" + shop + "/create" + at + "2/install-dir.tar.zst", iampolicy.NoMatch},
 		{true, "s3:ListBucket", "", iampolicy.NoMatch},
 	} {
-		raw, err := g.policy(Part{Cluster: shop, Attempt: own, Number: 2, KeepsKeys: c.keepsKeys})
+		raw, err := g.sessionPolicy(Part{Cluster: shop, Attempt: own, Number: 2, KeepsKeys: c.keepsKeys})
 		require.NoError(t, err)
 		policy, err := iampolicy.Parse(raw)
 		require.NoError(t, err)
@@ -55,12 +55,12 @@ func TestAGrantReachesOneAttemptsPartAlone(t *testing.T) {
 func TestAGrantsPolicyIsShortEnoughForAWS(t *testing.T) {
 	key := "arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/mrk-" + strings.Repeat("a", 32)
 	g := &Grants{cfg: Config{Bucket: strings.Repeat("b", 63), KMSKey: key, OperateKMSKey: key}}
-	raw, err := g.policy(Part{Cluster: shop, Attempt: own, Number: 1 << 20, KeepsKeys: true})
+	raw, err := g.sessionPolicy(Part{Cluster: shop, Attempt: own, Number: 1 << 20, KeepsKeys: true})
 	require.NoError(t, err)
 	require.Less(t, len(raw), 2048)
 	require.True(t, json.Valid([]byte(raw)))
 	for _, bad := range []Part{{Cluster: "*", Attempt: own}, {Cluster: shop, Attempt: "../x"}, {Cluster: "", Attempt: own}} {
-		_, err := g.policy(bad)
+		_, err := g.sessionPolicy(bad)
 		require.Error(t, err, fmt.Sprint(bad))
 	}
 	alias := &Grants{cfg: Config{Bucket: "b", KMSKey: "alias/state"}}

@@ -18,17 +18,17 @@ var plainID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 // plainFile matches a file name that stays in its folder.
 var plainFile = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$`)
 
-// stamp combines a time and an attempt into the last folder of every key that is written once.
-func stamp(at time.Time, attempt int) string {
+// keyStamp combines a time and an attempt into the last folder of every key that is written once.
+func keyStamp(at time.Time, attempt int) string {
 	return fmt.Sprintf("%s-a%d", at.UTC().Format(stampLayout), attempt)
 }
 
 // archiveKeys returns the keys of a bundle's archive and manifest.
 func archiveKeys(b Bundle, at time.Time) (archive, manifest string) {
-	folder := "clusters/" + b.Cluster + "/create/" + stamp(at, b.Attempt)
+	folder := "clusters/" + b.Cluster + "/create/" + keyStamp(at, b.Attempt)
 	name := "/install-dir.tar.zst"
 	if b.Type == Operate {
-		folder = operatePrefix + "clusters/" + b.Cluster + "/" + stamp(at, b.Attempt)
+		folder = operatePrefix + "clusters/" + b.Cluster + "/" + keyStamp(at, b.Attempt)
 		name = "/auth-bundle.tar.zst"
 	}
 	return folder + name, folder + "/manifest.json"
@@ -91,12 +91,12 @@ func IsCredentialRef(ref, cluster, name string) bool {
 
 // CredentialKey is the key of one credential of a cluster; name is Kubeconfig, Kubeadmin or an AccessFile.
 func CredentialKey(cluster string, attempt int, at time.Time, name string) string {
-	return operatePrefix + "clusters/" + cluster + "/" + stamp(at, attempt) + "/" + name
+	return operatePrefix + "clusters/" + cluster + "/" + keyStamp(at, attempt) + "/" + name
 }
 
 // LogKey is the key of an attempt's redacted log; kind is "create" or "destroy".
 func LogKey(cluster, kind string, attempt int, at time.Time) string {
-	return "clusters/" + cluster + "/" + kind + "/" + stamp(at, attempt) + "/" + kind + ".log"
+	return "clusters/" + cluster + "/" + kind + "/" + keyStamp(at, attempt) + "/" + kind + ".log"
 }
 
 // attemptFile is the name of an attempt's record.
@@ -104,7 +104,7 @@ const attemptFile = "attempt.json"
 
 // AttemptKey is the key of an attempt's record, the first object that an attempt stores; kind is the attempt's.
 func AttemptKey(cluster, kind string, attempt int, at time.Time) string {
-	return "clusters/" + cluster + "/" + kind + "/" + stamp(at, attempt) + "/" + attemptFile
+	return "clusters/" + cluster + "/" + kind + "/" + keyStamp(at, attempt) + "/" + attemptFile
 }
 
 // LogBundleKey is the key of one of the installer's log bundles, with its file name. It is full of secrets: the machines' start-up
@@ -115,7 +115,7 @@ func LogBundleKey(cluster string, attempt int, at time.Time, file string) string
 
 // MetadataKey is the key of a successful create's metadata.json.
 func MetadataKey(cluster string, attempt int, at time.Time) string {
-	return "clusters/" + cluster + "/outputs/" + stamp(at, attempt) + "/metadata.json"
+	return "clusters/" + cluster + "/outputs/" + keyStamp(at, attempt) + "/metadata.json"
 }
 
 // SpoolKey is the key of a document for the Status API that could not be delivered; kind is "report" or "result".
@@ -123,8 +123,8 @@ func SpoolKey(attempt string, seq int, kind string) string {
 	return fmt.Sprintf("spool/%s/%06d-%s.json", attempt, seq, kind)
 }
 
-// ref returns an object's reference for use outside this package.
-func (s *Store) ref(key string) string { return refTo(s.cfg.Bucket, key) }
+// refOf returns an object's reference for use outside this package.
+func (s *Store) refOf(key string) string { return refTo(s.cfg.Bucket, key) }
 
 func refTo(bucket, key string) string { return "s3://" + bucket + "/" + key }
 

@@ -12,8 +12,8 @@ const (
 	mostWindow   = 64 << 20  // bytes of memory that a compressed frame may require; ours require 8 MiB
 )
 
-// bounded says which limit an archive exceeds.
-func bounded(files []File, size int64) error {
+// checkLimits says which limit an archive exceeds.
+func checkLimits(files []File, size int64) error {
 	if len(files) > mostFiles {
 		return fmt.Errorf("it has %d files, and an archive has at most %d", len(files), mostFiles)
 	}

@@ -36,7 +36,7 @@ func parseManifest(raw []byte) (Manifest, map[string]File, error) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return m, nil, fmt.Errorf("%w: manifest: %w", ErrCorrupt, err)
 	}
-	if err := bounded(m.Files, m.Size); err != nil {
+	if err := checkLimits(m.Files, m.Size); err != nil {
 		return m, nil, fmt.Errorf("%w: manifest: %w", ErrCorrupt, err)
 	}
 	byPath := make(map[string]File, len(m.Files))

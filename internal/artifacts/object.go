@@ -29,18 +29,18 @@ const largestPut = 5 << 30
 // succeeds, so a call whose response was lost may be repeated.
 func (s *Store) PutOnce(ctx context.Context, key string, data []byte) (ref string, err error) {
 	sum := sha256.Sum256(data)
-	err = s.put(ctx, key, bytes.NewReader(data), int64(len(data)), sum[:])
+	err = s.putObject(ctx, key, bytes.NewReader(data), int64(len(data)), sum[:])
 	if errors.Is(err, ErrExists) {
-		there, readErr := s.Read(ctx, s.ref(key))
+		there, readErr := s.Read(ctx, s.refOf(key))
 		if readErr == nil && bytes.Equal(there, data) {
-			return s.ref(key), nil
+			return s.refOf(key), nil
 		}
 		err = errors.Join(err, readErr)
 	}
 	if err != nil {
 		return "", err
 	}
-	return s.ref(key), nil
+	return s.refOf(key), nil
 }
 
 // Keep writes a file of any size, once, without reading it into memory. The returned Snapshot was verified in S3. As with PutOnce, a
@@ -63,16 +63,16 @@ func (s *Store) Keep(ctx context.Context, t Type, key, path string) (Snapshot, e
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("store %s: %w", filepath.Base(path), err)
 	}
-	if err = s.put(ctx, key, file, size, sum.Sum(nil)); errors.Is(err, ErrExists) {
-		err = s.holds(ctx, key, size, sum.Sum(nil), err)
+	if err = s.putObject(ctx, key, file, size, sum.Sum(nil)); errors.Is(err, ErrExists) {
+		err = s.checkHolds(ctx, key, size, sum.Sum(nil), err)
 	}
 	return Snapshot{Type: t, Key: key, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: size, TakenAt: taken}, err
 }
 
-// holds returns nil if the object at key has this checksum, otherwise the error because of which it was called.
-func (s *Store) holds(ctx context.Context, key string, size int64, sum []byte, because error) error {
+// checkHolds returns nil if the object at key has this checksum, otherwise the error because of which it was called.
+func (s *Store) checkHolds(ctx context.Context, key string, size int64, sum []byte, because error) error {
 	there := sha256.New()
-	err := s.get(ctx, key, size, func(body io.Reader) error {
+	err := s.getObject(ctx, key, size, func(body io.Reader) error {
 		_, err := io.Copy(there, body)
 		return err
 	})
@@ -82,10 +82,10 @@ func (s *Store) holds(ctx context.Context, key string, size int64, sum []byte, b
 	return errors.Join(because, err)
 }
 
-// put uploads a body with a known checksum if the key does not exist. S3 refuses it if the checksum does not match, and encrypts it
+// putObject uploads a body with a known checksum if the key does not exist. S3 refuses it if the checksum does not match, and encrypts it
 // with the key for its prefix. There is no other way to write, so nothing is ever overwritten.
-func (s *Store) put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout(size))
+func (s *Store) putObject(ctx context.Context, key string, body io.ReadSeeker, size int64, sum []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeoutFor(size))
 	defer cancel()
 	in := &s3.PutObjectInput{
 		Bucket: &s.cfg.Bucket, Key: &key, Body: body, ContentLength: &size,
@@ -97,7 +97,7 @@ func (s *Store) put(ctx context.Context, key string, body io.ReadSeeker, size in
 		in.ServerSideEncryption, in.SSEKMSKeyId = types.ServerSideEncryptionAwsKms, &kms
 	}
 	if _, err := s.client.PutObject(ctx, in); err != nil {
-		return fmt.Errorf("write %s: %w", s.ref(key), classify(err))
+		return fmt.Errorf("write %s: %w", s.refOf(key), classifyError(err))
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (s *Store) Read(ctx context.Context, ref string) ([]byte, error) {
 
 // readAll reads a whole object of at most so many bytes into memory. A larger one is not what was written: ErrCorrupt.
 func (s *Store) readAll(ctx context.Context, key string, most int64) (raw []byte, err error) {
-	err = s.get(ctx, key, most, func(body io.Reader) (err error) {
+	err = s.getObject(ctx, key, most, func(body io.Reader) (err error) {
 		raw, err = io.ReadAll(io.LimitReader(body, most+1))
 		if err == nil && int64(len(raw)) > most {
 			err = fmt.Errorf("%w: it has more than %d bytes", ErrCorrupt, most)
@@ -124,29 +124,29 @@ func (s *Store) readAll(ctx context.Context, key string, most int64) (raw []byte
 	return raw, err
 }
 
-// get passes the body of an object of at most that size to use, within one timeout for all of it.
-func (s *Store) get(ctx context.Context, key string, size int64, use func(io.Reader) error) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout(size))
+// getObject passes the body of an object of at most that size to use, within one timeout for all of it.
+func (s *Store) getObject(ctx context.Context, key string, size int64, use func(io.Reader) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeoutFor(size))
 	defer cancel()
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.cfg.Bucket, Key: &key})
 	if err != nil {
-		return fmt.Errorf("read %s: %w", s.ref(key), classify(err))
+		return fmt.Errorf("read %s: %w", s.refOf(key), classifyError(err))
 	}
 	defer out.Body.Close()
 	if err := use(out.Body); err != nil {
-		return fmt.Errorf("read %s: %w", s.ref(key), err)
+		return fmt.Errorf("read %s: %w", s.refOf(key), err)
 	}
 	return nil
 }
 
-// timeout is the time limit of a call that transfers so many bytes: Timeout, plus time for large transfers at a very low speed.
-func (s *Store) timeout(size int64) time.Duration {
+// timeoutFor is the time limit of a call that transfers so many bytes: Timeout, plus time for large transfers at a very low speed.
+func (s *Store) timeoutFor(size int64) time.Duration {
 	const crawl = 1 << 20 // bytes per second
 	return s.cfg.Timeout + time.Duration(size/crawl)*time.Second
 }
 
-// classify maps S3's errors to this package's.
-func classify(err error) error {
+// classifyError maps S3's errors to this package's.
+func classifyError(err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
 		return err

@@ -22,12 +22,12 @@ type packed struct {
 	files []File
 }
 
-// discard deletes the archive from disk.
-func (p packed) discard() { _, _ = p.file.Close(), os.Remove(p.file.Name()) }
+// discardFile deletes the archive from disk.
+func (p packed) discardFile() { _, _ = p.file.Close(), os.Remove(p.file.Name()) }
 
-// pack writes the allowed files of dir into a temporary archive. Compression runs on all cores in parallel with reading.
-func (s *Store) pack(t Type, dir string) (packed, error) {
-	names, folders, err := choose(t, dir)
+// packArchive writes the allowed files of dir into a temporary archive. Compression runs on all cores in parallel with reading.
+func (s *Store) packArchive(t Type, dir string) (packed, error) {
+	names, folders, err := chooseFiles(t, dir)
 	if err != nil {
 		return packed{}, err
 	}
@@ -41,13 +41,13 @@ func (s *Store) pack(t Type, dir string) (packed, error) {
 		p.size, err = out.Seek(0, io.SeekCurrent)
 	}
 	if err == nil {
-		err = bounded(p.files, p.size)
+		err = checkLimits(p.files, p.size)
 	}
 	if err == nil {
 		_, err = out.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		p.discard()
+		p.discardFile()
 		return packed{}, fmt.Errorf("pack %s: %w", dir, err)
 	}
 	p.sum = sum.Sum(nil)

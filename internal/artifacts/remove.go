@@ -49,23 +49,23 @@ func (s *Store) removeAll(ctx context.Context, below, id string, wanted func(key
 		return 0, fmt.Errorf("delete below %s: %q: %w", below, id, ErrNotAnID)
 	}
 	prefix := below + id + "/" // with the slash, so that no other id matches
-	found, err := s.versions(ctx, prefix)
+	found, err := s.listVersions(ctx, prefix)
 	if err != nil {
-		return 0, fmt.Errorf("list the versions below %s: %w", s.ref(prefix), err)
+		return 0, fmt.Errorf("list the versions below %s: %w", s.refOf(prefix), err)
 	}
 	found = slices.DeleteFunc(found, func(o types.ObjectIdentifier) bool { return !wanted(*o.Key) })
 	for batch := range slices.Chunk(found, deleteBatch) {
 		n, err := s.removeVersions(ctx, batch)
 		deleted += n
 		if err != nil {
-			return deleted, fmt.Errorf("delete below %s: %w", s.ref(prefix), err)
+			return deleted, fmt.Errorf("delete below %s: %w", s.refOf(prefix), err)
 		}
 	}
 	return deleted, nil
 }
 
-// versions lists both versions and delete markers.
-func (s *Store) versions(ctx context.Context, prefix string) (found []types.ObjectIdentifier, err error) {
+// listVersions lists both versions and delete markers.
+func (s *Store) listVersions(ctx context.Context, prefix string) (found []types.ObjectIdentifier, err error) {
 	pages := s3.NewListObjectVersionsPaginator(s.client, &s3.ListObjectVersionsInput{Bucket: &s.cfg.Bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		page, err := s.nextPage(ctx, pages)
@@ -86,7 +86,7 @@ func (s *Store) nextPage(ctx context.Context, pages *s3.ListObjectVersionsPagina
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	page, err := pages.NextPage(ctx)
-	return page, classify(err)
+	return page, classifyError(err)
 }
 
 // removeVersions deletes a batch and returns how many of it were deleted.
@@ -95,7 +95,7 @@ func (s *Store) removeVersions(ctx context.Context, batch []types.ObjectIdentifi
 	defer cancel()
 	out, err := s.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &s.cfg.Bucket, Delete: &types.Delete{Objects: batch, Quiet: aws.Bool(true)}})
 	if err != nil {
-		return 0, classify(err)
+		return 0, classifyError(err)
 	}
 	if len(out.Errors) > 0 {
 		first := out.Errors[0]

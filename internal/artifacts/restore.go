@@ -69,7 +69,7 @@ func (s *Store) restoreOne(ctx context.Context, one Snapshot, dir string) error 
 		return localError{err}
 	}
 	defer root.Close()
-	if err := s.check(ctx, one.Key, raw, root); err != nil {
+	if err := s.checkArchive(ctx, one.Key, raw, root); err != nil {
 		return err
 	}
 	if err := os.Rename(beside, dir); err != nil {

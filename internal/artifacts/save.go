@@ -30,16 +30,16 @@ func (s *Store) Save(ctx context.Context, b Bundle) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("save %s: cluster id %q may not be part of a key", b.Type, b.Cluster)
 	}
 	taken := s.cfg.Now().UTC().Truncate(time.Millisecond)
-	p, err := s.pack(b.Type, b.Dir)
+	p, err := s.packArchive(b.Type, b.Dir)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("save %s of %s: %w", b.Type, b.InfraID, err)
 	}
-	defer p.discard()
+	defer p.discardFile()
 	for try := range saveTries {
 		var m Manifest
-		m, err = s.upload(ctx, b, p, taken.Add(time.Duration(try)*time.Millisecond))
+		m, err = s.uploadArchive(ctx, b, p, taken.Add(time.Duration(try)*time.Millisecond))
 		if err == nil {
-			return m.snapshot(b, taken), nil
+			return m.toSnapshot(b, taken), nil
 		}
 		if !errors.Is(err, ErrExists) {
 			break
@@ -48,16 +48,16 @@ func (s *Store) Save(ctx context.Context, b Bundle) (Snapshot, error) {
 	return Snapshot{}, fmt.Errorf("save %s of %s: %w", b.Type, b.InfraID, err)
 }
 
-func (m Manifest) snapshot(b Bundle, taken time.Time) Snapshot {
+func (m Manifest) toSnapshot(b Bundle, taken time.Time) Snapshot {
 	_, manifestKey := archiveKeys(b, m.TakenAt)
 	return Snapshot{
 		Type: b.Type, Key: m.Archive, ManifestKey: manifestKey, SHA256: m.SHA256, Size: m.Size, InfraID: b.InfraID, TakenAt: taken,
 	}
 }
 
-// upload writes the archive, reads it back to prove that it is complete, and only then writes its manifest: an archive without a
+// uploadArchive writes the archive, reads it back to prove that it is complete, and only then writes its manifest: an archive without a
 // manifest was never finished.
-func (s *Store) upload(ctx context.Context, b Bundle, p packed, at time.Time) (Manifest, error) {
+func (s *Store) uploadArchive(ctx context.Context, b Bundle, p packed, at time.Time) (Manifest, error) {
 	key, manifestKey := archiveKeys(b, at)
 	m := Manifest{
 		Type: b.Type, Cluster: b.Cluster, Attempt: b.Attempt, InfraID: b.InfraID, TakenAt: at,
@@ -70,10 +70,10 @@ func (s *Store) upload(ctx context.Context, b Bundle, p packed, at time.Time) (M
 	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
 		return m, err
 	}
-	if err := s.put(ctx, key, p.file, p.size, p.sum); err != nil {
+	if err := s.putObject(ctx, key, p.file, p.size, p.sum); err != nil {
 		return m, err
 	}
-	if err := s.check(ctx, key, raw, nil); err != nil {
+	if err := s.checkArchive(ctx, key, raw, nil); err != nil {
 		return m, err
 	}
 	ref, err := s.PutOnce(ctx, manifestKey, raw)
@@ -87,11 +87,11 @@ func (s *Store) upload(ctx context.Context, b Bundle, p packed, at time.Time) (M
 	return m, err
 }
 
-// check reads the archive at key and compares it with its manifest; with root, it also unpacks it there.
-func (s *Store) check(ctx context.Context, key string, manifest []byte, root *os.Root) error {
+// checkArchive reads the archive at key and compares it with its manifest; with root, it also unpacks it there.
+func (s *Store) checkArchive(ctx context.Context, key string, manifest []byte, root *os.Root) error {
 	r, err := newArchiveReader(manifest)
 	if err != nil {
 		return err
 	}
-	return s.get(ctx, key, r.manifest.Size, func(body io.Reader) error { return r.read(body, root) })
+	return s.getObject(ctx, key, r.manifest.Size, func(body io.Reader) error { return r.readArchive(body, root) })
 }

@@ -15,7 +15,7 @@ const slowReader = 16
 // ErrMissing says that it does not exist. ErrCorrupt means that use has read something else than was stored.
 func (s *Store) Stream(ctx context.Context, one Snapshot, use func(io.Reader) error) error {
 	sum := sha256.New()
-	return s.get(ctx, one.Key, one.Size*slowReader, func(body io.Reader) error {
+	return s.getObject(ctx, one.Key, one.Size*slowReader, func(body io.Reader) error {
 		all := io.TeeReader(io.LimitReader(body, one.Size+1), sum)
 		if err := use(all); err != nil {
 			return err

@@ -60,12 +60,12 @@ func (s *Store) tracesBelow(ctx context.Context, folder string, since time.Time)
 		for listed.HasMorePages() {
 			page, err := s.listPage(ctx, listed)
 			if err != nil {
-				return nil, fmt.Errorf("list %s: %w", s.ref(prefix), err)
+				return nil, fmt.Errorf("list %s: %w", s.refOf(prefix), err)
 			}
 			for _, object := range page.Contents {
 				trace, ok := traceOf(strings.TrimPrefix(aws.ToString(object.Key), operatePrefix), prefix != folder)
 				if ok && !trace.At.Before(since) {
-					trace.Ref = s.ref(aws.ToString(object.Key))
+					trace.Ref = s.refOf(aws.ToString(object.Key))
 					found = append(found, trace)
 				}
 			}
@@ -78,7 +78,7 @@ func (s *Store) listPage(ctx context.Context, pages *s3.ListObjectsV2Paginator) 
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	page, err := pages.NextPage(ctx)
-	return page, classify(err)
+	return page, classifyError(err)
 }
 
 // traceOf parses clusters/<id>/<kind>/<stamp>/<file>, or clusters/<id>/<stamp>/<file> of what gives access.

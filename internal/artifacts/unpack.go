@@ -26,14 +26,14 @@ type archiveReader struct {
 	buffer   []byte
 }
 
-// read hashes every file of the archive in raw and compares it with the manifest. With root, it also writes the files there; they may
+// readArchive hashes every file of the archive in raw and compares it with the manifest. With root, it also writes the files there; they may
 // be used only after read returned nil.
-func (r *archiveReader) read(raw io.Reader, root *os.Root) error {
+func (r *archiveReader) readArchive(raw io.Reader, root *os.Root) error {
 	sum := sha256.New()
 	limited := io.LimitReader(raw, r.manifest.Size+1)
 	counted := &counter{r: io.TeeReader(limited, sum)}
 	if err := r.readEntries(counted, root); err != nil {
-		return blame(counted, err)
+		return classifyReadError(counted, err)
 	}
 	if _, err := io.CopyBuffer(io.Discard, onlyReader{counted}, r.buffer); err != nil { // what the decoder left unread is hashed too
 		return fmt.Errorf("read archive: %w", err)
@@ -62,13 +62,13 @@ func (r *archiveReader) readEntries(raw *counter, root *os.Root) error {
 		}
 		switch header.Typeflag {
 		case tar.TypeDir:
-			err = r.folder(header, modes)
+			err = r.addFolder(header, modes)
 		case tar.TypeReg:
 			if seen[header.Name] {
 				return fmt.Errorf("%w: file %q appears twice", ErrCorrupt, header.Name)
 			}
 			seen[header.Name] = true
-			err = r.file(archive, header, root)
+			err = r.readFileEntry(archive, header, root)
 		default:
 			err = fmt.Errorf("%w: %q is neither a file nor a folder", ErrCorrupt, header.Name)
 		}
@@ -82,8 +82,8 @@ func (r *archiveReader) readEntries(raw *counter, root *os.Root) error {
 	return setModes(root, modes)
 }
 
-// blame classifies an error: a broken connection or a full disk says nothing about the object, anything else is a broken archive.
-func blame(raw *counter, err error) error {
+// classifyReadError classifies an error: a broken connection or a full disk says nothing about the object, anything else is a broken archive.
+func classifyReadError(raw *counter, err error) error {
 	var local localError
 	switch {
 	case errors.As(err, &local) || errors.Is(err, ErrCorrupt):
@@ -110,8 +110,8 @@ func (w localWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// folder records a folder's mode. Only folders with a file of the manifest are allowed, each once.
-func (r *archiveReader) folder(header *tar.Header, modes map[string]fs.FileMode) error {
+// addFolder records a folder's mode. Only folders with a file of the manifest are allowed, each once.
+func (r *archiveReader) addFolder(header *tar.Header, modes map[string]fs.FileMode) error {
 	name := strings.TrimSuffix(header.Name, "/")
 	if !r.folders[name] {
 		return fmt.Errorf("%w: folder %q contains no file of the manifest", ErrCorrupt, header.Name)
@@ -123,7 +123,7 @@ func (r *archiveReader) folder(header *tar.Header, modes map[string]fs.FileMode)
 	return nil
 }
 
-func (r *archiveReader) file(archive io.Reader, header *tar.Header, root *os.Root) error {
+func (r *archiveReader) readFileEntry(archive io.Reader, header *tar.Header, root *os.Root) error {
 	want, ok := r.files[header.Name]
 	if !ok || header.Size != want.Size {
 		return fmt.Errorf("%w: file %q does not match the manifest", ErrCorrupt, header.Name)
@@ -135,7 +135,7 @@ func (r *archiveReader) file(archive io.Reader, header *tar.Header, root *os.Roo
 		if err != nil {
 			return fmt.Errorf("%w: wrong mode of %q", ErrCorrupt, want.Path)
 		}
-		out, err := create(root, want.Path, fs.FileMode(mode).Perm())
+		out, err := createFile(root, want.Path, fs.FileMode(mode).Perm())
 		if err != nil {
 			return localError{err}
 		}
@@ -151,8 +151,8 @@ func (r *archiveReader) file(archive io.Reader, header *tar.Header, root *os.Roo
 	return nil
 }
 
-// create creates a new file with exactly this mode. The root refuses every path and link that leads outside.
-func create(root *os.Root, name string, mode fs.FileMode) (*os.File, error) {
+// createFile creates a new file with exactly this mode. The root refuses every path and link that leads outside.
+func createFile(root *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 	if folder := path.Dir(name); folder != "." {
 		if err := root.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("create folder %q: %w", folder, err)

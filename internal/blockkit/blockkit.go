@@ -31,7 +31,7 @@ const (
 // as the channel, are not looked at.
 func Message(raw []byte) []string {
 	c := &check{}
-	m, ok := c.read(raw)
+	m, ok := c.readObject(raw)
 	if !ok {
 		return c.problems
 	}
@@ -39,17 +39,17 @@ func Message(raw []byte) []string {
 	blocks, has := m["blocks"]
 	switch {
 	case m["text"] != nil && !isText:
-		c.add("text", "must be a string")
+		c.addProblem("text", "must be a string")
 	case strings.TrimSpace(words) == "" && has:
-		c.add("text", "must be there beside blocks: notifications and screen readers show it instead of them")
+		c.addProblem("text", "must be there beside blocks: notifications and screen readers show it instead of them")
 	case strings.TrimSpace(words) == "":
-		c.add("text", "must be there if there are no blocks")
+		c.addProblem("text", "must be there if there are no blocks")
 	}
-	if n := size(words); n > MaxText {
-		c.add("text", "has %d characters; at most %d", n, MaxText)
+	if n := utf16Length(words); n > MaxText {
+		c.addProblem("text", "has %d characters; at most %d", n, MaxText)
 	}
 	if has {
-		c.blocks(blocks, 1, MaxMessageBlocks)
+		c.checkBlocks(blocks, 1, MaxMessageBlocks)
 	}
 	return c.problems
 }
@@ -57,7 +57,7 @@ func Message(raw []byte) []string {
 // View returns what is wrong with a view, the JSON object of a modal or a Home tab; nothing: it is valid.
 func View(raw []byte) []string {
 	c := &check{}
-	v, ok := c.read(raw)
+	v, ok := c.readObject(raw)
 	if !ok {
 		return c.problems
 	}
@@ -67,16 +67,16 @@ func View(raw []byte) []string {
 		schema = modal
 	case "home":
 	default:
-		c.add("type", "is %v; must be modal or home", v["type"])
+		c.addProblem("type", "is %v; must be modal or home", v["type"])
 		return c.problems
 	}
-	schema.check(c, "", v)
-	c.blocks(v["blocks"], 0, MaxViewBlocks)
+	schema.checkObject(c, "", v)
+	c.checkBlocks(v["blocks"], 0, MaxViewBlocks)
 	if v["type"] == "modal" && c.inputs > 0 && v["submit"] == nil {
-		c.add("submit", "must be there, because there is an input block")
+		c.addProblem("submit", "must be there, because there is an input block")
 	}
 	if c.focused > 1 {
-		c.add("blocks", "%d elements have focus_on_load; at most one may", c.focused)
+		c.addProblem("blocks", "%d elements have focus_on_load; at most one may", c.focused)
 	}
 	return c.problems
 }
@@ -89,42 +89,42 @@ type check struct {
 	actionIDs       map[string]bool // of the block that is being checked
 }
 
-func (c *check) add(path, format string, args ...any) {
+func (c *check) addProblem(path, format string, args ...any) {
 	if path == "" {
 		path = "it"
 	}
 	c.problems = append(c.problems, path+" "+fmt.Sprintf(format, args...))
 }
 
-func (c *check) read(raw []byte) (map[string]any, bool) {
+func (c *check) readObject(raw []byte) (map[string]any, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v map[string]any
 	if err := d.Decode(&v); err != nil || v == nil {
-		c.add("", "must be a JSON object")
+		c.addProblem("", "must be a JSON object")
 		return nil, false
 	}
 	if _, err := d.Token(); err != io.EOF {
-		c.add("", "must be one JSON object, and nothing after it")
+		c.addProblem("", "must be one JSON object, and nothing after it")
 		return nil, false
 	}
 	return v, true
 }
 
-// blocks checks a surface's blocks, each under its own path.
-func (c *check) blocks(v any, fewest, most int) {
+// checkBlocks checks a surface's blocks, each under its own path.
+func (c *check) checkBlocks(v any, fewest, most int) {
 	c.blockIDs = map[string]bool{}
 	list, ok := v.([]any)
 	if !ok {
-		c.add("blocks", "must be a list")
+		c.addProblem("blocks", "must be a list")
 		return
 	}
 	if len(list) < fewest || len(list) > most {
-		c.add("blocks", "has %d blocks; must have %d to %d", len(list), fewest, most)
+		c.addProblem("blocks", "has %d blocks; must have %d to %d", len(list), fewest, most)
 	}
 	for i, block := range list {
 		c.actionIDs = map[string]bool{}
-		typed(blockTypes)(c, fmt.Sprintf("blocks[%d]", i), block)
+		byType(blockTypes)(c, fmt.Sprintf("blocks[%d]", i), block)
 	}
 }
 
@@ -138,22 +138,22 @@ type object struct {
 	also     func(c *check, path string, v map[string]any) // nil: nothing
 }
 
-func (o object) check(c *check, path string, v any) {
+func (o object) checkObject(c *check, path string, v any) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		c.add(path, "must be an object")
+		c.addProblem(path, "must be an object")
 		return
 	}
 	for _, name := range o.required {
 		if m[name] == nil {
-			c.add(join(path, name), "is missing")
+			c.addProblem(joinPath(path, name), "is missing")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if r, known := o.fields[name]; !known {
-			c.add(join(path, name), "is not a field here")
+			c.addProblem(joinPath(path, name), "is not a field here")
 		} else if m[name] != nil {
-			r(c, join(path, name), m[name])
+			r(c, joinPath(path, name), m[name])
 		}
 	}
 	if o.also != nil {
@@ -161,57 +161,57 @@ func (o object) check(c *check, path string, v any) {
 	}
 }
 
-func join(path, name string) string {
+func joinPath(path, name string) string {
 	if path == "" {
 		return name
 	}
 	return path + "." + name
 }
 
-// typed checks an object by the schema that its field type names.
-func typed(types map[string]object) rule {
+// byType checks an object by the schema that its field type names.
+func byType(types map[string]object) rule {
 	return func(c *check, path string, v any) {
 		m, ok := v.(map[string]any)
 		if !ok {
-			c.add(path, "must be an object")
+			c.addProblem(path, "must be an object")
 			return
 		}
 		name, _ := m["type"].(string)
 		schema, known := types[name]
 		if !known {
-			c.add(join(path, "type"), "is %q; must be one of %s", name, strings.Join(slices.Sorted(maps.Keys(types)), ", "))
+			c.addProblem(joinPath(path, "type"), "is %q; must be one of %s", name, strings.Join(slices.Sorted(maps.Keys(types)), ", "))
 			return
 		}
-		schema.check(c, path, m)
+		schema.checkObject(c, path, m)
 	}
 }
 
-// size returns a text's length in UTF-16 code units.
-func size(s string) int { return len(utf16.Encode([]rune(s))) }
+// utf16Length returns a text's length in UTF-16 code units.
+func utf16Length(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// letters is a string of limited length.
-func letters(fewest, most int) rule {
+// limitedText is a string of limited length.
+func limitedText(fewest, most int) rule {
 	return func(c *check, path string, v any) {
 		s, ok := v.(string)
 		if !ok {
-			c.add(path, "must be a string")
-		} else if n := size(s); n < fewest || n > most {
-			c.add(path, "has %d characters; must have %d to %d", n, fewest, most)
+			c.addProblem(path, "must be a string")
+		} else if n := utf16Length(s); n < fewest || n > most {
+			c.addProblem(path, "has %d characters; must have %d to %d", n, fewest, most)
 		}
 	}
 }
 
-func boolean(c *check, path string, v any) {
+func anyBoolean(c *check, path string, v any) {
 	if _, ok := v.(bool); !ok {
-		c.add(path, "must be true or false")
+		c.addProblem(path, "must be true or false")
 	}
 }
 
-func whole(least, most int64) rule {
+func wholeNumber(least, most int64) rule {
 	return func(c *check, path string, v any) {
 		number, _ := v.(json.Number)
 		if n, err := number.Int64(); err != nil || n < least || n > most {
-			c.add(path, "is %v; must be a whole number from %d to %d", v, least, most)
+			c.addProblem(path, "is %v; must be a whole number from %d to %d", v, least, most)
 		}
 	}
 }
@@ -219,20 +219,20 @@ func whole(least, most int64) rule {
 func oneOf(words ...string) rule {
 	return func(c *check, path string, v any) {
 		if s, _ := v.(string); !slices.Contains(words, s) {
-			c.add(path, "is %v; must be one of %s", v, strings.Join(words, ", "))
+			c.addProblem(path, "is %v; must be one of %s", v, strings.Join(words, ", "))
 		}
 	}
 }
 
-func list(fewest, most int, each rule) rule {
+func listOf(fewest, most int, each rule) rule {
 	return func(c *check, path string, v any) {
 		l, ok := v.([]any)
 		if !ok {
-			c.add(path, "must be a list")
+			c.addProblem(path, "must be a list")
 			return
 		}
 		if len(l) < fewest || len(l) > most {
-			c.add(path, "has %d entries; must have %d to %d", len(l), fewest, most)
+			c.addProblem(path, "has %d entries; must have %d to %d", len(l), fewest, most)
 		}
 		for i, one := range l {
 			each(c, fmt.Sprintf("%s[%d]", path, i), one)

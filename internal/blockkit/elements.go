@@ -8,77 +8,77 @@ import (
 // elementTypes are the elements, each page under https://docs.slack.dev/reference/block-kit/block-elements.
 var elementTypes = map[string]object{
 	// button-element
-	"button": acting(map[string]rule{
-		"text": plain(75), "url": letters(1, 3000), "value": letters(1, 2000), "style": oneOf("primary", "danger"), "accessibility_label": letters(1, 75),
+	"button": actingSchema(map[string]rule{
+		"text": plainText(75), "url": limitedText(1, 3000), "value": limitedText(1, 2000), "style": oneOf("primary", "danger"), "accessibility_label": limitedText(1, 75),
 	}, "text"),
 	// image-element
-	"image": {fields: map[string]rule{"type": anything, "image_url": letters(1, 3000), "alt_text": letters(1, 2000)}, required: []string{"image_url", "alt_text"}},
+	"image": {fields: map[string]rule{"type": acceptAnything, "image_url": limitedText(1, 3000), "alt_text": limitedText(1, 2000)}, required: []string{"image_url", "alt_text"}},
 	// overflow-menu-element
-	"overflow": also(acting(map[string]rule{"options": list(1, 5, option(plain))}, "options"), optionsAgree),
+	"overflow": alsoCheck(actingSchema(map[string]rule{"options": listOf(1, 5, optionSchema(plainText))}, "options"), optionsAgree),
 	// plain-text-input-element
-	"plain_text_input": acting(map[string]rule{
-		"initial_value": letters(0, 3000), "multiline": boolean, "min_length": whole(0, 3000), "max_length": whole(1, 3000), "placeholder": plain(150),
-		"dispatch_action_config": object{fields: map[string]rule{"trigger_actions_on": list(1, 2, oneOf("on_enter_pressed", "on_character_entered"))}}.check,
+	"plain_text_input": actingSchema(map[string]rule{
+		"initial_value": limitedText(0, 3000), "multiline": anyBoolean, "min_length": wholeNumber(0, 3000), "max_length": wholeNumber(1, 3000), "placeholder": plainText(150),
+		"dispatch_action_config": object{fields: map[string]rule{"trigger_actions_on": listOf(1, 2, oneOf("on_enter_pressed", "on_character_entered"))}}.checkObject,
 	}),
 	// checkboxes-element
-	"checkboxes": chosenFrom(10, text, "initial_options"),
+	"checkboxes": selectFrom(10, anyText, "initial_options"),
 	// radio-button-group-element
-	"radio_buttons": chosenFrom(10, text, "initial_option"),
+	"radio_buttons": selectFrom(10, anyText, "initial_option"),
 	// select-menu-element
-	"static_select": chosenFrom(100, plain, "initial_option"),
-	"users_select":  acting(map[string]rule{"placeholder": plain(150), "initial_user": letters(1, 255)}),
-	"channels_select": acting(map[string]rule{
-		"placeholder": plain(150), "initial_channel": letters(1, 255), "response_url_enabled": boolean,
+	"static_select": selectFrom(100, plainText, "initial_option"),
+	"users_select":  actingSchema(map[string]rule{"placeholder": plainText(150), "initial_user": limitedText(1, 255)}),
+	"channels_select": actingSchema(map[string]rule{
+		"placeholder": plainText(150), "initial_channel": limitedText(1, 255), "response_url_enabled": anyBoolean,
 	}),
-	"conversations_select": acting(map[string]rule{
-		"placeholder": plain(150), "initial_conversation": letters(1, 255), "default_to_current_conversation": boolean, "response_url_enabled": boolean, "filter": filter.check,
+	"conversations_select": actingSchema(map[string]rule{
+		"placeholder": plainText(150), "initial_conversation": limitedText(1, 255), "default_to_current_conversation": anyBoolean, "response_url_enabled": anyBoolean, "filter": filter.checkObject,
 	}),
 	// multi-select-menu-element
-	"multi_static_select":   several(chosenFrom(100, plain, "initial_options").fields, "options"),
-	"multi_users_select":    several(map[string]rule{"initial_users": list(1, 1000, letters(1, 255))}),
-	"multi_channels_select": several(map[string]rule{"initial_channels": list(1, 1000, letters(1, 255))}),
-	"multi_conversations_select": several(map[string]rule{
-		"initial_conversations": list(1, 1000, letters(1, 255)), "default_to_current_conversation": boolean, "filter": filter.check,
+	"multi_static_select":   selectSeveral(selectFrom(100, plainText, "initial_options").fields, "options"),
+	"multi_users_select":    selectSeveral(map[string]rule{"initial_users": listOf(1, 1000, limitedText(1, 255))}),
+	"multi_channels_select": selectSeveral(map[string]rule{"initial_channels": listOf(1, 1000, limitedText(1, 255))}),
+	"multi_conversations_select": selectSeveral(map[string]rule{
+		"initial_conversations": listOf(1, 1000, limitedText(1, 255)), "default_to_current_conversation": anyBoolean, "filter": filter.checkObject,
 	}),
 }
 
 // filter limits a menu of conversations.
 // https://docs.slack.dev/reference/block-kit/composition-objects/conversation-filter-object
 var filter = object{fields: map[string]rule{
-	"include": list(1, 4, oneOf("im", "mpim", "private", "public")), "exclude_external_shared_channels": boolean, "exclude_bot_users": boolean,
+	"include": listOf(1, 4, oneOf("im", "mpim", "private", "public")), "exclude_external_shared_channels": anyBoolean, "exclude_bot_users": anyBoolean,
 }}
 
-// acting is the schema of an element that people act on: its own fields and those of every such element.
-func acting(fields map[string]rule, required ...string) object {
+// actingSchema is the schema of an element that people act on: its own fields and those of every such element.
+func actingSchema(fields map[string]rule, required ...string) object {
 	return object{
-		fields:   with(fields, map[string]rule{"type": anything, "action_id": actionID, "confirm": confirm.check, "focus_on_load": focus}),
+		fields:   mergeFields(fields, map[string]rule{"type": acceptAnything, "action_id": actionID, "confirm": confirm.checkObject, "focus_on_load": checkFocus}),
 		required: required,
 	}
 }
 
-func focus(c *check, path string, v any) {
-	boolean(c, path, v)
+func checkFocus(c *check, path string, v any) {
+	anyBoolean(c, path, v)
 	if v == true {
 		c.focused++
 	}
 }
 
-// chosenFrom is an element with options.
-func chosenFrom(most int, words func(int) rule, initial string) object {
-	one := option(words)
-	fields := map[string]rule{"options": list(1, most, one), initial: one, "placeholder": plain(150)}
+// selectFrom is an element with options.
+func selectFrom(most int, words func(int) rule, initial string) object {
+	one := optionSchema(words)
+	fields := map[string]rule{"options": listOf(1, most, one), initial: one, "placeholder": plainText(150)}
 	if initial == "initial_options" {
-		fields[initial] = list(1, most, one)
+		fields[initial] = listOf(1, most, one)
 	}
 	if most == 10 { // checkboxes and radio buttons have no placeholder
 		delete(fields, "placeholder")
 	}
-	return also(acting(fields, "options"), optionsAgree)
+	return alsoCheck(actingSchema(fields, "options"), optionsAgree)
 }
 
-// several is a menu from which several can be chosen.
-func several(fields map[string]rule, required ...string) object {
-	return also(acting(with(fields, map[string]rule{"placeholder": plain(150), "max_selected_items": whole(1, 1000)}), required...), optionsAgree)
+// selectSeveral is a menu from which several can be chosen.
+func selectSeveral(fields map[string]rule, required ...string) object {
+	return alsoCheck(actingSchema(mergeFields(fields, map[string]rule{"placeholder": plainText(150), "max_selected_items": wholeNumber(1, 1000)}), required...), optionsAgree)
 }
 
 // places says which elements a block takes, from the list in https://docs.slack.dev/reference/block-kit/block-elements.
@@ -94,8 +94,8 @@ var places = map[string][]string{
 	},
 }
 
-func element(place string) rule {
+func elementIn(place string) rule {
 	types := maps.Clone(elementTypes)
 	maps.DeleteFunc(types, func(name string, _ object) bool { return !slices.Contains(places[place], name) })
-	return typed(types)
+	return byType(types)
 }

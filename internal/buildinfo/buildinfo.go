@@ -22,10 +22,10 @@ func Read() Info {
 	if !ok {
 		return Info{Version: "(devel)"}
 	}
-	return from(info)
+	return fromBuild(info)
 }
 
-func from(info *debug.BuildInfo) Info {
+func fromBuild(info *debug.BuildInfo) Info {
 	b := Info{Version: info.Main.Version}
 	if b.Version == "" {
 		b.Version = "(devel)"

@@ -8,7 +8,7 @@ import (
 )
 
 func TestAReleaseIsNamedByItsTagAndCommit(t *testing.T) {
-	b := from(&debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
+	b := fromBuild(&debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-11-01T10:00:00Z"}, {Key: "vcs.modified", Value: "true"},
 	}})
 	require.Equal(t, Info{Version: "v1.2.3", Commit: "0123456789abcdef0123", Time: "2026-11-01T10:00:00Z", Changed: true}, b)
@@ -16,7 +16,7 @@ func TestAReleaseIsNamedByItsTagAndCommit(t *testing.T) {
 }
 
 func TestABuildWithoutARepositorySaysSo(t *testing.T) {
-	b := from(&debug.BuildInfo{})
+	b := fromBuild(&debug.BuildInfo{})
 	require.Equal(t, Info{Version: "(devel)"}, b)
 	require.Regexp(t, `^ocpctl-server \(devel\) go1\.`, b.Line("ocpctl-server"))
 	require.NotEmpty(t, Read().Version)

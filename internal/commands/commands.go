@@ -133,7 +133,7 @@ func (c Command) Usage(e Entry) string {
 		parts[0] = f.Name
 	}
 	for _, a := range f.Arguments {
-		parts = append(parts, a.usage(e))
+		parts = append(parts, a.usageIn(e))
 	}
 	for _, name := range f.Needs {
 		o, _ := c.Option(name)
@@ -150,7 +150,7 @@ func (c Command) Usage(e Entry) string {
 	return strings.Join(parts, " ")
 }
 
-func (a Argument) usage(e Entry) string {
+func (a Argument) usageIn(e Entry) string {
 	word := string(a.Kind)
 	switch {
 	case a.Kind == Grantee && e == Slack:

@@ -115,13 +115,13 @@ func deliveryOf(below, key, etag string, written time.Time) (Delivery, bool) {
 
 // Read sums a delivery by day and cluster. ErrWrittenAgain: it is no longer the newest.
 func (e *Export) Read(ctx context.Context, d Delivery) (Bill, error) {
-	files, err := e.files(ctx, d)
+	files, err := e.listFiles(ctx, d)
 	if err != nil {
 		return Bill{}, err
 	}
 	all := &sum{installation: e.cfg.Installation, nanos: map[group]int64{}}
 	for _, key := range files {
-		if err := e.open(ctx, key, all.add); err != nil {
+		if err := e.openFile(ctx, key, all.addFile); err != nil {
 			return Bill{}, err
 		}
 	}
@@ -134,15 +134,15 @@ func (e *Export) Read(ctx context.Context, d Delivery) (Bill, error) {
 			return Bill{}, fmt.Errorf("read %s of %s: %w", d.Period.Format("2006-01"), e, ErrWrittenAgain)
 		}
 	}
-	return Bill{Lines: all.lines, Billed: all.billed()}, nil
+	return Bill{Lines: all.lines, Billed: all.listBilled()}, nil
 }
 
-// files returns the keys of a delivery's files. They have to be where AWS writes them.
-func (e *Export) files(ctx context.Context, d Delivery) (keys []string, err error) {
+// listFiles returns the keys of a delivery's files. They have to be where AWS writes them.
+func (e *Export) listFiles(ctx context.Context, d Delivery) (keys []string, err error) {
 	var manifest struct {
 		DataFiles []string `json:"dataFiles"`
 	}
-	err = e.open(ctx, d.key, func(key string, body io.Reader) error {
+	err = e.openFile(ctx, d.key, func(key string, body io.Reader) error {
 		return json.NewDecoder(body).Decode(&manifest)
 	})
 	if err != nil {
@@ -162,7 +162,7 @@ func (e *Export) files(ctx context.Context, d Delivery) (keys []string, err erro
 	return keys, nil
 }
 
-func (e *Export) open(ctx context.Context, key string, read func(key string, body io.Reader) error) error {
+func (e *Export) openFile(ctx context.Context, key string, read func(key string, body io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
 	defer cancel()
 	object, err := e.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &e.cfg.Bucket, Key: &key})

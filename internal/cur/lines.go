@@ -43,7 +43,7 @@ type group struct {
 	cluster string
 }
 
-func (s *sum) billed() []Billed {
+func (s *sum) listBilled() []Billed {
 	all := make([]Billed, 0, len(s.nanos))
 	for g, nanos := range s.nanos {
 		all = append(all, Billed{g.day, g.cluster, nanos})
@@ -63,8 +63,8 @@ const (
 	colReserved = "reservation_effective_cost"               // only with reservations
 )
 
-// add reads one file.
-func (s *sum) add(_ string, body io.Reader) error {
+// addFile reads one file.
+func (s *sum) addFile(_ string, body io.Reader) error {
 	unpacked, err := gzip.NewReader(body)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *sum) add(_ string, body io.Reader) error {
 			return nil
 		}
 		if err == nil {
-			err = s.line(at, line)
+			err = s.addLine(at, line)
 		}
 		if err != nil {
 			return err
@@ -108,7 +108,7 @@ func columnsOf(head []string) (columns, error) {
 	for i, name := range head {
 		at.named[name] = i
 		if tag, one := strings.CutPrefix(name, colTags+"_"); one { // a query that selects resource_tags.user_cluster_id gives it a column of its own
-			at.tags[plain(tag)] = i
+			at.tags[plainTagKey(tag)] = i
 		}
 	}
 	var missing []string
@@ -118,7 +118,7 @@ func columnsOf(head []string) (columns, error) {
 		}
 	}
 	_, all := at.named[colTags]
-	if _, one := at.tags[plain(clusterTag)]; !all && !one {
+	if _, one := at.tags[plainTagKey(clusterTag)]; !all && !one {
 		missing = append(missing, colTags)
 	}
 	if len(missing) > 0 {
@@ -132,7 +132,7 @@ const (
 	installationTag = "InstallationId"
 )
 
-func (s *sum) line(at columns, line []string) error {
+func (s *sum) addLine(at columns, line []string) error {
 	s.lines++
 	get := func(name string) string {
 		if i, there := at.named[name]; there {
@@ -170,17 +170,17 @@ func (s *sum) line(at columns, line []string) error {
 	if err != nil {
 		return fmt.Errorf("line %d: %w", s.lines, err)
 	}
-	if whose := tags[plain(installationTag)]; whose != "" && whose != s.installation {
+	if whose := tags[plainTagKey(installationTag)]; whose != "" && whose != s.installation {
 		return nil
 	}
-	s.nanos[group{start.UTC().Truncate(24 * time.Hour), tags[plain(clusterTag)]}] += int64(math.Round(cost * 1e9))
+	s.nanos[group{start.UTC().Truncate(24 * time.Hour), tags[plainTagKey(clusterTag)]}] += int64(math.Round(cost * 1e9))
 	return nil
 }
 
 // tagsOf returns the two tags that matter, by their plain names.
 func (c columns) tagsOf(all string, line []string) (map[string]string, error) {
 	found := map[string]string{}
-	for _, name := range []string{plain(clusterTag), plain(installationTag)} {
+	for _, name := range []string{plainTagKey(clusterTag), plainTagKey(installationTag)} {
 		if i, there := c.tags[name]; there {
 			found[name] = line[i]
 		}
@@ -192,14 +192,14 @@ func (c columns) tagsOf(all string, line []string) (map[string]string, error) {
 	if err := json.Unmarshal([]byte(all), &tags); err != nil {
 		return nil, fmt.Errorf("%s is not a JSON object of texts: %w", colTags, err)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(tags), func(a, b string) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a, b)) }) {
-		found[plain(key)] = tags[key] // the best one is last
+	for _, key := range slices.SortedFunc(maps.Keys(tags), func(a, b string) int { return cmp.Or(rankTagKey(a)-rankTagKey(b), cmp.Compare(a, b)) }) {
+		found[plainTagKey(key)] = tags[key] // the best one is last
 	}
 	return found, nil
 }
 
-// rank is higher the more a key is one of ours: a tag cluster-id that somebody else made must not win over ClusterId.
-func rank(key string) int {
+// rankTagKey is higher the more a key is one of ours: a tag cluster-id that somebody else made must not win over ClusterId.
+func rankTagKey(key string) int {
 	key = strings.TrimPrefix(key, "user:")
 	switch {
 	case key == clusterTag || key == installationTag:
@@ -210,8 +210,8 @@ func rank(key string) int {
 	return 0
 }
 
-// plain removes what AWS adds to a tag's key: user_cluster_id, user:ClusterId and ClusterId are the same key.
-func plain(key string) string {
+// plainTagKey removes what AWS adds to a tag's key: user_cluster_id, user:ClusterId and ClusterId are the same key.
+func plainTagKey(key string) string {
 	for _, prefix := range []string{"user_", "user:"} {
 		key = strings.TrimPrefix(key, prefix)
 	}

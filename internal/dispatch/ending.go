@@ -13,7 +13,7 @@ const runnersLog = "attempt.log"
 // Kill kills an attempt's runner and everything it started, at once. It is for a runner that did not stop by itself when its lease
 // ended. Observe reports when it has ended. A missing runner is no error.
 func (p *Process) Kill(_ context.Context, attempt string) error {
-	dir, err := p.dir(attempt)
+	dir, err := p.attemptDir(attempt)
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (p *Process) Kill(_ context.Context, attempt string) error {
 			return fmt.Errorf("kill the runner of attempt %s: %w", attempt, err)
 		}
 	}
-	found, err := marked(attempt)
+	found, err := findMarked(attempt)
 	if err != nil {
 		return fmt.Errorf("kill the runner of attempt %s: %w", attempt, err)
 	}
@@ -34,9 +34,9 @@ func (p *Process) Kill(_ context.Context, attempt string) error {
 	return nil
 }
 
-// hide deletes what a killed runner left behind: install directories full of secrets, and the token. The logs stay. What cannot be
+// removeSecrets deletes what a killed runner left behind: install directories full of secrets, and the token. The logs stay. What cannot be
 // deleted now is deleted by Forget.
-func hide(dir string) {
+func removeSecrets(dir string) {
 	_ = os.Remove(filepath.Join(dir, tokenFile))
 	work := filepath.Join(dir, workFolder)
 	entries, _ := os.ReadDir(work)

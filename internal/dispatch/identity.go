@@ -19,8 +19,8 @@ type identity struct {
 	Boot  string `json:"boot"`
 }
 
-// identify returns the identity of a living process or a zombie.
-func identify(pid int) (identity, error) {
+// identifyProcess returns the identity of a living process or a zombie.
+func identifyProcess(pid int) (identity, error) {
 	stat, err := readStat(pid)
 	if err != nil {
 		return identity{}, err
@@ -29,8 +29,8 @@ func identify(pid int) (identity, error) {
 	return identity{PID: pid, Start: stat.start, Boot: boot}, err
 }
 
-// save writes the identity completely or not at all.
-func (id identity) save(path string) error {
+// saveTo writes the identity completely or not at all.
+func (id identity) saveTo(path string) error {
 	raw, err := json.Marshal(id)
 	if err != nil {
 		return err
@@ -54,8 +54,8 @@ func loadIdentity(path string) (identity, error) {
 	return id, nil
 }
 
-// alive reports whether exactly this process is alive. A zombie is not.
-func (id identity) alive() (bool, error) {
+// isAlive reports whether exactly this process is alive. A zombie is not.
+func (id identity) isAlive() (bool, error) {
 	boot, err := bootID()
 	if err != nil || boot != id.Boot {
 		return false, err
@@ -71,17 +71,17 @@ func (id identity) alive() (bool, error) {
 }
 
 // terminate sends SIGTERM to exactly this process, not to another one with its pid.
-func (id identity) terminate() error { return id.signal(syscall.SIGTERM) }
+func (id identity) terminate() error { return id.sendSignal(syscall.SIGTERM) }
 
-func (id identity) kill() error { return id.signal(syscall.SIGKILL) }
+func (id identity) kill() error { return id.sendSignal(syscall.SIGKILL) }
 
-func (id identity) signal(sig syscall.Signal) error {
+func (id identity) sendSignal(sig syscall.Signal) error {
 	process, err := os.FindProcess(id.PID) // holds a pidfd: from here on it cannot refer to another process
 	if err != nil {
 		return err
 	}
 	defer process.Release()
-	alive, err := id.alive()
+	alive, err := id.isAlive()
 	if err != nil || !alive {
 		return err
 	}
@@ -91,8 +91,8 @@ func (id identity) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// marked finds the living processes of an attempt by the environment variable that they inherited.
-func marked(attempt string) ([]identity, error) {
+// findMarked finds the living processes of an attempt by the environment variable that they inherited.
+func findMarked(attempt string) ([]identity, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func marked(attempt string) ([]identity, error) {
 		if err != nil || !bytes.Contains(append([]byte{0}, env...), want) {
 			continue // ended, or another user's and so not ours; a zombie's is empty
 		}
-		id, err := identify(pid)
+		id, err := identifyProcess(pid)
 		if err != nil {
 			continue // ended meanwhile
 		}

@@ -15,13 +15,13 @@ import (
 // is killed too, and the attempt counts as running until nothing of it is left. Then its files are deleted, because only a runner
 // that ended by itself has cleaned up.
 func (p *Process) Observe(_ context.Context, attempt string) (Observation, error) {
-	dir, err := p.dir(attempt)
+	dir, err := p.attemptDir(attempt)
 	if err != nil {
 		return Observation{}, err
 	}
-	seen, err := p.look(attempt, dir)
+	seen, err := p.lookInside(attempt, dir)
 	if seen == Ended {
-		hide(dir)
+		removeSecrets(dir)
 	}
 	return Observation{Sighting: seen}, err
 }
@@ -34,7 +34,7 @@ func (p *Process) Living(ctx context.Context, cluster string) ([]int, error) {
 	}
 	var living []int
 	for _, attempt := range kept {
-		number, of := p.started(attempt)
+		number, of := p.findStarted(attempt)
 		if of != cluster || of == noCluster {
 			continue
 		}
@@ -50,8 +50,8 @@ func (p *Process) Living(ctx context.Context, cluster string) ([]int, error) {
 	return living, nil
 }
 
-// started returns the number and the cluster of an attempt that was started; no cluster: unknown.
-func (p *Process) started(attempt string) (number int, cluster string) {
+// findStarted returns the number and the cluster of an attempt that was started; no cluster: unknown.
+func (p *Process) findStarted(attempt string) (number int, cluster string) {
 	raw, err := os.ReadFile(filepath.Join(p.cfg.WorkDir, attempt, startedFile))
 	if err != nil {
 		return 0, ""
@@ -63,7 +63,7 @@ func (p *Process) started(attempt string) (number int, cluster string) {
 	return number, cluster
 }
 
-func (p *Process) look(attempt, dir string) (Sighting, error) {
+func (p *Process) lookInside(attempt, dir string) (Sighting, error) {
 	started, err := os.Stat(filepath.Join(dir, startedFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return NotStarted, nil
@@ -78,7 +78,7 @@ func (p *Process) look(attempt, dir string) (Sighting, error) {
 	if err != nil {
 		return Unknown, fmt.Errorf("observe attempt %s: %w", attempt, err)
 	}
-	alive, err := id.alive()
+	alive, err := id.isAlive()
 	if err != nil {
 		return Unknown, fmt.Errorf("observe attempt %s: %w", attempt, err)
 	}
@@ -90,7 +90,7 @@ func (p *Process) look(attempt, dir string) (Sighting, error) {
 
 // observeUnwritten looks for a runner whose identity was not stored because the server was killed.
 func (p *Process) observeUnwritten(attempt string, started os.FileInfo) (Sighting, error) {
-	found, err := marked(attempt)
+	found, err := findMarked(attempt)
 	switch {
 	case err != nil:
 		return Unknown, fmt.Errorf("observe attempt %s: %w", attempt, err)
@@ -104,7 +104,7 @@ func (p *Process) observeUnwritten(attempt string, started os.FileInfo) (Sightin
 
 // observeOrphans kills what a dead runner left behind.
 func (p *Process) observeOrphans(attempt string) (Sighting, error) {
-	found, err := marked(attempt)
+	found, err := findMarked(attempt)
 	if err != nil {
 		return Unknown, fmt.Errorf("observe attempt %s: %w", attempt, err)
 	}

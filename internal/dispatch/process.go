@@ -36,7 +36,7 @@ const (
 	workFolder  = "work" // work directory of the runner
 )
 
-// startedFormat is the content of startedFile: time, kind, number and cluster of the attempt. A sweep has noCluster there.
+// startedFormat is the content of startedFile: time, kind, number and cluster of the attempt. A scan has noCluster there.
 const (
 	startedFormat = "%s %s attempt %d of cluster %s\n"
 	noCluster     = "-"
@@ -83,7 +83,7 @@ func NewProcess(cfg Config) (*Process, error) {
 	return &Process{cfg: cfg}, nil
 }
 
-func (p *Process) dir(attempt string) (string, error) {
+func (p *Process) attemptDir(attempt string) (string, error) {
 	if !plainID.MatchString(attempt) {
 		return "", fmt.Errorf("attempt id %q may not name a directory", attempt)
 	}
@@ -93,14 +93,14 @@ func (p *Process) dir(attempt string) (string, error) {
 // Start starts the attempt's runner, once, however often it is called. An interrupted start is not repeated: the attempt is then seen
 // as ended, and the next attempt follows.
 func (p *Process) Start(ctx context.Context, job Job) error {
-	dir, err := p.dir(job.Attempt)
+	dir, err := p.attemptDir(job.Attempt)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(ctx.Err(), job.Check()); err != nil {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
 	}
-	if err := p.alone(ctx, job); err != nil {
+	if err := p.checkAlone(ctx, job); err != nil {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, workFolder), 0o700); err != nil {
@@ -115,7 +115,7 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 	}
 	_, err = fmt.Fprintf(marker, startedFormat, p.cfg.Now().UTC().Format(time.RFC3339Nano), job.Kind, job.Number, cmp.Or(job.Cluster, noCluster))
 	if err = errors.Join(err, marker.Close()); err == nil {
-		err = p.launch(dir, job)
+		err = p.launchRunner(dir, job)
 	}
 	if err != nil {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
@@ -123,8 +123,8 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 	return nil
 }
 
-// alone returns an error if another attempt of the cluster has a living runner. A sweep's directory admits only one.
-func (p *Process) alone(ctx context.Context, job Job) error {
+// checkAlone returns an error if another attempt of the cluster has a living runner. A scan's directory admits only one.
+func (p *Process) checkAlone(ctx context.Context, job Job) error {
 	if job.Cluster == "" {
 		return nil
 	}
@@ -135,8 +135,8 @@ func (p *Process) alone(ctx context.Context, job Job) error {
 	return Alone(job, living)
 }
 
-// launch starts the runner in a session of its own, so it has no terminal and survives the server.
-func (p *Process) launch(dir string, job Job) error {
+// launchRunner starts the runner in a session of its own, so it has no terminal and survives the server.
+func (p *Process) launchRunner(dir string, job Job) error {
 	token := filepath.Join(dir, tokenFile)
 	if err := os.WriteFile(token, []byte(job.Token), 0o600); err != nil {
 		return err
@@ -153,9 +153,9 @@ func (p *Process) launch(dir string, job Job) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	id, err := identify(cmd.Process.Pid)
+	id, err := identifyProcess(cmd.Process.Pid)
 	if err == nil {
-		err = id.save(filepath.Join(dir, processFile))
+		err = id.saveTo(filepath.Join(dir, processFile))
 	}
 	go func() { _ = cmd.Wait() }() // reaps it; the Status API and Observe report what happened, so the exit code is not used
 	return err
@@ -184,7 +184,7 @@ func Allowed(env []string) []string {
 // Stop asks an attempt's runner to end with one SIGTERM, however often it is called. The runner stops its installer gracefully, which
 // takes up to two minutes; Observe reports when it has ended. A missing runner is no error.
 func (p *Process) Stop(_ context.Context, attempt string) error {
-	dir, err := p.dir(attempt)
+	dir, err := p.attemptDir(attempt)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (p *Process) Kept(_ context.Context) ([]string, error) {
 
 // Forget deletes what is left of an ended attempt, including its log. It refuses while anything of it is alive.
 func (p *Process) Forget(ctx context.Context, attempt string) error {
-	dir, err := p.dir(attempt)
+	dir, err := p.attemptDir(attempt)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func killAll(t *testing.T, workDir string) {
 	entries, err := os.ReadDir(workDir)
 	require.NoError(t, err)
 	for _, entry := range entries {
-		found, err := marked(entry.Name())
+		found, err := findMarked(entry.Name())
 		require.NoError(t, err)
 		for _, id := range found {
 			require.NoError(t, id.kill())
@@ -89,7 +89,7 @@ func TestAStartAskedForManyTimesStartsOnce(t *testing.T) {
 	}
 	all.Wait()
 	requireLogged(t, cfg, id, "started")
-	found, err := marked(id)
+	found, err := findMarked(id)
 	require.NoError(t, err)
 	require.NotEmpty(t, found)
 	require.Equal(t, 1, strings.Count(readLog(t, cfg, id), "started"))
@@ -177,10 +177,10 @@ func TestAPidThatCameBackIsNotTheRunner(t *testing.T) {
 			dir := filepath.Join(cfg.WorkDir, id)
 			require.NoError(t, os.MkdirAll(dir, 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, startedFile), nil, 0o600))
-			me, err := identify(os.Getpid()) // a stranger that must survive
+			me, err := identifyProcess(os.Getpid()) // a stranger that must survive
 			require.NoError(t, err)
 			change(&me)
-			require.NoError(t, me.save(filepath.Join(dir, processFile)))
+			require.NoError(t, me.saveTo(filepath.Join(dir, processFile)))
 			seen, err := p.Observe(t.Context(), id)
 			require.NoError(t, err)
 			require.Equal(t, Ended, seen.Sighting)
@@ -216,12 +216,12 @@ func TestAKilledRunnersInstallerIsNotLeftAlive(t *testing.T) {
 	id := attemptID(t)
 	require.NoError(t, p.Start(t.Context(), job(id)))
 	requireLogged(t, cfg, id, "started")
-	require.Eventually(t, func() bool { found, err := marked(id); return err == nil && len(found) == 2 }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { found, err := findMarked(id); return err == nil && len(found) == 2 }, 10*time.Second, 5*time.Millisecond)
 	runner, err := loadIdentity(filepath.Join(cfg.WorkDir, id, processFile))
 	require.NoError(t, err)
 	require.NoError(t, syscall.Kill(runner.PID, syscall.SIGKILL))
 	requireSeen(t, p, id, Ended)
-	found, err := marked(id)
+	found, err := findMarked(id)
 	require.NoError(t, err)
 	require.Empty(t, found)
 }
@@ -268,10 +268,10 @@ func TestAKillReachesWhateverTheRunnerStarted(t *testing.T) {
 	require.NoError(t, p.Kill(t.Context(), id), "no runner is no error")
 	require.NoError(t, p.Start(t.Context(), job(id)))
 	requireLogged(t, cfg, id, "started")
-	require.Eventually(t, func() bool { found, err := marked(id); return err == nil && len(found) == 2 }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { found, err := findMarked(id); return err == nil && len(found) == 2 }, 10*time.Second, 5*time.Millisecond)
 	require.NoError(t, p.Kill(t.Context(), id))
 	requireSeen(t, p, id, Ended)
-	found, err := marked(id)
+	found, err := findMarked(id)
 	require.NoError(t, err)
 	require.Empty(t, found)
 }

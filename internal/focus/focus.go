@@ -65,7 +65,7 @@ func NewWriter(w io.Writer) (*Writer, error) {
 
 // Write writes one charge. What has no value is left empty, which stands for null.
 func (w *Writer) Write(c Charge) error {
-	values, err := c.values()
+	values, err := c.columnValues()
 	if err != nil {
 		return err
 	}
@@ -88,19 +88,19 @@ const (
 	hours    = "Hours"
 )
 
-// values returns the value of each column that has one.
-func (c Charge) values() (map[string]string, error) {
-	tags, err := c.tags()
+// columnValues returns the value of each column that has one.
+func (c Charge) columnValues() (map[string]string, error) {
+	tags, err := c.formatTags()
 	if err != nil {
 		return nil, err
 	}
 	month := time.Date(c.Day.Year(), c.Day.Month(), 1, 0, 0, 0, 0, time.UTC)
-	quantity, unit, cost, saved := c.amounts()
+	quantity, unit, cost, saved := c.formatAmounts()
 	v := map[string]string{
 		"BillingAccountId": c.Installation, "BillingAccountName": c.Installation, "BillingAccountType": "Installation", "BillingCurrency": us,
-		"BillingPeriodStart": stamp(month), "BillingPeriodEnd": stamp(month.AddDate(0, 1, 0)),
-		"ChargePeriodStart": stamp(c.Day), "ChargePeriodEnd": stamp(c.Day.AddDate(0, 0, 1)),
-		"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based", "ChargeDescription": c.description(),
+		"BillingPeriodStart": formatStamp(month), "BillingPeriodEnd": formatStamp(month.AddDate(0, 1, 0)),
+		"ChargePeriodStart": formatStamp(c.Day), "ChargePeriodEnd": formatStamp(c.Day.AddDate(0, 0, 1)),
+		"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based", "ChargeDescription": c.describeCharge(),
 		"BilledCost": cost, "EffectiveCost": cost, "ContractedCost": cost, "ListCost": cost, "ListUnitPrice": unit, "ContractedUnitPrice": unit,
 		"PricingCategory": "Standard", "PricingQuantity": quantity, "PricingUnit": hours, "ConsumedQuantity": quantity, "ConsumedUnit": hours,
 		"PricingCurrency": us, "PricingCurrencyContractedUnitPrice": unit, "PricingCurrencyListUnitPrice": unit, "PricingCurrencyEffectiveCost": cost,
@@ -129,7 +129,7 @@ func (c Charge) values() (map[string]string, error) {
 	return v, nil
 }
 
-func (c Charge) description() string {
+func (c Charge) describeCharge() string {
 	what := fmt.Sprintf("OpenShift cluster %s, profile %s", c.Name, c.Profile)
 	switch {
 	case c.Stopped:
@@ -140,15 +140,15 @@ func (c Charge) description() string {
 	return what + ", list price, estimate"
 }
 
-// amounts returns hours, dollars an hour, their exact product, and what sleeping saved: hours have ten decimals, so that a day's sum differs from package
+// formatAmounts returns hours, dollars an hour, their exact product, and what sleeping saved: hours have ten decimals, so that a day's sum differs from package
 // price's by less than a millionth of a cent.
-func (c Charge) amounts() (quantity, unit, cost, saved string) {
+func (c Charge) formatAmounts() (quantity, unit, cost, saved string) {
 	tenths := (c.Millis*25_000 + 4) / 9 // hours x 10^10: ms x 10^10 / 3,600,000
-	return decimal(tenths, 10), decimal(int64(c.HourlyCents), 2), decimal(tenths*int64(c.HourlyCents), 12), decimal(tenths*int64(c.SavedHourlyCents), 12)
+	return formatDecimal(tenths, 10), formatDecimal(int64(c.HourlyCents), 2), formatDecimal(tenths*int64(c.HourlyCents), 12), formatDecimal(tenths*int64(c.SavedHourlyCents), 12)
 }
 
-// tags returns the cluster's tags as the specification wants them: a key that a person did not choose begins with the provider's name.
-func (c Charge) tags() (string, error) {
+// formatTags returns the cluster's tags as the specification wants them: a key that a person did not choose begins with the provider's name.
+func (c Charge) formatTags() (string, error) {
 	all := map[string]string{}
 	for key, value := range c.Tags {
 		if _, chosen := c.UserTags[key]; !chosen {
@@ -163,14 +163,14 @@ func (c Charge) tags() (string, error) {
 	return string(text), nil
 }
 
-// decimal formats n / 10^places without trailing zeros.
-func decimal(n int64, places int) string {
+// formatDecimal formats n / 10^places without trailing zeros.
+func formatDecimal(n int64, places int) string {
 	text := fmt.Sprintf("%0*d", places+1, n)
 	text = strings.TrimRight(text[:len(text)-places]+"."+text[len(text)-places:], "0")
 	return strings.TrimSuffix(text, ".")
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+func formatStamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
 // Harmless keeps a spreadsheet from running a text as a formula.
 func Harmless(text string) string {

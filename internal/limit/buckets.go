@@ -40,8 +40,8 @@ func NewBuckets(perSecond float64, burst, most int, now func() time.Time) *Bucke
 func (b *Buckets) Take(key string) time.Duration {
 	b.guard.Lock()
 	defer b.guard.Unlock()
-	its := b.of(key)
-	wait := b.until(its)
+	its := b.bucketOf(key)
+	wait := b.untilFree(its)
 	if wait == 0 {
 		its.tokens--
 	}
@@ -57,8 +57,8 @@ func (b *Buckets) Wait(key string) time.Duration {
 		return 0
 	}
 	its := known.Value.(*bucket)
-	b.refill(its)
-	return b.until(its)
+	b.refillBucket(its)
+	return b.untilFree(its)
 }
 
 // Charge takes n tokens for something that happened, whether or not they are there. An empty bucket goes into debt once and no
@@ -66,17 +66,17 @@ func (b *Buckets) Wait(key string) time.Duration {
 func (b *Buckets) Charge(key string, n int) {
 	b.guard.Lock()
 	defer b.guard.Unlock()
-	if its := b.of(key); its.tokens > 0 {
+	if its := b.bucketOf(key); its.tokens > 0 {
 		its.tokens -= float64(n)
 	}
 }
 
-// of returns a key's bucket, refilled, and makes it the most recently used.
-func (b *Buckets) of(key string) *bucket {
+// bucketOf returns a key's bucket, refilled, and makes it the most recently used.
+func (b *Buckets) bucketOf(key string) *bucket {
 	if known, ok := b.known[key]; ok {
 		b.recent.MoveToFront(known)
 		its := known.Value.(*bucket)
-		b.refill(its)
+		b.refillBucket(its)
 		return its
 	}
 	if b.recent.Len() >= b.most {
@@ -87,14 +87,14 @@ func (b *Buckets) of(key string) *bucket {
 	return its
 }
 
-func (b *Buckets) refill(its *bucket) {
+func (b *Buckets) refillBucket(its *bucket) {
 	now := b.now()
 	if passed := now.Sub(its.at); passed > 0 {
 		its.tokens, its.at = min(b.burst, its.tokens+passed.Seconds()*b.perSecond), now
 	}
 }
 
-func (b *Buckets) until(its *bucket) time.Duration {
+func (b *Buckets) untilFree(its *bucket) time.Duration {
 	if its.tokens >= 1 {
 		return 0
 	}

@@ -28,7 +28,7 @@ func NewSlots(all, each int) *Slots {
 // Take waits for a slot, first within the key's share, so that waiting for one's own share blocks nobody else. Call free once. The
 // error is the context's, and then no slot was taken.
 func (s *Slots) Take(ctx context.Context, key string) (free func(), err error) {
-	mine := s.join(key)
+	mine := s.joinShare(key)
 	for held, slots := range []chan struct{}{mine.slots, s.all} {
 		select {
 		case slots <- struct{}{}:
@@ -36,39 +36,39 @@ func (s *Slots) Take(ctx context.Context, key string) (free func(), err error) {
 			if held > 0 {
 				<-mine.slots
 			}
-			s.leave(key, mine)
+			s.leaveShare(key, mine)
 			return nil, ctx.Err()
 		}
 	}
-	return func() { s.free(key, mine) }, nil
+	return func() { s.freeSlot(key, mine) }, nil
 }
 
 // Try takes a slot if one is free.
 func (s *Slots) Try(key string) (free func(), ok bool) {
-	mine := s.join(key)
+	mine := s.joinShare(key)
 	select {
 	case mine.slots <- struct{}{}:
 	default:
-		s.leave(key, mine)
+		s.leaveShare(key, mine)
 		return nil, false
 	}
 	select {
 	case s.all <- struct{}{}:
-		return func() { s.free(key, mine) }, true
+		return func() { s.freeSlot(key, mine) }, true
 	default:
 		<-mine.slots
-		s.leave(key, mine)
+		s.leaveShare(key, mine)
 		return nil, false
 	}
 }
 
-func (s *Slots) free(key string, mine *share) {
+func (s *Slots) freeSlot(key string, mine *share) {
 	<-s.all
 	<-mine.slots
-	s.leave(key, mine)
+	s.leaveShare(key, mine)
 }
 
-func (s *Slots) join(key string) *share {
+func (s *Slots) joinShare(key string) *share {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	mine, known := s.of[key]
@@ -80,7 +80,7 @@ func (s *Slots) join(key string) *share {
 	return mine
 }
 
-func (s *Slots) leave(key string, mine *share) {
+func (s *Slots) leaveShare(key string, mine *share) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	if mine.users--; mine.users == 0 {

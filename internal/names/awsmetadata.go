@@ -27,7 +27,7 @@ type awsPart struct {
 
 // awsMetadata leaves an unknown clusterUUID out of the search.
 func (s Scope) awsMetadata(of Identity) awsMetadata {
-	m := awsMetadata{common: s.common(of), AWS: awsPart{
+	m := awsMetadata{common: s.commonFields(of), AWS: awsPart{
 		Region: s.Region, ClusterDomain: s.Domain(), Identifier: []map[string]string{{tagkey.KubernetesCluster + of.InfraID: tagkey.Owned}},
 	}}
 	if of.ClusterUUID != "" {
@@ -43,7 +43,7 @@ func (s Scope) checkAWS(raw []byte, of Identity) error {
 		return errNoDocument
 	}
 	want := s.awsMetadata(of)
-	if err := got.check(want.common); err != nil {
+	if err := got.checkAgainst(want.common); err != nil {
 		return err
 	}
 	if err := firstDifference([]difference{

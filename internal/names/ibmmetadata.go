@@ -37,7 +37,7 @@ type Found struct {
 
 // ibmMetadata leaves the DNS instance to Complete: it is looked up right before the document is used.
 func (s Scope) ibmMetadata(of Identity) ibmMetadata {
-	return ibmMetadata{common: s.common(of), IBMCloud: ibmPart{
+	return ibmMetadata{common: s.commonFields(of), IBMCloud: ibmPart{
 		AccountID: of.Account, BaseDomain: s.BaseDomain, Region: s.Region, ResourceGroupName: s.ResourceGroup(of),
 	}}
 }
@@ -62,7 +62,7 @@ func (s Scope) checkIBM(raw []byte, of Identity) error {
 		return errNoDocument
 	}
 	want := s.ibmMetadata(of)
-	if err := got.check(want.common); err != nil {
+	if err := got.checkAgainst(want.common); err != nil {
 		return err
 	}
 	if err := firstDifference([]difference{

@@ -67,12 +67,12 @@ type common struct {
 	CustomFeatureSet any    `json:"customFeatureSet"`
 }
 
-func (s Scope) common(of Identity) common {
+func (s Scope) commonFields(of Identity) common {
 	return common{ClusterName: s.Name, ClusterID: of.ClusterUUID, InfraID: of.InfraID}
 }
 
-// check compares the fields of every platform.
-func (c common) check(want common) error {
+// checkAgainst compares the fields of every platform.
+func (c common) checkAgainst(want common) error {
 	return firstDifference([]difference{
 		{"clusterName", c.ClusterName, want.ClusterName}, {"clusterID", c.ClusterID, want.ClusterID}, {"infraID", c.InfraID, want.InfraID},
 	})

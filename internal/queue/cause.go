@@ -33,7 +33,7 @@ type causes struct {
 
 // Work implements rivertype.WorkerMiddleware.
 func (c *causes) Work(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
-	ctx = tracing.With(ctx, c.cause(ctx, job))
+	ctx = tracing.With(ctx, c.causeOf(ctx, job))
 	ctx, span := tracing.Start(ctx, tracing.Internal, "job "+job.Kind)
 	defer span.End()
 	err := work(ctx)
@@ -44,11 +44,11 @@ func (c *causes) Work(ctx context.Context, job *rivertype.JobRow, work func(cont
 	return err
 }
 
-// cause reads the cause from the job's metadata, or that of what the job is about.
-func (c *causes) cause(ctx context.Context, job *rivertype.JobRow) tracing.Cause {
+// causeOf reads the cause from the job's metadata, or that of what the job is about.
+func (c *causes) causeOf(ctx context.Context, job *rivertype.JobRow) tracing.Cause {
 	var cause tracing.Cause
 	if json.Unmarshal(job.Metadata, &cause) != nil || cause.Correlation == "" {
-		_, cause = c.failures.about(ctx, job)
+		_, cause = c.failures.subjectOf(ctx, job)
 	}
 	return cause
 }

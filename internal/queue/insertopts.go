@@ -8,131 +8,135 @@ import (
 )
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (CleanupArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+func (CleanupArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts. The next round is a day later, so a failed one is tried again.
-func (ArchivesArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+func (ArchivesArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueEffects, effectTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (RemoveArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, 1) }
+func (RemoveArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueEffects, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (InboxArgs) InsertOpts() river.InsertOpts {
-	opts := once(QueueInbox, InboxTries)
+	opts := uniqueOnce(QueueInbox, InboxTries)
 	opts.Priority = InboxPriority
 	return opts
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (ReconcileArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
+func (ReconcileArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, reconcileTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (LaunchArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+func (LaunchArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueEffects, effectTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (StopArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+func (StopArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueEffects, effectTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (PublishArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+func (PublishArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+func (ReplyArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (EffectArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+func (EffectArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (AnnounceArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+func (AnnounceArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (NoticeArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+func (NoticeArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 //
 // A round whose end was never recorded must not hold up the next ones until River rescues it.
 func (HomesArgs) InsertOpts() river.InsertOpts {
-	opts := once(QueueMessages, 1)
+	opts := uniqueOnce(QueueMessages, 1)
 	opts.UniqueOpts.ByPeriod = 10 * time.Second
 	return opts
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (HomeArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+func (HomeArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
 func (SubscriptionsArgs) InsertOpts() river.InsertOpts {
-	opts := once(QueueEffects, 1)
+	opts := uniqueOnce(QueueEffects, 1)
 	opts.UniqueOpts.ByPeriod = time.Minute
 	return opts
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
 func (BudgetsArgs) InsertOpts() river.InsertOpts {
-	opts := once(QueueEffects, 1)
+	opts := uniqueOnce(QueueEffects, 1)
 	opts.UniqueOpts.ByPeriod = time.Minute
 	return opts
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
 func (BillArgs) InsertOpts() river.InsertOpts {
-	opts := once(QueueEffects, 3)
+	opts := uniqueOnce(QueueEffects, 3)
 	opts.UniqueOpts.ByPeriod = time.Minute
 	return opts
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (CapacityQueueArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
+func (CapacityQueueArgs) InsertOpts() river.InsertOpts {
+	return uniqueOnce(QueueReconcile, reconcileTries)
+}
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (TurnsArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
+func (TurnsArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, reconcileTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 //
 // A job whose end was never recorded must not hold up the next ones until River rescues it.
 func (WakeArgs) InsertOpts() river.InsertOpts {
-	opts := once(QueueReconcile, 1)
+	opts := uniqueOnce(QueueReconcile, 1)
 	opts.UniqueOpts.ByPeriod = 10 * time.Second
 	return opts
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+func (FindingsArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (WeeklyArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, 1) }
+func (WeeklyArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueMessages, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (RunSweepsArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+func (RunScansArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (LaunchSweepArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+func (LaunchScanArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueEffects, effectTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (JudgeSweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
+func (JudgeScanArgs) InsertOpts() river.InsertOpts {
+	return uniqueOnce(QueueReconcile, reconcileTries)
+}
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+func (LookArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueInbox, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (LookForLabelsArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+func (LookForLabelsArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueInbox, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (LookAtRunsArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+func (LookAtRunsArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueInbox, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 //
 // Whoever needs the answer asks again, so a failed job is not tried again.
 func (PullArgs) InsertOpts() river.InsertOpts {
-	opts := once(QueueInbox, 1)
+	opts := uniqueOnce(QueueInbox, 1)
 	opts.UniqueOpts.ByPeriod = 10 * time.Second
 	return opts
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (MissedArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+func (MissedArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueInbox, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (PruneArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+func (PruneArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
 
 // How often River tries before it gives a job up. WakeDue enqueues unfinished work again, so none of these is final.
 const (
@@ -149,8 +153,8 @@ const (
 	InboxPriority  = 2
 )
 
-// once makes a job unique by its arguments until it ends: completed is left out, so that it can be enqueued again.
-func once(queue string, tries int) river.InsertOpts {
+// uniqueOnce makes a job unique by its arguments until it ends: completed is left out, so that it can be enqueued again.
+func uniqueOnce(queue string, tries int) river.InsertOpts {
 	return river.InsertOpts{
 		Queue:       queue,
 		MaxAttempts: tries,

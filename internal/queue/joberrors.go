@@ -28,21 +28,21 @@ type jobErrors struct {
 
 // HandleError implements river.ErrorHandler.
 func (e jobErrors) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
-	e.tell(ctx, job, err.Error())
+	e.tellObserver(ctx, job, err.Error())
 	return nil
 }
 
 // HandlePanic implements river.ErrorHandler.
 func (e jobErrors) HandlePanic(ctx context.Context, job *rivertype.JobRow, panicked any, trace string) *river.ErrorHandlerResult {
-	e.tell(ctx, job, fmt.Sprintf("panic: %v\n%s", panicked, trace))
+	e.tellObserver(ctx, job, fmt.Sprintf("panic: %v\n%s", panicked, trace))
 	return nil
 }
 
-func (e jobErrors) tell(ctx context.Context, job *rivertype.JobRow, err string) {
+func (e jobErrors) tellObserver(ctx context.Context, job *rivertype.JobRow, err string) {
 	if e.count != nil {
 		e.count(job.Kind)
 	}
-	cluster, cause := e.about(ctx, job)
+	cluster, cause := e.subjectOf(ctx, job)
 	var stored tracing.Cause
 	if json.Unmarshal(job.Metadata, &stored) == nil {
 		cause.Correlation = cmp.Or(stored.Correlation, cause.Correlation)
@@ -51,9 +51,9 @@ func (e jobErrors) tell(ctx context.Context, job *rivertype.JobRow, err string) 
 		"cluster", cluster, "correlation", cause.Correlation, "job", job.ID, "err", err)
 }
 
-// about looks up which cluster a job is about and what caused it: a delivery's id, the cause of a reply or an effect, or what caused
+// subjectOf looks up which cluster a job is about and what caused it: a delivery's id, the cause of a reply or an effect, or what caused
 // the cluster's newest attempt, otherwise the cluster itself. What cannot be found is empty.
-func (e jobErrors) about(ctx context.Context, job *rivertype.JobRow) (cluster string, cause tracing.Cause) {
+func (e jobErrors) subjectOf(ctx context.Context, job *rivertype.JobRow) (cluster string, cause tracing.Cause) {
 	var args struct {
 		Row                                int64
 		Cluster, Subscriber, Reply, Effect string
@@ -86,5 +86,5 @@ func (e jobErrors) about(ctx context.Context, job *rivertype.JobRow) (cluster st
 // FailingFor is how long a delivery has to fail before it becomes a finding.
 const FailingFor = 5 * time.Minute
 
-// MostWorkFindings bounds the findings of each kind in one sweep.
+// MostWorkFindings bounds the findings of each kind in one look.
 const MostWorkFindings = 100

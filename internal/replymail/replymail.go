@@ -41,11 +41,11 @@ var Programs = []Program{
 
 // Reply returns the comment that GitHub makes of an answer to a comment, written with the program.
 func (p Program) Reply(text, answered, author string) string {
-	copied := plain(answered)
+	copied := plainPart(answered)
 	if p.html {
 		copied = fromHTML(answered)
 	}
-	copied = wrap(fmt.Sprintf("%s left a comment (acme/shop#41)\n\n%s\n\n—\nReply to this email directly, view it on GitHub, or unsubscribe.\n"+
+	copied = wrapText(fmt.Sprintf("%s left a comment (acme/shop#41)\n\n%s\n\n—\nReply to this email directly, view it on GitHub, or unsubscribe.\n"+
 		"You are receiving this because you were mentioned.\nMessage ID: ***@***.***>", author, copied), p.wraps)
 	if p.header == "" { // nothing tells where the copy begins
 		_, copied, _ = strings.Cut(copied, "\n\n")
@@ -63,9 +63,9 @@ func (p Program) Reply(text, answered, author string) string {
 // Copies returns copies of a comment without any marks, as mail programs make them: of its source and of its HTML, with lines of several
 // lengths.
 func Copies(comment string) (copies []string) {
-	for _, text := range []string{plain(comment), fromHTML(comment)} {
+	for _, text := range []string{plainPart(comment), fromHTML(comment)} {
 		for _, width := range []int{0, 78, 72, 60, 40, 25, 10} {
-			copies = append(copies, wrap(text, width))
+			copies = append(copies, wrapText(text, width))
 		}
 	}
 	return copies
@@ -78,8 +78,8 @@ var (
 	manyEnds = regexp.MustCompile(`\n[ \t]*(?:\n[ \t]*)+`)
 )
 
-// plain returns the text part of a notification: the comment's source.
-func plain(comment string) string { return strings.TrimSpace(hidden.ReplaceAllString(comment, "")) }
+// plainPart returns the text part of a notification: the comment's source.
+func plainPart(comment string) string { return strings.TrimSpace(hidden.ReplaceAllString(comment, "")) }
 
 var github = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(rendering.WithUnsafe()))
 
@@ -87,15 +87,15 @@ var github = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithR
 func fromHTML(comment string) string {
 	var page bytes.Buffer
 	if err := github.Convert([]byte(comment), &page); err != nil {
-		return plain(comment)
+		return plainPart(comment)
 	}
 	text := newLine.ReplaceAllString(hidden.ReplaceAllString(page.String(), ""), "\n")
 	text = html.UnescapeString(anyTag.ReplaceAllString(text, ""))
 	return strings.TrimSpace(manyEnds.ReplaceAllString(text, "\n\n"))
 }
 
-// wrap breaks lines at spaces, but not at those that no line may be broken at.
-func wrap(text string, width int) string {
+// wrapText breaks lines at spaces, but not at those that no line may be broken at.
+func wrapText(text string, width int) string {
 	if width == 0 {
 		return text
 	}

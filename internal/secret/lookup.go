@@ -76,11 +76,11 @@ func fromSecretsManager(ctx context.Context, id string) (string, error) {
 	if !wantsKey {
 		return value, nil
 	}
-	return member(value, key)
+	return jsonMember(value, key)
 }
 
-// member returns one string of a JSON object. Its errors quote nothing of the object.
-func member(object, key string) (string, error) {
+// jsonMember returns one string of a JSON object. Its errors quote nothing of the object.
+func jsonMember(object, key string) (string, error) {
 	var fields map[string]any
 	if json.Unmarshal([]byte(object), &fields) != nil {
 		return "", errors.New("the secret is no JSON object, so it has no keys")

@@ -65,16 +65,16 @@ func (n Networks) Address(r *http.Request) netip.Addr {
 // Peer parses an address, with or without a port; the zero address if it is invalid.
 func Peer(text string) netip.Addr {
 	if whole, err := netip.ParseAddrPort(text); err == nil {
-		return plain(whole.Addr())
+		return unmapAddr(whole.Addr())
 	}
 	address, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
 	if err != nil {
 		return netip.Addr{}
 	}
-	return plain(address)
+	return unmapAddr(address)
 }
 
-func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
+func unmapAddr(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
 
 // ipv6Bits is the prefix of the smallest network of one customer: whoever has one IPv6 address has all of its /64.
 const ipv6Bits = 64

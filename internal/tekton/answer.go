@@ -34,8 +34,8 @@ type pipelineRun struct {
 // conclusions are the reasons of a condition Succeeded with the status False that are no plain failure.
 var conclusions = map[string]string{"Cancelled": "cancelled", "PipelineRunTimeout": "timed_out"}
 
-// state reads the condition Succeeded. While its status is Unknown, or it is missing, the run goes on: its finally tasks run, too.
-func (p pipelineRun) state() State {
+// stateOf reads the condition Succeeded. While its status is Unknown, or it is missing, the run goes on: its finally tasks run, too.
+func (p pipelineRun) stateOf() State {
 	for _, c := range p.Status.Conditions {
 		switch {
 		case c.Type != "Succeeded":
@@ -64,9 +64,9 @@ type status struct {
 	} `json:"details"`
 }
 
-// judge returns the error that a response means; nil: it is an object. An object that is not there is described by name; a 404 without
+// judgeResponse returns the error that a response means; nil: it is an object. An object that is not there is described by name; a 404 without
 // that comes from an API without Tekton, or from something before the API.
-func judge(code int, body []byte, name string) error {
+func judgeResponse(code int, body []byte, name string) error {
 	if code == http.StatusOK {
 		return nil
 	}

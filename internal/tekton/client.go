@@ -109,7 +109,7 @@ func (c *Client) PipelineRun(ctx context.Context, issuer, namespace, name, uid s
 	}
 	doing := fmt.Sprintf("ask for the PipelineRun %s/%s", namespace, name)
 	at := c.clusters[issuer]
-	run, err := at.get(ctx, namespace, name)
+	run, err := at.getPipelineRun(ctx, namespace, name)
 	switch {
 	case err != nil:
 		return State{}, fmt.Errorf("%s: %w", doing, err)
@@ -118,17 +118,17 @@ func (c *Client) PipelineRun(ctx context.Context, issuer, namespace, name, uid s
 	case run.Metadata.UID != uid:
 		return State{}, fmt.Errorf("%s: %w: the one of that name has the uid %s", doing, ErrNotFound, run.Metadata.UID)
 	}
-	return run.state(), nil
+	return run.stateOf(), nil
 }
 
-// get reads a PipelineRun by its name. A token that is refused is fetched anew once.
-func (at *cluster) get(ctx context.Context, namespace, name string) (run pipelineRun, err error) {
-	code, body, err := at.ask(ctx, namespace, name, false)
+// getPipelineRun reads a PipelineRun by its name. A token that is refused is fetched anew once.
+func (at *cluster) getPipelineRun(ctx context.Context, namespace, name string) (run pipelineRun, err error) {
+	code, body, err := at.askCluster(ctx, namespace, name, false)
 	if err == nil && code == http.StatusUnauthorized {
-		code, body, err = at.ask(ctx, namespace, name, true)
+		code, body, err = at.askCluster(ctx, namespace, name, true)
 	}
 	if err == nil {
-		err = judge(code, body, name)
+		err = judgeResponse(code, body, name)
 	}
 	if err == nil {
 		err = json.Unmarshal(body, &run)
@@ -139,13 +139,13 @@ func (at *cluster) get(ctx context.Context, namespace, name string) (run pipelin
 	return run, err
 }
 
-func (at *cluster) ask(ctx context.Context, namespace, name string, again bool) (status int, body []byte, err error) {
-	return at.send(ctx, http.MethodGet, "/apis/tekton.dev/v1/namespaces/"+url.PathEscape(namespace)+"/pipelineruns/"+url.PathEscape(name), nil, again)
+func (at *cluster) askCluster(ctx context.Context, namespace, name string, again bool) (status int, body []byte, err error) {
+	return at.sendRequest(ctx, http.MethodGet, "/apis/tekton.dev/v1/namespaces/"+url.PathEscape(namespace)+"/pipelineruns/"+url.PathEscape(name), nil, again)
 }
 
-// send sends a request with the token, which is fetched anew with again.
-func (at *cluster) send(ctx context.Context, method, path string, content []byte, again bool) (status int, body []byte, err error) {
-	token, err := at.bearer(ctx, again)
+// sendRequest sends a request with the token, which is fetched anew with again.
+func (at *cluster) sendRequest(ctx context.Context, method, path string, content []byte, again bool) (status int, body []byte, err error) {
+	token, err := at.bearerToken(ctx, again)
 	if err != nil {
 		return 0, nil, fmt.Errorf("get the token for %s: %w", at.API, err)
 	}
@@ -162,13 +162,13 @@ func (at *cluster) send(ctx context.Context, method, path string, content []byte
 	if err != nil {
 		return 0, nil, err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	body, err = io.ReadAll(io.LimitReader(res.Body, mostAnswer))
 	return res.StatusCode, body, err
 }
 
-// bearer returns the token, not older than a minute, and fresh with again.
-func (at *cluster) bearer(ctx context.Context, again bool) (secret.Text, error) {
+// bearerToken returns the token, not older than a minute, and fresh with again.
+func (at *cluster) bearerToken(ctx context.Context, again bool) (secret.Text, error) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	if !again && !at.token.Empty() && time.Since(at.fetched) < tokenAge {

@@ -32,9 +32,9 @@ func (c *Client) Has(ctx context.Context, issuer string, right Right) (bool, err
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", doing, err)
 	}
-	code, body, err := c.clusters[issuer].send(ctx, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", content, false)
+	code, body, err := c.clusters[issuer].sendRequest(ctx, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", content, false)
 	if err == nil && code != http.StatusCreated {
-		err = judge(code, body, "")
+		err = judgeResponse(code, body, "")
 		if err == nil {
 			err = fmt.Errorf("the response was %s", orCode("", code))
 		}

@@ -27,7 +27,7 @@ func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	if h.named {
 		return h.Handler.Handle(ctx, line)
 	}
-	own := names(line)
+	own := namesCause(line)
 	for _, a := range attributesOf(ctx) {
 		if a.Key != correlationAttr || !own {
 			line.AddAttrs(a)
@@ -54,7 +54,7 @@ func attributesOf(ctx context.Context) (out []slog.Attr) {
 	return out
 }
 
-func names(line slog.Record) (found bool) {
+func namesCause(line slog.Record) (found bool) {
 	line.Attrs(func(a slog.Attr) bool {
 		found = a.Key == correlationAttr
 		return !found

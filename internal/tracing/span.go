@@ -25,7 +25,7 @@ const (
 func Start(ctx context.Context, kind trace.SpanKind, name string, pairs ...string) (context.Context, Span) {
 	ctx, span := otel.Tracer(scope).Start(ctx, name, trace.WithSpanKind(kind))
 	if span.IsRecording() {
-		span.SetAttributes(attributes(pairs)...)
+		span.SetAttributes(toAttributes(pairs)...)
 		if id := Of(ctx).Correlation; id != "" {
 			span.SetAttributes(attribute.String("ocpctl.correlation", id))
 		}
@@ -37,7 +37,7 @@ func Start(ctx context.Context, kind trace.SpanKind, name string, pairs ...strin
 func (s Span) Rename(name string, pairs ...string) {
 	if s.span.IsRecording() {
 		s.span.SetName(name)
-		s.span.SetAttributes(attributes(pairs)...)
+		s.span.SetAttributes(toAttributes(pairs)...)
 	}
 }
 
@@ -47,7 +47,7 @@ func (s Span) Fail(why string) { s.span.SetStatus(codes.Error, why) }
 // End ends the span.
 func (s Span) End() { s.span.End() }
 
-func attributes(pairs []string) []attribute.KeyValue {
+func toAttributes(pairs []string) []attribute.KeyValue {
 	var out []attribute.KeyValue
 	for i := 0; i+1 < len(pairs); i += 2 {
 		out = append(out, attribute.String(pairs[i], pairs[i+1]))

@@ -21,12 +21,12 @@ func parseWindow(text string) (window, error) {
 		return wrong("it needs days and a time")
 	}
 	var w window
-	for _, part := range strings.Split(fields[0], ",") {
+	for part := range strings.SplitSeq(fields[0], ",") {
 		from, to, both := strings.Cut(part, "-")
 		if !both {
 			to = from
 		}
-		first, last := weekday(from), weekday(to)
+		first, last := parseWeekday(from), parseWeekday(to)
 		if first < 0 || last < 0 {
 			return wrong("days are " + strings.Join(append(weekdays[1:], weekdays[0]), ", "))
 		}
@@ -53,7 +53,7 @@ func parseWindow(text string) (window, error) {
 	return w, nil
 }
 
-func weekday(name string) int {
+func parseWeekday(name string) int {
 	return slices.IndexFunc(weekdays, func(day string) bool { return strings.EqualFold(day, name) })
 }
 

@@ -102,11 +102,11 @@ func (s Schedule) Open(at time.Time) bool {
 	local := at.In(s.zone)
 	minute := local.Hour()*60 + local.Minute()
 	today := dateOf(local)
-	return s.opens(today, minute) || s.opens(today.add(-1), minute+minutesOfDay)
+	return s.opensOn(today, minute) || s.opensOn(today.addDays(-1), minute+minutesOfDay)
 }
 
-// opens reports whether a window that begins on that day is open so many minutes after the day's midnight.
-func (s Schedule) opens(day date, minute int) bool {
+// opensOn reports whether a window that begins on that day is open so many minutes after the day's midnight.
+func (s Schedule) opensOn(day date, minute int) bool {
 	if slices.ContainsFunc(s.holidays, func(h holiday) bool { return !day.before(h.first) && !h.last.before(day) }) {
 		return false
 	}
@@ -130,7 +130,7 @@ func (s Schedule) Next(after time.Time) time.Time {
 		if _, turn := from.In(s.zone).ZoneBounds(); !turn.IsZero() && turn.Before(end) {
 			until = turn
 		}
-		for _, edge := range s.edges(from, until) {
+		for _, edge := range s.windowEdges(from, until) {
 			if edge.After(after) && s.Open(edge) != open {
 				return edge
 			}
@@ -140,13 +140,13 @@ func (s Schedule) Next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// edges returns every moment from one time to another at which a window may begin or end, in order. All of them have one offset from UTC,
+// windowEdges returns every moment from one time to another at which a window may begin or end, in order. All of them have one offset from UTC,
 // except the last, at which the offset may change.
-func (s Schedule) edges(from, until time.Time) []time.Time {
+func (s Schedule) windowEdges(from, until time.Time) []time.Time {
 	_, offset := from.In(s.zone).Zone()
 	var all []time.Time
 	last := dateOf(until.In(s.zone))
-	for day := dateOf(from.In(s.zone)).add(-1); !last.before(day); day = day.add(1) {
+	for day := dateOf(from.In(s.zone)).addDays(-1); !last.before(day); day = day.addDays(1) {
 		midnight := time.Date(day.year, day.month, day.day, 0, 0, 0, 0, time.UTC).Add(-time.Duration(offset) * time.Second)
 		for _, w := range s.windows {
 			if !w.days[day.weekday()] {
@@ -180,7 +180,7 @@ func dateOf(local time.Time) date {
 	return date{year, month, day}
 }
 
-func (d date) add(days int) date { return dateOf(d.noon().AddDate(0, 0, days)) }
+func (d date) addDays(days int) date { return dateOf(d.noon().AddDate(0, 0, days)) }
 
 // noon is a moment of that day in UTC: a calendar of its own, without daylight saving.
 func (d date) noon() time.Time { return time.Date(d.year, d.month, d.day, 12, 0, 0, 0, time.UTC) }

@@ -94,15 +94,3 @@ func domainOf(r contract.SeenResource, bases []string) string {
 	}
 	return ""
 }
-
-// Domains returns the domains of clusters that records tell of.
-func Domains(seen []Resource, bases []string) []string {
-	var all []string
-	for _, r := range seen {
-		if domain := domainOf(r.SeenResource, bases); domain != "" {
-			all = append(all, domain)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}

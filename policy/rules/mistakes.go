@@ -116,8 +116,8 @@ func typeOf(e ast.Expr) (reflect.Type, string) {
 		if t == nil || t.Kind() != reflect.Struct {
 			return nil, ""
 		}
-		for i := range t.NumField() {
-			if field := t.Field(i); field.Tag.Get("cel") == e.AsSelect().FieldName() {
+		for field := range t.Fields() {
+			if field.Tag.Get("cel") == e.AsSelect().FieldName() {
 				return field.Type, name + "." + e.AsSelect().FieldName()
 			}
 		}
@@ -130,8 +130,8 @@ func fieldsOf(t reflect.Type) []string {
 		return nil
 	}
 	var out []string
-	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("cel"); name != "" {
+	for field := range t.Fields() {
+		if name := field.Tag.Get("cel"); name != "" {
 			out = append(out, name)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/ocpctl/ocpctl/migrations"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Database is what a database says about itself.
@@ -41,7 +41,7 @@ type Database struct {
 
 // Look connects to a database and asks it about itself.
 func Look(ctx context.Context, url string) (d Database, err error) {
-	config, err := pg.PoolConfig(url)
+	config, err := db.PoolConfig(url)
 	if err != nil {
 		return d, err
 	}
@@ -53,7 +53,7 @@ func Look(ctx context.Context, url string) (d Database, err error) {
 	if err != nil {
 		return d, fmt.Errorf("reach the database: %w", err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was written
+	defer conn.Close(context.WithoutCancel(ctx))
 	for _, ask := range []func(context.Context, *pgx.Conn) error{d.itself, d.clock, d.schema, d.privileges} {
 		if err := ask(ctx, conn); err != nil {
 			return d, fmt.Errorf("ask the database about itself: %w", err)

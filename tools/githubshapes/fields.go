@@ -37,7 +37,7 @@ func writeFields(doc object, out string) error {
 	if err != nil {
 		return fmt.Errorf("write the fields: %w", err)
 	}
-	return os.WriteFile(out, append(written, '\n'), 0o644) //nolint:gosec // it is committed for all to read
+	return os.WriteFile(out, append(written, '\n'), 0o644)
 }
 
 // collect adds the names of a schema's properties, those of its alternatives too.

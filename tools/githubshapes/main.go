@@ -48,7 +48,7 @@ func run(in, out, fields, version string) error {
 	if err != nil {
 		return fmt.Errorf("write the shapes: %w", err)
 	}
-	if err := os.WriteFile(out, append(written, '\n'), 0o644); err != nil { //nolint:gosec // it is committed for all to read
+	if err := os.WriteFile(out, append(written, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the shapes: %w", err)
 	}
 	return writeFields(doc, fields)

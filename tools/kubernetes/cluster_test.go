@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+		defer os.RemoveAll(dir)
 		program, image = filepath.Join(dir, "kubernetes"), filepath.Join(dir, "image")
 		build(program, ".", "CGO_ENABLED="+os.Getenv("CGO_ENABLED"))
 		build(filepath.Join(image, "bin", "workload"), "./testdata/workload", "CGO_ENABLED=0")

@@ -132,7 +132,7 @@ func freePort(ctx context.Context, ip string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer listener.Close() //nolint:errcheck // it was never used
+	defer listener.Close()
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 

@@ -12,7 +12,7 @@ func logTo(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // its duplicate stays open
+	defer file.Close() // its duplicate stays open
 	own, err := syscall.Dup(2)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func (c *cluster) startNode(cfg node.Config) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() //nolint:errcheck // the child has it
+	defer log.Close()
 	child := &exec.Cmd{Path: "/proc/self/exe", Args: []string{node.Name}, Env: os.Environ(), Stdout: log, Stderr: log,
 		SysProcAttr: &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, Setsid: true}}
 	if cfg.Rootless {

@@ -47,7 +47,7 @@ func run() error {
 		return fmt.Errorf("read the order: %w", err)
 	}
 	if o.Remove {
-		defer os.RemoveAll(o.Dir) //nolint:errcheck // a temporary directory that cannot be removed harms nobody
+		defer os.RemoveAll(o.Dir) // a temporary directory that cannot be removed harms nobody
 	}
 	backend, err := store(o.Dir)
 	if err != nil {
@@ -110,7 +110,7 @@ func attributes(dir string) bool {
 	if err != nil {
 		return false
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // an empty file
-	defer f.Close()           //nolint:errcheck // an empty file
+	defer os.Remove(f.Name())
+	defer f.Close()
 	return meta.XattrMeta{}.StoreAttribute(f, "", "", "probe", []byte("1")) == nil
 }

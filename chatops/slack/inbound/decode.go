@@ -51,7 +51,7 @@ func Decode(contentType string, body []byte) (Request, error) {
 	return slashCommand{
 		Command: values.Get("command"), Team: values.Get("team_id"), Enterprise: values.Get("enterprise_id"), Channel: values.Get("channel_id"),
 		User: values.Get("user_id"), Name: values.Get("user_name"), Text: values.Get("text"), Trigger: values.Get("trigger_id"),
-	}.request()
+	}.toRequest()
 }
 
 // decodeJSON reads an event, an interaction, or a command from a socket.
@@ -70,12 +70,12 @@ func decodeJSON(body []byte) (Request, error) {
 		if err := json.Unmarshal(body, &c); err != nil {
 			return Request{}, fmt.Errorf("a field of the command is not text: %w", err)
 		}
-		return c.request()
+		return c.toRequest()
 	case head.Type == "url_verification":
 		return Request{Kind: Handshake, Event: head.Type, Response: head.Challenge}, nil
 	case head.Type == "event_callback":
 		return decodeEvent(body)
-	case !name(head.Type, maxName):
+	case !isIdentifier(head.Type, maxName):
 		return Request{}, errors.New("the body has no type, so it is no event, command or interaction of Slack's")
 	}
 	return decodeInteraction(head.Type, body)
@@ -105,18 +105,18 @@ type slashCommand struct {
 	Trigger    string `json:"trigger_id"`
 }
 
-func (c slashCommand) request() (Request, error) {
+func (c slashCommand) toRequest() (Request, error) {
 	if c.Command == "" {
 		return Request{}, errors.New("command is missing, so the body is no event, command or interaction of Slack's")
 	}
 	r := Request{
 		Kind: Command, ID: c.Trigger, Trigger: c.Trigger, Workspace: c.Team, Org: c.Enterprise, Channel: c.Channel, User: c.User,
-		Name: short(c.Name), Text: clean(c.Text),
+		Name: shortenName(c.Name), Text: cleanText(c.Text),
 	}
-	if err := r.check("team_id", "user_id", "channel_id", "trigger_id"); err != nil {
+	if err := r.checkIDs("team_id", "user_id", "channel_id", "trigger_id"); err != nil {
 		return Request{}, err
 	}
-	if long(r.Text) {
+	if isTooLong(r.Text) {
 		r.Text = ""
 		return r, ErrTooLong
 	}
@@ -126,8 +126,8 @@ func (c slashCommand) request() (Request, error) {
 // objectID matches the ids of workspaces, organizations, channels, people and views: https://docs.slack.dev/reference/objects
 var objectID = regexp.MustCompile(`^[A-Z0-9]{2,32}$`)
 
-// check checks the ids, whose fields Slack names so. The person's and the channel's may be missing where no field is named.
-func (r Request) check(team, user, channel, id string) error {
+// checkIDs checks the ids, whose fields Slack names so. The person's and the channel's may be missing where no field is named.
+func (r Request) checkIDs(team, user, channel, id string) error {
 	for _, f := range []struct {
 		name, value string
 		optional    bool
@@ -138,9 +138,9 @@ func (r Request) check(team, user, channel, id string) error {
 		if f.value == "" && f.optional || objectID.MatchString(f.value) {
 			continue
 		}
-		return fmt.Errorf("%s is %s; a Slack id such as U012AB3CD is expected", orWhat(f.name), shown(f.value))
+		return fmt.Errorf("%s is %s; a Slack id such as U012AB3CD is expected", orWhat(f.name), quoteValue(f.value))
 	}
-	if !name(r.ID, maxName) || r.Trigger != "" && !name(r.Trigger, maxName) {
+	if !isIdentifier(r.ID, maxName) || r.Trigger != "" && !isIdentifier(r.Trigger, maxName) {
 		return fmt.Errorf("%s is missing, or is not at most %d printable characters", id, maxName)
 	}
 	return nil
@@ -153,39 +153,39 @@ func orWhat(field string) string {
 	return field
 }
 
-func shown(value string) string {
+func quoteValue(value string) string {
 	if value == "" {
 		return "missing"
 	}
 	return "not an id"
 }
 
-// name reports whether s is an identifier of one to most printable ASCII characters.
-func name(s string, most int) bool {
+// isIdentifier reports whether s is an identifier of one to most printable ASCII characters.
+func isIdentifier(s string, most int) bool {
 	return s != "" && len(s) <= most && strings.IndexFunc(s, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
 }
 
-// clean removes from a text, which an answer or the audit trail may quote, what PostgreSQL cannot store.
-func clean(text string) string {
+// cleanText removes from a text, which an answer or the audit trail may quote, what PostgreSQL cannot store.
+func cleanText(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }
 
-// short returns a display name, cut where it is too long.
-func short(text string) string {
-	runes := []rune(clean(text))
+// shortenName returns a display name, cut where it is too long.
+func shortenName(text string) string {
+	runes := []rune(cleanText(text))
 	return string(runes[:min(len(runes), maxName)])
 }
 
-// bounded returns a text that others wrote, cut where it is longer than a command can be.
-func bounded(text string) string {
-	runes := []rune(clean(text))
+// boundText returns a text that others wrote, cut where it is longer than a command can be.
+func boundText(text string) string {
+	runes := []rune(cleanText(text))
 	return string(runes[:min(len(runes), MaxText)])
 }
 
-func long(text string) bool { return utf8.RuneCountInString(text) > MaxText }
+func isTooLong(text string) bool { return utf8.RuneCountInString(text) > MaxText }
 
-// micros parses a message's timestamp, e.g. 1710000000.000100; 0: it is none.
-func micros(stamp string) int64 {
+// parseStamp parses a message's timestamp, e.g. 1710000000.000100; 0: it is none.
+func parseStamp(stamp string) int64 {
 	whole, part, ok := strings.Cut(stamp, ".")
 	seconds, err := strconv.ParseUint(whole, 10, 40)
 	rest, partErr := strconv.ParseUint(part, 10, 20)

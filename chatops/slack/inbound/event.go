@@ -90,17 +90,17 @@ func decodeEvent(body []byte) (Request, error) {
 		return Request{}, fmt.Errorf("the event is not one of Slack's: %w", err)
 	}
 	e := c.Event
-	r := Request{ID: c.ID, Workspace: c.workspace(), Org: c.Enterprise, Channel: e.Channel.ID, User: e.User.ID, HomeTeam: e.home(c.workspace(), c.Enterprise)}
-	if !name(e.Type, maxName) {
+	r := Request{ID: c.ID, Workspace: c.workspaceOfInstallation(), Org: c.Enterprise, Channel: e.Channel.ID, User: e.User.ID, HomeTeam: e.authorsWorkspace(c.workspaceOfInstallation(), c.Enterprise)}
+	if !isIdentifier(e.Type, maxName) {
 		return Request{}, fmt.Errorf("event.type is missing, or is not at most %d printable characters", maxName)
 	}
-	r.Kind, r.Event = c.kind()
+	r.Kind, r.Event = c.kindOfEvent()
 	switch r.Kind {
 	case Ignored:
-		return Request{Kind: Ignored, ID: short(c.ID), Event: e.Type}, nil
+		return Request{Kind: Ignored, ID: shortenName(c.ID), Event: e.Type}, nil
 	case HomeOpened:
 		r.Channel = ""
-		return r, r.check("team_id", "event.user", "", "event_id")
+		return r, r.checkIDs("team_id", "event.user", "", "event_id")
 	case Lifecycle:
 		r.Subject, r.Channel, r.User = r.Channel, "", ""
 		switch e.Type {
@@ -109,32 +109,32 @@ func decodeEvent(body []byte) (Request, error) {
 		case channelMoved:
 			r.Subject, r.Value = e.OldChannel, e.NewChannel
 			if !objectID.MatchString(r.Value) {
-				return Request{}, fmt.Errorf("event.new_channel_id is %s; a Slack id such as C012AB3CD is expected", shown(r.Value))
+				return Request{}, fmt.Errorf("event.new_channel_id is %s; a Slack id such as C012AB3CD is expected", quoteValue(r.Value))
 			}
 		}
-		return r, r.check("team_id", "", "", "event_id")
+		return r, r.checkIDs("team_id", "", "", "event_id")
 	}
-	if err := r.check("team_id", "event.user", "event.channel", "event_id"); err != nil {
+	if err := r.checkIDs("team_id", "event.user", "event.channel", "event_id"); err != nil {
 		return Request{}, err
 	}
-	r.Thread = micros(e.Thread)
-	r.Text = withoutQuotes(clean(e.Text))
+	r.Thread = parseStamp(e.Thread)
+	r.Text = withoutQuotes(cleanText(e.Text))
 	if r.Kind == Mention || c.beginsWithMention(r.Text) { // a direct message may mention others
-		if begin := "<@" + c.bot(); strings.Contains(e.Text, begin) && !strings.Contains(r.Text, begin) { // it quotes somebody who mentioned the bot
+		if begin := "<@" + c.botUser(); strings.Contains(e.Text, begin) && !strings.Contains(r.Text, begin) { // it quotes somebody who mentioned the bot
 			return Request{Kind: Ignored, ID: c.ID, Event: e.Type}, nil
 		}
 		r.Text = c.withoutMention(r.Text)
 	}
-	if long(r.Text) { // a long text that only mentions the bot is no command
+	if isTooLong(r.Text) { // a long text that only mentions the bot is no command
 		return Request{Kind: Ignored, ID: c.ID, Event: e.Type}, nil
 	}
 	return r, nil
 }
 
-// kind tells what an event is for ocpctl. event is set where the kind alone does not say it.
-func (c callback) kind() (kind Kind, event string) {
+// kindOfEvent tells what an event is for ocpctl. event is set where the kind alone does not say it.
+func (c callback) kindOfEvent() (kind Kind, event string) {
 	e := c.Event
-	byPerson := e.Bot == "" && slices.Contains(spoken, e.Subtype) && e.Edited == nil && e.User.ID != c.bot() && e.User.ID != ""
+	byPerson := e.Bot == "" && slices.Contains(spoken, e.Subtype) && e.Edited == nil && e.User.ID != c.botUser() && e.User.ID != ""
 	switch {
 	case e.Type == "app_mention" && byPerson && !e.isDirect(): // a direct message has an event of its own
 		return Mention, ""
@@ -146,7 +146,7 @@ func (c callback) kind() (kind Kind, event string) {
 		return Lifecycle, e.Type
 	case slices.Contains(ofChannel, e.Type) && e.Channel.ID != "", e.Type == "user_change" && e.User.ID != "", e.Type == "app_uninstalled":
 		return Lifecycle, e.Type
-	case (e.Type == "member_left_channel" || e.Type == "member_joined_channel") && e.User.ID == c.bot() && e.Channel.ID != "":
+	case (e.Type == "member_left_channel" || e.Type == "member_joined_channel") && e.User.ID == c.botUser() && e.Channel.ID != "":
 		return Lifecycle, e.Type
 	case e.Type == "tokens_revoked" && e.Tokens != nil && len(e.Tokens.Bot) > 0:
 		return Lifecycle, e.Type
@@ -157,8 +157,8 @@ func (c callback) kind() (kind Kind, event string) {
 // isDirect reports whether a message is for the bot alone. Ids of direct messages begin with D.
 func (e event) isDirect() bool { return e.ChannelIs == "im" || strings.HasPrefix(e.Channel.ID, "D") }
 
-// workspace returns the workspace in which the app is installed; in a shared channel team_id may be another one.
-func (c callback) workspace() string {
+// workspaceOfInstallation returns the workspace in which the app is installed; in a shared channel team_id may be another one.
+func (c callback) workspaceOfInstallation() string {
 	for _, a := range c.Authorizations {
 		if a.Team != "" {
 			return a.Team
@@ -170,8 +170,8 @@ func (c callback) workspace() string {
 	return c.Team
 }
 
-// bot returns the id of the app's own user; empty: Slack did not say.
-func (c callback) bot() string {
+// botUser returns the id of the app's own user; empty: Slack did not say.
+func (c callback) botUser() string {
 	for _, a := range c.Authorizations {
 		if a.IsBot {
 			return a.User
@@ -180,19 +180,19 @@ func (c callback) bot() string {
 	return ""
 }
 
-// home returns the author's workspace if it is another one.
-func (e event) home(workspace, org string) string {
+// authorsWorkspace returns the author's workspace if it is another one.
+func (e event) authorsWorkspace(workspace, org string) string {
 	for _, team := range []string{e.UserTeam, e.SourceTeam, e.Team} {
-		if other := elsewhere(team, workspace, org); other != "" {
+		if other := otherWorkspace(team, workspace, org); other != "" {
 			return other
 		}
 	}
 	return ""
 }
 
-// elsewhere returns a person's team if it is neither the workspace nor its organization, which Slack gives instead of a workspace for
+// otherWorkspace returns a person's team if it is neither the workspace nor its organization, which Slack gives instead of a workspace for
 // people of an Enterprise Grid.
-func elsewhere(team, workspace, org string) string {
+func otherWorkspace(team, workspace, org string) string {
 	if team == workspace || team == org {
 		return ""
 	}
@@ -201,7 +201,7 @@ func elsewhere(team, workspace, org string) string {
 
 // beginsWithMention reports whether a text begins with a mention of the bot, as people write in a direct message, too.
 func (c callback) beginsWithMention(text string) bool {
-	return strings.HasPrefix(strings.TrimSpace(text), "<@"+c.bot()) && c.bot() != ""
+	return strings.HasPrefix(strings.TrimSpace(text), "<@"+c.botUser()) && c.botUser() != ""
 }
 
 // withoutQuotes returns a message without what it quotes: its author did not say that. One quote mark quotes a line, three quote the rest.
@@ -223,7 +223,7 @@ func withoutQuotes(text string) string {
 
 // withoutMention returns what follows the bot's first mention. Where Slack does not name the bot, the first mention is the bot's.
 func (c callback) withoutMention(text string) string {
-	begin := "<@" + c.bot()
+	begin := "<@" + c.botUser()
 	at := strings.Index(text, begin)
 	if at < 0 {
 		return strings.TrimSpace(text)

@@ -82,8 +82,8 @@ func (t *anyText) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// value returns what is entered or chosen; several values are joined by commas.
-func (e element) value() string {
+// valueOf returns what is entered or chosen; several values are joined by commas.
+func (e element) valueOf() string {
 	values := []string{string(e.Value), e.User, e.Channel, e.Conversation, e.Date, e.Time}
 	if e.Option != nil {
 		values = append(values, e.Option.Value)
@@ -95,7 +95,7 @@ func (e element) value() string {
 	var filled []string
 	for _, v := range values {
 		if v != "" {
-			filled = append(filled, clean(v))
+			filled = append(filled, cleanText(v))
 		}
 	}
 	return strings.Join(filled, ",")
@@ -111,33 +111,33 @@ func decodeInteraction(kind string, body []byte) (Request, error) {
 	if err := json.Unmarshal(body, &i); err != nil {
 		return Request{}, fmt.Errorf("the interaction is not one of Slack's: %w", err)
 	}
-	r, err := i.request()
+	r, err := i.toRequest()
 	if err != nil {
 		return Request{}, err
 	}
 	switch kind {
 	case "block_actions":
-		return i.pressed(r)
+		return i.readPress(r)
 	case "view_submission":
 		if i.View == nil {
 			return Request{}, errors.New("view is missing")
 		}
 		r.Kind, r.ID = Submission, i.View.ID+":"+i.View.Hash // the same form submitted again, because its answer was lost, is one submission
-		return r, r.check("team", "user.id", "", "view.hash")
+		return r, r.checkIDs("team", "user.id", "", "view.hash")
 	}
-	r.Kind, r.ID, r.Action = Shortcut, joined(i.Trigger, i.ActionAt), i.Callback
+	r.Kind, r.ID, r.Action = Shortcut, joinIDs(i.Trigger, i.ActionAt), i.Callback
 	if kind == "message_action" {
-		r.Channel, r.Message, r.Text = i.Channel.ID, micros(i.Message.Stamp), bounded(string(i.Message.Text))
+		r.Channel, r.Message, r.Text = i.Channel.ID, parseStamp(i.Message.Stamp), boundText(string(i.Message.Text))
 	}
-	if !name(r.Action, maxAction) {
+	if !isIdentifier(r.Action, maxAction) {
 		return Request{}, fmt.Errorf("callback_id is missing, or is not at most %d printable characters", maxAction)
 	}
-	return r, r.check("team", "user.id", "", "trigger_id")
+	return r, r.checkIDs("team", "user.id", "", "trigger_id")
 }
 
-// request returns what all interactions have in common.
-func (i interaction) request() (r Request, err error) {
-	r = Request{User: i.User.ID, Name: short(cmp.Or(i.User.Username, i.User.Name)), Trigger: i.Trigger}
+// toRequest returns what all interactions have in common.
+func (i interaction) toRequest() (r Request, err error) {
+	r = Request{User: i.User.ID, Name: shortenName(cmp.Or(i.User.Username, i.User.Name)), Trigger: i.Trigger}
 	if i.Enterprise != nil {
 		r.Org = i.Enterprise.ID
 	}
@@ -149,42 +149,42 @@ func (i interaction) request() (r Request, err error) {
 	default:
 		r.Workspace = i.User.Team
 	}
-	r.HomeTeam = elsewhere(i.User.Team, r.Workspace, r.Org)
+	r.HomeTeam = otherWorkspace(i.User.Team, r.Workspace, r.Org)
 	if strings.HasPrefix(r.HomeTeam, "E") && r.Org == "" {
 		r.HomeTeam = "" // the organization, which Slack did not name otherwise
 	}
 	if i.View != nil {
-		r.View, err = i.View.read()
+		r.View, err = i.View.readView()
 	}
 	return r, err
 }
 
-// pressed reads a press of a button, or a change of a form's field. Slack sends one action at a time.
-func (i interaction) pressed(r Request) (Request, error) {
+// readPress reads a press of a button, or a change of a form's field. Slack sends one action at a time.
+func (i interaction) readPress(r Request) (Request, error) {
 	if len(i.Actions) == 0 {
 		return Request{}, errors.New("actions is empty")
 	}
 	a := i.Actions[0]
-	r.Kind, r.ID, r.Action, r.Value = Press, joined(i.Trigger, a.ActionAt), a.ActionID, a.value()
+	r.Kind, r.ID, r.Action, r.Value = Press, joinIDs(i.Trigger, a.ActionAt), a.ActionID, a.valueOf()
 	if i.View != nil && i.View.Type == "modal" && a.Type != "button" {
 		r.Kind = Change
 	}
 	r.Channel = cmp.Or(i.Container.Channel, i.Channel.ID)
-	r.Message, r.Thread = micros(cmp.Or(i.Container.Message, i.Message.Stamp)), micros(i.Container.Thread)
+	r.Message, r.Thread = parseStamp(cmp.Or(i.Container.Message, i.Message.Stamp)), parseStamp(i.Container.Thread)
 	switch {
-	case !name(r.Action, maxAction):
+	case !isIdentifier(r.Action, maxAction):
 		return Request{}, fmt.Errorf("actions[0].action_id is missing, or is not at most %d printable characters", maxAction)
-	case long(r.Value):
+	case isTooLong(r.Value):
 		return Request{}, fmt.Errorf("actions[0]: %w", ErrTooLong)
 	}
-	return r, r.check("team", "user.id", "", "trigger_id")
+	return r, r.checkIDs("team", "user.id", "", "trigger_id")
 }
 
-// read returns the view with what is entered in it.
-func (v view) read() (*View, error) {
-	out := &View{ID: v.ID, Hash: v.Hash, Callback: v.Callback, Metadata: clean(v.Metadata)}
+// readView returns the view with what is entered in it.
+func (v view) readView() (*View, error) {
+	out := &View{ID: v.ID, Hash: v.Hash, Callback: v.Callback, Metadata: cleanText(v.Metadata)}
 	switch {
-	case !objectID.MatchString(v.ID), v.Hash != "" && !name(v.Hash, maxName), v.Callback != "" && !name(v.Callback, maxAction):
+	case !objectID.MatchString(v.ID), v.Hash != "" && !isIdentifier(v.Hash, maxName), v.Callback != "" && !isIdentifier(v.Callback, maxAction):
 		return nil, errors.New("view.id, view.hash or view.callback_id is not one of Slack's")
 	case len([]rune(out.Metadata)) > maxMetadata:
 		return nil, fmt.Errorf("view.private_metadata is longer than %d characters", maxMetadata)
@@ -192,8 +192,8 @@ func (v view) read() (*View, error) {
 	fields := 0
 	for block, actions := range v.State.Values {
 		for action, e := range actions {
-			value := e.value()
-			if fields++; fields > maxFields || !name(block, maxAction) || !name(action, maxAction) || long(value) {
+			value := e.valueOf()
+			if fields++; fields > maxFields || !isIdentifier(block, maxAction) || !isIdentifier(action, maxAction) || isTooLong(value) {
 				return nil, fmt.Errorf("view.state has more than %d fields, an unreadable name, or a value of more than %d characters", maxFields, MaxText)
 			}
 			if out.Values == nil {
@@ -208,8 +208,8 @@ func (v view) read() (*View, error) {
 	return out, nil
 }
 
-// joined makes one id of two parts; empty if the first is missing.
-func joined(id, part string) string {
+// joinIDs makes one id of two parts; empty if the first is missing.
+func joinIDs(id, part string) string {
 	if id == "" || part == "" {
 		return id
 	}

@@ -63,7 +63,7 @@ func (t *testModes) run(dir string, kubernetes bool) (err error) {
 		return t.attacks(dir)
 	}
 	if t.seed == 0 {
-		t.seed = uint64(time.Now().Unix()) //nolint:gosec // long after 1970
+		t.seed = uint64(time.Now().Unix()) // long after 1970
 	}
 	place := filepath.Join(dir, "trial")
 	if err := os.RemoveAll(place); err != nil {

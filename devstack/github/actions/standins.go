@@ -29,6 +29,6 @@ func (e *Engine) layOut() error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(to, raw, 0o644) //nolint:gosec // nothing of it is secret
+		return os.WriteFile(to, raw, 0o644)
 	})
 }

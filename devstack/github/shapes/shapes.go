@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -118,9 +119,7 @@ func (t *Transport) Seen() map[string]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := map[string]int{}
-	for k, n := range t.seen {
-		out[k] = n
-	}
+	maps.Copy(out, t.seen)
 	return out
 }
 
@@ -283,9 +282,7 @@ func strange(v any, schema *openapi3.SchemaRef, at string) error {
 // collect collects the fields of a schema and its variants; free: the schema allows others too.
 func collect(schema *openapi3.SchemaRef, into map[string]*openapi3.SchemaRef) (free bool) {
 	s := schema.Value
-	for name, one := range s.Properties {
-		into[name] = one
-	}
+	maps.Copy(into, s.Properties)
 	for _, variants := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf, s.AllOf} {
 		for _, one := range variants {
 			free = collect(one, into) && len(one.Value.Properties) > 0 || free

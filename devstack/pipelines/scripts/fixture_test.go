@@ -30,6 +30,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // bin has ocpctl, built once for all tests.
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+		defer os.RemoveAll(dir)
 		bin = filepath.Join(dir, "bin")
 		build := exec.Command("go", "build", "-o", filepath.Join(bin, "ocpctl"), "github.com/ocpctl/ocpctl/cmd/ocpctl")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
@@ -146,7 +147,7 @@ func (o *office) settle() {
 }
 
 // clusters are all clusters, the newest first.
-func (o *office) clusters() []store.Row {
+func (o *office) clusters() []clusters.Row {
 	o.Helper()
 	list, _, err := o.store.List(o.Context(), store.Filter{})
 	require.NoError(o, err)
@@ -154,7 +155,7 @@ func (o *office) clusters() []store.Row {
 }
 
 // only is the only cluster.
-func (o *office) only() store.Row {
+func (o *office) only() clusters.Row {
 	o.Helper()
 	list := o.clusters()
 	require.Len(o, list, 1)
@@ -184,7 +185,7 @@ func (o *office) image(programs ...string) string {
 // program writes a shell script into an image.
 func (o *office) program(image, name, script string) {
 	o.Helper()
-	require.NoError(o, os.WriteFile(filepath.Join(image, name), []byte("#!/bin/sh\n"+script), 0o700)) //nolint:gosec // it is executed
+	require.NoError(o, os.WriteFile(filepath.Join(image, name), []byte("#!/bin/sh\n"+script), 0o700))
 }
 
 // holdsNoSecret fails if a text has a token or what opens the cluster.

@@ -47,7 +47,7 @@ func (j *jenkins) sh(script string, env ...string) (string, error) {
 	j.Helper()
 	text, err := os.ReadFile(filepath.Join(library, "resources", "ocpctl", script))
 	require.NoError(j, err)
-	cmd := exec.CommandContext(j.Context(), "/bin/sh", "-xe", "-c", string(text)) //nolint:gosec // the library's script
+	cmd := exec.CommandContext(j.Context(), "/bin/sh", "-xe", "-c", string(text)) // the library's script
 	cmd.Env = append(append(j.env, "CI=true", "OCPCTL_SERVER="+j.url, "OCPCTL_TOKEN="+j.build()), env...)
 	var shown, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &shown, &problems

@@ -51,7 +51,7 @@ func (v *viewer) mrkdwn(text string) template.HTML {
 	if quoted {
 		b.WriteString("</blockquote>")
 	}
-	return template.HTML(b.String()) //nolint:gosec // every text in it is escaped
+	return template.HTML(b.String()) // every text in it is escaped
 }
 
 func plain(s string) string { return template.HTMLEscapeString(html.UnescapeString(s)) }

@@ -122,7 +122,7 @@ func (v *viewer) words(t text) template.HTML {
 	if t.Type == "mrkdwn" {
 		return v.mrkdwn(t.Text)
 	}
-	return template.HTML(template.HTMLEscapeString(withEmoji(t.Text))) //nolint:gosec // escaped
+	return template.HTML(template.HTMLEscapeString(withEmoji(t.Text))) // escaped
 }
 
 // withEmoji replaces the short names of emoji in a plain text.

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -59,9 +60,7 @@ func (c Catalog) Resolve(task Task, params []Param, more map[string]string) ([]S
 	for _, w := range task.Workspaces { // of those that are not bound
 		values["workspaces."+w.Name+".path"], values["workspaces."+w.Name+".bound"] = "", "false"
 	}
-	for name, value := range more {
-		values[name] = value
-	}
+	maps.Copy(values, more)
 	var out []Step
 	for _, step := range task.Steps {
 		if step.Ref.Name != "" {

@@ -126,7 +126,7 @@ func (m Machine) step(ctx context.Context, step Step, pod string, labels map[str
 		script = "#!/bin/sh\nset -e\n" + script
 	}
 	file := filepath.Join(pod, step.Name+".sh")
-	if err := os.WriteFile(file, []byte(inside(script, dirs)), 0o700); err != nil { //nolint:gosec // it is executed
+	if err := os.WriteFile(file, []byte(inside(script, dirs)), 0o700); err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, file)

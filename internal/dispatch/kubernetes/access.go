@@ -33,9 +33,9 @@ func Rights() []Right {
 	}
 }
 
-// dangerous are rights that nothing here uses and that would be worth a theft: tokens and keys in secrets, other programs in the
+// dangerousRights are rights that nothing here uses and that would be worth a theft: tokens and keys in secrets, other programs in the
 // runners' identities, more rights, and any right in other namespaces.
-func dangerous(namespace string) []authorizationv1.ResourceAttributes {
+func dangerousRights(namespace string) []authorizationv1.ResourceAttributes {
 	return []authorizationv1.ResourceAttributes{
 		{Namespace: namespace, Resource: "secrets", Verb: "get"},
 		{Namespace: namespace, Resource: "secrets", Verb: "list"},
@@ -73,24 +73,24 @@ type KindOutcome struct {
 // Access asks the API what this process may do, and has it check a Job of each kind without creating it: a dry run passes validation
 // and admission. It changes nothing. The error says that the API does not answer; everything else is in the result.
 func (d *Dispatcher) Access(ctx context.Context) (found Access, err error) {
-	found = Access{Namespace: d.cfg.Namespace, Own: ownNamespace(), Unread: d.cfg.unread()}
-	if found.Version, found.Clock, err = d.api.version(ctx); err != nil {
+	found = Access{Namespace: d.cfg.Namespace, Own: ownNamespace(), Unread: d.cfg.unreadReferences()}
+	if found.Version, found.Clock, err = d.api.serverVersion(ctx); err != nil {
 		return found, fmt.Errorf("ask the Kubernetes API for its version: %w", err)
 	}
 	for _, right := range Rights() {
 		for _, verb := range right.Verbs {
 			asked := authorizationv1.ResourceAttributes{Namespace: d.cfg.Namespace, Group: right.Group, Resource: right.Resource, Verb: verb}
-			if err := d.may(ctx, asked, false, &found.Missing); err != nil {
+			if err := d.addRight(ctx, asked, false, &found.Missing); err != nil {
 				return found, err
 			}
 		}
 	}
-	for _, asked := range dangerous(d.cfg.Namespace) {
-		if err := d.may(ctx, asked, true, &found.Excess); err != nil {
+	for _, asked := range dangerousRights(d.cfg.Namespace) {
+		if err := d.addRight(ctx, asked, true, &found.Excess); err != nil {
 			return found, err
 		}
 	}
-	for _, kind := range d.cfg.served() {
+	for _, kind := range d.cfg.listServedKinds() {
 		if outcome := d.tryJob(ctx, kind); outcome.Err != nil || len(outcome.Warned) > 0 {
 			found.Refused = append(found.Refused, outcome)
 		}
@@ -98,20 +98,20 @@ func (d *Dispatcher) Access(ctx context.Context) (found Access, err error) {
 	return found, nil
 }
 
-// may adds a right to a list if the API server's answer is the one that is listed.
-func (d *Dispatcher) may(ctx context.Context, asked authorizationv1.ResourceAttributes, listed bool, list *[]string) error {
-	allowed, err := d.api.allowed(ctx, asked)
+// addRight adds a right to a list if the API server's answer is the one that is listed.
+func (d *Dispatcher) addRight(ctx context.Context, asked authorizationv1.ResourceAttributes, listed bool, list *[]string) error {
+	allowed, err := d.api.isAllowed(ctx, asked)
 	if err != nil {
-		return fmt.Errorf("ask the Kubernetes API for the right to %s: %w", words(asked), err)
+		return fmt.Errorf("ask the Kubernetes API for the right to %s: %w", describeRight(asked), err)
 	}
 	if allowed == listed {
-		*list = append(*list, words(asked))
+		*list = append(*list, describeRight(asked))
 	}
 	return nil
 }
 
-// words says which right is meant, as kubectl auth can-i does: create jobs.batch.
-func words(a authorizationv1.ResourceAttributes) string {
+// describeRight says which right is meant, as kubectl auth can-i does: create jobs.batch.
+func describeRight(a authorizationv1.ResourceAttributes) string {
 	text := a.Verb + " " + a.Resource
 	if a.Group != "" {
 		text += "." + a.Group
@@ -128,8 +128,8 @@ func words(a authorizationv1.ResourceAttributes) string {
 // tryJob has the API server check the Job of a first attempt.
 func (d *Dispatcher) tryJob(ctx context.Context, kind string) KindOutcome {
 	asked := dispatch.Job{Attempt: "att_doctor", Cluster: "clu_doctor", Number: 1, Kind: kind}
-	if kind == dispatch.KindSweep {
-		asked.Attempt, asked.Cluster = "swp_doctor", ""
+	if kind == dispatch.KindScan {
+		asked.Attempt, asked.Cluster = "scn_doctor", ""
 	}
 	job, err := d.cfg.jobOf(asked)
 	if err != nil {
@@ -140,10 +140,10 @@ func (d *Dispatcher) tryJob(ctx context.Context, kind string) KindOutcome {
 	return KindOutcome{Kind: kind, Err: err, Warned: warned}
 }
 
-// unread lists what a pod refers to besides its token.
-func (s *Settings) unread() (names []string) {
-	for _, kind := range s.served() {
-		names = append(names, "service account "+s.account(kind))
+// unreadReferences lists what a pod refers to besides its token.
+func (s *Settings) unreadReferences() (names []string) {
+	for _, kind := range s.listServedKinds() {
+		names = append(names, "service account "+s.serviceAccount(kind))
 	}
 	for _, name := range s.ImagePullSecrets {
 		names = append(names, "Secret "+name)
@@ -165,8 +165,8 @@ func ownNamespace() string {
 	return strings.TrimSpace(string(raw))
 }
 
-// version returns the API server's version and clock, which every authenticated client may read.
-func (a *api) version(ctx context.Context) (version string, clock time.Time, err error) {
+// serverVersion returns the API server's version and clock, which every authenticated client may read.
+func (a *api) serverVersion(ctx context.Context) (version string, clock time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.core.Get().AbsPath("/version").URL().String(), nil)
@@ -177,7 +177,7 @@ func (a *api) version(ctx context.Context) (version string, clock time.Time, err
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return "", time.Time{}, fmt.Errorf("it answers %s", response.Status)
 	}
@@ -189,8 +189,8 @@ func (a *api) version(ctx context.Context) (version string, clock time.Time, err
 	return said.GitVersion, clock, err
 }
 
-// allowed asks whether this process has a right. Every authenticated client may ask about itself.
-func (a *api) allowed(ctx context.Context, asked authorizationv1.ResourceAttributes) (bool, error) {
+// isAllowed asks whether this process has a right. Every authenticated client may ask about itself.
+func (a *api) isAllowed(ctx context.Context, asked authorizationv1.ResourceAttributes) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	body, err := json.Marshal(authorizationv1.SelfSubjectAccessReview{

@@ -85,7 +85,7 @@ func TestAProcessWithTheChartsRightsIsInOrder(t *testing.T) {
 	require.Empty(t, found.Excess)
 	require.Empty(t, found.Refused)
 	require.Equal(t, kinds, e.tried)
-	require.Equal(t, []string{"ConfigMap ca", "Secret ocpctl-keys", "Secret registry", "service account ocpctl-runner-create", "service account ocpctl-runner-destroy", "service account ocpctl-sweep"}, found.Unread)
+	require.Equal(t, []string{"ConfigMap ca", "Secret ocpctl-keys", "Secret registry", "service account ocpctl-runner-create", "service account ocpctl-runner-destroy", "service account ocpctl-scan"}, found.Unread)
 }
 
 func TestEachRightThatIsMissingIsNamed(t *testing.T) {
@@ -103,7 +103,7 @@ func TestRightsBeyondTheNeededAreNamed(t *testing.T) {
 	require.Contains(t, found.Excess, "get secrets")
 	require.Contains(t, found.Excess, "create pods/exec")
 	require.Contains(t, found.Excess, "list secrets in every namespace")
-	require.Len(t, found.Excess, len(dangerous("x")))
+	require.Len(t, found.Excess, len(dangerousRights("x")))
 }
 
 func TestAJobThatWouldBeRefusedIsFoundWithoutCreatingIt(t *testing.T) {

@@ -86,7 +86,7 @@ func (a *api) createJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, er
 	return &made, err
 }
 
-func (a *api) job(ctx context.Context, name string) (*batchv1.Job, error) {
+func (a *api) getJob(ctx context.Context, name string) (*batchv1.Job, error) {
 	var found batchv1.Job
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
@@ -102,8 +102,8 @@ func (a *api) listJobs(ctx context.Context, selector string) ([]batchv1.Job, err
 	return list.Items, err
 }
 
-// suspend makes Kubernetes end the Job's pod gracefully and create no other.
-func (a *api) suspend(ctx context.Context, name string) error {
+// suspendJob makes Kubernetes end the Job's pod gracefully and create no other.
+func (a *api) suspendJob(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	return a.jobs.Patch(types.MergePatchType).Namespace(a.namespace).Resource("jobs").Name(name).
@@ -141,8 +141,8 @@ func (a *api) deletePod(ctx context.Context, pod *corev1.Pod, grace *int64) erro
 		Body(&metav1.DeleteOptions{GracePeriodSeconds: grace, Preconditions: &metav1.Preconditions{UID: &pod.UID}}).Do(ctx).Error()
 }
 
-// events returns what was recorded about an object lately.
-func (a *api) events(ctx context.Context, uid types.UID) ([]corev1.Event, error) {
+// listEvents returns what was recorded about an object lately.
+func (a *api) listEvents(ctx context.Context, uid types.UID) ([]corev1.Event, error) {
 	var list corev1.EventList
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()

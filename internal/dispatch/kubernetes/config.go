@@ -76,7 +76,7 @@ type ServiceAccounts struct {
 	Scale     string `yaml:"scale"`     // of sleep and wake too; empty: create's
 	Configure string `yaml:"configure"` // empty: create's
 	Access    string `yaml:"access"`    // empty: configure's
-	Sweep     string `yaml:"sweep"`     // empty: no sweep is started, because no other account may read as much
+	Scan      string `yaml:"scan"`      // empty: no scan is started, because no other account may read as much
 }
 
 // Resources are requests and limits of one runner: cpu, memory, ephemeral-storage.
@@ -133,7 +133,7 @@ type Config struct {
 	Now          func() time.Time // nil: time.Now
 }
 
-func (c *Config) complete() error {
+func (c *Config) setDefaults() error {
 	if c.Installation == "" || c.StatusURL == "" {
 		return errors.New("dispatch to Kubernetes: an installation and a status URL are required")
 	}
@@ -150,31 +150,31 @@ func (c *Config) complete() error {
 	return nil
 }
 
-// deadline is how long a Job may exist: beyond everything that the runner limits itself.
-func (c *Config) deadline(kind string, installer time.Duration) time.Duration {
+// jobDeadline is how long a Job may exist: beyond everything that the runner limits itself.
+func (c *Config) jobDeadline(kind string, installer time.Duration) time.Duration {
 	return max(c.Deadlines[kind], LeastDeadline, installer+beyond)
 }
 
-// account returns the service account for a kind of attempt; empty: the kind is unknown.
-func (s *Settings) account(kind string) string {
+// serviceAccount returns the service account for a kind of attempt; empty: the kind is unknown.
+func (s *Settings) serviceAccount(kind string) string {
 	a := s.ServiceAccounts
 	return map[string]string{
 		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
 		"access": cmp.Or(a.Access, a.Configure, a.Create), "sleep": cmp.Or(a.Scale, a.Create), "wake": cmp.Or(a.Scale, a.Create),
-		"observe": cmp.Or(a.Access, a.Configure, a.Create), "tag": cmp.Or(a.Scale, a.Create), dispatch.KindSweep: a.Sweep,
+		"observe": cmp.Or(a.Access, a.Configure, a.Create), "tag": cmp.Or(a.Scale, a.Create), dispatch.KindScan: a.Scan,
 	}[kind]
 }
 
-// served lists the kinds that have a service account. Only sweeps may have none.
-func (s *Settings) served() []string {
-	return slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return s.account(kind) == "" })
+// listServedKinds lists the kinds that have a service account. Only scans may have none.
+func (s *Settings) listServedKinds() []string {
+	return slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return s.serviceAccount(kind) == "" })
 }
 
 // usualResources names the resources of runners for which no others are set.
 const usualResources = "default"
 
-// needs returns the resources of the first name that has any.
-func (s *Settings) needs(names ...string) corev1.ResourceRequirements {
+// resourcesOf returns the resources of the first name that has any.
+func (s *Settings) resourcesOf(names ...string) corev1.ResourceRequirements {
 	r := Defaults().Resources[usualResources]
 	for _, name := range append(names, usualResources) {
 		if found, ok := s.Resources[name]; ok {
@@ -182,11 +182,11 @@ func (s *Settings) needs(names ...string) corev1.ResourceRequirements {
 			break
 		}
 	}
-	return corev1.ResourceRequirements{Requests: quantities(r.Requests), Limits: quantities(r.Limits)}
+	return corev1.ResourceRequirements{Requests: parseQuantities(r.Requests), Limits: parseQuantities(r.Limits)}
 }
 
-// quantities parses what Check accepted.
-func quantities(texts map[string]string) corev1.ResourceList {
+// parseQuantities parses what Check accepted.
+func parseQuantities(texts map[string]string) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for name, text := range texts {
 		list[corev1.ResourceName(name)] = resource.MustParse(text)
@@ -194,8 +194,8 @@ func quantities(texts map[string]string) corev1.ResourceList {
 	return list
 }
 
-// mounts returns the configured volumes and where they are mounted.
-func (s *Settings) mounts() (volumes []corev1.Volume, at []corev1.VolumeMount) {
+// listMounts returns the configured volumes and where they are mounted.
+func (s *Settings) listMounts() (volumes []corev1.Volume, at []corev1.VolumeMount) {
 	for i, m := range s.Mounts {
 		v := corev1.Volume{Name: fmt.Sprintf("mount-%d", i)}
 		if m.Secret != "" {
@@ -209,7 +209,7 @@ func (s *Settings) mounts() (volumes []corev1.Volume, at []corev1.VolumeMount) {
 	return volumes, at
 }
 
-func (s *Settings) tolerations() (list []corev1.Toleration) {
+func (s *Settings) listTolerations() (list []corev1.Toleration) {
 	for _, t := range s.Tolerations {
 		list = append(list, corev1.Toleration{
 			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect),

@@ -23,7 +23,7 @@ const (
 	LabelCluster      = "ocpctl/cluster" // id
 	LabelAttempt      = "ocpctl/attempt" // number
 	LabelAttemptID    = "ocpctl/attempt-id"
-	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure, access, sleep, wake or sweep
+	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure, access, sleep, wake or scan
 	LabelInstallation = "ocpctl/installation"
 	LabelJob          = "ocpctl/job" // id of the public job
 	LabelTeam         = "ocpctl/team"
@@ -36,7 +36,7 @@ const group = 65532
 
 const tokenVolume, workVolume, tempVolume, cacheVolume, containerName = "token", "work", "tmp", "image-cache", "runner"
 
-// A sweep on IBM Cloud exchanges a token of its service account for the trusted profile that the variable names. The file is one of those that
+// A scan on IBM Cloud exchanges a token of its service account for the trusted profile that the variable names. The file is one of those that
 // IBM's SDK reads (go-sdk-core, core/container_authenticator.go).
 const (
 	profileVariable  = "IBMCLOUD_TRUSTED_PROFILE_ID"
@@ -45,7 +45,7 @@ const (
 	profileTokenFile = "sa-token"
 )
 
-// jobName derives a DNS label from cluster, kind and number: clu_01J… becomes ocpctl-clu-01j…-create-3. A sweep gives its own id.
+// jobName derives a DNS label from cluster, kind and number: clu_01J… becomes ocpctl-clu-01j…-create-3. A scan gives its own id.
 func jobName(job dispatch.Job) (string, error) {
 	if err := job.Check(); err != nil {
 		return "", err
@@ -58,8 +58,8 @@ func jobName(job dispatch.Job) (string, error) {
 	return name, nil
 }
 
-// labels returns the labels of everything that belongs to an attempt. What is no valid value of a label is left out.
-func (c *Config) labels(job dispatch.Job) map[string]string {
+// attemptLabels returns the labels of everything that belongs to an attempt. What is no valid value of a label is left out.
+func (c *Config) attemptLabels(job dispatch.Job) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, c.Labels)
 	for key, value := range map[string]string{
@@ -81,20 +81,20 @@ func (c *Config) jobOf(job dispatch.Job) (*batchv1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	account := c.account(job.Kind)
+	account := c.serviceAccount(job.Kind)
 	if account == "" {
 		return nil, fmt.Errorf("no service account is configured for attempts of kind %q", job.Kind)
 	}
 	return &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.Namespace, Labels: c.labels(job), Annotations: c.Annotations},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.Namespace, Labels: c.attemptLabels(job), Annotations: c.Annotations},
 		Spec: batchv1.JobSpec{
 			Parallelism: new(int32(1)), Completions: new(int32(1)), BackoffLimit: new(int32(0)),
 			PodReplacementPolicy:    new(batchv1.Failed),
-			ActiveDeadlineSeconds:   new(seconds(c.deadline(job.Kind, job.Deadline))),
-			TTLSecondsAfterFinished: new(int32(seconds(c.Keep))),
+			ActiveDeadlineSeconds:   new(toSeconds(c.jobDeadline(job.Kind, job.Deadline))),
+			TTLSecondsAfterFinished: new(int32(toSeconds(c.Keep))),
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: c.labels(job), Annotations: c.podAnnotations()},
+				ObjectMeta: metav1.ObjectMeta{Labels: c.attemptLabels(job), Annotations: c.podAnnotations()},
 				Spec:       c.podOf(job, name, account),
 			},
 		},
@@ -114,10 +114,10 @@ func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec 
 		ServiceAccountName:            account,
 		AutomountServiceAccountToken:  new(false),
 		EnableServiceLinks:            new(false),
-		TerminationGracePeriodSeconds: new(seconds(c.TerminationGrace)),
+		TerminationGracePeriodSeconds: new(toSeconds(c.TerminationGrace)),
 		PriorityClassName:             c.PriorityClasses[job.Kind],
 		NodeSelector:                  c.NodeSelector,
-		Tolerations:                   c.tolerations(),
+		Tolerations:                   c.listTolerations(),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
@@ -138,7 +138,7 @@ func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec 
 		runner.VolumeMounts = append(runner.VolumeMounts, corev1.VolumeMount{Name: cacheVolume, MountPath: cacheDir})
 		runner.Env = append(runner.Env, corev1.EnvVar{Name: dispatch.ImageCacheVariable, Value: cacheDir})
 	}
-	if job.Platform == "ibmcloud" && job.Kind == dispatch.KindSweep && c.has(profileVariable) { // every other attempt has an API key
+	if job.Platform == "ibmcloud" && job.Kind == dispatch.KindScan && c.hasVariable(profileVariable) { // every other attempt has an API key
 		sources := []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
 			Audience: "iam", Path: profileTokenFile, ExpirationSeconds: new(int64(3600)),
 		}}}
@@ -147,7 +147,7 @@ func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec 
 		runner := &spec.Containers[0]
 		runner.VolumeMounts = append(runner.VolumeMounts, corev1.VolumeMount{Name: profileVolume, MountPath: profileTokenDir, ReadOnly: true})
 	}
-	volumes, mounts := c.mounts()
+	volumes, mounts := c.listMounts()
 	spec.Volumes = append(spec.Volumes, volumes...)
 	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts, mounts...)
 	for _, name := range c.ImagePullSecrets {
@@ -161,8 +161,8 @@ func (c *Config) containerOf(job dispatch.Job) corev1.Container {
 		Name: containerName, Image: c.Image, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:   []string{Program},
 		Args:      job.Arguments(c.StatusURL, tokenDir+"/"+tokenFile, WorkDir, Installers),
-		Env:       c.env(),
-		Resources: c.needs(job.Profile, job.Platform+"-"+job.Kind, job.Platform, job.Kind),
+		Env:       c.podEnv(),
+		Resources: c.resourcesOf(job.Profile, job.Platform+"-"+job.Kind, job.Platform, job.Kind),
 		SecurityContext: &corev1.SecurityContext{
 			RunAsNonRoot: new(true), ReadOnlyRootFilesystem: new(true), AllowPrivilegeEscalation: new(false),
 			Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
@@ -177,8 +177,8 @@ func (c *Config) containerOf(job dispatch.Job) corev1.Container {
 	}
 }
 
-// env returns the pod's own identity, by which the Status API recognises a second pod, and the configured variables.
-func (c *Config) env() []corev1.EnvVar {
+// podEnv returns the pod's own identity, by which the Status API recognises a second pod, and the configured variables.
+func (c *Config) podEnv() []corev1.EnvVar {
 	field := func(name, path string) corev1.EnvVar {
 		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
 	}
@@ -195,8 +195,8 @@ func (c *Config) env() []corev1.EnvVar {
 	return all
 }
 
-// has reports that a variable is configured for runners, and not empty.
-func (c *Config) has(variable string) bool {
+// hasVariable reports that a variable is configured for runners, and not empty.
+func (c *Config) hasVariable(variable string) bool {
 	return slices.ContainsFunc(c.Env, func(pair string) bool {
 		value, is := strings.CutPrefix(pair, variable+"=")
 		return is && value != ""
@@ -208,7 +208,7 @@ func (c *Config) secretOf(job dispatch.Job, owner *batchv1.Job) *corev1.Secret {
 	return &corev1.Secret{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: owner.Name, Namespace: c.Namespace, Labels: c.labels(job),
+			Name: owner.Name, Namespace: c.Namespace, Labels: c.attemptLabels(job),
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: owner.Name, UID: owner.UID}},
 		},
 		Type: corev1.SecretTypeOpaque, Immutable: new(true),
@@ -216,4 +216,4 @@ func (c *Config) secretOf(job dispatch.Job, owner *batchv1.Job) *corev1.Secret {
 	}
 }
 
-func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+func toSeconds(d time.Duration) int64 { return int64(d / time.Second) }

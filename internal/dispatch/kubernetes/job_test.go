@@ -65,7 +65,7 @@ func cached() Config {
 
 func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
 	c := cached()
-	require.NoError(t, c.complete())
+	require.NoError(t, c.setDefaults())
 	for _, of := range []struct {
 		platform, kind, memory string
 		volume                 bool
@@ -80,17 +80,17 @@ func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
 		require.Equal(t, of.volume, slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil }))
 	}
 	c.Resources["ibmcloud"] = Resources{Requests: map[string]string{"memory": "3Gi"}}
-	got := c.needs("small", "ibmcloud-create", "ibmcloud", "create").Requests[corev1.ResourceMemory]
+	got := c.resourcesOf("small", "ibmcloud-create", "ibmcloud", "create").Requests[corev1.ResourceMemory]
 	require.Equal(t, "4Gi", got.String(), "a name of platform and kind counts before one of the platform")
-	got = c.needs("small", "ibmcloud-destroy", "ibmcloud", "destroy").Requests[corev1.ResourceMemory]
+	got = c.resourcesOf("small", "ibmcloud-destroy", "ibmcloud", "destroy").Requests[corev1.ResourceMemory]
 	require.Equal(t, "3Gi", got.String())
 }
 
-func TestOnlyASweepOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
+func TestOnlyAScanOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
 	with := func(more ...string) Config {
 		c := settled()
 		c.Env = append(c.Env, more...)
-		require.NoError(t, c.complete())
+		require.NoError(t, c.setDefaults())
 		return c
 	}
 	profile := "IBMCLOUD_TRUSTED_PROFILE_ID=Profile-1"
@@ -110,18 +110,18 @@ func TestOnlyASweepOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
 		}
 		return ""
 	}
-	require.Equal(t, "/var/run/secrets/tokens/sa-token for iam", tokenOf(with(profile), sweep(1), "ibmcloud"))
-	require.Empty(t, tokenOf(with(profile), sweep(1), "aws"))
+	require.Equal(t, "/var/run/secrets/tokens/sa-token for iam", tokenOf(with(profile), scan(1), "ibmcloud"))
+	require.Empty(t, tokenOf(with(profile), scan(1), "aws"))
 	require.Empty(t, tokenOf(with(profile), attempt(1, "create"), "ibmcloud"), "an install has an API key")
-	require.Empty(t, tokenOf(with(), sweep(1), "ibmcloud"))
-	require.Empty(t, tokenOf(with("IBMCLOUD_TRUSTED_PROFILE_ID="), sweep(1), "ibmcloud"))
+	require.Empty(t, tokenOf(with(), scan(1), "ibmcloud"))
+	require.Empty(t, tokenOf(with("IBMCLOUD_TRUSTED_PROFILE_ID="), scan(1), "ibmcloud"))
 }
 
 func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg Config
 		job dispatch.Job
-	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}, "sweep": {settled(), sweep(2)}, "create-ibmcloud": {cached(), attempt(1, "create")}} {
+	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}, "scan": {settled(), scan(2)}, "create-ibmcloud": {cached(), attempt(1, "create")}} {
 		t.Run(name, func(t *testing.T) {
 			if name == "destroy-openshift" {
 				c.job.Platform, c.job.Team = "ibmcloud", "team with spaces"
@@ -129,7 +129,7 @@ func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 			if name == "create-ibmcloud" {
 				c.job.Platform = "ibmcloud"
 			}
-			require.NoError(t, c.cfg.complete())
+			require.NoError(t, c.cfg.setDefaults())
 			job, err := c.cfg.jobOf(c.job)
 			require.NoError(t, err)
 			owner := job.DeepCopy()
@@ -142,8 +142,8 @@ func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 	for _, kind := range kinds {
 		job := attempt(99999, kind)
-		if kind == dispatch.KindSweep {
-			job = sweep(99999)
+		if kind == dispatch.KindScan {
+			job = scan(99999)
 		}
 		name, err := jobName(job)
 		require.NoError(t, err)
@@ -157,20 +157,20 @@ func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 		require.ErrorContains(t, err, "gives no valid name for a Job", name)
 	}
 	cfg := settled()
-	require.NoError(t, cfg.complete())
-	cfg.ServiceAccounts.Sweep = ""
-	_, err := cfg.jobOf(sweep(1))
-	require.ErrorContains(t, err, `no service account is configured for attempts of kind "sweep"`, "no other account may read a whole account")
-	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag"}, cfg.served())
+	require.NoError(t, cfg.setDefaults())
+	cfg.ServiceAccounts.Scan = ""
+	_, err := cfg.jobOf(scan(1))
+	require.ErrorContains(t, err, `no service account is configured for attempts of kind "scan"`, "no other account may read a whole account")
+	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag"}, cfg.listServedKinds())
 	_, err = cfg.jobOf(attempt(1, "unknown"))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "unknown"`)
 }
 
 func TestADeadlineIsBeyondWhatTheRunnerLimitsItself(t *testing.T) {
 	c := Config{Settings: Settings{Deadlines: map[string]time.Duration{"create": 4 * time.Hour}}}
-	require.Equal(t, 5*time.Hour, c.deadline("create", 3*time.Hour), "the profile's and two hours")
-	require.Equal(t, 4*time.Hour, c.deadline("create", time.Hour))
-	require.Equal(t, LeastDeadline, c.deadline("scale", 0))
+	require.Equal(t, 5*time.Hour, c.jobDeadline("create", 3*time.Hour), "the profile's and two hours")
+	require.Equal(t, 4*time.Hour, c.jobDeadline("create", time.Hour))
+	require.Equal(t, LeastDeadline, c.jobDeadline("scale", 0))
 }
 
 func TestSettingsAreCheckedWithTheirFields(t *testing.T) {
@@ -208,14 +208,14 @@ func TestSettingsAreCheckedWithTheirFields(t *testing.T) {
 	}
 	cfg := settled()
 	cfg.StatusURL = ""
-	require.ErrorContains(t, cfg.complete(), "a status URL")
+	require.ErrorContains(t, cfg.setDefaults(), "a status URL")
 	_, err := Connect("/does/not/exist")
 	require.ErrorContains(t, err, "/does/not/exist")
 }
 
 func TestWhatIsNoLabelIsLeftOut(t *testing.T) {
 	cfg := settled()
-	require.NoError(t, cfg.complete())
+	require.NoError(t, cfg.setDefaults())
 	job, err := cfg.jobOf(attempt(1, "create"))
 	require.NoError(t, err)
 	for key, value := range job.Labels {

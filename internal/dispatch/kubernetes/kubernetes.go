@@ -30,7 +30,7 @@ type Dispatcher struct {
 
 // New checks the configuration. It calls nothing.
 func New(to *rest.Config, cfg Config) (*Dispatcher, error) {
-	if err := cfg.complete(); err != nil {
+	if err := cfg.setDefaults(); err != nil {
 		return nil, err
 	}
 	client, err := newAPI(to, cfg.Namespace, cfg.Timeout)
@@ -40,11 +40,13 @@ func New(to *rest.Config, cfg Config) (*Dispatcher, error) {
 	return &Dispatcher{cfg: cfg, api: client}, nil
 }
 
-// ours selects this installation's objects.
-func (d *Dispatcher) ours() string { return LabelInstallation + "=" + d.cfg.Installation }
+// installationSelector selects this installation's objects.
+func (d *Dispatcher) installationSelector() string {
+	return LabelInstallation + "=" + d.cfg.Installation
+}
 
 func (d *Dispatcher) ofAttempt(attempt string) string {
-	return d.ours() + "," + LabelAttemptID + "=" + attempt
+	return d.installationSelector() + "," + LabelAttemptID + "=" + attempt
 }
 
 // Start creates the attempt's Job and then the secret with its token, which the Job owns: an interrupted start leaves nothing without
@@ -52,18 +54,18 @@ func (d *Dispatcher) ofAttempt(attempt string) string {
 //
 // Start refuses while another attempt of the cluster has a living pod. A *dispatch.Refusal says that Kubernetes refused an object.
 func (d *Dispatcher) Start(ctx context.Context, job dispatch.Job) error {
-	if err := d.start(ctx, job); err != nil {
+	if err := d.startJob(ctx, job); err != nil {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
 	}
 	return nil
 }
 
-func (d *Dispatcher) start(ctx context.Context, job dispatch.Job) error {
+func (d *Dispatcher) startJob(ctx context.Context, job dispatch.Job) error {
 	manifest, err := d.cfg.jobOf(job)
 	if err != nil {
 		return err
 	}
-	living, kept, err := d.beside(ctx, job)
+	living, kept, err := d.listBeside(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -72,20 +74,20 @@ func (d *Dispatcher) start(ctx context.Context, job dispatch.Job) error {
 	}
 	made, err := d.api.createJob(ctx, manifest)
 	if apierrors.IsAlreadyExists(err) {
-		made, err = d.api.job(ctx, manifest.Name)
+		made, err = d.api.getJob(ctx, manifest.Name)
 		if err == nil && made.Labels[LabelAttemptID] != job.Attempt {
 			return fmt.Errorf("a Job named %s exists in the namespace %s and belongs to %q, not to this attempt; delete it",
 				manifest.Name, d.cfg.Namespace, made.Labels[LabelAttemptID])
 		}
 	}
 	if err != nil {
-		return refused("Job", err)
+		return toRefusal("Job", err)
 	}
-	if finished(made) != nil || suspended(made) || made.DeletionTimestamp != nil {
+	if completionOf(made) != nil || isSuspended(made) || made.DeletionTimestamp != nil {
 		return nil
 	}
 	if err := d.api.createSecret(ctx, d.cfg.secretOf(job, made)); err != nil && !apierrors.IsAlreadyExists(err) {
-		return refused("secret", err)
+		return toRefusal("secret", err)
 	}
 	return nil
 }
@@ -93,24 +95,24 @@ func (d *Dispatcher) start(ctx context.Context, job dispatch.Job) error {
 // Observe returns what the API knows about an attempt's runner. It is Running until no pod of it can be running any more, and Unknown
 // while its node does not confirm that a deleted pod is gone.
 func (d *Dispatcher) Observe(ctx context.Context, attempt string) (dispatch.Observation, error) {
-	job, pods, err := d.find(ctx, attempt)
+	job, pods, err := d.findJob(ctx, attempt)
 	if err != nil {
 		return dispatch.Observation{}, fmt.Errorf("observe attempt %s: %w", attempt, err)
 	}
-	seen := dispatch.Observation{Sighting: sight(job, pods, d.cfg.Now())}
+	seen := dispatch.Observation{Sighting: sightingOf(job, pods, d.cfg.Now())}
 	if seen.Sighting == dispatch.Missing {
 		trouble := jobDeleted
 		seen.Trouble = &trouble
 		return seen, nil
 	}
-	seen.Trouble = d.recognise(job, pods, d.eventsOf(ctx, job, pods))
+	seen.Trouble = d.recogniseTrouble(job, pods, d.eventsOf(ctx, job, pods))
 	return seen, nil
 }
 
-// find returns an attempt's Job, nil if there is none, and its pods. A Job that is being deleted is found only if there is no other: a
-// sweep's next runner has a Job and a pod of its own.
-func (d *Dispatcher) find(ctx context.Context, attempt string) (*batchv1.Job, []corev1.Pod, error) {
-	jobs, pods, err := d.list(ctx, d.ofAttempt(attempt))
+// findJob returns an attempt's Job, nil if there is none, and its pods. A Job that is being deleted is found only if there is no other: a
+// scan's next runner has a Job and a pod of its own.
+func (d *Dispatcher) findJob(ctx context.Context, attempt string) (*batchv1.Job, []corev1.Pod, error) {
+	jobs, pods, err := d.listJobsAndPods(ctx, d.ofAttempt(attempt))
 	if err != nil || len(jobs) == 0 {
 		return nil, pods, err
 	}
@@ -121,11 +123,11 @@ func (d *Dispatcher) find(ctx context.Context, attempt string) (*batchv1.Job, []
 // eventsOf returns the events of what waits, or has ended, without a reason in its status. They only explain: an error is as good as none.
 func (d *Dispatcher) eventsOf(ctx context.Context, job *batchv1.Job, pods []corev1.Pod) []corev1.Event {
 	switch {
-	case len(pods) == 0 && job != nil && finished(job) == nil:
-		events, _ := d.api.events(ctx, job.UID)
+	case len(pods) == 0 && job != nil && completionOf(job) == nil:
+		events, _ := d.api.listEvents(ctx, job.UID)
 		return events
-	case len(pods) == 1 && (creating(&pods[0]) || endedQuietly(&pods[0])):
-		events, _ := d.api.events(ctx, pods[0].UID)
+	case len(pods) == 1 && (isCreating(&pods[0]) || hasEndedQuietly(&pods[0])):
+		events, _ := d.api.listEvents(ctx, pods[0].UID)
 		return events
 	}
 	return nil
@@ -133,33 +135,33 @@ func (d *Dispatcher) eventsOf(ctx context.Context, job *batchv1.Job, pods []core
 
 // Living returns the numbers of the cluster's attempts that have a living pod, or a Job that may still create one, in rising order.
 func (d *Dispatcher) Living(ctx context.Context, cluster string) ([]int, error) {
-	jobs, pods, err := d.list(ctx, d.ours()+","+LabelCluster+"="+cluster)
+	jobs, pods, err := d.listJobsAndPods(ctx, d.installationSelector()+","+LabelCluster+"="+cluster)
 	if err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", cluster, err)
 	}
-	return d.alive(jobs, pods)
+	return d.livingAttempts(jobs, pods)
 }
 
-// beside returns the numbers of what a job must not be started beside: attempts of its cluster, or other runners of the same sweep. kept:
-// an earlier runner of the sweep has ended and was not forgotten, so nothing is started.
-func (d *Dispatcher) beside(ctx context.Context, job dispatch.Job) (living []int, kept bool, err error) {
+// listBeside returns the numbers of what a job must not be started beside: attempts of its cluster, or other runners of the same scan. kept:
+// an earlier runner of the scan has ended and was not forgotten, so nothing is started.
+func (d *Dispatcher) listBeside(ctx context.Context, job dispatch.Job) (living []int, kept bool, err error) {
 	if job.Cluster != "" {
 		living, err = d.Living(ctx, job.Cluster)
 		return living, false, err
 	}
-	found, pods, err := d.list(ctx, d.ofAttempt(job.Attempt))
+	found, pods, err := d.listJobsAndPods(ctx, d.ofAttempt(job.Attempt))
 	if err != nil {
 		return nil, false, err
 	}
 	kept = slices.ContainsFunc(found, func(j batchv1.Job) bool {
 		return j.Labels[LabelAttempt] != strconv.Itoa(job.Number) && j.DeletionTimestamp == nil
 	})
-	living, err = d.alive(found, pods)
+	living, err = d.livingAttempts(found, pods)
 	return living, kept, err
 }
 
-// list reads the Jobs first: a pod that is created in between is seen.
-func (d *Dispatcher) list(ctx context.Context, selector string) ([]batchv1.Job, []corev1.Pod, error) {
+// listJobsAndPods reads the Jobs first: a pod that is created in between is seen.
+func (d *Dispatcher) listJobsAndPods(ctx context.Context, selector string) ([]batchv1.Job, []corev1.Pod, error) {
 	jobs, err := d.api.listJobs(ctx, selector)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list Jobs: %w", err)
@@ -171,8 +173,8 @@ func (d *Dispatcher) list(ctx context.Context, selector string) ([]batchv1.Job, 
 	return jobs, pods, nil
 }
 
-// alive returns the numbers of the attempts that the Jobs and pods belong to and that live, in rising order.
-func (d *Dispatcher) alive(jobs []batchv1.Job, pods []corev1.Pod) ([]int, error) {
+// livingAttempts returns the numbers of the attempts that the Jobs and pods belong to and that live, in rising order.
+func (d *Dispatcher) livingAttempts(jobs []batchv1.Job, pods []corev1.Pod) ([]int, error) {
 	type runner struct {
 		job  *batchv1.Job
 		pods []corev1.Pod
@@ -193,7 +195,7 @@ func (d *Dispatcher) alive(jobs []batchv1.Job, pods []corev1.Pod) ([]int, error)
 	}
 	var living []int
 	for label, r := range all {
-		if sight(r.job, r.pods, d.cfg.Now()) != dispatch.Running {
+		if sightingOf(r.job, r.pods, d.cfg.Now()) != dispatch.Running {
 			continue
 		}
 		number, err := strconv.Atoi(label)
@@ -209,7 +211,7 @@ func (d *Dispatcher) alive(jobs []batchv1.Job, pods []corev1.Pod) ([]int, error)
 // Stop suspends the attempt's Job: Kubernetes deletes its pod with its grace period, so the runner gets one SIGTERM however often Stop
 // is called, and a pod that does not exist yet is never created. The Job stays. A missing runner is no error.
 func (d *Dispatcher) Stop(ctx context.Context, attempt string) error {
-	if err := d.stop(ctx, attempt, nil); err != nil {
+	if err := d.stopAttempt(ctx, attempt, nil); err != nil {
 		return fmt.Errorf("stop attempt %s: %w", attempt, err)
 	}
 	return nil
@@ -222,33 +224,33 @@ const killGrace = 5
 // Kill ends the attempt's pod within seconds, unless it is being stopped already: a kubelet does not shorten a grace period that has
 // begun (https://github.com/kubernetes/kubernetes/issues/113606). Observe reports Running until the node has confirmed the end.
 func (d *Dispatcher) Kill(ctx context.Context, attempt string) error {
-	if err := d.stop(ctx, attempt, new(int64(killGrace))); err != nil {
+	if err := d.stopAttempt(ctx, attempt, new(int64(killGrace))); err != nil {
 		return fmt.Errorf("kill the runner of attempt %s: %w", attempt, err)
 	}
 	return nil
 }
 
-// stop suspends the Job, and deletes the pods that no Job ends. With a grace period of its own it deletes all pods, and does so first:
+// stopAttempt suspends the Job, and deletes the pods that no Job ends. With a grace period of its own it deletes all pods, and does so first:
 // the kubelet keeps to the first one that it gets.
-func (d *Dispatcher) stop(ctx context.Context, attempt string, grace *int64) error {
-	job, pods, err := d.find(ctx, attempt)
+func (d *Dispatcher) stopAttempt(ctx context.Context, attempt string, grace *int64) error {
+	job, pods, err := d.findJob(ctx, attempt)
 	if err != nil {
 		return err
 	}
-	owned := job != nil && job.DeletionTimestamp == nil && finished(job) == nil
+	owned := job != nil && job.DeletionTimestamp == nil && completionOf(job) == nil
 	var failed []error
 	for i := range pods {
 		pod := &pods[i]
 		asked := owned || pod.DeletionTimestamp != nil
-		if !living(pod) || asked && grace == nil {
+		if !isLiving(pod) || asked && grace == nil {
 			continue
 		}
 		if err := d.api.deletePod(ctx, pod, grace); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			failed = append(failed, fmt.Errorf("delete pod %s: %w", pod.Name, err))
 		}
 	}
-	if owned && !suspended(job) {
-		if err := d.api.suspend(ctx, job.Name); err != nil && !apierrors.IsNotFound(err) {
+	if owned && !isSuspended(job) {
+		if err := d.api.suspendJob(ctx, job.Name); err != nil && !apierrors.IsNotFound(err) {
 			failed = append(failed, fmt.Errorf("suspend Job %s: %w", job.Name, err))
 		}
 	}
@@ -257,7 +259,7 @@ func (d *Dispatcher) stop(ctx context.Context, attempt string, grace *int64) err
 
 // Kept lists the attempts of this installation that have a Job.
 func (d *Dispatcher) Kept(ctx context.Context) ([]string, error) {
-	jobs, err := d.api.listJobs(ctx, d.ours())
+	jobs, err := d.api.listJobs(ctx, d.installationSelector())
 	if err != nil {
 		return nil, fmt.Errorf("list Jobs: %w", err)
 	}
@@ -272,11 +274,11 @@ func (d *Dispatcher) Kept(ctx context.Context) ([]string, error) {
 
 // Forget deletes an ended attempt's Job with its pod, its log and its secret. It refuses while anything of it may be alive.
 func (d *Dispatcher) Forget(ctx context.Context, attempt string) error {
-	job, pods, err := d.find(ctx, attempt)
+	job, pods, err := d.findJob(ctx, attempt)
 	if err != nil {
 		return fmt.Errorf("forget attempt %s: %w", attempt, err)
 	}
-	if seen := sight(job, pods, d.cfg.Now()); seen == dispatch.Running || seen == dispatch.Unknown {
+	if seen := sightingOf(job, pods, d.cfg.Now()); seen == dispatch.Running || seen == dispatch.Unknown {
 		return fmt.Errorf("forget attempt %s: its runner was not seen to end", attempt)
 	}
 	if job != nil {

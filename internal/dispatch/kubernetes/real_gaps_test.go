@@ -134,7 +134,7 @@ func TestAVersionThatHasExpiredIsReadAgain(t *testing.T) {
 // restart starts the stopped cluster again, for this test and those after it.
 func restart(t *testing.T) {
 	t.Helper()
-	again, err := development.Start(context.Background(), settings) //nolint:usetesting // it outlives the test
+	again, err := development.Start(context.Background(), settings)
 	require.NoError(t, err)
 	real = again
 }

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+		defer os.RemoveAll(dir)
 		root := filepath.Join(dir, "image")
 		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(Program)), 0o755); err != nil {
 			panic(err)
@@ -88,7 +88,7 @@ func replica(t testing.TB, to *rest.Config, statusURL string, change func(*Confi
 	cfg := Config{
 		Settings: Settings{
 			Namespace: development.Namespace, Image: probe,
-			ServiceAccounts: ServiceAccounts{Create: development.CreateAccount, Destroy: development.DestroyAccount, Sweep: development.SweepAccount},
+			ServiceAccounts: ServiceAccounts{Create: development.CreateAccount, Destroy: development.DestroyAccount, Scan: development.ScanAccount},
 			Resources:       map[string]Resources{"default": {Requests: map[string]string{"cpu": "10m", "memory": "16Mi"}, Limits: map[string]string{"memory": "100Mi"}}},
 		},
 		Installation: "test", StatusURL: statusURL,

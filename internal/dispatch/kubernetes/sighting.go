@@ -9,12 +9,12 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
-// sight says what an attempt's objects show. While a Job may create its pod, the runner counts as running. Of a pod whose node does not
+// sightingOf says what an attempt's objects show. While a Job may create its pod, the runner counts as running. Of a pod whose node does not
 // answer nothing is known: the runner's lease decides then, not the node's return.
-func sight(job *batchv1.Job, pods []corev1.Pod, now time.Time) dispatch.Sighting {
+func sightingOf(job *batchv1.Job, pods []corev1.Pod, now time.Time) dispatch.Sighting {
 	silent := false
 	for i := range pods {
-		if !living(&pods[i]) {
+		if !isLiving(&pods[i]) {
 			continue
 		}
 		if !isSilent(&pods[i], now) {
@@ -29,17 +29,17 @@ func sight(job *batchv1.Job, pods []corev1.Pod, now time.Time) dispatch.Sighting
 		return dispatch.Missing
 	case job == nil, len(pods) > 0: // with a backoffLimit of 0 no pod follows one that ended
 		return dispatch.Ended
-	case finished(job) != nil, job.DeletionTimestamp != nil:
+	case completionOf(job) != nil, job.DeletionTimestamp != nil:
 		return dispatch.Ended
-	case suspended(job) && condition(job, batchv1.JobSuspended) != nil: // the Job controller has seen it: no pod comes any more
+	case isSuspended(job) && findCondition(job, batchv1.JobSuspended) != nil: // the Job controller has seen it: no pod comes any more
 		return dispatch.Ended
 	}
 	return dispatch.Running
 }
 
-// living reports that a pod's processes may be running, or may still be started. Only a node, or Kubernetes for a node that is gone, moves
+// isLiving reports that a pod's processes may be running, or may still be started. Only a node, or Kubernetes for a node that is gone, moves
 // a pod to a final phase; a pod that was deleted before it got a node never starts.
-func living(pod *corev1.Pod) bool {
+func isLiving(pod *corev1.Pod) bool {
 	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	return !ended && (pod.DeletionTimestamp == nil || pod.Spec.NodeName != "")
 }
@@ -50,7 +50,7 @@ const silentFor = time.Minute
 // isSilent reports that a pod should have been gone long ago. The grace period of its own is added, because a kubelet that is already
 // ending the pod keeps to it when the deletion names a shorter one.
 func isSilent(pod *corev1.Pod, now time.Time) bool {
-	if !living(pod) || pod.DeletionTimestamp == nil {
+	if !isLiving(pod) || pod.DeletionTimestamp == nil {
 		return false
 	}
 	grace := silentFor
@@ -60,17 +60,17 @@ func isSilent(pod *corev1.Pod, now time.Time) bool {
 	return now.Sub(pod.DeletionTimestamp.Time) > grace
 }
 
-// finished returns the condition that ended the Job; nil: it is not finished.
-func finished(job *batchv1.Job) *batchv1.JobCondition {
+// completionOf returns the condition that ended the Job; nil: it is not finished.
+func completionOf(job *batchv1.Job) *batchv1.JobCondition {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobFailureTarget, batchv1.JobComplete, batchv1.JobSuccessCriteriaMet} {
-		if c := condition(job, kind); c != nil {
+		if c := findCondition(job, kind); c != nil {
 			return c
 		}
 	}
 	return nil
 }
 
-func condition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
+func findCondition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
 	for i, c := range job.Status.Conditions {
 		if c.Type == kind && c.Status == corev1.ConditionTrue {
 			return &job.Status.Conditions[i]
@@ -79,10 +79,10 @@ func condition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCond
 	return nil
 }
 
-func suspended(job *batchv1.Job) bool { return job.Spec.Suspend != nil && *job.Spec.Suspend }
+func isSuspended(job *batchv1.Job) bool { return job.Spec.Suspend != nil && *job.Spec.Suspend }
 
-// creating reports that a pod has a node but its container is not started, without a reason in its status.
-func creating(pod *corev1.Pod) bool {
+// isCreating reports that a pod has a node but its container is not started, without a reason in its status.
+func isCreating(pod *corev1.Pod) bool {
 	if pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName == "" {
 		return false
 	}
@@ -94,10 +94,10 @@ func creating(pod *corev1.Pod) bool {
 	return true
 }
 
-// endedQuietly reports that a pod has ended, and that its status says no more than an exit code. A kubelet that evicts a pod for the size
+// hasEndedQuietly reports that a pod has ended, and that its status says no more than an exit code. A kubelet that evicts a pod for the size
 // of a volume leaves no reason there if the container ends by itself within its grace period; only the event says it.
-func endedQuietly(pod *corev1.Pod) bool {
-	if living(pod) || pod.Status.Reason != "" {
+func hasEndedQuietly(pod *corev1.Pod) bool {
+	if isLiving(pod) || pod.Status.Reason != "" {
 		return false
 	}
 	for _, c := range pod.Status.ContainerStatuses {

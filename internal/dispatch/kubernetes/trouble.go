@@ -39,16 +39,16 @@ var jobDeleted = dispatch.Trouble{Code: Deleted, Whose: whose,
 	Message: "the runner's Job was deleted from outside ocpctl",
 	Next:    "find out who deleted it; destroy clusters with ocpctl, which stops a runner gracefully"}
 
-func trouble(code, next, format string, args ...any) *dispatch.Trouble {
+func newTrouble(code, next, format string, args ...any) *dispatch.Trouble {
 	return &dispatch.Trouble{Code: code, Whose: whose, Message: fmt.Sprintf(format, args...), Next: next}
 }
 
-// recognise says what is wrong, from the most certain source to the least: the Job's deadline, the pod, what was recorded about either,
+// recogniseTrouble says what is wrong, from the most certain source to the least: the Job's deadline, the pod, what was recorded about either,
 // and at last that the pod is gone.
-func (d *Dispatcher) recognise(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event) *dispatch.Trouble {
+func (d *Dispatcher) recogniseTrouble(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event) *dispatch.Trouble {
 	if job != nil {
-		if c := finished(job); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
-			return trouble(DeadlineExceeded, "read the attempt's log for what it was doing; raise runner.kubernetes.deadlines if it was still making progress",
+		if c := completionOf(job); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
+			return newTrouble(DeadlineExceeded, "read the attempt's log for what it was doing; raise runner.kubernetes.deadlines if it was still making progress",
 				"the runner did not end within its Job's deadline of %s", time.Duration(*job.Spec.ActiveDeadlineSeconds)*time.Second)
 		}
 	}
@@ -64,8 +64,8 @@ func (d *Dispatcher) recognise(job *batchv1.Job, pods []corev1.Pod, events []cor
 	if t := ofEvents(events); t != nil {
 		return t
 	}
-	if job != nil && len(pods) == 0 && condition(job, batchv1.JobFailed) != nil && !suspended(job) {
-		return trouble(Deleted, "find out who or what deleted it: a person, a drained node, or the removal of its node",
+	if job != nil && len(pods) == 0 && findCondition(job, batchv1.JobFailed) != nil && !isSuspended(job) {
+		return newTrouble(Deleted, "find out who or what deleted it: a person, a drained node, or the removal of its node",
 			"the runner's pod was deleted from outside ocpctl")
 	}
 	return nil
@@ -94,10 +94,10 @@ func ofMemory(pod *corev1.Pod) *dispatch.Trouble {
 			}
 		}
 		if limit == "of the node" {
-			return trouble(OutOfMemory, "set a memory request in runner.kubernetes.resources, so that it gets a node with enough",
+			return newTrouble(OutOfMemory, "set a memory request in runner.kubernetes.resources, so that it gets a node with enough",
 				"the runner's pod was killed because its node ran out of memory")
 		}
-		return trouble(OutOfMemory, "raise the memory limit in runner.kubernetes.resources for this profile or platform",
+		return newTrouble(OutOfMemory, "raise the memory limit in runner.kubernetes.resources for this profile or platform",
 			"the runner's pod was killed because it used more memory than its %s", limit)
 	}
 	return nil
@@ -112,51 +112,51 @@ func ofDisruption(pod *corev1.Pod) *dispatch.Trouble {
 		}
 		switch c.Reason {
 		case corev1.PodReasonPreemptionByScheduler:
-			return trouble(Preempted, "give runners a higher priority class with runner.kubernetes.priority_classes",
+			return newTrouble(Preempted, "give runners a higher priority class with runner.kubernetes.priority_classes",
 				"the runner's pod was removed for a pod with a higher priority")
 		case "DeletionByTaintManager", "DeletionByPodGC":
 			return nodeLost(pod)
 		case "EvictionByEvictionAPI":
-			return trouble(Evicted, "let runners end before a node is drained, or keep autoscalers from draining their nodes",
+			return newTrouble(Evicted, "let runners end before a node is drained, or keep autoscalers from draining their nodes",
 				"the runner's pod was evicted because its node %s was drained", pod.Spec.NodeName)
 		case corev1.PodReasonTerminationByKubelet:
 			if t := ofStatus(pod); t != nil {
 				return t
 			}
-			return evicted(pod.Status.Message)
+			return evictionTrouble(pod.Status.Message)
 		}
 	}
 	return nil
 }
 
 func nodeLost(pod *corev1.Pod) *dispatch.Trouble {
-	return trouble(NodeLost, "check the node; if its machine is gone, delete the node's object, so that Kubernetes gives its pods up",
+	return newTrouble(NodeLost, "check the node; if its machine is gone, delete the node's object, so that Kubernetes gives its pods up",
 		"the runner's node %s stopped responding or was removed", pod.Spec.NodeName)
 }
 
-func evicted(why string) *dispatch.Trouble {
+func evictionTrouble(why string) *dispatch.Trouble {
 	next := "raise the requests in runner.kubernetes.resources, or give runners nodes of their own"
 	if strings.Contains(why, "ephemeral") || strings.Contains(why, "EmptyDir") {
 		next = "raise runner.kubernetes.work_size or temp_size, and the ephemeral storage in runner.kubernetes.resources"
 	}
-	return trouble(Evicted, next, "the runner's pod was evicted from its node: %s", brief(why))
+	return newTrouble(Evicted, next, "the runner's pod was evicted from its node: %s", shortenMessage(why))
 }
 
 // ofStatus reads the reason that the kubelet gives when it ends or rejects a whole pod.
 func ofStatus(pod *corev1.Pod) *dispatch.Trouble {
 	switch reason := pod.Status.Reason; {
 	case reason == "Evicted":
-		return evicted(pod.Status.Message)
+		return evictionTrouble(pod.Status.Message)
 	case reason == "NodeLost", reason == "NodeShutdown", reason == "Terminated" && pod.Status.Phase == corev1.PodFailed:
 		return nodeLost(pod)
 	case reason == "Preempting":
-		return trouble(Preempted, "give runners a higher priority class with runner.kubernetes.priority_classes",
+		return newTrouble(Preempted, "give runners a higher priority class with runner.kubernetes.priority_classes",
 			"the runner's pod was removed for a pod with a higher priority")
 	case reason == "DeadlineExceeded":
-		return trouble(DeadlineExceeded, "raise runner.kubernetes.deadlines", "the runner did not end within its pod's deadline")
+		return newTrouble(DeadlineExceeded, "raise runner.kubernetes.deadlines", "the runner did not end within its pod's deadline")
 	case strings.HasPrefix(reason, "OutOf"), reason == "NodeAffinity", reason == "UnexpectedAdmissionError":
-		return trouble(Unschedulable, "nothing, if it happens once: the next attempt may get another node; otherwise check the node's allocatable resources",
-			"the node %s rejected the runner's pod: %s", pod.Spec.NodeName, brief(pod.Status.Message))
+		return newTrouble(Unschedulable, "nothing, if it happens once: the next attempt may get another node; otherwise check the node's allocatable resources",
+			"the node %s rejected the runner's pod: %s", pod.Spec.NodeName, shortenMessage(pod.Status.Message))
 	}
 	return nil
 }
@@ -164,8 +164,8 @@ func ofStatus(pod *corev1.Pod) *dispatch.Trouble {
 func ofScheduling(pod *corev1.Pod) *dispatch.Trouble {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			return trouble(Unschedulable, "add a node, lower runner.kubernetes.resources, or correct its node_selector and tolerations",
-				"no node takes the runner's pod: %s", brief(c.Message))
+			return newTrouble(Unschedulable, "add a node, lower runner.kubernetes.resources, or correct its node_selector and tolerations",
+				"no node takes the runner's pod: %s", shortenMessage(c.Message))
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func ofScheduling(pod *corev1.Pod) *dispatch.Trouble {
 func ofContainers(pod *corev1.Pod) *dispatch.Trouble {
 	for _, c := range pod.Status.InitContainerStatuses {
 		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
-			return trouble(InitFailed, "read the log of that container; a webhook in the cluster added it", "the init container %s of the runner's pod ended with exit code %d%s",
+			return newTrouble(InitFailed, "read the log of that container; a webhook in the cluster added it", "the init container %s of the runner's pod ended with exit code %d%s",
 				c.Name, t.ExitCode, lastWords(t.Message))
 		}
 		if t := ofWaiting(pod, c); t != nil {
@@ -206,12 +206,12 @@ func ofWaiting(pod *corev1.Pod, c corev1.ContainerStatus) *dispatch.Trouble {
 				image = spec.Image
 			}
 		}
-		return trouble(ImagePullFailed, "check runner.kubernetes.image, image_pull_secrets, and whether nodes reach the registry",
+		return newTrouble(ImagePullFailed, "check runner.kubernetes.image, image_pull_secrets, and whether nodes reach the registry",
 			"the image %s of the runner's pod cannot be pulled", image)
 	case "CreateContainerConfigError":
-		return trouble(ConfigError, "correct what is named, in the namespace or in runner.kubernetes", "the runner's container cannot be configured: %s", brief(w.Message))
+		return newTrouble(ConfigError, "correct what is named, in the namespace or in runner.kubernetes", "the runner's container cannot be configured: %s", shortenMessage(w.Message))
 	case "CreateContainerError", "RunContainerError", "StartError", "CrashLoopBackOff":
-		return trouble(ConfigError, "check that the image has "+Program+" and runs as a user other than root", "the runner's container cannot be started: %s", brief(w.Message))
+		return newTrouble(ConfigError, "check that the image has "+Program+" and runs as a user other than root", "the runner's container cannot be started: %s", shortenMessage(w.Message))
 	}
 	return nil
 }
@@ -219,14 +219,14 @@ func ofWaiting(pod *corev1.Pod, c corev1.ContainerStatus) *dispatch.Trouble {
 func ofExit(pod *corev1.Pod, t *corev1.ContainerStateTerminated) *dispatch.Trouble {
 	switch t.Reason {
 	case "ContainerStatusUnknown": // the kubelet started again and did not find the container
-		return trouble(NodeLost, "check why the node restarted", "the runner's node %s restarted, and the runner ended with it", pod.Spec.NodeName)
+		return newTrouble(NodeLost, "check why the node restarted", "the runner's node %s restarted, and the runner ended with it", pod.Spec.NodeName)
 	case "ContainerCannotRun", "StartError":
-		return trouble(ConfigError, "check that the image has "+Program+" and runs as a user other than root", "the runner's container could not be started: %s", brief(t.Message))
+		return newTrouble(ConfigError, "check that the image has "+Program+" and runs as a user other than root", "the runner's container could not be started: %s", shortenMessage(t.Message))
 	}
 	if t.ExitCode == 137 || t.Signal == 9 {
-		return trouble(ExitedWithError, "check whether somebody deleted its pod, and the events of its node", "the runner's pod was killed")
+		return newTrouble(ExitedWithError, "check whether somebody deleted its pod, and the events of its node", "the runner's pod was killed")
 	}
-	return trouble(ExitedWithError, "read the attempt's log and the pod's log", "the runner ended with exit code %d%s", t.ExitCode, lastWords(t.Message))
+	return newTrouble(ExitedWithError, "read the attempt's log and the pod's log", "the runner ended with exit code %d%s", t.ExitCode, lastWords(t.Message))
 }
 
 // ofSilence recognises a pod that was to be gone long ago: its node would have confirmed it.
@@ -241,7 +241,7 @@ func (d *Dispatcher) ofSilence(pod *corev1.Pod) *dispatch.Trouble {
 func ofEviction(pod *corev1.Pod, events []corev1.Event) *dispatch.Trouble {
 	for _, e := range events {
 		if e.Reason == "Evicted" && e.InvolvedObject.UID == pod.UID {
-			return evicted(e.Message)
+			return evictionTrouble(e.Message)
 		}
 	}
 	return nil
@@ -252,7 +252,7 @@ func ofEvents(events []corev1.Event) *dispatch.Trouble {
 	var newest *corev1.Event
 	for i, e := range events {
 		known := e.Reason == "FailedCreate" || e.Reason == "FailedMount" || e.Reason == "FailedAttachVolume" || e.Reason == "FailedCreatePodSandBox"
-		if known && (newest == nil || when(e).After(when(*newest))) {
+		if known && (newest == nil || eventTime(e).After(eventTime(*newest))) {
 			newest = &events[i]
 		}
 	}
@@ -262,12 +262,12 @@ func ofEvents(events []corev1.Event) *dispatch.Trouble {
 	case newest.Reason == "FailedCreate":
 		return ofRefusal("pod", newest.Message)
 	case newest.Reason == "FailedCreatePodSandBox":
-		return trouble(ConfigError, "check the network of the node", "the runner's pod gets no sandbox: %s", brief(newest.Message))
+		return newTrouble(ConfigError, "check the network of the node", "the runner's pod gets no sandbox: %s", shortenMessage(newest.Message))
 	}
-	return trouble(ConfigError, "check that the named secret or volume exists in the runners' namespace", "a volume of the runner's pod cannot be mounted: %s", brief(newest.Message))
+	return newTrouble(ConfigError, "check that the named secret or volume exists in the runners' namespace", "a volume of the runner's pod cannot be mounted: %s", shortenMessage(newest.Message))
 }
 
-func when(e corev1.Event) time.Time {
+func eventTime(e corev1.Event) time.Time {
 	switch {
 	case !e.LastTimestamp.IsZero():
 		return e.LastTimestamp.Time
@@ -280,15 +280,15 @@ func when(e corev1.Event) time.Time {
 // ofRefusal says why the API refused to create an object.
 func ofRefusal(what, message string) *dispatch.Trouble {
 	if strings.Contains(message, "exceeded quota") || strings.Contains(message, "failed quota") {
-		return trouble(QuotaExceeded, "raise the ResourceQuota of the runners' namespace, or wait until other runners have ended",
-			"the runner's %s was refused: %s", what, brief(message))
+		return newTrouble(QuotaExceeded, "raise the ResourceQuota of the runners' namespace, or wait until other runners have ended",
+			"the runner's %s was refused: %s", what, shortenMessage(message))
 	}
-	return trouble(Forbidden, "correct what is named: the service account and its rights, the security context, or the policy that refused it",
-		"the runner's %s was refused: %s", what, brief(message))
+	return newTrouble(Forbidden, "correct what is named: the service account and its rights, the security context, or the policy that refused it",
+		"the runner's %s was refused: %s", what, shortenMessage(message))
 }
 
-// refused turns an answer that a repetition does not change into a refusal.
-func refused(what string, err error) error {
+// toRefusal turns an answer that a repetition does not change into a refusal.
+func toRefusal(what string, err error) error {
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) || apierrors.IsUnauthorized(err) {
 		return &dispatch.Refusal{Trouble: *ofRefusal(what, err.Error()), Err: fmt.Errorf("create the %s: %w", what, err)}
 	}
@@ -301,8 +301,8 @@ var varying = regexp.MustCompile(`(pods? )"[^"]+"( is forbidden)|\(UID: [^)]*\)|
 // most limits a message from outside.
 const most = 300
 
-// brief shortens a message from outside to one line that stays the same while the trouble does.
-func brief(message string) string {
+// shortenMessage shortens a message from outside to one line that stays the same while the trouble does.
+func shortenMessage(message string) string {
 	text := strings.Join(strings.Fields(varying.ReplaceAllString(message, "$1$2")), " ")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
@@ -317,7 +317,7 @@ func brief(message string) string {
 func lastWords(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return ": " + brief(last)
+		return ": " + shortenMessage(last)
 	}
 	return ""
 }

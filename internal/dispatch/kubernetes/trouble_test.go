@@ -109,8 +109,8 @@ func TestTroubleIsRecognisedFromTheAPIsObjects(t *testing.T) {
 	for name, want := range states {
 		t.Run(name, func(t *testing.T) {
 			job, pods, events := objects(t, name)
-			require.Equal(t, want.sight, sight(job, pods, noon))
-			got := d.recognise(job, pods, events)
+			require.Equal(t, want.sight, sightingOf(job, pods, noon))
+			got := d.recogniseTrouble(job, pods, events)
 			if want.code == "" {
 				require.Nil(t, got)
 				return
@@ -128,12 +128,12 @@ func TestTroubleIsRecognisedFromTheAPIsObjects(t *testing.T) {
 func TestEventsAreAskedOnlyWhereTheStatusSaysNothing(t *testing.T) {
 	for name := range states {
 		job, pods, events := objects(t, name)
-		quietly := len(pods) == 1 && endedQuietly(&pods[0])
-		asks := quietly || len(pods) == 0 && job != nil && finished(job) == nil || len(pods) == 1 && creating(&pods[0])
+		quietly := len(pods) == 1 && hasEndedQuietly(&pods[0])
+		asks := quietly || len(pods) == 0 && job != nil && completionOf(job) == nil || len(pods) == 1 && isCreating(&pods[0])
 		if len(events) > 0 {
 			require.True(t, asks, name)
 		}
-		if sight(job, pods, noon) == dispatch.Ended && !suspended(job) && !quietly {
+		if sightingOf(job, pods, noon) == dispatch.Ended && !isSuspended(job) && !quietly {
 			require.False(t, asks, name)
 		}
 	}
@@ -143,22 +143,22 @@ func TestARefusalIsToldFromAnAnswerThatDidNotCome(t *testing.T) {
 	jobs := schema.GroupResource{Group: "batch", Resource: "jobs"}
 	quota := apierrors.NewForbidden(jobs, "x", errors.New("exceeded quota: runners, requested: count/jobs.batch=1, used: count/jobs.batch=50, limited: count/jobs.batch=50"))
 	var refusal *dispatch.Refusal
-	require.ErrorAs(t, refused("Job", quota), &refusal)
+	require.ErrorAs(t, toRefusal("Job", quota), &refusal)
 	require.Equal(t, QuotaExceeded, refusal.Trouble.Code)
-	require.ErrorAs(t, refused("Job", apierrors.NewForbidden(jobs, "x", errors.New("no rights"))), &refusal)
+	require.ErrorAs(t, toRefusal("Job", apierrors.NewForbidden(jobs, "x", errors.New("no rights"))), &refusal)
 	require.Equal(t, Forbidden, refusal.Trouble.Code)
-	require.ErrorAs(t, refused("Job", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "runners")), &refusal)
+	require.ErrorAs(t, toRefusal("Job", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "runners")), &refusal)
 	for _, err := range []error{
 		apierrors.NewTooManyRequests("later", 1), apierrors.NewInternalError(errors.New("etcd")), apierrors.NewTimeoutError("slow", 1),
 		errors.New("connection refused"), apierrors.NewServiceUnavailable("starting"),
 	} {
-		require.False(t, errors.As(refused("Job", err), &refusal), err.Error())
+		require.False(t, errors.As(toRefusal("Job", err), &refusal), err.Error())
 	}
 }
 
 func TestAMessageFromOutsideIsOneShortLineThatStaysTheSame(t *testing.T) {
-	require.Equal(t, "no reason was given", brief(" \n"))
-	require.Equal(t, "a b", brief("a\n  b. "))
-	require.LessOrEqual(t, len(brief(strings.Repeat("é", 1000))), most+len("…"))
-	require.Equal(t, brief(`Error creating: pods "x-abcde" is forbidden: no`), brief(`Error creating: pods "x-fghij" is forbidden: no`))
+	require.Equal(t, "no reason was given", shortenMessage(" \n"))
+	require.Equal(t, "a b", shortenMessage("a\n  b. "))
+	require.LessOrEqual(t, len(shortenMessage(strings.Repeat("é", 1000))), most+len("…"))
+	require.Equal(t, shortenMessage(`Error creating: pods "x-abcde" is forbidden: no`), shortenMessage(`Error creating: pods "x-fghij" is forbidden: no`))
 }

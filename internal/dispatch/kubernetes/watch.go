@@ -49,7 +49,7 @@ func (d *Dispatcher) Watch(ctx context.Context, changed func(cluster string)) {
 // listWatch lists and watches what is ours. A version that has expired is the reflector's matter: it lists again.
 func (d *Dispatcher) listWatch(client *rest.RESTClient, resource string, list func() runtime.Object) *cache.ListWatch {
 	request := func(options metav1.ListOptions) *rest.Request {
-		options.LabelSelector = d.ours()
+		options.LabelSelector = d.installationSelector()
 		return client.Get().Namespace(d.cfg.Namespace).Resource(resource).VersionedParams(&options, d.api.params)
 	}
 	return &cache.ListWatch{
@@ -75,7 +75,7 @@ type seen struct {
 
 // Add implements cache.ReflectorStore.
 func (s *seen) Add(obj any) error {
-	meta, shows, ended, err := digest(obj)
+	meta, shows, ended, err := digestObject(obj)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s *seen) Update(obj any) error { return s.Add(obj) }
 
 // Delete implements cache.ReflectorStore.
 func (s *seen) Delete(obj any) error {
-	meta, _, _, err := digest(obj)
+	meta, _, _, err := digestObject(obj)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *seen) Delete(obj any) error {
 func (s *seen) Replace(all []any, _ string) error {
 	here := map[types.UID]bool{}
 	for _, obj := range all {
-		meta, _, _, err := digest(obj)
+		meta, _, _, err := digestObject(obj)
 		if err != nil {
 			return err
 		}
@@ -145,12 +145,12 @@ func (s *seen) Resync() error {
 	return nil
 }
 
-// digest reduces an object to what an observation depends on.
-func digest(obj any) (meta metav1.Object, shows string, ended bool, err error) {
+// digestObject reduces an object to what an observation depends on.
+func digestObject(obj any) (meta metav1.Object, shows string, ended bool, err error) {
 	switch o := obj.(type) {
 	case *batchv1.Job:
-		end := finished(o)
-		return o, fmt.Sprint(end != nil, suspended(o), condition(o, batchv1.JobSuspended) != nil, o.DeletionTimestamp != nil), end != nil, nil
+		end := completionOf(o)
+		return o, fmt.Sprint(end != nil, isSuspended(o), findCondition(o, batchv1.JobSuspended) != nil, o.DeletionTimestamp != nil), end != nil, nil
 	case *corev1.Pod:
 		shows := fmt.Sprint(o.Status.Phase, o.Status.Reason, o.DeletionTimestamp != nil, o.Spec.NodeName)
 		for _, c := range o.Status.Conditions {
@@ -166,7 +166,7 @@ func digest(obj any) (meta metav1.Object, shows string, ended bool, err error) {
 				shows += fmt.Sprint(c.Name, t.Reason, t.ExitCode)
 			}
 		}
-		return o, shows, !living(o), nil
+		return o, shows, !isLiving(o), nil
 	}
 	return nil, "", false, fmt.Errorf("watch runners: unexpected %T", obj)
 }

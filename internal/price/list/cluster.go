@@ -53,17 +53,17 @@ func (l List) Cluster(c Cluster) ([]Item, error) {
 	for _, m := range c.Machines {
 		if m.Count > 0 {
 			machines += m.Count
-			b.running(m.Type+" instances", m.Count, r.Instances[m.Type], 1)
+			b.addRunning(m.Type+" instances", m.Count, r.Instances[m.Type], 1)
 		}
 	}
 	on := clouds[l.Cloud]
-	b.add(fmt.Sprintf("%s disks of %d GB", on.diskKind, on.diskGB), machines, r.Volumes[on.diskKind], float64(on.diskGB)/hoursInMonth)
+	b.addPart(fmt.Sprintf("%s disks of %d GB", on.diskKind, on.diskGB), machines, r.Volumes[on.diskKind], float64(on.diskGB)/hoursInMonth)
 	on.network(b, r, c)
 	if l.Traffic.NAT > 0 {
-		b.running("GB through NAT gateways, an estimate", machines, r.NATGB, float64(l.Traffic.NAT)/micros)
+		b.addRunning("GB through NAT gateways, an estimate", machines, r.NATGB, float64(l.Traffic.NAT)/micros)
 	}
 	if l.Traffic.Egress > 0 {
-		b.running("GB to the internet, an estimate", machines, r.EgressGB, float64(l.Traffic.Egress)/micros)
+		b.addRunning("GB to the internet, an estimate", machines, r.EgressGB, float64(l.Traffic.Egress)/micros)
 	}
 	if len(b.missing) > 0 {
 		return nil, fmt.Errorf("the price list of %s of %s has no price in %s of: %s", l.Cloud, l.AsOf, c.Region, strings.Join(b.missing, ", "))
@@ -78,10 +78,10 @@ func networkOnAWS(b *bill, r Region, c Cluster) {
 	if c.Internal {
 		balancers, addresses = 2, c.Zones
 	}
-	b.add("NAT gateways", c.Zones, r.NAT, 1)
-	b.add("network load balancers", balancers, r.NetworkLB, 1)
-	b.add("public addresses", addresses, r.Address, 1)
-	b.add("private hosted zones", 1, zoneMonth, 1.0/hoursInMonth)
+	b.addPart("NAT gateways", c.Zones, r.NAT, 1)
+	b.addPart("network load balancers", balancers, r.NetworkLB, 1)
+	b.addPart("public addresses", addresses, r.Address, 1)
+	b.addPart("private hosted zones", 1, zoneMonth, 1.0/hoursInMonth)
 }
 
 // networkOnIBMCloud adds the same load balancers, and a floating IP for the public gateway of each zone. The gateway itself and the
@@ -91,8 +91,8 @@ func networkOnIBMCloud(b *bill, r Region, c Cluster) {
 	if c.Internal {
 		balancers = 2
 	}
-	b.add("application load balancers", balancers, r.ApplicationLB, 1)
-	b.add("floating IPs", c.Zones, r.Address, 1)
+	b.addPart("application load balancers", balancers, r.ApplicationLB, 1)
+	b.addPart("floating IPs", c.Zones, r.Address, 1)
 }
 
 // Stopped are the parts that cost the same while the machines are stopped.
@@ -121,21 +121,21 @@ type bill struct {
 	missing []string
 }
 
-// running adds a part that is paid only while the machines run.
-func (b *bill) running(what string, count int, price Price, times float64) {
+// addRunning adds a part that is paid only while the machines run.
+func (b *bill) addRunning(what string, count int, price Price, times float64) {
 	before := len(b.items)
-	b.add(what, count, price, times)
+	b.addPart(what, count, price, times)
 	for i := range b.items[before:] {
 		b.items[before+i].Running = true
 	}
 }
 
-func (b *bill) add(what string, count int, price Price, times float64) {
+func (b *bill) addPart(what string, count int, price Price, times float64) {
 	switch {
 	case count == 0 || price == 0 && slices.Contains(b.missing, what):
 	case price == 0:
 		b.missing = append(b.missing, what)
 	default:
-		b.items = append(b.items, Item{What: what, Count: count, Cents: hourly(price) * times * float64(count)})
+		b.items = append(b.items, Item{What: what, Count: count, Cents: hourlyCents(price) * times * float64(count)})
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"unicode"
 )
 
-// json reads an offer file entry by entry: the file of EC2 in one region has hundreds of megabytes.
-func (f *finding) json(in io.Reader) error {
+// readJSON reads an offer file entry by entry: the file of EC2 in one region has hundreds of megabytes.
+func (f *finding) readJSON(in io.Reader) error {
 	dec := json.NewDecoder(in)
 	wanted := map[string]target{} // by SKU
-	return object(dec, func(key string) error {
+	return readObject(dec, func(key string) error {
 		switch key {
 		case "publicationDate":
 			var at time.Time
@@ -26,21 +26,21 @@ func (f *finding) json(in io.Reader) error {
 			f.day = at.UTC().Format(time.DateOnly)
 			return nil
 		case "products":
-			return object(dec, func(sku string) error {
+			return readObject(dec, func(sku string) error {
 				p, err := decodeProduct(dec)
-				if at, ours := f.place(p); ours {
+				if at, ours := f.targetOf(p); ours {
 					wanted[sku] = at
 				}
 				return err
 			})
 		case "terms":
-			return object(dec, func(kind string) error {
-				return object(dec, func(sku string) error {
+			return readObject(dec, func(kind string) error {
+				return readObject(dec, func(sku string) error {
 					at, ours := wanted[sku]
 					if kind != "OnDemand" || !ours {
 						return dec.Decode(&json.RawMessage{})
 					}
-					return f.terms(dec, at)
+					return f.readTerms(dec, at)
 				})
 			})
 		}
@@ -48,8 +48,8 @@ func (f *finding) json(in io.Reader) error {
 	})
 }
 
-// object calls a function with each key of an object; it has to read the value.
-func object(dec *json.Decoder, value func(key string) error) error {
+// readObject calls a function with each key of an object; it has to read the value.
+func readObject(dec *json.Decoder, value func(key string) error) error {
 	if start, err := dec.Token(); err != nil {
 		return err
 	} else if start != json.Delim('{') {
@@ -78,12 +78,12 @@ func decodeProduct(dec *json.Decoder) (product, error) {
 	}
 	p := product{"productfamily": raw.ProductFamily}
 	for key, value := range raw.Attributes {
-		p[plain(key)] = value
+		p[plainKey(key)] = value
 	}
 	return p, nil
 }
 
-func (f *finding) terms(dec *json.Decoder, at target) error {
+func (f *finding) readTerms(dec *json.Decoder, at target) error {
 	var offers map[string]struct {
 		PriceDimensions map[string]struct {
 			BeginRange   string            `json:"beginRange"`
@@ -95,7 +95,7 @@ func (f *finding) terms(dec *json.Decoder, at target) error {
 	}
 	for _, offer := range offers {
 		for _, d := range offer.PriceDimensions {
-			if err := f.tier(at, d.BeginRange, d.PricePerUnit["USD"]); err != nil {
+			if err := f.addTier(at, d.BeginRange, d.PricePerUnit["USD"]); err != nil {
 				return err
 			}
 		}
@@ -103,8 +103,8 @@ func (f *finding) terms(dec *json.Decoder, at target) error {
 	return nil
 }
 
-// tier adds a price in dollars; another currency has none.
-func (f *finding) tier(at target, begin, dollars string) error {
+// addTier adds a price in dollars; another currency has none.
+func (f *finding) addTier(at target, begin, dollars string) error {
 	if dollars == "" {
 		return nil
 	}
@@ -112,11 +112,11 @@ func (f *finding) tier(at target, begin, dollars string) error {
 	if err != nil {
 		return fmt.Errorf("a price of %s %s in %s begins at %q, which is no number", at.what, at.detail, at.region, begin)
 	}
-	return f.add(at, from, dollars)
+	return f.addPrice(at, from, dollars)
 }
 
-// csv reads an offer file line by line: some lines about the file, then a line with the columns.
-func (f *finding) csv(in io.Reader) error {
+// readCSV reads an offer file line by line: some lines about the file, then a line with the columns.
+func (f *finding) readCSV(in io.Reader) error {
 	lines := csv.NewReader(in)
 	lines.FieldsPerRecord = -1
 	lines.ReuseRecord = true
@@ -131,10 +131,10 @@ func (f *finding) csv(in io.Reader) error {
 		case err != nil:
 			return err
 		case columns != nil:
-			err = f.line(columns, line)
+			err = f.readLine(columns, line)
 		case line[0] == "SKU":
 			for _, name := range line {
-				columns = append(columns, plain(name))
+				columns = append(columns, plainKey(name))
 			}
 		case line[0] == "Publication Date" && len(line) > 1 && len(line[1]) >= len(time.DateOnly):
 			f.day = line[1][:len(time.DateOnly)]
@@ -145,22 +145,22 @@ func (f *finding) csv(in io.Reader) error {
 	}
 }
 
-func (f *finding) line(columns, line []string) error {
+func (f *finding) readLine(columns, line []string) error {
 	p := product{}
 	for i, value := range line {
 		if i < len(columns) {
 			p[columns[i]] = value
 		}
 	}
-	at, ours := f.place(p)
+	at, ours := f.targetOf(p)
 	if !ours || p["termtype"] != "OnDemand" || p["currency"] != "USD" {
 		return nil
 	}
-	return f.tier(at, p["startingrange"], p["priceperunit"])
+	return f.addTier(at, p["startingrange"], p["priceperunit"])
 }
 
-// plain is a key in small letters and digits alone: "Pre Installed S/W" and preInstalledSw are the same.
-func plain(key string) string {
+// plainKey is a key in small letters and digits alone: "Pre Installed S/W" and preInstalledSw are the same.
+func plainKey(key string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1

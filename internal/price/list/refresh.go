@@ -39,9 +39,9 @@ func (l List) Refresh(offer io.Reader) (List, []Change, error) {
 	}
 	l.Regions = maps.Clone(l.Regions) // the caller's list stays as it is
 	found := &finding{list: l, prices: map[target]tier{}}
-	read := found.csv
+	read := found.readCSV
 	if first[0] == '{' {
-		read = found.json
+		read = found.readJSON
 	}
 	if err := read(in); err != nil {
 		return l, nil, fmt.Errorf("read the offer file: %w", err)
@@ -49,7 +49,7 @@ func (l List) Refresh(offer io.Reader) (List, []Change, error) {
 	if len(found.prices) == 0 {
 		return l, nil, errors.New("the offer file has no price that the list needs; AmazonEC2, AmazonVPC, AWSELB, AmazonS3 and AWSDataTransfer of the list's regions have some")
 	}
-	return found.applied()
+	return found.applyToList()
 }
 
 // With adds regions and instance types, whose prices a refresh then looks for.
@@ -93,8 +93,8 @@ func (l List) Missing() (missing []string) {
 				missing = append(missing, t+" in "+name)
 			}
 		}
-		for _, what := range slices.Sorted(maps.Keys(r.prices())) {
-			if *r.prices()[what] == 0 {
+		for _, what := range slices.Sorted(maps.Keys(r.pricesByName())) {
+			if *r.pricesByName()[what] == 0 {
 				missing = append(missing, what+" in "+name)
 			}
 		}
@@ -138,8 +138,8 @@ var byFamily = map[string]string{
 	"Load Balancer-Network": "networkLoadBalancer", "Load Balancer-Application": "applicationLoadBalancer", "Load Balancer": "classicLoadBalancer",
 }
 
-// place says where a product's price belongs.
-func (f *finding) place(p product) (target, bool) {
+// targetOf says where a product's price belongs.
+func (f *finding) targetOf(p product) (target, bool) {
 	region := p["regioncode"]
 	if region == "" {
 		region = p["fromregioncode"]
@@ -170,8 +170,8 @@ func (f *finding) place(p product) (target, bool) {
 	return target{region, what, ""}, what != ""
 }
 
-// add keeps a price, unless a lower tier that is not free is known.
-func (f *finding) add(at target, from float64, text string) error {
+// addPrice keeps a price, unless a lower tier that is not free is known.
+func (f *finding) addPrice(at target, from float64, text string) error {
 	price, err := ParsePrice(text)
 	if err != nil {
 		return err
@@ -182,8 +182,8 @@ func (f *finding) add(at target, from float64, text string) error {
 	return nil
 }
 
-// applied returns the list with what was found.
-func (f *finding) applied() (List, []Change, error) {
+// applyToList returns the list with what was found.
+func (f *finding) applyToList() (List, []Change, error) {
 	l := f.list
 	l.Regions = map[string]Region{}
 	for name, r := range f.list.Regions {
@@ -206,7 +206,7 @@ func (f *finding) applied() (List, []Change, error) {
 		case "volumes":
 			c.Was, r.Volumes[at.detail] = r.Volumes[at.detail], is.price
 		default:
-			to := r.prices()[at.what]
+			to := r.pricesByName()[at.what]
 			c.Was, *to = *to, is.price
 		}
 		l.Regions[at.region] = r
@@ -218,8 +218,8 @@ func (f *finding) applied() (List, []Change, error) {
 	return l, changes, nil
 }
 
-// prices are the single prices, by their names in a list's file.
-func (r *Region) prices() map[string]*Price {
+// pricesByName are the single prices, by their names in a list's file.
+func (r *Region) pricesByName() map[string]*Price {
 	return map[string]*Price{
 		"natGateway": &r.NAT, "natGB": &r.NATGB, "publicAddress": &r.Address, "interfaceEndpoint": &r.Endpoint, "snapshotGBMonth": &r.Snapshot,
 		"storageGBMonth": &r.Storage, "egressGB": &r.EgressGB, "networkLoadBalancer": &r.NetworkLB, "applicationLoadBalancer": &r.ApplicationLB,

@@ -26,19 +26,19 @@ var free = map[string]bool{
 // with "spot" if it is one, a volume's kind and size in GB, and the size of a snapshot, an image or a bucket's content. What depends on use
 // (traffic, requests) is not included. Unknown: the list has no price for it.
 func (l List) Resource(kind, region, detail string, stopped bool) (centsPerHour float64, known bool) {
-	if cents, known := l.resource(kind, region, detail, stopped); known {
+	if cents, known := l.priceResource(kind, region, detail, stopped); known {
 		return cents, true
 	}
 	return 0, false
 }
 
-func (l List) resource(kind, region, detail string, stopped bool) (cents float64, known bool) {
+func (l List) priceResource(kind, region, detail string, stopped bool) (cents float64, known bool) {
 	if free[kind] {
 		return 0, true
 	}
 	switch {
 	case kind == "hosted-zone" && l.Cloud == "aws":
-		return monthly(zoneMonth, 1), true
+		return monthlyCents(zoneMonth, 1), true
 	case kind == "image" && l.Cloud == "aws":
 		return 0, true // its snapshots are listed and priced beside it
 	}
@@ -46,7 +46,7 @@ func (l List) resource(kind, region, detail string, stopped bool) (cents float64
 	if !there {
 		return 0, false
 	}
-	d := details(detail)
+	d := parseDetail(detail)
 	switch kind {
 	case "instance":
 		price := r.Instances[d.first]
@@ -54,41 +54,41 @@ func (l List) resource(kind, region, detail string, stopped bool) (cents float64
 			return 0, stopped
 		}
 		if d.words["spot"] {
-			return hourly(price) * float64(l.SpotPercent) / 100, l.SpotPercent > 0
+			return hourlyCents(price) * float64(l.SpotPercent) / 100, l.SpotPercent > 0
 		}
-		return hourly(price), true
+		return hourlyCents(price), true
 	case "volume":
-		return monthly(r.Volumes[d.first], d.size), r.Volumes[d.first] > 0 && d.size > 0
+		return monthlyCents(r.Volumes[d.first], d.size), r.Volumes[d.first] > 0 && d.size > 0
 	case "snapshot":
-		return monthly(r.Snapshot, d.size), r.Snapshot > 0 && d.size > 0 // of a full one, which is the most that it can cost
+		return monthlyCents(r.Snapshot, d.size), r.Snapshot > 0 && d.size > 0 // of a full one, which is the most that it can cost
 	case "image":
-		return monthly(r.Image, d.size), r.Image > 0 && d.size > 0
+		return monthlyCents(r.Image, d.size), r.Image > 0 && d.size > 0
 	case "bucket":
-		return monthly(r.Storage, d.size), r.Storage > 0 && d.size > 0
+		return monthlyCents(r.Storage, d.size), r.Storage > 0 && d.size > 0
 	case "nat-gateway":
-		return hourly(r.NAT), r.NAT > 0
+		return hourlyCents(r.NAT), r.NAT > 0
 	case "address", "floating-ip":
-		return hourly(r.Address), r.Address > 0
+		return hourlyCents(r.Address), r.Address > 0
 	case "classic-load-balancer":
-		return hourly(r.ClassicLB), r.ClassicLB > 0
+		return hourlyCents(r.ClassicLB), r.ClassicLB > 0
 	case "load-balancer":
 		price := r.NetworkLB
 		if d.words["application"] {
 			price = r.ApplicationLB
 		}
-		return hourly(price), price > 0
+		return hourlyCents(price), price > 0
 	case "vpc-endpoint":
 		if d.words["gateway"] {
 			return 0, true
 		}
-		return hourly(r.Endpoint), d.words["interface"] && r.Endpoint > 0
+		return hourlyCents(r.Endpoint), d.words["interface"] && r.Endpoint > 0
 	}
 	return 0, false
 }
 
-func hourly(p Price) float64 { return float64(p) * 100 / micros }
+func hourlyCents(p Price) float64 { return float64(p) * 100 / micros }
 
-func monthly(p Price, size int) float64 { return hourly(p) * float64(size) / hoursInMonth }
+func monthlyCents(p Price, size int) float64 { return hourlyCents(p) * float64(size) / hoursInMonth }
 
 // detail is the words of a resource's detail.
 type detail struct {
@@ -97,7 +97,7 @@ type detail struct {
 	words map[string]bool
 }
 
-func details(text string) detail {
+func parseDetail(text string) detail {
 	d := detail{words: map[string]bool{}}
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" ,;/", r) }) {
 		number := strings.TrimSuffix(strings.TrimSuffix(word, "gib"), "gb")

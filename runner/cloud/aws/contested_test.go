@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -38,9 +39,7 @@ func TestWhatCarriesTwoClustersMarksIsContested(t *testing.T) {
 	with := func(more map[string]string) map[string]string {
 		out := map[string]string{}
 		for _, tags := range []map[string]string{ours, more} {
-			for k, v := range tags {
-				out[k] = v
-			}
+			maps.Copy(out, tags)
 		}
 		return out
 	}

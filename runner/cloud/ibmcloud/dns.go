@@ -76,7 +76,7 @@ func (c *Client) publicZones(ctx context.Context) ([]zone, error) {
 		return read[zone](list{
 			what: "zones of " + instance.CRN, array: "result",
 			get: func(cursor string) (any, *core.DetailedResponse, error) {
-				return api.ListZonesWithContext(ctx, &zonesv1.ListZonesOptions{Page: core.Int64Ptr(number(cursor, 1)), PerPage: core.Int64Ptr(cisZonePage)})
+				return api.ListZonesWithContext(ctx, &zonesv1.ListZonesOptions{Page: new(number(cursor, 1)), PerPage: core.Int64Ptr(cisZonePage)})
 			},
 			next: func(page any, cursor string, items int) (string, error) {
 				info := page.(*zonesv1.ListZonesResp).ResultInfo
@@ -99,7 +99,7 @@ func (c *Client) privateZones(ctx context.Context) ([]zone, error) {
 		return read[zone](list{
 			what: "zones of DNS Services " + instance.GUID, array: "dnszones", next: offsetAfter,
 			get: func(cursor string) (any, *core.DetailedResponse, error) {
-				return api.ListDnszonesWithContext(ctx, &dnssvcsv1.ListDnszonesOptions{InstanceID: &instance.GUID, Offset: core.Int64Ptr(number(cursor, 0)), Limit: full})
+				return api.ListDnszonesWithContext(ctx, &dnssvcsv1.ListDnszonesOptions{InstanceID: &instance.GUID, Offset: new(number(cursor, 0)), Limit: full})
 			},
 		})
 	}, func(r resource) string { return r.GUID })
@@ -184,7 +184,7 @@ func (c *Client) publicRecords(ctx context.Context, z zone) ([]record, error) {
 	return read[record](list{
 		what: "records of zone " + z.Name, array: "result",
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
-			return api.ListAllDnsRecordsWithContext(ctx, &dnsrecordsv1.ListAllDnsRecordsOptions{Page: core.Int64Ptr(number(cursor, 1)), PerPage: full})
+			return api.ListAllDnsRecordsWithContext(ctx, &dnsrecordsv1.ListAllDnsRecordsOptions{Page: new(number(cursor, 1)), PerPage: full})
 		},
 		next: func(page any, cursor string, items int) (string, error) {
 			info := page.(*dnsrecordsv1.ListDnsrecordsResp).ResultInfo
@@ -213,7 +213,7 @@ func (c *Client) privateRecords(ctx context.Context, z zone) ([]record, error) {
 	all, err := read[private](list{
 		what: "records of private zone " + z.Name, array: "resource_records", next: offsetAfter,
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
-			return api.ListResourceRecordsWithContext(ctx, &dnssvcsv1.ListResourceRecordsOptions{InstanceID: &z.instance, DnszoneID: &z.ID, Offset: core.Int64Ptr(number(cursor, 0)), Limit: full})
+			return api.ListResourceRecordsWithContext(ctx, &dnssvcsv1.ListResourceRecordsOptions{InstanceID: &z.instance, DnszoneID: &z.ID, Offset: new(number(cursor, 0)), Limit: full})
 		},
 	})
 	records := make([]record, len(all))

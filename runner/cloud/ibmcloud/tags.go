@@ -26,7 +26,7 @@ const (
 // Tag attaches the cluster's tags to every resource in its resource groups and to ccoctl's service IDs, as tagkey.IBM writes them, and returns to
 // how many. A resource that has them all stays as it is. API keys and policies of service IDs have no tags; they go with their service ID.
 func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	ctx, cancel := context.WithTimeout(ctx, removalTimeout)
 	defer cancel()
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Client) userTags(ctx context.Context, what string, attachedTo *string) 
 		what: what, array: "items",
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
 			return c.tagging.ListTagsWithContext(ctx, &globaltaggingv1.ListTagsOptions{
-				AttachedTo: attachedTo, TagType: core.StringPtr(globaltaggingv1.ListTagsOptionsTagTypeUserConst), Offset: core.Int64Ptr(number(cursor, 0)), Limit: tagPage,
+				AttachedTo: attachedTo, TagType: core.StringPtr(globaltaggingv1.ListTagsOptionsTagTypeUserConst), Offset: new(number(cursor, 0)), Limit: tagPage,
 			})
 		},
 		next: func(page any, cursor string, items int) (string, error) {

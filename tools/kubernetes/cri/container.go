@@ -193,7 +193,7 @@ func (c *container) status() *criapi.ContainerStatus {
 func (r *Runtime) StopContainer(ctx context.Context, id string, timeout int64) error {
 	c, err := r.container(id)
 	if err != nil {
-		return nil //nolint:nilerr // the kubelet may ask twice
+		return nil // the kubelet may ask twice
 	}
 	if timeout > 0 && c.signal(syscall.SIGTERM) {
 		select {

@@ -67,7 +67,7 @@ func resident(path string) (sum uint64) {
 	if err != nil {
 		return 0
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
 		if len(fields) >= 2 && (fields[0] == "RssAnon:" || fields[0] == "RssShmem:") {

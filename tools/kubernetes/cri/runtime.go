@@ -198,7 +198,7 @@ func (r *Runtime) ContainerStatus(_ context.Context, id string, _ bool) (*criapi
 func (r *Runtime) RemoveContainer(ctx context.Context, id string) error {
 	c, err := r.container(id)
 	if err != nil {
-		return nil //nolint:nilerr // the kubelet may ask twice
+		return nil // the kubelet may ask twice
 	}
 	if err := r.StopContainer(ctx, id, 0); err != nil {
 		return err

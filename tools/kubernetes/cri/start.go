@@ -44,7 +44,7 @@ func (c *container) start(rootless bool) error {
 	if err != nil {
 		return err
 	}
-	defer outcome.Close() //nolint:errcheck // it was only read
+	defer outcome.Close()
 	child := &exec.Cmd{Path: "/proc/self/exe", Args: []string{inside.Name}, Dir: "/", Env: []string{}, Stdout: logs.stream("stdout"), Stderr: logs.stream("stderr"),
 		ExtraFiles: []*os.File{order, outcomeIn}, SysProcAttr: c.attributes(rootless), WaitDelay: time.Second}
 	err = child.Start()

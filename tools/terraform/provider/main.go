@@ -74,7 +74,7 @@ func providerSchema() *tfprotov6.Schema {
 func (b block) schema() *tfprotov6.SchemaBlock {
 	out := &tfprotov6.SchemaBlock{}
 	for name, a := range b.Attributes {
-		kind, err := tftypes.ParseJSONType(a.Type) //nolint:staticcheck // the only parser of this notation
+		kind, err := tftypes.ParseJSONType(a.Type) // the only parser of this notation
 		if err != nil {
 			panic(fmt.Sprintf("schema.json: %s: %v", name, err)) // the file is part of this program
 		}

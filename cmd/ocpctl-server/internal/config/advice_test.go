@@ -26,7 +26,7 @@ func TestTheAdviceOnFailedInstallsNamesOnlyWhatExists(t *testing.T) {
 	for _, c := range slices.Concat(installer.Classes(), installer.RefusalClasses()) {
 		for _, name := range c.Settings.Profile {
 			var at any = profile
-			for _, part := range strings.Split(name, ".") {
+			for part := range strings.SplitSeq(name, ".") {
 				section, ok := at.(map[string]any)
 				require.True(t, ok, "%s: %s", c.Reason, name)
 				at = section[part]

@@ -46,8 +46,8 @@ func documented(t *testing.T) map[string]bool {
 func settable(path string, t reflect.Type) (names []string) {
 	switch {
 	case t.Kind() == reflect.Struct:
-		for i := range t.NumField() {
-			names = append(names, settable(strings.TrimPrefix(path+"."+t.Field(i).Tag.Get("yaml"), "."), t.Field(i).Type)...)
+		for field := range t.Fields() {
+			names = append(names, settable(strings.TrimPrefix(path+"."+field.Tag.Get("yaml"), "."), field.Type)...)
 		}
 		return names
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
@@ -85,8 +85,8 @@ func TestEveryFieldForJobsIsDocumentedAndNoOther(t *testing.T) {
 	}
 	fields := map[string]bool{}
 	settings := reflect.TypeFor[kubernetes.Settings]()
-	for i := range settings.NumField() {
-		fields[settings.Field(i).Tag.Get("yaml")] = true
+	for field := range settings.Fields() {
+		fields[field.Tag.Get("yaml")] = true
 	}
 	require.Equal(t, fields, documented)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -88,7 +89,7 @@ var (
 
 // plainMessage translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
 func plainMessage(complaint string) (text string, single bool) {
-	known := fields(reflect.TypeOf(Config{}))
+	known := fields(reflect.TypeFor[Config]())
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
 		if near, ok := profiles.Closest(m[2], known[m[3]]); ok {
 			return fmt.Sprintf("%s: field %s is not supported; did you mean %s?", m[1], m[2], near), true
@@ -118,17 +119,14 @@ func listed(names []string) string {
 // fields returns the possible field names, by the name of the Go type that holds them.
 func fields(t reflect.Type) map[string][]string {
 	known := map[string][]string{}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		known[t.String()] = append(known[t.String()], f.Tag.Get("yaml"))
 		inner := f.Type
 		if inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map {
 			inner = inner.Elem()
 		}
 		if inner.Kind() == reflect.Struct {
-			for name, list := range fields(inner) {
-				known[name] = list
-			}
+			maps.Copy(known, fields(inner))
 		}
 	}
 	return known

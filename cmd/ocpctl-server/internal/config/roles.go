@@ -41,7 +41,7 @@ func (r Roles) need() string {
 
 func ParseRoles(list string) (Roles, error) {
 	var r Roles
-	for _, name := range strings.Split(list, ",") {
+	for name := range strings.SplitSeq(list, ",") {
 		switch name = strings.TrimSpace(name); {
 		case name == "" || r.Has(name): // empty or a duplicate
 		case name == HooksRole || name == APIRole || name == WorkerRole:

@@ -122,7 +122,7 @@ func (d *doctor) certificate(ctx context.Context, f *findings, u *url.URL) {
 		f.skip("certificate", "no TLS connection: %s", err)
 		return
 	}
-	defer conn.Close() //nolint:errcheck // nothing was sent
+	defer conn.Close()
 	if chain := conn.(*tls.Conn).ConnectionState().PeerCertificates; len(chain) > 0 {
 		d.expiry(f, "certificate", u.Hostname(), chain[0])
 	}

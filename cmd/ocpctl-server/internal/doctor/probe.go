@@ -88,7 +88,7 @@ func (b bucket) writeOnce(ctx context.Context, key, kms string) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", key, err)
 	}
-	defer got.Body.Close() //nolint:errcheck // it was only read
+	defer got.Body.Close()
 	there, err := io.ReadAll(io.LimitReader(got.Body, 1<<10))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", key, err)

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
@@ -50,12 +51,7 @@ func (d *doctor) secrets(ctx context.Context, f *findings) {
 
 // hasAny reports whether the examined process has one of the roles.
 func (d *doctor) hasAny(roles []string) bool {
-	for _, role := range roles {
-		if d.Roles.Has(role) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(roles, d.Roles.Has)
 }
 
 // forRunners checks that a file for local runners exists.

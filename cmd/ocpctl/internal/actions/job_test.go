@@ -157,9 +157,7 @@ func (j *job) step(action string, inputs ...string) (code int) {
 	code = int(command.Run(ctx, world, []string{"action", action}))
 	j.outputs = j.read("GITHUB_OUTPUT")
 	exported := j.read("GITHUB_ENV")
-	for name, value := range exported {
-		j.env[name] = value
-	}
+	maps.Copy(j.env, exported)
 	summary, err := os.ReadFile(j.env["GITHUB_STEP_SUMMARY"])
 	require.NoError(j, err)
 	j.summary = string(summary)

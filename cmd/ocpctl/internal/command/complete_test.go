@@ -14,7 +14,7 @@ import (
 func (d *service) completions(args ...string) []string {
 	require.Equal(d, exit.OK, d.run(append([]string{"__complete"}, args...)...))
 	var out []string
-	for _, line := range strings.Split(d.out.String(), "\n") {
+	for line := range strings.SplitSeq(d.out.String(), "\n") {
 		if value, _, _ := strings.Cut(line, "\t"); value != "" && !strings.HasPrefix(line, ":") {
 			out = append(out, value)
 		}

@@ -119,7 +119,7 @@ func document(b *strings.Builder, c *cobra.Command) {
 	if len(c.Aliases) > 0 {
 		fmt.Fprintf(b, "Also `%s`.\n\n", strings.Join(c.Aliases, "`, `"))
 	}
-	for _, paragraph := range strings.Split(about, "\n\n") {
+	for paragraph := range strings.SplitSeq(about, "\n\n") {
 		if strings.HasPrefix(paragraph, "  ") { // a list, set out by hand
 			paragraph = "```\n" + paragraph + "\n```"
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -174,8 +175,6 @@ func golden(t *testing.T, name, text string) {
 func (d *service) change(operation string, changes map[string]any) {
 	var all map[string]any
 	require.NoError(d, json.Unmarshal(d.Body(operation), &all))
-	for name, value := range changes {
-		all[name] = value
-	}
+	maps.Copy(all, changes)
 	d.Answer(operation, all)
 }

@@ -97,7 +97,7 @@ func (a *app) printLabels(answer connect.Answer[client.Labels]) error {
 		paint := map[client.LabelsState]table.Paint{client.LabelsStateDone: table.Good, client.LabelsStateFailed: table.Bad}[l.State]
 		fmt.Fprintf(s.Out, "labels of %s  %s\n", s.Painted(humanize.Line(l.Repository), table.Bold), s.Painted(string(l.State), paint))
 		f := s.Facts()
-		for _, part := range strings.Split(l.Note, "; ") {
+		for part := range strings.SplitSeq(l.Note, "; ") {
 			if name, labels, listed := strings.Cut(part, ": "); listed && l.State == client.LabelsStateDone {
 				f.Add(name, labels)
 			} else {

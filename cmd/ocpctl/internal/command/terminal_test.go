@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -143,9 +144,7 @@ func TestAListIsFollowed(t *testing.T) {
 			var all map[string]any
 			require.NoError(t, json.Unmarshal(d.Body("getCluster"), &all))
 			all["name"], all["clusterId"] = name, "clu_"+name
-			for key, value := range changes {
-				all[key] = value
-			}
+			maps.Copy(all, changes)
 			raw, err := json.Marshal(all)
 			require.NoError(t, err)
 			fmt.Fprintf(w, "event: cluster\ndata: %s\n\n", raw)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -67,9 +68,7 @@ func newFixture(t *testing.T) *fixture {
 func (h *fixture) state(changes map[string]any) []byte {
 	var all map[string]any
 	require.NoError(h, json.Unmarshal(h.Body("getCluster"), &all))
-	for name, value := range changes {
-		all[name] = value
-	}
+	maps.Copy(all, changes)
 	raw, err := json.Marshal(all)
 	require.NoError(h, err)
 	return raw

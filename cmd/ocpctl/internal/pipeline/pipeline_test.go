@@ -102,7 +102,7 @@ func TestTheEndOfAValueIsDifferentEachTime(t *testing.T) {
 	require.NoError(t, m.Output("c", "4"))
 	require.Regexp(t, "^a<<(ocpctl_[A-Z2-7]{26})\n1\nocpctl_[A-Z2-7]{26}\nc<<", m.file(t, "GITHUB_OUTPUT"))
 	ends := map[string]bool{}
-	for _, line := range strings.Split(m.file(t, "GITHUB_OUTPUT")+m.file(t, "GITHUB_ENV"), "\n") {
+	for line := range strings.SplitSeq(m.file(t, "GITHUB_OUTPUT")+m.file(t, "GITHUB_ENV"), "\n") {
 		if _, end, begins := strings.Cut(line, "<<"); begins {
 			require.False(t, ends[end])
 			ends[end] = true

@@ -34,7 +34,7 @@ func Lines(raw []byte, path string) ([]string, error) {
 		return nil, fmt.Errorf("parse the response as JSON: %w", err)
 	}
 	found := []any{answer}
-	for _, name := range strings.Split(path, ".") {
+	for name := range strings.SplitSeq(path, ".") {
 		var next []any
 		for _, one := range spread(found) {
 			object, _ := one.(map[string]any)

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -83,9 +84,7 @@ func addTags(ctx context.Context, into map[string]map[string]string, some []stri
 	if err != nil && !absent(err) {
 		return err
 	}
-	for key, tags := range found {
-		into[key] = tags
-	}
+	maps.Copy(into, found)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -94,9 +95,7 @@ func (d *dns) tags(ctx context.Context, zones []types.HostedZone) (map[string]ma
 			if err != nil {
 				return nil, err
 			}
-			for id, tags := range one {
-				found[id] = tags
-			}
+			maps.Copy(found, one)
 		}
 		return found, nil
 	case err != nil && absent(err):
