@@ -33,7 +33,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	require.Contains(t, f.raw, "It would be refused")
 	require.Contains(t, f.raw, "7 d", "what would be accepted stands at the field")
 	h.changes("UMATE", f, "ttl", "a day")
-	require.Contains(t, f.raw, "is not a number of hours")
+	require.Contains(t, f.raw, "is not a duration")
 	require.Empty(t, h.Clusters())
 }
 
