@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -16,7 +17,7 @@ import (
 
 // StartSweeps implements POST /api/v1/sweeps.
 func (s *server) StartSweeps(w http.ResponseWriter, r *http.Request) {
-	var said SweepRequest
+	var said v1.SweepRequest
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -29,7 +30,7 @@ func (s *server) StartSweeps(w http.ResponseWriter, r *http.Request) {
 }
 
 // ListSweeps implements GET /api/v1/sweeps.
-func (s *server) ListSweeps(w http.ResponseWriter, r *http.Request, params ListSweepsParams) {
+func (s *server) ListSweeps(w http.ResponseWriter, r *http.Request, params v1.ListSweepsParams) {
 	q := s.query(r)
 	limit, _ := q.page(params.Limit, "", "swp_")
 	if err := q.err(); err != nil {
@@ -45,29 +46,29 @@ func (s *server) ListSweeps(w http.ResponseWriter, r *http.Request, params ListS
 }
 
 // GetSweep implements GET /api/v1/sweeps/{id}.
-func (s *server) GetSweep(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetSweep(w http.ResponseWriter, r *http.Request, id string) {
 	found, parts, err := s.Admin.Sweep(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	out := SweepDetail{Sweep: sweep(found), Parts: []SweepPart{}}
+	out := v1.SweepDetail{Sweep: sweep(found), Parts: []v1.SweepPart{}}
 	for _, p := range parts {
-		out.Parts = append(out.Parts, SweepPart{Name: p.Name, Resources: p.Resources, Calls: p.Calls, Complete: p.DoneAt != nil && p.Err == "", Error: p.Err})
+		out.Parts = append(out.Parts, v1.SweepPart{Name: p.Name, Resources: p.Resources, Calls: p.Calls, Complete: p.DoneAt != nil && p.Err == "", Error: p.Err})
 	}
 	ok(w, out)
 }
 
-func sweepList(list []sweeps.Sweep) Sweeps {
-	out := Sweeps{Items: make([]Sweep, 0, len(list))}
+func sweepList(list []sweeps.Sweep) v1.Sweeps {
+	out := v1.Sweeps{Items: make([]v1.Sweep, 0, len(list))}
 	for _, one := range list {
 		out.Items = append(out.Items, sweep(one))
 	}
 	return out
 }
 
-func sweep(s sweeps.Sweep) Sweep {
-	out := Sweep{
+func sweep(s sweeps.Sweep) v1.Sweep {
+	out := v1.Sweep{
 		SweepID: s.ID, JobID: s.JobID(), Platform: s.Platform, Account: s.Account, Round: s.Round, AskedBy: s.AskedBy, OpenedAt: s.OpenedAt.UTC(),
 		StartedAt: when(s.ClaimedAt), EndedAt: when(s.ClosedAt), Runner: s.Runner, Reason: s.Reason, Message: s.Message, Next: s.Next,
 		Resources: s.Resources, Regions: append([]string{}, s.Regions...), Calls: s.Calls, Slowed: s.Slowed,
@@ -87,7 +88,7 @@ func sweep(s sweeps.Sweep) Sweep {
 }
 
 // ClaimSweep implements POST /api/v1/status/sweeps/{id}/claim.
-func (s *server) ClaimSweep(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ClaimSweep(w http.ResponseWriter, r *http.Request, id string) {
 	var said contract.Claim
 	if !s.hear(w, r, &said) {
 		return
@@ -136,7 +137,7 @@ func sweepSpec(row sweeps.Sweep, parts []sweeps.Part, set RunnerSettings) contra
 }
 
 // ReportSweep implements POST /api/v1/status/sweeps/{id}/report.
-func (s *server) ReportSweep(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ReportSweep(w http.ResponseWriter, r *http.Request, id string) {
 	keepOfSweep(s, w, r, func(said contract.SweepReport) (store.Lease, error) {
 		row, err := intake.SweepReport(said)
 		if err != nil {
@@ -147,7 +148,7 @@ func (s *server) ReportSweep(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // ResultOfSweep implements POST /api/v1/status/sweeps/{id}/result.
-func (s *server) ResultOfSweep(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ResultOfSweep(w http.ResponseWriter, r *http.Request, id string) {
 	keepOfSweep(s, w, r, func(said contract.SweepResult) (store.Lease, error) {
 		row, err := intake.SweepResult(said)
 		if err != nil {
