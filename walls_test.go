@@ -54,7 +54,7 @@ var areas = []area{
 	{"chatops/slack", []string{"internal/secret"}, "a client of Slack carries texts"},
 	{"store", []string{"store/...", "internal/...", "lifecycle", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"store/cleanup", []string{"store/...", "internal/contract", "internal/names", "internal/tagkey", "lifecycle"}, "what is removed of an orphan is planned from values, and shown before it is done"},
-	{"runner/sweep", []string{"runner/cloud", "runner/platform", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
+	{"runner/scan", []string{"runner/cloud", "runner/platform", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
 	{"runner/cloud/aws/inventory", []string{"runner/cloud", "runner/cloud/pace", "runner/cloud/parts", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
 	{"runner/cloud/aws/count", []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 	{"runner/cloud/ibmcloud/answer", nil, "it reads what IBM Cloud answers, and asks nothing itself"},

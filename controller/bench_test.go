@@ -11,19 +11,19 @@ import (
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
-// BenchmarkSweep is one pass over 10,000 live clusters, of which 100 are not as they should be, beside 100,000 past ones. The
+// BenchmarkFindings is one pass over 10,000 live clusters, of which 100 are not as they should be, beside 100,000 past ones. The
 // aim is 150 ms.
-func BenchmarkSweep(b *testing.B) {
+func BenchmarkFindings(b *testing.B) {
 	h := newFixture(b)
 	crowd(h, h.accept("seed").ID)
 	h.pass(time.Minute)
-	h.work(queue.SweepArgs{}) // from now on the findings are known
+	h.work(queue.FindingsArgs{}) // from now on the findings are known
 	found, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{})
 	require.NoError(b, err)
 	require.Len(b, found, 100)
 	b.ResetTimer()
 	for b.Loop() {
-		h.work(queue.SweepArgs{})
+		h.work(queue.FindingsArgs{})
 	}
 }
 

@@ -69,11 +69,11 @@ func newFixture(t testing.TB) *fixture {
 	h.signer = token.NewSigner(key, time.Hour)
 	h.Controller = controller.New(controller.Config{
 		Store: h.store, Dispatcher: h.yard, GitHub: h.board, Spool: h.bucket, Signer: h.signer, Limits: limits,
-		Sweeps: lifecycle.SweepLimits{
+		FindingLimits: lifecycle.FindingLimits{
 			MinAge: time.Hour, MinSights: 2, EndMargin: 10 * time.Minute, WakeMargin: 5 * time.Minute, StillFor: 3 * time.Hour,
 		},
 		Links: chatops.Links{UI: "https://ocpctl.example.com"}, Log: slog.New(slog.NewJSONHandler(h.log, nil)),
-		Wake: time.Second, Sweep: time.Second, Now: h.now, Settling: -1, RepositoryFile: profiles.RepositoryFilePath,
+		Wake: time.Second, FindEvery: time.Second, Now: h.now, Settling: -1, RepositoryFile: profiles.RepositoryFilePath,
 	})
 	return h
 }

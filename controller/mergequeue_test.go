@@ -117,7 +117,7 @@ func TestWhoMayNotAskClosesTheGateOfTheQueue(t *testing.T) {
 	require.Contains(t, checks[0].Summary, "only read permission")
 }
 
-func TestTheSweepFindsWhatMergeQueuesDidWithoutAnEvent(t *testing.T) {
+func TestPollingFindsWhatMergeQueuesDidWithoutAnEvent(t *testing.T) {
 	t.Parallel()
 	p := queueing(t, ownCluster)
 	p.readyIn(41)
@@ -126,11 +126,11 @@ func TestTheSweepFindsWhatMergeQueuesDidWithoutAnEvent(t *testing.T) {
 	p.hub.SetManifest(m)
 	client, err := github.New(github.Config{AppID: hub.AppID, PrivateKey: p.hub.KeyPEM(), BaseURL: p.hub.URL(), Pace: -1, Settling: -1, Probe: -1})
 	require.NoError(t, err)
-	sweep := hooks.NewSweep(p.store, client, time.Minute, slog.New(slog.DiscardHandler))
+	poller := hooks.NewPoller(p.store, client, time.Minute, slog.New(slog.DiscardHandler))
 	looks := func() {
 		t.Helper()
 		p.pass(2 * time.Minute)
-		require.NoError(t, sweep.Look(t.Context()))
+		require.NoError(t, poller.Look(t.Context()))
 		p.goOn()
 	}
 	require.NoError(t, p.hub.Queue(41, "maya"))

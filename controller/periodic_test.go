@@ -50,9 +50,9 @@ func TestPeriodicWorkRunsOnceHoweverManyProcessesThereAre(t *testing.T) {
 	}
 	ran := func(more int) {
 		t.Helper()
-		const swept = `SELECT count(*) FROM river_job WHERE kind = 'sweep' AND state = 'completed'`
-		want := number(swept) + more
-		require.Eventually(t, func() bool { return number(swept) >= want }, time.Minute, 10*time.Millisecond)
+		const looked = `SELECT count(*) FROM river_job WHERE kind = 'findings' AND state = 'completed'`
+		want := number(looked) + more
+		require.Eventually(t, func() bool { return number(looked) >= want }, time.Minute, 10*time.Millisecond)
 	}
 	leader := func() (name string) {
 		_ = h.store.Pool().QueryRow(h.ctx, `SELECT leader_id FROM river_leader`).Scan(&name) // none for a moment
@@ -65,7 +65,7 @@ func TestPeriodicWorkRunsOnceHoweverManyProcessesThereAre(t *testing.T) {
 	delete(stops, first)
 	require.Eventually(t, func() bool { return stops[leader()] != nil }, time.Minute, 10*time.Millisecond)
 	ran(3)
-	require.Zero(t, number(`SELECT count(*) - count(DISTINCT scheduled_at) FROM river_job WHERE kind = 'sweep'`), "nothing is enqueued twice in one period")
+	require.Zero(t, number(`SELECT count(*) - count(DISTINCT scheduled_at) FROM river_job WHERE kind = 'findings'`), "nothing is enqueued twice in one period")
 	require.Zero(t, number(`SELECT count(*) FROM river_job WHERE state = 'discarded'`))
 	for _, stop := range stops {
 		stop()

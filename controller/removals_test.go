@@ -78,8 +78,8 @@ func TestWhatCannotBeDeletedIsTriedAgainAndAFinding(t *testing.T) {
 	i := slices.IndexFunc(open, func(f reports.FindingRow) bool { return f.Cluster == id })
 	require.Equal(t, "shop is destroyed, but its credentials (kubeconfig, password and archives below operate/) could not be deleted from the bucket in 2 tries", open[i].Why)
 	require.Equal(t, []string{"AccessDenied: s3:DeleteObjectVersion"}, open[i].Evidence)
-	h.work(queue.SweepArgs{})
-	require.Equal(t, id, h.findings()[lifecycle.Remains], "a sweep does not judge what it does not look at")
+	h.work(queue.FindingsArgs{})
+	require.Equal(t, id, h.findings()[lifecycle.Remains], "a look does not judge what it does not look at")
 
 	b.err = nil
 	h.work(queue.RemoveArgs{})

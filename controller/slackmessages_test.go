@@ -234,7 +234,7 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		require.Len(t, found, 1)
 		require.Contains(t, found[0].Evidence[0], trouble.code)
 
-		h.work(queue.SweepArgs{})
+		h.work(queue.FindingsArgs{})
 		open, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: found[0].Kind})
 		require.NoError(t, err)
 		require.Len(t, open, 1)
@@ -249,7 +249,7 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		found, err = h.store.Reports.SlackFindings(h.ctx)
 		require.NoError(t, err)
 		require.Empty(t, found, trouble.code)
-		h.work(queue.SweepArgs{})
+		h.work(queue.FindingsArgs{})
 		open, err = h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: open[0].Kind})
 		require.NoError(t, err)
 		require.Empty(t, open, "%s: nobody had to close it", trouble.code)

@@ -165,19 +165,13 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf st
 		args["installation"], args["repo"], args["pr_number"], args["pr_head"] = pr.Installation, pr.Repo, pr.Number, pr.Head
 	}
 	b.Do("insert the cluster", `
-		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
+		INSERT INTO clusters (`+rows.InsertColumns+`, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
-			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
-			weight, nodes, workers_base, workers_least, workers_most, addons, warn_before, access_wanted, sleep_mode, asleep_cents, off_hours, worker_micros,
-			idle_tell, idle_sleep, idle_end, use_extends, repo_id, retry_of,
-			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, run_end_why, end_claim, created_at, updated_at)
-		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
+			installation, repo, pr_number, pr_head, weight, nodes, asleep_cents, worker_micros, repo_id, retry_of, created_at, updated_at)
+		VALUES (`+rows.InsertValues+`, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
-			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
-			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons, @warn_before, @access_wanted, @sleep_mode, @asleep_cents, @off_hours, @worker_micros,
-			@idle_tell, @idle_sleep, @idle_end, @use_extends,
-			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0), nullif(@retry_of, ''),
-			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @run_end_why, @end_claim, @created_at, @now)`, args)
+			@installation, @repo, @pr_number, @pr_head, @weight, @nodes, @asleep_cents, @worker_micros,
+			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0), nullif(@retry_of, ''), @created_at, @now)`, args)
 }
 
 // queueApproval writes the approval that the cluster needs before it starts.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
-	"time"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -69,7 +66,7 @@ func (c *change) decide(ctx context.Context, cur usage.Held, d lifecycle.Decisio
 			return err
 		}
 	}
-	if acts || !same(cur.Cluster, d.Next) {
+	if acts || !rows.SameState(cur.Cluster, d.Next) {
 		if err := c.moveCluster(ctx, cur, d); err != nil {
 			return err
 		}
@@ -183,25 +180,7 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 	args["now"], args["coming_cents"] = c.Now, cur.Coming(next)
 	err = c.QueryRow(ctx, `
 		UPDATE clusters SET
-			row_version = row_version + 1, updated_at = @now, status = @status, phase = @phase, why = @why,
-			desired = @desired, desired_why = @desired_why, teardown = @teardown,
-			end_ttl = @end_ttl, end_max = @end_max, end_pr_closed = @end_pr_closed, pr_end_why = @pr_end_why, end_label_removed = @end_label_removed,
-			end_run_finished = @end_run_finished, run_end_why = @run_end_why, end_claim = @end_claim,
-			end_hold = @end_hold, needs_approval = @needs_approval, approve_by = @approve_by, needs_turn = @needs_turn, abandoned = @abandoned, max_tries = @max_tries, tries = @tries,
-			destroy_failures = @destroy_failures, seen = @seen, retry_at = @retry_at, wake_at = @wake_at,
-			ready_at = @ready_at, destroyed_at = @destroyed_at, reopened_at = @reopened_at, reopened = @reopened,
-			fail_reason = @fail_reason, fail_message = @fail_message, fail_whose = @fail_whose, fail_next = @fail_next,
-			blockers = @blockers, stuck_reason = @stuck_reason, stuck_whose = @stuck_whose, stuck_next = @stuck_next, place = @place, progress_percent = @progress_percent, progress_step = @progress_step,
-			progress_eta = @progress_eta, progress_late = @progress_late,
-			workers = @workers, workers_wanted = @workers_wanted, coming_cents = @coming_cents, scale_failures = @scale_failures,
-			addons_wanted = @addons_wanted, addons_done = @addons_done, addon_failures = @addon_failures,
-			warned_end = @warned_end, warned_before = @warned_before,
-			access_wanted = @access_wanted, access_done = @access_done, access_failures = @access_failures, access_retry_at = @access_retry_at,
-			sleep_wanted = @sleep_wanted, sleep_until = @sleep_until, sleep_why = @sleep_why, power = @power,
-			degraded = @degraded, sleep_failures = @sleep_failures, sleep_retry_at = @sleep_retry_at,
-			power_by = @power_by, awake_until = @awake_until, active_at = @active_at, active_what = @active_what, hours_at = @hours_at, rest_at = @rest_at, rest_warned = @rest_warned,
-			awake_since = @awake_since, idle_told = @idle_told, end_idle = @end_idle,
-			observed_at = @observed_at, observe_failures = @observe_failures, observe_failed_at = @observe_failed_at, tagged_at = @tagged_at
+			row_version = row_version + 1, updated_at = @now, coming_cents = @coming_cents, `+rows.UpdateColumns+`
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)
@@ -218,24 +197,4 @@ func (c *change) effects(cluster string, effects []lifecycle.Effect) {
 			c.Enqueue(queue.StopArgs{Cluster: cluster, Attempt: e.Attempt})
 		}
 	}
-}
-
-// same reports whether two states differ only in when to look again.
-func same(a, b lifecycle.Cluster) bool {
-	if !slices.Equal(a.Blockers, b.Blockers) {
-		return false
-	}
-	a.Blockers, b.Blockers = nil, nil
-	a.Version, b.Version = 0, 0
-	a.WakeAt, b.WakeAt = time.Time{}, time.Time{}
-	for _, c := range []*lifecycle.Cluster{&a, &b} {
-		for _, t := range []*time.Time{
-			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim, &c.Ends.Idle,
-			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.ReopenedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd, &c.AccessRetryAt, &c.SleepUntil, &c.SleepRetryAt,
-			&c.AwakeUntil, &c.ActiveAt, &c.HoursAt, &c.RestAt, &c.RestWarned, &c.AwakeSince, &c.IdleTold, &c.ObservedAt, &c.ObserveFailedAt, &c.TaggedAt,
-		} {
-			*t = pg.Round(*t)
-		}
-	}
-	return reflect.DeepEqual(a, b)
 }

@@ -33,7 +33,7 @@ func TestMetricsCountWhatEndedOnceAndMissNothing(t *testing.T) {
 	require.Equal(t, []any{fresh, destroyedFresh, jobsFresh}, []any{pending, destroyed, jobs}, "as by a server that counts for the first time")
 }
 
-func TestASweepReadsAReadyClusterOnlyWhenItIsDue(t *testing.T) {
+func TestALookForFindingsReadsAReadyClusterOnlyWhenItIsDue(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row, open := claimed(t, s, "shop")

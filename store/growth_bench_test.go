@@ -51,9 +51,9 @@ func BenchmarkGrowth(b *testing.B) {
 		}},
 		{"wake pass", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.WakeDue(ctx, 500); return err }},
 		{"turns pass", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.Turns(ctx); return err }},
-		{"sweep", func(ctx context.Context, s *store.Store, _ string) error {
+		{"findings", func(ctx context.Context, s *store.Store, _ string) error {
 			k, err := s.Reports.Known(ctx, lifecycle.Seen{})
-			_ = lifecycle.Troubles(k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: time.Hour, StillFor: time.Hour})
+			_ = lifecycle.Troubles(k, lifecycle.FindingLimits{EndMargin: time.Hour, WakeMargin: time.Hour, StillFor: time.Hour})
 			return err
 		}},
 		{"counts for metrics", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.Census(ctx); return err }},

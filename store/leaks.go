@@ -19,7 +19,7 @@ const Cleanup = "cleanup"
 const ReasonFound = usage.ReasonFound
 
 // FoundInCloud says of an attempt that nothing but the cloud tells of it.
-const FoundInCloud = "a sweep found it in the cloud; nothing recorded it"
+const FoundInCloud = "a scan found it in the cloud; nothing recorded it"
 
 // RemovalOrder hands an approved orphan to the cluster whose teardown removes it.
 type RemovalOrder struct {
@@ -97,7 +97,7 @@ func (c *change) addName(ctx context.Context, cur usage.Held, name IdentityRow) 
 		return err
 	}
 	return c.RecordLine(Cleanup, "name_added", Cleanup, cur.ID, rows.Action{
-		Move: pg.Move{Why: "a sweep found it in the cloud; nothing recorded it", Attempt: number}, After: name.InfraID + name.CCOName,
+		Move: pg.Move{Why: "a scan found it in the cloud; nothing recorded it", Attempt: number}, After: name.InfraID + name.CCOName,
 	})
 }
 

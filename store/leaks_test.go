@@ -53,7 +53,7 @@ func counted(t *testing.T, s *store.Store, clock *clock, id string) store.Row {
 	return row
 }
 
-// orphan stores what a sweep found of a cluster, in a state.
+// orphan stores what a scan found of a cluster, in a state.
 func orphan(t *testing.T, s *store.Store, clock *clock, cluster, identity string, state lifecycle.OrphanState) (id string) {
 	t.Helper()
 	id = store.NewID("orp")

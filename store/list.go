@@ -57,7 +57,7 @@ func (s *Store) List(ctx context.Context, f Filter) (page []rows.Row, next strin
 	}
 	if len(records) > limit {
 		records = records[:limit]
-		next = records[limit-1].ID
+		next = records[limit-1].Lifecycle.Cluster.ID
 	}
 	page = make([]rows.Row, len(records))
 	for i, r := range records {

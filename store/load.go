@@ -30,7 +30,7 @@ func (s *Store) Load(ctx context.Context, id string) (lifecycle.Cluster, lifecyc
 
 func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Cluster, lifecycle.Facts, error) {
 	type record struct {
-		rows.LifecycleRecord
+		Lifecycle  rows.LifecycleRecord
 		Clock      time.Time
 		Identities []string
 		Profile    string
@@ -46,7 +46,7 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Open, facts.Last, err = attemptsIn(ctx, tx, id, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	cluster := r.Cluster()
+	cluster := r.Lifecycle.Cluster
 	if facts.Queue, err = s.Attempts.QueueIn(ctx, tx, cluster, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // tellBlocked updates the finding of a blocked teardown with the cluster's next row: each try renews it, and the end of the
-// cluster resolves it. The sweep would do the same minutes later.
+// cluster resolves it. The next look for findings would do the same minutes later.
 func (c *change) tellBlocked(ctx context.Context, cur, next lifecycle.Cluster) error {
 	if f, blocked := (lifecycle.KnownCluster{Cluster: next, MovedAt: c.Now}).BlockedTeardown(); blocked {
 		_, err := c.KeepFindings(ctx, []lifecycle.Finding{f})

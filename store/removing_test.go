@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-var sweepLimits = lifecycle.SweepLimits{MinAge: 30 * time.Minute, MinSights: 2}
+var findingLimits = lifecycle.FindingLimits{MinAge: 30 * time.Minute, MinSights: 2}
 
 // change changes one orphan's columns.
 func change(t *testing.T, s *store.Store, id, set string, args ...any) {
@@ -22,7 +22,7 @@ func change(t *testing.T, s *store.Store, id, set string, args ...any) {
 
 func stateOf(t *testing.T, s *store.Store, id string) lifecycle.OrphanState {
 	t.Helper()
-	r, err := s.Sweeps.Removal(t.Context(), id)
+	r, err := s.Scans.Removal(t.Context(), id)
 	require.NoError(t, err)
 	return r.Orphan.State
 }
@@ -37,37 +37,37 @@ func TestARemovalIsApprovedAllOrNoneWithAnAuditLineForEach(t *testing.T) {
 	early := orphan(t, s, clock, row.ID, "shop-klmno", lifecycle.OrphanSeen)
 	admin := store.Origin{Actor: "saml:ada@acme.example", Source: "api", Why: "it costs money"}
 
-	err := s.Sweeps.Approve(t.Context(), []string{one, early}, admin)
+	err := s.Scans.Approve(t.Context(), []string{one, early}, admin)
 	require.ErrorIs(t, err, store.ErrConflict)
 	require.ErrorContains(t, err, early+": it was not seen often and long enough yet")
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, one), "all or none")
-	require.ErrorIs(t, s.Sweeps.Approve(t.Context(), []string{one, "orp_x"}, admin), store.ErrNotFound)
+	require.ErrorIs(t, s.Scans.Approve(t.Context(), []string{one, "orp_x"}, admin), store.ErrNotFound)
 
-	require.NoError(t, s.Sweeps.Approve(t.Context(), []string{two, one, one}, admin))
-	require.NoError(t, s.Sweeps.Approve(t.Context(), []string{one}, admin), "a second time changes nothing")
+	require.NoError(t, s.Scans.Approve(t.Context(), []string{two, one, one}, admin))
+	require.NoError(t, s.Scans.Approve(t.Context(), []string{one}, admin), "a second time changes nothing")
 	require.Equal(t, lifecycle.OrphanApproved, stateOf(t, s, one))
 	require.Equal(t, lifecycle.OrphanApproved, stateOf(t, s, two))
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'orphan_approved' AND actor = $1 AND target_cluster_id = $2`, admin.Actor, row.ID))
 	require.NotEmpty(t, riverJobs(t, s, "cleanup"))
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase, "nothing is opened before the removal begins")
 
-	require.NoError(t, s.Sweeps.Explain(t.Context(), one, lifecycle.OrphanApproved, "it waits: for a test"))
-	waits, err := s.Sweeps.Orphan(t.Context(), one)
+	require.NoError(t, s.Scans.Explain(t.Context(), one, lifecycle.OrphanApproved, "it waits: for a test"))
+	waits, err := s.Scans.Orphan(t.Context(), one)
 	require.NoError(t, err)
 	require.Equal(t, "it costs money", waits.DecidedWhy, "the admin's reason stays")
 	require.Equal(t, "it waits: for a test (decided: it costs money)", waits.StateReason())
 
-	require.NoError(t, s.Sweeps.Exempt(t.Context(), []string{two}, admin))
+	require.NoError(t, s.Scans.Exempt(t.Context(), []string{two}, admin))
 	require.Equal(t, lifecycle.OrphanExempt, stateOf(t, s, two), "an approval can be taken back until it begins")
-	ids, err := s.Sweeps.ApprovedRemovals(t.Context(), 10)
+	ids, err := s.Scans.ApprovedRemovals(t.Context(), 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{one}, ids)
 
 	clock.pass(time.Minute)
 	change(t, s, early, `state = 'reported'`)
-	require.NoError(t, s.Sweeps.Approve(t.Context(), []string{early}, admin))
+	require.NoError(t, s.Scans.Approve(t.Context(), []string{early}, admin))
 	for _, next := range []string{early, one, early} {
-		ids, err := s.Sweeps.ApprovedRemovals(t.Context(), 1)
+		ids, err := s.Scans.ApprovedRemovals(t.Context(), 1)
 		require.NoError(t, err)
 		require.Equal(t, []string{next}, ids, "one that waits holds up no other")
 		clock.pass(time.Minute)
@@ -82,7 +82,7 @@ func TestWhatIsSomebodyElsesIsNeverApproved(t *testing.T) {
 	id := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanReported)
 	for _, class := range []lifecycle.OrphanClass{lifecycle.ClassForeign, lifecycle.ClassOwned, lifecycle.ClassNobody} {
 		change(t, s, id, `class = $2`, class)
-		require.ErrorIs(t, s.Sweeps.Approve(t.Context(), []string{id}, store.Origin{Actor: "saml:ada@acme.example"}), store.ErrConflict)
+		require.ErrorIs(t, s.Scans.Approve(t.Context(), []string{id}, store.Origin{Actor: "saml:ada@acme.example"}), store.ErrConflict)
 	}
 }
 
@@ -98,9 +98,9 @@ func TestTheSettingApprovesOnlyWhatIsCertainlyOurs(t *testing.T) {
 			clock.now().Add(-time.Hour), clock.now(), row.ID)
 	}
 	try := func(classes ...lifecycle.OrphanClass) int {
-		ids, err := s.Sweeps.BySetting(t.Context(), classes, sweepLimits)
+		ids, err := s.Scans.BySetting(t.Context(), classes, findingLimits)
 		require.NoError(t, err)
-		n, err := s.Sweeps.ApproveBySetting(t.Context(), []string{id}, classes, sweepLimits)
+		n, err := s.Scans.ApproveBySetting(t.Context(), []string{id}, classes, findingLimits)
 		require.NoError(t, err)
 		require.Len(t, ids, n)
 		return n
@@ -123,7 +123,7 @@ func TestTheSettingApprovesOnlyWhatIsCertainlyOurs(t *testing.T) {
 	}
 	good()
 	require.Equal(t, 1, try(lifecycle.ClassReleased))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'orphan_approved' AND metadata ->> 'why' = 'sweep.delete has released'`))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'orphan_approved' AND metadata ->> 'why' = 'scan.remove has released'`))
 }
 
 func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
@@ -144,12 +144,12 @@ func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
 	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
 	counted(t, s, clock, row.ID)
 
-	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
-	require.Equal(t, lifecycle.OrphanGone, stateOf(t, s, id), "the final count found nothing, and no sweep looked since")
+	require.NoError(t, s.Scans.Remaining(t.Context(), time.Minute))
+	require.Equal(t, lifecycle.OrphanGone, stateOf(t, s, id), "the final count found nothing, and no scan looked since")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM orphans WHERE id = $1 AND gone_at = (SELECT destroyed_at FROM clusters WHERE id = $2)`, id, row.ID), "it costs nothing after the count")
 	clock.pass(time.Hour)
 	change(t, s, id, `last_seen_at = $2, state = 'seen', gone_at = NULL`, clock.now())
-	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
+	require.NoError(t, s.Scans.Remaining(t.Context(), time.Minute))
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id), "it is told again, and not removed again by itself")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE cause LIKE 'finding:orphan:' || $1 || ':%'`, id), "and announced again")
 	require.Zero(t, count(t, s, `SELECT sights FROM orphans WHERE id = $1`, id), "the setting needs new sights")
@@ -190,7 +190,7 @@ func TestARemovalDoesNotBeginBesideAnOpenAttemptOrAfterAChange(t *testing.T) {
 
 	order.Class = lifecycle.ClassReleased
 	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict, "its cluster lives")
-	require.NoError(t, s.Sweeps.Refuse(t.Context(), id, "a test says so"))
+	require.NoError(t, s.Scans.Refuse(t.Context(), id, "a test says so"))
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id))
 	order.Class = lifecycle.ClassUnrecorded
 	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict, "it is no longer approved")
@@ -206,7 +206,7 @@ func TestANameOfAnotherClusterIsNeverAdded(t *testing.T) {
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
 	err := s.BeginRemoval(t.Context(), store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("other-abcde")}})
 	require.ErrorIs(t, err, store.ErrConflict)
-	r, err := s.Sweeps.Removal(t.Context(), id)
+	r, err := s.Scans.Removal(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, "other-abcde", r.Taken[0].Name, "so the plan refuses it for good")
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
@@ -219,7 +219,7 @@ func TestAnAdoptedClusterTakesItsOrphanAlong(t *testing.T) {
 	id := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unknown', cluster_id = NULL`)
 	r := found(clock, "shop")
-	r.Absent, r.Orphan = "a sweep found it", id
+	r.Absent, r.Orphan = "a scan found it", id
 	_, err := s.Recover(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
@@ -237,7 +237,7 @@ func TestARemovalKnowsTheAccountsInWhichItsClusterWas(t *testing.T) {
 	s, clock := open(t)
 	accounts := func(cluster string) []string {
 		t.Helper()
-		r, err := s.Sweeps.Removal(t.Context(), orphan(t, s, clock, cluster, "infra-"+cluster, lifecycle.OrphanReported))
+		r, err := s.Scans.Removal(t.Context(), orphan(t, s, clock, cluster, "infra-"+cluster, lifecycle.OrphanReported))
 		require.NoError(t, err)
 		return r.Of.Accounts
 	}

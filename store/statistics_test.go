@@ -92,7 +92,7 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 	require.Zero(t, after.Weeks[1].Accepted)
 }
 
-// seenOrphan is a row of what a sweep found.
+// seenOrphan is a row of what a scan found.
 type seenOrphan struct {
 	identity, class, cluster, team string
 	hourly                         *float64

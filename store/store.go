@@ -25,8 +25,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/scans"
 	"github.com/ocpctl/ocpctl/store/statistics"
-	"github.com/ocpctl/ocpctl/store/sweeps"
 	"github.com/ocpctl/ocpctl/store/testreports"
 )
 
@@ -46,7 +46,7 @@ type Store struct {
 	Reports      *reports.Store
 	Runs         *runs.Store
 	Statistics   *statistics.Store
-	Sweeps       *sweeps.Store
+	Scans        *scans.Store
 	TestReports  *testreports.Store
 	ended        ended
 }
@@ -59,7 +59,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	return &Store{
 		DB: d, Access: access.New(d), Attempts: attempts.New(d), Costs: costs.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
-		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), Statistics: statistics.New(d), Sweeps: sweeps.New(d), TestReports: testreports.New(d),
+		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), Statistics: statistics.New(d), Scans: scans.New(d), TestReports: testreports.New(d),
 	}, nil
 }
 

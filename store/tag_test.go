@@ -11,12 +11,12 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// bare has a sweep see these resources of a living cluster, some of them without its tags, and judges it.
+// bare has a scan see these resources of a living cluster, some of them without its tags, and judges it.
 func bare(t *testing.T, s *store.Store, cluster string, parts map[string][]string, untagged ...string) {
 	t.Helper()
-	sweep := sees(t, s, parts)
+	scan := sees(t, s, parts)
 	judged := lifecycle.Judged{Group: lifecycle.Group{Untagged: untagged}, Class: lifecycle.ClassLive, Of: &lifecycle.KnownCluster{Cluster: lifecycle.Cluster{ID: cluster}}}
-	_, err := s.Sweeps.KeepOrphans(t.Context(), sweep.ID, []lifecycle.Judged{judged}, sweepLimit)
+	_, err := s.Scans.KeepOrphans(t.Context(), scan.ID, []lifecycle.Judged{judged}, findingLimit)
 	require.NoError(t, err)
 }
 
@@ -31,7 +31,7 @@ func untaggedOf(t *testing.T, s *store.Store, cluster string) []int {
 	return sights
 }
 
-func TestSweepsCountHowOftenAClustersResourceHasNoTags(t *testing.T) {
+func TestScansCountHowOftenAClustersResourceHasNoTags(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := sleepy(t, s, lifecycle.SleepStopped, nil)
@@ -55,7 +55,7 @@ func TestSweepsCountHowOftenAClustersResourceHasNoTags(t *testing.T) {
 	refuses(t, s, "seen_untagged", `UPDATE seen SET untagged = 1 WHERE id = 'vol-1'`)
 }
 
-func TestASweepThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
+func TestAScanThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := sleepy(t, s, lifecycle.SleepStopped, nil)
@@ -78,7 +78,7 @@ func TestASweepThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
 
 	clock.pass(time.Hour)
 	bare(t, s, row.ID, map[string][]string{"a/vpc": {"vol-1"}}, "vol-1")
-	require.Equal(t, lifecycle.Tag, step(t, s, row.ID).Open, "the second sweep in a row")
+	require.Equal(t, lifecycle.Tag, step(t, s, row.ID).Open, "the second scan in a row")
 }
 
 // The release before would take such an attempt for a teardown: none is left when its database goes back.
@@ -99,5 +99,5 @@ func TestNoAttemptAtTagsIsLeftForTheReleaseBefore(t *testing.T) {
 	require.Empty(t, step(t, s, row.ID).Open)
 	clock.pass(time.Hour)
 	bare(t, s, row.ID, map[string][]string{"a/vpc": {"vol-1"}}, "vol-1")
-	require.Equal(t, lifecycle.Tag, step(t, s, row.ID).Open, "and the next sweep sees it again")
+	require.Equal(t, lifecycle.Tag, step(t, s, row.ID).Open, "and the next scan sees it again")
 }

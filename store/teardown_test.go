@@ -83,7 +83,7 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 
 	known, err := s.Reports.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
-	found := lifecycle.Troubles(known, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 100 * time.Hour, StillFor: time.Hour})
+	found := lifecycle.Troubles(known, lifecycle.FindingLimits{EndMargin: time.Hour, WakeMargin: 100 * time.Hour, StillFor: time.Hour})
 	require.Equal(t, lifecycle.Blocked, found[0].Kind, "the finding stays")
 	_, err = judge(s, requests(granted("shop")), granted("shop"))
 	require.ErrorIs(t, err, store.ErrNameTaken, "and so does the name")

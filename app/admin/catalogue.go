@@ -192,7 +192,7 @@ func (s *Service) ValidateCatalogue(p policy.Principal, files map[string]string)
 	if err := app.MayForEverybody(p, policy.ActCatalogue, messages.ToValidateCatalogue); err != nil {
 		return "", nil, err
 	}
-	tree, err := folder(files)
+	tree, err := newMemoryFolder(files)
 	if err != nil {
 		return "", nil, err
 	}
@@ -206,8 +206,8 @@ func (s *Service) ValidateCatalogue(p policy.Principal, files map[string]string)
 	return read.Hash, nil, nil
 }
 
-// folder returns an in-memory folder with the files.
-func folder(files map[string]string) (fs.FS, error) {
+// newMemoryFolder returns an in-memory folder with the files.
+func newMemoryFolder(files map[string]string) (fs.FS, error) {
 	var wrong []app.Field
 	var packed bytes.Buffer
 	archive := zip.NewWriter(&packed)

@@ -16,18 +16,18 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // Orphan is an orphan with what follows from it.
 type Orphan struct {
-	sweeps.OrphanRow
+	scans.OrphanRow
 	CostCents *int64 // since it was first seen; nil: no price is known
 	Next      string // the next step
 }
 
-// orphan adds what follows at that time.
-func orphan(row sweeps.OrphanRow, now time.Time) Orphan {
+// toOrphan adds what follows at that time.
+func toOrphan(row scans.OrphanRow, now time.Time) Orphan {
 	o := Orphan{OrphanRow: row, Next: messages.OrphanNext(row.Class, row.State, row.Owner+row.Team != "")}
 	if row.HourlyCents != nil {
 		until := now
@@ -40,12 +40,12 @@ func orphan(row sweeps.OrphanRow, now time.Time) Orphan {
 }
 
 // Orphans returns a page of the orphans of the principal's teams; with a role in every team, all of them.
-func (s *Service) Orphans(ctx context.Context, p policy.Principal, f sweeps.Filter) (page []Orphan, next string, err error) {
+func (s *Service) Orphans(ctx context.Context, p policy.Principal, f scans.Filter) (page []Orphan, next string, err error) {
 	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeOrphans); err != nil {
 		return nil, "", err
 	}
 	f.Teams = p.TeamsFor(policy.ActFindings)
-	rows, next, err := s.store.Sweeps.Orphans(ctx, f)
+	rows, next, err := s.store.Scans.Orphans(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
@@ -54,17 +54,17 @@ func (s *Service) Orphans(ctx context.Context, p policy.Principal, f sweeps.Filt
 		return nil, "", fmt.Errorf("read the clock: %w", err)
 	}
 	for _, row := range rows {
-		page = append(page, orphan(row, now))
+		page = append(page, toOrphan(row, now))
 	}
 	return page, next, nil
 }
 
 // Orphan returns one orphan and its resources. Another team's is NotFound.
-func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Orphan, []sweeps.SeenRow, error) {
+func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Orphan, []scans.SeenRow, error) {
 	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeOrphans); err != nil {
 		return Orphan{}, nil, err
 	}
-	row, err := s.store.Sweeps.Orphan(ctx, id)
+	row, err := s.store.Scans.Orphan(ctx, id)
 	teams := p.TeamsFor(policy.ActFindings)
 	if errors.Is(err, store.ErrNotFound) || err == nil && teams != nil && !slices.Contains(teams, row.Team) {
 		return Orphan{}, nil, app.Fail(app.NotFound, messages.NoOrphan(id))
@@ -76,8 +76,8 @@ func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Or
 	if err != nil {
 		return Orphan{}, nil, fmt.Errorf("read the clock: %w", err)
 	}
-	parts, err := s.store.Sweeps.PartsOf(ctx, id)
-	return orphan(row, now), parts, err
+	parts, err := s.store.Scans.PartsOf(ctx, id)
+	return toOrphan(row, now), parts, err
 }
 
 // WriteOrphans writes orphans as CSV: one line for each, with a head.

@@ -111,7 +111,7 @@ func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, ori
 	return info, nil
 }
 
-// Findings returns the sweeps' findings about the clusters of the principal's teams; with a role in every team, also those about
+// Findings returns findings about the clusters of the principal's teams; with a role in every team, also those about
 // no cluster.
 func (s *Service) Findings(ctx context.Context, p policy.Principal, f reports.FindingFilter) ([]reports.FindingRow, error) {
 	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeFindings); err != nil {

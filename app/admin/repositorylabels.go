@@ -28,7 +28,7 @@ func (s *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 	if s.core.OwnershipOf(repo).Team == "" {
 		return "", app.Fail(app.NotFound, messages.UnknownRepository(repo))
 	}
-	installation, err := s.installedOn(ctx, repo)
+	installation, err := s.findInstallation(ctx, repo)
 	if err != nil {
 		return "", err
 	}
@@ -59,8 +59,8 @@ func (s *Service) Labels(ctx context.Context, p policy.Principal, id string) (ou
 	return state, nil
 }
 
-// installedOn returns the App's installation on a repository; 0: this process has no access to GitHub, so the worker finds out.
-func (s *Service) installedOn(ctx context.Context, repo string) (int64, error) {
+// findInstallation returns the App's installation on a repository; 0: this process has no access to GitHub, so the worker finds out.
+func (s *Service) findInstallation(ctx context.Context, repo string) (int64, error) {
 	if s.github == nil {
 		return 0, nil
 	}

@@ -105,7 +105,7 @@ type operations interface {
 	GetUse(w http.ResponseWriter, r *http.Request, id string, use string)
 	// WakeCluster Wake a cluster that is asleep. It can be used as soon as usable is true.
 	WakeCluster(w http.ResponseWriter, r *http.Request, id string, params v1.WakeClusterParams)
-	// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
+	// ListDeliveries List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first.
 	ListDeliveries(w http.ResponseWriter, r *http.Request, params v1.ListDeliveriesParams)
 	// GetDelivery Get one delivery with its body.
 	GetDelivery(w http.ResponseWriter, r *http.Request, id string)
@@ -113,7 +113,7 @@ type operations interface {
 	ReplayDelivery(w http.ResponseWriter, r *http.Request, id string)
 	// DryRun Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 	DryRun(w http.ResponseWriter, r *http.Request)
-	// ListFindings List problems that the sweeps found, newest first.
+	// ListFindings List problems that ocpctl found, newest first.
 	ListFindings(w http.ResponseWriter, r *http.Request, params v1.ListFindingsParams)
 	// ListJobs List jobs of clusters you may see, newest first.
 	ListJobs(w http.ResponseWriter, r *http.Request, params v1.ListJobsParams)
@@ -155,6 +155,12 @@ type operations interface {
 	EnsureLabels(w http.ResponseWriter, r *http.Request, params v1.EnsureLabelsParams)
 	// GetLabels Get the state of a request to create labels.
 	GetLabels(w http.ResponseWriter, r *http.Request, id string)
+	// ListScans List the looks through cloud accounts, newest first.
+	ListScans(w http.ResponseWriter, r *http.Request, params v1.ListScansParams)
+	// StartScans Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	StartScans(w http.ResponseWriter, r *http.Request)
+	// GetScan Get one scan with what it looked at.
+	GetScan(w http.ResponseWriter, r *http.Request, id string)
 	// GetAccessWork Get what differs between who should have access to the cluster and who has. What it names may be made from then on.
 	GetAccessWork(w http.ResponseWriter, r *http.Request, id string)
 	// GetBucketCredentials Get credentials for the attempt's own part of the artifacts bucket, valid for an hour.
@@ -169,18 +175,12 @@ type operations interface {
 	ReserveRoom(w http.ResponseWriter, r *http.Request, id string)
 	// ResultOfAttempt End the attempt.
 	ResultOfAttempt(w http.ResponseWriter, r *http.Request, id string)
-	// ClaimSweep Claim the sweep. The first pod of its newest runner wins; any other gets 409 and must exit.
-	ClaimSweep(w http.ResponseWriter, r *http.Request, id string)
-	// ReportSweep Report what a service showed in a region, or a heartbeat. A repeated seq changes nothing; every response renews the lease.
-	ReportSweep(w http.ResponseWriter, r *http.Request, id string)
-	// ResultOfSweep End the sweep.
-	ResultOfSweep(w http.ResponseWriter, r *http.Request, id string)
-	// ListSweeps List the looks through cloud accounts, newest first.
-	ListSweeps(w http.ResponseWriter, r *http.Request, params v1.ListSweepsParams)
-	// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
-	StartSweeps(w http.ResponseWriter, r *http.Request)
-	// GetSweep Get one sweep with what it looked at.
-	GetSweep(w http.ResponseWriter, r *http.Request, id string)
+	// ClaimScan Claim the scan. The first pod of its newest runner wins; any other gets 409 and must exit.
+	ClaimScan(w http.ResponseWriter, r *http.Request, id string)
+	// ReportScan Report what a service showed in a region, or a heartbeat. A repeated seq changes nothing; every response renews the lease.
+	ReportScan(w http.ResponseWriter, r *http.Request, id string)
+	// ResultOfScan End the scan.
+	ResultOfScan(w http.ResponseWriter, r *http.Request, id string)
 	// ListTeams List the teams you may see, with their budgets.
 	ListTeams(w http.ResponseWriter, r *http.Request)
 	// WatchClusters Server-sent events; one `cluster` event with a Cluster for each change of a cluster you may see. The current state comes first.
@@ -592,19 +592,19 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	add(http.MethodPost, "/api/v1/orphans/exempt", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ExemptOrphans(w, r)
 	})
-	add(http.MethodGet, "/api/v1/sweeps", func(w http.ResponseWriter, r *http.Request, p *parameters) {
-		var params v1.ListSweepsParams
+	add(http.MethodGet, "/api/v1/scans", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		var params v1.ListScansParams
 		p.query("account", false, &params.Account)
 		p.query("limit", false, &params.Limit)
 		if p.areGood() {
-			s.ListSweeps(w, r, params)
+			s.ListScans(w, r, params)
 		}
 	})
-	add(http.MethodPost, "/api/v1/sweeps", func(w http.ResponseWriter, r *http.Request, p *parameters) {
-		s.StartSweeps(w, r)
+	add(http.MethodPost, "/api/v1/scans", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.StartScans(w, r)
 	})
-	add(http.MethodGet, "/api/v1/sweeps/{id}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
-		s.GetSweep(w, r, r.PathValue("id"))
+	add(http.MethodGet, "/api/v1/scans/{id}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.GetScan(w, r, r.PathValue("id"))
 	})
 	add(http.MethodGet, "/api/v1/orphans", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListOrphansParams
@@ -624,14 +624,14 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	add(http.MethodGet, "/api/v1/orphans/{id}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.GetOrphan(w, r, r.PathValue("id"))
 	})
-	add(http.MethodPost, "/api/v1/status/sweeps/{id}/claim", func(w http.ResponseWriter, r *http.Request, p *parameters) {
-		s.ClaimSweep(w, r, r.PathValue("id"))
+	add(http.MethodPost, "/api/v1/status/scans/{id}/claim", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ClaimScan(w, r, r.PathValue("id"))
 	})
-	add(http.MethodPost, "/api/v1/status/sweeps/{id}/report", func(w http.ResponseWriter, r *http.Request, p *parameters) {
-		s.ReportSweep(w, r, r.PathValue("id"))
+	add(http.MethodPost, "/api/v1/status/scans/{id}/report", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ReportScan(w, r, r.PathValue("id"))
 	})
-	add(http.MethodPost, "/api/v1/status/sweeps/{id}/result", func(w http.ResponseWriter, r *http.Request, p *parameters) {
-		s.ResultOfSweep(w, r, r.PathValue("id"))
+	add(http.MethodPost, "/api/v1/status/scans/{id}/result", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ResultOfScan(w, r, r.PathValue("id"))
 	})
 	add(http.MethodPost, "/api/v1/status/attempts/{id}/claim", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ClaimAttempt(w, r, r.PathValue("id"))

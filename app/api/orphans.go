@@ -11,13 +11,13 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/download"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // ListOrphans implements GET /api/v1/orphans.
 func (s *server) ListOrphans(w http.ResponseWriter, r *http.Request, params v1.ListOrphansParams) {
 	q := s.query(r)
-	f := sweeps.Filter{
+	f := scans.Filter{
 		Class: lifecycle.OrphanClass(q.among("class", params.Class, texts(lifecycle.OrphanClasses)...)),
 		State: lifecycle.OrphanState(q.among("state", params.State, texts(lifecycle.OrphanStates)...)),
 		Owner: params.Owner, Team: params.Team, Account: params.Account, Gone: params.Gone,
@@ -86,7 +86,7 @@ func orphan(o admin.Orphan) v1.Orphan {
 	}
 }
 
-func orphanPart(row sweeps.SeenRow) (v1.OrphanPart, error) {
+func orphanPart(row scans.SeenRow) (v1.OrphanPart, error) {
 	var seen contract.SeenResource
 	if err := json.Unmarshal(row.Resource, &seen); err != nil {
 		return v1.OrphanPart{}, fmt.Errorf("read resource %s: %w", row.ID, err)

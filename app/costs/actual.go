@@ -44,7 +44,7 @@ func (l ActualLine) Error() (percent float64, known bool) {
 
 // Actual compares the principal's teams. Without times it covers this month so far. NotFound: no bill was read.
 func (s *Service) Actual(ctx context.Context, p policy.Principal, f reports.ReportFilter) (Actual, error) {
-	f, err := s.period(ctx, p, f)
+	f, err := s.limitPeriod(ctx, p, f)
 	if err != nil {
 		return Actual{}, err
 	}
@@ -72,24 +72,24 @@ func (s *Service) Actual(ctx context.Context, p policy.Principal, f reports.Repo
 	if bill, err = s.store.Costs.Bill(ctx, of); err != nil {
 		return out, err
 	}
-	lines, err := s.report(ctx, f)
+	lines, err := s.readReport(ctx, f)
 	if err != nil {
 		return out, err
 	}
 	known := int64(0)
 	for _, l := range lines {
-		out.Lines = append(out.Lines, ActualLine{l.Key, l.Clusters, l.Billed, l.Cents, cents(l.ActualNanos)})
+		out.Lines = append(out.Lines, ActualLine{l.Key, l.Clusters, l.Billed, l.Cents, roundToCents(l.ActualNanos)})
 		out.Total.Clusters, out.Total.Billed = out.Total.Clusters+l.Clusters, out.Total.Billed+l.Billed
 		out.Total.Estimate += l.Cents
 		known += l.ActualNanos
 	}
-	out.Total.Actual, out.Late = cents(known), cents(bill.Known-known)
-	out.Unknown, out.Untagged = cents(bill.Unknown), cents(bill.Untagged)
+	out.Total.Actual, out.Late = roundToCents(known), roundToCents(bill.Known-known)
+	out.Unknown, out.Untagged = roundToCents(bill.Unknown), roundToCents(bill.Untagged)
 	return out, nil
 }
 
-// cents rounds billionths of a dollar half away from zero.
-func cents(nanos int64) int64 { return int64(math.Round(float64(nanos) / 1e7)) }
+// roundToCents rounds billionths of a dollar half away from zero.
+func roundToCents(nanos int64) int64 { return int64(math.Round(float64(nanos) / 1e7)) }
 
 // Bill is the cloud's bill: cur.Export.
 type Bill interface {

@@ -27,12 +27,12 @@ var chargebackColumns = []string{
 // rounded as in every report; saved_usd is what sleeping saved of it, and actual_usd what the cloud billed for the same days. That is empty if nothing
 // was billed, and everywhere unless the times are whole days (UTC) that the bill tells of: a bill knows only days.
 func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.ReportFilter, w io.Writer) error {
-	f, err := s.period(ctx, p, f)
+	f, err := s.limitPeriod(ctx, p, f)
 	if err != nil {
 		return err
 	}
 	f.By = "cluster"
-	lines, err := s.report(ctx, f)
+	lines, err := s.readReport(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.
 	if err != nil {
 		return err
 	}
-	billed := midnight(f.From) && midnight(f.To) && !f.To.After(bill.Through)
+	billed := isMidnight(f.From) && isMidnight(f.To) && !f.To.After(bill.Through)
 	actual := map[string]int64{}
 	for _, l := range lines {
 		if billed && l.Billed > 0 {
@@ -51,16 +51,16 @@ func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.
 	if err := file.out.Write(chargebackColumns); err != nil {
 		return err
 	}
-	if err := s.charges(ctx, f, file.add); err != nil {
+	if err := s.eachCharge(ctx, f, file.addCharge); err != nil {
 		return err
 	}
-	return file.close()
+	return file.closeFile()
 }
 
-func midnight(at time.Time) bool { return at.Equal(at.UTC().Truncate(24 * time.Hour)) }
+func isMidnight(at time.Time) bool { return at.Equal(at.UTC().Truncate(24 * time.Hour)) }
 
-// charges passes on what a filter's clusters cost.
-func (s *Service) charges(ctx context.Context, f reports.ReportFilter, each func(costs.Charge) error) error {
+// eachCharge passes on what a filter's clusters cost.
+func (s *Service) eachCharge(ctx context.Context, f reports.ReportFilter, each func(costs.Charge) error) error {
 	err := s.store.Costs.Charges(ctx, costs.Filter{From: f.From, To: f.To, Teams: f.Teams}, each)
 	if errors.Is(err, store.ErrConflict) {
 		return noReport(f)
@@ -80,9 +80,9 @@ type chargeback struct {
 	saved      price.Amount
 }
 
-func (b *chargeback) add(c costs.Charge) error {
+func (b *chargeback) addCharge(c costs.Charge) error {
 	if c.Cluster != b.now.Cluster {
-		if err := b.line(); err != nil {
+		if err := b.writeLine(); err != nil {
 			return err
 		}
 		b.ms, b.nodeMS, b.amount, b.saved = 0, 0, 0, 0
@@ -95,38 +95,38 @@ func (b *chargeback) add(c costs.Charge) error {
 	return nil
 }
 
-func (b *chargeback) line() error {
+func (b *chargeback) writeLine() error {
 	c := b.now
 	if c.Cluster == "" {
 		return nil
 	}
 	actual := ""
 	if nanos, billed := b.actual[c.Cluster]; billed {
-		actual = dollars(cents(nanos))
+		actual = formatDollars(roundToCents(nanos))
 	}
 	texts := []string{
-		stamp(b.from), stamp(b.to), c.Team, c.CostCenter, c.Owner, c.Environment, c.Repository, c.PullRequest, c.Run, c.Profile, c.Platform, c.Region,
+		formatStamp(b.from), formatStamp(b.to), c.Team, c.CostCenter, c.Owner, c.Environment, c.Repository, c.PullRequest, c.Run, c.Profile, c.Platform, c.Region,
 		c.Cluster, c.Name,
 	}
 	for i := range texts {
 		texts[i] = focus.Harmless(texts[i])
 	}
-	return b.out.Write(append(texts, hours(b.ms), hours(b.nodeMS), dollars(b.amount.Cents()), dollars(b.saved.Cents()), actual))
+	return b.out.Write(append(texts, formatHours(b.ms), formatHours(b.nodeMS), formatDollars(b.amount.Cents()), formatDollars(b.saved.Cents()), actual))
 }
 
-func (b *chargeback) close() error {
-	if err := b.line(); err != nil {
+func (b *chargeback) closeFile() error {
+	if err := b.writeLine(); err != nil {
 		return err
 	}
 	b.out.Flush()
 	return b.out.Error()
 }
 
-func hours(ms int64) string {
+func formatHours(ms int64) string {
 	return strconv.FormatFloat(float64(ms)/float64(price.PerHour), 'f', 4, 64)
 }
 
-func dollars(cents int64) string {
+func formatDollars(cents int64) string {
 	sign := ""
 	if cents < 0 {
 		sign, cents = "-", -cents
@@ -134,11 +134,11 @@ func dollars(cents int64) string {
 	return fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100)
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatStamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Focus writes a file in the FinOps Open Cost and Usage Specification: a line for each cluster of the principal's teams, day and rate.
 func (s *Service) Focus(ctx context.Context, p policy.Principal, f reports.ReportFilter, w io.Writer) error {
-	f, err := s.period(ctx, p, f)
+	f, err := s.limitPeriod(ctx, p, f)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *Service) Focus(ctx context.Context, p policy.Principal, f reports.Repor
 		return err
 	}
 	catalogue := s.catalogue()
-	err = s.charges(ctx, f, func(c costs.Charge) error {
+	err = s.eachCharge(ctx, f, func(c costs.Charge) error {
 		prices, _ := catalogue.PriceList(c.Platform)
 		team, _, _ := catalogue.Team(c.Team)
 		name := team.DisplayName

@@ -38,7 +38,7 @@ func (l ForecastLine) Month() int64 { return l.Spent + l.ToCome }
 // Forecast returns the current month of the principal's teams, the dearest group first. By team it includes teams that have a budget and no
 // clusters.
 func (s *Service) Forecast(ctx context.Context, p policy.Principal, by string) (Forecast, error) {
-	f, err := s.period(ctx, p, reports.ReportFilter{By: by})
+	f, err := s.limitPeriod(ctx, p, reports.ReportFilter{By: by})
 	if err != nil {
 		return Forecast{}, err
 	}
@@ -46,7 +46,7 @@ func (s *Service) Forecast(ctx context.Context, p policy.Principal, by string) (
 	f.Until = out.End
 	var lines []reports.ReportLine
 	if f.From.Before(f.To) { // not in the month's first instant
-		if lines, err = s.report(ctx, f); err != nil {
+		if lines, err = s.readReport(ctx, f); err != nil {
 			return out, err
 		}
 	}
@@ -59,14 +59,14 @@ func (s *Service) Forecast(ctx context.Context, p policy.Principal, by string) (
 		out.Total.Committed += one.Committed
 	}
 	if by == "team" {
-		s.budgets(&out, f.Teams)
+		s.addBudgets(&out, f.Teams)
 	}
 	slices.SortStableFunc(out.Lines, func(a, b ForecastLine) int { return int(b.Month() - a.Month()) })
 	return out, nil
 }
 
-// budgets adds the teams' budgets.
-func (s *Service) budgets(out *Forecast, teams []string) {
+// addBudgets adds the teams' budgets.
+func (s *Service) addBudgets(out *Forecast, teams []string) {
 	for _, t := range s.catalogue().Teams {
 		if t.Budget.MonthlyCents == 0 || teams != nil && !slices.Contains(teams, t.Name) {
 			continue

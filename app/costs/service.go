@@ -36,16 +36,16 @@ func New(c app.Config) *Service {
 
 // Usage reports hours and cost of the principal's teams by list prices. Without times it covers this month so far.
 func (s *Service) Usage(ctx context.Context, p policy.Principal, f reports.ReportFilter) (reports.ReportFilter, []reports.ReportLine, error) {
-	f, err := s.period(ctx, p, f)
+	f, err := s.limitPeriod(ctx, p, f)
 	if err != nil {
 		return f, nil, err
 	}
-	lines, err := s.report(ctx, f)
+	lines, err := s.readReport(ctx, f)
 	return f, lines, err
 }
 
-// period limits a filter to what the principal may see, and to the past. Without times it is this month so far.
-func (s *Service) period(ctx context.Context, p policy.Principal, f reports.ReportFilter) (reports.ReportFilter, error) {
+// limitPeriod limits a filter to what the principal may see, and to the past. Without times it is this month so far.
+func (s *Service) limitPeriod(ctx context.Context, p policy.Principal, f reports.ReportFilter) (reports.ReportFilter, error) {
 	if err := app.MayForEverybody(p, policy.ActReports, messages.ToReadReports); err != nil {
 		return f, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) period(ctx context.Context, p policy.Principal, f reports.Repo
 	return f, nil
 }
 
-func (s *Service) report(ctx context.Context, f reports.ReportFilter) ([]reports.ReportLine, error) {
+func (s *Service) readReport(ctx context.Context, f reports.ReportFilter) ([]reports.ReportLine, error) {
 	lines, err := s.store.Reports.UsageReport(ctx, f)
 	if errors.Is(err, store.ErrConflict) {
 		return nil, noReport(f)

@@ -66,7 +66,7 @@ type Option struct {
 // Has reports whether a choice is selected.
 func (f Field) Has(value string) bool {
 	if f.Kind == Choices {
-		return slices.Contains(list(f.Value), value)
+		return slices.Contains(splitList(f.Value), value)
 	}
 	return f.Value == value
 }
@@ -91,11 +91,11 @@ func (f Form) Field(name string) Field {
 // Of returns the form for a principal. offered are the profiles to choose from, unasked is the one to begin with, and v is what is
 // filled in so far. A value that is not among the choices gives way to the default.
 func Of(p policy.Principal, c profiles.Catalogue, offered []profiles.Profile, unasked string, v Values) Form {
-	profile := chosen(offered, v[Profile], unasked)
+	profile := findProfile(offered, v[Profile], unasked)
 	teams := Teams(p, c)
 	team := v[Team]
 	if len(teams) > 0 {
-		team = among(v[Team], teams, teams[0])
+		team = valueAmong(v[Team], teams, teams[0])
 	}
 	declared, _, _ := c.Team(team)
 	if !p.May(policy.ActCreate, team) {
@@ -105,16 +105,16 @@ func Of(p policy.Principal, c profiles.Catalogue, offered []profiles.Profile, un
 	for _, field := range []Field{
 		{Name: Name, Kind: Text, Value: v[Name], Required: true},
 		{Name: Profile, Kind: Choice, Value: profile.Name, Choices: profileOptions(offered), Required: true},
-		{Name: Region, Kind: Choice, Value: among(v[Region], profile.RegionNames(), profile.DefaultRegion), Choices: regionOptions(profile), Required: true},
-		{Name: Version, Kind: Choice, Value: among(v[Version], profile.Versions.Allow, profile.Versions.Default), Choices: options(profile.Versions.Allow), Required: true},
-		{Name: BaseDomain, Kind: Choice, Value: among(v[BaseDomain], profile.BaseDomains.Allow, profile.BaseDomains.Default), Choices: options(profile.BaseDomains.Allow), Required: true},
+		{Name: Region, Kind: Choice, Value: valueAmong(v[Region], profile.RegionNames(), profile.DefaultRegion), Choices: regionOptions(profile), Required: true},
+		{Name: Version, Kind: Choice, Value: valueAmong(v[Version], profile.Versions.Allow, profile.Versions.Default), Choices: toOptions(profile.Versions.Allow), Required: true},
+		{Name: BaseDomain, Kind: Choice, Value: valueAmong(v[BaseDomain], profile.BaseDomains.Allow, profile.BaseDomains.Default), Choices: toOptions(profile.BaseDomains.Allow), Required: true},
 		{Name: TTLHours, Kind: Text, Value: v[TTLHours], Unasked: messages.Hours(profile.DefaultTTL), Hint: messages.LifetimeHint(profile.DefaultTTL, profile.MaxTTL)},
 		textOrChoice(Team, v[Team], teams),
 		{Name: Owner, Kind: Text, Value: v[Owner], Unasked: p.Name},
 		textOrChoice(CostCenter, v[CostCenter], declared.CostCenters),
 		textOrChoice(Environment, v[Environment], declared.Environments),
 		offHours(c, profile, team, v[OffHours]),
-		addons(c, profile, v),
+		addonsField(c, profile, v),
 		{Name: SSHPublicKey, Kind: Lines, Value: v[SSHPublicKey]},
 		{Name: ExtraTags, Kind: Lines, Value: v[ExtraTags]},
 	} {
@@ -144,8 +144,8 @@ func Teams(p policy.Principal, c profiles.Catalogue) (teams []string) {
 	return slices.Compact(teams)
 }
 
-// chosen returns the profile with the name, otherwise the one to begin with.
-func chosen(offered []profiles.Profile, name, unasked string) (out profiles.Profile) {
+// findProfile returns the profile with the name, otherwise the one to begin with.
+func findProfile(offered []profiles.Profile, name, unasked string) (out profiles.Profile) {
 	for _, p := range offered {
 		if p.Name == name {
 			return p
@@ -162,7 +162,7 @@ func textOrChoice(name, value string, allowed []string) Field {
 	if len(allowed) == 0 {
 		return Field{Name: name, Kind: Text, Value: value}
 	}
-	return Field{Name: name, Kind: Choice, Value: among(value, allowed, allowed[0]), Choices: options(allowed), Required: true}
+	return Field{Name: name, Kind: Choice, Value: valueAmong(value, allowed, allowed[0]), Choices: toOptions(allowed), Required: true}
 }
 
 // offHours offers the choice whether the cluster sleeps outside working hours, if somebody said when people work.
@@ -176,16 +176,16 @@ func offHours(c profiles.Catalogue, p profiles.Profile, team, value string) Fiel
 	field.Choices = []Option{{Value: "true", Text: messages.SleepsOffHours}}
 	unasked := strconv.FormatBool(p.OffHours.Default)
 	if allowed := []string{"true"}; p.OffHours.Required {
-		field.Value = among(value, allowed, unasked)
+		field.Value = valueAmong(value, allowed, unasked)
 		return field
 	}
 	field.Choices = append(field.Choices, Option{Value: "false", Text: messages.AwakeOffHours})
-	field.Value = among(value, []string{"true", "false"}, unasked)
+	field.Value = valueAmong(value, []string{"true", "false"}, unasked)
 	return field
 }
 
-// addons offers what the profile allows. What was chosen for another profile gives way to what this one gives unasked.
-func addons(c profiles.Catalogue, p profiles.Profile, v Values) Field {
+// addonsField offers what the profile allows. What was chosen for another profile gives way to what this one gives unasked.
+func addonsField(c profiles.Catalogue, p profiles.Profile, v Values) Field {
 	field := Field{Name: Addons, Kind: Choices, Value: strings.Join(p.Addons.Default, ",")}
 	could := c.AddonsOf(p)
 	for _, name := range could {
@@ -193,7 +193,7 @@ func addons(c profiles.Catalogue, p profiles.Profile, v Values) Field {
 		field.Choices = append(field.Choices, Option{Value: name, Text: messages.AddonOption(name, a.Description)})
 	}
 	if picked, given := v[Addons]; given && v[AddonsFor] == p.Name {
-		kept := slices.DeleteFunc(list(picked), func(name string) bool { return !slices.Contains(could, name) })
+		kept := slices.DeleteFunc(splitList(picked), func(name string) bool { return !slices.Contains(could, name) })
 		field.Value = strings.Join(kept, ",")
 	}
 	return field
@@ -213,15 +213,15 @@ func regionOptions(p profiles.Profile) (out []Option) {
 	return out
 }
 
-func options(values []string) (out []Option) {
+func toOptions(values []string) (out []Option) {
 	for _, v := range values {
 		out = append(out, Option{Value: v, Text: v})
 	}
 	return out
 }
 
-// among returns the value if it is allowed, otherwise the other one.
-func among(value string, allowed []string, other string) string {
+// valueAmong returns the value if it is allowed, otherwise the other one.
+func valueAmong(value string, allowed []string, other string) string {
 	if slices.Contains(allowed, value) {
 		return value
 	}

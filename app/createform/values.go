@@ -48,20 +48,20 @@ func (v Values) Request(source policy.Source) app.CreateRequest {
 		}
 	}
 	if picked, given := v[Addons]; given && v[AddonsFor] == v[Profile] {
-		names := list(picked)
+		names := splitList(picked)
 		r.Addons = &names
 	}
 	if yes, err := strconv.ParseBool(v[OffHours]); err == nil {
 		r.OffhoursOptIn = &yes
 	}
 	var unread []app.Field
-	r.ExtraTags, unread = tags(v[ExtraTags])
+	r.ExtraTags, unread = parseTags(v[ExtraTags])
 	r.Wrong = append(r.Wrong, unread...)
 	return r
 }
 
-// tags parses lines of Key=value.
-func tags(text string) (map[string]string, []app.Field) {
+// parseTags parses lines of Key=value.
+func parseTags(text string) (map[string]string, []app.Field) {
 	var wrong []app.Field
 	out := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -95,8 +95,8 @@ func (v Values) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// list splits values that are joined by commas, each once.
-func list(joined string) []string {
+// splitList splits values that are joined by commas, each once.
+func splitList(joined string) []string {
 	out := []string{}
 	for one := range strings.SplitSeq(joined, ",") {
 		if one = strings.TrimSpace(one); one != "" && !slices.Contains(out, one) {

@@ -38,7 +38,7 @@ const shownFor = 24 * time.Hour
 // Kubeconfig returns a kubeconfig that was made for the principal, or asks for one: a runner makes it. The principal belongs to the
 // cluster's team, is an admin, or is somebody with whom the cluster is shared for use.
 func (s *Service) Kubeconfig(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (Given, error) {
-	row, given, origin, err := s.ask(ctx, p, ref, want, origin)
+	row, given, origin, err := s.askForAccess(ctx, p, ref, want, origin)
 	if err != nil || given.State == access.Asked {
 		return Given{Cluster: row.Name, Access: given}, err
 	}
@@ -73,9 +73,9 @@ func (s *Service) AwaitKubeconfig(ctx context.Context, p policy.Principal, ref s
 	return s.Kubeconfig(ctx, p, ref, want, origin)
 }
 
-// ask returns an access that serves the request. An error: it may not be had, or could not be made. If the principal's right changed
+// askForAccess returns an access that serves the request. An error: it may not be had, or could not be made. If the principal's right changed
 // between its check and the write, both are repeated once: then it is refused, or holds.
-func (s *Service) ask(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (store.Row, access.Row, app.Origin, error) {
+func (s *Service) askForAccess(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (store.Row, access.Row, app.Origin, error) {
 	row, given, by, err := s.askOnce(ctx, p, ref, want, origin)
 	if errors.Is(err, store.ErrStale) {
 		row, given, by, err = s.askOnce(ctx, p, ref, want, origin)
@@ -99,7 +99,7 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 		return row, access.Row{}, origin, fmt.Errorf("read the clock: %w", err)
 	}
 	run, job := s.core.Asker(p, want.Run)
-	wanted, err := s.wanted(row, want, now, run != nil && run.Unwatched != "")
+	wanted, err := s.accessFor(row, want, now, run != nil && run.Unwatched != "")
 	if err != nil {
 		return row, access.Row{}, origin, err
 	}
@@ -127,8 +127,8 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 // unwatchedAccess is how long a kubeconfig is valid that was made for a run of which nobody learns the end.
 const unwatchedAccess = time.Hour
 
-// wanted says which access serves a request: one that lasts for at least a quarter of what a new one would.
-func (s *Service) wanted(row store.Row, want Want, now time.Time, unwatched bool) (out access.Wanted, err error) {
+// accessFor says which access serves a request: one that lasts for at least a quarter of what a new one would.
+func (s *Service) accessFor(row store.Row, want Want, now time.Time, unwatched bool) (out access.Wanted, err error) {
 	out.Renew, out.Lifetime = want.Renew, s.core.UsualAccess(row)
 	if unwatched {
 		out.Lifetime = min(out.Lifetime, unwatchedAccess)

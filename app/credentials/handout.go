@@ -21,7 +21,7 @@ func (s *Service) handOut(ctx context.Context, row store.Row, a access.Row, by s
 	about := map[string]any{
 		"why": messages.BecauseDownloaded, "verdict": by.Verdict, "access": a.ID, "role": a.Role, "account": a.Account, "expiresAt": a.ExpiresAt,
 	}
-	raw, err := s.read(ctx, row, reading{"kubeconfig.read", a.Ref, artifacts.AccessFile(a.ID), about}, by)
+	raw, err := s.recordRead(ctx, row, reading{"kubeconfig.read", a.Ref, artifacts.AccessFile(a.ID), about}, by)
 	if err != nil {
 		return secret.Text{}, err
 	}
@@ -39,7 +39,7 @@ func (s *Service) handOutInstallers(ctx context.Context, row store.Row, name str
 	if name == artifacts.Kubeadmin {
 		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef
 	}
-	raw, err := s.read(ctx, row, reading{action, ref, name, map[string]any{"why": messages.BecauseDownloaded, "verdict": by.Verdict}}, by)
+	raw, err := s.recordRead(ctx, row, reading{action, ref, name, map[string]any{"why": messages.BecauseDownloaded, "verdict": by.Verdict}}, by)
 	if err != nil || name == artifacts.Kubeadmin {
 		return secret.New(strings.TrimSpace(string(raw))), err
 	}
@@ -56,8 +56,8 @@ type reading struct {
 	about             map[string]any // for the audit trail
 }
 
-// read records a read and does it. Whatever reference the row holds, only an object of this cluster with this name is read.
-func (s *Service) read(ctx context.Context, row store.Row, r reading, by store.Origin) ([]byte, error) {
+// recordRead records a read and does it. Whatever reference the row holds, only an object of this cluster with this name is read.
+func (s *Service) recordRead(ctx context.Context, row store.Row, r reading, by store.Origin) ([]byte, error) {
 	if err := s.store.Audit(ctx, by, r.action, row.ID, r.about); err != nil {
 		return nil, fmt.Errorf("record the read: %w", err)
 	}

@@ -37,12 +37,12 @@ const linkPath = "/links/"
 // KubeconfigLink returns a one-time link to a kubeconfig of a ready cluster, only for this principal. The kubeconfig is being made, or was
 // made before, when it returns.
 func (s *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (Link, error) {
-	row, given, origin, err := s.ask(ctx, p, ref, want, origin)
+	row, given, origin, err := s.askForAccess(ctx, p, ref, want, origin)
 	if err != nil {
 		return Link{}, err
 	}
 	link := people.Link{Kind: people.LinkKubeconfig, Principal: p.ID, Cluster: row.ID, Access: given.ID}
-	return s.link(ctx, link, LinkLasts, s.core.StoreOrigin(origin, p))
+	return s.makeLink(ctx, link, LinkLasts, s.core.StoreOrigin(origin, p))
 }
 
 // What break-glass gives: credentials that the installer made, which do not expire.
@@ -81,7 +81,7 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what 
 	}
 	a, err := s.store.AskBreakGlass(ctx, row.ID, asked.approval, breakGlassLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrConflict) {
-		return app.Approval{}, app.Fail(app.Conflict, messages.InstallersUnavailable(row.Name, string(asked.approval), stored(row, asked.approval)))
+		return app.Approval{}, app.Fail(app.Conflict, messages.InstallersUnavailable(row.Name, string(asked.approval), isStored(row, asked.approval)))
 	}
 	if err != nil {
 		return app.Approval{}, fmt.Errorf("request break-glass: %w", err)
@@ -89,8 +89,8 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what 
 	return s.core.SeenBy(p, a), nil
 }
 
-// stored reports that there is such a credential of the cluster.
-func stored(row store.Row, kind store.ApprovalKind) bool {
+// isStored reports that there is such a credential of the cluster.
+func isStored(row store.Row, kind store.ApprovalKind) bool {
 	if kind == store.ApproveKubeadmin {
 		return row.Outputs.KubeadminRef != ""
 	}
@@ -107,7 +107,7 @@ func (s *Service) BreakGlassLink(ctx context.Context, p policy.Principal, ref, w
 	if err := s.core.CheckReachable(ctx, row); err != nil {
 		return Link{}, err
 	}
-	link, err := s.link(ctx, people.Link{Kind: asked.link, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
+	link, err := s.makeLink(ctx, people.Link{Kind: asked.link, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return Link{}, app.Fail(app.Conflict, messages.InstallersUnapproved(row.Name, string(asked.approval)))
 	}
@@ -118,7 +118,7 @@ func (s *Service) BreakGlassLink(ctx context.Context, p policy.Principal, ref, w
 // is linked once it has typed the code that they see (CompleteLink). number is the account's id
 // elsewhere.
 func (s *Service) AccountLink(ctx context.Context, account, number string, origin store.Origin) (Link, error) {
-	return s.link(ctx, people.Link{Kind: people.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
+	return s.makeLink(ctx, people.Link{Kind: people.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
 }
 
 // CompleteLink links an account elsewhere, which typed the code, to the person who confirmed it on the page.
@@ -135,7 +135,7 @@ func (s *Service) CompleteLink(ctx context.Context, account, code string, origin
 	return nil
 }
 
-func (s *Service) link(ctx context.Context, l people.Link, lasts time.Duration, origin store.Origin) (Link, error) {
+func (s *Service) makeLink(ctx context.Context, l people.Link, lasts time.Duration, origin store.Origin) (Link, error) {
 	handle, made, err := s.store.People.NewLink(ctx, l, lasts, origin)
 	if err != nil {
 		return Link{}, fmt.Errorf("create a link: %w", err)
@@ -244,7 +244,7 @@ func (s *Service) Unlink(ctx context.Context, p policy.Principal, account string
 
 // SignedIn updates the principal's linked accounts from its sign-in, so that whoever left a team loses its rights everywhere.
 func (s *Service) SignedIn(ctx context.Context, p policy.Principal, source policy.Source) error {
-	who, err := owner(p)
+	who, err := ownerOf(p)
 	if err != nil {
 		return err
 	}
@@ -254,8 +254,8 @@ func (s *Service) SignedIn(ctx context.Context, p policy.Principal, source polic
 	return nil
 }
 
-// owner returns who signed in, with their proof.
-func owner(p policy.Principal) (people.Owner, error) {
+// ownerOf returns who signed in, with their proof.
+func ownerOf(p policy.Principal) (people.Owner, error) {
 	proof, err := json.Marshal(p.Proof)
 	if err != nil {
 		return people.Owner{}, fmt.Errorf("encode the claims: %w", err)

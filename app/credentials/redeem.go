@@ -29,7 +29,7 @@ type Redeemed struct {
 // Redeem uses up a link. An account link, which the principal must have confirmed, gives the code that the account has to type. A link to a kubeconfig that is
 // still being made is not used up. For a secret, the audit line is written before the secret is read.
 func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string, origin app.Origin) (Redeemed, error) {
-	who, err := owner(p)
+	who, err := ownerOf(p)
 	if err != nil {
 		return Redeemed{}, err
 	}

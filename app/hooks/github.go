@@ -19,7 +19,7 @@ import (
 const (
 	SourceGitHub = "github"
 	SourceSlack  = "slack"
-	SourceSweep  = "sweep"
+	SourcePoll   = "poll"
 )
 
 // Received is the response to a webhook.

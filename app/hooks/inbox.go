@@ -255,7 +255,7 @@ func (w *InboxWorker) handle(ctx context.Context, d inbox.Delivery) (note string
 	if d.Source == SourceSlack {
 		return w.slack(ctx, d)
 	}
-	if d.Source == SourceSweep {
+	if d.Source == SourcePoll {
 		return w.sighting(ctx, d)
 	}
 	return w.event(ctx, d)

@@ -49,7 +49,7 @@ type tester interface {
 	Context() context.Context
 }
 
-// life is the front entry point whole: the stand-in GitHub, the entry point it sends webhooks to, the inbox, the sweep and the reading of
+// life is the front entry point whole: the stand-in GitHub, the entry point it sends webhooks to, the inbox, polling and the reading of
 // deliveries. What River would run, tests run when they like.
 type life struct {
 	tester
@@ -58,7 +58,7 @@ type life struct {
 	core    *app.Service
 	worker  *InboxWorker
 	runs    *runs.Service
-	sweep   *Sweep
+	poller  *Poller
 	missed  *Missed
 	address string              // its address
 	restart func()              // a new process: nothing is remembered but what is stored
@@ -94,7 +94,7 @@ func newLifeOn(t testing.TB, s *store.Store) *life {
 	require.NoError(t, err)
 	l.restart = func() { l.worker = l.workerOn(t, client) }
 	l.restart()
-	l.sweep = NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler))
+	l.poller = NewPoller(l.store, client, 0, slog.New(slog.DiscardHandler))
 	l.missed = NewMissed(l.store, client, nil, time.Minute, slog.New(slog.DiscardHandler))
 	return l
 }

@@ -110,7 +110,7 @@ func (m *Missed) since(ctx context.Context, now time.Time) (time.Time, error) {
 	case mark.IsZero():
 		return now.Add(-firstRead), nil
 	case mark.Before(oldest):
-		m.log.ErrorContext(ctx, "nobody read what GitHub sent for longer than it keeps it; the sweep sees what is closed, and labels set meanwhile have to be set again",
+		m.log.ErrorContext(ctx, "nobody read what GitHub sent for longer than it keeps it; polling sees what is closed, and labels set meanwhile have to be set again",
 			"from", mark, "to", oldest)
 		return oldest, nil
 	default:

@@ -306,7 +306,7 @@ func FuzzDelivery(f *testing.F) {
 		}
 		source := SourceGitHub
 		if strings.HasSuffix(event, "_seen") {
-			source = SourceSweep
+			source = SourcePoll
 		}
 		delivery := inbox.Delivery{Source: source, ID: "d1", Event: event, Body: body}
 		_, _ = overtakes(delivery), formerly(delivery)
@@ -316,7 +316,7 @@ func FuzzDelivery(f *testing.F) {
 		if err != nil {
 			require.ErrorIs(t, err, errUnprocessable)
 		}
-		if source == SourceSweep { // what we wrote ourselves
+		if source == SourcePoll { // what we wrote ourselves
 			return
 		}
 		for _, e := range service.given {

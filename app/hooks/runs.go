@@ -73,16 +73,16 @@ func ofRuns(err error) error {
 	return err
 }
 
-// RunSweep asks about the pipeline runs on which a cluster or a turn depends.
-type RunSweep struct {
+// RunPoller asks about the pipeline runs on which a cluster or a turn depends.
+type RunPoller struct {
 	river.WorkerDefaults[queue.LookAtRunsArgs]
 	runs  *runs.Service
 	every time.Duration
 }
 
-// NewRunSweep returns the worker of queue.LookAtRunsArgs, which asks about each run once in the given period.
-func NewRunSweep(s *runs.Service, every time.Duration) *RunSweep {
-	return &RunSweep{runs: s, every: every}
+// NewRunPoller returns the worker of queue.LookAtRunsArgs, which asks about each run once in the given period.
+func NewRunPoller(s *runs.Service, every time.Duration) *RunPoller {
+	return &RunPoller{runs: s, every: every}
 }
 
 // runLooks is how many rounds a period has: a run that is due waits at most for one.
@@ -92,14 +92,14 @@ const runLooks = 12
 const LeastRunLook = runLooks * time.Second
 
 // Periodic returns the periodic job.
-func (s *RunSweep) Periodic() *river.PeriodicJob {
+func (s *RunPoller) Periodic() *river.PeriodicJob {
 	return river.NewPeriodicJob(cron.Every(s.every/runLooks), func() (river.JobArgs, *river.InsertOpts) {
 		return queue.LookAtRunsArgs{}, nil
 	}, &river.PeriodicJobOpts{RunOnStart: true, ID: "look_at_runs"})
 }
 
 // Work implements river.Worker.
-func (s *RunSweep) Work(ctx context.Context, _ *river.Job[queue.LookAtRunsArgs]) error {
+func (s *RunPoller) Work(ctx context.Context, _ *river.Job[queue.LookAtRunsArgs]) error {
 	return s.runs.Look(ctx)
 }
 

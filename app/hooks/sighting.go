@@ -20,8 +20,8 @@ const (
 	queueSeen        = "merge_queue_seen"
 )
 
-// seenByTheSweep is the reason given in all of them.
-const seenByTheSweep = "seen by the sweep"
+// seenByPolling is the reason given in all of them.
+const seenByPolling = "seen by polling"
 
 // sighting is the body of such a delivery. Two equal sightings are equal to the byte.
 type sighting struct {
@@ -54,7 +54,7 @@ type sighting struct {
 
 // delivery converts a sighting. The id is derived from what was seen, so that the same sighting is only one delivery.
 func (s sighting) delivery() (inbox.Delivery, error) {
-	d := inbox.Delivery{Source: SourceSweep, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
+	d := inbox.Delivery{Source: SourcePoll, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
 	about := s.Repository
 	switch {
 	case s.Head != "":
@@ -93,15 +93,15 @@ func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, e
 	case pullRequestSeen:
 		if s.State == nil {
 			if pullrequests.Nameless(s.Repository) {
-				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep)
+				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByPolling)
 			}
-			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)
+			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByPolling)
 			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why)
 		}
 		if s.Label != "" {
 			return w.pulls.SyncPullRequest(ctx, s.labelEvent())
 		}
-		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByTheSweep})
+		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByPolling})
 	}
 	return "", fmt.Errorf("%w: %s is not a kind of sighting", errUnprocessable, quoted(d.Event))
 }

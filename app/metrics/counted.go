@@ -31,13 +31,13 @@ type group struct {
 func newCounted(m measures.Measure) *counted {
 	c := &counted{Measure: m, desc: prometheus.NewDesc(m.Name, m.Help, m.Labels, nil), groups: map[string]*group{}}
 	for _, labels := range m.Zero {
-		c.group(labels)
+		c.groupOf(labels)
 	}
 	return c
 }
 
-// refresh adds what happened since the last time.
-func (c *counted) refresh(ctx context.Context, from *measures.Store) error {
+// refreshCounts adds what happened since the last time.
+func (c *counted) refreshCounts(ctx context.Context, from *measures.Store) error {
 	if c.Fresh && c.until.IsZero() {
 		now, err := from.Now(ctx)
 		if err != nil {
@@ -50,7 +50,7 @@ func (c *counted) refresh(ctx context.Context, from *measures.Store) error {
 		return err
 	}
 	for _, n := range counts {
-		g := c.group(n.Labels)
+		g := c.groupOf(n.Labels)
 		g.n += uint64(n.N)
 		g.seconds += n.Seconds
 		g.below[n.Bucket] += uint64(n.N)
@@ -65,7 +65,7 @@ const mostGroups = 2000
 // other stands in the place of the last label once there are too many groups.
 const other = "other"
 
-func (c *counted) group(labels []string) *group {
+func (c *counted) groupOf(labels []string) *group {
 	key := strings.Join(labels, "\x00")
 	if g, known := c.groups[key]; known {
 		return g
@@ -73,14 +73,14 @@ func (c *counted) group(labels []string) *group {
 	if len(c.groups) >= mostGroups && len(labels) > 0 && labels[len(labels)-1] != other {
 		labels = slices.Clone(labels)
 		labels[len(labels)-1] = other
-		return c.group(labels)
+		return c.groupOf(labels)
 	}
 	g := &group{labels: labels, below: make([]uint64, len(c.Buckets)+1)}
 	c.groups[key] = g
 	return g
 }
 
-func (c *counted) collect(out chan<- prometheus.Metric) {
+func (c *counted) collectMetrics(out chan<- prometheus.Metric) {
 	for _, g := range c.groups {
 		if c.Buckets == nil {
 			out <- prometheus.MustNewConstMetric(c.desc, prometheus.CounterValue, float64(g.n), g.labels...)

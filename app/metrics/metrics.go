@@ -80,7 +80,7 @@ func New(c Config) *Metrics {
 }
 
 // Handler answers scrapes of Prometheus. Only with the token they have the names that people chose.
-func (m *Metrics) Handler() http.Handler { return handler(m.registry, m.token) }
+func (m *Metrics) Handler() http.Handler { return newHandler(m.registry, m.token) }
 
 // methods are the methods that have a label of their own.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}

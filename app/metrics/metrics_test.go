@@ -28,10 +28,10 @@ func TestAWordThatIsNoMethodMakesNoSeries(t *testing.T) {
 func TestReasonsWithoutEndMakeNoSeriesWithoutEnd(t *testing.T) {
 	c := newCounted(measures.Measure{Name: "x", Labels: []string{"kind", "reason"}})
 	for i := range 3 * mostGroups {
-		c.group([]string{"create", strings.Repeat("x", i+1)}).n++
+		c.groupOf([]string{"create", strings.Repeat("x", i+1)}).n++
 	}
 	require.Len(t, c.groups, mostGroups+1)
-	require.EqualValues(t, 2*mostGroups, c.group([]string{"create", other}).n)
+	require.EqualValues(t, 2*mostGroups, c.groupOf([]string{"create", other}).n)
 }
 
 // described are the metrics of ours and their labels, as the collectors describe them.

@@ -21,8 +21,8 @@ var openLabels = []string{
 	"role", "route", "source", "state", "status", "type", "version",
 }
 
-// handler answers scrapes: with the token, everything; without one, the sums without names; with a wrong one, a refusal.
-func handler(from prometheus.Gatherer, token secret.Text) http.Handler {
+// newHandler answers scrapes: with the token, everything; without one, the sums without names; with a wrong one, a refusal.
+func newHandler(from prometheus.Gatherer, token secret.Text) http.Handler {
 	options := promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}
 	all, sums := promhttp.HandlerFor(from, options), promhttp.HandlerFor(unnamed{from}, options)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -53,7 +53,7 @@ func TestMetricsNameNobodyWithoutTheToken(t *testing.T) {
 		"another scheme":               {token: "s3cr3t", header: "Basic s3cr3t", code: http.StatusUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, body := scrape(t, handler(registry, secret.New(c.token)), c.header)
+			code, body := scrape(t, newHandler(registry, secret.New(c.token)), c.header)
 			require.Equal(t, c.code, code, body)
 			for _, text := range []string{"payments", "platform", "secret-project", "aws-standard", "acme/"} {
 				require.Equal(t, c.named, strings.Contains(body, text), text)

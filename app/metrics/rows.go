@@ -44,7 +44,7 @@ func newRows(c Config) *rows {
 var (
 	upDesc           = prometheus.NewDesc("ocpctl_database_up", "1 if the figures from the database could be read; 0: they are missing from this scrape.", nil, nil)
 	clustersDesc     = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
-	jobsDesc         = prometheus.NewDesc("ocpctl_jobs", "Jobs of clusters by type and status. Sweeps of cloud accounts are not counted: see ocpctl_sweep_age_seconds.", []string{"type", "status"}, nil)
+	jobsDesc         = prometheus.NewDesc("ocpctl_jobs", "Jobs of clusters by type and status. Scans of cloud accounts are not counted: see ocpctl_scan_age_seconds.", []string{"type", "status"}, nil)
 	reservationsDesc = prometheus.NewDesc("ocpctl_reservations", "Reservations of cloud account capacity: installs, clusters, and clusters waiting in the queue.", []string{"state"}, nil)
 	againDesc        = prometheus.NewDesc("ocpctl_redeliveries", "Webhook redeliveries requested from GitHub: came, awaited, given_up.", []string{"state"}, nil)
 	findingsDesc     = prometheus.NewDesc("ocpctl_findings", "Open findings that need a person, by kind.", []string{"kind"}, nil)
@@ -73,7 +73,7 @@ func (r *rows) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	if err := r.refresh(); err != nil {
+	if err := r.refreshRows(); err != nil {
 		r.Log.Warn("figures for the metrics were not read", "err", err)
 		gauge(upDesc, 0)
 		return
@@ -84,12 +84,12 @@ func (r *rows) Collect(out chan<- prometheus.Metric) {
 		gauge(r.gauges[l.Metric], l.Value, l.Labels...)
 	}
 	for _, c := range r.counts {
-		c.collect(out)
+		c.collectMetrics(out)
 	}
 }
 
 // refresh reads what is older than Every. Of what is counted over time, only the new events are read.
-func (r *rows) refresh() (err error) {
+func (r *rows) refreshRows() (err error) {
 	if !r.read.IsZero() && time.Since(r.read) < r.Every {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (r *rows) refresh() (err error) {
 		return err
 	}
 	for _, c := range r.counts {
-		if err := c.refresh(ctx, r.Store.Measures); err != nil {
+		if err := c.refreshCounts(ctx, r.Store.Measures); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices
 	if err != nil {
 		return notices.Subscription{}, err
 	}
-	if sub.Events, err = known(sub.Events, messages.CannotSubscribe); err != nil {
+	if sub.Events, err = checkEvents(sub.Events, messages.CannotSubscribe); err != nil {
 		return notices.Subscription{}, err
 	}
 	if sub.Repo != "" && slices.Contains(sub.Events, weekly) {
@@ -53,8 +53,8 @@ func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices
 	return sub, nil
 }
 
-// known returns the events sorted, or an error if there is none or one is none.
-func known(events []string, refusal string) ([]string, error) {
+// checkEvents returns the events sorted, or an error if there is none or one is none.
+func checkEvents(events []string, refusal string) ([]string, error) {
 	events = slices.Compact(slices.Sorted(slices.Values(events)))
 	if len(events) > 0 && !slices.ContainsFunc(events, func(e string) bool { return !slices.Contains(commands.EventNames, e) }) {
 		return events, nil
@@ -70,7 +70,7 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 		return notices.Subscription{}, err
 	}
 	if len(sub.Events) > 0 {
-		if sub.Events, err = s.without(ctx, sub); err != nil {
+		if sub.Events, err = s.eventsWithout(ctx, sub); err != nil {
 			return notices.Subscription{}, err
 		}
 	}
@@ -88,9 +88,9 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 	return sub, err
 }
 
-// without returns the events of a subscription that stay without the given ones.
-func (s *Service) without(ctx context.Context, sub notices.Subscription) ([]string, error) {
-	ends, err := known(sub.Events, messages.CannotUnsubscribe)
+// eventsWithout returns the events of a subscription that stay without the given ones.
+func (s *Service) eventsWithout(ctx context.Context, sub notices.Subscription) ([]string, error) {
+	ends, err := checkEvents(sub.Events, messages.CannotUnsubscribe)
 	if err != nil {
 		return nil, err
 	}

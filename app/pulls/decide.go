@@ -284,7 +284,7 @@ func reject(e PullRequestEvent, label, note, why string) act {
 	return rejectLabel{label, note, why}
 }
 
-// decideUnasked returns that a label without a request is removed: one that we put back too late, and one that the sweep finds
+// decideUnasked returns that a label without a request is removed: one that we put back too late, and one that polling finds
 // although GitHub never said who added it or when it came back.
 func decideUnasked(f facts, label string) act {
 	e := f.event

@@ -49,7 +49,7 @@ func TestTheSameEventTwiceChangesNothing(t *testing.T) {
 	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
 	h.Sync(e)
 	require.Equal(t, "nothing to change", h.Sync(e))
-	e.Action = "sweep" // the same state, seen by a look at the pull request
+	e.Action = "poll" // the same state, seen by a look at the pull request
 	require.Equal(t, "nothing to change", h.Sync(e))
 	h.Only()
 	require.Len(t, h.Query(`SELECT id FROM cluster_requests`), 1)
@@ -133,7 +133,7 @@ func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 
 func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
 	h := newFixture(t)
-	seen := pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Why: "seen by the sweep"}
+	seen := pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Why: "seen by polling"}
 	seen.PR.UpdatedAt = time.Now().UTC().Truncate(time.Second)
 	require.Equal(t, "nothing to change", h.Sync(seen), "who set it may be told any moment")
 	seen.PR.UpdatedAt = seen.PR.UpdatedAt.Add(-time.Hour)

@@ -246,13 +246,13 @@ func (w *world) rest() {
 		if len(w.waiting) > 0 {
 			continue
 		}
-		for _, row := range w.of(store.Filter{Live: true, Limit: 500}) { // as the sweep would
+		for _, row := range w.of(store.Filter{Live: true, Limit: 500}) { // as polling would
 			if row.PR.Repo != w.name() && slices.Contains(w.names, row.PR.Repo) {
 				_, err := w.service.RepositoryMoved(w.Context(), pulls.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: row.PR.Repo, To: w.name()})
 				require.NoError(w, err)
 			}
 		}
-		_, err := w.service.SyncPullRequest(w.Context(), pulls.PullRequestEvent{PR: w.now(), Action: pulls.ActionSeen, Why: "seen by the sweep"})
+		_, err := w.service.SyncPullRequest(w.Context(), pulls.PullRequestEvent{PR: w.now(), Action: pulls.ActionSeen, Why: "seen by polling"})
 		require.NoError(w, err)
 		if len(w.undone()) == 0 {
 			return

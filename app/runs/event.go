@@ -30,13 +30,13 @@ func (s *Service) Changed(ctx context.Context, e Event) (note string, err error)
 	if err != nil {
 		return "", err
 	}
-	known = slices.DeleteFunc(known, func(r runs.Run) bool { return !s.here(r) })
+	known = slices.DeleteFunc(known, func(r runs.Run) bool { return !s.isOnOurGitHub(r) })
 	if len(known) == 0 {
 		return "no cluster and no turn belongs to the run", nil
 	}
 	var notes []string
 	for _, run := range known {
-		note, err := s.changed(ctx, run, e)
+		note, err := s.applyEvent(ctx, run, e)
 		if err != nil {
 			return "", err
 		}
@@ -45,7 +45,7 @@ func (s *Service) Changed(ctx context.Context, e Event) (note string, err error)
 	return strings.Join(notes, "; "), nil
 }
 
-func (s *Service) changed(ctx context.Context, run runs.Run, e Event) (note string, err error) {
+func (s *Service) applyEvent(ctx context.Context, run runs.Run, e Event) (note string, err error) {
 	if run.Installation == 0 {
 		run.Installation = e.Installation
 	}
@@ -61,12 +61,12 @@ func (s *Service) changed(ctx context.Context, run runs.Run, e Event) (note stri
 	if err != nil {
 		return "", err
 	}
-	seen, err := s.look(ctx, run)
+	seen, err := s.lookAtRun(ctx, run)
 	switch {
-	case err == nil && behind(seen, e): // not all of GitHub's servers have the newest state at once
-		return described(seen) + ", and the event says otherwise: asking again", s.store.Runs.Postpone(ctx, run.ID, now.Add(askAgainAfter))
-	case !unanswered(err):
-		return described(seen), err
+	case err == nil && isBehind(seen, e): // not all of GitHub's servers have the newest state at once
+		return describeRun(seen) + ", and the event says otherwise: asking again", s.store.Runs.Postpone(ctx, run.ID, now.Add(askAgainAfter))
+	case !isUnanswered(err):
+		return describeRun(seen), err
 	case !e.Completed:
 		return "", err // asked again later
 	}
@@ -74,14 +74,14 @@ func (s *Service) changed(ctx context.Context, run runs.Run, e Event) (note stri
 	if seen, err = s.store.Runs.See(ctx, run.ID, heard, now); err != nil {
 		return "", err
 	}
-	return described(seen) + ", by the event alone: GitHub does not answer", nil
+	return describeRun(seen) + ", by the event alone: GitHub does not answer", nil
 }
 
 // askAgainAfter is how soon GitHub is asked again if its answer contradicts its event.
 const askAgainAfter = 10 * time.Second
 
-// behind reports whether GitHub's answer is older than the event, or the event is forged.
-func behind(run runs.Run, e Event) bool {
+// isBehind reports whether GitHub's answer is older than the event, or the event is forged.
+func isBehind(run runs.Run, e Event) bool {
 	return run.Unwatched == "" && (run.Attempt < e.Attempt || run.Attempt == e.Attempt && e.Completed && run.State == lifecycle.RunRunning)
 }
 
@@ -94,13 +94,13 @@ func (s *Service) jobChanged(ctx context.Context, run runs.Run, e Event) (note s
 	if !e.Completed || !slices.ContainsFunc(jobs, func(j runs.Job) bool { return j.ID == e.Job }) {
 		return "nothing ends with this job", nil
 	}
-	state, err := s.job(ctx, run, e.Job)
+	state, err := s.lookAtJob(ctx, run, e.Job)
 	switch {
 	case err == nil && state.Completed:
 		return "job " + e.Job + " finished: " + state.Conclusion, s.jobFinished(ctx, run, e.Job, state.Conclusion, true)
 	case err == nil:
 		return "GitHub says that the job is running", nil
-	case !unanswered(err): // the next look finds out why
+	case !isUnanswered(err): // the next look finds out why
 		return "GitHub does not show the job", nil
 	}
 	return "", errors.Join(err, s.jobFinished(ctx, run, e.Job, e.Conclusion, false)) // its turn waits for GitHub's answer
@@ -110,13 +110,13 @@ func (s *Service) jobFinished(ctx context.Context, run runs.Run, job, conclusion
 	return s.store.Runs.SeeJob(ctx, run.ID, job, lifecycle.Finish{Conclusion: conclusion, At: time.Unix(0, 0)}, confirmed)
 }
 
-// unanswered reports whether GitHub gave no answer: it is down, or a rate limit is used up.
-func unanswered(err error) bool {
+// isUnanswered reports whether GitHub gave no answer: it is down, or a rate limit is used up.
+func isUnanswered(err error) bool {
 	return err != nil && errors.Is(err, errNoAnswer)
 }
 
-// described says where a run stands.
-func described(run runs.Run) string {
+// describeRun says where a run stands.
+func describeRun(run runs.Run) string {
 	switch {
 	case run.ID == "":
 		return ""

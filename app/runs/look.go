@@ -49,17 +49,17 @@ func (s *Service) Look(ctx context.Context) error {
 
 // lookInTurn asks about one run and its jobs. Its turn is over whatever comes back, so that it delays no others.
 func (s *Service) lookInTurn(ctx context.Context, run runs.Run, now time.Time) error {
-	_, err := s.look(ctx, run)
-	if !unanswered(err) || ctx.Err() != nil {
+	_, err := s.lookAtRun(ctx, run)
+	if !isUnanswered(err) || ctx.Err() != nil {
 		return err
 	}
 	s.log.WarnContext(ctx, "a run could not be looked at", "run", run.ID, "url", run.URL, "err", err)
 	return s.store.Runs.Postpone(ctx, run.ID, now.Add(s.every))
 }
 
-// look asks the platform about a run and the jobs on which something depends, and stores the answers. The jobs come first: a cluster of a
+// lookAtRun asks the platform about a run and the jobs on which something depends, and stores the answers. The jobs come first: a cluster of a
 // job ends by its job's conclusion. An error that is unanswered: there was no answer about the run.
-func (s *Service) look(ctx context.Context, run runs.Run) (runs.Run, error) {
+func (s *Service) lookAtRun(ctx context.Context, run runs.Run) (runs.Run, error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return runs.Run{}, err
@@ -81,7 +81,7 @@ func (s *Service) look(ctx context.Context, run runs.Run) (runs.Run, error) {
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return s.missing(ctx, run, now)
+		return s.explainMissing(ctx, run, now)
 	case errors.Is(err, ErrForbidden):
 		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedForbidden(run.Repo), now.Add(unseenFactor*s.every))
 	case err != nil:
@@ -90,10 +90,10 @@ func (s *Service) look(ctx context.Context, run runs.Run) (runs.Run, error) {
 	if err := s.lookAtJobs(ctx, run, now); err != nil {
 		return runs.Run{}, err
 	}
-	return s.store.Runs.See(ctx, run.ID, seen(state, run.Installation), now.Add(s.every))
+	return s.store.Runs.See(ctx, run.ID, toSeen(state, run.Installation), now.Add(s.every))
 }
 
-func seen(state State, installation int64) runs.Seen {
+func toSeen(state State, installation int64) runs.Seen {
 	out := runs.Seen{
 		Installation: installation, Repo: state.Repo, Name: state.Name, Attempt: state.Attempt, State: lifecycle.RunRunning, UpdatedAt: state.UpdatedAt, Confirmed: true,
 	}
@@ -103,9 +103,9 @@ func seen(state State, installation int64) runs.Seen {
 	return out
 }
 
-// missing finds out why GitHub does not have a run: it was deleted, or the App no longer reaches its repository. Only the first is an
+// explainMissing finds out why GitHub does not have a run: it was deleted, or the App no longer reaches its repository. Only the first is an
 // end.
-func (s *Service) missing(ctx context.Context, run runs.Run, now time.Time) (runs.Run, error) {
+func (s *Service) explainMissing(ctx context.Context, run runs.Run, now time.Time) (runs.Run, error) {
 	there, err := s.github.InstallationOf(ctx, run.Repo)
 	switch {
 	case err != nil:
@@ -115,7 +115,7 @@ func (s *Service) missing(ctx context.Context, run runs.Run, now time.Time) (run
 	case there != run.Installation:
 		state, err := s.github.Run(ctx, there, run.Repo, run.Key)
 		if err == nil && state.RepoID == run.Scope {
-			return s.store.Runs.See(ctx, run.ID, seen(state, there), now.Add(s.every))
+			return s.store.Runs.See(ctx, run.ID, toSeen(state, there), now.Add(s.every))
 		}
 		if !errors.Is(err, ErrNotFound) && err != nil {
 			return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
@@ -131,7 +131,7 @@ func (s *Service) lookAtJobs(ctx context.Context, run runs.Run, now time.Time) e
 		return err
 	}
 	for _, job := range jobs {
-		state, err := s.job(ctx, run, job.ID)
+		state, err := s.lookAtJob(ctx, run, job.ID)
 		switch {
 		case errors.Is(err, ErrNotFound) && now.Sub(job.Since) >= leastAbsence:
 			err = s.jobFinished(ctx, run, job.ID, lifecycle.ConclusionGone, true)
@@ -150,8 +150,8 @@ func (s *Service) lookAtJobs(ctx context.Context, run runs.Run, now time.Time) e
 	return nil
 }
 
-// job asks GitHub about a job of a run.
-func (s *Service) job(ctx context.Context, run runs.Run, id string) (JobState, error) {
+// lookAtJob asks GitHub about a job of a run.
+func (s *Service) lookAtJob(ctx context.Context, run runs.Run, id string) (JobState, error) {
 	state, err := s.github.Job(ctx, run.Installation, run.Repo, id)
 	switch {
 	case err == nil && state.Run != run.Key: // another repository has the name by now

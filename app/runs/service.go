@@ -82,7 +82,7 @@ func New(c Config) *Service {
 	return &Service{store: c.Store, github: c.GitHub, tekton: c.Tekton, site: c.Site, every: c.Every, use: c.Use, log: c.Log}
 }
 
-// here reports whether a run is on the GitHub that the App belongs to. Numbers of runs and repositories are unique there alone.
-func (s *Service) here(run runs.Run) bool {
+// isOnOurGitHub reports whether a run is on the GitHub that the App belongs to. Numbers of runs and repositories are unique there alone.
+func (s *Service) isOnOurGitHub(run runs.Run) bool {
 	return policy.Claims{Issuer: run.Issuer}.GitHub(s.site) == s.site
 }

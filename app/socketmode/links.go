@@ -18,8 +18,8 @@ type link struct {
 	open bool
 }
 
-// add returns a connection that is not open.
-func (l *links) add() *link {
+// addLink returns a connection that is not open.
+func (l *links) addLink() *link {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == 0 && l.down.IsZero() {
@@ -28,8 +28,8 @@ func (l *links) add() *link {
 	return &link{all: l}
 }
 
-// set says whether the connection is open.
-func (l *link) set(open bool) {
+// setOpen says whether the connection is open.
+func (l *link) setOpen(open bool) {
 	l.all.mu.Lock()
 	defer l.all.mu.Unlock()
 	if l.open == open {

@@ -92,21 +92,21 @@ func (r *Receiver) Run(ctx context.Context) {
 	var group errgroup.Group
 	for range connections {
 		group.Go(func() error {
-			r.keep(ctx)
+			r.keepConnected(ctx)
 			return nil
 		})
 	}
 	group.Go(func() error {
-		r.watch(ctx)
+		r.watchConnection(ctx)
 		return nil
 	})
 	_ = group.Wait() // none returns an error
 }
 
-// keep keeps one connection. The client connects again by itself, except after an answer that waiting does not change.
-func (r *Receiver) keep(ctx context.Context) {
+// keepConnected keeps one connection. The client connects again by itself, except after an answer that waiting does not change.
+func (r *Receiver) keepConnected(ctx context.Context) {
 	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, longestWait) {
-		err := r.receive(ctx)
+		err := r.receiveRequests(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -118,10 +118,10 @@ func (r *Receiver) keep(ctx context.Context) {
 	}
 }
 
-// receive runs one client until it gives up or ctx ends. Requests that it has are finished before its connection is closed.
-func (r *Receiver) receive(ctx context.Context) error {
-	link := r.links.add()
-	defer link.set(false)
+// receiveRequests runs one client until it gives up or ctx ends. Requests that it has are finished before its connection is closed.
+func (r *Receiver) receiveRequests(ctx context.Context) error {
+	link := r.links.addLink()
+	defer link.setOpen(false)
 	client := socketmode.New(r.api, socketmode.OptionReadLimit(maxMessage))
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
@@ -141,9 +141,9 @@ func (r *Receiver) receive(ctx context.Context) error {
 		case err := <-ended:
 			return err
 		case e := <-client.Events:
-			if request, ok := r.event(ctx, link, e); ok {
+			if request, ok := r.handleEvent(ctx, link, e); ok {
 				taking.Go(func() error {
-					r.envelope(context.WithoutCancel(ctx), running, client, request)
+					r.storeEnvelope(context.WithoutCancel(ctx), running, client, request)
 					return nil
 				})
 			}
@@ -151,13 +151,13 @@ func (r *Receiver) receive(ctx context.Context) error {
 	}
 }
 
-// event notes the connection's state, and returns the request that an event carries.
-func (r *Receiver) event(ctx context.Context, link *link, e socketmode.Event) (request socketmode.Request, ok bool) {
+// handleEvent notes the connection's state, and returns the request that an event carries.
+func (r *Receiver) handleEvent(ctx context.Context, link *link, e socketmode.Event) (request socketmode.Request, ok bool) {
 	switch e.Type {
 	case socketmode.EventTypeConnected:
-		link.set(true)
+		link.setOpen(true)
 	case socketmode.EventTypeConnecting:
-		link.set(false)
+		link.setOpen(false)
 	case socketmode.EventTypeConnectionError:
 		if said, known := e.Data.(*slack.ConnectionErrorEvent); known {
 			r.log.WarnContext(ctx, "no connection to slack", "err", said.ErrorObj, "retry_in", said.Backoff)
@@ -175,8 +175,8 @@ func (r *Receiver) event(ctx context.Context, link *link, e socketmode.Event) (r
 	return request, false
 }
 
-// envelope has one request stored, and acknowledges it while the connection runs.
-func (r *Receiver) envelope(ctx, running context.Context, client *socketmode.Client, e socketmode.Request) {
+// storeEnvelope has one request stored, and acknowledges it while the connection runs.
+func (r *Receiver) storeEnvelope(ctx, running context.Context, client *socketmode.Client, e socketmode.Request) {
 	ctx, span := tracing.Start(ctx, tracing.Server, "slack socket "+e.Type)
 	defer span.End()
 	answer, ok := r.take(ctx, "application/json", e.Payload)
@@ -191,8 +191,8 @@ func (r *Receiver) envelope(ctx, running context.Context, client *socketmode.Cli
 	}
 }
 
-// watch says in the log that there has been no connection for long.
-func (r *Receiver) watch(ctx context.Context) {
+// watchConnection says in the log that there has been no connection for long.
+func (r *Receiver) watchConnection(ctx context.Context) {
 	ticks := time.NewTicker(silence)
 	defer ticks.Stop()
 	for {

@@ -204,15 +204,15 @@ func TestARefusedTokenIsTriedAgainLater(t *testing.T) {
 func TestItIsKnownSinceWhenNoConnectionIsOpen(t *testing.T) {
 	l := &links{}
 	require.True(t, l.downSince().IsZero(), "nobody asked for one")
-	a, b := l.add(), l.add()
+	a, b := l.addLink(), l.addLink()
 	require.False(t, l.downSince().IsZero())
-	a.set(true)
-	b.set(true)
-	a.set(false)
-	a.set(false)
+	a.setOpen(true)
+	b.setOpen(true)
+	a.setOpen(false)
+	a.setOpen(false)
 	require.True(t, l.downSince().IsZero())
-	b.set(false)
+	b.setOpen(false)
 	require.WithinDuration(t, time.Now(), l.downSince(), time.Minute)
-	a.set(true)
+	a.setOpen(true)
 	require.True(t, l.downSince().IsZero())
 }

@@ -178,7 +178,7 @@ func (p *pages) private() map[string]handler {
 		"POST /orphans/approve":        p.approveRemovals,
 		"POST /orphans/exempt":         p.exemptOrphans,
 		"GET /admin/orphans":           p.orphans,
-		"POST /admin/sweeps":           p.sweepNow,
+		"POST /admin/scans":            p.scanNow,
 		"GET /deliveries":              p.deliveries,
 		"GET /deliveries/{id}":         p.delivery,
 		"POST /deliveries/{id}/replay": p.replay,

@@ -16,20 +16,20 @@ func Answer(markdown string) slack.Message {
 	case slack.Length(text) <= maxSection:
 		return slack.Message{Text: text}
 	}
-	return message(sectionsOf(text))
+	return newMessage(sectionsOf(text))
 }
 
 // Help is the list of commands, with buttons for what most people want first.
 func Help(markdown string) slack.Message {
-	blocks := fitBlocks(sections(markdown), maxMessage-1)
-	return message(append(blocks, actions(
-		button(labels[chatops.VerbOpenForm], Press{Verb: chatops.VerbOpenForm, Value: FormCreate}), button(labels[chatops.VerbList], Press{Verb: chatops.VerbList}),
+	blocks := fitBlocks(sectionBlocks(markdown), maxMessage-1)
+	return newMessage(append(blocks, actionBlocks(
+		newButton(labels[chatops.VerbOpenForm], Press{Verb: chatops.VerbOpenForm, Value: FormCreate}), newButton(labels[chatops.VerbList], Press{Verb: chatops.VerbList}),
 	)...))
 }
 
-// pieces splits Slack markup into texts of at most so many characters, at the ends of lines. A code block stays whole if it fits; if
+// splitMarkup splits Slack markup into texts of at most so many characters, at the ends of lines. A code block stays whole if it fits; if
 // not, each part of it is a code block.
-func pieces(text string, most int) (all []string) {
+func splitMarkup(text string, most int) (all []string) {
 	var b strings.Builder
 	flush := func() {
 		if piece := strings.Trim(b.String(), "\n"); strings.TrimSpace(piece) != "" {
@@ -37,7 +37,7 @@ func pieces(text string, most int) (all []string) {
 		}
 		b.Reset()
 	}
-	for _, unit := range units(text, most) {
+	for _, unit := range splitUnits(text, most) {
 		if b.Len() > 0 && slack.Length(b.String())+1+slack.Length(unit) > most {
 			flush()
 		}
@@ -52,15 +52,15 @@ func pieces(text string, most int) (all []string) {
 
 const fence = "```"
 
-// units are the lines and code blocks of a text, each of at most so many characters.
-func units(text string, most int) (all []string) {
+// splitUnits are the lines and code blocks of a text, each of at most so many characters.
+func splitUnits(text string, most int) (all []string) {
 	var code []string // the lines of the open code block; nil: none is open
 	for line := range strings.SplitSeq(text, "\n") {
 		switch {
 		case line == fence && code == nil:
 			code = []string{}
 		case line == fence:
-			all, code = append(all, fenced(code, most)...), nil
+			all, code = append(all, codeBlocks(code, most)...), nil
 		case code != nil:
 			code = append(code, line)
 		default:
@@ -73,11 +73,11 @@ func units(text string, most int) (all []string) {
 			}
 		}
 	}
-	return append(all, fenced(code, most)...)
+	return append(all, codeBlocks(code, most)...)
 }
 
-// fenced are code blocks with these lines, none of more than so many characters.
-func fenced(lines []string, most int) (all []string) {
+// codeBlocks are code blocks with these lines, none of more than so many characters.
+func codeBlocks(lines []string, most int) (all []string) {
 	most -= 2 * len(fence+"\n")
 	var some []string
 	size := 0

@@ -28,10 +28,10 @@ const (
 	maxInput    = 3000
 )
 
-// message makes the text that stands for the blocks from the blocks, so that it always says the same.
-func message(blocks []api.Block) slack.Message {
+// newMessage makes the text that stands for the blocks from the blocks, so that it always says the same.
+func newMessage(blocks []api.Block) slack.Message {
 	blocks = fitBlocks(blocks, maxMessage)
-	text := words(blocks)
+	text := plainWords(blocks)
 	if strings.TrimSpace(text) == "" {
 		return slack.Message{Text: nothing}
 	}
@@ -49,8 +49,8 @@ func fitBlocks(blocks []api.Block, most int) []api.Block {
 	return append(slices.Clone(blocks[:most-1]), contextOf("… There is more than fits here."))
 }
 
-// words is what the blocks say, without the buttons.
-func words(blocks []api.Block) string {
+// plainWords is what the blocks say, without the buttons.
+func plainWords(blocks []api.Block) string {
 	var lines []string
 	for _, b := range blocks {
 		switch b := b.(type) {
@@ -74,15 +74,15 @@ func words(blocks []api.Block) string {
 	return slack.Fit(strings.Join(lines, "\n"))
 }
 
-// markup is text in Slack's markup, of which Slack interprets nothing else: no name becomes a link by itself.
-func markup(text string) *api.TextBlockObject {
+// markupText is text in Slack's markup, of which Slack interprets nothing else: no name becomes a link by itself.
+func markupText(text string) *api.TextBlockObject {
 	return api.NewTextBlockObject(api.MarkdownType, text, false, true)
 }
 
 var angles = strings.NewReplacer("<", "‹", ">", "›")
 
-// bare is others' text without any markup.
-func bare(text string, most int) *api.TextBlockObject {
+// plainText is others' text without any markup.
+func plainText(text string, most int) *api.TextBlockObject {
 	text = chatops.Bare(angles.Replace(text), most)
 	text = calls.ReplaceAllString(text, "@\u200b$1")
 	if slack.Length(text) > most {
@@ -99,7 +99,7 @@ func bareLines(text string, most int) *api.TextBlockObject {
 	var lines []string
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) != "" {
-			lines = append(lines, bare(line, most).Text)
+			lines = append(lines, plainText(line, most).Text)
 		}
 	}
 	text, _ = slack.Cut(cmp.Or(strings.Join(lines, "\n"), nothing), most)
@@ -109,23 +109,23 @@ func bareLines(text string, most int) *api.TextBlockObject {
 // calls matches the words with which people call a whole channel.
 var calls = regexp.MustCompile(`(?i)@(here|channel|everyone)`)
 
-func header(text string) api.Block { return api.NewHeaderBlock(bare(text, maxHeader)) }
+func headerBlock(text string) api.Block { return api.NewHeaderBlock(plainText(text, maxHeader)) }
 
-func divider() api.Block { return api.NewDividerBlock() }
+func dividerBlock() api.Block { return api.NewDividerBlock() }
 
-// sections are paragraphs of GitHub's Markdown, in as many sections as they need.
-func sections(markdown ...string) []api.Block {
+// sectionBlocks are paragraphs of GitHub's Markdown, in as many sections as they need.
+func sectionBlocks(markdown ...string) []api.Block {
 	return sectionsOf(slack.Markup(strings.Join(nonEmpty(markdown), "\n\n")))
 }
 
-// dense is sections without empty lines between the paragraphs.
-func dense(markdown ...string) []api.Block {
-	return sections(strings.ReplaceAll(strings.Join(nonEmpty(markdown), "\n"), "\n\n", "\n"))
+// denseSections is sections without empty lines between the paragraphs.
+func denseSections(markdown ...string) []api.Block {
+	return sectionBlocks(strings.ReplaceAll(strings.Join(nonEmpty(markdown), "\n"), "\n\n", "\n"))
 }
 
 func sectionsOf(text string) (all []api.Block) {
-	for _, piece := range pieces(text, maxSection) {
-		all = append(all, api.NewSectionBlock(markup(piece), nil, nil, api.SectionBlockOptionExpand(true)))
+	for _, piece := range splitMarkup(text, maxSection) {
+		all = append(all, api.NewSectionBlock(markupText(piece), nil, nil, api.SectionBlockOptionExpand(true)))
 	}
 	return all
 }
@@ -134,15 +134,15 @@ func nonEmpty(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
-// fields are facts side by side; those without a value are left out. Values are in GitHub's Markdown.
-func fields(facts ...Fact) (all []api.Block) {
+// factFields are facts side by side; those without a value are left out. Values are in GitHub's Markdown.
+func factFields(facts ...Fact) (all []api.Block) {
 	var texts []*api.TextBlockObject
 	for _, f := range facts {
 		if strings.TrimSpace(f.Value) == "" {
 			continue
 		}
 		text, _ := slack.Cut("*"+slack.Markup(chatops.Plain(f.Name))+"*\n"+slack.Markup(f.Value), maxField)
-		texts = append(texts, markup(text))
+		texts = append(texts, markupText(text))
 	}
 	for some := range slices.Chunk(texts, maxFields) {
 		all = append(all, api.NewSectionBlock(nil, some, nil))
@@ -153,11 +153,11 @@ func fields(facts ...Fact) (all []api.Block) {
 // contextOf is small print, in GitHub's Markdown.
 func contextOf(markdown ...string) api.Block {
 	text, _ := slack.Cut(slack.Markup(strings.Join(nonEmpty(markdown), " · ")), maxSection)
-	return api.NewContextBlock("", markup(text))
+	return api.NewContextBlock("", markupText(text))
 }
 
-// actions are buttons below each other's block; none: no block.
-func actions(buttons ...*api.ButtonBlockElement) (all []api.Block) {
+// actionBlocks are buttons below each other's block; none: no block.
+func actionBlocks(buttons ...*api.ButtonBlockElement) (all []api.Block) {
 	for some := range slices.Chunk(buttons, maxElements) {
 		row, seen := make([]api.BlockElement, len(some)), map[string]int{}
 		for i, b := range some {
@@ -171,8 +171,8 @@ func actions(buttons ...*api.ButtonBlockElement) (all []api.Block) {
 	return all
 }
 
-// link is a link in GitHub's Markdown; empty without an address.
-func link(text, address string) string {
+// markdownLink is a link in GitHub's Markdown; empty without an address.
+func markdownLink(text, address string) string {
 	if address == "" {
 		return ""
 	}
@@ -182,16 +182,16 @@ func link(text, address string) string {
 // person matches the id of a person in Slack.
 var person = regexp.MustCompile(`^[UW][A-Z0-9]{1,30}$`)
 
-// calling mentions a person and says why, in Slack's markup; empty if there is nobody to mention.
-func calling(id, text string) string {
+// mentionWithReason mentions a person and says why, in Slack's markup; empty if there is nobody to mention.
+func mentionWithReason(id, text string) string {
 	if !person.MatchString(id) {
 		return ""
 	}
 	return "<@" + id + ">, " + text
 }
 
-// naming names a person by their id in Slack, or as text.
-func naming(who string) string {
+// namePerson names a person by their id in Slack, or as text.
+func namePerson(who string) string {
 	if person.MatchString(who) {
 		return "<@" + who + ">"
 	}

@@ -19,9 +19,9 @@ var labels = map[chatops.Verb]string{
 	chatops.VerbOpenForm: "Create a cluster", chatops.VerbAcceptHandover: "Accept", chatops.VerbDeclineHandover: "Decline", chatops.VerbPage: "More",
 }
 
-// button is a button with its press. It is styled by what it does.
-func button(label string, p Press) *api.ButtonBlockElement {
-	b := api.NewButtonBlockElement("ocp_"+string(p.Verb), p.Encode(), bare(label, maxButton))
+// newButton is a button with its press. It is styled by what it does.
+func newButton(label string, p Press) *api.ButtonBlockElement {
+	b := api.NewButtonBlockElement("ocp_"+string(p.Verb), p.Encode(), plainText(label, maxButton))
 	switch p.Verb {
 	case chatops.VerbApprove, chatops.VerbOpenForm, chatops.VerbAcceptHandover:
 		b.Style = api.StylePrimary
@@ -37,10 +37,10 @@ func pressFor(c lifecycle.Card, label string, p Press) *api.ButtonBlockElement {
 	if p.Verb == chatops.VerbExtend {
 		p.End = c.Ends.TTL.UnixMicro()
 	}
-	b := button(label, p)
+	b := newButton(label, p)
 	if p.Verb == chatops.VerbDestroy {
-		b.Confirm = api.NewConfirmationBlockObject(bare("Destroy "+c.Name+"?", 100),
-			bare("Everything in the cluster is deleted. This cannot be undone.", 300), bare("Destroy", 30), bare("Cancel", 30)).WithStyle(api.StyleDanger)
+		b.Confirm = api.NewConfirmationBlockObject(plainText("Destroy "+c.Name+"?", 100),
+			plainText("Everything in the cluster is deleted. This cannot be undone.", 300), plainText("Destroy", 30), plainText("Cancel", 30)).WithStyle(api.StyleDanger)
 	}
 	return b
 }
@@ -56,7 +56,7 @@ func buttonsFor(c lifecycle.Card, s chatops.Summary, verbs []chatops.Verb, appro
 			}
 			p.Approval = approval
 		case chatops.VerbExtend:
-			all = append(all, extensions(c, s.Longest, notice)[:min(1, s.Longest)]...)
+			all = append(all, extensionButtons(c, s.Longest, notice)[:min(1, s.Longest)]...)
 			continue
 		}
 		all = append(all, pressFor(c, labels[verb], p))
@@ -67,8 +67,8 @@ func buttonsFor(c lifecycle.Card, s chatops.Summary, verbs []chatops.Verb, appro
 // step is by how much a button extends.
 const step = 4 * time.Hour
 
-// extensions are the buttons that extend a cluster by at most so much: a step, and all of it.
-func extensions(c lifecycle.Card, longest time.Duration, notice string) (all []*api.ButtonBlockElement) {
+// extensionButtons are the buttons that extend a cluster by at most so much: a step, and all of it.
+func extensionButtons(c lifecycle.Card, longest time.Duration, notice string) (all []*api.ButtonBlockElement) {
 	extend := func(label string, by time.Duration) {
 		all = append(all, pressFor(c, label, Press{Verb: chatops.VerbExtend, Notice: notice, Value: policy.Span(by)}))
 	}

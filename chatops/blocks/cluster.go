@@ -15,8 +15,8 @@ import (
 // Cluster is the message of a cluster in the channel in which it was asked for. It is updated in place.
 func Cluster(v ClusterView) slack.Message {
 	c, s := v.Card, chatops.SummaryOf(v.Card, v.Detail, v.Links)
-	blocks := []api.Block{header(s.Sign + " " + c.Name + " " + s.Head)}
-	blocks = append(blocks, fitBlocks(dense(append(append(s.State, s.Progress), s.Trouble...)...), maxMessage/2)...)
+	blocks := []api.Block{headerBlock(s.Sign + " " + c.Name + " " + s.Head)}
+	blocks = append(blocks, fitBlocks(denseSections(append(append(s.State, s.Progress), s.Trouble...)...), maxMessage/2)...)
 	approval, votes := "", ""
 	if a := v.Approval; a != nil {
 		approval = a.ID
@@ -24,19 +24,19 @@ func Cluster(v ClusterView) slack.Message {
 			votes = fmt.Sprintf("%d of %d", a.Votes, a.Needs)
 		}
 	}
-	blocks = append(blocks, fields(
+	blocks = append(blocks, factFields(
 		Fact{"Profile", chatops.Code(c.Profile)},
 		Fact{"OpenShift", fmt.Sprintf("%s on %s in %s", chatops.Plain(c.Release), chatops.Plain(c.Platform), chatops.Plain(c.Region))},
 		Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))},
 		Fact{"Price", strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")},
 		Fact{"Votes", votes}, Fact{"Workers", s.Workers}, Fact{"Off-hours", s.OffHours}, Fact{"Ends", s.Ends}, Fact{"Lived", s.Lived},
 	)...)
-	blocks = append(blocks, actions(buttonsFor(c, s, s.Acts, approval, "")...)...)
-	return message(append(blocks, contextOf(askedBy(v), places(c, s))))
+	blocks = append(blocks, actionBlocks(buttonsFor(c, s, s.Acts, approval, "")...)...)
+	return newMessage(append(blocks, contextOf(requesterText(v), linksElsewhere(c, s))))
 }
 
-// askedBy names who asked for the cluster, and who approved it. It mentions nobody: the id of a person in Slack would be a mention, so their name is shown.
-func askedBy(v ClusterView) string {
+// requesterText names who asked for the cluster, and who approved it. It mentions nobody: the id of a person in Slack would be a mention, so their name is shown.
+func requesterText(v ClusterView) string {
 	name := v.Asker
 	if name == "" || person.MatchString(name) {
 		name = v.Card.Owner
@@ -48,16 +48,16 @@ func askedBy(v ClusterView) string {
 	return text
 }
 
-// places says where else the cluster is: its console and its page.
-func places(c lifecycle.Card, s chatops.Summary) string {
+// linksElsewhere says where else the cluster is: its console and its page.
+func linksElsewhere(c lifecycle.Card, s chatops.Summary) string {
 	page := "cluster " + chatops.Code(c.ID)
 	if s.Page != "" {
-		page = link("Timeline and log", s.Page)
+		page = markdownLink("Timeline and log", s.Page)
 	}
 	if c.Status != lifecycle.Ready {
 		return page
 	}
-	return strings.Join(nonEmpty([]string{link("Console", chatops.Web(c.ConsoleURL)), page}), " · ")
+	return strings.Join(nonEmpty([]string{markdownLink("Console", chatops.Web(c.ConsoleURL)), page}), " · ")
 }
 
 // Thread is what happened to a cluster since the last message in its thread. Only the notification names the cluster: the thread is
@@ -71,7 +71,7 @@ func Thread(card lifecycle.Card, news []Moment) slack.Message {
 		}
 		b.WriteByte('\n')
 	}
-	m := message(sections(cmp.Or(b.String(), "Nothing happened.")))
+	m := newMessage(sectionBlocks(cmp.Or(b.String(), "Nothing happened.")))
 	m.Text = slack.Fit(slack.Markup(chatops.Code(card.Name)) + ":\n" + m.Text)
 	return m
 }

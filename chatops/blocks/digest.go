@@ -19,12 +19,12 @@ const (
 	maxDigest = 60
 )
 
-// digest tells the same of several clusters, or several findings, in one message. What asks for something has its own buttons, and what a
+// digestMessage tells the same of several clusters, or several findings, in one message. What asks for something has its own buttons, and what a
 // press did stands in their place.
-func digest(v NoticeView, k kind) slack.Message {
+func digestMessage(v NoticeView, k kind) slack.Message {
 	all := append([]NoticeView{v}, v.More...)
 	all[0].More = nil
-	blocks := []api.Block{header(fmt.Sprintf("%s %d %s", k.sign, len(all), k.many))}
+	blocks := []api.Block{headerBlock(fmt.Sprintf("%s %d %s", k.sign, len(all), k.many))}
 	if call := callingAll(all); k.call != "" && call != "" {
 		blocks = append(blocks, sectionsOf(call)...)
 	}
@@ -33,7 +33,7 @@ func digest(v NoticeView, k kind) slack.Message {
 		active = min(len(all), maxActive)
 	}
 	for _, one := range all[:active] {
-		blocks = append(blocks, entry(one, k)...)
+		blocks = append(blocks, digestEntry(one, k)...)
 	}
 	var lines []string
 	for _, one := range all[active:min(len(all), maxDigest)] {
@@ -42,11 +42,11 @@ func digest(v NoticeView, k kind) slack.Message {
 	if rest := len(all) - maxDigest; rest > 0 {
 		lines = append(lines, fmt.Sprintf("- and %d more", rest))
 	}
-	blocks = append(blocks, fitBlocks(sections(strings.Join(lines, "\n")), maxMessage-len(blocks)-1)...)
-	if where := strings.Join(nonEmpty(append(runbooks(all), clusters(v))), " · "); where != "" {
+	blocks = append(blocks, fitBlocks(sectionBlocks(strings.Join(lines, "\n")), maxMessage-len(blocks)-1)...)
+	if where := strings.Join(nonEmpty(append(runbookLinks(all), clustersLink(v))), " · "); where != "" {
 		blocks = append(blocks, contextOf(where))
 	}
-	return message(blocks)
+	return newMessage(blocks)
 }
 
 // callingAll mentions everybody whom one of the notices mentions.
@@ -63,29 +63,29 @@ func callingAll(all []NoticeView) string {
 	return strings.Join(names, ", ") + ": this is about your clusters."
 }
 
-// entry is one notice of a digest, with its buttons or what a press of them did.
-func entry(v NoticeView, k kind) []api.Block {
+// digestEntry is one notice of a digest, with its buttons or what a press of them did.
+func digestEntry(v NoticeView, k kind) []api.Block {
 	s := chatops.SummaryOf(v.Card, chatops.Detail{Approval: v.Approval}, v.Links)
 	text := slack.Markup(entryLine(v))
 	switch {
 	case v.Facts.Title != "":
 	case v.Event == Expiring && v.Facts.Done == "":
 		what, _ := chatops.Row(v.Card, v.Links, time.Time{})
-		text = slack.Markup(what + "\n" + ends(v, s))
+		text = slack.Markup(what + "\n" + endText(v, s))
 	case len(s.Trouble) > 0 && (v.Event == Failed || v.Event == Blocked):
 		what, _ := chatops.Row(v.Card, v.Links, time.Time{})
 		first, _, _ := strings.Cut(s.Trouble[0], "\n\n")
 		text = slack.Markup(what + "\n" + first)
 	}
 	if v.Facts.Done != "" {
-		text += "\n" + doneText(v.Facts)
+		text += "\n" + outcomeText(v.Facts)
 	}
 	text, _ = slack.Cut(text, maxSection)
-	blocks := []api.Block{api.NewSectionBlock(markup(text), nil, nil)}
+	blocks := []api.Block{api.NewSectionBlock(markupText(text), nil, nil)}
 	if v.Facts.Done != "" {
 		return blocks
 	}
-	return append(blocks, actions(noticeButtons(v, s, k)...)...)
+	return append(blocks, actionBlocks(noticeButtons(v, s, k)...)...)
 }
 
 // entryLine names what a notice is about, in GitHub's Markdown.
@@ -98,8 +98,8 @@ func entryLine(v NoticeView) string {
 	return what + " " + more
 }
 
-// runbooks leads to the runbooks of all notices, each once and with what it is for.
-func runbooks(all []NoticeView) (links []string) {
+// runbookLinks leads to the runbooks of all notices, each once and with what it is for.
+func runbookLinks(all []NoticeView) (links []string) {
 	var seen []string
 	for _, one := range all {
 		name := one.Facts.Runbook
@@ -116,10 +116,10 @@ func runbooks(all []NoticeView) (links []string) {
 	return links
 }
 
-// clusters leads to the page with all clusters, from a digest that is about clusters.
-func clusters(v NoticeView) string {
+// clustersLink leads to the page with all clusters, from a digest that is about clusters.
+func clustersLink(v NoticeView) string {
 	if v.Event == Finding || v.Card.ID == "" {
 		return ""
 	}
-	return everything(v.Links)
+	return allClustersLink(v.Links)
 }

@@ -71,46 +71,46 @@ const (
 
 // Form is a form as a modal. An option with an empty value cannot be chosen in Slack: its text stands where nothing is chosen yet.
 func Form(v FormView) api.ModalViewRequest {
-	m := modal(v.Title)
-	m.CallbackID, m.PrivateMetadata, m.Submit = v.Callback, v.Metadata, bare(cmp.Or(v.Submit, "Submit"), maxTitle)
-	m.Close = bare("Cancel", maxTitle)
+	m := newModal(v.Title)
+	m.CallbackID, m.PrivateMetadata, m.Submit = v.Callback, v.Metadata, plainText(cmp.Or(v.Submit, "Submit"), maxTitle)
+	m.Close = plainText("Cancel", maxTitle)
 	var blocks []api.Block
 	if len(v.Problems) > 0 {
-		blocks = fitBlocks(sections("⚠️ "+strings.Join(v.Problems, "\n⚠️ ")), 5)
+		blocks = fitBlocks(sectionBlocks("⚠️ "+strings.Join(v.Problems, "\n⚠️ ")), 5)
 	}
-	if preview := sections(v.Preview...); len(preview) > 0 { // first, because Slack scrolls no form when it changes
-		blocks = append(append(blocks, preview...), divider())
+	if preview := sectionBlocks(v.Preview...); len(preview) > 0 { // first, because Slack scrolls no form when it changes
+		blocks = append(append(blocks, preview...), dividerBlock())
 	}
 	for _, f := range v.Fields {
-		blocks = append(blocks, input(f))
+		blocks = append(blocks, inputBlock(f))
 		if len(f.Problems) > 0 {
 			blocks = append(blocks, contextOf("⚠️ "+chatops.Plain(strings.Join(f.Problems, " "))))
 		}
 	}
-	blocks = append(blocks, fixed(v.Fixed)...)
+	blocks = append(blocks, fixedFacts(v.Fixed)...)
 	m.Blocks.BlockSet = fitBlocks(blocks, maxView)
 	return m
 }
 
-// fixed are the facts that nobody can change in the form.
-func fixed(facts []Fact) []api.Block {
+// fixedFacts are the facts that nobody can change in the form.
+func fixedFacts(facts []Fact) []api.Block {
 	var safe []Fact
 	for _, f := range facts {
 		safe = append(safe, Fact{f.Name, chatops.Plain(f.Value)})
 	}
-	if blocks := fields(safe...); len(blocks) > 0 {
-		return append(append([]api.Block{divider()}, sections("**Cannot be changed here**")...), blocks...)
+	if blocks := factFields(safe...); len(blocks) > 0 {
+		return append(append([]api.Block{dividerBlock()}, sectionBlocks("**Cannot be changed here**")...), blocks...)
 	}
 	return nil
 }
 
-func modal(title string) api.ModalViewRequest {
-	return api.ModalViewRequest{Type: api.VTModal, Title: bare(title, maxTitle)}
+func newModal(title string) api.ModalViewRequest {
+	return api.ModalViewRequest{Type: api.VTModal, Title: plainText(title, maxTitle)}
 }
 
-// input is the block of a field.
-func input(f Field) api.Block {
-	b := api.NewInputBlock(f.Name, bare(f.Label, maxLabel), nil, control(f))
+// inputBlock is the block of a field.
+func inputBlock(f Field) api.Block {
+	b := api.NewInputBlock(f.Name, plainText(f.Label, maxLabel), nil, inputElement(f))
 	b.Optional, b.DispatchAction = !f.Required, f.Live
 	if strings.TrimSpace(f.Hint) != "" {
 		b.Hint = bareLines(f.Hint, maxLabel)
@@ -118,11 +118,11 @@ func input(f Field) api.Block {
 	return b
 }
 
-// control is what a field is filled in with.
-func control(f Field) api.BlockElement {
+// inputElement is what a field is filled in with.
+func inputElement(f Field) api.BlockElement {
 	switch f.Kind {
 	case FieldChoice:
-		return menu(f)
+		return selectMenu(f)
 	case FieldChoices:
 		return boxesOrMenu(f)
 	case FieldChannel:
@@ -147,8 +147,8 @@ func control(f Field) api.BlockElement {
 	return t
 }
 
-// menu is a field with one of several options.
-func menu(f Field) api.BlockElement {
+// selectMenu is a field with one of several options.
+func selectMenu(f Field) api.BlockElement {
 	options, chosen := optionsOf(f.Options, []string{f.Value}, maxOptions)
 	s := api.NewOptionsSelectBlockElement(api.OptTypeStatic, nothingChosen(f), f.Name, options...)
 	if len(chosen) > 0 {
@@ -174,10 +174,10 @@ func boxesOrMenu(f Field) api.BlockElement {
 func nothingChosen(f Field) *api.TextBlockObject {
 	for _, o := range f.Options {
 		if o.Value == "" && o.Text != "" {
-			return bare(o.Text, maxPlaceholder)
+			return plainText(o.Text, maxPlaceholder)
 		}
 	}
-	return bare("Choose", maxPlaceholder)
+	return plainText("Choose", maxPlaceholder)
 }
 
 // optionsOf are the options that Slack can offer, and those of them that are chosen. There is always one, as Slack demands.
@@ -188,14 +188,14 @@ func optionsOf(all []Option, values []string, most int) (options, chosen []*api.
 			continue
 		}
 		seen[o.Value] = true
-		option := api.NewOptionBlockObject(o.Value, bare(cmp.Or(o.Text, o.Value), maxOption), nil)
+		option := api.NewOptionBlockObject(o.Value, plainText(cmp.Or(o.Text, o.Value), maxOption), nil)
 		options = append(options, option)
 		if slices.Contains(values, o.Value) {
 			chosen = append(chosen, option)
 		}
 	}
 	if len(options) == 0 {
-		options = append(options, api.NewOptionBlockObject("none", bare("There is nothing to choose", maxOption), nil))
+		options = append(options, api.NewOptionBlockObject("none", plainText("There is nothing to choose", maxOption), nil))
 	}
 	return options, chosen
 }
@@ -212,8 +212,8 @@ func Opening(title string) api.ModalViewRequest {
 
 // Done is the modal that says what a submission led to, in GitHub's Markdown.
 func Done(title, markdown string) api.ModalViewRequest {
-	m := modal(title)
-	m.Close = bare("Close", maxTitle)
-	m.Blocks.BlockSet = fitBlocks(sections(cmp.Or(markdown, "Done.")), maxView)
+	m := newModal(title)
+	m.Close = plainText("Close", maxTitle)
+	m.Blocks.BlockSet = fitBlocks(sectionBlocks(cmp.Or(markdown, "Done.")), maxView)
 	return m
 }

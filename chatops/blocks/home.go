@@ -39,11 +39,11 @@ const (
 
 // Home is the app's Home tab.
 func Home(v HomeView) api.HomeTabViewRequest {
-	blocks := []api.Block{header("OpenShift clusters")}
-	blocks = append(blocks, greeting(v)...)
+	blocks := []api.Block{headerBlock("OpenShift clusters")}
+	blocks = append(blocks, greetingBlocks(v)...)
 	if len(v.Approvals) > 0 {
-		blocks = append(blocks, header("Waiting for your approval"))
-		blocks = append(blocks, waiting(v.Approvals[:min(len(v.Approvals), maxToVote)])...)
+		blocks = append(blocks, headerBlock("Waiting for your approval"))
+		blocks = append(blocks, approvalBlocks(v.Approvals[:min(len(v.Approvals), maxToVote)])...)
 		if len(v.Approvals) > maxToVote {
 			blocks = append(blocks, contextOf("There is more. "+moreApprovals(v.Links)))
 		}
@@ -53,30 +53,30 @@ func Home(v HomeView) api.HomeTabViewRequest {
 		blocks = append(blocks, homePart("My team's clusters", "", v.Team, maxTeam, v)...)
 	}
 	if v.More || len(v.Mine) > maxMine || len(v.Team) > maxTeam {
-		blocks = append(blocks, contextOf("There are more clusters. "+everything(v.Links)))
+		blocks = append(blocks, contextOf("There are more clusters. "+allClustersLink(v.Links)))
 	}
-	blocks = append(blocks, allowances(v.Allowances)...)
+	blocks = append(blocks, allowanceBlocks(v.Allowances)...)
 	return api.HomeTabViewRequest{Type: api.VTHomeTab, Blocks: api.Blocks{BlockSet: fitBlocks(blocks, maxView)}}
 }
 
-// greeting says who the person is to ocpctl, and what they can begin.
-func greeting(v HomeView) []api.Block {
+// greetingBlocks says who the person is to ocpctl, and what they can begin.
+func greetingBlocks(v HomeView) []api.Block {
 	if v.Linked {
-		blocks := sections("Signed in as " + chatops.Plain(v.Name) + ".")
-		return append(blocks, actions(button(labels[chatops.VerbOpenForm], Press{Verb: chatops.VerbOpenForm, Value: FormCreate}), button(labels[chatops.VerbHelp], Press{Verb: chatops.VerbHelp}))...)
+		blocks := sectionBlocks("Signed in as " + chatops.Plain(v.Name) + ".")
+		return append(blocks, actionBlocks(newButton(labels[chatops.VerbOpenForm], Press{Verb: chatops.VerbOpenForm, Value: FormCreate}), newButton(labels[chatops.VerbHelp], Press{Verb: chatops.VerbHelp}))...)
 	}
 	hint := v.LinkHint
 	if hint == "" {
 		hint = "Link your account to create clusters and to see yours."
 	}
-	link := button(labels[chatops.VerbLink], Press{Verb: chatops.VerbLink})
+	link := newButton(labels[chatops.VerbLink], Press{Verb: chatops.VerbLink})
 	link.Style = api.StylePrimary
-	return append(fitBlocks(sections(hint), 5), actions(link, button(labels[chatops.VerbHelp], Press{Verb: chatops.VerbHelp}))...)
+	return append(fitBlocks(sectionBlocks(hint), 5), actionBlocks(link, newButton(labels[chatops.VerbHelp], Press{Verb: chatops.VerbHelp}))...)
 }
 
 // homePart is a titled list of clusters, each with the buttons that the person may press.
 func homePart(title, none string, cards []lifecycle.Card, most int, v HomeView) []api.Block {
-	blocks := []api.Block{header(title)}
+	blocks := []api.Block{headerBlock(title)}
 	if len(cards) == 0 {
 		return append(blocks, contextOf(none))
 	}
@@ -84,15 +84,15 @@ func homePart(title, none string, cards []lifecycle.Card, most int, v HomeView) 
 		s := chatops.SummaryOf(c, chatops.Detail{}, v.Links)
 		what, more := chatops.Row(c, v.Links, v.Now)
 		text, _ := slack.Cut(slack.Markup(strings.Join(nonEmpty([]string{what, more, s.Progress}), "\n")), maxSection)
-		blocks = append(blocks, api.NewSectionBlock(markup(text), nil, nil))
+		blocks = append(blocks, api.NewSectionBlock(markupText(text), nil, nil))
 		verbs := slices.DeleteFunc(s.Acts, func(verb chatops.Verb) bool { return !slices.Contains(v.Acts[c.ID], verb) })
-		blocks = append(blocks, actions(buttonsFor(c, s, verbs, "", "")...)...)
+		blocks = append(blocks, actionBlocks(buttonsFor(c, s, verbs, "", "")...)...)
 	}
 	return blocks
 }
 
-// allowances says what the person can still request.
-func allowances(all []Allowance) []api.Block {
+// allowanceBlocks says what the person can still request.
+func allowanceBlocks(all []Allowance) []api.Block {
 	if len(all) == 0 {
 		return nil
 	}
@@ -104,5 +104,5 @@ func allowances(all []Allowance) []api.Block {
 		}
 		facts = append(facts, Fact{a.Name, value})
 	}
-	return append([]api.Block{header("What you can still request")}, fields(facts...)...)
+	return append([]api.Block{headerBlock("What you can still request")}, factFields(facts...)...)
 }

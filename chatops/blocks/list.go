@@ -40,14 +40,14 @@ func List(v ListView) slack.Message {
 	if len(v.Rows) == 0 {
 		lines = append(lines, "There is no such cluster that you may see.")
 	}
-	blocks := fitBlocks(sections(lines...), maxMessage-3)
+	blocks := fitBlocks(sectionBlocks(lines...), maxMessage-3)
 	if v.Next != "" {
-		blocks = append(blocks, actions(button("Next page", Press{Verb: chatops.VerbPage, Value: v.Next}))...)
+		blocks = append(blocks, actionBlocks(newButton("Next page", Press{Verb: chatops.VerbPage, Value: v.Next}))...)
 	}
-	if all := everything(v.Links); all != "" {
+	if all := allClustersLink(v.Links); all != "" {
 		blocks = append(blocks, contextOf(all))
 	}
-	return message(blocks)
+	return newMessage(blocks)
 }
 
 func rowOf(row Listed, v ListView) string {
@@ -58,12 +58,12 @@ func rowOf(row Listed, v ListView) string {
 	return what + "\n" + more
 }
 
-// everything leads to the page with all clusters.
-func everything(links chatops.Links) string {
+// allClustersLink leads to the page with all clusters.
+func allClustersLink(links chatops.Links) string {
 	if links.UI == "" {
 		return ""
 	}
-	return link("All clusters", strings.TrimRight(links.UI, "/")+"/")
+	return markdownLink("All clusters", strings.TrimRight(links.UI, "/")+"/")
 }
 
 // maxChoices is how many clusters can be chosen from.
@@ -71,7 +71,7 @@ const maxChoices = 40
 
 // Choose asks which cluster is meant: a button for each, with the press and the cluster's id in it. The question is GitHub's Markdown.
 func Choose(question string, cards []lifecycle.Card, press Press) slack.Message {
-	blocks := fitBlocks(sections(question), maxMessage-maxChoices-2)
+	blocks := fitBlocks(sectionBlocks(question), maxMessage-maxChoices-2)
 	label := labels[press.Verb]
 	if label == "" {
 		label = "This one"
@@ -80,13 +80,13 @@ func Choose(question string, cards []lifecycle.Card, press Press) slack.Message 
 		what, _ := chatops.Row(c, chatops.Links{}, time.Time{})
 		text, _ := slack.Cut(slack.Markup(what), maxSection)
 		b := pressFor(c, label, press)
-		b.AccessibilityLabel = bare(label+" "+c.Name, maxButton).Text
-		blocks = append(blocks, api.NewSectionBlock(markup(text), nil, api.NewAccessory(b)))
+		b.AccessibilityLabel = plainText(label+" "+c.Name, maxButton).Text
+		blocks = append(blocks, api.NewSectionBlock(markupText(text), nil, api.NewAccessory(b)))
 	}
 	if more := len(cards) - maxChoices; more > 0 {
 		blocks = append(blocks, contextOf(fmt.Sprintf("There are %d more. Name the cluster in the command instead.", more)))
 	}
-	return message(blocks)
+	return newMessage(blocks)
 }
 
 // maxApprovals is how many approvals are shown, with two blocks each.
@@ -97,29 +97,29 @@ func Approvals(all []chatops.Waiting, more bool, links chatops.Links) slack.Mess
 	if len(all) == 0 {
 		return Answer(chatops.SlackWaiting(all, more, links))
 	}
-	blocks := sections("**Waiting for approval**")
-	blocks = append(blocks, waiting(all[:min(len(all), maxApprovals)])...)
+	blocks := sectionBlocks("**Waiting for approval**")
+	blocks = append(blocks, approvalBlocks(all[:min(len(all), maxApprovals)])...)
 	if more || len(all) > maxApprovals {
 		blocks = append(blocks, contextOf("There is more. "+moreApprovals(links)))
 	}
-	return message(blocks)
+	return newMessage(blocks)
 }
 
 func moreApprovals(links chatops.Links) string {
 	if links.UI == "" {
 		return ""
 	}
-	return link("All approvals", strings.TrimRight(links.UI, "/")+"/approvals")
+	return markdownLink("All approvals", strings.TrimRight(links.UI, "/")+"/approvals")
 }
 
-// waiting shows approvals, each in one section with its buttons below.
-func waiting(all []chatops.Waiting) (blocks []api.Block) {
+// approvalBlocks shows approvals, each in one section with its buttons below.
+func approvalBlocks(all []chatops.Waiting) (blocks []api.Block) {
 	for _, a := range all {
 		text, _ := slack.Cut(slack.Markup(a.Text()), maxSection)
-		blocks = append(blocks, api.NewSectionBlock(markup(text), nil, nil))
+		blocks = append(blocks, api.NewSectionBlock(markupText(text), nil, nil))
 		if a.WhyNot == "" {
-			blocks = append(blocks, actions(
-				button(labels[chatops.VerbApprove], Press{Verb: chatops.VerbApprove, Approval: a.ID}), button(labels[chatops.VerbRefuse], Press{Verb: chatops.VerbRefuse, Approval: a.ID}),
+			blocks = append(blocks, actionBlocks(
+				newButton(labels[chatops.VerbApprove], Press{Verb: chatops.VerbApprove, Approval: a.ID}), newButton(labels[chatops.VerbRefuse], Press{Verb: chatops.VerbRefuse, Approval: a.ID}),
 			)...)
 		}
 	}

@@ -54,32 +54,32 @@ func Notice(v NoticeView) slack.Message {
 		k = kind{sign: "⚪", head: "has news", many: "clusters have news"}
 	}
 	if len(v.More) > 0 {
-		return digest(v, k)
+		return digestMessage(v, k)
 	}
 	s := chatops.SummaryOf(v.Card, chatops.Detail{Approval: v.Approval}, v.Links)
-	blocks := []api.Block{header(k.sign + " " + title(v, k))}
-	if call := calling(v.Mention, k.call); v.Facts.Done == "" && k.call != "" && call != "" {
+	blocks := []api.Block{headerBlock(k.sign + " " + noticeTitle(v, k))}
+	if call := mentionWithReason(v.Mention, k.call); v.Facts.Done == "" && k.call != "" && call != "" {
 		blocks = append(blocks, sectionsOf(call)...)
 	}
 	if v.Facts.Done == "" || k.past == "" {
-		blocks = append(blocks, fitBlocks(dense(happened(v, s)...), maxMessage/2)...)
+		blocks = append(blocks, fitBlocks(denseSections(eventParagraphs(v, s)...), maxMessage/2)...)
 	}
 	if v.Card.ID != "" {
-		blocks = append(blocks, fields(about(v, s)...)...)
+		blocks = append(blocks, factFields(clusterFacts(v, s)...)...)
 	}
 	if v.Facts.Done != "" {
-		blocks = append(blocks, done(v.Facts)...)
+		blocks = append(blocks, outcomeBlocks(v.Facts)...)
 	} else {
-		blocks = append(blocks, voters(v.Facts)...)
-		blocks = append(blocks, actions(noticeButtons(v, s, k)...)...)
+		blocks = append(blocks, voterBlocks(v.Facts)...)
+		blocks = append(blocks, actionBlocks(noticeButtons(v, s, k)...)...)
 	}
-	if where := where(v, s); where != "" {
+	if where := noticeLinks(v, s); where != "" {
 		blocks = append(blocks, contextOf(where))
 	}
-	return message(blocks)
+	return newMessage(blocks)
 }
 
-func title(v NoticeView, k kind) string {
+func noticeTitle(v NoticeView, k kind) string {
 	switch {
 	case v.Card.ID == "" || k.head == "" || v.Event == Approval && v.Facts.Title != "":
 		return cmp.Or(v.Facts.Title, "Something needs a look")
@@ -89,8 +89,8 @@ func title(v NoticeView, k kind) string {
 	return v.Card.Name + " " + k.head
 }
 
-// happened says what happened, in paragraphs of GitHub's Markdown.
-func happened(v NoticeView, s chatops.Summary) []string {
+// eventParagraphs says what happened, in paragraphs of GitHub's Markdown.
+func eventParagraphs(v NoticeView, s chatops.Summary) []string {
 	f := v.Facts
 	f.Text = chatops.Said(f.Text, "") // it may hold what others wrote
 	switch v.Event {
@@ -105,11 +105,11 @@ func happened(v NoticeView, s chatops.Summary) []string {
 		}
 		return []string{"**Why:** " + chatops.Plain(v.Card.Why), f.Text}
 	case Expiring:
-		return []string{ends(v, s)}
+		return []string{endText(v, s)}
 	case Resting:
 		return []string{fmt.Sprintf("It falls asleep at %s, outside working hours. Whoever needs it tonight can keep it awake until the next working hours.", chatops.When(f.End))}
 	case Idle:
-		return []string{unused(f)}
+		return []string{idleText(f)}
 	case Destroyed:
 		return append([]string{"**Cost:** " + s.Spent + "."}, s.State...)
 	case Approval:
@@ -125,8 +125,8 @@ func happened(v NoticeView, s chatops.Summary) []string {
 	return []string{f.Text}
 }
 
-// ends says when a cluster ends and why, and what the maximum allows.
-func ends(v NoticeView, s chatops.Summary) string {
+// endText says when a cluster ends and why, and what the maximum allows.
+func endText(v NoticeView, s chatops.Summary) string {
 	f := v.Facts
 	text := "It ends at " + chatops.When(f.End)
 	if f.Before > 0 {
@@ -141,8 +141,8 @@ func ends(v NoticeView, s chatops.Summary) string {
 	return text + ". It cannot be extended."
 }
 
-// unused says since when nobody has used a cluster, what happens if that stays so, and what keeps it.
-func unused(f Facts) string {
+// idleText says since when nobody has used a cluster, what happens if that stays so, and what keeps it.
+func idleText(f Facts) string {
 	text := fmt.Sprintf("As far as ocpctl knows, nobody has used it since %s.", chatops.When(f.Since))
 	if f.Unobserved {
 		text += " " + chatops.Unobserved
@@ -156,8 +156,8 @@ func unused(f Facts) string {
 	return text + " A push to its pull request, a request for a kubeconfig, a job that waits for it and people's requests to its API count as use. A hold keeps it awake, and keeps it from ending."
 }
 
-// about are the facts about a notice's cluster.
-func about(v NoticeView, s chatops.Summary) []Fact {
+// clusterFacts are the facts about a notice's cluster.
+func clusterFacts(v NoticeView, s chatops.Summary) []Fact {
 	c := v.Card
 	owner := Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))}
 	switch v.Event {
@@ -181,18 +181,18 @@ func about(v NoticeView, s chatops.Summary) []Fact {
 	return []Fact{owner}
 }
 
-// done says how it ended: what a press did and who pressed, or what happened without one.
-func done(f Facts) []api.Block { return sectionsOf(doneText(f)) }
+// outcomeBlocks says how it ended: what a press did and who pressed, or what happened without one.
+func outcomeBlocks(f Facts) []api.Block { return sectionsOf(outcomeText(f)) }
 
-// doneText is done in Slack's markup.
-func doneText(f Facts) string {
+// outcomeText is done in Slack's markup.
+func outcomeText(f Facts) string {
 	text := slack.Markup(chatops.Said(f.Done, ""))
 	if first, size := utf8.DecodeRuneInString(text); size > 0 {
 		text = string(unicode.ToUpper(first)) + text[size:]
 	}
 	by := slack.Markup(chatops.Plain(f.Who))
 	if f.DoneBy != "" {
-		by = naming(f.DoneBy)
+		by = namePerson(f.DoneBy)
 	}
 	if by != "" {
 		text = strings.TrimSuffix(text, ".") + " by " + by + "."
@@ -203,8 +203,8 @@ func doneText(f Facts) string {
 // maxVoters is how many people a notice names.
 const maxVoters = 10
 
-// voters says who approved so far.
-func voters(f Facts) []api.Block {
+// voterBlocks says who approved so far.
+func voterBlocks(f Facts) []api.Block {
 	if len(f.Voters) == 0 {
 		return nil
 	}
@@ -233,28 +233,28 @@ func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBl
 		return append([]*api.ButtonBlockElement{hold}, buttonsFor(c, s, k.verbs, "", v.ID)...)
 	case Expiring:
 		c.Ends.Max = v.Facts.End.Add(v.Facts.Longest)
-		return extensions(c, v.Facts.Longest, v.ID)
+		return extensionButtons(c, v.Facts.Longest, v.ID)
 	}
 	return buttonsFor(c, s, k.verbs, v.Facts.Approval, v.ID)
 }
 
-// where leads to the cluster's page, its console, the page of a report and the runbook.
-func where(v NoticeView, s chatops.Summary) string {
+// noticeLinks leads to the cluster's page, its console, the page of a report and the runbook.
+func noticeLinks(v NoticeView, s chatops.Summary) string {
 	var all []string
 	if v.Card.ID != "" {
-		all = append(all, places(v.Card, s))
+		all = append(all, linksElsewhere(v.Card, s))
 	}
 	if v.Facts.Page != "" && v.Links.UI != "" {
-		all = append(all, link("Report", strings.TrimRight(v.Links.UI, "/")+v.Facts.Page))
+		all = append(all, markdownLink("Report", strings.TrimRight(v.Links.UI, "/")+v.Facts.Page))
 	}
-	return strings.Join(nonEmpty(append(all, runbook(v))), " · ")
+	return strings.Join(nonEmpty(append(all, runbookLink(v))), " · ")
 }
 
 // page matches the name of a runbook's page, with the place in it.
 var page = regexp.MustCompile(`^[a-z0-9-]+(#[a-z0-9-]+)?$`)
 
-// runbook leads to the notice's runbook, unless that is linked already where the cluster's trouble is described.
-func runbook(v NoticeView) string {
+// runbookLink leads to the notice's runbook, unless that is linked already where the cluster's trouble is described.
+func runbookLink(v NoticeView) string {
 	described := v.Event == Failed || v.Event == Blocked
 	if described && strings.HasPrefix(chatops.Runbook(v.Card), "/runbooks/"+v.Facts.Runbook) {
 		return ""
@@ -267,5 +267,5 @@ func runbookPage(text string, links chatops.Links, name string) string {
 	if links.UI == "" || !page.MatchString(name) {
 		return ""
 	}
-	return link(text, strings.TrimRight(links.UI, "/")+"/runbooks/"+name)
+	return markdownLink(text, strings.TrimRight(links.UI, "/")+"/runbooks/"+name)
 }

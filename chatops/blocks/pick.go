@@ -14,9 +14,9 @@ func Pick(question string, options []Option, press Press) slack.Message {
 	var buttons []*api.ButtonBlockElement
 	for _, o := range options[:min(len(options), maxPicks)] {
 		press.Value = o.Value
-		b := button(o.Text, press)
+		b := newButton(o.Text, press)
 		b.Style = api.StyleDefault
 		buttons = append(buttons, b)
 	}
-	return message(append(fitBlocks(sections(question), maxMessage-2), actions(buttons...)...))
+	return newMessage(append(fitBlocks(sectionBlocks(question), maxMessage-2), actionBlocks(buttons...)...))
 }

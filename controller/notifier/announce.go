@@ -62,24 +62,24 @@ func (n *Notifier) whoHears(ctx context.Context, a notices.Announcement) ([]noti
 	if n.Slack == nil || a.Event == string(blocks.Weekly) && n.Weekly == nil {
 		return nil, later{min(max(age, leastLeft), mostLeft)} // twice as old the next time
 	}
-	workspace, err := n.bots.of(ctx, n.Slack, now)
+	workspace, err := n.bots.workspaceOf(ctx, n.Slack, now)
 	if err != nil {
 		return nil, err
 	}
-	e, err := n.read(ctx, a, workspace)
+	e, err := n.readEvent(ctx, a, workspace)
 	if err != nil {
 		return nil, err
 	}
-	return hear(e, workspace, n.AdminChannel), nil
+	return noticesFor(e, workspace, n.AdminChannel), nil
 }
 
-func (n *Notifier) read(ctx context.Context, a notices.Announcement, workspace string) (e event, err error) {
+func (n *Notifier) readEvent(ctx context.Context, a notices.Announcement, workspace string) (e event, err error) {
 	e = event{cause: a.Cause, kind: blocks.Event(a.Event), cluster: a.Cluster}
 	var told told
 	if err := json.Unmarshal(a.Facts, &told); err != nil {
 		return e, fmt.Errorf("read the facts of %s: %w", a.Cause, err)
 	}
-	e.facts = told.facts(e.kind)
+	e.facts = told.toFacts(e.kind)
 	if place, ok := strings.CutPrefix(told.To, "slack:"); ok {
 		in, id, _ := strings.Cut(place, "/")
 		e.to = person{in, id}

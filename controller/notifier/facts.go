@@ -47,7 +47,7 @@ var (
 		lifecycle.Orphan: "orphans", lifecycle.Overdue: "overdue", lifecycle.Stuck: "restart", lifecycle.Blocked: "destroy-blocked",
 		lifecycle.Remains: "remains", lifecycle.FailingDelivery: "lost-webhooks", lifecycle.LostDelivery: "lost-webhooks", lifecycle.FailedJob: "failed-jobs",
 		lifecycle.SlackChannel: "slack", lifecycle.SlackRefused: "slack", lifecycle.AccessNotRevoked: "access-not-revoked",
-		lifecycle.SweepFailing: "sweep-failing",
+		lifecycle.ScanFailing: "scan-failing",
 	}
 	findingTitles = map[lifecycle.FindingKind]string{
 		lifecycle.Orphan: "Resources belong to no living cluster", lifecycle.Overdue: "A cluster is past its end",
@@ -56,15 +56,15 @@ var (
 		lifecycle.LostDelivery: "A request was given up or refused",
 		lifecycle.FailedJob:    "A queue job used up its tries", lifecycle.SlackChannel: "A channel in Slack takes no messages",
 		lifecycle.SlackRefused: "Slack refuses the bot", lifecycle.AccessNotRevoked: "Revoked access still works",
-		lifecycle.SweepFailing: "A cloud account cannot be looked through",
+		lifecycle.ScanFailing: "A cloud account cannot be looked through",
 	}
 )
 
 // mostEvidence is how much of a finding's evidence is told; the rest is on its page.
 const mostEvidence = 5
 
-// facts returns what a notice tells.
-func (t told) facts(kind blocks.Event) blocks.Facts {
+// toFacts returns what a notice tells.
+func (t told) toFacts(kind blocks.Event) blocks.Facts {
 	f := t.Facts
 	if f.Runbook == "" {
 		f.Runbook = runbooks[kind]
@@ -75,7 +75,7 @@ func (t told) facts(kind blocks.Event) blocks.Facts {
 		if f.Title = findingTitles[t.Finding]; f.Title == "" {
 			f.Title = "A finding: " + strings.ReplaceAll(string(t.Finding), "_", " ")
 		}
-		f.Text = t.finding()
+		f.Text = t.findingText()
 	case kind == blocks.SubscriptionEnded:
 		f.Title, f.Text = t.subscriptionEnded()
 	case kind == blocks.HandoverEnded:
@@ -88,8 +88,8 @@ func (t told) facts(kind blocks.Event) blocks.Facts {
 	return f
 }
 
-// finding tells a finding in GitHub's Markdown.
-func (t told) finding() string {
+// findingText tells a finding in GitHub's Markdown.
+func (t told) findingText() string {
 	var b strings.Builder
 	if t.Identity != "" {
 		fmt.Fprintf(&b, "`%s`: ", plainCode(t.Identity))
@@ -139,8 +139,8 @@ func plainCode(s string) string {
 	return strings.NewReplacer("`", "'", "\n", " ", "\r", " ").Replace(s)
 }
 
-// longest returns by how much a cluster's end can be extended; zero: extending would not move its end.
-func longest(c lifecycle.Cluster) time.Duration {
+// longestExtension returns by how much a cluster's end can be extended; zero: extending would not move its end.
+func longestExtension(c lifecycle.Cluster) time.Duration {
 	farthest, _ := c.Ends.Extend(max(0, c.Ends.Max.Sub(c.Ends.TTL)))
 	return max(0, farthest.DestroyAt().Sub(c.Ends.DestroyAt()))
 }

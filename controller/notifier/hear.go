@@ -35,27 +35,27 @@ var (
 	toAdmins = map[blocks.Event]bool{blocks.Failed: true, blocks.Blocked: true, blocks.Approval: true, blocks.Finding: true, blocks.Budget: true}
 )
 
-// hear returns the notices that an event becomes: at most one for each channel and each person. The message in which a cluster is shown
+// noticesFor returns the notices that an event becomes: at most one for each channel and each person. The message in which a cluster is shown
 // counts for its channel.
-func hear(e event, workspace, admins string) (list []notices.Notice) {
+func noticesFor(e event, workspace, admins string) (list []notices.Notice) {
 	h := &hearing{event: e}
 	if e.message != nil && inThread[e.kind] {
-		h.thread()
+		h.tellThread()
 	}
 	if e.message == nil || e.owner.id != e.message.Person {
 		if toOwner[e.kind] {
-			h.direct(e.owner)
+			h.tellPerson(e.owner)
 		}
 	}
-	h.direct(e.to)
+	h.tellPerson(e.to)
 	for _, sub := range e.subscribed {
-		h.channel(sub.Workspace, sub.Channel)
+		h.tellChannel(sub.Workspace, sub.Channel)
 	}
 	for _, channel := range e.named {
-		h.channel(workspace, channel)
+		h.tellChannel(workspace, channel)
 	}
 	if toAdmins[e.kind] {
-		h.channel(workspace, admins)
+		h.tellChannel(workspace, admins)
 	}
 	return h.list
 }
@@ -66,8 +66,8 @@ type hearing struct {
 	list []notices.Notice
 }
 
-// thread tells the people in the thread of the cluster's message. If somebody deleted the message, the notice stands alone.
-func (h *hearing) thread() {
+// tellThread tells the people in the thread of the cluster's message. If somebody deleted the message, the notice stands alone.
+func (h *hearing) tellThread() {
 	n := notices.Notice{Workspace: h.message.Workspace, Channel: h.message.Channel}
 	if !h.message.Muted {
 		n.Thread = h.message.Subscriber
@@ -75,25 +75,25 @@ func (h *hearing) thread() {
 	if mentions[h.kind] && (h.owner.id == "" || h.owner.id == h.message.Person) { // it was not handed over since
 		n.Mention = h.message.Person
 	}
-	h.add(n)
+	h.addNotice(n)
 }
 
-func (h *hearing) direct(p person) {
+func (h *hearing) tellPerson(p person) {
 	if p.id != "" {
-		h.add(notices.Notice{Workspace: p.workspace, Person: p.id})
+		h.addNotice(notices.Notice{Workspace: p.workspace, Person: p.id})
 	}
 }
 
-// channel tells a channel, unless the cluster's message stands in it: that shows everything but a finding.
-func (h *hearing) channel(workspace, channel string) {
+// tellChannel tells a channel, unless the cluster's message stands in it: that shows everything but a finding.
+func (h *hearing) tellChannel(workspace, channel string) {
 	shown := h.message != nil && !h.message.Muted && h.message.Workspace == workspace && h.message.Channel == channel
 	if workspace != "" && channel != "" && !(shown && h.kind != blocks.Finding) {
-		h.add(notices.Notice{Workspace: workspace, Channel: channel})
+		h.addNotice(notices.Notice{Workspace: workspace, Channel: channel})
 	}
 }
 
-// add adds a notice unless its place has one.
-func (h *hearing) add(n notices.Notice) {
+// addNotice adds a notice unless its place has one.
+func (h *hearing) addNotice(n notices.Notice) {
 	for _, other := range h.list {
 		if other.Workspace == n.Workspace && other.Channel == n.Channel && other.Person == n.Person {
 			return

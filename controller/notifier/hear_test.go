@@ -15,7 +15,7 @@ import (
 // places are where the notices of an event stand, e.g. "C1" for a channel, "C1/thread @U1" for a thread in which U1 is mentioned, and "U1"
 // for a direct message.
 func places(e event, admins string) (all []string) {
-	for _, n := range hear(e, "T1", admins) {
+	for _, n := range noticesFor(e, "T1", admins) {
 		at := n.Channel + n.Person
 		if n.Workspace != "T1" {
 			at = n.Workspace + ":" + at
@@ -76,7 +76,7 @@ func TestWhoHearsOfWhat(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.e.cause, c.e.cluster = "clu_1:x", "clu_1"
 			require.Equal(t, c.want, places(c.e, c.admins))
-			for _, n := range hear(c.e, "T1", c.admins) {
+			for _, n := range noticesFor(c.e, "T1", c.admins) {
 				require.Equal(t, []any{"clu_1:x", string(c.e.kind), "clu_1"}, []any{n.Cause, n.Kind, n.Cluster})
 			}
 		})
@@ -84,15 +84,15 @@ func TestWhoHearsOfWhat(t *testing.T) {
 }
 
 func TestAFindingNamesItsRunbookAndItsEvidence(t *testing.T) {
-	f := told{Finding: lifecycle.Overdue, Why: "its end passed an hour ago", Evidence: []string{"a", "b`c", "d", "e", "f", "g", "h"}}.facts(blocks.Finding)
+	f := told{Finding: lifecycle.Overdue, Why: "its end passed an hour ago", Evidence: []string{"a", "b`c", "d", "e", "f", "g", "h"}}.toFacts(blocks.Finding)
 	require.Equal(t, blocks.Facts{
 		Title: "A cluster is past its end", Runbook: "overdue",
 		Text: "its end passed an hour ago\n- `a`\n- `b'c`\n- `d`\n- `e`\n- `f`\n- and 2 more",
 	}, f)
-	require.Equal(t, "A finding: new kind", told{Finding: "new_kind"}.facts(blocks.Finding).Title)
+	require.Equal(t, "A finding: new kind", told{Finding: "new_kind"}.toFacts(blocks.Finding).Title)
 	require.Equal(t, blocks.Facts{
 		Title: "Team shop has reached 80 % of its budget", Runbook: "budget", Text: "Spent this month and promised to its clusters: $850.00 of $1,000.00.",
-	}, told{Team: "shop", Percent: 80, Cents: 85_000, Budget: 100_000}.facts(blocks.Budget))
+	}, told{Team: "shop", Percent: 80, Cents: 85_000, Budget: 100_000}.toFacts(blocks.Budget))
 }
 
 func TestFourOfAKindAreToldTogether(t *testing.T) {
@@ -118,13 +118,13 @@ func TestFourOfAKindAreToldTogether(t *testing.T) {
 		{"what may be posted together stays together", list("!ready", "!ready", "ready", "ready", "ready"), []string{"0", "1"}},
 		{"what may be posted is not told again with others", list("!ready", "ready", "ready", "ready", "ready"), []string{"0"}},
 	} {
-		require.Equal(t, c.want, idsOf(together(c.list)), c.name)
+		require.Equal(t, c.want, idsOf(nextTogether(c.list)), c.name)
 	}
 	many := make([]string, 30)
 	for i := range many {
 		many[i] = "ready"
 	}
-	require.Len(t, together(list(many...)), mostTogether)
+	require.Len(t, nextTogether(list(many...)), mostTogether)
 }
 
 func TestHowFarAnEndCanBeExtended(t *testing.T) {
@@ -134,9 +134,9 @@ func TestHowFarAnEndCanBeExtended(t *testing.T) {
 		0:             {TTL: at(12), Max: at(12)},
 		3 * time.Hour: {TTL: at(8), Hold: at(9), Max: at(12)},
 	} {
-		require.Equal(t, want, longest(lifecycle.Cluster{Ends: ends}))
+		require.Equal(t, want, longestExtension(lifecycle.Cluster{Ends: ends}))
 	}
-	require.Zero(t, longest(lifecycle.Cluster{Ends: lifecycle.Ends{TTL: at(8), PRClosed: at(2), Max: at(12)}}), "the closed pull request ends it all the same")
+	require.Zero(t, longestExtension(lifecycle.Cluster{Ends: lifecycle.Ends{TTL: at(8), PRClosed: at(2), Max: at(12)}}), "the closed pull request ends it all the same")
 }
 
 func TestEveryRunbookThatIsNamedExists(t *testing.T) {
@@ -160,13 +160,13 @@ func TestAChannelIsToldWhichSubscriptionEndedAndWhoCanRenewIt(t *testing.T) {
 		notices.EndedNoMember: "no longer a full member of the workspace. Somebody in this channel", notices.EndedNoRole: "may no longer see these clusters. Somebody in this channel",
 		notices.EndedNotInChannel: "has left it. Somebody in this channel", notices.EndedOutside: "is no platform admin. A platform admin in this channel",
 	} {
-		f := told{Ended: why, Team: "shop", Events: []string{"failed", "ready"}}.facts(blocks.SubscriptionEnded)
+		f := told{Ended: why, Team: "shop", Events: []string{"failed", "ready"}}.toFacts(blocks.SubscriptionEnded)
 		require.Equal(t, "This channel no longer gets messages about the clusters of team shop", f.Title)
 		require.Contains(t, f.Text, want)
 		require.Contains(t, f.Text, "`/ocp notify failed,ready --team shop`")
 	}
-	f := told{Ended: notices.EndedNoRole, Team: "shop", Repo: "acme/shop", Events: []string{"ready"}}.facts(blocks.SubscriptionEnded)
+	f := told{Ended: notices.EndedNoRole, Team: "shop", Repo: "acme/shop", Events: []string{"ready"}}.toFacts(blocks.SubscriptionEnded)
 	require.Contains(t, f.Title, "of the repository acme/shop")
 	require.Contains(t, f.Text, "`/ocp notify ready --repo acme/shop --team shop`")
-	require.Contains(t, told{Ended: notices.EndedNoRole}.facts(blocks.SubscriptionEnded).Title, "about all clusters")
+	require.Contains(t, told{Ended: notices.EndedNoRole}.toFacts(blocks.SubscriptionEnded).Title, "about all clusters")
 }

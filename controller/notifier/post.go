@@ -19,22 +19,22 @@ const (
 	threadPause = 5 * time.Second
 )
 
-// post posts notices in one message. What an earlier try may have left is looked for first.
-func (n *Notifier) post(ctx context.Context, seen *sights, list []notices.Notice, now time.Time) error {
+// postNotices posts notices in one message. What an earlier try may have left is looked for first.
+func (n *Notifier) postNotices(ctx context.Context, seen *sights, list []notices.Notice, now time.Time) error {
 	head, ids := list[0], idsOf(list)
 	if err := n.tellAlone(ctx, list); err != nil {
 		return err
 	}
-	to, err := n.place(ctx, head, now)
+	to, err := n.findPlace(ctx, head, now)
 	if err != nil {
 		return err
 	}
-	m, err := n.render(ctx, seen, list)
+	m, err := n.renderNotices(ctx, seen, list)
 	if err != nil {
 		return err
 	}
 	at := spot{head.Workspace, cmp.Or(head.Person, head.Channel)}
-	if err := turn(n.Store.Notices.TakeTurn(ctx, at.workspace, at.id)); err != nil {
+	if err := laterIf(n.Store.Notices.TakeTurn(ctx, at.workspace, at.id)); err != nil {
 		return err
 	}
 	if head.Person != "" {
@@ -44,7 +44,7 @@ func (n *Notifier) post(ctx context.Context, seen *sights, list []notices.Notice
 			return n.Store.Notices.GiveUp(ctx, ids, "this person cannot be reached")
 		}
 		if err != nil {
-			return n.said(ctx, at, err)
+			return n.recordAnswer(ctx, at, err)
 		}
 	}
 	if since := head.PostingAt; since != nil {
@@ -59,9 +59,9 @@ func (n *Notifier) post(ctx context.Context, seen *sights, list []notices.Notice
 		ts, err = n.Slack.Post(ctx, to, m, head.ID)
 	}
 	if err == nil {
-		return errors.Join(n.Store.Notices.Posted(ctx, list, to.Channel, ts), n.said(ctx, at, nil))
+		return errors.Join(n.Store.Notices.Posted(ctx, list, to.Channel, ts), n.recordAnswer(ctx, at, nil))
 	}
-	answer := n.said(ctx, at, err)
+	answer := n.recordAnswer(ctx, at, err)
 	if slack.NotTaken(err) {
 		return errors.Join(answer, n.Store.Notices.NotPosted(ctx, ids))
 	}
@@ -100,7 +100,7 @@ func (n *Notifier) lookFor(ctx context.Context, at spot, list []notices.Notice, 
 		ts, found, err = n.Slack.Find(ctx, slack.Place{Channel: in.Channel}, list[0].ID, since)
 	}
 	if err != nil {
-		return n.said(ctx, at, err)
+		return n.recordAnswer(ctx, at, err)
 	}
 	if !found {
 		return n.Store.Notices.NotPosted(ctx, idsOf(list))
@@ -112,18 +112,18 @@ func (n *Notifier) lookFor(ctx context.Context, at spot, list []notices.Notice, 
 	return n.Store.Notices.Posted(ctx, stale, in.Channel, ts)
 }
 
-// update brings a posted message up to date. One that somebody deleted is not posted again.
-func (n *Notifier) update(ctx context.Context, seen *sights, one notices.Notice) error {
+// updateMessage brings a posted message up to date. One that somebody deleted is not posted again.
+func (n *Notifier) updateMessage(ctx context.Context, seen *sights, one notices.Notice) error {
 	list, err := n.Store.Notices.Together(ctx, one)
 	if err != nil {
 		return err
 	}
-	m, err := n.render(ctx, seen, list)
+	m, err := n.renderNotices(ctx, seen, list)
 	if err != nil {
 		return err
 	}
 	at := spot{one.Workspace, cmp.Or(one.Person, one.Channel)}
-	if err := turn(n.Store.Notices.TakeEdit(ctx, at.workspace, at.id)); err != nil {
+	if err := laterIf(n.Store.Notices.TakeEdit(ctx, at.workspace, at.id)); err != nil {
 		return err
 	}
 	err = n.Slack.Update(ctx, one.PostedIn, one.ExternalID, m)
@@ -131,14 +131,14 @@ func (n *Notifier) update(ctx context.Context, seen *sights, one notices.Notice)
 		n.Log.InfoContext(ctx, "notice not updated: it was deleted, or is too old to be changed", "notice", one.ID, "channel", one.PostedIn)
 		return n.Store.Notices.GiveUp(ctx, idsOf(list), "its message was deleted, or is too old to be changed")
 	}
-	if err := n.said(ctx, at, err); err != nil {
+	if err := n.recordAnswer(ctx, at, err); err != nil {
 		return err
 	}
 	return n.Store.Notices.Posted(ctx, list, one.PostedIn, one.ExternalID)
 }
 
-// place returns where a notice is posted; of a direct message, not yet the channel.
-func (n *Notifier) place(ctx context.Context, one notices.Notice, now time.Time) (slack.Place, error) {
+// findPlace returns where a notice is posted; of a direct message, not yet the channel.
+func (n *Notifier) findPlace(ctx context.Context, one notices.Notice, now time.Time) (slack.Place, error) {
 	to := slack.Place{Channel: one.Channel}
 	if one.Thread == "" {
 		return to, nil
@@ -157,17 +157,17 @@ func (n *Notifier) place(ctx context.Context, one notices.Notice, now time.Time)
 	return to, nil
 }
 
-// turn returns later if nothing may be posted for a while.
-func turn(wait time.Duration, err error) error {
+// laterIf returns later if nothing may be posted for a while.
+func laterIf(wait time.Duration, err error) error {
 	if err != nil || wait == 0 {
 		return err
 	}
 	return later{wait}
 }
 
-// said records what Slack said, for everything else that is to be posted there. After an error that goes away, or that a person has to
+// recordAnswer records what Slack said, for everything else that is to be posted there. After an error that goes away, or that a person has to
 // solve, it returns later: the next turn comes when it makes sense to try again. Any other error is left to River's retries.
-func (n *Notifier) said(ctx context.Context, at spot, err error) error {
+func (n *Notifier) recordAnswer(ctx context.Context, at spot, err error) error {
 	var limited slack.RateLimited
 	var kept error
 	switch {

@@ -68,9 +68,9 @@ func (w *world) factsNow(id string) blocks.Facts {
 	w.t.Helper()
 	n, err := w.Store.Notices.Notice(w.t.Context(), id)
 	require.NoError(w.t, err)
-	s, err := newSights(w.Store).of(w.t.Context(), n)
+	s, err := newSights(w.Store).sightOf(w.t.Context(), n)
 	require.NoError(w.t, err)
-	return facts(n, s)
+	return currentFacts(n, s)
 }
 
 func TestTheAskerIsMentionedInTheThreadAndTheOwnerOfAnotherIsToldAlone(t *testing.T) {
@@ -395,13 +395,13 @@ func TestTheWorkspaceIsAskedForOnceAMinuteWhileSlackRefuses(t *testing.T) {
 	var bots workspace
 	at := time.Unix(0, 0)
 	for range 10 {
-		_, err := bots.of(context.Background(), down, at)
+		_, err := bots.workspaceOf(context.Background(), down, at)
 		require.Error(t, err)
 		at = at.Add(10 * time.Second)
 	}
 	require.Equal(t, 2, asked)
 	down.before = func(string) error { return nil }
-	id, err := bots.of(context.Background(), down, at.Add(time.Hour))
+	id, err := bots.workspaceOf(context.Background(), down, at.Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, "T1", id)
 }

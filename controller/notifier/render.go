@@ -28,8 +28,8 @@ type sight struct {
 	names    map[string]string // of those who did something about it, by principal
 }
 
-// named names people.
-func (s sight) named(principals ...string) string {
+// nameAll names people.
+func (s sight) nameAll(principals ...string) string {
 	var all []string
 	for _, id := range principals {
 		all = append(all, cmp.Or(s.names[id], profiles.UnlinkedName(id)))
@@ -37,8 +37,8 @@ func (s sight) named(principals ...string) string {
 	return strings.Join(all, " and ")
 }
 
-// voters are those who voted so for the notice's approval.
-func (s sight) voters(approves bool) (all []string) {
+// listVoters are those who voted so for the notice's approval.
+func (s sight) listVoters(approves bool) (all []string) {
 	for _, v := range s.approval.Votes {
 		if v.Approves == approves {
 			all = append(all, v.Principal)
@@ -55,21 +55,21 @@ type sights struct {
 
 func newSights(s *store.Store) *sights { return &sights{s, map[string]sight{}} }
 
-func (s *sights) of(ctx context.Context, n notices.Notice) (sight, error) {
+func (s *sights) sightOf(ctx context.Context, n notices.Notice) (sight, error) {
 	f := factsOf(n)
 	key := n.Cluster + " " + f.Approval
 	if known, ok := s.known[key]; ok {
 		return known, nil
 	}
-	now, err := s.read(ctx, n.Cluster, f.Approval)
+	now, err := s.readSight(ctx, n.Cluster, f.Approval)
 	if err == nil {
 		s.known[key] = now
 	}
 	return now, err
 }
 
-// read reads a cluster and an approval; an empty id means none.
-func (s *sights) read(ctx context.Context, cluster, approval string) (now sight, err error) {
+// readSight reads a cluster and an approval; an empty id means none.
+func (s *sights) readSight(ctx context.Context, cluster, approval string) (now sight, err error) {
 	var people []string
 	if cluster != "" {
 		if now.row, err = s.store.Cluster(ctx, cluster); err != nil {
@@ -107,8 +107,8 @@ func factsOf(n notices.Notice) (f blocks.Facts) {
 	return f
 }
 
-// outdated says why a notice is not posted any more; empty: it is still true.
-func outdated(n notices.Notice, s sight, now time.Time) string {
+// whyOutdated says why a notice is not posted any more; empty: it is still true.
+func whyOutdated(n notices.Notice, s sight, now time.Time) string {
 	f, row := factsOf(n), s.row
 	goes := row.Desired == lifecycle.Absent
 	switch kind := blocks.Event(n.Kind); {
@@ -130,8 +130,8 @@ func outdated(n notices.Notice, s sight, now time.Time) string {
 	return ""
 }
 
-// facts are a notice's facts with what is true now, so that no button promises what it cannot do.
-func facts(n notices.Notice, s sight) blocks.Facts {
+// currentFacts are a notice's facts with what is true now, so that no button promises what it cannot do.
+func currentFacts(n notices.Notice, s sight) blocks.Facts {
 	f, row := factsOf(n), s.row
 	if f.Done != "" {
 		return f
@@ -143,18 +143,18 @@ func facts(n notices.Notice, s sight) blocks.Facts {
 		case goes:
 			f.Done = "Its teardown began: " + row.DesiredWhy + "."
 		case row.DestroyAt.After(f.End):
-			f.Done = "It was extended to " + clock(row.DestroyAt) + "."
+			f.Done = "It was extended to " + formatClock(row.DestroyAt) + "."
 		case !row.DestroyAt.Equal(f.End):
-			f.Done = "Its end moved to " + clock(row.DestroyAt) + "."
+			f.Done = "Its end moved to " + formatClock(row.DestroyAt) + "."
 		default:
-			f.Longest = longest(row.Cluster)
+			f.Longest = longestExtension(row.Cluster)
 		}
 	case blocks.Resting:
 		switch {
 		case goes:
 			f.Done = "Its teardown began: " + row.DesiredWhy + "."
 		case row.AwakeUntil.After(f.End):
-			f.Done = "It stays awake until " + clock(row.AwakeUntil) + "."
+			f.Done = "It stays awake until " + formatClock(row.AwakeUntil) + "."
 		}
 	case blocks.Idle:
 		switch {
@@ -174,7 +174,7 @@ func facts(n notices.Notice, s sight) blocks.Facts {
 	case blocks.Failed:
 		switch {
 		case s.again.Name != "":
-			f.Done, f.Who = fmt.Sprintf("It was requested again as `%s`.", s.again.Name), s.named(s.again.By)
+			f.Done, f.Who = fmt.Sprintf("It was requested again as `%s`.", s.again.Name), s.nameAll(s.again.By)
 		case row.ReplacedBy != "":
 			f.Done = fmt.Sprintf("`%s` replaces it.", row.ReplacedBy)
 		}
@@ -183,15 +183,15 @@ func facts(n notices.Notice, s sight) blocks.Facts {
 		switch s.approval.State {
 		case store.ApprovalPending:
 			if s.approval.Needs > 1 {
-				f.Voters = s.voters(true)
+				f.Voters = s.listVoters(true)
 				for i, id := range f.Voters {
-					f.Voters[i] = s.named(id)
+					f.Voters[i] = s.nameAll(id)
 				}
 			}
 		case store.ApprovalApproved:
-			f.Who = s.named(s.voters(true)...)
+			f.Who = s.nameAll(s.listVoters(true)...)
 		case store.ApprovalRefused:
-			f.Who = s.named(s.voters(false)...)
+			f.Who = s.nameAll(s.listVoters(false)...)
 		}
 	}
 	return f
@@ -206,18 +206,18 @@ var decided = map[store.ApprovalState]string{
 	store.ApprovalUsed:     "It was approved, and used.",
 }
 
-func clock(t time.Time) string { return t.UTC().Format("15:04 UTC on Monday, 2 January") }
+func formatClock(t time.Time) string { return t.UTC().Format("15:04 UTC on Monday, 2 January") }
 
-// render returns the message that tells notices of one kind.
-func (n *Notifier) render(ctx context.Context, seen *sights, list []notices.Notice) (slack.Message, error) {
+// renderNotices returns the message that tells notices of one kind.
+func (n *Notifier) renderNotices(ctx context.Context, seen *sights, list []notices.Notice) (slack.Message, error) {
 	var all []blocks.NoticeView
 	for _, one := range list {
-		s, err := seen.of(ctx, one)
+		s, err := seen.sightOf(ctx, one)
 		if err != nil {
 			return slack.Message{}, err
 		}
 		all = append(all, blocks.NoticeView{
-			Event: blocks.Event(one.Kind), ID: one.ID, Card: s.row.Card, Links: n.Links, Mention: one.Mention, Facts: facts(one, s), Approval: s.row.Spec.Approval,
+			Event: blocks.Event(one.Kind), ID: one.ID, Card: s.row.Card, Links: n.Links, Mention: one.Mention, Facts: currentFacts(one, s), Approval: s.row.Spec.Approval,
 		})
 	}
 	view := all[0]

@@ -38,10 +38,10 @@ const (
 // week is the time that a weekly report covers.
 type week struct{ from, to time.Time }
 
-// due returns the report that was due last: the seven days before its day, from midnight to midnight in its zone, and the cause of its
+// lastDue returns the report that was due last: the seven days before its day, from midnight to midnight in its zone, and the cause of its
 // announcement. There is one cause for each week of the ISO calendar, so a changed schedule causes no second report in a week. ok is false
 // if it was due too long ago.
-func (w Weekly) due(now time.Time) (covers week, cause string, ok bool) {
+func (w Weekly) lastDue(now time.Time) (covers week, cause string, ok bool) {
 	local := now.In(w.Zone)
 	back := (int(local.Weekday()) - int(w.Weekday) + 7) % 7
 	at := func(back, hour int) time.Time {
@@ -81,7 +81,7 @@ func (w *weeklyWorker) Work(ctx context.Context, _ *river.Job[queue.WeeklyArgs])
 	if err != nil {
 		return err
 	}
-	covers, cause, ok := n.Weekly.due(now)
+	covers, cause, ok := n.Weekly.lastDue(now)
 	if !ok {
 		return nil
 	}
@@ -94,17 +94,17 @@ func (w *weeklyWorker) Work(ctx context.Context, _ *river.Job[queue.WeeklyArgs])
 	}
 	var others []notices.Announcement
 	for _, team := range teams {
-		others = append(others, announcement(cause+":"+team, covers, team))
+		others = append(others, announceWeek(cause+":"+team, covers, team))
 	}
-	fresh, err := n.Store.Notices.AnnounceTogether(ctx, announcement(cause, covers, ""), others)
+	fresh, err := n.Store.Notices.AnnounceTogether(ctx, announceWeek(cause, covers, ""), others)
 	if fresh {
 		n.Log.InfoContext(ctx, "weekly report announced", "cause", cause, "teams", len(teams))
 	}
 	return err
 }
 
-// announcement announces the report on a team, or on all of them.
-func announcement(cause string, covers week, team string) notices.Announcement {
+// announceWeek announces the report on a team, or on all of them.
+func announceWeek(cause string, covers week, team string) notices.Announcement {
 	facts, err := json.Marshal(told{Team: team, WeekFrom: covers.from, WeekTo: covers.to})
 	if err != nil {
 		panic(err) // plain values
@@ -118,7 +118,7 @@ func (n *Notifier) readWeek(ctx context.Context, e *event, t told) error {
 	if n.Weekly != nil { // times in a database have no zone
 		covers = week{covers.from.In(n.Weekly.Zone), covers.to.In(n.Weekly.Zone)}
 	}
-	report, err := n.week(ctx, covers, t.Team)
+	report, err := n.summarizeWeek(ctx, covers, t.Team)
 	if err != nil {
 		return err
 	}
@@ -135,8 +135,8 @@ func (n *Notifier) readWeek(ctx context.Context, e *event, t told) error {
 	return err
 }
 
-// week reads what happened in a week.
-func (n *Notifier) week(ctx context.Context, covers week, team string) (chatops.Week, error) {
+// summarizeWeek reads what happened in a week.
+func (n *Notifier) summarizeWeek(ctx context.Context, covers week, team string) (chatops.Week, error) {
 	out := chatops.Week{Team: team, From: covers.from, To: covers.to}
 	var teams []string // all
 	by := "team"

@@ -42,7 +42,7 @@ func TestTheWeeklyReportIsDueOnItsDayInItsZone(t *testing.T) {
 	} {
 		now, err := time.Parse(time.RFC3339, c.now)
 		require.NoError(t, err)
-		covers, cause, ok := c.w.due(now)
+		covers, cause, ok := c.w.lastDue(now)
 		require.Equal(t, c.want != "", ok, name)
 		if ok {
 			require.Equal(t, []string{c.from, c.want}, []string{covers.from.Format(time.RFC3339), cause}, name)

@@ -58,7 +58,7 @@ func (n *Notifier) catchUp(ctx context.Context, id string) error {
 	for range rounds {
 		waits := false
 		alone, err := n.Store.Alone(ctx, place, func(ctx context.Context) (err error) {
-			waits, err = n.next(ctx, id)
+			waits, err = n.postNext(ctx, id)
 			return err
 		})
 		if err != nil || !alone {
@@ -74,8 +74,8 @@ func (n *Notifier) catchUp(ctx context.Context, id string) error {
 	return later{time.Second}
 }
 
-// next posts or updates one message of a place. waits is false if nothing waited there.
-func (n *Notifier) next(ctx context.Context, id string) (waits bool, err error) {
+// postNext posts or updates one message of a place. waits is false if nothing waited there.
+func (n *Notifier) postNext(ctx context.Context, id string) (waits bool, err error) {
 	list, err := n.Store.Notices.Waiting(ctx, id, batch)
 	if err != nil || len(list) == 0 {
 		return false, err
@@ -89,27 +89,27 @@ func (n *Notifier) next(ctx context.Context, id string) (waits bool, err error) 
 		return true, err
 	}
 	seen := newSights(n.Store)
-	list, err = n.current(ctx, seen, list, now)
+	list, err = n.dropOutdated(ctx, seen, list, now)
 	if err != nil || len(list) == 0 {
 		return true, err
 	}
 	if list[0].ExternalID != 0 {
-		return true, n.update(ctx, seen, list[0])
+		return true, n.updateMessage(ctx, seen, list[0])
 	}
-	return true, n.post(ctx, seen, together(list), now)
+	return true, n.postNotices(ctx, seen, nextTogether(list), now)
 }
 
-// current gives up the notices that nobody must read any more, and returns the others. One that may have been posted is kept until that
+// dropOutdated gives up the notices that nobody must read any more, and returns the others. One that may have been posted is kept until that
 // is known.
-func (n *Notifier) current(ctx context.Context, seen *sights, list []notices.Notice, now time.Time) (kept []notices.Notice, err error) {
+func (n *Notifier) dropOutdated(ctx context.Context, seen *sights, list []notices.Notice, now time.Time) (kept []notices.Notice, err error) {
 	for _, one := range list {
-		s, err := seen.of(ctx, one)
+		s, err := seen.sightOf(ctx, one)
 		if err != nil {
 			return nil, err
 		}
 		why := ""
 		if one.ExternalID == 0 && one.PostingAt == nil {
-			why = outdated(one, s, now)
+			why = whyOutdated(one, s, now)
 		}
 		if why == "" {
 			kept = append(kept, one)
@@ -130,9 +130,9 @@ const (
 	mostTogether = 20
 )
 
-// together returns the notices that are posted next, in one message: the first, or a digest if many of its kind wait. What may already
+// nextTogether returns the notices that are posted next, in one message: the first, or a digest if many of its kind wait. What may already
 // have been posted together stays together.
-func together(list []notices.Notice) (same []notices.Notice) {
+func nextTogether(list []notices.Notice) (same []notices.Notice) {
 	head := list[0]
 	for _, one := range list {
 		if one.Kind == head.Kind && one.ExternalID == 0 && samePost(one.PostingAt, head.PostingAt) {

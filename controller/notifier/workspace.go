@@ -18,8 +18,8 @@ type workspace struct {
 	err    error
 }
 
-// of returns the workspace. It asks Slack at most once a minute, so that a revoked token causes no storm of questions.
-func (w *workspace) of(ctx context.Context, slack Slack, now time.Time) (string, error) {
+// workspaceOf returns the workspace. It asks Slack at most once a minute, so that a revoked token causes no storm of questions.
+func (w *workspace) workspaceOf(ctx context.Context, slack Slack, now time.Time) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.id != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Adoption is one cluster that a sweep found under this installation's tags and that the database does not know.
+// Adoption is one cluster that a scan found under this installation's tags and that the database does not know.
 type Adoption struct {
 	Orphan    string // id; its removal was approved
 	Cluster   string // id, by its tags
@@ -46,14 +46,14 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 		}
 	}
 	r := &run{Config: c, seen: map[string]*cluster{}}
-	of := r.of(a.Cluster)
+	of := r.clusterOf(a.Cluster)
 	of.names = a.Names
 	traces, err := c.Bucket.TracesOf(ctx, a.Cluster)
 	if err != nil {
 		return err
 	}
 	for _, t := range traces {
-		of.add(t)
+		of.addTrace(t)
 	}
 	for _, resource := range a.Resources {
 		if resource.Tags[tagkey.ClusterID] == a.Cluster {
@@ -66,7 +66,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 			of.region = cmp.Or(of.region, resource.Region)
 		}
 	}
-	if err := r.read(ctx, of); err != nil && of.unread {
+	if err := r.readDocuments(ctx, of); err != nil && of.unread {
 		return err
 	}
 	now, err := c.Store.Now(ctx)
@@ -81,7 +81,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	if p.write.Absent == "" {
 		return fmt.Errorf("%w: its objects in the bucket tell of a ready cluster that was not torn down; recover the database (docs/backup.md)", ErrUnfit)
 	}
-	if err := p.in(a.Account); err != nil {
+	if err := p.setAccount(a.Account); err != nil {
 		return err
 	}
 	p.write.Absent, p.write.Why, p.write.Orphan, p.write.New.PR = a.Why, a.Why, a.Orphan, nil
@@ -90,7 +90,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 			one.By, one.Reason, one.Message = store.Cleanup, store.ReasonFound, store.FoundInCloud
 		}
 	}
-	p.write.New.Why = "adopted: a sweep found it in the cloud, and no row knew it"
+	p.write.New.Why = "adopted: a scan found it in the cloud, and no row knew it"
 	wrote, err := c.Store.Recover(ctx, p.write)
 	if err == nil && !wrote {
 		return fmt.Errorf("%w: nothing of it was new", store.ErrConflict)
@@ -98,8 +98,8 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	return err
 }
 
-// in writes the account to the row and to every name, so that each teardown compares it with its own. ErrUnfit: a record tells another one.
-func (p *plan) in(account string) error {
+// setAccount writes the account to the row and to every name, so that each teardown compares it with its own. ErrUnfit: a record tells another one.
+func (p *plan) setAccount(account string) error {
 	of := []*string{&p.write.New.Spec.Account}
 	for i := range p.write.Attempts {
 		if identity := &p.write.Attempts[i].Identity; identity.InfraID != "" || identity.CCOName != "" {

@@ -30,7 +30,7 @@ const credentialsByCCO = "Manual"
 
 // planKnown plans for a cluster with a row: attempts that are newer than the row, and what its open attempt recorded and reached since.
 func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
-	p := plan{name: known.Name, write: store.RecoveredCluster{ID: c.id, Wait: r.Wait, Found: c.found()}}
+	p := plan{name: known.Name, write: store.RecoveredCluster{ID: c.id, Wait: r.Wait, Found: c.whereSeen()}}
 	if known.Status == lifecycle.Destroyed {
 		return p
 	}
@@ -38,19 +38,19 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 		Platform: known.Platform, Installation: cmp.Or(known.Installation, r.Installation), Cluster: c.id, Name: known.Name, BaseDomain: known.BaseDomain, Region: known.Region,
 	}
 	ready, top := c.readyAttempt(), known.Newest
-	for _, number := range c.numbers() {
+	for _, number := range c.attemptNumbers() {
 		a := c.attempts[number]
 		if number <= known.Newest && number != known.Open {
 			continue
 		}
 		top = max(top, number)
-		p.write.Attempts = append(p.write.Attempts, r.recovered(of, a, number == ready))
+		p.write.Attempts = append(p.write.Attempts, r.toRecovered(of, a, number == ready))
 	}
-	names := append(slices.Clone(known.Identities), identities(p.write.Attempts)...)
-	p.write.Attempts = append(p.write.Attempts, r.unrecorded(of, c, names, max(top+1, 1))...)
+	names := append(slices.Clone(known.Identities), listIdentities(p.write.Attempts)...)
+	p.write.Attempts = append(p.write.Attempts, r.addUnrecorded(of, c, names, max(top+1, 1))...)
 	slices.SortFunc(p.write.Attempts, func(a, b store.RecoveredAttempt) int { return a.Number - b.Number })
 	p.done, p.write.Why = "attempts added", "the database was restored from a backup, and attempts of this cluster are newer"
-	if known.Status == lifecycle.Ready && known.Desired == lifecycle.Present && c.tornDownAfter(known.Newest) {
+	if known.Status == lifecycle.Ready && known.Desired == lifecycle.Present && c.hasTeardownAfter(known.Newest) {
 		p.done, p.write.Absent = "torn down and counted", "its teardown had begun after the backup from which the database was restored"
 		p.write.Why = p.write.Absent
 	}
@@ -59,25 +59,25 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 
 // planUnknown plans the adoption of a cluster that was accepted after the backup.
 func (r *run) planUnknown(c *cluster) plan {
-	about, why := r.describe(c)
-	p := plan{name: about.Name, write: store.RecoveredCluster{ID: c.id, Wait: r.Wait, Found: c.found()}, person: why}
+	about, why := r.describeCluster(c)
+	p := plan{name: about.Name, write: store.RecoveredCluster{ID: c.id, Wait: r.Wait, Found: c.whereSeen()}, person: why}
 	if why != "" {
 		return p
 	}
 	of := names.Scope{Platform: about.Platform, Installation: about.Installation, Cluster: c.id, Name: about.Name, BaseDomain: about.BaseDomain, Region: about.Region}
 	ready, top := c.readyAttempt(), firstUnseen-1
-	for _, number := range c.numbers() {
+	for _, number := range c.attemptNumbers() {
 		top = max(top, number)
-		p.write.Attempts = append(p.write.Attempts, r.recovered(of, c.attempts[number], number == ready))
+		p.write.Attempts = append(p.write.Attempts, r.toRecovered(of, c.attempts[number], number == ready))
 	}
-	p.write.Attempts = append(p.write.Attempts, r.unrecorded(of, c, identities(p.write.Attempts), top+1)...)
+	p.write.Attempts = append(p.write.Attempts, r.addUnrecorded(of, c, listIdentities(p.write.Attempts), top+1)...)
 	if len(p.write.Attempts) == 0 { // only tags tell of it, and no name: the count searches by its id
 		p.write.Attempts = append(p.write.Attempts, store.RecoveredAttempt{Number: firstUnseen, Kind: lifecycle.Create, OpenedAt: r.view.Now})
 	}
-	row, end := r.row(c, about)
+	row, end := r.newRow(c, about)
 	p.write.New = &row
 	switch {
-	case ready == 0 || c.tornDownAfter(ready):
+	case ready == 0 || c.hasTeardownAfter(ready):
 		p.write.Absent = "the database was restored from a backup from before this cluster, and it is not known to be ready"
 		p.write.Why, p.done = p.write.Absent, "adopted, torn down and counted"
 	default:
@@ -87,9 +87,9 @@ func (r *run) planUnknown(c *cluster) plan {
 	return p
 }
 
-// describe returns what is known of an unknown cluster besides its attempts: its newest record, else the tags of its resources.
-func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
-	if record := c.record(); record != nil {
+// describeCluster returns what is known of an unknown cluster besides its attempts: its newest record, else the tags of its resources.
+func (r *run) describeCluster(c *cluster) (about contract.AttemptRecord, why string) {
+	if record := c.newestRecord(); record != nil {
 		about = *record
 	} else {
 		about = contract.AttemptRecord{Installation: r.Installation, Name: c.tags[tagkey.ClusterName], Region: c.region, Platform: c.platform, Tags: c.tags}
@@ -116,8 +116,8 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 	return about, ""
 }
 
-// row is the row of an unknown cluster, before anything was decided about it, and when a ready one ends.
-func (r *run) row(c *cluster, about contract.AttemptRecord) (row store.Row, end time.Time) {
+// newRow is the row of an unknown cluster, before anything was decided about it, and when a ready one ends.
+func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row store.Row, end time.Time) {
 	accepted := about.Accepted
 	if accepted == nil {
 		accepted = &contract.Accepted{Profile: "unknown", RequestedBy: store.Recovery, Source: store.Recovery}
@@ -126,7 +126,7 @@ func (r *run) row(c *cluster, about contract.AttemptRecord) (row store.Row, end 
 	if at.IsZero() {
 		at = r.view.Now
 		for _, a := range c.attempts {
-			at = earlier(at, a.at)
+			at = earlierOf(at, a.at)
 		}
 	}
 	spec := r.Spec(about.Platform, about.Version)
@@ -146,14 +146,14 @@ func (r *run) row(c *cluster, about contract.AttemptRecord) (row store.Row, end 
 	if pr := accepted.PullRequest; pr != nil {
 		row.PR = &store.PRRef{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
 	}
-	row.Ends.Max, row.Ends.TTL = r.ends(about.Tags, at)
+	row.Ends.Max, row.Ends.TTL = r.endsOf(about.Tags, at)
 	row.TTL = row.Ends.TTL.Sub(row.AcceptedAt)
 	return row, row.Ends.TTL
 }
 
-// ends returns the longest life of an unknown cluster, from the tag that all its resources carry, and its end: it may have been extended
+// endsOf returns the longest life of an unknown cluster, from the tag that all its resources carry, and its end: it may have been extended
 // or not, so it gets a fixed time within that.
-func (r *run) ends(tags map[string]string, accepted time.Time) (longest, end time.Time) {
+func (r *run) endsOf(tags map[string]string, accepted time.Time) (longest, end time.Time) {
 	least := accepted.Add(time.Second) // an end comes after the acceptance
 	longest, err := time.Parse(time.RFC3339, tags[tagkey.TTLExpiry])
 	if err != nil {
@@ -165,10 +165,10 @@ func (r *run) ends(tags map[string]string, accepted time.Time) (longest, end tim
 	if end = r.view.Now.Add(r.Keep); end.Before(least) {
 		end = least
 	}
-	return longest, earlier(longest, end)
+	return longest, earlierOf(longest, end)
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}
@@ -177,7 +177,7 @@ func earlier(a, b time.Time) time.Time {
 
 // readyAttempt returns the number of the create that succeeded, if nothing was created or torn down after it; else 0.
 func (c *cluster) readyAttempt() int {
-	for _, number := range slices.Backward(c.numbers()) {
+	for _, number := range slices.Backward(c.attemptNumbers()) {
 		switch a := c.attempts[number]; a.kind {
 		case contract.KindScale, contract.KindConfigure, contract.KindAccess, contract.KindSleep, contract.KindWake, contract.KindObserve, contract.KindTag:
 		case contract.KindCreate:
@@ -192,8 +192,8 @@ func (c *cluster) readyAttempt() int {
 	return 0
 }
 
-// recovered returns the row of an attempt. Names that do not derive from this cluster are left out, as intake refuses them.
-func (r *run) recovered(of names.Scope, a *attempt, ready bool) store.RecoveredAttempt {
+// toRecovered returns the row of an attempt. Names that do not derive from this cluster are left out, as intake refuses them.
+func (r *run) toRecovered(of names.Scope, a *attempt, ready bool) store.RecoveredAttempt {
 	of.Attempt = a.number
 	out := store.RecoveredAttempt{Number: a.number, Kind: lifecycle.Kind(a.kind), OpenedAt: a.at}
 	if a.record != nil {
@@ -252,13 +252,13 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 	return out
 }
 
-// unrecorded returns an attempt for each infraID and each of ccoctl's names that the archives or the tags tell and no row does.
-func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int) (out []store.RecoveredAttempt) {
+// addUnrecorded returns an attempt for each infraID and each of ccoctl's names that the archives or the tags tell and no row does.
+func (r *run) addUnrecorded(of names.Scope, c *cluster, known []string, number int) (out []store.RecoveredAttempt) {
 	named, group := slices.Clone(c.infraIDs), ""
 	if of.Platform == names.IBMCloud {
 		named, group = of.FromNames(c.names, number)
 	}
-	for _, n := range c.numbers() {
+	for _, n := range c.attemptNumbers() {
 		for _, s := range c.attempts[n].snapshots {
 			named = append(named, s.InfraID)
 		}
@@ -287,7 +287,7 @@ func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int)
 	return out
 }
 
-func identities(list []store.RecoveredAttempt) (names []string) {
+func listIdentities(list []store.RecoveredAttempt) (names []string) {
 	for _, a := range list {
 		for _, name := range []string{a.Identity.InfraID, a.Identity.CCOName} {
 			if name != "" {

@@ -136,7 +136,7 @@ func TestANameThatIsNotTheClustersOwnIsLeftOut(t *testing.T) {
 func TestAClusterOfWhichOnlyTagsTellIsTornDownByThem(t *testing.T) {
 	r := newRun()
 	r.BaseDomain = func(string) string { return "labs.example.com" }
-	c := r.of("clu_2")
+	c := r.clusterOf("clu_2")
 	c.addResource("aws", "us-east-1", cloudtags.Resource{ARN: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1", Tags: map[string]string{
 		tagkey.ClusterID: "clu_2", tagkey.ClusterName: "shop", tagkey.KubernetesCluster + "shop-abcde": "owned",
 	}})
@@ -152,13 +152,13 @@ func TestAClusterOfWhichOnlyTagsTellIsTornDownByThem(t *testing.T) {
 
 func TestWhatCannotBeNamedNeedsAPerson(t *testing.T) {
 	r := newRun()
-	require.Contains(t, r.planUnknown(r.of("clu_3")).person, "name")
+	require.Contains(t, r.planUnknown(r.clusterOf("clu_3")).person, "name")
 	other := seen("create")
 	other.attempts[1].record.Installation = "other"
 	require.Contains(t, r.planUnknown(other).person, "installation")
 	r.BaseDomain = func(string) string { return "labs.example.com" }
 	r.Version = nil
-	c := r.of("clu_4")
+	c := r.clusterOf("clu_4")
 	c.addResource("aws", "us-east-1", cloudtags.Resource{Tags: map[string]string{tagkey.ClusterID: "clu_4", tagkey.ClusterName: "shop", tagkey.KubernetesCluster + "shop-abcde": "owned"}})
 	require.Contains(t, r.planUnknown(c).person, "version")
 }
@@ -194,7 +194,7 @@ func TestANumberThatWasUsedTwiceHidesNoName(t *testing.T) {
 func TestAClusterOnIBMCloudIsNamedByItsResources(t *testing.T) {
 	r := newRun()
 	r.BaseDomain = func(platform string) string { return platform + ".example.com" }
-	c := r.of("clu_2")
+	c := r.clusterOf("clu_2")
 	first := names.Scope{Platform: names.IBMCloud, Installation: "test", Cluster: "clu_2", Attempt: 1, Name: "shop"}
 	c.names = []string{"shop-abcde-vpc", "kube-shop-abcde-0a1b", "pvc-1", "shopping-fghij-vpc", first.CCOName()}
 	c.addResource(names.IBMCloud, "us-south", cloudtags.Resource{

@@ -24,7 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Searched is the cloud that Run searches by tags. What others have is found by sweeps of their accounts.
+// Searched is the cloud that Run searches by tags. What others have is found by scans of their accounts.
 const Searched = names.AWS
 
 // Cloud lists tagged resources, cloudtags.Client.
@@ -62,7 +62,7 @@ type Line struct {
 // Run compares, writes and returns a line for each cluster of which something was new. An error means that the comparison is incomplete;
 // the lines still tell what was done.
 func Run(ctx context.Context, cfg Config) ([]Line, error) {
-	traces, err := cfg.traces(ctx)
+	traces, err := cfg.listTraces(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -72,28 +72,28 @@ func Run(ctx context.Context, cfg Config) ([]Line, error) {
 		return nil, err
 	}
 	for _, t := range traces {
-		r.of(t.Cluster).add(t)
+		r.clusterOf(t.Cluster).addTrace(t)
 	}
 	var failed []error
 	for _, id := range slices.Sorted(maps.Keys(r.seen)) {
-		failed = append(failed, r.read(ctx, r.seen[id]))
+		failed = append(failed, r.readDocuments(ctx, r.seen[id]))
 	}
-	failed = append(failed, r.search(ctx))
+	failed = append(failed, r.searchCloud(ctx))
 	if r.view, err = cfg.Store.RecoveryView(ctx); err != nil {
 		return nil, errors.Join(append(failed, err)...)
 	}
-	for _, id := range r.order() {
+	for _, id := range r.orderClusters() {
 		if !r.seen[id].unread {
-			failed = append(failed, r.recover(ctx, r.seen[id]))
+			failed = append(failed, r.recoverCluster(ctx, r.seen[id]))
 		}
 	}
-	failed = append(failed, r.postpone(ctx))
+	failed = append(failed, r.postponeEnds(ctx))
 	failed = append(failed, r.keepFindings(ctx, errors.Join(failed...) == nil))
 	return r.lines, errors.Join(failed...)
 }
 
-// traces lists what attempts stored.
-func (c Config) traces(ctx context.Context) ([]artifacts.Trace, error) {
+// listTraces lists what attempts stored.
+func (c Config) listTraces(ctx context.Context) ([]artifacts.Trace, error) {
 	if c.Since == 0 {
 		return c.Bucket.Traces(ctx, time.Time{})
 	}
@@ -113,15 +113,15 @@ type run struct {
 	lines    []Line
 }
 
-func (r *run) of(id string) *cluster {
+func (r *run) clusterOf(id string) *cluster {
 	if r.seen[id] == nil {
 		r.seen[id] = &cluster{id: id, attempts: map[int]*attempt{}}
 	}
 	return r.seen[id]
 }
 
-// order returns the known clusters before the unknown ones: a known one that is torn down by now gives its pull request free.
-func (r *run) order() []string {
+// orderClusters returns the known clusters before the unknown ones: a known one that is torn down by now gives its pull request free.
+func (r *run) orderClusters() []string {
 	ids := slices.Sorted(maps.Keys(r.seen))
 	slices.SortStableFunc(ids, func(a, b string) int {
 		_, known := r.view.Clusters[a]
@@ -137,14 +137,14 @@ func (r *run) order() []string {
 	return ids
 }
 
-// read reads the documents of the attempts that are newer than the database.
-func (r *run) read(ctx context.Context, c *cluster) error {
+// readDocuments reads the documents of the attempts that are newer than the database.
+func (r *run) readDocuments(ctx context.Context, c *cluster) error {
 	known, there := r.view.Clusters[c.id]
 	if there && known.Status == lifecycle.Destroyed {
 		return nil
 	}
 	var failed []error
-	for _, number := range c.numbers() {
+	for _, number := range c.attemptNumbers() {
 		a := c.attempts[number]
 		if there && number <= known.Newest && number != known.Open && a.kind != contract.KindCreate {
 			continue
@@ -156,8 +156,8 @@ func (r *run) read(ctx context.Context, c *cluster) error {
 	return errors.Join(failed...)
 }
 
-// search adds what the cloud shows under this installation's tag.
-func (r *run) search(ctx context.Context) error {
+// searchCloud adds what the cloud shows under this installation's tag.
+func (r *run) searchCloud(ctx context.Context) error {
 	regions := map[string]bool{"us-east-1": true}
 	for _, region := range r.Regions {
 		regions[region] = true
@@ -168,7 +168,7 @@ func (r *run) search(ctx context.Context) error {
 		}
 	}
 	for _, c := range r.seen {
-		if record := c.record(); record != nil && record.Region != "" && record.Platform == Searched {
+		if record := c.newestRecord(); record != nil && record.Region != "" && record.Platform == Searched {
 			regions[record.Region] = true
 		}
 	}
@@ -185,7 +185,7 @@ func (r *run) search(ctx context.Context) error {
 
 func (r *run) addResource(region string, resource cloudtags.Resource) {
 	if id := resource.Tags[tagkey.ClusterID]; strings.HasPrefix(id, "clu_") {
-		r.of(id).addResource(Searched, region, resource)
+		r.clusterOf(id).addResource(Searched, region, resource)
 		return
 	}
 	r.findings = append(r.findings, lifecycle.Finding{
@@ -195,8 +195,8 @@ func (r *run) addResource(region string, resource cloudtags.Resource) {
 	r.lines = append(r.lines, Line{Name: resource.ARN, Found: "cloud", Done: "nothing", Why: "it carries this installation's tag, but no cluster's id", Person: true})
 }
 
-// recover writes what is new of one cluster.
-func (r *run) recover(ctx context.Context, c *cluster) error {
+// recoverCluster writes what is new of one cluster.
+func (r *run) recoverCluster(ctx context.Context, c *cluster) error {
 	known, there := r.view.Clusters[c.id]
 	var p plan
 	if there {
@@ -238,21 +238,21 @@ func (r *run) recover(ctx context.Context, c *cluster) error {
 }
 
 func (r *run) needsPerson(c *cluster, p plan, why string) {
-	evidence := append(slices.Clone(c.arns), c.places()...)
+	evidence := append(slices.Clone(c.arns), c.listPlaces()...)
 	r.findings = append(r.findings, lifecycle.Finding{Kind: lifecycle.Orphan, Identity: c.id, Since: r.view.Now, Why: why, Evidence: evidence})
-	r.lines = append(r.lines, Line{Cluster: c.id, Name: p.name, Found: strings.Join(c.found(), ", "), Done: "nothing", Why: why, Person: true})
+	r.lines = append(r.lines, Line{Cluster: c.id, Name: p.name, Found: strings.Join(c.whereSeen(), ", "), Done: "nothing", Why: why, Person: true})
 }
 
-// postpone holds ready clusters whose end comes soon: it may have been extended after the backup, and its owner has to see that it was
+// postponeEnds holds ready clusters whose end comes soon: it may have been extended after the backup, and its owner has to see that it was
 // lost.
-func (r *run) postpone(ctx context.Context) error {
+func (r *run) postponeEnds(ctx context.Context) error {
 	until := r.view.Now.Add(r.Keep)
 	for _, id := range slices.Sorted(maps.Keys(r.view.Clusters)) {
 		known := r.view.Clusters[id]
 		if known.Status != lifecycle.Ready || known.Desired != lifecycle.Present || known.Held || !known.DestroyAt.Before(until) {
 			continue
 		}
-		if c := r.seen[id]; c != nil && c.tornDownAfter(known.Newest) {
+		if c := r.seen[id]; c != nil && c.hasTeardownAfter(known.Newest) {
 			continue
 		}
 		const why = "the database was restored from a backup; an extension may have been lost"

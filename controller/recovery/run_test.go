@@ -157,29 +157,29 @@ func approved(t *testing.T, s *store.Store, cluster string) (id string) {
 	return id
 }
 
-func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
+func TestAClusterThatAScanFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	cfg, _ := world(t)
-	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
 	require.NoError(t, cfg.Adopt(t.Context(), a))
 	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Absent, row.Desired)
-	require.Equal(t, "a sweep found it", row.DesiredWhy)
+	require.Equal(t, "a scan found it", row.DesiredWhy)
 	require.Equal(t, []string{"shop-abcde"}, row.Identities)
 	require.Equal(t, "123456789012", row.Spec.Account, "its teardown compares it with its own")
 	var account string
 	require.NoError(t, cfg.Store.Pool().QueryRow(t.Context(), `SELECT account FROM attempts WHERE infra_id = 'shop-abcde'`).Scan(&account))
 	require.Equal(t, "123456789012", account)
-	_, err = cfg.Store.Pool().Exec(t.Context(), `UPDATE orphans SET cluster_id = 'clu_1' WHERE id = $1`, a.Orphan) // as the next sweep sees it
+	_, err = cfg.Store.Pool().Exec(t.Context(), `UPDATE orphans SET cluster_id = 'clu_1' WHERE id = $1`, a.Orphan) // as the next scan sees it
 	require.NoError(t, err)
-	removal, err := cfg.Store.Sweeps.Removal(t.Context(), a.Orphan)
+	removal, err := cfg.Store.Scans.Removal(t.Context(), a.Orphan)
 	require.NoError(t, err)
 	require.Equal(t, "clu_1", removal.Of.ID)
 	require.Zero(t, removal.Of.AcceptedAt, "its resources are older than its row, and are its own")
 	isInNoReport(t, cfg.Store)
 
-	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_2", "shop", "shop-fghij"), Region: "eu-west-1"}}}
 	require.ErrorIs(t, cfg.Adopt(t.Context(), b), store.ErrNameTaken, "its teardown would delete the other's DNS records")
 
@@ -197,7 +197,7 @@ func TestAnAdoptedClusterKnowsWhatItsTagsTellOfCcoctl(t *testing.T) {
 			tagkey.ClusterID: cluster, tagkey.CloudCredential + name: tagkey.Owned,
 		}}}
 	}
-	a := recovery.Adoption{Orphan: approved(t, cfg.Store, id), Cluster: id, Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, id), Cluster: id, Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource(id, "shop", "shop-abcde"), Region: "eu-west-1"}},
 		Beside:    []recovery.Tagged{role(id, of.CCOName()), role(id, of.CCOName()), role(id, "bank-aaaaaaaaaa"), role("", "shop-bbbbbbbbbb")}}
 	require.NoError(t, cfg.Adopt(t.Context(), a))
@@ -242,7 +242,7 @@ func TestAClusterWhoseRecordTellsOfAnotherAccountIsNotAdopted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = cfg.Bucket.PutOnce(t.Context(), artifacts.AttemptKey("clu_1", "create", 1, time.Now()), raw)
 	require.NoError(t, err)
-	err = cfg.Adopt(t.Context(), recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	err = cfg.Adopt(t.Context(), recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}})
 	require.ErrorIs(t, err, recovery.ErrUnfit)
 	require.ErrorContains(t, err, `its record tells of "210987654321"`)
@@ -265,7 +265,7 @@ func TestAClusterThatTheBucketShowsAsReadyIsNotAdopted(t *testing.T) {
 		_, err = cfg.Bucket.PutOnce(t.Context(), key, data)
 		require.NoError(t, err)
 	}
-	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
 	err = cfg.Adopt(t.Context(), a)
 	require.ErrorIs(t, err, recovery.ErrUnfit)

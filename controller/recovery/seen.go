@@ -46,8 +46,8 @@ type attempt struct {
 	snapshots []artifacts.Snapshot
 }
 
-// add adds one object. The kind of an attempt is that of the folder of its own record or log.
-func (c *cluster) add(t artifacts.Trace) {
+// addTrace adds one object. The kind of an attempt is that of the folder of its own record or log.
+func (c *cluster) addTrace(t artifacts.Trace) {
 	a := c.attempts[t.Attempt]
 	if a == nil {
 		a = &attempt{number: t.Attempt, kind: t.Kind, at: t.At}
@@ -62,14 +62,14 @@ func (c *cluster) add(t artifacts.Trace) {
 	case artifacts.ManifestContent:
 		a.manifests = append(a.manifests, t)
 	case artifacts.OutputsContent:
-		a.outputs = newer(a.outputs, t)
+		a.outputs = newerTrace(a.outputs, t)
 	case artifacts.KubeconfigContent:
-		a.access = newer(a.access, t)
+		a.access = newerTrace(a.access, t)
 	case artifacts.OtherContent:
 	}
 }
 
-func newer(have *artifacts.Trace, t artifacts.Trace) *artifacts.Trace {
+func newerTrace(have *artifacts.Trace, t artifacts.Trace) *artifacts.Trace {
 	if have != nil && !have.At.Before(t.At) {
 		return have
 	}
@@ -94,11 +94,11 @@ func (c *cluster) addResource(platform, region string, resource cloudtags.Resour
 	slices.Sort(c.infraIDs)
 }
 
-func (c *cluster) numbers() []int { return slices.Sorted(maps.Keys(c.attempts)) }
+func (c *cluster) attemptNumbers() []int { return slices.Sorted(maps.Keys(c.attempts)) }
 
-// record returns the newest record of any attempt; nil: none could be read.
-func (c *cluster) record() *contract.AttemptRecord {
-	for _, number := range slices.Backward(c.numbers()) {
+// newestRecord returns the newest record of any attempt; nil: none could be read.
+func (c *cluster) newestRecord() *contract.AttemptRecord {
+	for _, number := range slices.Backward(c.attemptNumbers()) {
 		if record := c.attempts[number].record; record != nil {
 			return record
 		}
@@ -106,8 +106,8 @@ func (c *cluster) record() *contract.AttemptRecord {
 	return nil
 }
 
-// tornDownAfter reports that a teardown with a higher number began.
-func (c *cluster) tornDownAfter(number int) bool {
+// hasTeardownAfter reports that a teardown with a higher number began.
+func (c *cluster) hasTeardownAfter(number int) bool {
 	for n, a := range c.attempts {
 		if n > number && a.kind == contract.KindDestroy {
 			return true
@@ -116,10 +116,10 @@ func (c *cluster) tornDownAfter(number int) bool {
 	return false
 }
 
-// found says where something was seen.
-func (c *cluster) found() (where []string) {
+// whereSeen says where something was seen.
+func (c *cluster) whereSeen() (where []string) {
 	if len(c.attempts) > 0 {
-		where = append(where, fmt.Sprintf("bucket (attempts %s)", join(c.numbers())))
+		where = append(where, fmt.Sprintf("bucket (attempts %s)", joinNumbers(c.attemptNumbers())))
 	}
 	if len(c.arns) > 0 {
 		where = append(where, fmt.Sprintf("cloud (%d resources)", len(c.arns)))
@@ -127,15 +127,15 @@ func (c *cluster) found() (where []string) {
 	return where
 }
 
-// places lists the attempts for a finding.
-func (c *cluster) places() (out []string) {
-	for _, n := range c.numbers() {
+// listPlaces lists the attempts for a finding.
+func (c *cluster) listPlaces() (out []string) {
+	for _, n := range c.attemptNumbers() {
 		out = append(out, fmt.Sprintf("clusters/%s, attempt %d (%s)", c.id, n, c.attempts[n].kind))
 	}
 	return out
 }
 
-func join(numbers []int) string {
+func joinNumbers(numbers []int) string {
 	texts := make([]string, len(numbers))
 	for i, n := range numbers {
 		texts[i] = fmt.Sprint(n)

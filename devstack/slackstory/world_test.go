@@ -184,8 +184,8 @@ func (w *world) restart() {
 	require.NoError(w, err)
 	engine := controller.New(controller.Config{
 		Store: w.store, Dispatcher: &w.yard, Teller: client, Spool: noSpool{}, Signer: token.NewSigner(key, time.Hour), Limits: limits,
-		Sweeps: lifecycle.SweepLimits{MinAge: time.Hour, MinSights: 2}, Links: chatops.Links{UI: cfg.UI}, Log: log,
-		Wake: time.Second, Sweep: time.Second, Now: w.now, Settling: -1,
+		FindingLimits: lifecycle.FindingLimits{MinAge: time.Hour, MinSights: 2}, Links: chatops.Links{UI: cfg.UI}, Log: log,
+		Wake: time.Second, FindEvery: time.Second, Now: w.now, Settling: -1,
 	})
 	p := &process{workers: river.NewWorkers(), homes: hooks.NewHomes(w.store)}
 	engine.Register(p.workers)

@@ -32,7 +32,7 @@ type findingKey struct {
 
 func keyOf(f lifecycle.Finding) findingKey { return findingKey{f.Kind, f.Cluster, f.Identity} }
 
-// SaveFindings stores what one sweep found, and returns and announces the findings that are new. judged are the kinds that the sweep could
+// SaveFindings stores what one look found, and returns and announces the findings that are new. judged are the kinds that the look could
 // judge: an open finding of these kinds that is not in found is resolved. Other kinds stay as they are.
 func (s *Store) SaveFindings(ctx context.Context, judged []lifecycle.FindingKind, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
 	found = merge(found)

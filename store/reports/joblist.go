@@ -23,20 +23,20 @@ type JobFilter struct {
 	Limit     int      // default 50, at most 500
 }
 
-// Sweep is the type of the jobs that look through a cloud account.
-const Sweep lifecycle.JobType = "ORPHAN_SWEEP"
+// Scan is the type of the jobs that look through a cloud account.
+const Scan lifecycle.JobType = "ORPHAN_SCAN"
 
 const jobColumns = `j.id, coalesce(j.cluster_id, '') AS cluster, j.job_type AS type, j.status, j.attempt, j.error_code, j.error_message, j.created_at, j.started_at, j.ended_at`
 
-// allJobs are the jobs on clusters, and the sweeps as jobs on none.
+// allJobs are the jobs on clusters, and the scans as jobs on none.
 const allJobs = `
 	SELECT id, cluster_id, job_type, status, attempt, error_code, error_message, created_at, started_at, ended_at FROM jobs
 	UNION ALL
-	SELECT 'job_' || substr(id, 5), NULL, 'ORPHAN_SWEEP',
+	SELECT 'job_' || substr(id, 5), NULL, 'ORPHAN_SCAN',
 		CASE WHEN outcome = 'succeeded' THEN 'SUCCEEDED' WHEN closed_at IS NOT NULL THEN 'FAILED' WHEN claimed_at IS NOT NULL THEN 'RUNNING'
 			WHEN runner > 1 THEN 'RETRYING' ELSE 'PENDING' END,
 		runner, reason, CASE WHEN outcome IS DISTINCT FROM 'succeeded' THEN message ELSE '' END, opened_at, coalesce(claimed_at, launched_at), closed_at
-	FROM sweeps`
+	FROM scans`
 
 // Jobs returns a page of jobs, newest first, and the cursor of the next; empty: this is the last.
 func (s *Store) Jobs(ctx context.Context, f JobFilter) (page []Job, next string, err error) {
@@ -68,10 +68,10 @@ func (s *Store) Job(ctx context.Context, id string) (Job, error) {
 	return job, nil
 }
 
-// Job is a unit of work on a cluster, or a sweep of an account, as people see it.
+// Job is a unit of work on a cluster, or a scan of an account, as people see it.
 type Job struct {
 	ID                      string
-	Cluster                 string // empty: it is a sweep
+	Cluster                 string // empty: it is a scan
 	Type                    lifecycle.JobType
 	Status                  lifecycle.JobStatus
 	Attempt                 int

@@ -14,9 +14,9 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
-// Known returns what a sweep judges, from one snapshot: the live clusters that may not be as they should be, and those that seen
+// Known returns what a look judges, from one snapshot: the live clusters that may not be as they should be, and those that seen
 // names by id, by a recorded name or by a domain, live or released. A ready cluster whose next look and end are still to come is left out: it is
-// as it should be, and there may be very many. Only the columns that lifecycle.Sweep needs are read, and only the recorded names
+// as it should be, and there may be very many. Only the columns that lifecycle.Judge needs are read, and only the recorded names
 // that were seen.
 func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known, error) {
 	k := lifecycle.Known{Installation: s.db.Options.Installation}
@@ -113,11 +113,11 @@ func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 	return k, err
 }
 
-// ClosedFor returns which of the attempts and sweeps have been closed for at least that long. Unknown ids are left out.
+// ClosedFor returns which of the attempts and scans have been closed for at least that long. Unknown ids are left out.
 func (s *Store) ClosedFor(ctx context.Context, attempts []string, long time.Duration) ([]string, error) {
 	var closed []string
 	err := s.db.Pool().QueryRow(ctx, `
-		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM (SELECT id, closed_at FROM attempts UNION ALL SELECT id, closed_at FROM sweeps) AS runners
+		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM (SELECT id, closed_at FROM attempts UNION ALL SELECT id, closed_at FROM scans) AS runners
 		WHERE id = ANY ($1) AND closed_at <= coalesce($2::timestamptz, clock_timestamp()) - $3::interval`,
 		attempts, s.db.Fixed(), long).Scan(&closed)
 	if err != nil {

@@ -124,7 +124,7 @@ func (c *change) handOver(ctx context.Context, run Run, row rows.Row, a Ask, pri
 	if err != nil {
 		return rows.Row{}, fmt.Errorf("read %s: %w", row.ID, err)
 	}
-	if now.Desired == lifecycle.Absent { // its end came while the lock was waited for
+	if now.Lifecycle.Cluster.Desired == lifecycle.Absent { // its end came while the lock was waited for
 		return rows.Row{}, fmt.Errorf("%w: %s is going", pg.ErrStale, row.ID)
 	}
 	return now.Row(), nil

@@ -240,7 +240,7 @@ func (c *Client) WakeCluster(ctx context.Context, id string, params *v1.WakeClus
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/clusters/%s/wake", id), params, nil)
 }
 
-// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
+// ListDeliveries List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first.
 func (c *Client) ListDeliveries(ctx context.Context, params *v1.ListDeliveriesParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/deliveries"), params, nil)
 }
@@ -260,7 +260,7 @@ func (c *Client) DryRun(ctx context.Context, body v1.CreateRequest) (*http.Respo
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/dry-run"), nil, body)
 }
 
-// ListFindings List problems that the sweeps found, newest first.
+// ListFindings List problems that ocpctl found, newest first.
 func (c *Client) ListFindings(ctx context.Context, params *v1.ListFindingsParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/findings"), params, nil)
 }
@@ -365,19 +365,19 @@ func (c *Client) GetLabels(ctx context.Context, id string) (*http.Response, erro
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/repositories/labels/%s", id), nil, nil)
 }
 
-// ListSweeps List the looks through cloud accounts, newest first.
-func (c *Client) ListSweeps(ctx context.Context, params *v1.ListSweepsParams) (*http.Response, error) {
-	return c.send(ctx, http.MethodGet, pathOf("/api/v1/sweeps"), params, nil)
+// ListScans List the looks through cloud accounts, newest first.
+func (c *Client) ListScans(ctx context.Context, params *v1.ListScansParams) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/scans"), params, nil)
 }
 
-// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
-func (c *Client) StartSweeps(ctx context.Context, body v1.SweepRequest) (*http.Response, error) {
-	return c.send(ctx, http.MethodPost, pathOf("/api/v1/sweeps"), nil, body)
+// StartScans Look through a cloud account now, or through all that are configured (platform admins of all teams).
+func (c *Client) StartScans(ctx context.Context, body v1.ScanRequest) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/scans"), nil, body)
 }
 
-// GetSweep Get one sweep with what it looked at.
-func (c *Client) GetSweep(ctx context.Context, id string) (*http.Response, error) {
-	return c.send(ctx, http.MethodGet, pathOf("/api/v1/sweeps/%s", id), nil, nil)
+// GetScan Get one scan with what it looked at.
+func (c *Client) GetScan(ctx context.Context, id string) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/scans/%s", id), nil, nil)
 }
 
 // ListTeams List the teams you may see, with their budgets.

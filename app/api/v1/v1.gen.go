@@ -143,11 +143,11 @@ const (
 	FindingKindOrphan           FindingKind = "orphan"
 	FindingKindOverdue          FindingKind = "overdue"
 	FindingKindRemains          FindingKind = "remains"
+	FindingKindScanFailing      FindingKind = "scan_failing"
 	FindingKindShownBehind      FindingKind = "shown_behind"
 	FindingKindSlackChannel     FindingKind = "slack_channel"
 	FindingKindSlackRefused     FindingKind = "slack_refused"
 	FindingKindStuck            FindingKind = "stuck"
-	FindingKindSweepFailing     FindingKind = "sweep_failing"
 )
 
 // Defines values for LabelsState.
@@ -1275,7 +1275,7 @@ type Orphan struct {
 	// Evidence The first of them.
 	Evidence []string `json:"evidence"`
 
-	// FirstSeenAt By a sweep, as an orphan.
+	// FirstSeenAt By a scan, as an orphan.
 	FirstSeenAt time.Time `json:"firstSeenAt"`
 	GoneAt      time.Time `json:"goneAt,omitempty,omitzero"`
 
@@ -1308,7 +1308,7 @@ type Orphan struct {
 	// Resources How many.
 	Resources int `json:"resources"`
 
-	// Sights Sweeps in a row that saw it.
+	// Sights Scans in a row that saw it.
 	Sights int `json:"sights"`
 
 	// State seen (not often or long enough to be told), reported, exempt, approved, removing, kept (somebody's, and never removed) or gone.
@@ -1746,6 +1746,86 @@ type Scale struct {
 	Replicas int `json:"replicas"`
 }
 
+// Scan defines model for Scan.
+type Scan struct {
+	Account string `json:"account"`
+
+	// AskedBy Id of the principal, or schedule.
+	AskedBy string `json:"askedBy"`
+
+	// Calls To the cloud, by service.
+	Calls   map[string]int `json:"calls"`
+	EndedAt time.Time      `json:"endedAt,omitempty,omitzero"`
+
+	// JobID The same scan as a job of type ORPHAN_SCAN.
+	JobID   string `json:"jobId"`
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Next What to do about it.
+	Next     string    `json:"next,omitempty,omitzero"`
+	OpenedAt time.Time `json:"openedAt"`
+	Platform string    `json:"platform"`
+	Reason   string    `json:"reason,omitempty,omitzero"`
+	Regions  []string  `json:"regions"`
+
+	// Resources How many it saw that may belong to a cluster.
+	Resources int `json:"resources"`
+
+	// Round Number of the scan, counted for each account.
+	Round int `json:"round"`
+
+	// Runner Number of its newest runner: another one follows one that was lost.
+	Runner int    `json:"runner,omitempty,omitzero"`
+	ScanID string `json:"scanId"`
+
+	// Slowed Calls that the cloud throttled.
+	Slowed    int       `json:"slowed"`
+	StartedAt time.Time `json:"startedAt,omitempty,omitzero"`
+
+	// State waiting, running, succeeded, failed, stopped or lost.
+	State string `json:"state"`
+
+	// Trouble Why its runner does not start.
+	Trouble string `json:"trouble,omitempty,omitzero"`
+}
+
+// ScanDetail defines model for ScanDetail.
+type ScanDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Scan)
+	Scan `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Parts []ScanPart `json:"parts"`
+}
+
+// ScanPart defines model for ScanPart.
+type ScanPart struct {
+	Calls int `json:"calls"`
+
+	// Complete Only a complete part says that something is gone.
+	Complete bool `json:"complete"`
+
+	// Error Why it is incomplete.
+	Error string `json:"error,omitempty,omitzero"`
+
+	// Name Region and service, e.g. us-east-1/ec2.
+	Name      string `json:"name"`
+	Resources int    `json:"resources"`
+}
+
+// ScanRequest defines model for ScanRequest.
+type ScanRequest struct {
+	// Account One of the configured accounts; without it, all of them.
+	Account string `json:"account,omitempty,omitzero"`
+
+	// Reason For the audit trail.
+	Reason string `json:"reason,omitempty,omitzero"`
+}
+
+// Scans defines model for Scans.
+type Scans struct {
+	Items []Scan `json:"items"`
+}
+
 // Seat defines model for Seat.
 type Seat struct {
 	Role SeatRole `json:"role"`
@@ -2011,86 +2091,6 @@ type SummaryWeek struct {
 
 	// Week Its begin: Monday at midnight UTC.
 	Week time.Time `json:"week"`
-}
-
-// Sweep defines model for Sweep.
-type Sweep struct {
-	Account string `json:"account"`
-
-	// AskedBy Id of the principal, or schedule.
-	AskedBy string `json:"askedBy"`
-
-	// Calls To the cloud, by service.
-	Calls   map[string]int `json:"calls"`
-	EndedAt time.Time      `json:"endedAt,omitempty,omitzero"`
-
-	// JobID The same sweep as a job of type ORPHAN_SWEEP.
-	JobID   string `json:"jobId"`
-	Message string `json:"message,omitempty,omitzero"`
-
-	// Next What to do about it.
-	Next     string    `json:"next,omitempty,omitzero"`
-	OpenedAt time.Time `json:"openedAt"`
-	Platform string    `json:"platform"`
-	Reason   string    `json:"reason,omitempty,omitzero"`
-	Regions  []string  `json:"regions"`
-
-	// Resources How many it saw that may belong to a cluster.
-	Resources int `json:"resources"`
-
-	// Round Number of the sweep, counted for each account.
-	Round int `json:"round"`
-
-	// Runner Number of its newest runner: another one follows one that was lost.
-	Runner int `json:"runner,omitempty,omitzero"`
-
-	// Slowed Calls that the cloud throttled.
-	Slowed    int       `json:"slowed"`
-	StartedAt time.Time `json:"startedAt,omitempty,omitzero"`
-
-	// State waiting, running, succeeded, failed, stopped or lost.
-	State   string `json:"state"`
-	SweepID string `json:"sweepId"`
-
-	// Trouble Why its runner does not start.
-	Trouble string `json:"trouble,omitempty,omitzero"`
-}
-
-// SweepDetail defines model for SweepDetail.
-type SweepDetail struct {
-	// Embedded struct due to allOf(#/components/schemas/Sweep)
-	Sweep `yaml:",inline"`
-	// Embedded fields due to inline allOf schema
-	Parts []SweepPart `json:"parts"`
-}
-
-// SweepPart defines model for SweepPart.
-type SweepPart struct {
-	Calls int `json:"calls"`
-
-	// Complete Only a complete part says that something is gone.
-	Complete bool `json:"complete"`
-
-	// Error Why it is incomplete.
-	Error string `json:"error,omitempty,omitzero"`
-
-	// Name Region and service, e.g. us-east-1/ec2.
-	Name      string `json:"name"`
-	Resources int    `json:"resources"`
-}
-
-// SweepRequest defines model for SweepRequest.
-type SweepRequest struct {
-	// Account One of the configured accounts; without it, all of them.
-	Account string `json:"account,omitempty,omitzero"`
-
-	// Reason For the audit trail.
-	Reason string `json:"reason,omitempty,omitzero"`
-}
-
-// Sweeps defines model for Sweeps.
-type Sweeps struct {
-	Items []Sweep `json:"items"`
 }
 
 // Team defines model for Team.
@@ -2675,7 +2675,7 @@ type WakeClusterParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Source github, slack or sweep.
+	// Source github, slack or poll.
 	Source string `form:"source,omitempty" json:"source,omitempty,omitzero"`
 
 	// Event As GitHub names it, e.g. pull_request.
@@ -2696,7 +2696,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
+	// Kind overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, scan_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
@@ -2708,7 +2708,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -2835,8 +2835,8 @@ type EnsureLabelsParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
-// ListSweepsParams defines parameters for ListSweeps.
-type ListSweepsParams struct {
+// ListScansParams defines parameters for ListScans.
+type ListScansParams struct {
 	// Account Of this cloud account.
 	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
 

@@ -17,45 +17,45 @@ type picture struct {
 // newPicture begins a chart: title, values as text, axes and legend.
 func newPicture(c Chart) *picture {
 	p := &picture{Chart: c}
-	ticks := p.scale()
+	ticks := p.chooseTicks()
 	id := template.HTMLEscapeString(c.ID)
 	p.printf(`<svg class="plot" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-title %s-values"><title id="%s-title">%s</title><desc id="%s-values">%s</desc>`,
-		number(width), number(height), id, id, id, template.HTMLEscapeString(c.Title), id, template.HTMLEscapeString(p.values()))
+		formatNumber(width), formatNumber(height), id, id, id, template.HTMLEscapeString(c.Title), id, template.HTMLEscapeString(p.describeValues()))
 	for _, tick := range ticks {
-		y := p.y(tick)
-		p.printf(`<path class="grid" d="M%s %sH%s"/>`, number(left), number(y), number(width-right))
-		p.text(left-5, y+4, "end", number(tick))
+		y := p.heightOf(tick)
+		p.printf(`<path class="grid" d="M%s %sH%s"/>`, formatNumber(left), formatNumber(y), formatNumber(width-right))
+		p.addText(left-5, y+4, "end", formatNumber(tick))
 	}
-	p.labels()
-	p.legend()
+	p.addLabels()
+	p.addLegend()
 	return p
 }
 
 func (p *picture) printf(format string, args ...any) { fmt.Fprintf(&p.svg, format, args...) }
 
-func (p *picture) text(x, y float64, anchor, text string) {
-	p.printf(`<text x="%s" y="%s" text-anchor="%s">%s</text>`, number(x), number(y), anchor, template.HTMLEscapeString(text))
+func (p *picture) addText(x, y float64, anchor, text string) {
+	p.printf(`<text x="%s" y="%s" text-anchor="%s">%s</text>`, formatNumber(x), formatNumber(y), anchor, template.HTMLEscapeString(text))
 }
 
-func (p *picture) done() template.HTML {
+func (p *picture) toHTML() template.HTML {
 	p.printf(`</svg>`)
 	return template.HTML(p.svg.String()) // numbers, and texts that were escaped above
 }
 
-// step is the width of a place on the horizontal axis.
-func (p *picture) step() float64 { return (width - left - right) / float64(max(1, len(p.Labels))) }
+// stepWidth is the width of a place on the horizontal axis.
+func (p *picture) stepWidth() float64 { return (width - left - right) / float64(max(1, len(p.Labels))) }
 
-// y is where a value stands.
-func (p *picture) y(value float64) float64 {
+// heightOf is where a value stands.
+func (p *picture) heightOf(value float64) float64 {
 	return height - bottom - (height-top-bottom)*value/p.top
 }
 
-// scale chooses the values at the vertical axis: steps of 1, 2 or 5 times a power of ten, in whole numbers if all values are.
-func (p *picture) scale() (ticks []float64) {
+// chooseTicks chooses the values at the vertical axis: steps of 1, 2 or 5 times a power of ten, in whole numbers if all values are.
+func (p *picture) chooseTicks() (ticks []float64) {
 	largest, whole := 0.0, true
 	for _, s := range p.Series {
 		for i := range p.Labels {
-			value, _ := s.at(i)
+			value, _ := s.valueAt(i)
 			largest, whole = max(largest, value), whole && value == math.Trunc(value)
 		}
 	}
@@ -79,49 +79,49 @@ func (p *picture) scale() (ticks []float64) {
 	return ticks
 }
 
-// labels writes as many labels of the horizontal axis as fit.
-func (p *picture) labels() {
+// addLabels writes as many labels of the horizontal axis as fit.
+func (p *picture) addLabels() {
 	longest := 1
 	for _, label := range p.Labels {
 		longest = max(longest, len([]rune(label)))
 	}
-	step := p.step()
+	step := p.stepWidth()
 	every := int(math.Ceil((float64(longest) + 1) * charWidth / step))
 	for i, label := range p.Labels {
 		if i%every != 0 {
 			continue
 		}
 		x, half := left+step*(float64(i)+0.5), float64(len([]rune(label)))*charWidth/2
-		p.text(min(max(x, half), width-half), height-bottom+16, "middle", label)
+		p.addText(min(max(x, half), width-half), height-bottom+16, "middle", label)
 	}
 }
 
-// legend names the series, and the unit.
-func (p *picture) legend() {
+// addLegend names the series, and the unit.
+func (p *picture) addLegend() {
 	x := left
 	for i, s := range p.Series {
 		if len(p.Series) > 1 {
-			p.printf(`<rect class="s%d" x="%s" y="8" width="10" height="10"/>`, i, number(x))
-			p.text(x+14, 17, "start", s.Name)
+			p.printf(`<rect class="s%d" x="%s" y="8" width="10" height="10"/>`, i, formatNumber(x))
+			p.addText(x+14, 17, "start", s.Name)
 			x += 14 + float64(len([]rune(s.Name))+2)*charWidth
 		}
 	}
 	if p.Unit != "" {
-		p.text(left-5, 17, "end", p.Unit)
+		p.addText(left-5, 17, "end", p.Unit)
 	}
 }
 
-// said is one value as text, escaped.
-func (p *picture) said(s Series, i int, value float64) string {
-	return template.HTMLEscapeString(fmt.Sprintf("%s, %s: %s", p.Labels[i], s.Name, p.amount(value)))
+// describeValue is one value as text, escaped.
+func (p *picture) describeValue(s Series, i int, value float64) string {
+	return template.HTMLEscapeString(fmt.Sprintf("%s, %s: %s", p.Labels[i], s.Name, p.formatAmount(value)))
 }
 
-func (p *picture) amount(value float64) string {
-	return strings.TrimSpace(number(value) + " " + p.Unit)
+func (p *picture) formatAmount(value float64) string {
+	return strings.TrimSpace(formatNumber(value) + " " + p.Unit)
 }
 
-// values are all values as text.
-func (p *picture) values() string {
+// describeValues are all values as text.
+func (p *picture) describeValues() string {
 	if len(p.Labels) == 0 {
 		return "There is nothing to show."
 	}
@@ -130,8 +130,8 @@ func (p *picture) values() string {
 		var here []string
 		for _, s := range p.Series {
 			said := "none"
-			if value, there := s.at(i); there {
-				said = p.amount(value)
+			if value, there := s.valueAt(i); there {
+				said = p.formatAmount(value)
 			}
 			here = append(here, s.Name+" "+said)
 		}

@@ -46,34 +46,34 @@ func Bars(c Chart) template.HTML {
 	if c.Joined {
 		gap = 0.03
 	}
-	step := p.step()
+	step := p.stepWidth()
 	bar := step * (1 - gap) / float64(max(1, len(c.Series)))
 	for s, series := range c.Series {
 		for i := range c.Labels {
-			value, there := series.at(i)
+			value, there := series.valueAt(i)
 			if !there {
 				continue
 			}
-			x, y := left+step*float64(i)+step*gap/2+bar*float64(s), p.y(value)
+			x, y := left+step*float64(i)+step*gap/2+bar*float64(s), p.heightOf(value)
 			p.printf(`<rect class="s%d" x="%s" y="%s" width="%s" height="%s"><title>%s</title></rect>`,
-				s, number(x), number(y), number(bar), number(height-bottom-y), p.said(series, i, value))
-			if len(c.Series) == 1 && value > 0 && bar > charWidth*float64(len(number(value))) {
-				p.text(x+bar/2, y-4, "middle", number(value))
+				s, formatNumber(x), formatNumber(y), formatNumber(bar), formatNumber(height-bottom-y), p.describeValue(series, i, value))
+			if len(c.Series) == 1 && value > 0 && bar > charWidth*float64(len(formatNumber(value))) {
+				p.addText(x+bar/2, y-4, "middle", formatNumber(value))
 			}
 		}
 	}
-	return p.done()
+	return p.toHTML()
 }
 
 // Lines draws a line for each series, with a gap where values are missing.
 func Lines(c Chart) template.HTML {
 	p := newPicture(c)
-	step := p.step()
+	step := p.stepWidth()
 	for s, series := range c.Series {
 		var path, points strings.Builder
 		begun := false
 		for i := range c.Labels {
-			value, there := series.at(i)
+			value, there := series.valueAt(i)
 			if !there {
 				begun = false
 				continue
@@ -83,23 +83,23 @@ func Lines(c Chart) template.HTML {
 				command = 'L'
 			}
 			begun = true
-			x, y := left+step*(float64(i)+0.5), p.y(value)
-			fmt.Fprintf(&path, "%c%s %s", command, number(x), number(y))
-			fmt.Fprintf(&points, `<circle class="s%d" cx="%s" cy="%s" r="3"><title>%s</title></circle>`, s, number(x), number(y), p.said(series, i, value))
+			x, y := left+step*(float64(i)+0.5), p.heightOf(value)
+			fmt.Fprintf(&path, "%c%s %s", command, formatNumber(x), formatNumber(y))
+			fmt.Fprintf(&points, `<circle class="s%d" cx="%s" cy="%s" r="3"><title>%s</title></circle>`, s, formatNumber(x), formatNumber(y), p.describeValue(series, i, value))
 		}
 		p.printf(`<path class="line s%d" d="%s"/>%s`, s, path.String(), points.String())
 	}
-	return p.done()
+	return p.toHTML()
 }
 
-func (s Series) at(i int) (value float64, there bool) {
+func (s Series) valueAt(i int) (value float64, there bool) {
 	if i >= len(s.Values) || math.IsNaN(s.Values[i]) || math.IsInf(s.Values[i], 0) {
 		return 0, false
 	}
 	return max(0, s.Values[i]), true
 }
 
-// number writes a number with at most one digit behind the point.
-func number(f float64) string {
+// formatNumber writes a number with at most one digit behind the point.
+func formatNumber(f float64) string {
 	return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64)
 }

@@ -125,6 +125,6 @@ func TestTheVerticalAxisHasRoundSteps(t *testing.T) {
 		0: {0, 1}, 1: {0, 1}, 3: {0, 1, 2, 3}, 7: {0, 2, 4, 6, 8}, 12: {0, 5, 10, 15}, 100: {0, 20, 40, 60, 80, 100}, 0.5: {0, 0.1, 0.2, 0.3, 0.4, 0.5}, 43.5: {0, 10, 20, 30, 40, 50},
 	} {
 		p := &picture{Chart: Chart{Labels: []string{"a"}, Series: []Series{{"s", []float64{largest}}}}}
-		require.InDeltaSlice(t, want, p.scale(), 1e-9, largest)
+		require.InDeltaSlice(t, want, p.chooseTicks(), 1e-9, largest)
 	}
 }

@@ -23,7 +23,7 @@ func Readable(blocks []api.Block) string {
 				fmt.Fprintf(&b, "| %s\n", strings.Replace(f.Text, "\n", " ", 1))
 			}
 			if block.Accessory != nil {
-				b.WriteString(element(block.Accessory.ButtonElement))
+				b.WriteString(readElement(block.Accessory.ButtonElement))
 			}
 		case *api.ContextBlock:
 			for _, e := range block.ContextElements.Elements {
@@ -31,14 +31,14 @@ func Readable(blocks []api.Block) string {
 			}
 		case *api.ActionBlock:
 			for _, e := range block.Elements.ElementSet {
-				b.WriteString(element(e))
+				b.WriteString(readElement(e))
 			}
 		case *api.InputBlock:
 			fmt.Fprintf(&b, "%s (%s)", block.Label.Text, block.BlockID)
 			if block.Hint != nil {
 				fmt.Fprintf(&b, " — %s", block.Hint.Text)
 			}
-			b.WriteString("\n" + element(block.Element))
+			b.WriteString("\n" + readElement(block.Element))
 		case *api.DividerBlock:
 			b.WriteString("----\n")
 		}
@@ -46,7 +46,7 @@ func Readable(blocks []api.Block) string {
 	return b.String()
 }
 
-func element(e api.BlockElement) string {
+func readElement(e api.BlockElement) string {
 	switch e := e.(type) {
 	case *api.ButtonBlockElement:
 		text := fmt.Sprintf("[%s] %s %s %s", e.Text.Text, e.Style, e.ActionID, e.Value)
@@ -56,18 +56,18 @@ func element(e api.BlockElement) string {
 		return text + "\n"
 	case *api.SelectBlockElement:
 		text := fmt.Sprintf("  %s: %s%s", e.Type, e.InitialConversation, e.InitialUser)
-		return text + options(e.Options, e.InitialOption) + "\n"
+		return text + readOptions(e.Options, e.InitialOption) + "\n"
 	case *api.MultiSelectBlockElement:
-		return fmt.Sprintf("  %s:", e.Type) + options(e.Options, e.InitialOptions...) + "\n"
+		return fmt.Sprintf("  %s:", e.Type) + readOptions(e.Options, e.InitialOptions...) + "\n"
 	case *api.CheckboxGroupsBlockElement:
-		return fmt.Sprintf("  %s:", e.Type) + options(e.Options, e.InitialOptions...) + "\n"
+		return fmt.Sprintf("  %s:", e.Type) + readOptions(e.Options, e.InitialOptions...) + "\n"
 	case *api.PlainTextInputBlockElement:
 		return fmt.Sprintf("  %s: %q\n", e.Type, e.InitialValue)
 	}
 	return fmt.Sprintf("  unknown element %T\n", e)
 }
 
-func options(all []*api.OptionBlockObject, chosen ...*api.OptionBlockObject) (text string) {
+func readOptions(all []*api.OptionBlockObject, chosen ...*api.OptionBlockObject) (text string) {
 	for i, o := range all {
 		if i == 5 {
 			return text + fmt.Sprintf(" and %d more", len(all)-i)

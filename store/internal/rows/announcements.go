@@ -126,7 +126,7 @@ func (c *Tx) Afford(ctx context.Context, cur usage.Held, next lifecycle.Cluster,
 	return warning, c.AnnounceBudget(ctx, reached)
 }
 
-// AnnounceFinding announces a finding that is new. A blocked teardown is announced by the cluster's own move, an orphan by the sweep that
+// AnnounceFinding announces a finding that is new. A blocked teardown is announced by the cluster's own move, an orphan by the scan that
 // tells it.
 func (c *Tx) AnnounceFinding(ctx context.Context, f lifecycle.Finding) error {
 	if f.Kind == lifecycle.Blocked || f.Kind == lifecycle.Orphan {

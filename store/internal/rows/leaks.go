@@ -48,7 +48,7 @@ func (c *Tx) StartRemoval(ctx context.Context, cluster string) error {
 	return nil
 }
 
-// EndOrphans records of a cluster whose final count has just found nothing that what was last seen of it before is gone. What a later sweep
+// EndOrphans records of a cluster whose final count has just found nothing that what was last seen of it before is gone. What a later scan
 // sees of it is told again.
 func (c *Tx) EndOrphans(ctx context.Context, cluster string) error {
 	_, err := c.Exec(ctx, `

@@ -14,7 +14,7 @@ import (
 // Lock takes the cluster's row lock and reads the clock while it holds it.
 func (c *Tx) Lock(ctx context.Context, id string) (usage.Held, error) {
 	type record struct {
-		LifecycleRecord
+		Lifecycle          LifecycleRecord
 		HourlyCents, Nodes int
 		AsleepCents        *int
 		WorkerMicros       *int
@@ -27,5 +27,5 @@ func (c *Tx) Lock(ctx context.Context, id string) (usage.Held, error) {
 		return usage.Held{}, fmt.Errorf("lock %s: %w", id, err)
 	}
 	c.Now = r.Clock
-	return usage.Held{Cluster: r.Cluster(), Prices: usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}}, nil
+	return usage.Held{Cluster: r.Lifecycle.Cluster, Prices: usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
-// UntaggedOf returns what sweeps saw of a ready cluster without its tags; nil: nothing, or it is not ready.
+// UntaggedOf returns what scans saw of a ready cluster without its tags; nil: nothing, or it is not ready.
 func UntaggedOf(ctx context.Context, from pg.Source, cluster lifecycle.Cluster) ([]lifecycle.Untagged, error) {
 	if cluster.Status != lifecycle.Ready {
 		return nil, nil

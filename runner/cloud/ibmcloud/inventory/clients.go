@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// retries of one call: a sweep has time, and an unanswered call makes a whole part incomplete.
+	// retries of one call: a scan has time, and an unanswered call makes a whole part incomplete.
 	retries        = 7
 	defaultBackoff = 20 * time.Second
 	// tryTimeout limits how long IBM may take to begin an answer.
