@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -61,7 +61,7 @@ func BenchmarkPublishInSlack(b *testing.B) {
 	w, client := newWorkspace(b, h.now)
 	h.Teller = client
 	row := h.askedInSlack("shop", slackChannel)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	b.ResetTimer()
 	for b.Loop() {
 		b.StopTimer()
@@ -71,7 +71,7 @@ func BenchmarkPublishInSlack(b *testing.B) {
 		require.NoError(b, err)
 		_, err = h.store.Pool().Exec(h.ctx, `UPDATE clusters SET row_version = row_version + 1`)
 		require.NoError(b, err)
-		args := h.publishArgs(row.ID, store.KindSlackMessage)
+		args := h.publishArgs(row.ID, clusters.KindSlackMessage)
 		b.StartTimer()
 		h.work(args)
 	}

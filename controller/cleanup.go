@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/cleanup"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
 
@@ -115,7 +116,7 @@ func (c *Controller) beginRemoval(ctx context.Context, id string) error {
 		return c.adopt(ctx, r, p)
 	default:
 		err := c.Store.BeginRemoval(ctx, store.RemovalOrder{Orphan: id, Cluster: p.Cluster, Class: p.Class, Names: p.Add})
-		if errors.Is(err, store.ErrConflict) { // it changed since the plan was made: the next look makes another
+		if errors.Is(err, db.ErrConflict) { // it changed since the plan was made: the next look makes another
 			return c.Store.Scans.Explain(ctx, id, lifecycle.OrphanApproved, "it waits: its cluster changed while its removal began")
 		}
 		return err
@@ -141,9 +142,9 @@ func (c *Controller) adopt(ctx context.Context, r scans.Removal, p cleanup.Plan)
 		a.Names, a.Resources = append(a.Names, seen.Name), append(a.Resources, one)
 	}
 	switch err := c.Cleanup.Adopter.Adopt(ctx, a); {
-	case errors.Is(err, store.ErrNameTaken):
+	case errors.Is(err, db.ErrNameTaken):
 		return c.Store.Scans.Explain(ctx, p.Orphan, lifecycle.OrphanApproved, fmt.Sprintf("it waits: the name %s is that of a living cluster, and a teardown deletes DNS records by that name", p.Name))
-	case errors.Is(err, recovery.ErrUnfit), errors.Is(err, store.ErrConflict):
+	case errors.Is(err, recovery.ErrUnfit), errors.Is(err, db.ErrConflict):
 		return c.Store.Scans.Refuse(ctx, p.Orphan, err.Error())
 	case err != nil:
 		return err

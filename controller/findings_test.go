@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
@@ -103,7 +103,7 @@ func TestRiverCarriesAClusterFromItsAcceptanceToItsLaunchAndItsComment(t *testin
 	t.Cleanup(func() { require.NoError(t, client.Stop(h.ctx)) })
 	row := h.accept("shop")
 	require.Eventually(t, func() bool {
-		return len(h.yard.starts()) == 1 && h.place(row.ID, store.KindComment).ExternalID != 0 && h.place(row.ID, store.KindCheck).ExternalID != 0
+		return len(h.yard.starts()) == 1 && h.place(row.ID, clusters.KindComment).ExternalID != 0 && h.place(row.ID, clusters.KindCheck).ExternalID != 0
 	}, 30*time.Second, 10*time.Millisecond)
 	require.Len(t, h.board.withMarker("cluster:"+row.ID), 1)
 	require.Eventually(t, func() bool {
@@ -119,7 +119,7 @@ func TestALookForFindingsEndsSharesWithOneself(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop")
 	share := people.Share{Kind: "principal", Grantee: "saml:maya", Access: people.AccessSee}
-	require.NoError(t, h.store.People.Share(h.ctx, row.ID, share, store.Origin{Actor: "saml:maya", Source: "web"}))
+	require.NoError(t, h.store.People.Share(h.ctx, row.ID, share, clusters.Origin{Actor: "saml:maya", Source: "web"}))
 	h.work(queue.FindingsArgs{})
 	left, err := h.store.People.Shares(h.ctx, row.ID)
 	require.NoError(t, err)

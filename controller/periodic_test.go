@@ -10,12 +10,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // runQueue runs the controller's workers and periodic jobs as a server does, and returns its name in the queue.
 func (h *fixture) runQueue(host string) (name string, stop func()) {
 	h.t.Helper()
-	s, err := store.Open(h.ctx, h.store.Pool().Config().ConnString(), store.Options{Limits: limits, Lease: lease, Installation: "test", Now: h.now})
+	s, err := store.Open(h.ctx, h.store.Pool().Config().ConnString(), db.Options{Limits: limits, Lease: lease, Installation: "test", Now: h.now})
 	require.NoError(h.t, err)
 	instance, _, err := s.Instance(h.ctx, host, 0)
 	require.NoError(h.t, err)

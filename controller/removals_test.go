@@ -12,7 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -36,7 +36,7 @@ func (b *bin) RemoveState(_ context.Context, cluster string, attempts []string) 
 func (h *fixture) gone(name string) string {
 	h.t.Helper()
 	row := h.accept(name)
-	_, err := h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := h.store.Destroy(h.ctx, row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 	require.Equal(h.t, lifecycle.Released, h.cluster(row.ID).Phase)

@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/lifecycle/orphans"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
 
@@ -95,7 +95,7 @@ func (c *Controller) runScans(ctx context.Context) error {
 		}
 	}
 	scan, err := c.Store.Scans.InTurn(ctx)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -179,7 +179,7 @@ type launchScanWorker struct {
 // Work starts the scan's runner, if it is still its newest and nobody has claimed the scan.
 func (w *launchScanWorker) Work(ctx context.Context, job *river.Job[queue.LaunchScanArgs]) error {
 	scan, err := w.c.Store.Scans.Scan(ctx, job.Args.Scan)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}
 	if err != nil || scan.Runner != job.Args.Runner || scan.ClosedAt != nil || scan.ClaimedAt != nil {
@@ -214,7 +214,7 @@ type judgeScanWorker struct {
 // Work compares what a scan saw with what is known, and stores the orphans that follow. It deletes nothing in a cloud.
 func (w *judgeScanWorker) Work(ctx context.Context, job *river.Job[queue.JudgeScanArgs]) error {
 	scan, err := w.c.Store.Scans.Scan(ctx, job.Args.Scan)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}
 	if err != nil || scan.JudgedAt != nil {

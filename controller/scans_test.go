@@ -18,7 +18,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/lifecycle/orphans"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
@@ -223,7 +225,7 @@ func TestAResourceOfADestroyedClusterBecomesAFinding(t *testing.T) {
 	h.looks(h.run(), "us-east-1/ec2", vpc, foreign, kept, stray)
 	require.Equal(t, map[lifecycle.OrphanClass]lifecycle.OrphanState{lifecycle.ClassForeign: lifecycle.OrphanKept, lifecycle.ClassNobody: lifecycle.OrphanSeen}, states(), "its cluster lives")
 
-	_, err := h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := h.store.Destroy(h.ctx, row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	for range 2 {
@@ -273,7 +275,7 @@ func TestAScanThatBeganBeforeTheFinalCountAccusesNobody(t *testing.T) {
 	require.NoError(t, err)
 
 	h.pass(time.Minute)
-	_, err = h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err = h.store.Destroy(h.ctx, row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	h.pass(time.Minute)
@@ -304,7 +306,7 @@ func TestARoundThatFindsAnotherOneComesBackSoThatItsNewsIsNotLost(t *testing.T) 
 		require.True(t, ran)
 	}
 	_, err := h.store.Scans.InTurn(h.ctx)
-	require.ErrorIs(t, err, store.ErrNotFound, "the round that waits opened nothing")
+	require.ErrorIs(t, err, db.ErrNotFound, "the round that waits opened nothing")
 	require.NotEmpty(t, h.run().ID, "and the one that comes back does")
 }
 
@@ -324,7 +326,7 @@ func TestWhatAScanSawOfALivingClusterWithoutItsTagsGetsThem(t *testing.T) {
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create succeeded"}, h.attempts(row.ID), "everything that can have its tags has them; records have none, and what is nobody's gets none")
 	h.pass(6 * time.Minute)
-	_, _, err := h.store.Scans.Open(h.ctx, h.Accounts.Wanted()[0], store.Origin{Actor: "saml:ada"})
+	_, _, err := h.store.Scans.Open(h.ctx, h.Accounts.Wanted()[0], clusters.Origin{Actor: "saml:ada"})
 	require.NoError(t, err)
 	h.looks(h.run(), "us-south/vpc", group, tagged, bare, record, stray)
 	h.reconcile(row.ID)
@@ -334,6 +336,6 @@ func TestWhatAScanSawOfALivingClusterWithoutItsTagsGetsThem(t *testing.T) {
 	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
 	_, err = h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
 	require.NoError(t, err)
-	h.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Message: "1 resource got the cluster's tags"})
+	h.ends(open, attempts.ResultRow{Outcome: lifecycle.Succeeded, Message: "1 resource got the cluster's tags"})
 	require.Equal(t, []string{"create succeeded", "tag succeeded"}, h.attempts(row.ID))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestRowsAreComparedWithWhatShouldAgreeWithThem(t *testing.T) {
@@ -100,7 +100,7 @@ func TestTheDeploymentOfARunThatStaysActiveAfterItsClusterIsToldUntilItFollows(t
 	}
 	clock.pass(time.Hour)
 	require.Empty(t, behind(), "it is ready, and its deployment says so")
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	step(t, s, row.ID)
 	clock.pass(9 * time.Minute)

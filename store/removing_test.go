@@ -9,6 +9,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 var findingLimits = lifecycle.FindingLimits{MinAge: 30 * time.Minute, MinSights: 2}
@@ -35,13 +38,13 @@ func TestARemovalIsApprovedAllOrNoneWithAnAuditLineForEach(t *testing.T) {
 	one := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanReported)
 	two := orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanExempt)
 	early := orphan(t, s, clock, row.ID, "shop-klmno", lifecycle.OrphanSeen)
-	admin := store.Origin{Actor: "saml:ada@acme.example", Source: "api", Why: "it costs money"}
+	admin := clusters.Origin{Actor: "saml:ada@acme.example", Source: "api", Why: "it costs money"}
 
 	err := s.Scans.Approve(t.Context(), []string{one, early}, admin)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, early+": it was not seen often and long enough yet")
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, one), "all or none")
-	require.ErrorIs(t, s.Scans.Approve(t.Context(), []string{one, "orp_x"}, admin), store.ErrNotFound)
+	require.ErrorIs(t, s.Scans.Approve(t.Context(), []string{one, "orp_x"}, admin), db.ErrNotFound)
 
 	require.NoError(t, s.Scans.Approve(t.Context(), []string{two, one, one}, admin))
 	require.NoError(t, s.Scans.Approve(t.Context(), []string{one}, admin), "a second time changes nothing")
@@ -82,7 +85,7 @@ func TestWhatIsSomebodyElsesIsNeverApproved(t *testing.T) {
 	id := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanReported)
 	for _, class := range []lifecycle.OrphanClass{lifecycle.ClassForeign, lifecycle.ClassOwned, lifecycle.ClassNobody} {
 		change(t, s, id, `class = $2`, class)
-		require.ErrorIs(t, s.Scans.Approve(t.Context(), []string{id}, store.Origin{Actor: "saml:ada@acme.example"}), store.ErrConflict)
+		require.ErrorIs(t, s.Scans.Approve(t.Context(), []string{id}, clusters.Origin{Actor: "saml:ada@acme.example"}), db.ErrConflict)
 	}
 }
 
@@ -133,7 +136,7 @@ func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
 	clock.pass(time.Hour)
 	id := orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
-	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("shop-fghij")}}
+	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []attempts.IdentityRow{identity("shop-fghij")}}
 	require.NoError(t, s.BeginRemoval(t.Context(), order))
 	require.NoError(t, s.BeginRemoval(t.Context(), order), "a repeated begin adds no second name")
 	d := step(t, s, row.ID)
@@ -165,11 +168,11 @@ func TestAReadyClusterLearnsANameAndGoesOn(t *testing.T) {
 	require.NoError(t, err)
 	id := orphan(t, s, clock, r.ID, "shop-fghij", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
-	order := store.RemovalOrder{Orphan: id, Cluster: r.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("shop-fghij")}}
+	order := store.RemovalOrder{Orphan: id, Cluster: r.ID, Class: lifecycle.ClassUnrecorded, Names: []attempts.IdentityRow{identity("shop-fghij")}}
 	require.NoError(t, s.BeginRemoval(t.Context(), order))
 	require.Equal(t, lifecycle.PhaseReady, step(t, s, r.ID).Next.Phase, "nothing happens to it now")
 	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
-	_, err = s.Destroy(t.Context(), r.ID, store.Origin{Actor: "github:maya"})
+	_, err = s.Destroy(t.Context(), r.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroy, step(t, s, r.ID).Open)
 	_, facts, err := s.Load(t.Context(), r.ID)
@@ -183,17 +186,17 @@ func TestARemovalDoesNotBeginBesideAnOpenAttemptOrAfterAChange(t *testing.T) {
 	row, _ := claimed(t, s, "shop")
 	id := orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
-	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("shop-fghij")}}
-	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict)
+	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []attempts.IdentityRow{identity("shop-fghij")}}
+	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), db.ErrConflict)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM attempts WHERE infra_id = 'shop-fghij'`))
 	require.Equal(t, lifecycle.OrphanApproved, stateOf(t, s, id), "all or nothing")
 
 	order.Class = lifecycle.ClassReleased
-	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict, "its cluster lives")
+	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), db.ErrConflict, "its cluster lives")
 	require.NoError(t, s.Scans.Refuse(t.Context(), id, "a test says so"))
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id))
 	order.Class = lifecycle.ClassUnrecorded
-	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict, "it is no longer approved")
+	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), db.ErrConflict, "it is no longer approved")
 }
 
 func TestANameOfAnotherClusterIsNeverAdded(t *testing.T) {
@@ -204,8 +207,8 @@ func TestANameOfAnotherClusterIsNeverAdded(t *testing.T) {
 	clock.pass(time.Hour)
 	id := orphan(t, s, clock, row.ID, "other-abcde", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
-	err := s.BeginRemoval(t.Context(), store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("other-abcde")}})
-	require.ErrorIs(t, err, store.ErrConflict)
+	err := s.BeginRemoval(t.Context(), store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []attempts.IdentityRow{identity("other-abcde")}})
+	require.ErrorIs(t, err, db.ErrConflict)
 	r, err := s.Scans.Removal(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, "other-abcde", r.Taken[0].Name, "so the plan refuses it for good")
@@ -227,9 +230,9 @@ func TestAnAdoptedClusterTakesItsOrphanAlong(t *testing.T) {
 	late := found(clock, "late")
 	late.Orphan = id
 	_, err = s.Recover(t.Context(), late)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, err = s.Cluster(t.Context(), late.ID)
-	require.ErrorIs(t, err, store.ErrNotFound, "without its approval nothing is adopted")
+	require.ErrorIs(t, err, db.ErrNotFound, "without its approval nothing is adopted")
 }
 
 func TestARemovalKnowsTheAccountsInWhichItsClusterWas(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
@@ -17,7 +19,7 @@ const lab = "123456789012"
 
 var (
 	labAccount   = scans.Wanted{Platform: "aws", Account: lab, Spec: scans.Spec{Installation: "here", HomeRegion: "us-east-1", CallsPerSecond: 5}}
-	bySchedule   = store.Origin{Actor: "saml:ada", Name: "Ada", Source: "api", Why: "after the outage"}
+	bySchedule   = clusters.Origin{Actor: "saml:ada", Name: "Ada", Source: "api", Why: "after the outage"}
 	findingLimit = lifecycle.FindingLimits{MinAge: 30 * time.Minute, MinSights: 2}
 )
 
@@ -120,9 +122,9 @@ func TestOnlyTheNewestRunnerOfAScanReports(t *testing.T) {
 	_, err := s.Scans.Claim(t.Context(), scan.ID, scan.TokenID, "pod-1")
 	require.NoError(t, err, "an answer can be lost")
 	_, err = s.Scans.Claim(t.Context(), scan.ID, scan.TokenID, "pod-2")
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
 	_, err = s.Scans.Report(t.Context(), scan.ID, "another token", scans.ReportRow{Seq: 1})
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
 
 	report := func(token string, seq int, p *scans.PartRow) error {
 		_, err := s.Scans.Report(t.Context(), scan.ID, token, scans.ReportRow{Seq: seq, Part: p})
@@ -134,12 +136,12 @@ func TestOnlyTheNewestRunnerOfAScanReports(t *testing.T) {
 
 	require.NoError(t, s.Scans.Replace(t.Context(), scan.ID, 1))
 	require.NoError(t, s.Scans.Replace(t.Context(), scan.ID, 1), "done already")
-	require.ErrorIs(t, report(scan.TokenID, 3, page("us-east-1/ec2", true, "vpc-2")), store.ErrFenced)
+	require.ErrorIs(t, report(scan.TokenID, 3, page("us-east-1/ec2", true, "vpc-2")), db.ErrFenced)
 	resumed, err := s.Scans.Scan(t.Context(), scan.ID)
 	require.NoError(t, err)
 	require.Equal(t, 2, resumed.Runner)
 	require.Nil(t, resumed.ClaimedBy)
-	require.ErrorIs(t, report(resumed.TokenID, 1, nil), store.ErrFenced, "nobody claimed it")
+	require.ErrorIs(t, report(resumed.TokenID, 1, nil), db.ErrFenced, "nobody claimed it")
 	_, err = s.Scans.Claim(t.Context(), scan.ID, resumed.TokenID, "pod-2")
 	require.NoError(t, err)
 

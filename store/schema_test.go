@@ -8,12 +8,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 func TestAServerWorksOnTheSchemaOfANewerReleaseUnlessThatExcludesIt(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	s := openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
+	s := openAt(t, url, db.Options{Limits: limits, Lease: time.Minute})
 	exec := func(sql string) {
 		t.Helper()
 		_, err := s.Pool().Exec(t.Context(), sql)
@@ -46,7 +47,7 @@ func TestAServerWorksOnTheSchemaOfANewerReleaseUnlessThatExcludesIt(t *testing.T
 
 func TestAServerThatDoesNotMigrateWaitsForItsSchema(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute})
+	s := openAt(t, pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute})
 	_, err := s.Pool().Exec(t.Context(), `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
 	require.NoError(t, err)
 	_, err = s.Schema(t.Context())

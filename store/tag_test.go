@@ -9,6 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // bare has a scan see these resources of a living cluster, some of them without its tags, and judges it.
@@ -69,7 +71,7 @@ func TestAScanThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
 	open := claims(t, s, row.ID, lifecycle.Tag)
 	require.Equal(t, []any{lifecycle.PhaseReady, row.Why}, []any{load(t, s, row.ID).Phase, load(t, s, row.ID).Why}, "nothing is shown of it")
 	clock.pass(time.Minute)
-	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "NotTagged", Message: "vol-1 was refused", Retryable: true})
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "NotTagged", Message: "vol-1 was refused", Retryable: true})
 	require.NoError(t, err)
 	require.Empty(t, step(t, s, row.ID).Open)
 	got := load(t, s, row.ID)
@@ -86,7 +88,7 @@ func TestNoAttemptAtTagsIsLeftForTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.New(t), newClock()
 	opens := func() *store.Store {
-		return openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		return openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 	}
 	s := opens()
 	row := sleepy(t, s, lifecycle.SleepStopped, nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
 
@@ -66,7 +66,7 @@ func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Or
 	}
 	row, err := s.store.Scans.Orphan(ctx, id)
 	teams := p.TeamsFor(policy.ActFindings)
-	if errors.Is(err, store.ErrNotFound) || err == nil && teams != nil && !slices.Contains(teams, row.Team) {
+	if errors.Is(err, db.ErrNotFound) || err == nil && teams != nil && !slices.Contains(teams, row.Team) {
 		return Orphan{}, nil, app.Fail(app.NotFound, messages.NoOrphan(id))
 	}
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/cleanup"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // MostOrphans is how many orphans one request may decide about.
@@ -80,11 +80,11 @@ func checkOrphans(ids []string) error {
 // orphanError tells an admin what is wrong with a decision about orphans.
 func orphanError(id string, err error) error {
 	switch {
-	case errors.Is(err, store.ErrNotFound) && id != "":
+	case errors.Is(err, db.ErrNotFound) && id != "":
 		return app.Fail(app.NotFound, messages.NoOrphan(id))
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return app.Fail(app.NotFound, messages.OrphanUndecidable(err.Error()))
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, db.ErrConflict):
 		return app.Fail(app.Conflict, messages.OrphanUndecidable(err.Error()))
 	case err != nil:
 		return fmt.Errorf("decide about orphans: %w", err)

@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
 
@@ -73,7 +73,7 @@ func (s *Service) Scan(ctx context.Context, p policy.Principal, id string) (scan
 		return scans.Scan{}, nil, err
 	}
 	scan, err := s.store.Scans.Scan(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return scans.Scan{}, nil, app.Fail(app.NotFound, messages.NoSuchScan(id))
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // originOf returns the origin and reason of a request, with the version from its If-Match.
@@ -40,7 +40,7 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id strin
 }
 
 // begun answers that a job was started or is running.
-func (s *server) begun(w http.ResponseWriter, row store.Row, job, text string) {
+func (s *server) begun(w http.ResponseWriter, row clusters.Row, job, text string) {
 	tag(w, row)
 	reply(w, jsonType, http.StatusAccepted, v1.Accepted{
 		ClusterID: row.ID, JobID: job, Status: v1.Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Message: text,
@@ -190,7 +190,7 @@ func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id string
 
 // reasoned reads a reason, calls the service, and answers with the cluster's new state.
 func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id string,
-	ask func(ctx context.Context, p policy.Principal, ref string, d app.Origin) (store.Row, error)) {
+	ask func(ctx context.Context, p policy.Principal, ref string, d app.Origin) (clusters.Row, error)) {
 	var said v1.Reason
 	if !s.read(w, r, &said, false, maxBody) {
 		return

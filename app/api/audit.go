@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/auditchain"
 )
 
 // ListAudit implements GET /api/v1/audit.
@@ -31,7 +32,7 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params v1.Lis
 	ok(w, page)
 }
 
-func auditEvent(l store.AuditLine, name func(string) string) v1.AuditEvent {
+func auditEvent(l auditchain.Line, name func(string) string) v1.AuditEvent {
 	return v1.AuditEvent{
 		Seq: l.Seq, At: l.At.UTC(), Actor: l.Actor, ActorName: name(l.Actor), Action: l.Action, Source: l.Source, ClusterID: l.Cluster,
 		Metadata: l.Metadata, Previous: l.Previous, Hash: l.Hash,
@@ -87,7 +88,7 @@ func (s *server) VerifyAudit(w http.ResponseWriter, r *http.Request) {
 	ok(w, auditProof(proof))
 }
 
-func auditProof(p store.AuditProof) v1.AuditProof {
+func auditProof(p auditchain.Proof) v1.AuditProof {
 	out := v1.AuditProof{Whole: p.Whole(), Lines: p.Lines, Head: p.Head.Hash, Message: p.Text()}
 	if !p.Whole() {
 		out.BrokenAt = p.Breaks[0].Seq

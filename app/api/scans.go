@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/intake"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
@@ -138,10 +138,10 @@ func scanSpec(row scans.Scan, parts []scans.Part, set RunnerSettings) contract.S
 
 // ReportScan implements POST /api/v1/status/scans/{id}/report.
 func (s *server) ReportScan(w http.ResponseWriter, r *http.Request, id string) {
-	keepOfScan(s, w, r, func(said contract.ScanReport) (store.Lease, error) {
+	keepOfScan(s, w, r, func(said contract.ScanReport) (attempts.Lease, error) {
 		row, err := intake.ScanReport(said)
 		if err != nil {
-			return store.Lease{}, err
+			return attempts.Lease{}, err
 		}
 		return s.Store.Scans.Report(r.Context(), id, claims(r).TokenID, row)
 	})
@@ -149,17 +149,17 @@ func (s *server) ReportScan(w http.ResponseWriter, r *http.Request, id string) {
 
 // ResultOfScan implements POST /api/v1/status/scans/{id}/result.
 func (s *server) ResultOfScan(w http.ResponseWriter, r *http.Request, id string) {
-	keepOfScan(s, w, r, func(said contract.ScanResult) (store.Lease, error) {
+	keepOfScan(s, w, r, func(said contract.ScanResult) (attempts.Lease, error) {
 		row, err := intake.ScanResult(said)
 		if err != nil {
-			return store.Lease{}, err
+			return attempts.Lease{}, err
 		}
 		return s.Store.Scans.Result(r.Context(), id, claims(r).TokenID, row)
 	})
 }
 
 // keepOfScan passes one document of a scan's runner into the store.
-func keepOfScan[Document any](s *server, w http.ResponseWriter, r *http.Request, write func(Document) (store.Lease, error)) {
+func keepOfScan[Document any](s *server, w http.ResponseWriter, r *http.Request, write func(Document) (attempts.Lease, error)) {
 	var said Document
 	if !s.hear(w, r, &said) {
 		return

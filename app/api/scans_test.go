@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
 
@@ -111,7 +111,7 @@ func TestAScanIsAskedForRunAndRead(t *testing.T) {
 func (h *fixture) found(judged ...lifecycle.Judged) {
 	h.Helper()
 	for range 2 {
-		scan, _, err := h.store.Scans.Open(h.Context(), scans.Wanted{Platform: "aws", Account: "123456789012"}, store.Origin{Actor: "saml:ada", Why: "a test"})
+		scan, _, err := h.store.Scans.Open(h.Context(), scans.Wanted{Platform: "aws", Account: "123456789012"}, clusters.Origin{Actor: "saml:ada", Why: "a test"})
 		require.NoError(h, err)
 		require.NoError(h, h.store.Scans.Close(h.Context(), scan.ID, 1, scans.ResultRow{Outcome: lifecycle.Succeeded}))
 		_, err = h.store.Scans.KeepOrphans(h.Context(), scan.ID, judged, lifecycle.FindingLimits{MinSights: 2})

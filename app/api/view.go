@@ -13,11 +13,12 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // cluster converts a row for the API.
-func cluster(row store.Row, name func(string) string) v1.Cluster {
+func cluster(row clusters.Row, name func(string) string) v1.Cluster {
 	c := v1.Cluster{
 		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: row.Why,
 		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy,
@@ -43,7 +44,7 @@ func cluster(row store.Row, name func(string) string) v1.Cluster {
 }
 
 // sleepOf returns how a cluster sleeps; empty if it cannot.
-func sleepOf(row store.Row) v1.Sleep {
+func sleepOf(row clusters.Row) v1.Sleep {
 	if row.SleepMode == "" {
 		return v1.Sleep{}
 	}
@@ -67,7 +68,7 @@ func meter(m price.Meter) v1.Meter {
 }
 
 // due returns when the next attempt may begin; zero for a cluster that is ready or destroyed.
-func due(row store.Row) time.Time {
+func due(row clusters.Row) time.Time {
 	if row.Status == lifecycle.Ready || row.Status == lifecycle.Destroyed {
 		return time.Time{}
 	}
@@ -174,7 +175,7 @@ func read(raw json.RawMessage, into any) error {
 }
 
 // outputs returns a cluster's URLs. The references are not resolved.
-func outputs(row store.Row) v1.Outputs {
+func outputs(row clusters.Row) v1.Outputs {
 	return v1.Outputs{
 		APIURL: row.Outputs.APIURL, ConsoleURL: row.Outputs.ConsoleURL,
 		Kubeconfig: "/api/v1/clusters/" + row.ID + "/kubeconfig",

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 const (
@@ -33,7 +33,7 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params v1
 	defer cancel()
 	err := s.App.Watch(ctx, params.Cluster, app.View{
 		Who: s.whoNow(r), Every: heartbeat, Begin: out.begin, Beat: out.beat,
-		Show: func(row store.Row) error { return out.document("cluster", cluster(row, s.App.NameOf)) },
+		Show: func(row clusters.Row) error { return out.document("cluster", cluster(row, s.App.NameOf)) },
 	})
 	s.ended(w, r, ctx, out, err)
 }

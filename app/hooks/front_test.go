@@ -19,7 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // pulled is what a simple model remembers of a pull request; how it stands now, GitHub says.
@@ -232,7 +232,7 @@ func (l *life) clear(pulls []*pulled) {
 	for _, pr := range pulls {
 		for _, row := range l.clusters(pr.number) {
 			if row.Desired == lifecycle.Present {
-				_, err := l.store.Destroy(l.Context(), row.ID, store.Origin{Actor: "test", Why: "the life is over"})
+				_, err := l.store.Destroy(l.Context(), row.ID, clusters.Origin{Actor: "test", Why: "the life is over"})
 				require.NoError(l, err)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -81,7 +82,7 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 	l, number := labelled(t)
 	row := l.one(number, first)
 	at := time.Now().Add(time.Hour)
-	require.NoError(t, l.store.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "what told of the reopening was given up", "test"))
+	require.NoError(t, l.store.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "what told of the reopening was given up", "test"))
 	l.look()
 	require.Empty(t, l.sightings(), "it may yet be told")
 	for range 2 {
@@ -93,7 +94,7 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 
 	for n := range 2 { // it stood like that before
 		later := at.Add(time.Duration(n) * time.Minute)
-		require.NoError(t, l.store.SetEnd(t.Context(), row.ID, store.EndPRClosed, &later, "the App was there again at once, which nobody told", "test"))
+		require.NoError(t, l.store.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &later, "the App was there again at once, which nobody told", "test"))
 		for range 2 {
 			require.NoError(t, l.poller.look(t.Context(), time.Now().Add(still+time.Minute)))
 			l.settle()
@@ -278,13 +279,13 @@ func TestAnAnswerThatFailedDecidesNothing(t *testing.T) {
 func TestASightingIsOneDeliveryForWhatWasSeen(t *testing.T) {
 	pr := pullrequests.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Labels: []string{"ocp/x"}, UpdatedAt: time.Unix(1_700_000_000, 0).UTC()}
 	seen := sighting{Installation: 5001, Repository: pr.Repo, Number: pr.Number, State: &pr}
-	one, err := seen.delivery()
+	one, err := seen.toDelivery()
 	require.NoError(t, err)
-	again, err := seen.delivery()
+	again, err := seen.toDelivery()
 	require.NoError(t, err)
 	require.Equal(t, one, again)
 	require.True(t, strings.HasPrefix(one.ID, "acme/shop#41:"))
-	require.True(t, named(one.ID))
+	require.True(t, isValidName(one.ID))
 	ids := map[string]bool{one.ID: true}
 	for _, change := range []func(*sighting, *pullrequests.PullRequest){
 		func(_ *sighting, pr *pullrequests.PullRequest) { pr.Open = false },
@@ -297,7 +298,7 @@ func TestASightingIsOneDeliveryForWhatWasSeen(t *testing.T) {
 		state, other := pr, seen
 		other.State = &state
 		change(&other, &state)
-		d, err := other.delivery()
+		d, err := other.toDelivery()
 		require.NoError(t, err)
 		require.False(t, ids[d.ID])
 		ids[d.ID] = true

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
@@ -242,7 +242,7 @@ func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {
 	leak := lifecycle.Group{Installation: "test", Cluster: row.ID, Identity: "shop-abcde", Regions: []string{"us-east-1"}, Resources: []string{"vpc-1"}, Sights: 1, Fresh: true, HourlyCents: new(19.2)}
 	stray := lifecycle.Group{Place: "vpc-9", Name: "<b>", Owner: "<i>rob</i>", Regions: []string{}, Resources: []string{"vpc-9"}, Sights: 1, Fresh: true, Unpriced: 1}
 	for range 2 {
-		scan, _, err := h.store.Scans.Open(t.Context(), scans.Wanted{Platform: "aws", Account: "123456789012"}, store.Origin{Actor: "saml:ada"})
+		scan, _, err := h.store.Scans.Open(t.Context(), scans.Wanted{Platform: "aws", Account: "123456789012"}, clusters.Origin{Actor: "saml:ada"})
 		require.NoError(t, err)
 		require.NoError(t, h.store.Scans.Close(t.Context(), scan.ID, 1, scans.ResultRow{Outcome: lifecycle.Succeeded}))
 		_, err = h.store.Scans.KeepOrphans(t.Context(), scan.ID, []lifecycle.Judged{{Group: leak, Class: lifecycle.ClassReleased, Of: &of, Why: "it still exists"},

@@ -21,6 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
 
@@ -41,7 +42,7 @@ type server struct {
 	slack     *socketmode.Receiver // nil unless Slack's requests come over a socket
 	workers   *river.Client[pgx.Tx]
 	watch     func(context.Context) // watches runners; nil without workers
-	instance  *store.Instance       // this process's name in the queue; nil without workers
+	instance  *db.Instance          // this process's name in the queue; nil without workers
 
 	drainDelay time.Duration
 	draining   context.Context // done as soon as the server is asked to stop
@@ -73,7 +74,7 @@ func openStore(ctx context.Context, cfg config.Config, migrate bool, log *slog.L
 			return nil, err
 		}
 	}
-	db, err := store.Open(ctx, url.Reveal(), store.Options{
+	db, err := store.Open(ctx, url.Reveal(), db.Options{
 		Limits: cfg.Limits.Lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -133,7 +133,7 @@ func weekly(cfg config.WeeklyReport) (*notifier.Weekly, error) {
 }
 
 // register gives this process its name in the queue, and takes over the jobs of dead ones.
-func (in inner) register(ctx context.Context) (*store.Instance, error) {
+func (in inner) register(ctx context.Context) (*db.Instance, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("get this host's name: %w", err)
@@ -147,7 +147,7 @@ func (in inner) register(ctx context.Context) (*store.Instance, error) {
 	return instance, nil
 }
 
-func logTakenOver(log *slog.Logger, taken store.TakenOver) {
+func logTakenOver(log *slog.Logger, taken db.TakenOver) {
 	if len(taken.From) > 0 {
 		log.Warn("took over from processes that ended without a graceful stop", "from", taken.From, "jobs", taken.Jobs, "discarded", taken.Discarded)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
 
@@ -30,10 +30,10 @@ type Plan struct {
 	Waits   string // why it cannot begin now; empty: it can
 	Doubt   string // why only a person may approve it; empty: nothing speaks against the setting
 
-	Add     []store.IdentityRow // names that the teardown has to learn first
-	Calls   []Call              // of the teardown, in their order
-	Removed []Resource          // that are there and that these calls remove, also of other orphans with the same names
-	Kept    []Resource          // that are there and that they do not remove; the teardown counts what has the cluster's tag or names
+	Add     []attempts.IdentityRow // names that the teardown has to learn first
+	Calls   []Call                 // of the teardown, in their order
+	Removed []Resource             // that are there and that these calls remove, also of other orphans with the same names
+	Kept    []Resource             // that are there and that they do not remove; the teardown counts what has the cluster's tag or names
 }
 
 // Call is one step of the teardown.
@@ -294,7 +294,7 @@ func mayLive(now time.Time, seen []contract.SeenResource) (refused, doubt string
 
 // missing returns the orphan's names that its cluster did not record. Only names that ocpctl or the installer give to that cluster are ever
 // added.
-func missing(r scans.Removal, of names.Scope, known []scans.RecordedName) (add []store.IdentityRow, refused string) {
+func missing(r scans.Removal, of names.Scope, known []scans.RecordedName) (add []attempts.IdentityRow, refused string) {
 	for name := range strings.SplitSeq(r.Orphan.Identity, ",") {
 		recorded := func(n scans.RecordedName) bool { return n.InfraID == name || n.CCOName == name }
 		if name == "" || slices.ContainsFunc(known, recorded) {
@@ -305,7 +305,7 @@ func missing(r scans.Removal, of names.Scope, known []scans.RecordedName) (add [
 				return nil, fmt.Sprintf("%s is in %s, but its cluster is in %s; remove it by hand", name, at, of.Region)
 			}
 		}
-		one := store.IdentityRow{Account: r.Orphan.Account, Region: of.Region}
+		one := attempts.IdentityRow{Account: r.Orphan.Account, Region: of.Region}
 		switch {
 		case of.IsInfraID(name):
 			one.InfraID, one.Metadata = name, string(of.MetadataJSON(names.Identity{InfraID: name, Account: one.Account}))

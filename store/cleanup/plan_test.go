@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
 
@@ -238,12 +238,12 @@ func TestATeardownLearnsOnlyNamesOfItsCluster(t *testing.T) {
 	for name, c := range map[string]struct {
 		identity string
 		tags     map[string]string
-		add      store.IdentityRow
+		add      attempts.IdentityRow
 	}{
 		"an infraID of the installer": {"shop-fghij", map[string]string{tagkey.KubernetesCluster + "shop-fghij": "owned"},
-			store.IdentityRow{InfraID: "shop-fghij", Account: "123456789012", Region: "eu-west-1", Metadata: string(scope.MetadataJSON(names.Identity{InfraID: "shop-fghij", ClusterUUID: ""}))}},
+			attempts.IdentityRow{InfraID: "shop-fghij", Account: "123456789012", Region: "eu-west-1", Metadata: string(scope.MetadataJSON(names.Identity{InfraID: "shop-fghij", ClusterUUID: ""}))}},
 		"ccoctl's name of an attempt": {scope.CCOName(), map[string]string{tagkey.CloudCredential + scope.CCOName(): "owned"},
-			store.IdentityRow{CCOName: scope.CCOName(), Account: "123456789012", Region: "eu-west-1"}},
+			attempts.IdentityRow{CCOName: scope.CCOName(), Account: "123456789012", Region: "eu-west-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := cfg.PlanOf(leak(func(r *scans.Removal, s *contract.SeenResource) {
@@ -254,7 +254,7 @@ func TestATeardownLearnsOnlyNamesOfItsCluster(t *testing.T) {
 			}))
 			require.Empty(t, p.Refused)
 			require.Empty(t, p.Waits)
-			require.Equal(t, []store.IdentityRow{c.add}, p.Add)
+			require.Equal(t, []attempts.IdentityRow{c.add}, p.Add)
 			require.Len(t, p.Removed, 1)
 		})
 	}

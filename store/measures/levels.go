@@ -9,8 +9,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Level is a figure of one group as it is now.
@@ -46,7 +46,7 @@ func Gauges() []Gauge {
 			LEFT JOIN clusters c ON c.id = a.cluster_id AND c.destroyed_at IS NULL GROUP BY r.role`},
 		{"ocpctl_access_revoking_seconds", "For how long the access that was revoked first, or whose time was over first, of those whose account is not removed from its ready cluster, waits for that; 0: none waits.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - a.revoked_at)), 0)::float8 AS value
-			FROM access a JOIN clusters c ON c.id = a.cluster_id AND c.status = 'READY' AND c.desired = 'present' WHERE ` + rows.AccessTaken},
+			FROM access a JOIN clusters c ON c.id = a.cluster_id AND c.status = 'READY' AND c.desired = 'present' WHERE ` + clusters.AccessTaken},
 		{"ocpctl_orphans", "Groups of cloud resources that belong to no living cluster and were told, by class.", []string{"class"},
 			`SELECT ARRAY[k.class] AS labels, count(o.id)::float8 AS value
 			FROM (VALUES ('released'), ('unrecorded'), ('unknown'), ('owned'), ('nobody'), ('foreign')) AS k (class)
@@ -98,7 +98,7 @@ func (s *Store) Levels(ctx context.Context) ([]Level, error) {
 	for _, g := range Gauges() {
 		parts = append(parts, `SELECT '`+g.Name+`' AS metric, labels, value FROM (`+g.sql+`) AS levels`)
 	}
-	levels, err := pg.All[Level](ctx, s.db.Pool(), strings.Join(parts, " UNION ALL "), pgx.NamedArgs{
+	levels, err := db.All[Level](ctx, s.db.Pool(), strings.Join(parts, " UNION ALL "), pgx.NamedArgs{
 		"now": now, "lease": s.db.Options.Lease, "kinds": lifecycle.Kinds,
 		"queues": []string{queue.QueueInbox, queue.QueueReconcile, queue.QueueEffects, queue.QueueMessages},
 	})

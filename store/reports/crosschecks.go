@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // behindFor is how long a comment, check, deployment or message may show another state than its cluster's row.
@@ -65,7 +65,7 @@ func (s *Store) CrossFindings(ctx context.Context) (found []lifecycle.Finding, e
 		return nil, err
 	}
 	for _, check := range crossChecks {
-		some, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), check.sql, pgx.NamedArgs{"most": queue.MostWorkFindings, "behind": now.Add(-behindFor)})
+		some, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), check.sql, pgx.NamedArgs{"most": queue.MostWorkFindings, "behind": now.Add(-behindFor)})
 		if err != nil {
 			return nil, fmt.Errorf("look for %s: %w", check.what, err)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // JobFilter selects jobs; empty fields do not filter.
@@ -40,14 +40,14 @@ const allJobs = `
 
 // Jobs returns a page of jobs, newest first, and the cursor of the next; empty: this is the last.
 func (s *Store) Jobs(ctx context.Context, f JobFilter) (page []Job, next string, err error) {
-	limit := pg.PageOf(f.Limit)
-	w := pg.Conditions{Args: pgx.NamedArgs{"limit": limit + 1, "principal": f.Principal}}
+	limit := db.PageOf(f.Limit)
+	w := db.Conditions{Args: pgx.NamedArgs{"limit": limit + 1, "principal": f.Principal}}
 	w.Add(f.Cluster != "", "j.cluster_id = @cluster", "cluster", f.Cluster)
 	w.Add(f.Type != "", "j.job_type = @type", "type", f.Type)
 	w.Add(f.Status != "", "j.status = @status", "status", f.Status)
 	w.Add(f.Teams != nil, "j.cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams) UNION ALL SELECT s.cluster_id FROM shares s WHERE "+usage.SharedWith+")", "teams", f.Teams)
 	w.Add(f.Cursor != "", "j.id < @cursor", "cursor", f.Cursor)
-	page, err = pg.All[Job](ctx, s.db.Pool(), `
+	page, err = db.All[Job](ctx, s.db.Pool(), `
 		SELECT `+jobColumns+` FROM (`+allJobs+`) j `+w.Where()+` ORDER BY j.id DESC LIMIT @limit`, w.Args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list jobs: %w", err)
@@ -61,7 +61,7 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter) (page []Job, next string,
 
 // Job returns one job. ErrNotFound: there is none of that id.
 func (s *Store) Job(ctx context.Context, id string) (Job, error) {
-	job, err := pg.One[Job](ctx, s.db.Pool(), `SELECT `+jobColumns+` FROM (`+allJobs+`) j WHERE j.id = $1`, id)
+	job, err := db.One[Job](ctx, s.db.Pool(), `SELECT `+jobColumns+` FROM (`+allJobs+`) j WHERE j.id = $1`, id)
 	if err != nil {
 		return Job{}, fmt.Errorf("read job %s: %w", id, err)
 	}

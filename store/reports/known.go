@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Known returns what a look judges, from one snapshot: the live clusters that may not be as they should be, and those that seen
@@ -107,9 +107,9 @@ func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 	err := row.Scan(&k.ID, &k.Name, &k.Status, &k.Phase, &k.Desired, &k.Why, &k.Blockers, &wake, &released, &k.MovedAt,
 		&k.Ends.TTL, &k.Ends.Max, &closed, &k.Ends.PRWhy, &unlabelled, &finished, &k.Ends.RunWhy, &claim, &hold,
 		&k.Domain, &k.Owner, &k.Team, &k.Installation)
-	k.WakeAt, k.ReleasedAt = pg.Zero(wake), pg.Zero(released)
-	k.Ends.PRClosed, k.Ends.LabelRemoved, k.Ends.RunFinished, k.Ends.Claim = pg.Zero(closed), pg.Zero(unlabelled), pg.Zero(finished), pg.Zero(claim)
-	k.Ends.Hold = pg.Zero(hold)
+	k.WakeAt, k.ReleasedAt = db.Zero(wake), db.Zero(released)
+	k.Ends.PRClosed, k.Ends.LabelRemoved, k.Ends.RunFinished, k.Ends.Claim = db.Zero(closed), db.Zero(unlabelled), db.Zero(finished), db.Zero(claim)
+	k.Ends.Hold = db.Zero(hold)
 	return k, err
 }
 

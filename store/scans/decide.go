@@ -11,8 +11,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // MostReopened is how often the setting opens a cluster's teardown again. After that a person has to look.
@@ -20,7 +20,7 @@ const MostReopened = 3
 
 // Approve records that an administrator approved the removal of these orphans, all or none, and asks for its beginning. ErrNotFound: there
 // is none of that id. ErrConflict: nobody may approve one of them as it is now; the error says which and why.
-func (s *Store) Approve(ctx context.Context, ids []string, d rows.Origin) error {
+func (s *Store) Approve(ctx context.Context, ids []string, d clusters.Origin) error {
 	err := s.decide(ctx, ids, lifecycle.OrphanApproved, "orphan_approved", d, func(o OrphanRow) string {
 		switch {
 		case !slices.Contains(lifecycle.Removable, o.Class):
@@ -39,7 +39,7 @@ func (s *Store) Approve(ctx context.Context, ids []string, d rows.Origin) error 
 }
 
 // Exempt records that an administrator lets these orphans stay, all or none.
-func (s *Store) Exempt(ctx context.Context, ids []string, d rows.Origin) error {
+func (s *Store) Exempt(ctx context.Context, ids []string, d clusters.Origin) error {
 	err := s.decide(ctx, ids, lifecycle.OrphanExempt, "orphan_exempted", d, func(o OrphanRow) string {
 		if o.State == lifecycle.OrphanRemoving || o.State == lifecycle.OrphanGone {
 			return fmt.Sprintf("it is %s", o.State)
@@ -53,21 +53,21 @@ func (s *Store) Exempt(ctx context.Context, ids []string, d rows.Origin) error {
 }
 
 // decide gives the orphans a state on a person's decision, with an audit line for each. One that has the state by a person stays as it is.
-func (s *Store) decide(ctx context.Context, ids []string, to lifecycle.OrphanState, action string, d rows.Origin, wrong func(OrphanRow) string) error {
+func (s *Store) decide(ctx context.Context, ids []string, to lifecycle.OrphanState, action string, d clusters.Origin, wrong func(OrphanRow) string) error {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	return s.write(ctx, func(c *change) error {
-		locked, err := pg.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = ANY ($1) ORDER BY o.id FOR UPDATE`, ids)
+		locked, err := db.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = ANY ($1) ORDER BY o.id FOR UPDATE`, ids)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
 			if !slices.ContainsFunc(locked, func(o OrphanRow) bool { return o.ID == id }) {
-				return fmt.Errorf("orphan %s: %w", id, pg.ErrNotFound)
+				return fmt.Errorf("orphan %s: %w", id, db.ErrNotFound)
 			}
 		}
 		for _, o := range locked {
 			if why := wrong(o); why != "" {
-				return fmt.Errorf("%w: orphan %s: %s", pg.ErrConflict, o.ID, why)
+				return fmt.Errorf("%w: orphan %s: %s", db.ErrConflict, o.ID, why)
 			}
 			if o.State == to && o.DecidedBy != "" {
 				continue
@@ -75,7 +75,7 @@ func (s *Store) decide(ctx context.Context, ids []string, to lifecycle.OrphanSta
 			if err := c.setState(ctx, o, to, d.Actor, d.Reason()); err != nil {
 				return err
 			}
-			if err := c.RecordAction(d, action, known(o), rows.Action{Before: o.State, After: to, Note: o.ID + ": " + o.Why}); err != nil {
+			if err := c.RecordAction(d, action, known(o), clusters.Action{Before: o.State, After: to, Note: o.ID + ": " + o.Why}); err != nil {
 				return err
 			}
 		}
@@ -136,7 +136,7 @@ func (s *Store) ApproveBySetting(ctx context.Context, ids []string, classes []li
 	err = s.write(ctx, func(c *change) error {
 		args := s.settingArgs(classes, l)
 		args["ids"] = ids
-		found, err := pg.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = ANY (@ids) AND `+bySetting+` ORDER BY o.id FOR UPDATE OF o`, args)
+		found, err := db.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = ANY (@ids) AND `+bySetting+` ORDER BY o.id FOR UPDATE OF o`, args)
 		if err != nil {
 			return err
 		}
@@ -145,8 +145,8 @@ func (s *Store) ApproveBySetting(ctx context.Context, ids []string, classes []li
 			if err := c.setState(ctx, o, lifecycle.OrphanApproved, "", why); err != nil {
 				return err
 			}
-			line := rows.Action{Move: pg.Move{Why: why}, Before: o.State, After: lifecycle.OrphanApproved, Note: o.ID + ": " + o.Why}
-			if err := c.RecordLine(pg.Lifecycle, "orphan_approved", "", known(o), line); err != nil {
+			line := clusters.Action{Move: db.Move{Why: why}, Before: o.State, After: lifecycle.OrphanApproved, Note: o.ID + ": " + o.Why}
+			if err := c.RecordLine(db.Lifecycle, "orphan_approved", "", known(o), line); err != nil {
 				return err
 			}
 		}
@@ -188,7 +188,7 @@ func (s *Store) Remaining(ctx context.Context, after time.Duration) error {
 // scans saw them often and long enough since.
 func (s *Store) back(ctx context.Context, where string, args pgx.NamedArgs, why func(OrphanRow) string) error {
 	err := s.write(ctx, func(c *change) error {
-		found, err := pg.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE `+where+` ORDER BY o.id FOR UPDATE OF o`, args)
+		found, err := db.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE `+where+` ORDER BY o.id FOR UPDATE OF o`, args)
 		if err != nil {
 			return err
 		}
@@ -203,8 +203,8 @@ func (s *Store) back(ctx context.Context, where string, args pgx.NamedArgs, why 
 			if err := c.announce(ctx, o); err != nil {
 				return err
 			}
-			line := rows.Action{Move: pg.Move{Why: why(o)}, Before: o.State, After: lifecycle.OrphanReported, Note: o.ID + ": " + o.Why}
-			if err := c.RecordLine(pg.Lifecycle, "orphan_reported", "", known(o), line); err != nil {
+			line := clusters.Action{Move: db.Move{Why: why(o)}, Before: o.State, After: lifecycle.OrphanReported, Note: o.ID + ": " + o.Why}
+			if err := c.RecordLine(db.Lifecycle, "orphan_reported", "", known(o), line); err != nil {
 				return err
 			}
 		}

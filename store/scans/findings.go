@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Findings returns a finding for each orphan that was told and is there, except for those of other installations and those that
 // are exempt. What a recovery found since the newest scan began stays a finding: that scan may not have seen it.
 func (s *Store) Findings(ctx context.Context) ([]lifecycle.Finding, error) {
-	list, err := pg.All[OrphanRow](ctx, s.db.Pool(), `
+	list, err := db.All[OrphanRow](ctx, s.db.Pool(), `
 		SELECT `+orphanColumns+` FROM orphans WHERE gone_at IS NULL AND state IN ('reported', 'approved', 'removing', 'kept') AND class <> 'foreign' ORDER BY id`)
 	if err != nil {
 		return nil, fmt.Errorf("read the orphans that were told: %w", err)
@@ -24,7 +24,7 @@ func (s *Store) Findings(ctx context.Context) ([]lifecycle.Finding, error) {
 		}
 		found = append(found, f)
 	}
-	recovered, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
+	recovered, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
 		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence FROM findings
 		WHERE kind = 'orphan' AND resolved_at IS NULL AND since > (SELECT coalesce(max(opened_at), '-infinity') FROM scans WHERE judged_at IS NOT NULL)`)
 	if err != nil {
@@ -38,7 +38,7 @@ const failing = 3
 
 // Failing returns a finding for each of the accounts whose last scans were all incomplete.
 func (s *Store) Failing(ctx context.Context, accounts []string) ([]lifecycle.Finding, error) {
-	found, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
+	found, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
 		WITH newest AS (
 			SELECT s.*, row_number() OVER (PARTITION BY platform, account ORDER BY round DESC) AS age,
 				ARRAY(SELECT p.name || ': ' || p.err FROM scan_parts p WHERE p.scan_id = s.id AND p.err <> '' ORDER BY p.name LIMIT 20) AS errors

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // hidden has, by id, the region of each resource that a scan did not look for, because it listed no part of the region where the resource was
@@ -19,7 +19,7 @@ func (c *change) hidden(ctx context.Context, of Scan) (hidden, error) {
 	if of.Outcome == nil || *of.Outcome != lifecycle.Succeeded {
 		return nil, nil
 	}
-	list, err := pg.All[struct{ ID, Region string }](ctx, c, `
+	list, err := db.All[struct{ ID, Region string }](ctx, c, `
 		WITH looked AS (SELECT DISTINCT split_part(name, '/', 1) AS region FROM scan_parts WHERE scan_id = $3)
 		SELECT s.id, split_part(s.parts[1], '/', 1) AS region FROM seen s WHERE s.platform = $1 AND s.account = $2 AND s.gone_at IS NULL AND s.last_scan <> $3
 			AND NOT EXISTS (SELECT FROM unnest(s.parts) AS p (name) JOIN looked l ON l.region = split_part(p.name, '/', 1))`, of.Platform, of.Account, of.ID)

@@ -11,15 +11,15 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const seenColumns = `platform, account, id, resource, first_seen_at, last_seen_at, sights, gone_at, orphan_id`
 
 // Seen returns every resource that is there in the account of a scan, sorted by id.
 func (s *Store) Seen(ctx context.Context, scan Scan) ([]SeenRow, error) {
-	list, err := pg.All[SeenRow](ctx, s.db.Pool(), `
+	list, err := db.All[SeenRow](ctx, s.db.Pool(), `
 		SELECT `+seenColumns+` FROM seen WHERE platform = $1 AND account = $2 AND gone_at IS NULL ORDER BY id COLLATE "C"`, scan.Platform, scan.Account)
 	if err != nil {
 		return nil, fmt.Errorf("read what was seen in account %s: %w", scan.Account, err)
@@ -53,7 +53,7 @@ type key struct{ installation, cluster, identity, place string }
 func (s *Store) KeepOrphans(ctx context.Context, scan string, judged []lifecycle.Judged, l lifecycle.FindingLimits) (fresh []OrphanRow, err error) {
 	err = s.write(ctx, func(c *change) error {
 		fresh = nil
-		of, err := pg.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 FOR UPDATE`, scan)
+		of, err := db.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 FOR UPDATE`, scan)
 		if err != nil || of.JudgedAt != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (c *change) concerned(ctx context.Context, of Scan, judged []lifecycle.Judg
 		installations, clusters = append(installations, j.Installation), append(clusters, j.Cluster)
 		identities, places = append(identities, j.Identity), append(places, j.Place)
 	}
-	list, err := pg.All[OrphanRow](ctx, c, `
+	list, err := db.All[OrphanRow](ctx, c, `
 		SELECT `+orphanColumns+` FROM orphans WHERE platform = $1 AND account = $2 AND (gone_at IS NULL
 			OR (installation, cluster_tag, identity, place) IN (SELECT * FROM unnest($3::text[], $4::text[], $5::text[], $6::text[])))
 		ORDER BY id FOR UPDATE`, of.Platform, of.Account, installations, clusters, identities, places)
@@ -172,7 +172,7 @@ func (c *change) sights(ctx context.Context, of Scan, judged []lifecycle.Judged)
 			ids = append(ids, j.Resources...)
 		}
 	}
-	list, err := pg.All[SeenRow](ctx, c, `SELECT `+seenColumns+` FROM seen WHERE platform = $1 AND account = $2 AND id = ANY ($3)`, of.Platform, of.Account, ids)
+	list, err := db.All[SeenRow](ctx, c, `SELECT `+seenColumns+` FROM seen WHERE platform = $1 AND account = $2 AND id = ANY ($3)`, of.Platform, of.Account, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read when the orphans were seen: %w", err)
 	}
@@ -188,7 +188,7 @@ func (c *change) after(seen map[string]time.Time, o OrphanRow, j lifecycle.Judge
 	next := o.standing().Next(j, c.Now, l)
 	if j.Class.IsOrphan() {
 		if o.ID == "" {
-			o = OrphanRow{ID: pg.NewID("orp"), Platform: of.Platform, Account: of.Account, Installation: j.Installation, ClusterTag: j.Cluster, Identity: j.Identity, Place: j.Place}
+			o = OrphanRow{ID: db.NewID("orp"), Platform: of.Platform, Account: of.Account, Installation: j.Installation, ClusterTag: j.Cluster, Identity: j.Identity, Place: j.Place}
 		}
 		o.describe(j)
 		for _, id := range j.Resources {
@@ -261,5 +261,5 @@ func (c *change) announce(ctx context.Context, o OrphanRow) error {
 		cluster = *o.ClusterID
 	}
 	cause := fmt.Sprintf("finding:orphan:%s:%d", o.ID, o.ReportedAt.UnixMicro())
-	return c.Announce(ctx, rows.Announcement{Cause: cause, Event: rows.EventFinding, Cluster: cluster, Facts: facts})
+	return c.Announce(ctx, clusters.Announcement{Cause: cause, Event: clusters.EventFinding, Cluster: cluster, Facts: facts})
 }

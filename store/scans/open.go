@@ -10,8 +10,8 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Schedule is who asks for a scan that nobody asked for.
@@ -25,13 +25,13 @@ type Wanted struct {
 
 // Open opens a scan of an account on somebody's request. It begins once the scans that were opened before have ended. already: one is
 // open, and it is returned.
-func (s *Store) Open(ctx context.Context, w Wanted, d rows.Origin) (scan Scan, already bool, err error) {
+func (s *Store) Open(ctx context.Context, w Wanted, d clusters.Origin) (scan Scan, already bool, err error) {
 	var id string
 	err = s.write(ctx, func(c *change) (err error) {
 		if id, already, err = c.open(ctx, w, d.Actor); err != nil || already {
 			return err
 		}
-		return c.RecordAction(d, "asked for a scan", "", rows.Action{After: map[string]string{"scan": id, "platform": w.Platform, "account": w.Account}})
+		return c.RecordAction(d, "asked for a scan", "", clusters.Action{After: map[string]string{"scan": id, "platform": w.Platform, "account": w.Account}})
 	})
 	if err == nil {
 		scan, err = s.Scan(ctx, id)
@@ -73,7 +73,7 @@ func (s *Store) OpenDue(ctx context.Context, accounts []Wanted, every time.Durat
 
 func (c *change) open(ctx context.Context, w Wanted, by string) (id string, already bool, err error) {
 	args := pgx.NamedArgs{
-		"id": pg.NewID(idPrefix), "platform": w.Platform, "account": w.Account, "by": by, "spec": w.Spec, "now": c.Now, "token": ulid.Make().String(),
+		"id": db.NewID(idPrefix), "platform": w.Platform, "account": w.Account, "by": by, "spec": w.Spec, "now": c.Now, "token": ulid.Make().String(),
 	}
 	err = c.QueryRow(ctx, `
 		INSERT INTO scans (id, platform, account, round, asked_by, spec, opened_at, runner_since, token_id)
@@ -92,7 +92,7 @@ const scanColumns = `id, platform, account, round, asked_by, spec, opened_at, ru
 
 // Scan returns one scan. ErrNotFound: there is none of that id.
 func (s *Store) Scan(ctx context.Context, id string) (Scan, error) {
-	scan, err := pg.One[Scan](ctx, s.db.Pool(), `SELECT `+scanColumns+` FROM scans WHERE id = $1`, id)
+	scan, err := db.One[Scan](ctx, s.db.Pool(), `SELECT `+scanColumns+` FROM scans WHERE id = $1`, id)
 	if err != nil {
 		return Scan{}, fmt.Errorf("read scan %s: %w", id, err)
 	}
@@ -101,8 +101,8 @@ func (s *Store) Scan(ctx context.Context, id string) (Scan, error) {
 
 // Scans returns the newest scans, the newest first: of one account, or of all (an empty account).
 func (s *Store) Scans(ctx context.Context, account string, limit int) ([]Scan, error) {
-	list, err := pg.All[Scan](ctx, s.db.Pool(), `
-		SELECT `+scanColumns+` FROM scans WHERE $1 IN ('', account) ORDER BY opened_at DESC, id DESC LIMIT $2`, account, pg.PageOf(limit))
+	list, err := db.All[Scan](ctx, s.db.Pool(), `
+		SELECT `+scanColumns+` FROM scans WHERE $1 IN ('', account) ORDER BY opened_at DESC, id DESC LIMIT $2`, account, db.PageOf(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list scans: %w", err)
 	}
@@ -111,7 +111,7 @@ func (s *Store) Scans(ctx context.Context, account string, limit int) ([]Scan, e
 
 // InTurn returns the open scan that was opened first: the others wait for its end. ErrNotFound: none is open.
 func (s *Store) InTurn(ctx context.Context) (Scan, error) {
-	scan, err := pg.One[Scan](ctx, s.db.Pool(), `SELECT `+scanColumns+` FROM scans WHERE closed_at IS NULL ORDER BY opened_at, id LIMIT 1`)
+	scan, err := db.One[Scan](ctx, s.db.Pool(), `SELECT `+scanColumns+` FROM scans WHERE closed_at IS NULL ORDER BY opened_at, id LIMIT 1`)
 	if err != nil {
 		return Scan{}, fmt.Errorf("look for an open scan: %w", err)
 	}
@@ -139,7 +139,7 @@ func (s *Store) Unjudged(ctx context.Context) (ids []string, err error) {
 
 // Parts returns what a scan looked at, by name.
 func (s *Store) Parts(ctx context.Context, id string) ([]Part, error) {
-	parts, err := pg.All[Part](ctx, s.db.Pool(), `SELECT name, runner, resources, calls, done_at, err FROM scan_parts WHERE scan_id = $1 ORDER BY name`, id)
+	parts, err := db.All[Part](ctx, s.db.Pool(), `SELECT name, runner, resources, calls, done_at, err FROM scan_parts WHERE scan_id = $1 ORDER BY name`, id)
 	if err != nil {
 		return nil, fmt.Errorf("read the parts of scan %s: %w", id, err)
 	}

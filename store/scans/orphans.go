@@ -11,7 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const orphanColumns = `id, platform, account, installation, cluster_tag, identity, place, cluster_id, class, why, regions, managed_by, owner, team, name,
@@ -66,8 +66,8 @@ type Filter struct {
 
 // Orphans returns a page of orphans by id, and the cursor of the next; empty: this is the last.
 func (s *Store) Orphans(ctx context.Context, f Filter) (page []OrphanRow, next string, err error) {
-	limit := pg.PageOf(f.Limit)
-	w := pg.Conditions{Args: pgx.NamedArgs{"limit": limit + 1}}
+	limit := db.PageOf(f.Limit)
+	w := db.Conditions{Args: pgx.NamedArgs{"limit": limit + 1}}
 	w.Add(f.Class != "", "class = @class", "class", f.Class)
 	w.Add(f.State != "", "state = @state", "state", f.State)
 	w.Add(f.Owner != "", "owner = @owner", "owner", f.Owner)
@@ -76,7 +76,7 @@ func (s *Store) Orphans(ctx context.Context, f Filter) (page []OrphanRow, next s
 	w.Add(f.Teams != nil, "team = ANY (@teams)", "teams", f.Teams)
 	w.Add(!f.Gone && f.State != lifecycle.OrphanGone, "gone_at IS NULL", "", nil)
 	w.Add(f.Cursor != "", "id > @cursor", "cursor", f.Cursor)
-	page, err = pg.All[OrphanRow](ctx, s.db.Pool(), `SELECT `+orphanColumns+` FROM orphans `+w.Where()+` ORDER BY id LIMIT @limit`, w.Args)
+	page, err = db.All[OrphanRow](ctx, s.db.Pool(), `SELECT `+orphanColumns+` FROM orphans `+w.Where()+` ORDER BY id LIMIT @limit`, w.Args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list orphans: %w", err)
 	}
@@ -89,7 +89,7 @@ func (s *Store) Orphans(ctx context.Context, f Filter) (page []OrphanRow, next s
 
 // Orphan returns one orphan. ErrNotFound: there is none of that id.
 func (s *Store) Orphan(ctx context.Context, id string) (OrphanRow, error) {
-	o, err := pg.One[OrphanRow](ctx, s.db.Pool(), `SELECT `+orphanColumns+` FROM orphans WHERE id = $1`, id)
+	o, err := db.One[OrphanRow](ctx, s.db.Pool(), `SELECT `+orphanColumns+` FROM orphans WHERE id = $1`, id)
 	if err != nil {
 		return OrphanRow{}, fmt.Errorf("read orphan %s: %w", id, err)
 	}
@@ -98,7 +98,7 @@ func (s *Store) Orphan(ctx context.Context, id string) (OrphanRow, error) {
 
 // PartsOf returns the resources that an orphan is made of, sorted by id.
 func (s *Store) PartsOf(ctx context.Context, orphan string) ([]SeenRow, error) {
-	list, err := pg.All[SeenRow](ctx, s.db.Pool(), `SELECT `+seenColumns+` FROM seen WHERE orphan_id = $1 AND gone_at IS NULL ORDER BY id COLLATE "C"`, orphan)
+	list, err := db.All[SeenRow](ctx, s.db.Pool(), `SELECT `+seenColumns+` FROM seen WHERE orphan_id = $1 AND gone_at IS NULL ORDER BY id COLLATE "C"`, orphan)
 	if err != nil {
 		return nil, fmt.Errorf("read what orphan %s is made of: %w", orphan, err)
 	}

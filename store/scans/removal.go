@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Removal is an orphan with everything that decides whether a teardown can remove it, and how.
@@ -54,7 +54,7 @@ func (s *Store) Removal(ctx context.Context, id string) (r Removal, err error) {
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 	if r, err = removalIn(ctx, tx, id, s.db.Fixed()); err != nil {
-		return r, fmt.Errorf("read orphan %s: %w", id, pg.Plain(err))
+		return r, fmt.Errorf("read orphan %s: %w", id, db.Plain(err))
 	}
 	r.Installation = s.db.Options.Installation
 	return r, nil
@@ -64,16 +64,16 @@ func removalIn(ctx context.Context, tx pgx.Tx, id string, fixed *time.Time) (r R
 	if err := tx.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, fixed).Scan(&r.At); err != nil {
 		return r, err
 	}
-	if r.Orphan, err = pg.One[OrphanRow](ctx, tx, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = $1`, id); err != nil {
+	if r.Orphan, err = db.One[OrphanRow](ctx, tx, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = $1`, id); err != nil {
 		return r, err
 	}
-	r.Taken, err = pg.All[TakenName](ctx, tx, `
+	r.Taken, err = db.All[TakenName](ctx, tx, `
 		SELECT n.name, a.cluster_id AS cluster FROM unnest(string_to_array($1, ',')) AS n (name) JOIN attempts a ON a.infra_id = n.name OR a.cco_name = n.name
 		WHERE a.cluster_id IS DISTINCT FROM $2 ORDER BY n.name`, r.Orphan.Identity, r.Orphan.ClusterID)
 	if err != nil {
 		return r, err
 	}
-	r.Seen, err = pg.All[SeenRow](ctx, tx, `
+	r.Seen, err = db.All[SeenRow](ctx, tx, `
 		SELECT `+seenColumns+` FROM seen
 		WHERE orphan_id = $1 AND gone_at IS NULL ORDER BY id`, id)
 	if err != nil {
@@ -98,7 +98,7 @@ func besideIn(ctx context.Context, tx pgx.Tx, r Removal) ([]SeenRow, error) {
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	return pg.All[SeenRow](ctx, tx, `
+	return db.All[SeenRow](ctx, tx, `
 		SELECT `+seenColumns+` FROM seen WHERE gone_at IS NULL AND orphan_id IN (
 			SELECT id FROM orphans WHERE (platform, account) = ($1, $2) AND id <> $3 AND gone_at IS NULL
 				AND (string_to_array(identity, ',') && $4::text[] OR cluster_tag = nullif($5, '')))
@@ -106,7 +106,7 @@ func besideIn(ctx context.Context, tx pgx.Tx, r Removal) ([]SeenRow, error) {
 }
 
 func removalClusterIn(ctx context.Context, tx pgx.Tx, id string) (*RemovalCluster, error) {
-	of, err := pg.One[RemovalCluster](ctx, tx, `
+	of, err := db.One[RemovalCluster](ctx, tx, `
 		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired,
 			CASE WHEN `+usage.RequestedSQL+` THEN c.created_at ELSE '0001-01-01T00:00:00Z' END AS accepted_at, c.destroyed_at,
 			c.reopened, coalesce((SELECT max(a.number) FROM attempts a WHERE a.cluster_id = c.id), 0) AS newest,
@@ -119,7 +119,7 @@ func removalClusterIn(ctx context.Context, tx pgx.Tx, id string) (*RemovalCluste
 	if err != nil {
 		return nil, err
 	}
-	of.Names, err = pg.All[RecordedName](ctx, tx, `
+	of.Names, err = db.All[RecordedName](ctx, tx, `
 		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cco_name, '') AS cco_name, coalesce(account, '') AS account, coalesce(region, '') AS region
 		FROM attempts WHERE cluster_id = $1 AND num_nonnulls(infra_id, cco_name) > 0 ORDER BY number`, of.ID)
 	return &of, err
@@ -131,7 +131,7 @@ func (s *Store) ApprovedRemovals(ctx context.Context, limit int) ([]string, erro
 	type found struct{ ID string }
 	var list []found
 	err := s.write(ctx, func(c *change) (err error) {
-		list, err = pg.All[found](ctx, c, `
+		list, err = db.All[found](ctx, c, `
 			WITH due AS (SELECT id, row_number() OVER (ORDER BY tried_at NULLS FIRST, state_at, id) AS place FROM orphans
 				WHERE gone_at IS NULL AND state = $1 ORDER BY place LIMIT $2),
 			tried AS (UPDATE orphans o SET tried_at = $3 FROM due WHERE o.id = due.id)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Launched stores that a runner was started.
@@ -69,12 +69,12 @@ type locked struct {
 
 // lock locks the scan of a runner. ErrFenced: the token is not its newest runner's.
 func (c *change) lock(ctx context.Context, id, token string) (locked, error) {
-	scan, err := pg.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 FOR UPDATE`, id)
+	scan, err := db.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 FOR UPDATE`, id)
 	switch {
 	case err != nil:
 		return locked{}, err
 	case scan.TokenID != token:
-		return locked{}, fmt.Errorf("another runner goes on with it: %w", pg.ErrFenced)
+		return locked{}, fmt.Errorf("another runner goes on with it: %w", db.ErrFenced)
 	case scan.ClosedAt != nil:
 		return locked{scan, "the scan has ended: " + endedWhy(scan)}, nil
 	}
@@ -89,23 +89,23 @@ func endedWhy(s Scan) string {
 }
 
 // Claim gives the scan to the first pod of its newest runner. ErrFenced: another has it, or it has ended.
-func (s *Store) Claim(ctx context.Context, id, token, pod string) (lease fence.Lease, err error) {
+func (s *Store) Claim(ctx context.Context, id, token, pod string) (lease attempts.Lease, err error) {
 	err = s.write(ctx, func(c *change) error {
 		scan, err := c.lock(ctx, id, token)
 		switch {
 		case err != nil:
 			return err
 		case scan.stop != "":
-			return fmt.Errorf("%s: %w", scan.stop, pg.ErrFenced)
+			return fmt.Errorf("%s: %w", scan.stop, db.ErrFenced)
 		case scan.ClaimedBy != nil && *scan.ClaimedBy != pod:
-			return fmt.Errorf("it is claimed by %s: %w", *scan.ClaimedBy, pg.ErrFenced)
+			return fmt.Errorf("it is claimed by %s: %w", *scan.ClaimedBy, db.ErrFenced)
 		}
-		lease = fence.Lease{Until: c.leaseEnd()}
+		lease = attempts.Lease{Until: c.leaseEnd()}
 		_, err = c.Exec(ctx, `UPDATE scans SET claimed_by = $2, claimed_at = coalesce(claimed_at, $3), lease_until = $4 WHERE id = $1`, id, pod, c.Now, lease.Until)
 		return err
 	})
 	if err != nil {
-		return fence.Lease{}, fmt.Errorf("claim scan %s: %w", id, err)
+		return attempts.Lease{}, fmt.Errorf("claim scan %s: %w", id, err)
 	}
 	return lease, nil
 }
@@ -135,17 +135,17 @@ type ResourceRow struct {
 
 // Report stores what a runner saw and renews its lease. A repeated seq only renews. The report of a scan that ended is answered with stop
 // and not stored.
-func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (lease fence.Lease, err error) {
+func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (lease attempts.Lease, err error) {
 	err = s.write(ctx, func(c *change) error {
 		scan, err := c.lock(ctx, id, token)
 		switch {
 		case err != nil:
 			return err
 		case scan.stop != "":
-			lease = fence.Lease{Stop: scan.stop, Closed: true}
+			lease = attempts.Lease{Stop: scan.stop, Closed: true}
 			return nil
 		case scan.ClaimedBy == nil:
-			return fmt.Errorf("nobody claimed it: %w", pg.ErrFenced)
+			return fmt.Errorf("nobody claimed it: %w", db.ErrFenced)
 		}
 		tag, err := c.Exec(ctx, `INSERT INTO scan_reports (scan_id, runner, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, id, scan.Runner, r.Seq)
 		if err != nil {
@@ -156,12 +156,12 @@ func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (leas
 				return err
 			}
 		}
-		lease = fence.Lease{Until: c.leaseEnd()}
+		lease = attempts.Lease{Until: c.leaseEnd()}
 		_, err = c.Exec(ctx, `UPDATE scans SET lease_until = $2 WHERE id = $1`, id, lease.Until)
 		return err
 	})
 	if err != nil {
-		return fence.Lease{}, fmt.Errorf("report %d of scan %s: %w", r.Seq, id, err)
+		return attempts.Lease{}, fmt.Errorf("report %d of scan %s: %w", r.Seq, id, err)
 	}
 	return lease, nil
 }
@@ -187,7 +187,7 @@ func (c *change) keepPart(ctx context.Context, scan locked, p PartRow) error {
 	}
 	ids, raw := make([]string, len(p.Resources)), make([]string, len(p.Resources))
 	for i, r := range p.Resources {
-		ids[i], raw[i] = r.ID, string(pg.Keepable(r.Raw))
+		ids[i], raw[i] = r.ID, string(db.Keepable(r.Raw))
 	}
 	args["ids"], args["resources"] = ids, raw
 	// Two parts can show one resource: what the second one leaves out stays as the first one told it.
@@ -219,23 +219,23 @@ type ResultRow struct {
 }
 
 // Result ends the scan, and asks for a comparison of what it saw with what is known. A repeated result changes nothing.
-func (s *Store) Result(ctx context.Context, id, token string, r ResultRow) (lease fence.Lease, err error) {
+func (s *Store) Result(ctx context.Context, id, token string, r ResultRow) (lease attempts.Lease, err error) {
 	err = s.write(ctx, func(c *change) error {
 		scan, err := c.lock(ctx, id, token)
 		switch {
 		case err != nil:
 			return err
 		case scan.stop != "":
-			lease = fence.Lease{Stop: scan.stop, Closed: true}
+			lease = attempts.Lease{Stop: scan.stop, Closed: true}
 			return nil
 		case scan.ClaimedBy == nil:
-			return fmt.Errorf("nobody claimed it: %w", pg.ErrFenced)
+			return fmt.Errorf("nobody claimed it: %w", db.ErrFenced)
 		}
-		lease = fence.Lease{Closed: true}
+		lease = attempts.Lease{Closed: true}
 		return c.end(ctx, scan.Scan, r)
 	})
 	if err != nil {
-		return fence.Lease{}, fmt.Errorf("end scan %s: %w", id, err)
+		return attempts.Lease{}, fmt.Errorf("end scan %s: %w", id, err)
 	}
 	return lease, nil
 }
@@ -243,8 +243,8 @@ func (s *Store) Result(ctx context.Context, id, token string, r ResultRow) (leas
 // Close ends a scan whose runner does not. It does nothing if the scan has another runner, or ended.
 func (s *Store) Close(ctx context.Context, id string, runner int, r ResultRow) error {
 	err := s.write(ctx, func(c *change) error {
-		scan, err := pg.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 AND runner = $2 AND closed_at IS NULL FOR UPDATE`, id, runner)
-		if errors.Is(err, pg.ErrNotFound) {
+		scan, err := db.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 AND runner = $2 AND closed_at IS NULL FOR UPDATE`, id, runner)
+		if errors.Is(err, db.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
