@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 )
@@ -45,7 +45,7 @@ func (s *sheet) facts(pairs ...string) {
 }
 
 // clusterSummary shows a cluster. problem is why the job cannot use it, and what to do.
-func (s *step) clusterSummary(c client.Cluster, title, problem string) string {
+func (s *step) clusterSummary(c v1.Cluster, title, problem string) string {
 	sh, now := newSheet(title), s.Now()
 	if problem != "" {
 		fmt.Fprintf(&sh.b, "%s\n\n", plain(problem))
@@ -67,7 +67,7 @@ func (s *step) clusterSummary(c client.Cluster, title, problem string) string {
 }
 
 // verdictSummary shows what a dry run found.
-func verdictSummary(v client.Verdict) string {
+func verdictSummary(v v1.Verdict) string {
 	s := newSheet(v.Message)
 	s.b.WriteString("| check | result | |\n|---|---|---|\n")
 	for _, c := range v.Checks {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
@@ -26,7 +26,7 @@ func (a *app) admin() *cobra.Command {
 }
 
 func (a *app) deliveryList() *cobra.Command {
-	var params client.ListDeliveriesParams
+	var params v1.ListDeliveriesParams
 	var most int
 	c := &cobra.Command{
 		Use: "list", Short: "List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
@@ -36,10 +36,10 @@ func (a *app) deliveryList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.DeliveryPage], error) {
+			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.DeliveryPage], error) {
 				params.Limit, params.Cursor = limit, cursor
-				return connect.Read[client.DeliveryPage](api.ListDeliveries(ctx, &params))
-			}, func(p client.DeliveryPage) ([]client.Delivery, string) { return p.Items, p.NextCursor })
+				return connect.Read[v1.DeliveryPage](api.ListDeliveries(ctx, &params))
+			}, func(p v1.DeliveryPage) ([]v1.Delivery, string) { return p.Items, p.NextCursor })
 			if err != nil {
 				return err
 			}
@@ -65,12 +65,12 @@ func (a *app) deliveryList() *cobra.Command {
 	return c
 }
 
-func deliveryState(d client.Delivery) table.Cell {
-	paint := map[client.DeliveryState]table.Paint{client.DeliveryStateDone: table.Good, client.DeliveryStateFailed: table.Bad}[d.State]
+func deliveryState(d v1.Delivery) table.Cell {
+	paint := map[v1.DeliveryState]table.Paint{v1.DeliveryStateDone: table.Good, v1.DeliveryStateFailed: table.Bad}[d.State]
 	return table.Cell{Text: string(d.State), Paint: paint}
 }
 
-func (a *app) deliveryFacts(s *table.Screen, d client.Delivery) {
+func (a *app) deliveryFacts(s *table.Screen, d v1.Delivery) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(d.ID), table.Bold), s.Painted(string(d.State), deliveryState(d).Paint))
 	f := s.Facts()
 	f.Add("from", d.Source)
@@ -91,7 +91,7 @@ func (a *app) deliveryShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.DeliveryDetail](api.GetDelivery(ctx, args[0]))
+			answer, err := connect.Read[v1.DeliveryDetail](api.GetDelivery(ctx, args[0]))
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func (a *app) deliveryReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Delivery](api.ReplayDelivery(ctx, args[0], client.Reason{Reason: reason}))
+			answer, err := connect.Read[v1.Delivery](api.ReplayDelivery(ctx, args[0], v1.Reason{Reason: reason}))
 			if err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ func (a *app) deliveryReplay() *cobra.Command {
 }
 
 func (a *app) findings() *cobra.Command {
-	var params client.ListFindingsParams
+	var params v1.ListFindingsParams
 	c := &cobra.Command{
 		Use: "findings", Short: "List problems that ocpctl found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
@@ -142,7 +142,7 @@ func (a *app) findings() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Findings](api.ListFindings(ctx, &params))
+			answer, err := connect.Read[v1.Findings](api.ListFindings(ctx, &params))
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -42,7 +42,7 @@ func (a *app) simple(use, short string, do func(ctx context.Context, api *connec
 
 func (a *app) teams() *cobra.Command {
 	return a.simple("teams", "List the teams you may see, with their budgets", func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[client.Teams](api.ListTeams(ctx))
+		answer, err := connect.Read[v1.Teams](api.ListTeams(ctx))
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (a *app) teams() *cobra.Command {
 }
 
 // spentOf warns if a budget is nearly used up.
-func spentOf(team client.Team) table.Cell {
+func spentOf(team v1.Team) table.Cell {
 	cell := table.Cell{Text: humanize.Dollars(team.SpentCents)}
 	switch spent := team.SpentCents + team.CommittedCents; {
 	case team.BudgetCents > 0 && spent >= team.BudgetCents:
@@ -79,7 +79,7 @@ func spentOf(team client.Team) table.Cell {
 
 func (a *app) quotas() *cobra.Command {
 	return a.simple("quotas", "List the limits that apply to you and your teams, and their use", func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[client.Quotas](api.ListQuotas(ctx))
+		answer, err := connect.Read[v1.Quotas](api.ListQuotas(ctx))
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (a *app) quotas() *cobra.Command {
 	})
 }
 
-func used(u client.Used) table.Cell {
+func used(u v1.Used) table.Cell {
 	switch {
 	case u.Most == 0 && u.Used == 0:
 		return table.Cell{}
@@ -114,7 +114,7 @@ func used(u client.Used) table.Cell {
 // catalogState makes a command that shows the state of the catalogue from a call.
 func (a *app) catalogState(use, short string, get func(ctx context.Context, api *connect.API) (*http.Response, error)) *cobra.Command {
 	return a.simple(use, short, func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[client.CatalogueState](get(ctx, api))
+		answer, err := connect.Read[v1.CatalogueState](get(ctx, api))
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ It prints a line for each problem, with the file, the line and what is accepted,
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.CatalogueProblems](api.ValidateCatalogue(ctx, client.CatalogueFiles{Files: files}))
+			answer, err := connect.Read[v1.CatalogueProblems](api.ValidateCatalogue(ctx, v1.CatalogueFiles{Files: files}))
 			if err != nil {
 				return err
 			}

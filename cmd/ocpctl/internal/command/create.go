@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
@@ -65,8 +65,8 @@ new key.`,
 	return c
 }
 
-func (a *app) createNow(ctx context.Context, api *connect.API, r client.CreateRequest, key string, waits waiting) error {
-	answer, err := connect.Read[client.Accepted](api.CreateCluster(ctx, &client.CreateClusterParams{IdempotencyKey: key}, r))
+func (a *app) createNow(ctx context.Context, api *connect.API, r v1.CreateRequest, key string, waits waiting) error {
+	answer, err := connect.Read[v1.Accepted](api.CreateCluster(ctx, &v1.CreateClusterParams{IdempotencyKey: key}, r))
 	if err != nil {
 		return unanswered(err, key)
 	}
@@ -105,7 +105,7 @@ func unanswered(err error, key string) error {
 	return fmt.Errorf("%w\nRepeat the command with --idempotency-key %s to avoid a second cluster", err, key)
 }
 
-func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
+func (a *app) accepted(s *table.Screen, c v1.Accepted, replayed bool) {
 	head := "accepted"
 	switch {
 	case replayed:
@@ -131,8 +131,8 @@ func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
 	f.Write()
 }
 
-func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateRequest) error {
-	answer, err := connect.Read[client.Verdict](api.DryRun(ctx, r))
+func (a *app) dryRun(ctx context.Context, api *connect.API, r v1.CreateRequest) error {
+	answer, err := connect.Read[v1.Verdict](api.DryRun(ctx, r))
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateReque
 }
 
 // forecast adds when the cluster would begin and be ready.
-func (a *app) forecast(f *table.Facts, s *table.Screen, v client.Verdict) {
+func (a *app) forecast(f *table.Facts, s *table.Screen, v v1.Verdict) {
 	if v.Place > 0 {
 		f.Paint("queue position", fmt.Sprint(v.Place), table.Warn)
 	}
@@ -178,7 +178,7 @@ func (a *app) forecast(f *table.Facts, s *table.Screen, v client.Verdict) {
 }
 
 // verdict shows how a request was judged, check by check.
-func (a *app) verdict(s *table.Screen, v client.Verdict) {
+func (a *app) verdict(s *table.Screen, v v1.Verdict) {
 	paint := table.Good
 	if !v.Allowed {
 		paint = table.Bad
@@ -195,26 +195,26 @@ func (a *app) verdict(s *table.Screen, v client.Verdict) {
 	}
 }
 
-func (a *app) checks(s *table.Screen, all []client.Check, indent string) {
+func (a *app) checks(s *table.Screen, all []v1.Check, indent string) {
 	for _, c := range all {
 		sign, paint := "✓", table.Good
 		switch c.Result {
-		case client.CheckResultWarn:
+		case v1.CheckResultWarn:
 			sign, paint = "!", table.Warn
-		case client.CheckResultWait, client.CheckResultAsk:
+		case v1.CheckResultWait, v1.CheckResultAsk:
 			sign, paint = "…", table.Warn
-		case client.CheckResultFail:
+		case v1.CheckResultFail:
 			sign, paint = "✗", table.Bad
 		}
 		said := ": " + c.Message
-		repeated := slices.ContainsFunc(c.Checks, func(part client.Check) bool {
+		repeated := slices.ContainsFunc(c.Checks, func(part v1.Check) bool {
 			return part.Result == c.Result && strings.Contains(c.Message, part.Message)
 		})
 		if repeated {
 			said = "" // the sub-checks say it
 		}
 		fmt.Fprintf(s.Out, "%s%s %s%s\n", indent, s.Painted(sign, paint), humanize.Line(c.Name), humanize.Line(said))
-		if c.Result != client.CheckResultPass && !repeated {
+		if c.Result != v1.CheckResultPass && !repeated {
 			for _, more := range []struct{ name, text string }{{"requested", c.Asked}, {"available", c.Have}, {"accepted", c.Accept}, {"next", c.Next}} {
 				if more.text != "" {
 					fmt.Fprintf(s.Out, "%s    %s: %s\n", indent, more.name, humanize.Line(more.text))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -41,7 +41,7 @@ func (a *app) staticFlag(c *cobra.Command, q *asking) {
 
 // roles are those that somebody can have in a cluster.
 func roles() []string {
-	return []string{string(client.AccessRoleView), string(client.AccessRoleEdit), string(client.AccessRoleAdmin)}
+	return []string{string(v1.AccessRoleView), string(v1.AccessRoleEdit), string(v1.AccessRoleAdmin)}
 }
 
 // minted is a kubeconfig that was made for us; raw is nil while it is being made.
@@ -86,8 +86,8 @@ func (a *app) askOnce(ctx context.Context, api *connect.API, id string, q asking
 	if err != nil {
 		return minted{}, 0, err
 	}
-	res, err := api.GetKubeconfig(ctx, id, &client.GetKubeconfigParams{Role: q.role, Lifetime: q.lifetime, Renew: q.renew,
-		RunKind: client.GetKubeconfigParamsRunKind(run.kind), RunName: run.name, RunUID: run.uid})
+	res, err := api.GetKubeconfig(ctx, id, &v1.GetKubeconfigParams{Role: q.role, Lifetime: q.lifetime, Renew: q.renew,
+		RunKind: v1.GetKubeconfigParamsRunKind(run.kind), RunName: run.name, RunUID: run.uid})
 	raw, err := connect.Body(res, err)
 	if err != nil {
 		return minted{}, 0, err

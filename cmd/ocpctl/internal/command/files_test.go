@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
 )
@@ -115,7 +115,7 @@ func TestFilesThatWouldNotBeReadAreValidatedToo(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, path), []byte("x: y\n"), 0o600))
 	}
-	var sent client.CatalogueFiles
+	var sent v1.CatalogueFiles
 	d.Handle("validateCatalogue", func(w http.ResponseWriter, r *http.Request) {
 		require.NoError(t, json.NewDecoder(r.Body).Decode(&sent))
 		_, _ = w.Write([]byte(`{"valid": true, "hash": "0123", "problems": []}`))

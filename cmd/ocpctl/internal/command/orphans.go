@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
 func (a *app) scan() *cobra.Command {
-	var said client.ScanRequest
+	var said v1.ScanRequest
 	c := &cobra.Command{
 		Use: "scan", Short: "Look through the cloud accounts now for resources that belong to no living cluster", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Look through the cloud accounts now for resources that belong to no living cluster.
@@ -30,7 +30,7 @@ repeat: a scan that waits or runs is shown as it is. Only platform admins of all
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Scans](api.StartScans(ctx, said))
+			answer, err := connect.Read[v1.Scans](api.StartScans(ctx, said))
 			if err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ repeat: a scan that waits or runs is shown as it is. Only platform admins of all
 }
 
 func (a *app) scans() *cobra.Command {
-	var params client.ListScansParams
+	var params v1.ListScansParams
 	c := &cobra.Command{
 		Use: "scans [SCAN]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -54,7 +54,7 @@ func (a *app) scans() *cobra.Command {
 			if len(args) == 1 {
 				return a.showScan(ctx, api, args[0])
 			}
-			answer, err := connect.Read[client.Scans](api.ListScans(ctx, &params))
+			answer, err := connect.Read[v1.Scans](api.ListScans(ctx, &params))
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func (a *app) scans() *cobra.Command {
 }
 
 func (a *app) showScan(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[client.ScanDetail](api.GetScan(ctx, id))
+	answer, err := connect.Read[v1.ScanDetail](api.GetScan(ctx, id))
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (a *app) showScan(ctx context.Context, api *connect.API, id string) error {
 	})
 }
 
-func (a *app) printScans(answer connect.Answer[client.Scans]) error {
+func (a *app) printScans(answer connect.Answer[v1.Scans]) error {
 	var names []string
 	for _, s := range answer.Value.Items {
 		names = append(names, s.ScanID)
@@ -105,7 +105,7 @@ func (a *app) printScans(answer connect.Answer[client.Scans]) error {
 }
 
 func (a *app) orphans() *cobra.Command {
-	var params client.ListOrphansParams
+	var params v1.ListOrphansParams
 	var most int
 	var asCSV bool
 	c := &cobra.Command{
@@ -124,10 +124,10 @@ With -o wide, each is followed by its resources.`,
 			if asCSV {
 				return a.orphansCSV(ctx, api, params)
 			}
-			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.OrphanPage], error) {
+			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.OrphanPage], error) {
 				params.Limit, params.Cursor = limit, cursor
-				return connect.Read[client.OrphanPage](api.ListOrphans(ctx, &params))
-			}, func(p client.OrphanPage) ([]client.Orphan, string) { return p.Items, p.NextCursor })
+				return connect.Read[v1.OrphanPage](api.ListOrphans(ctx, &params))
+			}, func(p v1.OrphanPage) ([]v1.Orphan, string) { return p.Items, p.NextCursor })
 			if err != nil {
 				return err
 			}
@@ -147,7 +147,7 @@ With -o wide, each is followed by its resources.`,
 }
 
 func (a *app) showOrphan(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[client.OrphanDetail](api.GetOrphan(ctx, id))
+	answer, err := connect.Read[v1.OrphanDetail](api.GetOrphan(ctx, id))
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (a *app) showOrphan(ctx context.Context, api *connect.API, id string) error
 	})
 }
 
-func (a *app) printOrphans(raw []byte, items []client.Orphan) error {
+func (a *app) printOrphans(raw []byte, items []v1.Orphan) error {
 	var names []string
 	for _, o := range items {
 		names = append(names, o.OrphanID)
@@ -196,7 +196,7 @@ func (a *app) printOrphans(raw []byte, items []client.Orphan) error {
 }
 
 // orphansCSV writes every page, with one head.
-func (a *app) orphansCSV(ctx context.Context, api *connect.API, params client.ListOrphansParams) error {
+func (a *app) orphansCSV(ctx context.Context, api *connect.API, params v1.ListOrphansParams) error {
 	params.Format, params.Limit = "csv", 500
 	for first := true; ; first = false {
 		res, err := api.ListOrphans(ctx, &params)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
@@ -24,7 +24,7 @@ func (a *app) profiles() *cobra.Command {
 			if len(args) == 1 {
 				return a.oneProfile(ctx, api, args[0])
 			}
-			answer, err := connect.Read[client.Profiles](api.ListProfiles(ctx))
+			answer, err := connect.Read[v1.Profiles](api.ListProfiles(ctx))
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func (a *app) profiles() *cobra.Command {
 	}
 }
 
-func profileCell(p client.Profile) table.Cell {
+func profileCell(p v1.Profile) table.Cell {
 	switch {
 	case !p.Enabled:
 		return table.Cell{Text: p.Name + " (off)", Paint: table.Faint}
@@ -57,14 +57,14 @@ func profileCell(p client.Profile) table.Cell {
 	return table.Cell{Text: p.Name}
 }
 
-func machines(p client.Profile) string {
+func machines(p v1.Profile) string {
 	if p.Workers.Replicas == 0 {
 		return fmt.Sprintf("%d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType)
 	}
 	return fmt.Sprintf("%d %s + %d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType, p.Workers.Replicas, p.Workers.InstanceType)
 }
 
-func defaultRegion(p client.Profile) (name, price string) {
+func defaultRegion(p v1.Profile) (name, price string) {
 	for _, r := range p.Regions {
 		if r.Default || name == "" {
 			name, price = r.Name, humanize.Dollars(int64(r.HourlyCents))
@@ -74,7 +74,7 @@ func defaultRegion(p client.Profile) (name, price string) {
 }
 
 func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) error {
-	answer, err := connect.Read[client.Profile](api.GetProfile(ctx, name))
+	answer, err := connect.Read[v1.Profile](api.GetProfile(ctx, name))
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 		if p.RunGraceSeconds > 0 {
 			f.Add("run grace", humanize.Long(seconds(p.RunGraceSeconds))+" after its pipeline's run failed")
 		}
-		f.Add("when full", map[client.ProfileWhenFull]string{client.ProfileWhenFullWait: "a request waits in the queue", client.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
+		f.Add("when full", map[v1.ProfileWhenFull]string{v1.ProfileWhenFullWait: "a request waits in the queue", v1.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
 		if p.AdminOnly {
 			f.Add("who", "platform admins only")
 		}
@@ -118,7 +118,7 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 	})
 }
 
-func listed(l client.AllowList) string {
+func listed(l v1.AllowList) string {
 	var out []string
 	for _, one := range l.Allow {
 		if one == l.Default {

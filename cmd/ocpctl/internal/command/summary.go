@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -19,7 +19,7 @@ import (
 var summaryTables = []string{"inventory", "oldest", "lifetime", "ready", "weeks", "failures", "teardowns", "unused", "leaks", "spenders"}
 
 func (a *app) reportSummary() *cobra.Command {
-	var params client.ReportSummaryParams
+	var params v1.ReportSummaryParams
 	var p period
 	c := &cobra.Command{
 		Use: "summary", Short: "Report lifetimes, time to ready, failures, teardowns, leaks and the clusters there are",
@@ -46,7 +46,7 @@ func (a *app) reportSummary() *cobra.Command {
 				defer body.Close()
 				return a.shown(body)
 			}
-			answer, err := connect.Read[client.ReportSummary](api.ReportSummary(ctx, &params))
+			answer, err := connect.Read[v1.ReportSummary](api.ReportSummary(ctx, &params))
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ func (a *app) summaryTable(name string) error {
 	return nil
 }
 
-func (a *app) summary(answer connect.Answer[client.ReportSummary]) error {
+func (a *app) summary(answer connect.Answer[v1.ReportSummary]) error {
 	r := answer.Value
 	var names []string
 	for _, c := range r.Oldest {
@@ -89,7 +89,7 @@ func (a *app) summary(answer connect.Answer[client.ReportSummary]) error {
 }
 
 // nowThere shows the clusters that there are.
-func nowThere(s *table.Screen, r client.ReportSummary) {
+func nowThere(s *table.Screen, r v1.ReportSummary) {
 	s.Head("Clusters now")
 	t := s.Columns("TEAM", "PROFILE", "STATUS", "CLUSTERS", "OLDEST", "PER HOUR")
 	for _, l := range r.Inventory {
@@ -105,7 +105,7 @@ func nowThere(s *table.Screen, r client.ReportSummary) {
 }
 
 // happened shows what happened in the period.
-func happened(s *table.Screen, r client.ReportSummary) {
+func happened(s *table.Screen, r v1.ReportSummary) {
 	byProfile(s, "Time until ready", r.Ready)
 	byProfile(s, "Lifetime", r.Lifetime)
 	s.Head("Weeks")
@@ -158,7 +158,7 @@ func happened(s *table.Screen, r client.ReportSummary) {
 }
 
 // byProfile shows how long something took.
-func byProfile(s *table.Screen, head string, lines []client.SummaryProfile) {
+func byProfile(s *table.Screen, head string, lines []v1.SummaryProfile) {
 	s.Head(head)
 	t := s.Columns("PROFILE", "CLUSTERS", "MEDIAN", "90 %", "99 %", "LONGEST")
 	for _, l := range lines {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -44,7 +44,7 @@ command returns when the turn is granted; if the timeout passes, its place in th
 		if err != nil {
 			return err
 		}
-		turn, err := connect.Read[client.Use](api.AskUse(ctx, id, client.UseRequest{Kind: client.UseRequestKind(of.kind), Name: of.name, UID: of.uid}))
+		turn, err := connect.Read[v1.Use](api.AskUse(ctx, id, v1.UseRequest{Kind: v1.UseRequestKind(of.kind), Name: of.name, UID: of.uid}))
 		if err != nil {
 			return err
 		}
@@ -59,16 +59,16 @@ command returns when the turn is granted; if the timeout passes, its place in th
 }
 
 // awaitTurn asks for a turn until it is granted or over.
-func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answer[client.Use], most time.Duration) (connect.Answer[client.Use], error) {
+func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answer[v1.Use], most time.Duration) (connect.Answer[v1.Use], error) {
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	place := 0
 	for {
 		use := turn.Value
 		switch use.State {
-		case client.UseStateGranted:
+		case v1.UseStateGranted:
 			return turn, nil
-		case client.UseStateReleased:
+		case v1.UseStateReleased:
 			return turn, exit.With(exit.Failed, fmt.Errorf("the turn ended before it was granted: %s", use.Why))
 		}
 		if use.Place != place {
@@ -82,7 +82,7 @@ func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answ
 		case err != nil:
 			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the place in the queue is kept. Leave it with: ocpctl release %s", most, use.ClusterID))
 		}
-		next, err := connect.Read[client.Use](api.GetUse(ctx, use.ClusterID, use.ID))
+		next, err := connect.Read[v1.Use](api.GetUse(ctx, use.ClusterID, use.ID))
 		if err != nil {
 			return turn, err
 		}
@@ -91,18 +91,18 @@ func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answ
 }
 
 // firstAhead names the run that has the turn.
-func firstAhead(u client.Use) string {
+func firstAhead(u v1.Use) string {
 	if len(u.Ahead) == 0 || u.Ahead[0].Run == "" {
 		return ""
 	}
 	return ", " + u.Ahead[0].Run + " first"
 }
 
-func turnFacts(s *table.Screen, u client.Use) {
+func turnFacts(s *table.Screen, u v1.Use) {
 	f := s.Facts()
 	f.Add("turn", u.ID)
 	paint := table.Good
-	if u.State != client.UseStateGranted {
+	if u.State != v1.UseStateGranted {
 		paint = table.Warn
 	}
 	f.Paint("state", string(u.State), paint)
@@ -146,7 +146,7 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 			return nil
 		}
 		for _, one := range turns {
-			answer, err := connect.Read[client.Use](api.ReleaseUse(ctx, id, one))
+			answer, err := connect.Read[v1.Use](api.ReleaseUse(ctx, id, one))
 			if err != nil {
 				return err
 			}
@@ -160,12 +160,12 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 
 // ownTurns lists the turns on a cluster that this run and job have or wait for.
 func ownTurns(ctx context.Context, api *connect.API, id string, of runInput) (turns []string, err error) {
-	all, err := connect.Read[client.Uses](api.ListUses(ctx, id, &client.ListUsesParams{RunKind: client.ListUsesParamsRunKind(of.kind), RunName: of.name, RunUID: of.uid}))
+	all, err := connect.Read[v1.Uses](api.ListUses(ctx, id, &v1.ListUsesParams{RunKind: v1.ListUsesParamsRunKind(of.kind), RunName: of.name, RunUID: of.uid}))
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range all.Value.Items {
-		if u.Mine && u.State != client.UseStateReleased {
+		if u.Mine && u.State != v1.UseStateReleased {
 			turns = append(turns, u.ID)
 		}
 	}

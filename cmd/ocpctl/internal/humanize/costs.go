@@ -5,31 +5,31 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // Spent formats what a cluster has cost by list prices, so far or altogether. A cluster that waits or is destroyed costs nothing
 // more.
-func Spent(c client.Cluster, now time.Time) string { return Dollars(meter(c).Spent(now)) }
+func Spent(c v1.Cluster, now time.Time) string { return Dollars(meter(c).Spent(now)) }
 
 // Costs describes a cluster's cost in one line.
-func Costs(c client.Cluster, now time.Time) string {
+func Costs(c v1.Cluster, now time.Time) string {
 	line := fmt.Sprintf("%s an hour by list prices; about %s so far", Dollars(int64(c.HourlyCents)), Spent(c, now))
-	if c.Desired == client.Present {
+	if c.Desired == v1.Present {
 		line += fmt.Sprintf(", %s until its planned end", Dollars(meter(c).Total(now, c.DestroyAt)))
 	}
 	return line
 }
 
-func meter(c client.Cluster) price.Meter {
+func meter(c v1.Cluster) price.Meter {
 	return price.Meter{Ran: price.Amount(c.Meter.Ran), Since: c.Meter.Since, Rate: c.Meter.RateCents, ToCome: c.Meter.ToComeCents,
 		Less: price.Amount(c.Meter.Saved), LessNow: c.Meter.SavedCents}
 }
 
 // Sleep says when a cluster that sleeps wakes, or when one that is awake falls asleep next, and what its sleep has saved; empty: it is awake and
 // never sleeps.
-func Sleep(c client.Cluster, now time.Time) string {
+func Sleep(c v1.Cluster, now time.Time) string {
 	var parts []string
 	if c.Sleep.Wanted && c.Sleep.Until.IsZero() {
 		parts = append(parts, "until somebody wakes it")
@@ -52,7 +52,7 @@ func Sleep(c client.Cluster, now time.Time) string {
 }
 
 // Sleeps says in a few words until when a cluster is asleep or kept awake, and when it falls asleep next; empty: nothing of that is known.
-func Sleeps(c client.Cluster, now time.Time) string {
+func Sleeps(c v1.Cluster, now time.Time) string {
 	var parts []string
 	switch {
 	case c.Sleep.Wanted && c.Sleep.Until.IsZero():
@@ -69,7 +69,7 @@ func Sleeps(c client.Cluster, now time.Time) string {
 }
 
 // Unused says since when nobody has used a cluster, and what follows if that stays so; empty: nothing follows from that.
-func Unused(c client.Cluster, now time.Time) string {
+func Unused(c v1.Cluster, now time.Time) string {
 	if c.Idle.Since.IsZero() {
 		return ""
 	}
@@ -92,7 +92,7 @@ func Unused(c client.Cluster, now time.Time) string {
 }
 
 // Saved says for how long no runner of a pipeline waited for a cluster; empty: one did, or it is not ready.
-func Saved(c client.Cluster) string {
+func Saved(c v1.Cluster) string {
 	if c.SavedSeconds == 0 {
 		return ""
 	}
@@ -100,15 +100,15 @@ func Saved(c client.Cluster) string {
 }
 
 // Ends says when a cluster ends and why; empty: it ended, or is being destroyed.
-func Ends(c client.Cluster, now time.Time) string {
-	if c.Desired == client.Absent || !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
+func Ends(c v1.Cluster, now time.Time) string {
+	if c.Desired == v1.Absent || !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
 		return ""
 	}
 	text := When(c.DestroyAt, now)
 	if c.EndReason != "" {
 		text += ": " + c.EndReason
 	}
-	if r := c.Run; r.State == client.Running && r.Unwatched == "" {
+	if r := c.Run; r.State == v1.Running && r.Unwatched == "" {
 		text = fmt.Sprintf("with its %s, at the latest %s", r.Lifetime, text)
 	}
 	return text
