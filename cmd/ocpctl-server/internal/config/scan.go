@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -118,10 +119,10 @@ func (s Scan) check() []error {
 		}
 	}
 	if s.Every != 0 && s.Every < leastScanEvery {
-		wrong("scan.every is %s; give %s or more, or 0 to look only on request", s.Every, leastScanEvery)
+		wrong("scan.every is %s; give %s or more, or 0 to look only on request", duration.Typed(s.Every), duration.Typed(leastScanEvery))
 	}
 	if s.MinAge < 0 {
-		wrong("scan.min_age is %s; give 0s or more", s.MinAge)
+		wrong("scan.min_age is %s; give 0s or more", duration.Typed(s.MinAge))
 	}
 	if s.MinSights < 2 || s.MinSights > mostScanSights {
 		wrong("scan.min_sights is %d; give 2 to %d: an answer of a cloud can be late", s.MinSights, mostScanSights)
