@@ -78,7 +78,7 @@ func (w *writers) PullRequest(ctx context.Context, installation int64, _ string,
 		if err := json.Unmarshal(body, &e); err != nil {
 			return pullrequests.PullRequest{}, err
 		}
-		got := known(installation, e.GetRepo().GetFullName(), wire.Of(e.GetPullRequest()))
+		got := toPullRequest(installation, e.GetRepo().GetFullName(), wire.Of(e.GetPullRequest()))
 		if got.Number == number && !got.UpdatedAt.Before(newest.UpdatedAt) {
 			newest = got
 		}

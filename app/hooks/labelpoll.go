@@ -165,7 +165,7 @@ func (s *LabelPoller) askWhoLabelled(ctx context.Context, installation int64, re
 		if pr.Err != nil || pr.Gone || !pr.PR.Open || pr.RenamedTo != "" || pr.PR.Archived {
 			continue // the next run, or the poll of pull requests, sees more
 		}
-		is := known(installation, pr.Repo, pr.PR)
+		is := toPullRequest(installation, pr.Repo, pr.PR)
 		slices.Sort(is.Labels)
 		for label, by := range newestLabelings(pr.Added, is.Labels) {
 			if now.Sub(by.At) < labelLag {
@@ -175,7 +175,7 @@ func (s *LabelPoller) askWhoLabelled(ctx context.Context, installation int64, re
 			if now.Sub(by.At) < patience { // what was asked for earlier is not meant any more
 				seen.Label, seen.By, seen.ByID, seen.Bot, seen.LabeledAt = label, by.By, by.ByID, by.Bot, by.At
 			}
-			d, err := seen.delivery()
+			d, err := seen.toDelivery()
 			if err != nil {
 				return err
 			}

@@ -24,9 +24,9 @@ const endedUnseen = "gone"
 
 // mergeGroup passes on that a commit came into a merge queue, or left it.
 func (w *InboxWorker) mergeGroup(ctx context.Context, e webhook) (string, error) {
-	err := place(e, e.Repository.FullName)
+	err := checkPlace(e, e.Repository.FullName)
 	if !commitForm.MatchString(e.MergeGroup.HeadSHA) {
-		err = errors.Join(err, fmt.Errorf("%w: merge_group.head_sha is required, but it is %s", errUnprocessable, quoted(e.MergeGroup.HeadSHA)))
+		err = errors.Join(err, fmt.Errorf("%w: merge_group.head_sha is required, but it is %s", errUnprocessable, quoteShort(e.MergeGroup.HeadSHA)))
 	}
 	if err != nil {
 		return "", err
@@ -37,7 +37,7 @@ func (w *InboxWorker) mergeGroup(ctx context.Context, e webhook) (string, error)
 	}
 	of := pulls.MergeGroupEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Head: e.MergeGroup.HeadSHA, Number: number,
-		Actor: actor(e.Sender), ActorID: e.Sender.ID,
+		Actor: actorOf(e.Sender), ActorID: e.Sender.ID,
 	}
 	if e.Sender.isBot() {
 		of.Actor, of.ActorID = "", 0

@@ -202,7 +202,7 @@ func (s *Poller) judge(ctx context.Context, pr pullrequests.PullRequest, look gi
 	case look.RenamedTo != "":
 		return s.save(ctx, moved(pr, look, now))
 	}
-	is := known(pr.Installation, pr.Repo, look.PR)
+	is := toPullRequest(pr.Installation, pr.Repo, look.PR)
 	slices.Sort(is.Labels)
 	seen.State, seen.Archived, seen.Still = &is, look.PR.Archived, now.Sub(is.UpdatedAt) > still
 	if !missed.IsZero() {
@@ -323,7 +323,7 @@ func (s *Poller) save(ctx context.Context, seen sighting) error {
 
 // keep is save; fresh is false if the same was seen before.
 func (s *Poller) keep(ctx context.Context, seen sighting) (fresh bool, err error) {
-	d, err := seen.delivery()
+	d, err := seen.toDelivery()
 	if err != nil {
 		return false, err
 	}

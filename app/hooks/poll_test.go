@@ -279,13 +279,13 @@ func TestAnAnswerThatFailedDecidesNothing(t *testing.T) {
 func TestASightingIsOneDeliveryForWhatWasSeen(t *testing.T) {
 	pr := pullrequests.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Labels: []string{"ocp/x"}, UpdatedAt: time.Unix(1_700_000_000, 0).UTC()}
 	seen := sighting{Installation: 5001, Repository: pr.Repo, Number: pr.Number, State: &pr}
-	one, err := seen.delivery()
+	one, err := seen.toDelivery()
 	require.NoError(t, err)
-	again, err := seen.delivery()
+	again, err := seen.toDelivery()
 	require.NoError(t, err)
 	require.Equal(t, one, again)
 	require.True(t, strings.HasPrefix(one.ID, "acme/shop#41:"))
-	require.True(t, named(one.ID))
+	require.True(t, isValidName(one.ID))
 	ids := map[string]bool{one.ID: true}
 	for _, change := range []func(*sighting, *pullrequests.PullRequest){
 		func(_ *sighting, pr *pullrequests.PullRequest) { pr.Open = false },
@@ -298,7 +298,7 @@ func TestASightingIsOneDeliveryForWhatWasSeen(t *testing.T) {
 		state, other := pr, seen
 		other.State = &state
 		change(&other, &state)
-		d, err := other.delivery()
+		d, err := other.toDelivery()
 		require.NoError(t, err)
 		require.False(t, ids[d.ID])
 		ids[d.ID] = true

@@ -40,18 +40,18 @@ func (a Asker) Job(ctx context.Context, installation int64, repo, id string) (ru
 	return runs.JobState{Run: strconv.FormatInt(got.Run, 10), Completed: got.Completed, Conclusion: got.Conclusion}, ofRuns(err)
 }
 
-// environment passes on that a job waits for an environment.
-func (w *InboxWorker) environment(ctx context.Context, e webhook) (string, error) {
-	if err := place(e, e.Repository.FullName); err != nil {
+// handleEnvironment passes on that a job waits for an environment.
+func (w *InboxWorker) handleEnvironment(ctx context.Context, e webhook) (string, error) {
+	if err := checkPlace(e, e.Repository.FullName); err != nil {
 		return "", err
 	}
-	return w.pulls.Environment(ctx, waiting(e))
+	return w.pulls.Environment(ctx, toEnvironmentEvent(e))
 }
 
-// waiting is what an event says of a job that waits for an environment.
-func waiting(e webhook) pulls.EnvironmentEvent {
+// toEnvironmentEvent is what an event says of a job that waits for an environment.
+func toEnvironmentEvent(e webhook) pulls.EnvironmentEvent {
 	waits := pulls.EnvironmentEvent{
-		Installation: e.Installation.ID, Repo: e.Repository.FullName, RepoID: e.Repository.ID, Run: e.run(), Deployment: e.Deployment.ID, AskedAt: e.Deployment.CreatedAt,
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, RepoID: e.Repository.ID, Run: e.runID(), Deployment: e.Deployment.ID, AskedAt: e.Deployment.CreatedAt,
 		Environment: e.Environment, Branch: e.Repository.Branch,
 	}
 	for _, pr := range e.PullRequests {

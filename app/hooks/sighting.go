@@ -52,8 +52,8 @@ type sighting struct {
 	RepositoryID int64  `json:"repository_id,omitempty"`
 }
 
-// delivery converts a sighting. The id is derived from what was seen, so that the same sighting is only one delivery.
-func (s sighting) delivery() (inbox.Delivery, error) {
+// toDelivery converts a sighting. The id is derived from what was seen, so that the same sighting is only one delivery.
+func (s sighting) toDelivery() (inbox.Delivery, error) {
 	d := inbox.Delivery{Source: SourcePoll, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
 	about := s.Repository
 	switch {
@@ -75,8 +75,8 @@ func (s sighting) delivery() (inbox.Delivery, error) {
 	return d, nil
 }
 
-// sighting processes a delivery of our own.
-func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, error) {
+// handleSighting processes a delivery of our own.
+func (w *InboxWorker) handleSighting(ctx context.Context, d inbox.Delivery) (string, error) {
 	var s sighting
 	if err := json.Unmarshal(d.Body, &s); err != nil {
 		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
@@ -103,5 +103,5 @@ func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, e
 		}
 		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByPolling})
 	}
-	return "", fmt.Errorf("%w: %s is not a kind of sighting", errUnprocessable, quoted(d.Event))
+	return "", fmt.Errorf("%w: %s is not a kind of sighting", errUnprocessable, quoteShort(d.Event))
 }

@@ -8,8 +8,6 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
@@ -45,7 +43,7 @@ type Client struct {
 
 // New takes region, credentials and endpoints from cfg, but not the number of retries. It makes no call yet.
 func New(cfg awssdk.Config) *Client {
-	cfg.Retryer = retryer
+	cfg.Retryer = newRetryer
 	return &Client{
 		Now: time.Now,
 		cfg: cfg,
@@ -60,17 +58,17 @@ func New(cfg awssdk.Config) *Client {
 	}
 }
 
-// retryer repeats throttled calls more often than the SDK's three times: an unanswered query is a finding, and a finding keeps a
+// newRetryer repeats throttled calls more often than the SDK's three times: an unanswered query is a finding, and a finding keeps a
 // cluster from being released.
-func retryer() awssdk.Retryer {
+func newRetryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })
 }
 
-// account returns the id of the account that our credentials belong to.
-func (c *Client) account(ctx context.Context) (string, error) {
+// lookUpAccount returns the id of the account that our credentials belong to.
+func (c *Client) lookUpAccount(ctx context.Context) (string, error) {
 	out, err := c.sts.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	switch {
-	case err != nil && refusedCredentials(err):
+	case err != nil && isCredentialsRefusal(err):
 		return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
 	case err != nil:
 		return "", fmt.Errorf("look up the account of the credentials: %w", err)
@@ -80,14 +78,6 @@ func (c *Client) account(ctx context.Context) (string, error) {
 
 func (c *Client) ec2In(region string) *ec2.Client {
 	return ec2.NewFromConfig(c.cfg, func(o *ec2.Options) { o.Region = region })
-}
-
-func (c *Client) elbIn(region string) *elasticloadbalancingv2.Client {
-	return elasticloadbalancingv2.NewFromConfig(c.cfg, func(o *elasticloadbalancingv2.Options) { o.Region = region })
-}
-
-func (c *Client) classicIn(region string) *elasticloadbalancing.Client {
-	return elasticloadbalancing.NewFromConfig(c.cfg, func(o *elasticloadbalancing.Options) { o.Region = region })
 }
 
 func (c *Client) taggingIn(region string) *resourcegroupstaggingapi.Client {

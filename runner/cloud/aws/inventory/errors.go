@@ -3,22 +3,21 @@ package inventory
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 
 	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // requestID is what differs in every answer, so that the same refusal always has the same text.
 var requestID = regexp.MustCompile(`,? ?\b(RequestID|HostID|request id|host id): [^\s,]*,?`)
 
-// plain returns what AWS answered, or why there was no answer, in one line. Credentials that AWS does not accept give
+// explainError returns what AWS answered, or why there was no answer, in one line. Credentials that AWS does not accept give
 // cloud.ErrCredentials, expired ones cloud.ErrCredentialsExpired.
-func plain(err error) error {
+func explainError(err error) error {
 	var call *smithy.OperationError
 	name := "the call"
 	if errors.As(err, &call) {
@@ -46,26 +45,8 @@ func rootOf(err error) error {
 	return err
 }
 
-// answered reports that AWS answered, with whatever. Without an answer the rest of a part is not asked for: every list would cost all
+// isAnswer reports that AWS answered, with whatever. Without an answer the rest of a part is not asked for: every list would cost all
 // its tries.
-func answered(err error) bool {
-	return codeOf(err) != ""
-}
-
-// codeOf returns AWS's code for an error; empty if there was no answer.
-func codeOf(err error) string {
-	var api smithy.APIError
-	if errors.As(err, &api) {
-		return api.ErrorCode()
-	}
-	return ""
-}
-
-// absent reports that AWS answered and that what was asked for does not exist (any more).
-func absent(err error) bool {
-	if slices.Contains([]string{"NoSuchEntity", "NoSuchHostedZone", "LoadBalancerNotFound", "TargetGroupNotFound"}, codeOf(err)) {
-		return true
-	}
-	var response *smithyhttp.ResponseError
-	return errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotFound
+func isAnswer(err error) bool {
+	return kinds.CodeOf(err) != ""
 }

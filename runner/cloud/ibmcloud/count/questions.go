@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 // thing is a resource that a query found.
@@ -49,7 +47,7 @@ func (c *Client) askAll(ctx context.Context, questions []question) []reply {
 	group.SetLimit(parallel)
 	for i, q := range questions {
 		group.Go(func() error {
-			answers[i] = c.ask(ctx, q)
+			answers[i] = c.askOne(ctx, q)
 			return nil
 		})
 	}
@@ -57,9 +55,9 @@ func (c *Client) askAll(ctx context.Context, questions []question) []reply {
 	return answers
 }
 
-// ask makes one query. Not found is no empty list: IBM answers so for another account's resources and at a wrong address. Queries for
+// askOne makes one query. Not found is no empty list: IBM answers so for another account's resources and at a wrong address. Queries for
 // one resource find out themselves that it is gone.
-func (c *Client) ask(ctx context.Context, q question) (a reply) {
+func (c *Client) askOne(ctx context.Context, q question) (a reply) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	a.query = contract.Query{Service: q.service, Call: q.call, Region: q.region, Asked: q.asked, At: c.cfg.Now().UTC().Truncate(time.Millisecond)}
@@ -76,8 +74,8 @@ func (c *Client) ask(ctx context.Context, q question) (a reply) {
 	return a
 }
 
-// keep removes from an answer what is not the cluster's.
-func (a *reply) keep(ours func(thing) bool) {
+// keepOwn removes from an answer what is not the cluster's.
+func (a *reply) keepOwn(ours func(thing) bool) {
 	if a.query.Err != "" {
 		return
 	}
@@ -90,28 +88,9 @@ func (a *reply) keep(ours func(thing) bool) {
 	a.things, a.query.Count = kept, len(kept)
 }
 
-// keepFindings removes from an answer what is there for others than the pass.
-func (a *reply) keepFindings() {
-	a.things = slices.DeleteFunc(a.things, func(t thing) bool { return t.kind != kindRefused })
-}
-
 // The kinds of leftovers that are no resources.
 const (
 	kindRefused = "refused-query"
 	kindAccount = "wrong-account"
 	kindZone    = "zone-not-visible"
 )
-
-// collect reads every page and converts its items. A refused page makes the whole result an error. made is the error of making the pager.
-func collect[T any](ctx context.Context, p answer.Pager[T], made error, thingOf func(T) thing) (all []thing, err error) {
-	err = answer.Pages(ctx, p, made, func(page []T) error {
-		for _, item := range page {
-			all = append(all, thingOf(item))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return all, nil
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
 // Verify counts what is left of a cluster, in one pass. It never fails: what could not be queried is a finding in the pass. The
@@ -20,9 +21,9 @@ import (
 // fails, nothing else is queried. A cluster that never had an infraID was never in DNS, so its zone is not queried.
 func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	id := identityOf(t)
-	pass := contract.Pass{Identities: id.all()}
+	pass := contract.Pass{Identities: id.allNames()}
 	v := &verification{pass: &pass, seen: map[string]bool{}}
-	zones, ok := c.control(ctx, t, &id, v)
+	zones, ok := c.runControl(ctx, t, &id, v)
 	if !ok {
 		return pass
 	}
@@ -33,7 +34,7 @@ func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 }
 
 // holdsOthers are the kinds that IBM deletes only once nothing uses them, in the order in which they can be deleted.
-var holdsOthers = []string{"security-group", kindSubnet, "public-gateway", kindVPC, kindGroup, "user-tag"}
+var holdsOthers = []string{"security-group", kinds.NounSubnet, "public-gateway", kinds.NounVPC, kindGroup, "user-tag"}
 
 // inOrder sorts what is left by what has to be deleted first: people read the beginning of a list, and that should be what blocks the
 // rest.
@@ -46,7 +47,7 @@ type verification struct {
 	found []thing
 }
 
-func (v *verification) add(answers ...reply) {
+func (v *verification) addReplies(answers ...reply) {
 	for _, a := range answers {
 		v.pass.Queries = append(v.pass.Queries, a.query)
 		for _, t := range a.things {
@@ -83,8 +84,8 @@ func keyOf(t thing) string {
 	return t.kind + "/" + t.id
 }
 
-// of returns the values of everything of one kind that was found.
-func (v *verification) of(kind string, value func(thing) string) (values []string) {
+// valuesOf returns the values of everything of one kind that was found.
+func (v *verification) valuesOf(kind string, value func(thing) string) (values []string) {
 	for _, t := range v.found {
 		if got := value(t); t.kind == kind && got != "" && !slices.Contains(values, got) {
 			values = append(values, got)
@@ -93,9 +94,9 @@ func (v *verification) of(kind string, value func(thing) string) (values []strin
 	return values
 }
 
-// control queries the account, its resource groups and the zones, and sets the groups that are the cluster's. ok is false if one of them
+// runControl queries the account, its resource groups and the zones, and sets the groups that are the cluster's. ok is false if one of them
 // is not as expected.
-func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *verification) (zones []zone, ok bool) {
+func (c *Client) runControl(ctx context.Context, t cloud.Target, id *identity, v *verification) (zones []kinds.Zone, ok bool) {
 	answers := []reply{c.accountControl(ctx, t, v.pass)}
 	said := "no name was ever recorded"
 	if answers[0].query.Err == "" {
@@ -107,13 +108,13 @@ func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *v
 		answers = append(answers, dns...)
 		var ids []string
 		for _, z := range zones {
-			if z.name == dnsName(&t.BaseDomain) {
-				ids = append(ids, z.id)
+			if z.Name == kinds.DNSName(&t.BaseDomain) {
+				ids = append(ids, z.ID)
 			}
 		}
 		said = fmt.Sprintf("zone %s (%s) is visible", t.BaseDomain, strings.Join(ids, ", "))
 	}
-	v.add(answers...)
+	v.addReplies(answers...)
 	for _, a := range answers {
 		if a.query.Err != "" {
 			return nil, false
@@ -124,9 +125,9 @@ func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *v
 }
 
 func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contract.Pass) reply {
-	a := c.ask(ctx, question{service: "iam-identity", call: "Token", region: global, asked: "account",
+	a := c.askOne(ctx, question{service: "iam-identity", call: "Token", region: global, asked: "account",
 		ask: func(context.Context) (_ []thing, err error) {
-			pass.Account, _, err = c.caller()
+			pass.Account, _, err = c.lookUpCaller()
 			return nil, err
 		}})
 	if a.query.Err != "" {
@@ -141,12 +142,12 @@ func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contr
 	return a
 }
 
-func (c *Client) zoneControl(ctx context.Context, t cloud.Target) (zones []zone, answers []reply) {
+func (c *Client) zoneControl(ctx context.Context, t cloud.Target) (zones []kinds.Zone, answers []reply) {
 	baseDomain := t.BaseDomain
-	zones, answers = c.zonesOf(ctx, dnsName(new(t.Domain())))
+	zones, answers = c.zonesOf(ctx, kinds.DNSName(new(t.Domain())))
 	where := map[string]string{contract.PublishExternal: "in Internet Services", contract.PublishInternal: "in DNS Services"}[t.Publish]
-	visible := slices.ContainsFunc(zones, func(z zone) bool {
-		return z.name == dnsName(&baseDomain) && (where == "" || z.private == (t.Publish == contract.PublishInternal))
+	visible := slices.ContainsFunc(zones, func(z kinds.Zone) bool {
+		return z.Name == kinds.DNSName(&baseDomain) && (where == "" || z.Private == (t.Publish == contract.PublishInternal))
 	})
 	refused := slices.ContainsFunc(answers, func(a reply) bool { return a.query.Err != "" })
 	if !visible && !refused {

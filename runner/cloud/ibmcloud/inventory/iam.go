@@ -2,15 +2,14 @@ package inventory
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/IBM/platform-services-go-sdk/iamidentityv1"
-	"github.com/IBM/platform-services-go-sdk/iampolicymanagementv1"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
 // identities is what IAM has in the account.
@@ -23,39 +22,28 @@ type identities struct {
 // listIAM lists service IDs, their API keys, and policies.
 func (l *listing) listIAM() {
 	i := &identities{listing: l, all: map[string]bool{}, reported: map[string]string{}}
-	l.run("ListServiceIds", i.serviceIDs)
+	l.runList("ListServiceIds", i.serviceIDs)
 	if l.lists.Err() != nil {
 		return // without them, every key and policy would seem to be left alone
 	}
-	l.run("ListAPIKeys", i.keys)
-	l.run("ListV2Policies", i.policies)
+	l.runList("ListAPIKeys", i.listKeys)
+	l.runList("ListV2Policies", i.listPolicies)
 }
 
 func (i *identities) serviceIDs(ctx context.Context) error {
-	api, err := i.Client.identities()
-	if err != nil {
-		return err
-	}
-	return answer.TokenPages(func(token *string) (*string, error) {
-		list, response, err := api.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: &i.account, Pagesize: answer.Hundred(), Pagetoken: token})
-		switch {
-		case err != nil:
-			return nil, answer.Explain(response, err)
-		case list == nil || list.Serviceids == nil:
-			return nil, answer.ErrNoList
-		}
+	return i.api.ListServiceIDs(ctx, i.account, func(list []iamidentityv1.ServiceID) error {
 		var page []thing
-		for _, s := range list.Serviceids {
+		for _, s := range list {
 			i.all[answer.Text(s.IamID)] = true
 			t := thing{holds: operatorID.MatchString(answer.Text(s.Name)), SeenResource: contract.SeenResource{
-				ID: answer.Text(s.CRN, s.ID), Type: "service-id", Name: answer.Text(s.Name), MadeAt: minuteEnd(made(s.CreatedAt)),
+				ID: answer.Text(s.CRN, s.ID), Type: "service-id", Name: answer.Text(s.Name), MadeAt: minuteEnd(kinds.MadeAt(s.CreatedAt)),
 			}}
-			if i.judge(&t) {
+			if i.judgeThing(&t) {
 				i.reported[answer.Text(s.IamID)] = t.ID
 			}
 			page = append(page, t)
 		}
-		return list.Next, i.report(page)
+		return i.reportPage(page)
 	})
 }
 
@@ -71,65 +59,38 @@ func minuteEnd(at time.Time) time.Time {
 // generatedKey is the name of the key that ccoctl makes for each service ID.
 const generatedKey = "ccoctl-generated-key"
 
-func (i *identities) keys(ctx context.Context) error {
-	api, err := i.Client.identities()
-	if err != nil {
-		return err
-	}
-	scope, kind := iamidentityv1.ListAPIKeysOptionsScopeAccountConst, iamidentityv1.ListAPIKeysOptionsTypeServiceidConst
-	return answer.TokenPages(func(token *string) (*string, error) {
-		list, response, err := api.ListAPIKeysWithContext(ctx, &iamidentityv1.ListAPIKeysOptions{AccountID: &i.account, Scope: &scope, Type: &kind, Pagesize: answer.Hundred(), Pagetoken: token})
-		switch {
-		case err != nil:
-			return nil, answer.Explain(response, err)
-		case list == nil || list.Apikeys == nil:
-			return nil, answer.ErrNoList
-		}
+func (i *identities) listKeys(ctx context.Context) error {
+	return i.api.ListAPIKeys(ctx, i.account, func(list []iamidentityv1.APIKey) error {
 		var page []thing
-		for _, k := range list.Apikeys {
+		for _, k := range list {
 			lost := answer.Text(k.Name) == generatedKey && !i.all[answer.Text(k.IamID)]
 			page = append(page, thing{holds: lost, in: []string{i.reported[answer.Text(k.IamID)]}, SeenResource: contract.SeenResource{
-				ID: "api-key/" + answer.Text(k.ID), Type: "api-key", Name: answer.Text(k.Name), MadeAt: minuteEnd(made(k.CreatedAt)),
+				ID: "api-key/" + answer.Text(k.ID), Type: "api-key", Name: answer.Text(k.Name), MadeAt: minuteEnd(kinds.MadeAt(k.CreatedAt)),
 			}})
 		}
-		return list.Next, i.report(page)
+		return i.reportPage(page)
 	})
 }
 
-// policies reports those of reported service IDs and resource groups, and two that are left alone: of a service ID that is gone, in a
+// listPolicies reports those of reported service IDs and resource groups, and two that are left alone: of a service ID that is gone, in a
 // resource group that is gone, and of an Object Storage instance that is gone, for VPC images.
-func (i *identities) policies(ctx context.Context) error {
-	api, err := i.Client.policies()
-	if err != nil {
-		return err
-	}
-	p, err := api.NewV2PoliciesPager(&iampolicymanagementv1.ListV2PoliciesOptions{AccountID: &i.account})
-	return answer.Pages(ctx, p, err, func(page []iampolicymanagementv1.V2PolicyTemplateMetaData) error {
+func (i *identities) listPolicies(ctx context.Context) error {
+	return i.api.ListPolicies(ctx, i.account, nil, nil, func(page []kinds.Policy) error {
 		var found []thing
 		for _, p := range page {
-			t, err := i.policy(ctx, p)
+			t, err := i.readPolicy(ctx, p)
 			if err != nil {
 				return err
 			}
 			found = append(found, t)
 		}
-		return i.report(found)
+		return i.reportPage(found)
 	})
 }
 
-func (i *identities) policy(ctx context.Context, p iampolicymanagementv1.V2PolicyTemplateMetaData) (thing, error) {
-	subject, resource := map[string]string{}, map[string]string{}
-	if p.Subject != nil {
-		for _, a := range p.Subject.Attributes {
-			subject[answer.Text(a.Key)] = fmt.Sprint(a.Value)
-		}
-	}
-	if p.Resource != nil {
-		for _, a := range p.Resource.Attributes {
-			resource[answer.Text(a.Key)] = fmt.Sprint(a.Value)
-		}
-	}
-	t := thing{group: resource["resourceGroupId"], SeenResource: contract.SeenResource{ID: "policy/" + answer.Text(p.ID), Type: answer.Text(p.Type) + "-policy", MadeAt: made(p.CreatedAt)}}
+func (i *identities) readPolicy(ctx context.Context, p kinds.Policy) (thing, error) {
+	subject, resource := p.Who, p.About
+	t := thing{group: resource["resourceGroupId"], SeenResource: contract.SeenResource{ID: "policy/" + answer.Text(p.ID), Type: answer.Text(p.Type) + "-policy", MadeAt: kinds.MadeAt(p.CreatedAt)}}
 	if t.group == "" {
 		t.group = resource["resource"]
 	}
@@ -139,12 +100,12 @@ func (i *identities) policy(ctx context.Context, p iampolicymanagementv1.V2Polic
 		t.holds = i.reported[who] != "" || !i.all[who] && t.group != "" && !exists
 	}
 	if guid := resource["serviceInstance"]; guid != "" && resource["serviceName"] == "cloud-object-storage" && subject["serviceName"] == "is" {
-		instance, gone, err := i.instance(ctx, partIAM, guid)
+		instance, gone, err := i.getInstance(ctx, kinds.ServiceIAM, guid)
 		if err != nil {
 			return thing{}, err
 		}
 		t.holds = gone
-		if instance != nil && named(answer.Text(instance.Name)) {
+		if instance != nil && isNamed(answer.Text(instance.Name)) {
 			t.Name, t.Within = answer.Text(instance.Name), answer.Text(instance.CRN, instance.ID)
 		}
 	}
