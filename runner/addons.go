@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
@@ -149,7 +150,7 @@ func (a *attempt) installAddon(ctx context.Context, addon contract.Addon, until 
 		began := time.Now()
 		if err := a.awaitAddon(ctx, w, earlierOf(until, began.Add(w.Timeout))); err != nil {
 			state.Reason = addonWaits
-			state.Message = fmt.Sprintf("%s is not %s after %s: %v", waitName(w), w.Condition, time.Since(began).Round(time.Second), err)
+			state.Message = fmt.Sprintf("%s is not %s after %s: %v", waitName(w), w.Condition, duration.Format(time.Since(began)), err)
 			return state
 		}
 		a.noteLine("add-on %s: %s is %s", addon.Name, waitName(w), w.Condition)

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/platform"
@@ -124,7 +125,7 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 	case err != nil:
 		return err
 	case exit.TimedOut:
-		return ccoFailed(fmt.Sprintf("ccoctl did not finish within %s", ccoDeadline))
+		return ccoFailed(fmt.Sprintf("ccoctl did not finish within %s", duration.Format(ccoDeadline)))
 	case exit.Code != 0:
 		return ccoFailed(fmt.Sprintf("ccoctl ended with exit code %d: %s", exit.Code, last))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/status"
@@ -92,7 +93,7 @@ func (a *attempt) runCommand(ctx context.Context, c installer.Command, args ...s
 	case err != nil:
 		return 0, err
 	case exit.TimedOut:
-		return 0, fmt.Errorf("oc %s: no answer within %s", args[0], 2*a.cfg.Timings.OC)
+		return 0, fmt.Errorf("oc %s: no answer within %s", args[0], duration.Format(2*a.cfg.Timings.OC))
 	}
 	return exit.Code, nil
 }

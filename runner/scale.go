@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/status"
@@ -189,7 +190,7 @@ func explainOtherScaling(set machineSet, wanted int) failure {
 
 // notReady returns the complaints about machines that did not appear or disappear.
 func (a *attempt) notReady(ctx context.Context, sets []machineSet) error {
-	message := fmt.Sprintf("%d of %s were ready after %s (%s)", *a.counted, formatWorkers(a.spec.Scale.Workers), a.cfg.Timings.Scale, machineSetsText(sets))
+	message := fmt.Sprintf("%d of %s were ready after %s (%s)", *a.counted, formatWorkers(a.spec.Scale.Workers), duration.Format(a.cfg.Timings.Scale), machineSetsText(sets))
 	complaints := a.listComplaints(ctx)
 	for _, line := range complaints {
 		a.noteLine("%s", line)
