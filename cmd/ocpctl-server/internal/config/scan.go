@@ -22,7 +22,7 @@ type Scan struct {
 	MinSights      int           `yaml:"min_sights"`       // scans in a row that have to see it before
 	CallsPerSecond int           `yaml:"calls_per_second"` // to the cloud at most, in each service and region
 	Exempt         []ScanExempt  `yaml:"exempt"`           // what stays, and is not told
-	Remove         []string      `yaml:"remove"`           // classes of orphans that are removed without a person's approval; empty: none
+	Remove         []string      `yaml:"remove"`           // classes of orphans that are removed without a person's approval: released, unknown; empty: none
 }
 
 type ScanAccount struct {
