@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
@@ -47,6 +49,26 @@ func (s *server) begun(w http.ResponseWriter, row clusters.Row, job, text string
 	})
 }
 
+// mostHours keeps every duration far below the longest time.Duration.
+const mostHours = 100_000
+
+// spanOf reads how long something should last: a duration, a number of hours or a time.
+func spanOf(text string, hours int, until time.Time) (app.Span, error) {
+	span := app.Span{For: time.Duration(max(min(hours, mostHours), -mostHours)) * time.Hour, Until: until}
+	if text == "" {
+		return span, nil
+	}
+	problem, ok := messages.SpanGivenTwice, false
+	if hours == 0 {
+		problem = messages.NotADuration(text)
+		span.For, ok = duration.ParseHours(text)
+	}
+	if !ok {
+		return span, &app.Error{Kind: app.Invalid, Message: messages.HowLong, Fields: []app.Field{app.ProblemOf("for", problem)}}
+	}
+	return span, nil
+}
+
 // ExtendCluster implements POST /api/v1/clusters/{id}/extend.
 func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id string, params v1.ExtendClusterParams) {
 	var said v1.Extend
@@ -54,7 +76,11 @@ func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id string
 		return
 	}
 	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
-		return s.App.Extend(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+		span, err := spanOf(said.For, said.Hours, said.Until)
+		if err != nil {
+			return app.Change{}, err
+		}
+		return s.App.Extend(ctx, principal(r), id, span, d)
 	})
 }
 
@@ -65,7 +91,12 @@ func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id string, 
 		return
 	}
 	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
-		return s.App.Hold(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until, Tonight: said.Tonight}, d)
+		span, err := spanOf(said.For, said.Hours, said.Until)
+		if err != nil {
+			return app.Change{}, err
+		}
+		span.Tonight = said.Tonight
+		return s.App.Hold(ctx, principal(r), id, span, d)
 	})
 }
 
@@ -140,7 +171,12 @@ func (s *server) SleepCluster(w http.ResponseWriter, r *http.Request, id string,
 		s.fail(w, r, err)
 		return
 	}
-	row, job, err := s.App.Sleep(r.Context(), principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+	span, err := spanOf(said.For, said.Hours, said.Until)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	row, job, err := s.App.Sleep(r.Context(), principal(r), id, span, d)
 	if err != nil {
 		s.fail(w, r, err)
 		return

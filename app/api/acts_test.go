@@ -61,7 +61,7 @@ func TestAnExtensionMovesTheEndAndNeverPassesTheMaximum(t *testing.T) {
 	var c v1.Change
 	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), v1.Extend{Hours: 2}, http.StatusOK, &c)
 	require.Equal(t, before.DestroyAt.Add(2*time.Hour), c.Cluster.DestroyAt)
-	require.Contains(t, c.Message, "2h later")
+	require.Contains(t, c.Message, "2 h later")
 	until := before.DestroyAt.Add(5 * time.Hour)
 	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), v1.Extend{Until: until}, http.StatusOK, &c)
 	require.Equal(t, until, c.Cluster.DestroyAt)
@@ -102,7 +102,7 @@ func TestAHoldIsAFloorUnderTheEnds(t *testing.T) {
 	require.Contains(t, c.Message, "was not held")
 
 	for field, body := range map[string]any{
-		"reason": v1.Hold{Hours: 1}, "hours": v1.Hold{Reason: "x"}, "until": v1.Hold{Until: now().Add(-time.Hour), Reason: "x"},
+		"reason": v1.Hold{Hours: 1}, "for": v1.Hold{Reason: "x"}, "until": v1.Hold{Until: now().Add(-time.Hour), Reason: "x"},
 	} {
 		p := h.refused(http.MethodPost, path+"/hold", h.as(oidc.Requester), body, http.StatusUnprocessableEntity)
 		require.Equal(t, field, p.Errors[0].Field)

@@ -133,7 +133,7 @@ func TestEveryWrongFieldOfARequestIsNamedAtOnce(t *testing.T) {
 		fields[e.Field] = e
 		require.NotEmpty(t, e.Detail, e.Field)
 	}
-	for _, want := range []string{"name", "version", "region", "regoin", "ttlHours", "platform", "extraTags", "offhoursOptIn", "sshPublicKey", "team"} {
+	for _, want := range []string{"name", "version", "region", "regoin", "ttl", "platform", "extraTags", "offhoursOptIn", "sshPublicKey", "team"} {
 		require.Contains(t, fields, want)
 	}
 	require.Equal(t, []string{"false"}, fields["offhoursOptIn"].Accepted)

@@ -908,7 +908,10 @@ type CreateRequest struct {
 	// Team One of your teams; default: your only team.
 	Team string `json:"team,omitempty,omitzero"`
 
-	// TTLHours Whole hours, above 0, at most the profile's maximum.
+	// TTL How long the cluster lives, such as 90m, 4h, 1h30m or 2d; at most the profile's maximum.
+	TTL string `json:"ttl,omitempty,omitzero"`
+
+	// TTLHours The same in whole hours. Give one of ttl and ttlHours.
 	TTLHours int `json:"ttlHours,omitempty,omitzero"`
 
 	// Version One of the profile's.
@@ -1001,8 +1004,11 @@ type Explanation struct {
 	Why []string `json:"why"`
 }
 
-// Extend Give one of hours and until.
+// Extend Give one of for, hours and until.
 type Extend struct {
+	// For How much to add, such as 90m, 4h, 1h30m or 2d.
+	For string `json:"for,omitempty,omitzero"`
+
 	// Hours Hours to add, above 0.
 	Hours int `json:"hours,omitempty,omitzero"`
 
@@ -1079,8 +1085,11 @@ type ForecastLine struct {
 	ToComeCents int64 `json:"toComeCents"`
 }
 
-// Hold Give one of hours and until, with a reason; or tonight alone.
+// Hold Give one of for, hours and until, with a reason; or tonight alone.
 type Hold struct {
+	// For How long, from now, such as 90m, 4h, 1h30m or 2d.
+	For string `json:"for,omitempty,omitzero"`
+
 	// Hours Hours from now, above 0.
 	Hours  int    `json:"hours,omitempty,omitzero"`
 	Reason string `json:"reason,omitempty,omitzero"`
@@ -1924,8 +1933,11 @@ type Sleep struct {
 // SleepMode `workers`: its workers are removed; `stopped`: all its machines are stopped.
 type SleepMode string
 
-// SleepRequest Give one of hours and until, or neither; then it sleeps until somebody wakes it.
+// SleepRequest Give one of for, hours and until, or none; then it sleeps until somebody wakes it.
 type SleepRequest struct {
+	// For How long, from now, such as 90m, 4h, 1h30m or 2d.
+	For string `json:"for,omitempty,omitzero"`
+
 	// Hours Hours from now, above 0.
 	Hours  int       `json:"hours,omitempty,omitzero"`
 	Reason string    `json:"reason,omitempty,omitzero"`

@@ -15,11 +15,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/limit"
 	"github.com/ocpctl/ocpctl/internal/source"
 )
 
-// The limits of the public listener, which docs/configuration.md lists.
+// The limits of the public listener.
 const (
 	// BodyTime is the time limit for receiving a body. GitHub gives up after ten seconds, Slack after three.
 	BodyTime = 10 * time.Second
@@ -231,7 +232,7 @@ func (g *Guard) refuseUnread(w http.ResponseWriter, from string, cost int, size 
 		refuseForNow(w, time.Second, "Too many requests at once; this was the slowest. Send it again in a second.")
 	case errors.Is(err, errLate):
 		g.failures.Charge(from, cost)
-		refuse(w, http.StatusRequestTimeout, "The body did not arrive within "+BodyTime.String()+". Send it again.")
+		refuse(w, http.StatusRequestTimeout, "The body did not arrive within "+duration.Format(BodyTime)+". Send it again.")
 	default:
 		g.failures.Charge(from, cost)
 		refuse(w, http.StatusBadRequest, "The body is incomplete. Send it again.")

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // create asks for a cluster, and waits for it unless it is told not to.
@@ -171,5 +171,5 @@ func (s *step) facts(c v1.Cluster) error {
 
 // dollars formats a price as a number, for programs.
 func dollars(cents int) string {
-	return strings.NewReplacer("$", "", ",", "").Replace(humanize.Dollars(int64(cents)))
+	return strings.NewReplacer("$", "", ",", "").Replace(price.Dollars(int64(cents)))
 }

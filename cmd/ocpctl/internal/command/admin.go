@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) admin() *cobra.Command {
@@ -50,7 +51,7 @@ func (a *app) deliveryList() *cobra.Command {
 			return a.print(raw, names, func(s *table.Screen) {
 				t := s.Columns("ID", "SOURCE", "EVENT", "ABOUT", "STATE", "RECEIVED", "NOTE", "+DELIVERY")
 				for _, d := range items {
-					t.Row(d.ID, d.Source, d.Event, d.Topic, deliveryState(d), humanize.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID)
+					t.Row(d.ID, d.Source, d.Event, d.Topic, deliveryState(d), duration.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID)
 				}
 				t.Write("No deliveries.")
 			})
@@ -153,7 +154,7 @@ func (a *app) findings() *cobra.Command {
 			return a.print(answer.Raw, names, func(s *table.Screen) {
 				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY")
 				for _, f := range answer.Value.Items {
-					t.Row(string(f.Kind), f.ClusterID, f.Identity, humanize.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), humanize.Away(f.ResolvedAt, s.Now), f.Why)
+					t.Row(string(f.Kind), f.ClusterID, f.Identity, duration.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), duration.Away(f.ResolvedAt, s.Now), f.Why)
 				}
 				t.Write("No findings.")
 				for _, f := range answer.Value.Items {

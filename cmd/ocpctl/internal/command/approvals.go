@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) approvals() *cobra.Command {
@@ -67,7 +68,7 @@ func (a *app) approvalTable(raw []byte, items []v1.Approval) error {
 				mine = "yes"
 			}
 			t.Row(one.ApprovalID, string(one.Kind), orElse(one.ClusterName, one.ClusterID), one.Team, orElse(one.RequestedByName, one.RequestedBy), approvalState(one),
-				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, humanize.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
+				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, duration.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
 		}
 		t.Write("No approvals.")
 	})
@@ -105,7 +106,7 @@ func (a *app) approval(res *http.Response, err error) error {
 		}[one.Kind])
 		f.Add("cluster", strings.TrimSpace(one.ClusterName+" "+one.ClusterID))
 		f.Add("team", one.Team)
-		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+humanize.Away(one.CreatedAt, s.Now))
+		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+duration.Away(one.CreatedAt, s.Now))
 		f.Add("commit", one.Head)
 		f.Add("needs", fmt.Sprintf("%s by %s; %d given", humanize.Count(one.Needs, "vote"), humanize.Plain(one.By), agreed(one)))
 		f.Add("expires", humanize.When(one.ExpiresAt, s.Now))

@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 func (a *app) catalog() *cobra.Command {
@@ -55,10 +56,10 @@ func (a *app) teams() *cobra.Command {
 			for _, team := range answer.Value.Items {
 				budget := ""
 				if team.BudgetCents > 0 {
-					budget = humanize.Dollars(team.BudgetCents)
+					budget = price.Dollars(team.BudgetCents)
 				}
 				t.Row(team.Name, strings.Join(team.CostCenters, ", "), strings.Join(team.Environments, ", "), budget, spentOf(team),
-					humanize.Dollars(team.CommittedCents), team.Owner, team.Weight)
+					price.Dollars(team.CommittedCents), team.Owner, team.Weight)
 			}
 			t.Write("You are in no team.")
 		})
@@ -67,7 +68,7 @@ func (a *app) teams() *cobra.Command {
 
 // spentOf warns if a budget is nearly used up.
 func spentOf(team v1.Team) table.Cell {
-	cell := table.Cell{Text: humanize.Dollars(team.SpentCents)}
+	cell := table.Cell{Text: price.Dollars(team.SpentCents)}
 	switch spent := team.SpentCents + team.CommittedCents; {
 	case team.BudgetCents > 0 && spent >= team.BudgetCents:
 		cell.Paint = table.Bad

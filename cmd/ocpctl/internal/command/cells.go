@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // statusCell shows a cluster's status with a colour.
@@ -59,13 +60,13 @@ func isGone(c v1.Cluster) bool {
 func endOf(c v1.Cluster, now time.Time) string {
 	switch {
 	case !c.ReleasedAt.IsZero():
-		return "gone " + humanize.Away(c.ReleasedAt, now)
+		return "gone " + duration.Away(c.ReleasedAt, now)
 	case c.Desired == v1.Absent:
 		return "being destroyed"
 	case c.DestroyAt.Before(now):
 		return "due"
 	}
-	return humanize.Away(c.DestroyAt, now)
+	return duration.Away(c.DestroyAt, now)
 }
 
 func pullRequest(c v1.Cluster) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // reportGroups are what reports can be grouped by.
@@ -54,8 +55,8 @@ func (a *app) monthForecast(answer connect.Answer[v1.Forecast]) error {
 		s.Linef("%s to %s, by %s, as of %s", humanize.Stamp(f.Month), humanize.Stamp(f.End), humanize.Line(f.By), humanize.Stamp(f.At))
 		t := s.Columns("KEY", "CLUSTERS", "SPENT", "TO COME", "FORECAST", "BUDGET", "REACHED", "+COMMITTED")
 		line := func(l v1.ForecastLine) {
-			t.Row(l.Key, l.Clusters, humanize.Dollars(l.SpentCents), humanize.Dollars(l.ToComeCents), humanize.Dollars(l.ForecastCents),
-				budgetOf(l), reachedOf(l), humanize.Dollars(l.CommittedCents))
+			t.Row(l.Key, l.Clusters, price.Dollars(l.SpentCents), price.Dollars(l.ToComeCents), price.Dollars(l.ForecastCents),
+				budgetOf(l), reachedOf(l), price.Dollars(l.CommittedCents))
 		}
 		for _, l := range f.Items {
 			line(l)
@@ -74,9 +75,9 @@ func budgetOf(l v1.ForecastLine) string {
 	case l.BudgetCents == 0:
 		return ""
 	case l.BudgetHard:
-		return humanize.Dollars(l.BudgetCents) + " hard"
+		return price.Dollars(l.BudgetCents) + " hard"
 	}
-	return humanize.Dollars(l.BudgetCents)
+	return price.Dollars(l.BudgetCents)
 }
 
 // reachedOf is the largest part of the budget that is spent or promised, of those that people are told of.
@@ -127,7 +128,7 @@ func (a *app) actual(answer connect.Answer[v1.ActualReport]) error {
 			if l.ActualCents != 0 {
 				wrong = fmt.Sprintf("%+.1f %%", l.ErrorPercent)
 			}
-			t.Row(l.Key, l.Clusters, l.Billed, humanize.Dollars(l.EstimateCents), humanize.Dollars(l.ActualCents), wrong)
+			t.Row(l.Key, l.Clusters, l.Billed, price.Dollars(l.EstimateCents), price.Dollars(l.ActualCents), wrong)
 		}
 		for _, l := range r.Items {
 			line(l)
@@ -144,7 +145,7 @@ func (a *app) actual(answer connect.Answer[v1.ActualReport]) error {
 			{r.LateCents, "for clusters that had ended before"}, {r.UnknownCents, "for clusters that are not in the database"}, {r.UntaggedCents, "without a cluster's tag"},
 		} {
 			if other.cents != 0 {
-				s.Linef("%s billed %s.", humanize.Dollars(other.cents), other.what)
+				s.Linef("%s billed %s.", price.Dollars(other.cents), other.what)
 			}
 		}
 	})

@@ -16,6 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // The default time limits of a wait: well above the duration of an install or a teardown.
@@ -148,11 +150,11 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r v1.CreateRequest) 
 		f.Add("profile", v.Profile)
 		f.Add("version", fmt.Sprintf("%s in %s, domain %s", v.Version, v.Region, v.BaseDomain))
 		f.Add("for", fmt.Sprintf("%s of team %s, cost center %s, environment %s", v.Owner, v.Team, v.CostCenter, v.Environment))
-		f.Add("lifetime", fmt.Sprintf("%s, at most %s", humanize.Long(seconds(v.TTLSeconds)), humanize.Long(seconds(v.MaxSeconds))))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(seconds(v.TTLSeconds)), duration.Format(seconds(v.MaxSeconds))))
 		if v.Nodes > 0 {
 			f.Add("machines", fmt.Sprint(v.Nodes))
 		}
-		f.Add("price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", humanize.Dollars(int64(v.HourlyCents)), humanize.Dollars(v.TotalCents)))
+		f.Add("price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", price.Dollars(int64(v.HourlyCents)), price.Dollars(v.TotalCents)))
 		a.forecast(f, s, v)
 		f.Write()
 		if s.Wide {
@@ -173,7 +175,7 @@ func (a *app) forecast(f *table.Facts, s *table.Screen, v v1.Verdict) {
 	}
 	f.Add("starts", humanize.When(v.StartsAt, s.Now))
 	if v.ReadyP50Seconds > 0 {
-		f.Add("ready after", fmt.Sprintf("%s in 50 %% of earlier installs, %s in 90 %%", humanize.Long(seconds(v.ReadyP50Seconds)), humanize.Long(seconds(v.ReadyP90Seconds))))
+		f.Add("ready after", fmt.Sprintf("%s in 50 %% of earlier installs, %s in 90 %%", duration.Format(seconds(v.ReadyP50Seconds)), duration.Format(seconds(v.ReadyP90Seconds))))
 	}
 }
 

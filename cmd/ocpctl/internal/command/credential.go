@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // asking is how a kubeconfig of our own is asked for.
@@ -71,7 +72,7 @@ func (a *app) mint(ctx context.Context, api *connect.API, id string, q asking) (
 		}
 		if waited += again; waited > mostMaking {
 			return minted{}, exit.With(exit.TimedOut, fmt.Errorf(
-				"the kubeconfig was not made within %s; it is still being made. Repeat the command later. ocpctl access list %s shows what it waits for", humanize.Long(mostMaking), humanize.Line(id)))
+				"the kubeconfig was not made within %s; it is still being made. Repeat the command later. ocpctl access list %s shows what it waits for", duration.Format(mostMaking), humanize.Line(id)))
 		}
 		if err := a.Sleep(ctx, again); err != nil {
 			return minted{}, err

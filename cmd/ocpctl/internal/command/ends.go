@@ -53,7 +53,7 @@ func (a *app) extend() *cobra.Command {
 			return err
 		}
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.ExtendCluster(ctx, id, nil, v1.Extend{Hours: s.Hours, Until: s.Until})
+			return api.ExtendCluster(ctx, id, nil, v1.Extend{For: s.For, Until: s.Until})
 		})
 	})
 }
@@ -80,7 +80,7 @@ func (a *app) hold() *cobra.Command {
 			return err
 		}
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.HoldCluster(ctx, id, nil, v1.Hold{Hours: s.Hours, Until: s.Until, Reason: reason})
+			return api.HoldCluster(ctx, id, nil, v1.Hold{For: s.For, Until: s.Until, Reason: reason})
 		})
 	})
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // pageSize is the largest possible page.
@@ -125,8 +127,8 @@ func clusterColumns(s *table.Screen) *table.Columns {
 }
 
 func clusterRow(t *table.Columns, s *table.Screen, c v1.Cluster) {
-	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, humanize.Long(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now), humanize.Sleeps(c, s.Now),
-		pullRequest(c), humanize.Line(orElse(c.Run.URL, c.Run.Name)), humanize.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
+	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, duration.Format(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now), humanize.Sleeps(c, s.Now),
+		pullRequest(c), humanize.Line(orElse(c.Run.URL, c.Run.Name)), price.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
 }
 
 // watchClusters prints a row for each change. Filters that the server does not apply to a stream are applied here; a cluster that was

@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 func (a *app) scan() *cobra.Command {
@@ -98,7 +100,7 @@ func (a *app) printScans(answer connect.Answer[v1.Scans]) error {
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		t := s.Columns("SCAN", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT")
 		for _, one := range answer.Value.Items {
-			t.Row(one.ScanID, one.Account, one.State, humanize.Away(one.OpenedAt, s.Now), humanize.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), orElse(one.Message, one.Trouble))
+			t.Row(one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), orElse(one.Message, one.Trouble))
 		}
 		t.Write("No scans.")
 	})
@@ -165,7 +167,7 @@ func (a *app) showOrphan(ctx context.Context, api *connect.API, id string) error
 		f.Write()
 		t := s.Columns("RESOURCE", "TYPE", "REGION", "NAME", "SEEN")
 		for _, p := range o.Parts {
-			t.Row(p.ID, p.Type, p.Region, p.Name, humanize.Away(p.FirstSeenAt, s.Now))
+			t.Row(p.ID, p.Type, p.Region, p.Name, duration.Away(p.FirstSeenAt, s.Now))
 		}
 		t.Write("Nothing of it is left.")
 	})
@@ -181,10 +183,10 @@ func (a *app) printOrphans(raw []byte, items []v1.Orphan) error {
 		for _, o := range items {
 			hour, cost := "unknown", "unknown"
 			if o.HourlyCents != nil {
-				hour, cost = humanize.Dollars(int64(*o.HourlyCents+0.5)), humanize.Dollars(*o.CostCents)
+				hour, cost = price.Dollars(int64(*o.HourlyCents+0.5)), price.Dollars(*o.CostCents)
 			}
 			name := orElse(orElse(o.Identity, o.ClusterTag), o.Place)
-			t.Row(o.OrphanID, o.Class, o.State, name, orElse(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, humanize.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
+			t.Row(o.OrphanID, o.Class, o.State, name, orElse(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
 		}
 		t.Write("No orphans.")
 		for _, o := range items {

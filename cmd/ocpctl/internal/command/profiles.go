@@ -11,6 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 func (a *app) profiles() *cobra.Command {
@@ -36,8 +38,8 @@ func (a *app) profiles() *cobra.Command {
 				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL")
 				for _, p := range answer.Value.Items {
 					region, price := defaultRegion(p)
-					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, humanize.Long(seconds(p.DefaultTTLSeconds)),
-						humanize.Long(seconds(p.MaxTTLSeconds)), string(p.WhenFull))
+					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, duration.Format(seconds(p.DefaultTTLSeconds)),
+						duration.Format(seconds(p.MaxTTLSeconds)), string(p.WhenFull))
 				}
 				t.Write("No profiles.")
 			})
@@ -64,13 +66,13 @@ func machines(p v1.Profile) string {
 	return fmt.Sprintf("%d %s + %d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType, p.Workers.Replicas, p.Workers.InstanceType)
 }
 
-func defaultRegion(p v1.Profile) (name, price string) {
+func defaultRegion(p v1.Profile) (name, cost string) {
 	for _, r := range p.Regions {
 		if r.Default || name == "" {
-			name, price = r.Name, humanize.Dollars(int64(r.HourlyCents))
+			name, cost = r.Name, price.Dollars(int64(r.HourlyCents))
 		}
 	}
-	return name, price
+	return name, cost
 }
 
 func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) error {
@@ -93,12 +95,12 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 		}
 		f.Add("versions", listed(p.Versions))
 		f.Add("base domains", listed(p.BaseDomains))
-		f.Add("lifetime", fmt.Sprintf("%s, at most %s", humanize.Long(seconds(p.DefaultTTLSeconds)), humanize.Long(seconds(p.MaxTTLSeconds))))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(seconds(p.DefaultTTLSeconds)), duration.Format(seconds(p.MaxTTLSeconds))))
 		if p.GraceSeconds > 0 {
-			f.Add("grace", humanize.Long(seconds(p.GraceSeconds))+" after its pull request is closed")
+			f.Add("grace", duration.Format(seconds(p.GraceSeconds))+" after its pull request is closed")
 		}
 		if p.RunGraceSeconds > 0 {
-			f.Add("run grace", humanize.Long(seconds(p.RunGraceSeconds))+" after its pipeline's run failed")
+			f.Add("run grace", duration.Format(seconds(p.RunGraceSeconds))+" after its pipeline's run failed")
 		}
 		f.Add("when full", map[v1.ProfileWhenFull]string{v1.ProfileWhenFullWait: "a request waits in the queue", v1.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
 		if p.AdminOnly {
@@ -112,7 +114,7 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 			if r.Default {
 				name += " (default)"
 			}
-			t.Row(name, strings.Join(r.Zones, ", "), humanize.Dollars(int64(r.HourlyCents)))
+			t.Row(name, strings.Join(r.Zones, ", "), price.Dollars(int64(r.HourlyCents)))
 		}
 		t.Write("None.")
 	})

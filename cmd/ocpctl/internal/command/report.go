@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // period is the flags for a time range.
@@ -78,7 +79,7 @@ func (a *app) usage(answer connect.Answer[v1.UsageReport]) error {
 		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
 		t := s.Columns("KEY", "CLUSTERS", "READY", "CLUSTER HOURS", "NODE HOURS", "SPEND", "SAVED")
 		line := func(l v1.UsageLine) {
-			t.Row(l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), humanize.Dollars(l.Cents), humanize.Dollars(l.SavedCents))
+			t.Row(l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), price.Dollars(l.Cents), price.Dollars(l.SavedCents))
 		}
 		for _, l := range r.Items {
 			line(l)

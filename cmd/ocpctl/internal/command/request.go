@@ -91,11 +91,11 @@ func (a *app) request(w createInput, args []string) (v1.CreateRequest, error) {
 		r.OffhoursOptIn = flags.OffhoursOptIn
 	}
 	if w.ttl != "" {
-		hours, err := humanize.Hours(w.ttl)
+		ttl, err := humanize.Lifetime(w.ttl)
 		if err != nil {
 			wrong = append(wrong, exit.Field{Name: "--ttl", Detail: err.Error() + "."})
 		}
-		r.TTLHours = hours
+		r.TTL, r.TTLHours = ttl, 0
 	}
 	wrong = append(wrong, a.ofRun(w, &r)...)
 	wrong = append(wrong, publicKey(w.sshKey, &r)...)
@@ -192,6 +192,7 @@ type fileRequest struct {
 	Team          string            `yaml:"team"`
 	CostCenter    string            `yaml:"costCenter"`
 	Environment   string            `yaml:"environment"`
+	TTL           string            `yaml:"ttl"`
 	TTLHours      *int              `yaml:"ttlHours"`
 	SSHPublicKey  string            `yaml:"sshPublicKey"`
 	ExtraTags     map[string]string `yaml:"extraTags"`
@@ -228,7 +229,7 @@ func (a *app) fromFile(path string) (r v1.CreateRequest, wrong []exit.Field) {
 		wrong = append(wrong, exit.Field{Name: "ttlHours", Detail: fmt.Sprintf("%d is not a lifetime. Every cluster has an end.", *f.TTLHours), Accepted: []string{"whole hours above 0"}})
 	}
 	r = v1.CreateRequest{
-		Name: f.Name, Platform: f.Platform, Version: f.Version, Profile: f.Profile, Region: f.Region, BaseDomain: f.BaseDomain, Owner: f.Owner,
+		Name: f.Name, Platform: f.Platform, Version: f.Version, Profile: f.Profile, TTL: f.TTL, Region: f.Region, BaseDomain: f.BaseDomain, Owner: f.Owner,
 		Team: f.Team, CostCenter: f.CostCenter, Environment: f.Environment, SSHPublicKey: f.SSHPublicKey, ExtraTags: f.ExtraTags, OffhoursOptIn: f.OffhoursOptIn,
 		Run: v1.RunRequest{
 			Reuse: v1.RunRequestReuse(f.Run.Reuse), Slot: f.Run.Slot, Lifetime: v1.RunRequestLifetime(f.Run.Lifetime),
@@ -253,7 +254,7 @@ func misread(err error) (wrong []exit.Field) {
 		wrong = append(wrong, exit.Field{Name: "--from-file", Detail: line + "."})
 	}
 	wrong[len(wrong)-1].Accepted = []string{
-		"name", "profile", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "offhoursOptIn", "run",
+		"name", "profile", "ttl", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "offhoursOptIn", "run",
 	}
 	return wrong
 }

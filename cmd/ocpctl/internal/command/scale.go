@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) scale() *cobra.Command {
@@ -100,7 +101,7 @@ func (a *app) jobs() *cobra.Command {
 		return a.print(raw, names, func(s *table.Screen) {
 			t := s.Columns("JOB", "TYPE", "STATUS", "CLUSTER", "ATTEMPT", "AGE", "ENDED", "ERROR")
 			for _, j := range items {
-				t.Row(j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, humanize.Long(s.Now.Sub(j.CreatedAt)), humanize.Away(j.EndedAt, s.Now), j.ErrorCode)
+				t.Row(j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, duration.Format(s.Now.Sub(j.CreatedAt)), duration.Away(j.EndedAt, s.Now), j.ErrorCode)
 			}
 			t.Write("No jobs.")
 		})

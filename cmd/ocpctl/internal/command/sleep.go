@@ -34,7 +34,7 @@ and cannot be used until it is awake. Its status stays READY, the phase is aslee
 			if err != nil {
 				return err
 			}
-			asked.Hours, asked.Until = s.Hours, s.Until
+			asked.For, asked.Until = s.For, s.Until
 		}
 		return a.power(ctx, id, follow.Asleep, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
 			return connect.Read[v1.Accepted](api.SleepCluster(ctx, id, nil, asked))

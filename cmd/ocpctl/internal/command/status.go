@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) status() *cobra.Command {
@@ -58,7 +59,7 @@ func (a *app) conditions(s *table.Screen, all []v1.Condition) {
 	s.Head("Conditions")
 	t := s.Columns("TYPE", "STATUS", "REASON", "SINCE", "MESSAGE")
 	for _, c := range all {
-		t.Row(c.Type, string(c.Status), c.Reason, humanize.Away(c.Since, s.Now), c.Message)
+		t.Row(c.Type, string(c.Status), c.Reason, duration.Away(c.Since, s.Now), c.Message)
 	}
 	t.Write("")
 }
@@ -72,7 +73,7 @@ func (a *app) attempts(s *table.Screen, all []v1.Attempt) {
 	for _, at := range all {
 		took := ""
 		if !at.ClosedAt.IsZero() {
-			took = humanize.Long(at.ClosedAt.Sub(at.OpenedAt))
+			took = duration.Format(at.ClosedAt.Sub(at.OpenedAt))
 		}
 		t.Row(at.Number, string(at.Kind), humanize.Plain(at.Phase), at.Outcome, humanize.Stamp(at.OpenedAt), took, at.Message)
 	}

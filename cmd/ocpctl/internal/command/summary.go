@@ -13,6 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // summaryTables are the tables that can be had as CSV.
@@ -93,13 +95,13 @@ func nowThere(s *table.Screen, r v1.ReportSummary) {
 	s.Head("Clusters now")
 	t := s.Columns("TEAM", "PROFILE", "STATUS", "CLUSTERS", "OLDEST", "PER HOUR")
 	for _, l := range r.Inventory {
-		t.Row(l.Team, l.Profile, l.Status, l.Clusters, humanize.Long(r.At.Sub(l.OldestAt)), humanize.Dollars(l.HourlyCents))
+		t.Row(l.Team, l.Profile, l.Status, l.Clusters, duration.Format(r.At.Sub(l.OldestAt)), price.Dollars(l.HourlyCents))
 	}
 	t.Write("None.")
 	s.Head("Oldest clusters")
 	t = s.Columns("NAME", "TEAM", "OWNER", "STATUS", "AGE", "PER HOUR", "+ID")
 	for _, c := range r.Oldest {
-		t.Row(c.Name, c.Team, c.Owner, c.Status, humanize.Long(r.At.Sub(c.CreatedAt)), humanize.Dollars(c.HourlyCents), c.ID)
+		t.Row(c.Name, c.Team, c.Owner, c.Status, duration.Format(r.At.Sub(c.CreatedAt)), price.Dollars(c.HourlyCents), c.ID)
 	}
 	t.Write("None.")
 }
@@ -129,7 +131,7 @@ func happened(s *table.Screen, r v1.ReportSummary) {
 	s.Head("Unused clusters")
 	t = s.Columns("PROFILE", "ENDED", "SLEPT IDLE", "SLEPT OFF-HOURS", "SLEPT ON REQUEST", "HOURS ASLEEP", "SAVED")
 	for _, l := range r.Unused {
-		t.Row(orAll(l.Profile), l.Ended, l.SleptIdle, l.SleptOffHours, l.SleptAsked, fmt.Sprintf("%.1f", l.AsleepHours), humanize.Dollars(l.SavedCents))
+		t.Row(orAll(l.Profile), l.Ended, l.SleptIdle, l.SleptOffHours, l.SleptAsked, fmt.Sprintf("%.1f", l.AsleepHours), price.Dollars(l.SavedCents))
 	}
 	t.Write("None.")
 	s.Head("Leaks")
@@ -137,7 +139,7 @@ func happened(s *table.Screen, r v1.ReportSummary) {
 	for _, l := range r.Leaks {
 		cost, solved := "not known", "no"
 		if l.Cents != nil {
-			cost = humanize.Dollars(*l.Cents)
+			cost = price.Dollars(*l.Cents)
 			if l.Unpriced > 0 {
 				cost = "at least " + cost
 			}
@@ -151,10 +153,10 @@ func happened(s *table.Screen, r v1.ReportSummary) {
 	s.Head("Top spenders")
 	t = s.Columns("OWNER", "CLUSTERS", "CLUSTER HOURS", "SPEND", "SAVED")
 	for _, l := range r.Spenders {
-		t.Row(l.Key, l.Clusters, fmt.Sprintf("%.1f", l.ClusterHours), humanize.Dollars(l.Cents), humanize.Dollars(l.SavedCents))
+		t.Row(l.Key, l.Clusters, fmt.Sprintf("%.1f", l.ClusterHours), price.Dollars(l.Cents), price.Dollars(l.SavedCents))
 	}
 	t.Write("None.")
-	s.Linef("Sleeping saved %s in all.", humanize.Dollars(r.SavedCents))
+	s.Linef("Sleeping saved %s in all.", price.Dollars(r.SavedCents))
 }
 
 // byProfile shows how long something took.
@@ -167,7 +169,7 @@ func byProfile(s *table.Screen, head string, lines []v1.SummaryProfile) {
 	t.Write("None.")
 }
 
-func tookSeconds(n int64) string { return humanize.Long(time.Duration(n) * time.Second) }
+func tookSeconds(n int64) string { return duration.Format(time.Duration(n) * time.Second) }
 
 // orAll names the line over all profiles.
 func orAll(profile string) string {

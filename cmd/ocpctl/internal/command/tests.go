@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) tests() *cobra.Command {
@@ -53,7 +54,7 @@ func testResults(s *table.Screen, runs []v1.TestRun) {
 		s.Head("Reports")
 		t := s.Columns("NAME", "PASSED", "FAILED", "SKIPPED", "TOOK", "REPORTED")
 		for _, r := range newest.Reports {
-			t.Row(r.Name, r.Passed, r.Failed, r.Skipped, took(r.DurationSeconds), humanize.Away(r.ReportedAt, s.Now))
+			t.Row(r.Name, r.Passed, r.Failed, r.Skipped, took(r.DurationSeconds), duration.Away(r.ReportedAt, s.Now))
 		}
 		t.Write("")
 	}
@@ -64,7 +65,7 @@ func testResults(s *table.Screen, runs []v1.TestRun) {
 		s.Head("Earlier runs")
 		t := s.Columns("RUN", "COMMIT", "PASSED", "FAILED", "SKIPPED", "REPORTED")
 		for _, run := range runs[1:] {
-			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, humanize.Away(reportedAt(run), s.Now))
+			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, duration.Away(reportedAt(run), s.Now))
 		}
 		t.Write("")
 	}
@@ -144,7 +145,7 @@ func took(seconds float64) string {
 	if seconds == 0 {
 		return ""
 	}
-	return (time.Duration(seconds*10) * time.Second / 10).String()
+	return duration.Format(time.Duration(seconds * float64(time.Second)))
 }
 
 func shortCommit(sha string) string { return sha[:min(len(sha), 7)] }

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 
 func (a *app) use() *cobra.Command {
 	var wait bool
-	var most time.Duration
+	most := timeout(turnTime)
 	var named runInput
 	c := fromTable("use", &cobra.Command{
 		Long: `Ask for the exclusive turn of the pipeline run in which this command runs, on a cluster that several runs share. Turns are
@@ -33,7 +34,7 @@ command returns when the turn is granted; if the timeout passes, its place in th
 		Example: "  ocpctl use pr41-shop --wait --timeout 30m",
 	})
 	c.Flags().BoolVar(&wait, "wait", false, optionUsage("use", "wait"))
-	c.Flags().DurationVar(&most, "timeout", turnTime, optionUsage("use", "timeout"))
+	c.Flags().Var(&most, "timeout", optionUsage("use", "timeout"))
 	named.flags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		of, err := named.turnRun(a.Env)
@@ -49,7 +50,7 @@ command returns when the turn is granted; if the timeout passes, its place in th
 			return err
 		}
 		if wait {
-			turn, err = a.awaitTurn(ctx, api, turn, most)
+			turn, err = a.awaitTurn(ctx, api, turn, time.Duration(most))
 		}
 		if ctx.Err() != nil {
 			return err
@@ -80,7 +81,7 @@ func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answ
 			a.say("Stopped waiting; the place in the queue is kept. Leave it with: ocpctl release %s", use.ClusterID)
 			return turn, exit.Silent(exit.Interrupted)
 		case err != nil:
-			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the place in the queue is kept. Leave it with: ocpctl release %s", most, use.ClusterID))
+			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the place in the queue is kept. Leave it with: ocpctl release %s", duration.Format(most), use.ClusterID))
 		}
 		next, err := connect.Read[v1.Use](api.GetUse(ctx, use.ClusterID, use.ID))
 		if err != nil {

@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // Spent formats what a cluster has cost by list prices, so far or altogether. A cluster that waits or is destroyed costs nothing
 // more.
-func Spent(c v1.Cluster, now time.Time) string { return Dollars(meter(c).Spent(now)) }
+func Spent(c v1.Cluster, now time.Time) string { return price.Dollars(meter(c).Spent(now)) }
 
 // Costs describes a cluster's cost in one line.
 func Costs(c v1.Cluster, now time.Time) string {
-	line := fmt.Sprintf("%s an hour by list prices; about %s so far", Dollars(int64(c.HourlyCents)), Spent(c, now))
+	line := fmt.Sprintf("%s an hour by list prices; about %s so far", price.Dollars(int64(c.HourlyCents)), Spent(c, now))
 	if c.Desired == v1.Present {
-		line += fmt.Sprintf(", %s until its planned end", Dollars(meter(c).Total(now, c.DestroyAt)))
+		line += fmt.Sprintf(", %s until its planned end", price.Dollars(meter(c).Total(now, c.DestroyAt)))
 	}
 	return line
 }
@@ -46,7 +47,7 @@ func Sleep(c v1.Cluster, now time.Time) string {
 		parts = append(parts, "falls asleep "+When(at, now)+", unless it is used")
 	}
 	if saved := meter(c).Saved(now); saved > 0 {
-		parts = append(parts, "about "+Dollars(saved)+" saved by sleeping")
+		parts = append(parts, "about "+price.Dollars(saved)+" saved by sleeping")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -58,12 +59,12 @@ func Sleeps(c v1.Cluster, now time.Time) string {
 	case c.Sleep.Wanted && c.Sleep.Until.IsZero():
 		parts = append(parts, "until woken")
 	case c.Sleep.Wanted:
-		parts = append(parts, "wakes "+Away(c.Sleep.Until, now))
+		parts = append(parts, "wakes "+duration.Away(c.Sleep.Until, now))
 	case c.Sleep.AwakeUntil.After(now):
-		parts = append(parts, "kept awake for "+Long(c.Sleep.AwakeUntil.Sub(now)))
+		parts = append(parts, "kept awake for "+duration.Format(c.Sleep.AwakeUntil.Sub(now)))
 	}
 	if !c.Sleep.SleepsAt.IsZero() {
-		parts = append(parts, Away(c.Sleep.SleepsAt, now))
+		parts = append(parts, duration.Away(c.Sleep.SleepsAt, now))
 	}
 	return strings.Join(parts, ", then asleep ")
 }
@@ -96,7 +97,7 @@ func Saved(c v1.Cluster) string {
 	if c.SavedSeconds == 0 {
 		return ""
 	}
-	return Long(time.Duration(c.SavedSeconds)*time.Second) + " in which no runner waited"
+	return duration.Format(time.Duration(c.SavedSeconds)*time.Second) + " in which no runner waited"
 }
 
 // Ends says when a cluster ends and why; empty: it ended, or is being destroyed.

@@ -74,7 +74,7 @@ func TestTheNightsOfAClusterAreSaid(t *testing.T) {
 		{v1.Sleep{OffHours: true, SleepsAt: closes}, "falls asleep 2026-11-20 19:00 UTC (in 7 h), unless it is used", "in 7 h"},
 		{v1.Sleep{OffHours: true, AwakeUntil: opens}, "kept awake until 2026-11-21 07:00 UTC (in 19 h)", "kept awake for 19 h"},
 		{v1.Sleep{OffHours: true, AwakeUntil: opens, SleepsAt: closes.Add(24 * time.Hour)},
-			"kept awake until 2026-11-21 07:00 UTC (in 19 h); falls asleep 2026-11-21 19:00 UTC (in 1 d 7 h), unless it is used", "kept awake for 19 h, then asleep in 1 d 7 h"},
+			"kept awake until 2026-11-21 07:00 UTC (in 19 h); falls asleep 2026-11-21 19:00 UTC (in 31 h), unless it is used", "kept awake for 19 h, then asleep in 31 h"},
 		{v1.Sleep{OffHours: true, AwakeUntil: now.Add(-time.Hour), SleepsAt: closes}, "falls asleep 2026-11-20 19:00 UTC (in 7 h), unless it is used", "in 7 h"},
 		{v1.Sleep{Wanted: true, AwakeUntil: opens}, "until somebody wakes it", "until woken"},
 		{v1.Sleep{Wanted: true, Until: opens}, "until 2026-11-21 07:00 UTC (in 19 h)", "wakes in 19 h"},

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // Lines writes a line for each change, for logs.
@@ -74,9 +75,9 @@ func Status(c v1.Cluster) string {
 func arrival(c v1.Cluster, now time.Time) string {
 	switch eta, late := c.Progress.Eta, c.Progress.Late; {
 	case eta.After(now):
-		return "  done in about " + humanize.Long(eta.Sub(now))
+		return "  done in about " + duration.Format(eta.Sub(now))
 	case late.After(now):
-		return "  slower than usual; 90 % are done in " + humanize.Long(late.Sub(now))
+		return "  slower than usual; 90 % are done in " + duration.Format(late.Sub(now))
 	}
 	return ""
 }
@@ -129,7 +130,7 @@ func (b *Bar) draw(now time.Time) {
 	full := percent * cells / 100
 	turns := []rune(spinner)
 	text := fmt.Sprintf("%c %s%s  %s  %s%s", turns[b.turn%len(turns)], strings.Repeat("█", full), strings.Repeat("░", cells-full),
-		strings.Join(parts(b.state.Cluster), "  "), humanize.Long(now.Sub(b.Since)), arrival(b.state.Cluster, now))
+		strings.Join(parts(b.state.Cluster), "  "), duration.Format(now.Sub(b.Since)), arrival(b.state.Cluster, now))
 	fmt.Fprint(b.Out, erase+cut(text, b.Width()-1))
 }
 
