@@ -39,7 +39,7 @@ func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
 		require.Equal(t, c.result == Ask, v.Allowed, c)
 		if v.Allowed {
 			require.Equal(t, &Approval{Count: 1, Self: true, By: Requester, For: 24 * time.Hour, Why: []string{check.Message}}, v.Approval, c)
-			require.Contains(t, v.Text(), "One member of the team has to approve it within 24h. This pull request comes from a fork", c)
+			require.Contains(t, v.Text(), "One member of the team has to approve it within 24 h. This pull request comes from a fork", c)
 		}
 	}
 	v := Evaluate(validRequest(), Usage{}, terms(t), Settings{Forks: "deny"})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -11,7 +12,7 @@ import (
 // because the maximum is reached. lifecycle.Ends enforces the maximum itself.
 func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check Check) {
 	left := max(0, e.Max.Sub(e.TTL))
-	check = Check{Name: "extend", Result: Pass, Asked: Span(d), Have: moment(e.TTL), Accept: "above 0, at most " + Span(left)}
+	check = Check{Name: "extend", Result: Pass, Asked: duration.Format(d), Have: moment(e.TTL), Accept: "above 0, at most " + duration.Format(left)}
 	after, capped := e, false
 	if d > 0 {
 		after, capped = e.Extend(d)
@@ -26,10 +27,10 @@ func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check
 		check.Next = fmt.Sprintf("Ask for a span such as 4h, or a time after that and no later than %s.", moment(e.Max))
 	case capped:
 		check.Result = Warn
-		check.Message = fmt.Sprintf("It ends %s, %s later and not %s: that is the maximum of its profile.", moment(after.TTL), Span(left), Span(d))
+		check.Message = fmt.Sprintf("It ends %s, %s later and not %s: that is the maximum of its profile.", moment(after.TTL), duration.Format(left), duration.Format(d))
 		check.Next = "Create a new cluster for longer."
 	default:
-		check.Message = fmt.Sprintf("It ends %s, %s later.", moment(after.TTL), Span(d))
+		check.Message = fmt.Sprintf("It ends %s, %s later.", moment(after.TTL), duration.Format(d))
 	}
 	return after, earlier(after, check)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -147,10 +148,10 @@ func (j judging) checkCount(b bound, l Limit) Check {
 // checkNodeHours checks whether the machines' hours until the end fit into the month.
 func (j judging) checkNodeHours(b bound) Check {
 	need := float64(j.profile.Nodes()) * j.life().Hours()
-	check, left := b.nodeHours(need, fmt.Sprintf("this cluster needs %s (%d nodes for %s)", hours(need), j.profile.Nodes(), Span(requestedTTL(j.r, j.profile))))
+	check, left := b.nodeHours(need, fmt.Sprintf("this cluster needs %s (%d nodes for %s)", hours(need), j.profile.Nodes(), duration.Format(requestedTTL(j.r, j.profile))))
 	fits := j.settings.Asked(time.Duration(left / float64(max(1, j.profile.Nodes())) * float64(time.Hour))).Truncate(time.Hour)
 	if check.Result == Fail && fits >= time.Hour {
-		check.Next = fmt.Sprintf("Ask for at most %s, or ask a platform admin to raise the quota.", Span(fits))
+		check.Next = fmt.Sprintf("Ask for at most %s, or ask a platform admin to raise the quota.", duration.Format(fits))
 	}
 	return check
 }

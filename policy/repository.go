@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -121,11 +122,11 @@ func (j judging) checkFileList(name string) Check {
 
 // cut says whether a duration from the file was used as it is or limited.
 func (j judging) cut(key, what string, asked, most time.Duration, whose string, above bool) Check {
-	check := Check{Name: key, Result: Pass, Asked: Span(asked), Accept: "at most " + Span(most), Message: fmt.Sprintf("The %s of %s is %s.", what, fileOf(j.r), Span(asked))}
+	check := Check{Name: key, Result: Pass, Asked: duration.Format(asked), Accept: "at most " + duration.Format(most), Message: fmt.Sprintf("The %s of %s is %s.", what, fileOf(j.r), duration.Format(asked))}
 	if above {
 		check.Result = Warn
-		check.Message = fmt.Sprintf("The %s of %s, %s, is more than the %s that %s gives at most, so it is %s.", what, fileOf(j.r), Span(asked), Span(most), whose, Span(most))
-		check.Next = fmt.Sprintf("Give at most %s as %s in %s.", Span(most), key, profiles.RepositoryFilePath)
+		check.Message = fmt.Sprintf("The %s of %s, %s, is more than the %s that %s gives at most, so it is %s.", what, fileOf(j.r), tooLong(asked, most), duration.Format(most), whose, duration.Format(most))
+		check.Next = fmt.Sprintf("Give at most %s as %s in %s.", duration.Format(most), key, profiles.RepositoryFilePath)
 	}
 	return check
 }

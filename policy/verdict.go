@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // Refusals lists every reason for a refusal. For a check with sub-checks these are the failed sub-checks, under its name.
@@ -60,7 +62,7 @@ func (a Approval) Text() string {
 	case a.Self:
 		who = "One " + one + " has to approve it"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s within %s. %s", who, Span(a.For), strings.Join(a.Why, " ")))
+	return strings.TrimSpace(fmt.Sprintf("%s within %s. %s", who, duration.Format(a.For), strings.Join(a.Why, " ")))
 }
 
 func said(checks []Check) string {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/limit"
 	"github.com/ocpctl/ocpctl/internal/source"
 )
@@ -238,7 +239,7 @@ func (g *guard) unread(w http.ResponseWriter, from string, cost int, size int64,
 		tooMany(w, time.Second, "Too many requests at once; this was the slowest. Send it again in a second.")
 	case errors.Is(err, errLate):
 		g.failures.Charge(from, cost)
-		refuse(w, http.StatusRequestTimeout, "The body did not arrive within "+bodyTime.String()+". Send it again.")
+		refuse(w, http.StatusRequestTimeout, "The body did not arrive within "+duration.Format(bodyTime)+". Send it again.")
 	default:
 		g.failures.Charge(from, cost)
 		refuse(w, http.StatusBadRequest, "The body is incomplete. Send it again.")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -44,7 +45,7 @@ func (l queueAhead) all() []lifecycle.Holding {
 
 // letPast returns why a cluster was given capacity before others.
 func (l queueAhead) letPast(after time.Duration) string {
-	return fmt.Sprintf("started before others that need more capacity than is free, because they held it up for %s, the longest time allowed", after)
+	return fmt.Sprintf("started before others that need more capacity than is free, because they held it up for %s, the longest time allowed", duration.Format(after))
 }
 
 // unmeasured returns the part of a reason that counts the clusters ahead that have not asked.
