@@ -113,7 +113,7 @@ func FreeRunner(c *db.Tx) {
 const (
 	// NudgeSoon is how long a subscriber may lag behind its cluster before it is enqueued again.
 	NudgeSoon = 2 * time.Second
-	// nudgeAgain is how long enqueued work may take before it is enqueued again.
+	// NudgeAgain is how long enqueued work may take before it is enqueued again.
 	NudgeAgain = 30 * time.Second
 )
 
