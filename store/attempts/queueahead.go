@@ -60,7 +60,7 @@ func (l queueAhead) unmeasured() string {
 }
 
 // mayPass reports whether the clusters ahead have held up this one, and everything behind them, for as long as they may.
-func (c *change) mayPass(l queueAhead) bool {
+func mayPass(c *db.Tx, l queueAhead) bool {
 	bound := c.DB.Options.Limits.LetPast
 	return bound > 0 && !l.since.IsZero() && !c.Now.Before(passAt(l.since, l.passed, bound))
 }
@@ -74,8 +74,8 @@ func passAt(since, passed time.Time, bound time.Duration) time.Time {
 	return since.Add(bound)
 }
 
-// queueAhead reads what is ahead of the cluster. demand is what the cluster needs itself.
-func (c *change) queueAhead(ctx context.Context, args pgx.NamedArgs, demand []lifecycle.Quota) (l queueAhead, err error) {
+// loadQueueAhead reads what is ahead of the cluster. demand is what the cluster needs itself.
+func loadQueueAhead(ctx context.Context, c *db.Tx, args pgx.NamedArgs, demand []lifecycle.Quota) (l queueAhead, err error) {
 	args["let_past_seconds"] = c.DB.Options.Limits.LetPast.Seconds()
 	l.waiting, err = db.All[lifecycle.Holding](ctx, c, `
 		SELECT r.cluster_id AS cluster, false AS ready, r.items AS quotas`+inLine+`

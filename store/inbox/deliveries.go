@@ -102,7 +102,7 @@ func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []by
 // applied twice.
 func (s *Store) Replay(ctx context.Context, row int64, d clusters.Origin) (DeliveryInfo, error) {
 	var again DeliveryInfo
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		was, err := db.One[DeliveryInfo](ctx, c, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = $1 FOR UPDATE`, row)
 		if err != nil {
 			return err
@@ -123,7 +123,7 @@ func (s *Store) Replay(ctx context.Context, row int64, d clusters.Origin) (Deliv
 			return fmt.Errorf("bring its job forward: %w", err)
 		}
 		c.Enqueue(queue.InboxArgs{Row: row})
-		return c.RecordAction(d, "delivery_replayed", "", clusters.Action{
+		return clusters.RecordAction(c, d, "delivery_replayed", "", clusters.Action{
 			Before: map[string]any{"state": was.State, "note": was.Note}, After: map[string]any{"state": again.State},
 			Note: fmt.Sprintf("%s %s, row %d", was.Source, was.ID, row),
 		})

@@ -49,7 +49,7 @@ func (s *Store) solved(ctx context.Context, workspace string, channels []string)
 	err := s.db.Pool().QueryRow(ctx, `
 		SELECT EXISTS (SELECT FROM slack_channels WHERE workspace = @workspace AND channel = ANY (@channels) AND problem <> '')`, args).Scan(&known)
 	if err == nil && known {
-		err = s.write(ctx, func(c *change) error { return c.solve(ctx, args) })
+		err = s.db.Write(ctx, func(c *db.Tx) error { return solve(ctx, c, args) })
 	}
 	if err != nil {
 		return fmt.Errorf("forget the problems of %q in %s: %w", channels, workspace, err)
@@ -57,7 +57,7 @@ func (s *Store) solved(ctx context.Context, workspace string, channels []string)
 	return nil
 }
 
-func (c *change) solve(ctx context.Context, args pgx.NamedArgs) error {
+func solve(ctx context.Context, c *db.Tx, args pgx.NamedArgs) error {
 	healed, err := db.All[struct{ Channel string }](ctx, c, `
 		UPDATE slack_channels SET problem = '', problem_since = NULL, next_at = `+db.PaceClock+` + @every::interval
 		WHERE workspace = @workspace AND channel = ANY (@channels) AND problem <> '' RETURNING channel`, args)
