@@ -69,8 +69,8 @@ func (j judging) checkPrice() Check {
 	check := Check{Name: "price", Result: Pass, Asked: price.Dollars(j.price), Message: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
 		price.Dollars(int64(region.HourlyCents)), price.Dollars(j.price), j.profile.PricesAsOf)}
 	if budget := j.team.Budget.MonthlyCents; budget > 0 {
-		left := max(0, budget-j.spent())
-		check.Have = price.Dollars(j.spent())
+		left := max(0, budget-j.teamSpending())
+		check.Have = price.Dollars(j.teamSpending())
 		check.Message += fmt.Sprintf(" Of its %s for this month team %s has %s left before this.", price.Dollars(budget), j.own.Team, price.Dollars(left))
 	}
 	return check
@@ -80,7 +80,7 @@ func (j judging) checkPrice() Check {
 func NameCheck(name string) Check { return checkName(Request{Name: name}, "") }
 
 func checkName(r Request, profile string) Check {
-	name, _ := requestedName(r, profile)
+	name, _ := nameOf(r, profile)
 	check := Check{Name: "name", Result: Pass, Asked: r.Name, Message: fmt.Sprintf("Its name is %s.", name),
 		Accept: fmt.Sprintf("lower-case letters, digits and dashes, starting with a letter, ending in a letter or digit, at most %d", profiles.MaxName)}
 	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {

@@ -108,7 +108,7 @@ func TestTheOneWhoAskedApprovesOnlyWhereEveryCheckLetsThem(t *testing.T) {
 		{[]Check{ask(1, true), ask(1, false)}, false}, {[]Check{ask(2, true)}, false}, {[]Check{ask(1, true), ask(2, true)}, false},
 		{[]Check{ask(1, true), {Result: Ask, Message: "by default."}}, false},
 	} {
-		require.Equal(t, c.self, approval(c.checks).Self, c.checks)
+		require.Equal(t, c.self, mergeApprovals(c.checks).Self, c.checks)
 	}
 }
 
