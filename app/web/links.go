@@ -19,7 +19,7 @@ import (
 type linkView struct {
 	Kind      people.LinkKind
 	Cluster   string // its name
-	Place     string // where the account is: GitHub or Slack
+	Site     string // where the account is: GitHub or Slack
 	Account   string // its name there
 	Named     string // the name that confirms the link when somebody types it
 	Person    string // what the account's owner is called there; empty: as Account
@@ -35,7 +35,7 @@ type passwordView struct {
 
 // codeView is a link of an account that waits for the account's own side.
 type codeView struct {
-	Place, Account string
+	Site, Account string
 	Code           string
 	How, Warning   string
 }
@@ -51,8 +51,8 @@ func (p *pages) showLink(w http.ResponseWriter, r *http.Request, who policy.Prin
 		return
 	}
 	v := linkView{Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong}
-	v.Place, v.Account = account(l.Account)
-	if v.Place == "Slack" {
+	v.Site, v.Account = account(l.Account)
+	if v.Site == "Slack" {
 		v.Workspace, _, _ = strings.Cut(v.Account, "/")
 	}
 	if l.Kind != people.LinkOfAccount {
@@ -74,12 +74,12 @@ func (p *pages) address(r *http.Request) string {
 }
 
 // account splits the id of a linked account: github:maya is maya on GitHub.
-func account(id string) (place, name string) {
-	place, name, _ = strings.Cut(id, ":")
-	if known, ok := map[string]string{"github": "GitHub", "slack": "Slack"}[place]; ok {
-		place = known
+func account(id string) (site, name string) {
+	site, name, _ = strings.Cut(id, ":")
+	if known, ok := map[string]string{"github": "GitHub", "slack": "Slack"}[site]; ok {
+		site = known
 	}
-	return place, name
+	return site, name
 }
 
 // redeem uses a link. What it gives is shown or sent at once, and never again.
@@ -105,9 +105,9 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 			ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: "kubeadmin", Password: got.Password.Reveal(),
 		})
 	default:
-		place, name := account(got.Account)
+		site, name := account(got.Account)
 		p.show(w, r, who, http.StatusOK, "code", codeView{
-			Place: place, Account: name, Code: got.Code.Reveal(), How: messages.TypeLinkCode(place, name, got.Code.Reveal()), Warning: messages.NeverGiveLinkCode,
+			Site: site, Account: name, Code: got.Code.Reveal(), How: messages.TypeLinkCode(site, name, got.Code.Reveal()), Warning: messages.NeverGiveLinkCode,
 		})
 	}
 }

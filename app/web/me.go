@@ -37,6 +37,6 @@ func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal)
 func (p *pages) unlink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PostFormValue("account")
 	err := p.Credentials.Unlink(r.Context(), who, id, originOf(r))
-	place, name := account(id)
-	p.answer(w, r, who, "/me", place+" account "+name+" is no longer linked.", err)
+	site, name := account(id)
+	p.answer(w, r, who, "/me", site+" account "+name+" is no longer linked.", err)
 }
