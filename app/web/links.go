@@ -19,7 +19,7 @@ import (
 type linkView struct {
 	Kind      people.LinkKind
 	Cluster   string // its name
-	Site     string // where the account is: GitHub or Slack
+	Site      string // where the account is: GitHub or Slack
 	Account   string // its name there
 	Named     string // the name that confirms the link when somebody types it
 	Person    string // what the account's owner is called there; empty: as Account
@@ -36,8 +36,8 @@ type passwordView struct {
 // codeView is a link of an account that waits for the account's own side.
 type codeView struct {
 	Site, Account string
-	Code           string
-	How, Warning   string
+	Code          string
+	How, Warning  string
 }
 
 func (p *pages) link(w http.ResponseWriter, r *http.Request, who policy.Principal) {
