@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/strict"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -54,16 +56,15 @@ func ReadCreateRequest(body io.Reader) (r CreateRequest) {
 }
 
 func (r *CreateRequest) readFrom(body io.Reader) []Field {
-	docs := yaml.NewDecoder(body)
-	var doc yaml.Node
-	if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
-		return []Field{ProblemOf(wholeRequest, messages.EmptyRequest(requestFields()))}
-	} else if err != nil {
-		return []Field{ProblemOf(wholeRequest, messages.UnreadableRequest(err))}
-	}
-	root := doc.Content[0]
-	if more := docs.Decode(new(yaml.Node)); root.Kind != yaml.MappingNode || !errors.Is(more, io.EOF) {
-		return []Field{ProblemOf(wholeRequest, messages.NotOneObject(requestFields()))}
+	root, err := strict.Read(body)
+	var syntax *strict.SyntaxError
+	switch {
+	case errors.Is(err, strict.ErrEmpty):
+		return []Field{ProblemOf(wholeRequest, messages.Problem{"It is empty.", requestFields()})}
+	case errors.As(err, &syntax):
+		return []Field{ProblemOf(wholeRequest, messages.Problem{"It cannot be read: " + strings.TrimPrefix(err.Error(), "yaml: ") + ".", []string{"one JSON or YAML object"}})}
+	case err != nil, root.Kind != yaml.MappingNode:
+		return []Field{ProblemOf(wholeRequest, messages.Problem{"It is not a single object.", requestFields()})}
 	}
 	return r.read(root)
 }
@@ -86,23 +87,26 @@ func requestFields() []string {
 }
 
 func (r *CreateRequest) read(root *yaml.Node) []Field {
-	texts, seen := r.texts(), map[string]bool{}
+	texts, known := r.texts(), requestFields()
 	var wrong problems
 	refuse := func(name string, p messages.Problem) {
 		wrong.add(func() Field { return ProblemOf(name, p) })
 	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		name, value := root.Content[i].Value, root.Content[i+1]
+	members := strict.Members(root, known)
+	for i, m := range members {
+		name, value := m.Name, m.Value
 		into, isText := texts[name]
 		switch {
-		case seen[name]:
+		case m.Fault == strict.Twice:
 			refuse(name, messages.GivenTwice)
-		case isText && !isString(value):
+		case m.Fault == strict.Unknown:
+			wrong.add(func() Field { return ProblemOf(name, messages.UnknownField(m.Near, known)) })
+		case isText && !strict.IsString(value):
 			refuse(name, messages.NotAString(asWritten(value)))
 		case isText:
 			*into = value.Value
-		case name == "ttlHours" && seen["ttl"], name == "ttl" && seen["ttlHours"]:
-			refuse(name, messages.LifetimeGivenTwice)
+		case name == "ttlHours" && strict.Has(members[:i], "ttl"), name == "ttl" && strict.Has(members[:i], "ttlHours"):
+			refuse(name, messages.Problem{"The lifetime is given twice.", []string{"ttl or ttlHours, one of them"}})
 		case name == "ttlHours":
 			hours, err := strconv.Atoi(value.Value)
 			if err != nil || value.ShortTag() != "!!int" || hours > mostHours || hours < -mostHours {
@@ -112,7 +116,7 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 			r.TTL = cmp.Or(time.Duration(hours)*time.Hour, policy.NoEnd)
 		case name == "ttl":
 			ttl, ok := duration.ParseLifetime(value.Value)
-			if whole := value.ShortTag() == "!!int"; !ok || !whole && !isString(value) || ttl.Abs() > mostHours*time.Hour {
+			if whole := value.ShortTag() == "!!int"; !ok || !whole && !strict.IsString(value) || ttl.Abs() > mostHours*time.Hour {
 				refuse(name, messages.NotADuration(value.Value))
 				break
 			}
@@ -130,10 +134,7 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 				break
 			}
 			r.OffhoursOptIn = &yes
-		default:
-			wrong.add(func() Field { return unknown(name) })
 		}
-		seen[name] = true
 	}
 	return wrong.all()
 }
@@ -144,22 +145,20 @@ func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p messag
 		return
 	}
 	r.ExtraTags = map[string]string{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i].Value, n.Content[i+1]
-		_, again := r.ExtraTags[key]
+	for _, m := range strict.Members(n, nil) {
 		switch {
-		case again:
-			refuse("extraTags."+key, messages.GivenTwice)
-		case !isString(value):
-			refuse("extraTags."+key, messages.NotAString(asWritten(value)))
+		case m.Fault != "":
+			refuse("extraTags."+m.Name, messages.GivenTwice)
+		case !strict.IsString(m.Value):
+			refuse("extraTags."+m.Name, messages.NotAString(asWritten(m.Value)))
 		default:
-			r.ExtraTags[key] = value.Value
+			r.ExtraTags[m.Name] = m.Value.Value
 		}
 	}
 }
 
 func (r *CreateRequest) readAddons(n *yaml.Node, refuse func(name string, p messages.Problem)) {
-	if n.Kind != yaml.SequenceNode || slices.ContainsFunc(n.Content, func(one *yaml.Node) bool { return !isString(one) }) {
+	if n.Kind != yaml.SequenceNode || slices.ContainsFunc(n.Content, func(one *yaml.Node) bool { return !strict.IsString(one) }) {
 		refuse("addons", messages.NotAList(asWritten(n)))
 		return
 	}
@@ -173,13 +172,6 @@ func (r *CreateRequest) readAddons(n *yaml.Node, refuse func(name string, p mess
 	}
 	r.Addons = &names
 }
-
-func unknown(name string) Field {
-	near, _ := policy.Closest(name, requestFields())
-	return ProblemOf(name, messages.UnknownField(near, requestFields()))
-}
-
-func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
 
 // asWritten shows a short refused value, so that people see that 4.20 is a number.
 func asWritten(n *yaml.Node) string {
@@ -219,16 +211,16 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 		}
 	}
 	if n := len(r.ExtraTags); n > profiles.MaxTags {
-		wrong = append(wrong, ProblemOf("extraTags", messages.TooManyTags(n, profiles.MaxTags)))
+		wrong = append(wrong, ProblemOf("extraTags", messages.Problem{fmt.Sprintf("There are %d.", n), []string{fmt.Sprintf("at most %d", profiles.MaxTags)}}))
 		r.ExtraTags = nil
 	}
 	if r.Addons != nil && (len(*r.Addons) > profiles.MostAddons || slices.ContainsFunc(*r.Addons, func(name string) bool { return len(name) > mostText })) {
-		wrong = append(wrong, ProblemOf("addons", messages.TooManyAddons(len(*r.Addons), profiles.MostAddons)))
+		wrong = append(wrong, ProblemOf("addons", messages.Problem{fmt.Sprintf("There are %d, or one of their names is too long.", len(*r.Addons)), []string{fmt.Sprintf("at most %d names", profiles.MostAddons)}}))
 		r.Addons = nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
 		if value := r.ExtraTags[key]; len(key) > mostText || len(value) > mostText {
-			wrong = append(wrong, ProblemOf("extraTags", messages.TagTooLong(len(key)+len(value))))
+			wrong = append(wrong, ProblemOf("extraTags", messages.Problem{fmt.Sprintf("One of them has %d bytes.", len(key)+len(value)), []string{"keys of at most 128 characters, values of at most 256"}}))
 			r.ExtraTags = maps.Clone(r.ExtraTags)
 			delete(r.ExtraTags, key)
 		}
@@ -239,7 +231,7 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 // check reports what policy does not check, or only in another entry point's terms.
 func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownership) (wrong []Field) {
 	if known && r.Platform != "" && r.Platform != p.Platform {
-		wrong = append(wrong, ProblemOf("platform", messages.OtherPlatform(p.Name, r.Platform, p.Platform)))
+		wrong = append(wrong, ProblemOf("platform", messages.Problem{fmt.Sprintf("Profile %s is not on %q.", p.Name, r.Platform), []string{p.Platform}}))
 	}
 	for _, f := range []struct{ name, text, value string }{
 		{"owner", "owner", own.Owner}, {"team", "team", own.Team}, {"costCenter", "cost center", own.CostCenter}, {"environment", "environment", own.Environment},
@@ -253,7 +245,7 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(r.SSHPublicKey), "\n") {
 		if line != "" && !shortened(line) && !profiles.SSHKey(line) {
-			wrong = append(wrong, ProblemOf("sshPublicKey", messages.NotASSHKey))
+			wrong = append(wrong, ProblemOf("sshPublicKey", messages.Problem{"This is not a public key in OpenSSH's format.", []string{`"ssh-ed25519 AAAAC3… comment", as it stands in a .pub file`}}))
 			break
 		}
 	}
@@ -266,7 +258,7 @@ func (r CreateRequest) filled(who policy.Principal, c profiles.Catalogue) (Creat
 	var wrong []Field
 	if tag, given := r.ExtraTags["Environment"]; given {
 		if r.Environment != "" && r.Environment != tag {
-			wrong = append(wrong, ProblemOf("extraTags.Environment", messages.OtherEnvironment(tag, r.Environment)))
+			wrong = append(wrong, ProblemOf("extraTags.Environment", messages.Problem{fmt.Sprintf("It is %q, but environment is %q.", tag, r.Environment), []string{"environment alone"}}))
 		}
 		r.Environment, r.ExtraTags = tag, maps.Clone(r.ExtraTags)
 		delete(r.ExtraTags, "Environment")
