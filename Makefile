@@ -74,7 +74,7 @@ demo: $(DEMO_BUILD) build-act ## start everything on this machine, to label a pu
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)
 
 .PHONY: demo-story
-demo-story: $(DEMO_BUILD) build-act ## end-to-end test: run a pull request's whole life in a demo over HTTP and check every step (KUBERNETES=1: runners are Jobs)
+demo-story: $(DEMO_BUILD) build-act ## end-to-end test: run a pull request's whole life in a separate demo over HTTP and check every step (KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -story
 
 comma := ,

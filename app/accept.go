@@ -17,8 +17,11 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // ClusterRequest is a request for a cluster before policy judged it. Create makes one of a CreateRequest; pull requests make their
@@ -29,24 +32,24 @@ type ClusterRequest struct {
 	Notes     []policy.Check      // for people, in addition to policy's checks
 	sshKey    string              // public, for the nodes; empty: the installation's
 	PR        pullrequests.PullRequest
-	AskedAt   time.Time      // requested no later than this, by GitHub's clock; zero: GitHub gives no time for it
-	Actor     string         // login
-	Key       string         // two requests with one key are the same: a label and its generation, a comment
-	Cause     string         // what a refusal replies to; empty: no reply
-	Thread    string         // the reply's thread; empty: a comment of its own
-	Line      string         // the command as typed; empty: not typed
-	Label     string         // that a refusal removes; empty: none
-	OnRefusal []store.Effect // what a refusal changes on GitHub
+	AskedAt   time.Time         // requested no later than this, by GitHub's clock; zero: GitHub gives no time for it
+	Actor     string            // login
+	Key       string            // two requests with one key are the same: a label and its generation, a comment
+	Cause     string            // what a refusal replies to; empty: no reply
+	Thread    string            // the reply's thread; empty: a comment of its own
+	Line      string            // the command as typed; empty: not typed
+	Label     string            // that a refusal removes; empty: none
+	OnRefusal []clusters.Effect // what a refusal changes on GitHub
 
-	again  Again                                        // in place of which cluster it is requested; zero: of none
-	run    *runs.Ask                                    // the run that the cluster ends with; nil: none
-	asker  *runs.Ref                                    // the run that asks for a cluster that does not end with it; nil: none
-	wait   *runs.WaitAsk                                // the jobs that wait for the cluster; nil: none
-	signal *runs.SignalAsk                              // the run that is told when the cluster is ready or failed; nil: none
-	pull   *store.PullAsk                               // the pull request whose cluster is wanted rather than a new one; nil: none
-	show   *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
-	say    func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result; nil: see Cause
-	once   *store.Once                                  // for a request that may be sent again; nil: it cannot
+	again  Again                                              // in place of which cluster it is requested; zero: of none
+	run    *runs.Ask                                          // the run that the cluster ends with; nil: none
+	asker  *runs.Ref                                          // the run that asks for a cluster that does not end with it; nil: none
+	wait   *runs.WaitAsk                                      // the jobs that wait for the cluster; nil: none
+	signal *runs.SignalAsk                                    // the run that is told when the cluster is ready or failed; nil: none
+	pull   *store.PullAsk                                     // the pull request whose cluster is wanted rather than a new one; nil: none
+	show   *clusters.SlackPlace                               // where in Slack the cluster is shown; nil: nowhere
+	say    func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result; nil: see Cause
+	once   *store.Once                                        // for a request that may be sent again; nil: it cannot
 	answer func(Created) (store.Answer, error)
 }
 
@@ -108,11 +111,11 @@ func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 	}
 	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Judge(ctx, ask, judge, answer) })
 	switch {
-	case errors.Is(err, store.ErrNameTaken):
+	case errors.Is(err, db.ErrNameTaken):
 		return Created{}, nameTaken(r, made.Verdict.Grant)
-	case errors.Is(err, store.ErrKeyReused):
+	case errors.Is(err, db.ErrKeyReused):
 		return Created{}, Fail(Conflict, messages.IdempotencyKeyReused)
-	case errors.Is(err, store.ErrStale):
+	case errors.Is(err, db.ErrStale):
 		return Created{}, Fail(Busy, messages.RunsClusterGoes)
 	case RunRefusal(err) != nil:
 		return Created{}, RunRefusal(err)
@@ -123,14 +126,14 @@ func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 }
 
 // judgeFunc judges a request by the usage that the store counted under its locks.
-type judgeFunc = func(store.Usage) (store.Judgement, error)
+type judgeFunc = func(usage.Usage) (store.Judgement, error)
 
 // judge has the store judge a request, with the granted name first and with the fallback name if that is taken. With
-// store.ErrNameTaken, the result has the last verdict.
+// db.ErrNameTaken, the result has the last verdict.
 func (s *Service) judge(r ClusterRequest, ask store.Ask, write func(judgeFunc) (store.Judged, error)) (Created, error) {
 	judged, err := write(s.judgeWith(r, ask, false))
 	made, unread := createdFrom(judged)
-	if errors.Is(err, store.ErrNameTaken) && made.Verdict.Grant.FallbackName != "" {
+	if errors.Is(err, db.ErrNameTaken) && made.Verdict.Grant.FallbackName != "" {
 		judged, err = write(s.judgeWith(r, ask, true))
 		made, unread = createdFrom(judged)
 	}
@@ -145,7 +148,7 @@ func (s *Service) judge(r ClusterRequest, ask store.Ask, write func(judgeFunc) (
 
 // judgeWith returns the function that evaluates the request and grants the fallback name or the first name.
 func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judgeFunc {
-	return func(u store.Usage) (store.Judgement, error) {
+	return func(u usage.Usage) (store.Judgement, error) {
 		v := s.evaluate(r, used(u), u.At)
 		if fallback {
 			v.Grant.Name = v.Grant.FallbackName
@@ -167,7 +170,7 @@ func (s *Service) evaluate(r ClusterRequest, u policy.Usage, now time.Time) poli
 	return v
 }
 
-func used(u store.Usage) policy.Usage {
+func used(u usage.Usage) policy.Usage {
 	return policy.Usage{
 		Person: policy.Counts(u.Person), Team: policy.Counts(u.Team),
 		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere), Identities: u.Identities,
@@ -196,16 +199,16 @@ func (s *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, st
 }
 
 // scope returns whose usage counts. The whole installation is counted and locked only if a quota or a rule needs that.
-func scope(person, team, repo string, c profiles.Catalogue) store.Scope {
+func scope(person, team, repo string, c profiles.Catalogue) usage.Scope {
 	everywhere := slices.ContainsFunc(c.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere }) ||
 		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
 			return slices.ContainsFunc(p.Rules, func(r profiles.Rule) bool { return strings.Contains(r.When, "everywhere") })
 		})
-	return store.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere}
+	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere}
 }
 
 // judgement turns the verdict into what the store writes.
-func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u store.Usage) (store.Judgement, error) {
+func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u usage.Usage) (store.Judgement, error) {
 	encoded, err := json.Marshal(v)
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
@@ -231,7 +234,7 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 	if err != nil {
 		return store.Judgement{}, err
 	}
-	var reply *store.Reply
+	var reply *clusters.Reply
 	if r.say != nil {
 		reply = r.say(v, row)
 	}
@@ -244,9 +247,9 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 }
 
 // refusal is the reply to post; nil: there is none.
-func (r ClusterRequest) refusal(v policy.Verdict) *store.Reply {
+func (r ClusterRequest) refusal(v policy.Verdict) *clusters.Reply {
 	if r.say != nil {
-		return r.say(v, store.Row{})
+		return r.say(v, clusters.Row{})
 	}
 	if r.Label != "" {
 		return r.answered(chatops.LabelRefusal(r.Actor, r.Label, v))
@@ -254,34 +257,34 @@ func (r ClusterRequest) refusal(v policy.Verdict) *store.Reply {
 	return r.answered(chatops.Refusal(r.Actor, v))
 }
 
-func (r ClusterRequest) answered(text string) *store.Reply {
+func (r ClusterRequest) answered(text string) *clusters.Reply {
 	if r.Cause == "" || text == "" {
 		return nil
 	}
-	return &store.Reply{
+	return &clusters.Reply{
 		Cause: r.Cause, Thread: r.Thread, Installation: r.PR.Installation, Repo: r.PR.Repo, Number: r.PR.Number, Body: chatops.Answer(r.Line, text),
 	}
 }
 
 // draft freezes the grant: ids, effective tags and the install-config without secrets.
-func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.Row, error) {
-	cluster, job := store.NewID("clu"), store.NewID("job")
+func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (clusters.Row, error) {
+	cluster, job := db.NewID("clu"), db.NewID("job")
 	tags := policy.EffectiveTags(r.Request, g, cluster, job, now, s.policy.Installation)
 	profile, ok := r.catalogue.Get(g.Profile)
 	if !ok {
-		return store.Row{}, fmt.Errorf("profile %s was granted and is not in the catalogue", g.Profile)
+		return clusters.Row{}, fmt.Errorf("profile %s was granted and is not in the catalogue", g.Profile)
 	}
 	config, err := profile.InstallConfig(profiles.InstallInput{
 		Name: g.Name, BaseDomain: g.BaseDomain, Region: g.Region, Version: g.Version, Zones: g.Zones, Tags: tags,
 	})
 	if err != nil {
-		return store.Row{}, fmt.Errorf("render install-config of %s: %w", g.Profile, err)
+		return clusters.Row{}, fmt.Errorf("render install-config of %s: %w", g.Profile, err)
 	}
 	cloud := s.installs.Clouds[g.Platform]
-	row := store.Row{
+	row := clusters.Row{
 		CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment,
 		Source: string(r.Request.Source), Tags: tags,
-		Spec: store.Spec{
+		Spec: clusters.Spec{
 			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace, RunGrace: g.RunGrace,
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: s.installs.Releases[g.Version],
 			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
@@ -316,7 +319,7 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 		row.WorkersLeast, row.WorkersMost = &w.Least, &w.Most
 	}
 	if r.PR.Repo != "" {
-		row.PR = &store.PRRef{Installation: r.PR.Installation, Repo: r.PR.Repo, Number: r.PR.Number, Head: r.PR.Head}
+		row.PR = &clusters.PRRef{Installation: r.PR.Installation, Repo: r.PR.Repo, Number: r.PR.Number, Head: r.PR.Head}
 	}
 	return row, nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -22,13 +24,13 @@ const ClusterIDPrefix = "clu_"
 
 // Cluster returns the cluster that ref means, by id or name (see named), if the principal may see it. A cluster that may not be
 // seen gives the same error as one that does not exist.
-func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
+func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (clusters.Row, error) {
 	row, held, err := s.look(ctx, p, ref)
 	if err != nil {
-		return store.Row{}, err
+		return clusters.Row{}, err
 	}
 	if held.Access == "" {
-		return store.Row{}, unseen(p, ref)
+		return clusters.Row{}, unseen(p, ref)
 	}
 	return row, nil
 }
@@ -36,7 +38,7 @@ func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (
 // Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The origin that it
 // returns carries policy's answer to the audit trail. A refusal is an Error, and is recorded under the cluster it is about; it
 // reveals nothing of a cluster that may not be seen.
-func (s *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin) (store.Row, Origin, error) {
+func (s *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin) (clusters.Row, Origin, error) {
 	row, _, origin, err := s.authorize(ctx, p, ref, act, "", origin)
 	return row, origin, err
 }
@@ -48,15 +50,15 @@ type Right struct {
 }
 
 // AuthorizeAccess is Authorize for a kubeconfig with a role; empty: the most that the principal may have.
-func (s *Service) AuthorizeAccess(ctx context.Context, p policy.Principal, ref string, asked policy.ClusterRole, origin Origin) (store.Row, Right, Origin, error) {
+func (s *Service) AuthorizeAccess(ctx context.Context, p policy.Principal, ref string, asked policy.ClusterRole, origin Origin) (clusters.Row, Right, Origin, error) {
 	if asked != "" && !asked.Known() {
-		return store.Row{}, Right{}, origin, &Error{Kind: Invalid, Message: messages.CannotGiveAccess, Fields: []Field{
+		return clusters.Row{}, Right{}, origin, &Error{Kind: Invalid, Message: messages.CannotGiveAccess, Fields: []Field{
 			ProblemOf("role", messages.UnknownClusterRole(string(asked))),
 		}}
 	}
 	row, held, origin, err := s.authorize(ctx, p, ref, policy.ActKubeconfig, asked, origin)
 	if err != nil {
-		return store.Row{}, Right{}, origin, err
+		return clusters.Row{}, Right{}, origin, err
 	}
 	right := Right{Role: cmp.Or(asked, policy.ClusterRole(held.Role)), By: access.OwnRight}
 	if held.Grantee != "" {
@@ -66,10 +68,10 @@ func (s *Service) AuthorizeAccess(ctx context.Context, p policy.Principal, ref s
 }
 
 // authorize is Authorize, with what the principal holds of the cluster.
-func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, asked policy.ClusterRole, origin Origin) (store.Row, people.Share, Origin, error) {
+func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, asked policy.ClusterRole, origin Origin) (clusters.Row, people.Share, Origin, error) {
 	row, held, err := s.look(ctx, p, ref)
 	if err != nil {
-		return store.Row{}, held, origin, err
+		return clusters.Row{}, held, origin, err
 	}
 	request := policy.Request{Principal: p, Source: origin.Source}
 	shown := held.Access != ""
@@ -79,15 +81,15 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
-		return store.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
+		return clusters.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
 	}
 	ofRun, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
-		return store.Row{}, held, origin, err
+		return clusters.Row{}, held, origin, err
 	}
 	own, err := s.same(ctx, p, row.RequestedBy)
 	if err != nil {
-		return store.Row{}, held, origin, err
+		return clusters.Row{}, held, origin, err
 	}
 	verdict := policy.Authorize(request, act, &policy.Target{
 		Name: row.Name, Team: row.Team, Own: own, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access), OfRun: ofRun,
@@ -96,7 +98,7 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 	origin.verdict = &verdict
 	if !verdict.Allowed {
 		refusal := Fail(Denied, messages.CheckText(verdict.Refusals()[0]))
-		return store.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
+		return clusters.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
 	}
 	return row, held, origin, nil
 }
@@ -121,13 +123,13 @@ func (s *Service) refuse(ctx context.Context, p policy.Principal, ref string, ac
 }
 
 // clustersMeant returns the clusters that a reference can mean, whoever asks.
-func (s *Service) clustersMeant(ctx context.Context, ref string) ([]store.Row, error) {
+func (s *Service) clustersMeant(ctx context.Context, ref string) ([]clusters.Row, error) {
 	if strings.HasPrefix(ref, ClusterIDPrefix) {
 		row, err := s.store.Cluster(ctx, ref)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, db.ErrNotFound) {
 			return nil, nil
 		}
-		return []store.Row{row}, err
+		return []clusters.Row{row}, err
 	}
 	rows, _, err := s.store.List(ctx, store.Filter{Named: ref, Live: true})
 	if err == nil && len(rows) == 0 { // then the name is that of the newest released cluster
@@ -143,7 +145,7 @@ const (
 )
 
 // MostAccess is how long a kubeconfig of a cluster may be valid: the installation's limit, and the profile's as of the cluster's acceptance.
-func (s *Service) MostAccess(row store.Row) time.Duration {
+func (s *Service) MostAccess(row clusters.Row) time.Duration {
 	most := s.accessMost
 	if row.Spec.AccessMost > 0 {
 		most = min(most, row.Spec.AccessMost)
@@ -152,13 +154,13 @@ func (s *Service) MostAccess(row store.Row) time.Duration {
 }
 
 // UsualAccess is how long a kubeconfig of a cluster is valid unless somebody asks for less or more.
-func (s *Service) UsualAccess(row store.Row) time.Duration {
+func (s *Service) UsualAccess(row clusters.Row) time.Duration {
 	return min(UsualAccess, s.MostAccess(row))
 }
 
 // accessAsk is the access that whoever asks for a cluster gets with it; nil: their roles do not allow it, or it would not end with the run
 // that asks, to which the cluster is not bound. Such a run asks for access when it uses the cluster.
-func (s *Service) accessAsk(r ClusterRequest, row store.Row) *access.Ask {
+func (s *Service) accessAsk(r ClusterRequest, row clusters.Row) *access.Ask {
 	p := r.Request.Principal
 	_, ofRun := s.Run(p, policy.PipelineRun{})
 	if !p.MayOnOwn(policy.ActKubeconfig, row.Team) || !MayOpen(p, row) || ofRun && r.run == nil {
@@ -172,7 +174,7 @@ const minted = "Mint"
 
 // MayOpen reports whether the principal may open a cluster at all, whoever owns or shares it: one that holds the control plane's
 // own keys is only for those who may have these keys.
-func MayOpen(p policy.Principal, row store.Row) bool {
+func MayOpen(p policy.Principal, row clusters.Row) bool {
 	return mayOpen(p, row.Spec.CredentialsMode)
 }
 
@@ -181,16 +183,16 @@ func mayOpen(p policy.Principal, credentialsMode string) bool {
 }
 
 // look finds a cluster and what the principal holds of it, see access.
-func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, people.Share, error) {
+func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (clusters.Row, people.Share, error) {
 	if !strings.HasPrefix(ref, ClusterIDPrefix) {
 		return s.named(ctx, p, ref)
 	}
 	row, err := s.store.Cluster(ctx, ref)
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Row{}, people.Share{}, nil
+	if errors.Is(err, db.ErrNotFound) {
+		return clusters.Row{}, people.Share{}, nil
 	}
 	if err != nil {
-		return store.Row{}, people.Share{}, fmt.Errorf("read cluster: %w", err)
+		return clusters.Row{}, people.Share{}, fmt.Errorf("read cluster: %w", err)
 	}
 	held, err := s.access(ctx, p, row)
 	return row, held, err
@@ -198,23 +200,23 @@ func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (sto
 
 // named finds the cluster with a name among those the principal may see: the live one, else the newest released one, so that
 // people can still read what became of it. Two live clusters with one name, on two base domains, can only be told apart by id.
-func (s *Service) named(ctx context.Context, p policy.Principal, name string) (store.Row, people.Share, error) {
+func (s *Service) named(ctx context.Context, p policy.Principal, name string) (clusters.Row, people.Share, error) {
 	f := sight(p)
 	f.Named, f.Live = name, true
 	rows, _, err := s.store.List(ctx, f)
 	switch {
 	case err != nil:
-		return store.Row{}, people.Share{}, fmt.Errorf("look for %s: %w", name, err)
+		return clusters.Row{}, people.Share{}, fmt.Errorf("look for %s: %w", name, err)
 	case len(rows) == 0:
 		f.Live, f.Limit = false, 1
 		if rows, _, err = s.store.List(ctx, f); err != nil {
-			return store.Row{}, people.Share{}, fmt.Errorf("look for %s among those that are gone: %w", name, err)
+			return clusters.Row{}, people.Share{}, fmt.Errorf("look for %s among those that are gone: %w", name, err)
 		}
 		if len(rows) == 0 {
-			return store.Row{}, people.Share{}, nil
+			return clusters.Row{}, people.Share{}, nil
 		}
 	case len(rows) > 1:
-		return store.Row{}, people.Share{}, Fail(Conflict, messages.SeveralClusters(name, cardsOf(rows)))
+		return clusters.Row{}, people.Share{}, Fail(Conflict, messages.SeveralClusters(name, cardsOf(rows)))
 	}
 	held, err := s.access(ctx, p, rows[0])
 	return rows[0], held, err
@@ -223,7 +225,7 @@ func (s *Service) named(ctx context.Context, p policy.Principal, name string) (s
 // access returns what the principal holds of a cluster, as a share: to use it, to see it, or the zero Share. Somebody whose role in the
 // cluster's team is enough to use it holds one of no kind, with the role admin. Further rights of the team's members follow from their
 // roles. A share with a team counts for those who could use, or see, the team's own clusters.
-func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row) (people.Share, error) {
+func (s *Service) access(ctx context.Context, p policy.Principal, row clusters.Row) (people.Share, error) {
 	own, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
 		return people.Share{}, err
@@ -246,7 +248,7 @@ func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row)
 }
 
 // ClusterRole returns the most that a principal may have inside a cluster; empty: nothing.
-func (s *Service) ClusterRole(ctx context.Context, p policy.Principal, row store.Row) (policy.ClusterRole, error) {
+func (s *Service) ClusterRole(ctx context.Context, p policy.Principal, row clusters.Row) (policy.ClusterRole, error) {
 	held, err := s.access(ctx, p, row)
 	if err != nil {
 		return "", fmt.Errorf("look for a role in %s: %w", row.ID, err)
@@ -282,7 +284,7 @@ func seatless(p policy.Principal) *Error {
 	return Fail(Denied, messages.NoRole)
 }
 
-func cardsOf(rows []store.Row) []lifecycle.Card {
+func cardsOf(rows []clusters.Row) []lifecycle.Card {
 	cards := make([]lifecycle.Card, 0, len(rows))
 	for _, row := range rows {
 		cards = append(cards, row.Card)

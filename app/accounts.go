@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // linkCounts is how long a linked account counts as its owner's after their last sign-in.
@@ -39,7 +39,7 @@ func (s *Service) LinkedOwner(ctx context.Context, account string) (owner policy
 
 func (s *Service) linkedOwner(ctx context.Context, account string, within time.Duration) (owner policy.Principal, ok bool, err error) {
 	linked, err := s.store.People.AccountOf(ctx, account)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return owner, false, nil
 	}
 	if err != nil {

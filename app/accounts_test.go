@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -43,13 +43,13 @@ func TestALinkedAccountCountsByTheIdentitiesOfNowAndForAWeek(t *testing.T) {
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: "*"}}, Proof: servicetest.AdminProof()}
 
 	require.False(t, seated(h, 1, 77, "ada"), "who never said whose the account is is a writer of the repository")
-	link, err := h.Service.AccountLink(t.Context(), "github:id/77", "77", store.Origin{Actor: "github:id/77", Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), "github:id/77", "77", clusters.Origin{Actor: "github:id/77", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	got, err := h.Service.Redeem(t.Context(), ada, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.False(t, seated(h, 8, 77, "ada"), "a click links nothing")
-	require.NoError(t, h.Service.CompleteLink(t.Context(), "github:id/77", got.Code.Reveal(), store.Origin{Actor: "github:id/77"}))
+	require.NoError(t, h.Service.CompleteLink(t.Context(), "github:id/77", got.Code.Reveal(), clusters.Origin{Actor: "github:id/77"}))
 	require.True(t, seated(h, 2, 77, "ada"))
 
 	all := h.Catalogue.Identities

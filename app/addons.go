@@ -10,20 +10,20 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // frozen returns the granted add-ons as the granting catalogue has them: a later catalogue does not change an existing cluster.
-func frozen(b catalogue.Catalogue, names []string) ([]store.Addon, error) {
-	var out []store.Addon
+func frozen(b catalogue.Catalogue, names []string) ([]clusters.Addon, error) {
+	var out []clusters.Addon
 	for _, name := range names {
 		a, known := b.Addon(name)
 		if !known {
 			return nil, fmt.Errorf("add-on %s was granted and is not in the catalogue", name)
 		}
-		one := store.Addon{Name: a.Name, Manifests: a.Manifests}
+		one := clusters.Addon{Name: a.Name, Manifests: a.Manifests}
 		for _, w := range a.Waits {
-			one.Waits = append(one.Waits, store.AddonWait(w))
+			one.Waits = append(one.Waits, clusters.AddonWait(w))
 		}
 		out = append(out, one)
 	}
@@ -32,16 +32,16 @@ func frozen(b catalogue.Catalogue, names []string) ([]store.Addon, error) {
 
 // Refresh applies a ready cluster's add-ons again, as they were frozen with it. However often it is called while one refresh
 // runs, one more follows; the same cause again is the same request.
-func (s *Service) Refresh(ctx context.Context, p policy.Principal, ref string, origin Origin) (row store.Row, job string, err error) {
+func (s *Service) Refresh(ctx context.Context, p policy.Principal, ref string, origin Origin) (row clusters.Row, job string, err error) {
 	row, origin, err = s.Authorize(ctx, p, ref, policy.ActRefresh, origin)
 	if err != nil {
-		return store.Row{}, "", err
+		return clusters.Row{}, "", err
 	}
 	if origin, err = CheckReason(origin, false); err != nil {
-		return store.Row{}, "", err
+		return clusters.Row{}, "", err
 	}
 	if !isRefreshable(row) {
-		return store.Row{}, "", Fail(Conflict, messages.Unrefreshable(row.Card))
+		return clusters.Row{}, "", Fail(Conflict, messages.Unrefreshable(row.Card))
 	}
 	job, err = s.store.WantRefresh(ctx, row.ID, origin.cause(p), s.StoreOrigin(origin, p))
 	row, err = s.after(ctx, row, err, messages.UnreadyForRefresh(row.Name))
@@ -49,14 +49,14 @@ func (s *Service) Refresh(ctx context.Context, p policy.Principal, ref string, o
 }
 
 // isRefreshable reports whether a cluster's add-ons can be refreshed now.
-func isRefreshable(row store.Row) bool {
+func isRefreshable(row clusters.Row) bool {
 	return len(row.Addons) > 0 && row.Status == lifecycle.Ready && row.Desired == lifecycle.Present
 }
 
 // missingAddons returns a sentence for each add-on that is not in place, with the reason.
-func missingAddons(row store.Row, conditions []store.Condition) (out []string) {
+func missingAddons(row clusters.Row, conditions []clusters.Condition) (out []string) {
 	for _, q := range conditions {
-		if name, ok := strings.CutPrefix(q.Type, store.AddonCondition); ok && q.Status != "True" && slices.Contains(row.Addons, name) {
+		if name, ok := strings.CutPrefix(q.Type, clusters.AddonCondition); ok && q.Status != "True" && slices.Contains(row.Addons, name) {
 			out = append(out, messages.MissingAddon(name, q.Reason, q.Message))
 		}
 	}

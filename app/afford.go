@@ -6,19 +6,20 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // afford makes the store judge what a change adds to the cluster's usage, by the same quotas and budget as a new cluster of the
 // same person, team and repository. act is the change.
-func (s *Service) afford(p policy.Principal, row store.Row, act policy.Act) *store.Afford {
+func (s *Service) afford(p policy.Principal, row clusters.Row, act policy.Act) *usage.Afford {
 	catalogue, repo := s.catalogue().Catalogue, ""
 	if row.PR != nil {
 		repo = row.PR.Repo
 	}
-	return &store.Afford{
+	return &usage.Afford{
 		Scope: scope(row.RequestedBy, row.Team, repo, catalogue),
-		Judge: func(u store.Usage, rise store.Rise) (warning string, err error) {
+		Judge: func(u usage.Usage, rise usage.Rise) (warning string, err error) {
 			check := policy.JudgeRise(policy.Party{Asks: p, RequestedBy: row.RequestedBy, Team: row.Team, Repo: repo},
 				policy.Rise(rise), used(u), catalogue)
 			if check.Result == policy.Fail {
@@ -29,18 +30,18 @@ func (s *Service) afford(p policy.Principal, row store.Row, act policy.Act) *sto
 			}
 			return warning, nil
 		},
-		Reached: func(u store.Usage, rise store.Rise) []store.Threshold {
+		Reached: func(u usage.Usage, rise usage.Rise) []usage.Threshold {
 			return reached(row.Team, u, rise.Cents, catalogue)
 		},
 	}
 }
 
 // reached returns the parts of a team's budget that are reached when it promises so much more.
-func reached(team string, u store.Usage, cents int64, c profiles.Catalogue) (all []store.Threshold) {
+func reached(team string, u usage.Usage, cents int64, c profiles.Catalogue) (all []usage.Threshold) {
 	t, _, _ := c.Team(team)
 	sum := u.Team.SpentCents + u.Team.CommittedCents + cents
 	for _, percent := range policy.BudgetReached(t.Budget, sum) {
-		all = append(all, store.Threshold{Team: team, Percent: percent, Cents: sum, Budget: t.Budget.MonthlyCents})
+		all = append(all, usage.Threshold{Team: team, Percent: percent, Cents: sum, Budget: t.Budget.MonthlyCents})
 	}
 	return all
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // poor is a fixture whose team platform has a budget, and a ready cluster of it for a day: 24 hours at $1.48 for six machines.
@@ -109,7 +109,7 @@ func TestChangesAndCreatesAtOnceNeverPassTheBudget(t *testing.T) {
 		})
 	}
 	all.Wait()
-	used, err := h.Store.Usage(t.Context(), store.Scope{Team: "platform"})
+	used, err := h.Store.Usage(t.Context(), usage.Scope{Team: "platform"})
 	require.NoError(t, err)
 	require.Greater(t, used.Team.SpentCents+used.Team.CommittedCents, int64(2*3552-100), "of eight one fitted")
 	require.LessOrEqual(t, used.Team.SpentCents+used.Team.CommittedCents, int64(2*3552+2), "two amounts of two clusters, each rounded to the cent")

@@ -9,17 +9,19 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Approval is an approval as one principal sees it.
 type Approval struct {
-	store.Approval
+	clusters.Approval
 	MayVote bool   // the principal's vote would count
 	WhyNot  string // else why not, and whom to ask
 }
 
 // SeenBy returns an approval as one principal sees it.
-func (s *Service) SeenBy(p policy.Principal, a store.Approval) Approval {
+func (s *Service) SeenBy(p policy.Principal, a clusters.Approval) Approval {
 	out := Approval{Approval: a, MayVote: true}
 	if err := s.mayVote(p, a); err != nil {
 		out.MayVote, out.WhyNot = false, err.Error()
@@ -56,7 +58,7 @@ func (s *Service) Approvals(ctx context.Context, p policy.Principal, f store.App
 // Approval returns one approval with its votes, if the principal may see it.
 func (s *Service) Approval(ctx context.Context, p policy.Principal, id string) (Approval, error) {
 	a, err := s.store.Approval(ctx, id)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return Approval{}, fmt.Errorf("read approval: %w", err)
 	}
 	if len(p.Seats) == 0 {
@@ -89,9 +91,9 @@ func (s *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 	switch {
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)
-	case errors.Is(err, store.ErrStale):
+	case errors.Is(err, db.ErrStale):
 		return Approval{}, Fail(Conflict, messages.ApprovalVoid)
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, db.ErrConflict):
 		return Approval{}, Fail(Conflict, messages.ApprovalDecided)
 	case err != nil:
 		return Approval{}, fmt.Errorf("vote: %w", err)
@@ -100,12 +102,12 @@ func (s *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 }
 
 // mayVote returns the error that keeps the principal from voting, as far as roles decide; the store checks the rest.
-func (s *Service) mayVote(p policy.Principal, a store.Approval) error {
-	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
+func (s *Service) mayVote(p policy.Principal, a clusters.Approval) error {
+	voted := slices.ContainsFunc(a.Votes, func(v clusters.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
 		return Fail(Denied, messages.NotYourApproval(voters(a.ByRole), a.Team, p))
-	case a.State != store.ApprovalPending:
+	case a.State != clusters.ApprovalPending:
 		return Fail(Conflict, messages.ApprovalOver(string(a.State), a.DecidedWhy))
 	case voted:
 		return Fail(Conflict, messages.VotedAlready(CountApprovals(a), a.Needs))
@@ -119,7 +121,7 @@ func (s *Service) mayVote(p policy.Principal, a store.Approval) error {
 
 // mayGrant reports whether somebody may let another see what the installer made: whoever may open the cluster themselves and, if its
 // profile says so, every platform admin of its team.
-func (s *Service) mayGrant(p policy.Principal, a store.Approval) bool {
+func (s *Service) mayGrant(p policy.Principal, a clusters.Approval) bool {
 	if mayOpen(p, a.CredentialsMode) {
 		return true
 	}
@@ -135,7 +137,7 @@ func voters(role string) []policy.Role {
 }
 
 // CountApprovals returns how many votes approve.
-func CountApprovals(a store.Approval) (n int) {
+func CountApprovals(a clusters.Approval) (n int) {
 	for _, v := range a.Votes {
 		if v.Approves {
 			n++
@@ -144,7 +146,7 @@ func CountApprovals(a store.Approval) (n int) {
 	return n
 }
 
-func ownRequest(a store.Approval) error {
+func ownRequest(a clusters.Approval) error {
 	if a.Kind.BreakGlass() {
 		return Fail(Denied, messages.OwnBreakGlass)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestWhoAskedApprovesNothingUnlessThePolicySaysSo(t *testing.T) {
@@ -21,7 +22,7 @@ func TestWhoAskedApprovesNothingUnlessThePolicySaysSo(t *testing.T) {
 			h.Labeled("maya", servicetest.Label)
 			require.True(t, h.Only().NeedsApproval)
 			maya := policy.Principal{ID: servicetest.OnGitHub("maya"), Name: "maya", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: policy.EveryTeam}}}
-			page, _, err := h.Service.Approvals(t.Context(), maya, store.ApprovalFilter{State: store.ApprovalPending})
+			page, _, err := h.Service.Approvals(t.Context(), maya, store.ApprovalFilter{State: clusters.ApprovalPending})
 			require.NoError(t, err)
 			require.Equal(t, self, page[0].MayVote, "the pages offer it")
 

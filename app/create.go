@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -86,7 +88,7 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 	if refused := RunRefusal(err); refused != nil {
 		return Preview{Verdict: policy.Verdict{Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Fail, Message: refused.Error()}}}}, nil
 	}
-	if errors.Is(err, store.ErrNameTaken) {
+	if errors.Is(err, db.ErrNameTaken) {
 		v := made.Verdict
 		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: nameTaken(r, v.Grant).Message, Accept: messages.NameNotTaken}
 		v.Checks = append(slices.DeleteFunc(slices.Clone(v.Checks), func(c policy.Check) bool { return c.Name == check.Name }), check)
@@ -102,7 +104,7 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 }
 
 // reusedVerdict is the verdict on a request that gets a cluster which its run has.
-func reusedVerdict(row store.Row) policy.Verdict {
+func reusedVerdict(row clusters.Row) policy.Verdict {
 	return policy.Verdict{
 		Allowed: true, Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Pass, Message: messages.RunReused(row.Name, string(row.Status))}},
 		Grant: policy.Grant{Name: row.Name, Profile: row.Profile, Platform: row.Platform, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain,

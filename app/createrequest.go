@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // CreateRequest is a request for a cluster as an entry point read it: from POST /api/v1/clusters, the form or a file. Empty fields
@@ -30,10 +31,10 @@ type CreateRequest struct {
 	Addons                                               *[]string   // names; nil: the profile's default
 	Run                                                  *RunRequest // how it belongs to the run of the requester's token; nil: it ends with that, if there is one
 
-	Show  *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
-	Key   string                                       // two requests of one principal with one key are the same; empty: this one cannot come twice
-	Again Again                                        // in place of which cluster it is requested; zero: of none
-	Say   func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result, accepted (with the cluster) or refused; nil: the caller answers
+	Show  *clusters.SlackPlace                               // where in Slack the cluster is shown; nil: nowhere
+	Key   string                                             // two requests of one principal with one key are the same; empty: this one cannot come twice
+	Again Again                                              // in place of which cluster it is requested; zero: of none
+	Say   func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result, accepted (with the cluster) or refused; nil: the caller answers
 
 	Wrong  []Field                             // what could not be read
 	Source policy.Source                       // the entry point

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // checkFields are the fields of a create request, by the policy check that judges them.
@@ -18,7 +18,7 @@ var checkFields = map[string]string{
 // Draft judges a create request and freezes what a runner would get, by the same code as an acceptance, and stores nothing: its
 // ids are unused, and quotas count as empty. Everything wrong comes back as one Error with every field; notes are remarks for
 // people although nothing is wrong.
-func (s *Service) Draft(who policy.Principal, r CreateRequest, now time.Time) (row store.Row, notes []string, err error) {
+func (s *Service) Draft(who policy.Principal, r CreateRequest, now time.Time) (row clusters.Row, notes []string, err error) {
 	r.Source = policy.SourceAPI
 	request, wrong := s.prepare(who, r, s.catalogue(), now)
 	verdict := policy.Verdict{}
@@ -26,10 +26,10 @@ func (s *Service) Draft(who policy.Principal, r CreateRequest, now time.Time) (r
 		verdict = s.evaluate(request, policy.Usage{}, now)
 	}
 	if len(wrong) > 0 || !verdict.Allowed {
-		return store.Row{}, nil, Refused(verdict, wrong)
+		return clusters.Row{}, nil, Refused(verdict, wrong)
 	}
 	if row, err = s.draft(request, verdict.Grant, now); err != nil {
-		return store.Row{}, nil, err
+		return clusters.Row{}, nil, err
 	}
 	for _, check := range request.Notes {
 		notes = append(notes, check.Message+" "+check.Next)

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -57,7 +57,7 @@ func (s *Service) ForEnvironment(r ClusterRequest, w Waiting) ClusterRequest {
 	r.Actor, r.Key = w.Actor, fmt.Sprintf("environment:%d:%d:%d:%s:%d", w.RepoID, w.Run, w.Attempt, profile, w.Deployment)
 	r.run = &runs.Ask{
 		Ref: s.waitingRun(w), Slot: environmentSlot(profile), Lifetime: lifecycle.LifetimeRun,
-		Reuse: func(row store.Row) error {
+		Reuse: func(row clusters.Row) error {
 			if !r.Request.MayFor(row.Team) {
 				return Fail(Denied, messages.RunOfAnotherTeam(row.Name, row.Team))
 			}

@@ -11,12 +11,13 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Explanation is why a cluster is in its state, and what can be done.
 type Explanation struct {
-	Row     store.Row
+	Row     clusters.Row
 	Verdict *policy.Verdict // as given; nil: the cluster is older than stored verdicts
 	Why     []string        // one sentence each
 	Ends    []End           // the earliest first
@@ -50,7 +51,7 @@ func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	}
 	raw, err := s.store.Verdict(ctx, row.ID)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return out, nil
 	case err != nil:
 		return Explanation{}, fmt.Errorf("read the verdict: %w", err)
@@ -92,7 +93,7 @@ func ends(e lifecycle.Ends) []End {
 }
 
 // nexts returns what the principal can do now, each with its command.
-func nexts(p policy.Principal, row store.Row) []string {
+func nexts(p policy.Principal, row clusters.Row) []string {
 	var next []string
 	for _, act := range Possible(p, row) {
 		next = append(next, messages.NextStep(act, row.Card, row.PR != nil))
@@ -102,7 +103,7 @@ func nexts(p policy.Principal, row store.Row) []string {
 
 // Possible returns the acts on a cluster that make sense in its state and that the principal's roles allow. Each is judged again when it
 // is requested.
-func Possible(p policy.Principal, row store.Row) (acts []policy.Act) {
+func Possible(p policy.Principal, row clusters.Row) (acts []policy.Act) {
 	present, ready := row.Desired == lifecycle.Present, row.Status == lifecycle.Ready
 	for _, one := range []struct {
 		act policy.Act

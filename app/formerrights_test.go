@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -29,7 +29,7 @@ func TestAnOfferEndsWithTheRoleOfWhoMadeIt(t *testing.T) {
 	require.Equal(t, "maya", h.Only().Owner)
 	ended, err := h.Store.People.Handover(t.Context(), offer.ID)
 	require.NoError(t, err)
-	require.Equal(t, people.HandoverWithdrawn, ended.State)
+	require.Equal(t, clusters.HandoverWithdrawn, ended.State)
 	require.Equal(t, []string{"saml:ada@acme.example demo"}, h.Query(`SELECT facts ->> 'to' || ' ' || (facts ->> 'offered') FROM announcements WHERE event = 'handover_ended'`),
 		"who offered it hears of it, too")
 	claims := `SELECT count(*)::text FROM handovers WHERE from_claims IS NOT NULL`
@@ -82,9 +82,9 @@ func TestAShareWithOneselfGivesNothing(t *testing.T) {
 	former := policy.Principal{ID: maya.ID, Name: "maya"}
 	given := func(by string) error {
 		share := app.ShareWith(app.SharePrincipal, "slack:T1/UMAYA", policy.ClusterAdmin)
-		require.NoError(t, h.Store.People.Share(t.Context(), row.ID, share, store.Origin{Actor: by, Source: "web"}))
+		require.NoError(t, h.Store.People.Share(t.Context(), row.ID, share, clusters.Origin{Actor: by, Source: "web"}))
 		_, err := h.Service.Cluster(t.Context(), former, "demo")
-		require.NoError(t, h.Store.People.Unshare(t.Context(), row.ID, app.SharePrincipal, "slack:T1/UMAYA", store.Origin{Actor: by, Source: "web"}))
+		require.NoError(t, h.Store.People.Unshare(t.Context(), row.ID, app.SharePrincipal, "slack:T1/UMAYA", clusters.Origin{Actor: by, Source: "web"}))
 		return err
 	}
 	require.Equal(t, app.Denied, app.KindOf(given(maya.ID)), "a share of before")

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -118,17 +118,17 @@ func (s *Service) PrincipalNamed(ctx context.Context, installation int64, id str
 		return id, nil, nil
 	}
 	owner, err := s.store.People.LoginOwner(ctx, login)
-	if errors.Is(err, store.ErrNotFound) && installation != 0 {
+	if errors.Is(err, db.ErrNotFound) && installation != 0 {
 		var number int64
 		if number, err = s.github.AccountID(ctx, installation, login); err == nil && number != 0 {
 			owner, err = s.RecordGitHubAccount(ctx, GitHubAccount{number, login})
 		} else if err == nil {
-			err = store.ErrNotFound
+			err = db.ErrNotFound
 		}
 	}
 	var problem messages.Problem
 	switch {
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, ErrRefused):
+	case errors.Is(err, db.ErrNotFound), errors.Is(err, ErrRefused):
 		problem = messages.UnknownGitHubLogin(login)
 	case err != nil:
 		return "", nil, fmt.Errorf("look for the account %s on GitHub: %w", login, err)
@@ -152,7 +152,7 @@ func (s *Service) AccountName(ctx context.Context, account string) (string, erro
 	}
 	owner, err := s.store.People.LoginOwner(ctx, login)
 	switch {
-	case errors.Is(err, store.ErrNotFound) || err == nil && owner.Principal != account:
+	case errors.Is(err, db.ErrNotFound) || err == nil && owner.Principal != account:
 		return account, nil
 	case err != nil:
 		return "", err

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -13,7 +13,7 @@ import (
 const GitHubUpToDate = "GitHubUpToDate"
 
 // conditions returns the observed facts about a cluster, and GitHubUpToDate if its pull request waits for GitHub.
-func (s *Service) conditions(ctx context.Context, row store.Row) ([]store.Condition, error) {
+func (s *Service) conditions(ctx context.Context, row clusters.Row) ([]clusters.Condition, error) {
 	out, err := s.store.Attempts.Conditions(ctx, row.ID)
 	if err != nil || row.PR == nil {
 		return out, err
@@ -26,8 +26,8 @@ func (s *Service) conditions(ctx context.Context, row store.Row) ([]store.Condit
 }
 
 // waiting returns the condition: what waits, since when, and until when.
-func waiting(row store.Row, w outbox.GitHubBacklog) store.Condition {
-	c := store.Condition{Type: GitHubUpToDate, Status: "False", Reason: "Unavailable", At: w.Since}
+func waiting(row clusters.Row, w outbox.GitHubBacklog) clusters.Condition {
+	c := clusters.Condition{Type: GitHubUpToDate, Status: "False", Reason: "Unavailable", At: w.Since}
 	if w.AwaySince.IsZero() {
 		c.Reason = "RateLimited"
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // upToDate is the condition that a cluster's page shows of GitHub, if any.
-func upToDate(h *servicetest.Fixture) []store.Condition {
+func upToDate(h *servicetest.Fixture) []clusters.Condition {
 	h.Helper()
 	admin := policy.Principal{ID: "saml:ada", Seats: []policy.Seat{{Team: "*", Role: policy.PlatformAdmin}}}
 	got, err := h.Service.Get(h.Context(), admin, h.Only().ID, 0)
 	require.NoError(h, err)
-	var out []store.Condition
+	var out []clusters.Condition
 	for _, c := range got.Conditions {
 		if c.Type == app.GitHubUpToDate {
 			out = append(out, c)

@@ -12,6 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -67,7 +69,7 @@ func (s *Service) OfferHandover(ctx context.Context, p policy.Principal, ref str
 func (s *Service) AnswerHandover(ctx context.Context, p policy.Principal, id string, accept bool, origin Origin) (Change, error) {
 	id, team, _ := strings.Cut(id, "/")
 	h, err := s.store.People.Handover(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return Change{}, Fail(NotFound, messages.NoHandover(id))
 	}
 	if err != nil {
@@ -89,17 +91,17 @@ func (s *Service) AnswerHandover(ctx context.Context, p policy.Principal, id str
 	if err != nil {
 		return Change{}, fmt.Errorf("answer a handover: %w", err)
 	}
-	if h.State != people.HandoverOffered {
+	if h.State != clusters.HandoverOffered {
 		return s.handoverOver(ctx, p, row, h)
 	}
 	if !accept {
-		return s.endHandover(ctx, p, row, h, people.HandoverDeclined, origin)
+		return s.endHandover(ctx, p, row, h, clusters.HandoverDeclined, origin)
 	}
 	return s.acceptHandover(ctx, p, row, h, team, origin)
 }
 
 // acceptHandover gives the cluster to the principal.
-func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, team string, origin Origin) (Change, error) {
+func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row clusters.Row, h people.Handover, team string, origin Origin) (Change, error) {
 	if p.OfPipeline() && !p.MayAnywhere(policy.ActTransfer) {
 		return Change{}, Fail(Denied, messages.NoTeamToTake(row.Name, row.Team))
 	}
@@ -144,27 +146,27 @@ func (s *Service) mayStillOffer(ctx context.Context, h people.Handover) (bool, e
 
 // endOfferOfFormer withdraws the offer of somebody who may no longer transfer the cluster. Whoever accepts it learns that from the answer,
 // and whoever made it in a direct message.
-func (s *Service) endOfferOfFormer(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, origin Origin) (Change, error) {
+func (s *Service) endOfferOfFormer(ctx context.Context, p policy.Principal, row clusters.Row, h people.Handover, origin Origin) (Change, error) {
 	why := s.StoreOrigin(origin, p)
 	why.Why, why.Version, why.Reply = messages.OffererLostRole, 0, nil
 	err := s.store.People.EndOfferOfFormer(ctx, h, row.Name, why)
-	if err != nil && !errors.Is(err, store.ErrConflict) {
+	if err != nil && !errors.Is(err, db.ErrConflict) {
 		return Change{}, fmt.Errorf("end a handover: %w", err)
 	}
 	return Change{}, Fail(Conflict, messages.OffererMayNotTransfer(row.Name, h.FromName))
 }
 
 // unlessOver answers a conflict: as handoverOver if the offer is over by now, maybe because its button was pressed twice.
-func (s *Service) unlessOver(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, conflict error) (Change, error) {
+func (s *Service) unlessOver(ctx context.Context, p policy.Principal, row clusters.Row, h people.Handover, conflict error) (Change, error) {
 	now, err := s.store.People.Handover(ctx, h.ID)
-	if err != nil || now.State == people.HandoverOffered { // the conflict is another one
+	if err != nil || now.State == clusters.HandoverOffered { // the conflict is another one
 		return Change{}, conflict
 	}
 	return s.handoverOver(ctx, p, row, now)
 }
 
 // teamToTake returns the team to which an offered cluster goes if the principal names none.
-func (s *Service) teamToTake(p policy.Principal, row store.Row) (string, error) {
+func (s *Service) teamToTake(p policy.Principal, row clusters.Row) (string, error) {
 	if p.May(policy.ActCreate, row.Team) {
 		return row.Team, nil
 	}
@@ -186,37 +188,37 @@ func (s *Service) withdrawHandover(ctx context.Context, p policy.Principal, h pe
 		return Change{}, Fail(NotFound, messages.NoHandover(h.ID))
 	case err != nil:
 		return Change{}, err
-	case h.State != people.HandoverOffered:
+	case h.State != clusters.HandoverOffered:
 		return Change{}, Fail(Conflict, messages.HandoverOver(row.Name, string(h.State), h.Note, ""))
 	}
-	return s.endHandover(ctx, p, row, h, people.HandoverWithdrawn, origin)
+	return s.endHandover(ctx, p, row, h, clusters.HandoverWithdrawn, origin)
 }
 
-func (s *Service) endHandover(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, state people.HandoverState, origin Origin) (Change, error) {
+func (s *Service) endHandover(ctx context.Context, p policy.Principal, row clusters.Row, h people.Handover, state clusters.HandoverState, origin Origin) (Change, error) {
 	err := s.store.People.EndHandover(ctx, h, state, s.StoreOrigin(origin, p))
-	if errors.Is(err, store.ErrConflict) {
+	if errors.Is(err, db.ErrConflict) {
 		if h, err = s.store.People.Handover(ctx, h.ID); err == nil {
 			return s.handoverOver(ctx, p, row, h)
 		}
 	}
 	switch {
-	case errors.Is(err, store.ErrStale):
+	case errors.Is(err, db.ErrStale):
 		return Change{}, Fail(Stale, messages.ChangedMeanwhile(row.Name))
 	case err != nil:
 		return Change{}, fmt.Errorf("end a handover: %w", err)
-	case state == people.HandoverWithdrawn:
+	case state == clusters.HandoverWithdrawn:
 		return Change{Message: messages.HandoverWithdrawn(row.Name, h.ToName)}, nil
 	}
 	return Change{Message: messages.HandoverDeclined(row.Name, h.FromName)}, nil
 }
 
 // handoverOver answers somebody whose offer is no longer open. One that they accepted before is no error: a button may be pressed twice.
-func (s *Service) handoverOver(ctx context.Context, p policy.Principal, row store.Row, h people.Handover) (Change, error) {
+func (s *Service) handoverOver(ctx context.Context, p policy.Principal, row clusters.Row, h people.Handover) (Change, error) {
 	mine, err := s.same(ctx, p, h.DecidedBy)
 	if err != nil {
 		return Change{}, err
 	}
-	if h.State != people.HandoverAccepted || !mine {
+	if h.State != clusters.HandoverAccepted || !mine {
 		return Change{}, Fail(Conflict, messages.HandoverOver(row.Name, string(h.State), h.Note, h.FromName))
 	}
 	now, err := s.store.Cluster(ctx, row.ID)

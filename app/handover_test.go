@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -31,7 +31,7 @@ func willOf(teams ...string) policy.Principal {
 }
 
 // offered is maya's cluster, and its offer to will.
-func offered(t *testing.T) (*servicetest.Fixture, store.Row, people.Handover) {
+func offered(t *testing.T) (*servicetest.Fixture, clusters.Row, people.Handover) {
 	t.Helper()
 	h := servicetest.New(t)
 	row := h.Create(maya, "demo")

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -38,7 +38,7 @@ func (s *Service) isReused(ctx context.Context, site string, n policy.JobName, k
 		return !slices.Contains(seen.Owns, strings.ToLower(n.Name)), err
 	case onGitHub:
 		owner, err := s.store.People.LoginOwner(ctx, n.Name)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, db.ErrNotFound) {
 			return false, nil
 		}
 		return owner.ID != account, err

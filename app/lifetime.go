@@ -9,18 +9,18 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // Destroy starts a cluster's teardown now and returns its job. A repeated call returns the same job; for a cluster that is gone
 // it changes nothing and succeeds. Destroying has the message for both.
-func (s *Service) Destroy(ctx context.Context, p policy.Principal, ref string, origin Origin) (row store.Row, job string, err error) {
+func (s *Service) Destroy(ctx context.Context, p policy.Principal, ref string, origin Origin) (row clusters.Row, job string, err error) {
 	row, origin, err = s.Authorize(ctx, p, ref, policy.ActDestroy, origin)
 	if err != nil {
-		return store.Row{}, "", err
+		return clusters.Row{}, "", err
 	}
 	if origin, err = CheckReason(origin, false); err != nil {
-		return store.Row{}, "", err
+		return clusters.Row{}, "", err
 	}
 	if IsGone(row) {
 		return row, row.JobID, nil
@@ -182,16 +182,16 @@ func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
 
 // Scale sets the number of workers of a ready cluster, within the bounds that were frozen with it. The number that is already
 // wanted returns the same job.
-func (s *Service) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, origin Origin) (row store.Row, job string, err error) {
+func (s *Service) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, origin Origin) (row clusters.Row, job string, err error) {
 	row, origin, err = s.Authorize(ctx, p, ref, policy.ActScale, origin)
 	if err != nil {
-		return store.Row{}, "", err
+		return clusters.Row{}, "", err
 	}
 	if origin, err = CheckReason(origin, false); err != nil {
-		return store.Row{}, "", err
+		return clusters.Row{}, "", err
 	}
 	if err := scalable(row, replicas); err != nil {
-		return store.Row{}, "", err
+		return clusters.Row{}, "", err
 	}
 	said := s.StoreOrigin(origin, p)
 	said.Afford = s.afford(p, row, policy.ActScale)
@@ -200,7 +200,7 @@ func (s *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 	return row, job, err
 }
 
-func scalable(row store.Row, replicas int) error {
+func scalable(row clusters.Row, replicas int) error {
 	least, most := row.WorkersLeast, row.WorkersMost
 	switch {
 	case least == nil || most == nil || *least == *most:

@@ -11,7 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Origin is how and why something is requested.
@@ -22,8 +23,8 @@ type Origin struct {
 	Once    string // the caller's key: the same request with it is done once; empty: each request counts
 	Cause   string // the event that it follows from, whoever made it: the same again is done once; empty: see Once
 
-	Repository *policy.Request  // the request with GitHub's permission, if it comes from a pull request; nil: it does not
-	Reply      *store.ReplyOnce // is saved with the change; nil: the caller answers
+	Repository *policy.Request     // the request with GitHub's permission, if it comes from a pull request; nil: it does not
+	Reply      *clusters.ReplyOnce // is saved with the change; nil: the caller answers
 
 	verdict *policy.Verdict // policy's answer, once it was asked
 }
@@ -31,7 +32,7 @@ type Origin struct {
 // IdempotencyKey returns the key that identifies the principal's request; without Once it is new each time.
 func (d Origin) IdempotencyKey(p policy.Principal) string {
 	if d.Once == "" {
-		return store.NewID("ask")
+		return db.NewID("ask")
 	}
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(p.ID+"\n"+d.Once)))
 }
@@ -48,12 +49,12 @@ func (d Origin) cause(p policy.Principal) string {
 }
 
 // StoreOrigin returns the origin as the store keeps it.
-func (s *Service) StoreOrigin(origin Origin, p policy.Principal) store.Origin {
+func (s *Service) StoreOrigin(origin Origin, p policy.Principal) clusters.Origin {
 	name := s.NameOf(p.ID)
 	if strings.HasPrefix(p.ID, string(profiles.SourceSlack)+":") && p.Name != "" { // nobody knows anybody by an id in Slack
 		name = p.Name
 	}
-	said := store.Origin{Actor: p.ID, Name: name, Source: string(origin.Source), Why: origin.Why, Version: origin.Version, Reply: origin.Reply}
+	said := clusters.Origin{Actor: p.ID, Name: name, Source: string(origin.Source), Why: origin.Why, Version: origin.Version, Reply: origin.Reply}
 	if origin.verdict != nil {
 		said.Verdict = origin.verdict.Checks
 	}
@@ -62,7 +63,7 @@ func (s *Service) StoreOrigin(origin Origin, p policy.Principal) store.Origin {
 
 // Change is the result of a changed cluster.
 type Change struct {
-	Row     store.Row
+	Row     clusters.Row
 	Message string // what changed, for people
 	Capped  bool   // the profile's maximum cut it short
 }
@@ -85,27 +86,27 @@ func CheckReason(d Origin, required bool) (Origin, error) {
 
 // after returns the cluster after a change. contradicts is the message for a conflict in the store; a change by somebody else in
 // between is Stale.
-func (s *Service) after(ctx context.Context, row store.Row, err error, contradicts string) (store.Row, error) {
+func (s *Service) after(ctx context.Context, row clusters.Row, err error, contradicts string) (clusters.Row, error) {
 	refused := Unaffordable(err)
 	switch {
 	case refused != nil:
-		return store.Row{}, refused
-	case errors.Is(err, store.ErrStale):
-		return store.Row{}, Fail(Stale, messages.ChangedMeanwhile(row.Name))
-	case errors.Is(err, store.ErrConflict) && contradicts != "":
-		return store.Row{}, Fail(Conflict, contradicts)
+		return clusters.Row{}, refused
+	case errors.Is(err, db.ErrStale):
+		return clusters.Row{}, Fail(Stale, messages.ChangedMeanwhile(row.Name))
+	case errors.Is(err, db.ErrConflict) && contradicts != "":
+		return clusters.Row{}, Fail(Conflict, contradicts)
 	case err != nil:
-		return store.Row{}, fmt.Errorf("change cluster: %w", err)
+		return clusters.Row{}, fmt.Errorf("change cluster: %w", err)
 	}
 	now, err := s.store.Cluster(ctx, row.ID)
 	if err != nil {
-		return store.Row{}, fmt.Errorf("read cluster: %w", err)
+		return clusters.Row{}, fmt.Errorf("read cluster: %w", err)
 	}
 	return now, nil
 }
 
 // wantedStill returns an error if the cluster is going away or gone. act is the request.
-func wantedStill(row store.Row, act policy.Act) error {
+func wantedStill(row clusters.Row, act policy.Act) error {
 	if row.Desired == lifecycle.Present && !IsGone(row) {
 		return nil
 	}
@@ -113,4 +114,4 @@ func wantedStill(row store.Row, act policy.Act) error {
 }
 
 // IsGone reports whether nothing is left of a cluster.
-func IsGone(row store.Row) bool { return row.Phase == lifecycle.Released }
+func IsGone(row clusters.Row) bool { return row.Phase == lifecycle.Released }

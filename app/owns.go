@@ -5,12 +5,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // ownsCluster reports whether a cluster is of the pipeline whose token the principal has; false for everybody else.
-func (s *Service) ownsCluster(ctx context.Context, p policy.Principal, row store.Row) (bool, error) {
+func (s *Service) ownsCluster(ctx context.Context, p policy.Principal, row clusters.Row) (bool, error) {
 	if !p.OfPipeline() {
 		return false, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -44,7 +46,7 @@ func (s *Service) forPull(ctx context.Context, r ClusterRequest, run policy.Run)
 	}
 	pr, err := s.store.PullRequests.PullRequest(ctx, run.Repo, run.Pull)
 	switch {
-	case errors.Is(err, store.ErrNotFound), err == nil && fmt.Sprint(pr.RepoID) != run.Scope:
+	case errors.Is(err, db.ErrNotFound), err == nil && fmt.Sprint(pr.RepoID) != run.Scope:
 		return r, s.unknownPull(ctx, run)
 	case err != nil:
 		return r, fmt.Errorf("read the pull request: %w", err)
@@ -58,12 +60,12 @@ func (s *Service) forPull(ctx context.Context, r ClusterRequest, run policy.Run)
 	r.PR, r.Request.PR = pr, PullOf(pr)
 	r.Request.Profile = policy.ProfileOf(r.Request, r.catalogue.Terms(now))
 	newest, err := s.store.ClusterForPR(ctx, pr.Repo, pr.Number, r.Request.Profile)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return r, fmt.Errorf("look for the pull request's cluster: %w", err)
 	}
 	p := r.Request.Principal
 	r.Request.Generation, r.run = newest.Generation+1, nil
-	r.pull = &store.PullAsk{Repo: pr.Repo, Number: pr.Number, Profile: r.Request.Profile, Reuse: func(row store.Row) error { return reusable(p, row) }}
+	r.pull = &store.PullAsk{Repo: pr.Repo, Number: pr.Number, Profile: r.Request.Profile, Reuse: func(row clusters.Row) error { return reusable(p, row) }}
 	return r, nil
 }
 

@@ -10,16 +10,18 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // Details is everything that the detail view shows of one cluster.
 type Details struct {
-	Row           store.Row
+	Row           clusters.Row
 	Job           reports.Job                // newest
 	Attempts      []attempts.AttemptRow      // oldest first
 	Verifications []attempts.VerificationRow // every pass of every teardown, oldest first
-	Conditions    []store.Condition
+	Conditions    []clusters.Condition
 	Timeline      []store.Event
 	Log           []string // newest job's last lines
 }
@@ -31,7 +33,7 @@ type JobDetails struct {
 }
 
 // List returns a page of the clusters that the principal may see, newest first, and the next page's cursor.
-func (s *Service) List(ctx context.Context, p policy.Principal, f store.Filter) ([]store.Row, string, error) {
+func (s *Service) List(ctx context.Context, p policy.Principal, f store.Filter) ([]clusters.Row, string, error) {
 	cut := sight(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
 	rows, next, err := s.store.List(ctx, f)
@@ -121,48 +123,48 @@ func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines 
 	return JobDetails{Job: job, Log: log}, nil
 }
 
-func (s *Service) job(ctx context.Context, p policy.Principal, id string) (reports.Job, store.Row, error) {
+func (s *Service) job(ctx context.Context, p policy.Principal, id string) (reports.Job, clusters.Row, error) {
 	missing := Fail(NotFound, messages.NoJob(id))
 	job, err := s.store.Reports.Job(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		if len(p.Seats) == 0 {
-			return reports.Job{}, store.Row{}, seatless(p)
+			return reports.Job{}, clusters.Row{}, seatless(p)
 		}
-		return reports.Job{}, store.Row{}, missing
+		return reports.Job{}, clusters.Row{}, missing
 	}
 	if err != nil {
-		return reports.Job{}, store.Row{}, fmt.Errorf("read job: %w", err)
+		return reports.Job{}, clusters.Row{}, fmt.Errorf("read job: %w", err)
 	}
 	if job.Cluster == "" { // of an account: it concerns every team
 		if sight(p).Teams != nil {
-			return reports.Job{}, store.Row{}, missing
+			return reports.Job{}, clusters.Row{}, missing
 		}
-		return job, store.Row{}, nil
+		return job, clusters.Row{}, nil
 	}
 	row, err := s.Cluster(ctx, p, job.Cluster)
 	if KindOf(err) == NotFound {
-		return reports.Job{}, store.Row{}, missing
+		return reports.Job{}, clusters.Row{}, missing
 	}
 	return job, row, err
 }
 
 // Outputs returns a cluster with its URLs; the read is recorded in the audit trail. Conflict: there is nothing to show.
-func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, origin Origin) (store.Row, error) {
+func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, origin Origin) (clusters.Row, error) {
 	row, err := s.Cluster(ctx, p, ref) // every role may, and a share shows the URLs too
 	if err != nil {
-		return store.Row{}, err
+		return clusters.Row{}, err
 	}
 	if err := s.CheckReachable(ctx, row); err != nil {
-		return store.Row{}, err
+		return clusters.Row{}, err
 	}
 	if err := s.store.Audit(ctx, s.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": messages.BecauseAddressesRead}); err != nil {
-		return store.Row{}, fmt.Errorf("write down the reading: %w", err)
+		return clusters.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil
 }
 
 // CheckReachable returns a Conflict while, or once, the cluster cannot be used. One that a schedule put to sleep is woken: it is wanted.
-func (s *Service) CheckReachable(ctx context.Context, row store.Row) error {
+func (s *Service) CheckReachable(ctx context.Context, row clusters.Row) error {
 	if row.Status == lifecycle.Ready && row.OutOfReach() && row.SleepWanted && row.PowerBy != lifecycle.ByPerson {
 		if err := s.store.Active(ctx, row.ID, lifecycle.ActivityAccess); err != nil {
 			return err

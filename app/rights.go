@@ -11,7 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -37,7 +37,7 @@ func (s *Service) PrincipalNow(ctx context.Context, said policy.Claims, linked t
 	workspace, user, _ := strings.Cut(said.Subject, "/")
 	account, err := s.store.People.SlackPerson(ctx, workspace, user)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return s.principal(ctx, said, linked)
 	case err != nil:
 		return policy.Principal{}, err

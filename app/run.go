@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -145,13 +145,13 @@ func (s *Service) bind(p policy.Principal, r *RunRequest) (*runs.Ask, *runs.Sign
 		ask.Lifetime = lifecycle.LifetimeJob
 	}
 	if said.Reuse == policy.ReuseRun {
-		ask.Reuse = func(row store.Row) error { return reusable(p, row) }
+		ask.Reuse = func(row clusters.Row) error { return reusable(p, row) }
 	}
 	return ask, signal, nil
 }
 
 // reusable returns an error if the run's cluster cannot be handed to the principal.
-func reusable(p policy.Principal, row store.Row) error {
+func reusable(p policy.Principal, row clusters.Row) error {
 	if !p.MayOnOwn(policy.ActUse, row.Team) {
 		return Fail(Denied, messages.RunOfAnotherTeam(row.Name, row.Team))
 	}

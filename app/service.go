@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // ErrUnreadable says that GitHub answered and that the requested content cannot be read there, whoever asks: a person has to fix
@@ -99,7 +99,7 @@ type Config struct {
 	GitHub        GitHub
 	Artifacts     Artifacts
 	Installs      Installs
-	Accounts      func() []sweeps.Wanted       // that are looked through for orphans
+	Accounts      func() []scans.Wanted        // that are looked through for orphans
 	RunnersIn     func(platform string) string // the account of a platform that runners use; nil or empty: it is not known
 	SlackEmails   []string                     // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
 	AccessMost    time.Duration                // how long a kubeconfig may be valid; zero: UsualAccess

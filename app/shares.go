@@ -9,8 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -38,7 +39,7 @@ func (s *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([
 	return s.shares(ctx, row)
 }
 
-func (s *Service) shares(ctx context.Context, row store.Row) ([]people.Share, error) {
+func (s *Service) shares(ctx context.Context, row clusters.Row) ([]people.Share, error) {
 	list, err := s.store.People.Shares(ctx, row.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read shares: %w", err)
@@ -86,7 +87,7 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 	return s.shares(ctx, row)
 }
 
-func (s *Service) wrongShare(share people.Share, row store.Row) (wrong []Field) {
+func (s *Service) wrongShare(share people.Share, row clusters.Row) (wrong []Field) {
 	if share.Access != people.AccessSee && share.Access != people.AccessUse {
 		wrong = append(wrong, ProblemOf("access", messages.UnknownAccess(string(share.Access), string(people.AccessSee), string(people.AccessUse))))
 	}
@@ -133,7 +134,7 @@ func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 		return nil, err
 	}
 	err = s.store.People.Unshare(ctx, row.ID, kind, grantee, s.StoreOrigin(origin, p))
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil, Fail(NotFound, messages.NotShared(row.Name, kind, grantee))
 	}
 	if err != nil {
@@ -144,7 +145,7 @@ func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 
 // resolveGrantee returns the grantee of the share that a typed one means: an account on GitHub may be typed with its login, and shares of before
 // accounts had numbers name logins.
-func (s *Service) resolveGrantee(ctx context.Context, row store.Row, kind, grantee string) (string, error) {
+func (s *Service) resolveGrantee(ctx context.Context, row clusters.Row, kind, grantee string) (string, error) {
 	if _, byLogin := profiles.GitHubLogin(grantee); kind != SharePrincipal || !byLogin {
 		return grantee, nil
 	}
@@ -160,7 +161,7 @@ func (s *Service) resolveGrantee(ctx context.Context, row store.Row, kind, grant
 }
 
 // installationOf is the App's installation through which a cluster's pull request is reached; 0: it has none.
-func installationOf(row store.Row) int64 {
+func installationOf(row clusters.Row) int64 {
 	if row.PR == nil {
 		return 0
 	}

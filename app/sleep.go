@@ -9,22 +9,23 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // Sleep puts a ready cluster to sleep in the way of its profile, and returns the job that does it; empty: it is asleep already. Without a
 // span it sleeps until somebody wakes it.
-func (s *Service) Sleep(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (row store.Row, job string, err error) {
+func (s *Service) Sleep(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (row clusters.Row, job string, err error) {
 	row, origin, err = s.power(ctx, p, ref, origin)
 	if err != nil {
-		return store.Row{}, "", err
+		return clusters.Row{}, "", err
 	}
 	if row.SleepMode == "" {
-		return store.Row{}, "", Fail(Conflict, messages.CannotSleep(row.Card))
+		return clusters.Row{}, "", Fail(Conflict, messages.CannotSleep(row.Card))
 	}
 	request := store.SleepRequest{Until: span.Until, Why: origin.Why}
 	if span != (Span{}) {
 		if request.Until, err = s.wakeAt(ctx, span); err != nil {
-			return store.Row{}, "", err
+			return clusters.Row{}, "", err
 		}
 	}
 	out, err := s.store.Sleep(ctx, row.ID, request, s.StoreOrigin(origin, p))
@@ -52,10 +53,10 @@ func (s *Service) wakeAt(ctx context.Context, span Span) (time.Time, error) {
 }
 
 // Wake wakes a cluster, and returns the job that does it; empty: it is awake already.
-func (s *Service) Wake(ctx context.Context, p policy.Principal, ref string, origin Origin) (row store.Row, job string, err error) {
+func (s *Service) Wake(ctx context.Context, p policy.Principal, ref string, origin Origin) (row clusters.Row, job string, err error) {
 	row, origin, err = s.power(ctx, p, ref, origin)
 	if err != nil {
-		return store.Row{}, "", err
+		return clusters.Row{}, "", err
 	}
 	out, err := s.store.Wake(ctx, row.ID, s.StoreOrigin(origin, p))
 	row, err = s.after(ctx, row, err, messages.UnreadyForSleep(row.Name))
@@ -63,16 +64,16 @@ func (s *Service) Wake(ctx context.Context, p policy.Principal, ref string, orig
 }
 
 // power checks what putting to sleep and waking have in common.
-func (s *Service) power(ctx context.Context, p policy.Principal, ref string, origin Origin) (store.Row, Origin, error) {
+func (s *Service) power(ctx context.Context, p policy.Principal, ref string, origin Origin) (clusters.Row, Origin, error) {
 	row, origin, err := s.Authorize(ctx, p, ref, policy.ActSleep, origin)
 	if err != nil {
-		return store.Row{}, origin, err
+		return clusters.Row{}, origin, err
 	}
 	if origin, err = CheckReason(origin, false); err != nil {
-		return store.Row{}, origin, err
+		return clusters.Row{}, origin, err
 	}
 	if row.Status != lifecycle.Ready || row.Desired != lifecycle.Present {
-		return store.Row{}, origin, Fail(Conflict, messages.NotReadyToSleep(row.Card))
+		return clusters.Row{}, origin, Fail(Conflict, messages.NotReadyToSleep(row.Card))
 	}
 	return row, origin, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 	"github.com/ocpctl/ocpctl/store/testreports"
 )
@@ -44,7 +44,7 @@ type TestResults struct {
 
 // ReportTests stores the results of a test job on a cluster. The run, its attempt and the job are taken from the principal's token. fresh
 // is false if the job reported under the name before; then its report is replaced. pipeline is the run of a service account's token.
-func (s *Service) ReportTests(ctx context.Context, p policy.Principal, ref string, r TestResults, pipeline policy.PipelineRun, origin Origin) (row store.Row, fresh bool, err error) {
+func (s *Service) ReportTests(ctx context.Context, p policy.Principal, ref string, r TestResults, pipeline policy.PipelineRun, origin Origin) (row clusters.Row, fresh bool, err error) {
 	row, origin, err = s.Authorize(ctx, p, ref, policy.ActTests, origin)
 	if err != nil {
 		return row, false, err
@@ -75,14 +75,14 @@ func (s *Service) ReportTests(ctx context.Context, p policy.Principal, ref strin
 }
 
 // TestReports returns the test reports about a cluster that the principal may see, the newest run first.
-func (s *Service) TestReports(ctx context.Context, p policy.Principal, ref string) (store.Row, []lifecycle.RunTests, error) {
+func (s *Service) TestReports(ctx context.Context, p policy.Principal, ref string) (clusters.Row, []lifecycle.RunTests, error) {
 	row, err := s.Cluster(ctx, p, ref)
 	if err != nil {
-		return store.Row{}, nil, err
+		return clusters.Row{}, nil, err
 	}
 	list, err := s.store.TestReports.Of(ctx, row.ID)
 	if err != nil {
-		return store.Row{}, nil, fmt.Errorf("read the test reports: %w", err)
+		return clusters.Row{}, nil, fmt.Errorf("read the test reports: %w", err)
 	}
 	return row, list, nil
 }
@@ -94,7 +94,7 @@ func (s *Service) onGitHub(r policy.Run) bool {
 
 // mayReport returns an error unless the run has to do with the cluster: it asked for the cluster, it is one of the cluster's pull
 // request, it takes or took turns on it, or a signal of the cluster started it. head is the tested commit; empty: that of the run.
-func (s *Service) mayReport(ctx context.Context, row store.Row, run runs.Run, named policy.Run, asked string) (head string, err error) {
+func (s *Service) mayReport(ctx context.Context, row clusters.Row, run runs.Run, named policy.Run, asked string) (head string, err error) {
 	own, same, err := s.sameRepository(ctx, row, named)
 	if err != nil {
 		return "", err
@@ -128,7 +128,7 @@ func (s *Service) mayReport(ctx context.Context, row store.Row, run runs.Run, na
 
 // sameRepository reports whether a run is one of the cluster's repository, own, by the repository's number and the issuer of its tokens. A
 // name can be another repository's, on another GitHub or after a renaming. A cluster of no repository takes any run.
-func (s *Service) sameRepository(ctx context.Context, row store.Row, named policy.Run) (own string, same bool, err error) {
+func (s *Service) sameRepository(ctx context.Context, row clusters.Row, named policy.Run) (own string, same bool, err error) {
 	of, err := s.store.Runs.RepositoryOf(ctx, row.ID, row.Run.ID)
 	switch {
 	case err != nil:

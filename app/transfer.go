@@ -10,6 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Transfer gives a cluster to another of the principal's teams, and to an owner there (empty: the principal). The new team's
@@ -32,7 +34,7 @@ func (s *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 
 // give judges whether a cluster may go to a team and an owner on a principal's word, who must be allowed to create clusters for the
 // team, and has write store it. write calls judge with the team's usage, under the team's lock.
-func (s *Service) give(ctx context.Context, row store.Row, p policy.Principal, team, owner string, write func(judge store.JudgeTransfer) error) (Change, error) {
+func (s *Service) give(ctx context.Context, row clusters.Row, p policy.Principal, team, owner string, write func(judge store.JudgeTransfer) error) (Change, error) {
 	catalogue := s.catalogue()
 	if wrong := newHolder(p, team, owner, catalogue.Catalogue); len(wrong) > 0 {
 		return Change{}, &Error{Kind: Invalid, Message: messages.CannotTransfer(row.Name), Fields: wrong}
@@ -44,7 +46,7 @@ func (s *Service) give(ctx context.Context, row store.Row, p policy.Principal, t
 		return Change{}, Fail(Conflict, messages.TransferAwaitsApproval(row.Card, team))
 	}
 	var check policy.Check
-	err := write(func(u store.Usage) (limits []lifecycle.Limit, err error) {
+	err := write(func(u usage.Usage) (limits []lifecycle.Limit, err error) {
 		check = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
 		if check.Result == policy.Fail {
 			return nil, Fail(Conflict, messages.TransferUnaffordable(row.Name, team, check))
@@ -93,7 +95,7 @@ func teamsOpenTo(p policy.Principal, c profiles.Catalogue) []string {
 }
 
 // held is what a cluster takes of quotas and budgets from now on.
-func held(row store.Row, now time.Time) policy.Held {
+func held(row clusters.Row, now time.Time) policy.Held {
 	return policy.Held{
 		Nodes: row.MachinesToCome(), Left: max(0, row.DestroyAt.Sub(now)), Cents: row.Meter.Left(now, row.DestroyAt), Creating: row.Status != lifecycle.Ready,
 	}

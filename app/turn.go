@@ -8,6 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // approval returns the approval that an accepted request needs; nil: none. It covers exactly what was requested.
@@ -17,7 +18,7 @@ func approval(r ClusterRequest, v policy.Verdict, asked []byte) *store.ApprovalA
 		return nil
 	}
 	return &store.ApprovalAsk{
-		ID: store.NewID("apr"), Why: a.Why, Needs: a.Count, Self: a.Self, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: r.PR.Head, At: r.AskedAt,
+		ID: db.NewID("apr"), Why: a.Why, Needs: a.Count, Self: a.Self, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: r.PR.Head, At: r.AskedAt,
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -29,7 +30,7 @@ func (s *Service) Uses(ctx context.Context, p policy.Principal, ref string, name
 	return s.uses(ctx, p, row, named)
 }
 
-func (s *Service) uses(ctx context.Context, p policy.Principal, row store.Row, named policy.PipelineRun) ([]Use, error) {
+func (s *Service) uses(ctx context.Context, p policy.Principal, row clusters.Row, named policy.PipelineRun) ([]Use, error) {
 	list, err := s.store.Runs.Uses(ctx, row.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the turns: %w", err)
@@ -54,7 +55,7 @@ func (s *Service) Use(ctx context.Context, p policy.Principal, ref, id string) (
 	return s.use(ctx, p, row, id, policy.PipelineRun{})
 }
 
-func (s *Service) use(ctx context.Context, p policy.Principal, row store.Row, id string, named policy.PipelineRun) (Use, error) {
+func (s *Service) use(ctx context.Context, p policy.Principal, row clusters.Row, id string, named policy.PipelineRun) (Use, error) {
 	list, err := s.uses(ctx, p, row, named)
 	if err != nil {
 		return Use{}, err
@@ -80,7 +81,7 @@ func (s *Service) AskUse(ctx context.Context, p policy.Principal, ref string, na
 	switch {
 	case RunRefusal(err) != nil:
 		return Use{}, false, RunRefusal(err)
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, db.ErrConflict):
 		return Use{}, false, Fail(Conflict, messages.Unwanted(row.Card, policy.ActUse))
 	case err != nil:
 		return Use{}, false, fmt.Errorf("ask for a turn: %w", err)

@@ -8,7 +8,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // pageOfWatch is how many clusters are read at a time if all are shown.
@@ -19,7 +20,7 @@ type View struct {
 	Who   func() policy.Principal // who looks, with their current roles: a watch may outlive them
 	Every time.Duration           // between two calls of Beat
 	Begin func() error            // called once the named clusters were found
-	Show  func(store.Row) error
+	Show  func(clusters.Row) error
 	Beat  func() error // called regularly, to keep the connection alive
 }
 
@@ -93,7 +94,7 @@ type look struct {
 	progress lifecycle.Progress
 }
 
-func (w *watching) changed(ctx context.Context, change store.Change) error {
+func (w *watching) changed(ctx context.Context, change db.Change) error {
 	if change.All {
 		return w.all(ctx)
 	}
@@ -141,7 +142,7 @@ func (w *watching) each(ctx context.Context, ids []string) error {
 	return nil
 }
 
-func (w *watching) show(row store.Row) error {
+func (w *watching) show(row clusters.Row) error {
 	now := look{row.Version, row.Progress}
 	if before, known := w.shown[row.ID]; known && before == now {
 		return nil

@@ -17,7 +17,7 @@ func TestALabelIsGoneOnceItNoLongerTellsTheTruth(t *testing.T) {
 		turn(&c)
 		return c
 	}
-	bySweep := func(c *lifecycle.Card) { c.DesiredWhy = c.Ends.Reason() }
+	byEnd := func(c *lifecycle.Card) { c.DesiredWhy = c.Ends.Reason() }
 	for name, test := range map[string]struct {
 		card lifecycle.Card
 		why  string
@@ -25,12 +25,12 @@ func TestALabelIsGoneOnceItNoLongerTellsTheTruth(t *testing.T) {
 		"ready":   {ready(), ""},
 		"waiting": {card(), ""},
 		"about to end because the pull request was closed": {lives()["ready-closed"], ""},
-		"expired":              {ends(ready(), bySweep), "the end of its time to live"},
+		"expired":              {ends(ready(), byEnd), "the end of its time to live"},
 		"failed":               {lives()["create-failed"], "the install failed: bootstrap did not complete in time"},
 		"failed and gone":      {lives()["destroyed-never-ready"], "the install failed: bootstrap did not complete in time"},
-		"closed":               {ends(lives()["ready-closed"], bySweep), ""},
-		"unlabelled":           {ends(lives()["ready-unlabelled"], bySweep), ""},
-		"closed, but held":     {ends(lives()["held"], bySweep), ""},
+		"closed":               {ends(lives()["ready-closed"], byEnd), ""},
+		"unlabelled":           {ends(lives()["ready-unlabelled"], byEnd), ""},
+		"closed, but held":     {ends(lives()["held"], byEnd), ""},
 		"refused":              {ends(lives()["awaiting-approval"], func(c *lifecycle.Card) { c.DesiredWhy = "refused by saml:will: too big" }), "refused by saml:will: too big"},
 		"closed, then refused": {ends(lives()["ready-closed"], func(c *lifecycle.Card) { c.DesiredWhy = "refused by saml:will: too big" }), "refused by saml:will: too big"},
 		"destroyed by command": {ends(lives()["ready-closed"], func(c *lifecycle.Card) {

@@ -357,7 +357,7 @@ func TestTheCommentSaysWhatKeepsAClusterWhosePullRequestEndsIt(t *testing.T) {
 		"":                                   "because the pull request was closed. Reopen it to keep the cluster",
 		lifecycle.BecauseDraft:               "because the pull request became a draft. Mark it ready for review to keep the cluster",
 		"the App was suspended on acme/shop": "because the App was suspended on acme/shop. `/ocp hold 4h` keeps it longer",
-		lifecycle.BecauseMerged + ", seen by the sweep": "because the pull request was merged, seen by the sweep. `/ocp hold 4h` keeps it longer",
+		lifecycle.BecauseMerged + ", seen by polling": "because the pull request was merged, seen by polling. `/ocp hold 4h` keeps it longer",
 	} {
 		closed.Ends.PRWhy = why
 		require.Contains(t, Comment(closed, Detail{}, ui), want)
@@ -368,10 +368,10 @@ func TestTheCommentSaysHowOneComesToANewClusterWhereThePullRequestTookTheLastOne
 	gone := lives()["destroyed"]
 	for why, want := range map[string]string{
 		"": "For a new cluster, reopen the pull request and set the label `ocp/aws-minimal-test`.",
-		lifecycle.BecauseClosed + ", seen by the sweep": "For a new cluster, reopen the pull request and set the label `ocp/aws-minimal-test`.",
-		lifecycle.BecauseMerged:                         "The pull request was merged. For a new cluster, open another pull request.",
-		lifecycle.BecauseDraft:                          "For a new cluster, mark the pull request as ready for review and set the label `ocp/aws-minimal-test`.",
-		"the App was suspended on acme/shop":            "For a new cluster, comment `/ocp create aws-minimal-test`.",
+		lifecycle.BecauseClosed + ", seen by polling": "For a new cluster, reopen the pull request and set the label `ocp/aws-minimal-test`.",
+		lifecycle.BecauseMerged:                       "The pull request was merged. For a new cluster, open another pull request.",
+		lifecycle.BecauseDraft:                        "For a new cluster, mark the pull request as ready for review and set the label `ocp/aws-minimal-test`.",
+		"the App was suspended on acme/shop":          "For a new cluster, comment `/ocp create aws-minimal-test`.",
 	} {
 		gone.Ends.PRWhy = why
 		require.Contains(t, Comment(gone, Detail{}, ui), want)

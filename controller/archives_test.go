@@ -70,10 +70,10 @@ func TestArchivesOfClustersThatTheDatabaseDoesNotKnowAreFindings(t *testing.T) {
 	require.Equal(t, 1, said())
 
 	h.pass(24 * time.Hour)
-	h.work(queue.SweepArgs{})
+	h.work(queue.FindingsArgs{})
 	h.work(queue.ArchivesArgs{})
 	again := h.unknownArchives()
-	require.Len(t, again, 1, "a sweep does not judge what it does not look at")
+	require.Len(t, again, 1, "a look does not judge what it does not look at")
 	require.Equal(t, found[0].Since, again[0].Since)
 	require.Equal(t, 2, again[0].TimesSeen)
 	require.Equal(t, 1, said(), "it is said once")

@@ -8,7 +8,8 @@ import (
 
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // While GitHub gives no answer little is asked; a minute after its return everything shows the last state, and nothing in between.
@@ -33,7 +34,7 @@ func TestTheLastStateIsShownWithinAMinuteOfGitHubsReturn(t *testing.T) {
 			end := f.now().Add(c.lasts)
 			f.extended(row.ID)
 			f.until(f.now().Add(c.lasts / 5))
-			f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
+			f.ends(open, attempts.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &clusters.Outputs{ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
 			bumped(f, other.ID)
 			f.until(end)
 			require.LessOrEqual(t, len(f.hub.Calls())-calls, c.atMost)

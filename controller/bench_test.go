@@ -7,23 +7,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
-// BenchmarkSweep is one pass over 10,000 live clusters, of which 100 are not as they should be, beside 100,000 past ones. The
+// BenchmarkFindings is one pass over 10,000 live clusters, of which 100 are not as they should be, beside 100,000 past ones. The
 // aim is 150 ms.
-func BenchmarkSweep(b *testing.B) {
+func BenchmarkFindings(b *testing.B) {
 	h := newFixture(b)
 	crowd(h, h.accept("seed").ID)
 	h.pass(time.Minute)
-	h.work(queue.SweepArgs{}) // from now on the findings are known
+	h.work(queue.FindingsArgs{}) // from now on the findings are known
 	found, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{})
 	require.NoError(b, err)
 	require.Len(b, found, 100)
 	b.ResetTimer()
 	for b.Loop() {
-		h.work(queue.SweepArgs{})
+		h.work(queue.FindingsArgs{})
 	}
 }
 
@@ -61,7 +61,7 @@ func BenchmarkPublishInSlack(b *testing.B) {
 	w, client := newWorkspace(b, h.now)
 	h.Teller = client
 	row := h.askedInSlack("shop", slackChannel)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	b.ResetTimer()
 	for b.Loop() {
 		b.StopTimer()
@@ -71,7 +71,7 @@ func BenchmarkPublishInSlack(b *testing.B) {
 		require.NoError(b, err)
 		_, err = h.store.Pool().Exec(h.ctx, `UPDATE clusters SET row_version = row_version + 1`)
 		require.NoError(b, err)
-		args := h.publishArgs(row.ID, store.KindSlackMessage)
+		args := h.publishArgs(row.ID, clusters.KindSlackMessage)
 		b.StartTimer()
 		h.work(args)
 	}

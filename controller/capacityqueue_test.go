@@ -9,12 +9,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // asks has a new cluster's runner claim its attempt and ask for the one VPC that the account has capacity for.
-func (h *fixture) asks(name string) (store.Row, attempts.LaunchSpec, attempts.ReservationAnswer) {
+func (h *fixture) asks(name string) (clusters.Row, attempts.LaunchSpec, attempts.ReservationAnswer) {
 	h.t.Helper()
 	h.pass(1000)
 	row := h.accept(name)
@@ -31,9 +31,9 @@ func (h *fixture) asks(name string) (store.Row, attempts.LaunchSpec, attempts.Re
 }
 
 // waits has an attempt end because there is no capacity.
-func (h *fixture) waits(row store.Row, open attempts.LaunchSpec, text string) {
+func (h *fixture) waits(row clusters.Row, open attempts.LaunchSpec, text string) {
 	h.t.Helper()
-	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: text, Whose: "quota"})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: text, Whose: "quota"})
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 }
@@ -57,7 +57,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	holder, held, _ := h.asks("holder")
-	var rows []store.Row
+	var rows []clusters.Row
 	for _, name := range []string{"second", "third", "fourth"} {
 		row, open, reservation := h.asks(name)
 		require.Equal(t, len(rows)+1, reservation.Place)
@@ -65,7 +65,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 		require.Equal(t, len(rows)+1, h.cluster(row.ID).Place)
 		rows = append(rows, row)
 	}
-	_, err := h.store.Destroy(h.ctx, rows[0].ID, store.Origin{Actor: "github:maya", Why: "changed her mind"})
+	_, err := h.store.Destroy(h.ctx, rows[0].ID, clusters.Origin{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	h.pass(1000)
 	h.runCapacityJobs()
@@ -76,7 +76,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	require.Contains(t, fourth.Why, "waiting for capacity in the cloud account: VPCs: 1 needed")
 	require.Zero(t, fourth.Tries)
 
-	_, err = h.store.Attempts.Result(h.ctx, held.Attempt, held.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone", Whose: "user"})
+	_, err = h.store.Attempts.Result(h.ctx, held.Attempt, held.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone", Whose: "user"})
 	require.NoError(t, err)
 	h.reconcile(holder.ID)
 	require.Len(t, h.jobs("capacity_queue"), 6, "four asked, one left, and this one released its reservation")
@@ -98,12 +98,12 @@ func TestAnHourOfWaitingEditsNoComment(t *testing.T) {
 	h.asks("holder")
 	row, open, reservation := h.asks("second")
 	h.waits(row, open, reservation.Wait)
-	for _, kind := range []string{store.KindComment, store.KindCheck} {
+	for _, kind := range []string{clusters.KindComment, clusters.KindCheck} {
 		h.publish(row.ID, kind)
 	}
 	calls, end := h.board.called(), h.now().Add(time.Hour)
 	shows := func() {
-		for _, kind := range []string{store.KindComment, store.KindCheck} {
+		for _, kind := range []string{clusters.KindComment, clusters.KindCheck} {
 			h.publish(row.ID, kind)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/runs"
 	"github.com/ocpctl/ocpctl/store/testreports"
@@ -38,7 +39,7 @@ type effectWorker struct {
 // fix the cause, and then given up with an explanation: nobody waits for a reaction for days. The answer to a job that waits for it is
 // retried for as long as GitHub keeps the job. The time counts from the first refusal, as the row has it: a job of the queue can be lost and made again. A request for labels is not retried: the person who asked sees the error at once.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs]) error {
-	var e store.Effect
+	var e clusters.Effect
 	_, err := w.c.Store.Alone(ctx, "effect "+job.Args.Effect, func(ctx context.Context) error {
 		found, done, err := w.c.Store.Outbox.Effect(ctx, job.Args.Effect)
 		if e = found; err != nil || done {
@@ -65,7 +66,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		w.c.logWait(ctx, err, wait, "effect", e.Kind, "cause", e.Cause)
 		return river.JobSnooze(wait)
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return fmt.Errorf("make %s: %w", job.Args.Effect, err)
 	}
 	return nil
@@ -73,7 +74,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 
 // refusedForLong reports whether GitHub refuses a change for so long that it is given up. One refusal is not an answer, however old the change
 // is: GitHub may have been away.
-func (w *effectWorker) refusedForLong(ctx context.Context, e store.Effect, err error) (bool, error) {
+func (w *effectWorker) refusedForLong(ctx context.Context, e clusters.Effect, err error) (bool, error) {
 	if _, waits := w.c.pause(err, e.CreatedAt); err == nil || waits && !refused(err) { // for its turn, or a rate limit
 		return false, nil
 	}
@@ -82,7 +83,7 @@ func (w *effectWorker) refusedForLong(ctx context.Context, e store.Effect, err e
 }
 
 // patienceFor is for how long a change is tried that GitHub refuses.
-func patienceFor(kind store.EffectKind) time.Duration {
+func patienceFor(kind clusters.EffectKind) time.Duration {
 	switch kind {
 	case outbox.EffectEnsureLabels:
 		return 0
@@ -107,7 +108,7 @@ func (c *Controller) oneAtATime(ctx context.Context, name string, work func(cont
 
 // make makes one change and returns its result for people. Every change may be made twice. A requester outside GitHub knew no
 // installation, so it is looked up.
-func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err error) {
+func (c *Controller) make(ctx context.Context, e clusters.Effect) (note string, err error) {
 	if e.Installation == 0 {
 		if e.Installation, err = c.GitHub.InstallationOf(ctx, e.Repo); err != nil {
 			return "", err
@@ -127,7 +128,7 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 		return c.checkConfig(ctx, e)
 	case outbox.EffectGate:
 		return c.showGate(ctx, e)
-	case outbox.EffectRemoveDeployments:
+	case clusters.EffectRemoveDeployments:
 		return c.removeDeployments(ctx, e)
 	case testreports.EffectCheck:
 		return c.showTests(ctx, e)
@@ -141,7 +142,7 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 	return "", fmt.Errorf("unknown kind of change %q", e.Kind)
 }
 
-func (c *Controller) react(ctx context.Context, e store.Effect) (string, error) {
+func (c *Controller) react(ctx context.Context, e clusters.Effect) (string, error) {
 	err := c.GitHub.React(ctx, e.Installation, e.Repo, e.Target, e.Content)
 	if errors.Is(err, github.ErrGone) {
 		return "the comment no longer exists", nil
@@ -150,7 +151,7 @@ func (c *Controller) react(ctx context.Context, e store.Effect) (string, error) 
 }
 
 // relabel adds or removes a label, unless later events decided otherwise.
-func (c *Controller) relabel(ctx context.Context, e store.Effect) (string, error) {
+func (c *Controller) relabel(ctx context.Context, e clusters.Effect) (string, error) {
 	stands, err := c.stands(ctx, e)
 	switch {
 	case err != nil:
@@ -166,13 +167,13 @@ func (c *Controller) relabel(ctx context.Context, e store.Effect) (string, error
 }
 
 // stands reports whether one of our labels still requests a cluster that nobody has cancelled.
-func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
+func (c *Controller) stands(ctx context.Context, e clusters.Effect) (bool, error) {
 	profile, ours := strings.CutPrefix(e.Content, chat.LabelPrefix)
 	if !ours {
 		return false, nil
 	}
 	row, err := c.Store.ClusterForPR(ctx, e.Repo, e.Number, profile)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil || row.Desired != lifecycle.Present || !row.Ends.LabelRemoved.IsZero() {
@@ -180,7 +181,7 @@ func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
 	}
 	subs, err := c.Store.Outbox.Subscribers(ctx, row.ID)
 	for _, sub := range subs {
-		if sub.Kind == store.KindLabel {
+		if sub.Kind == clusters.KindLabel {
 			return true, nil
 		}
 	}
@@ -188,12 +189,12 @@ func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
 }
 
 // removeDeployments removes what is left of a cluster that had an environment of its own.
-func (c *Controller) removeDeployments(ctx context.Context, e store.Effect) (string, error) {
+func (c *Controller) removeDeployments(ctx context.Context, e clusters.Effect) (string, error) {
 	removed, err := c.GitHub.RemoveDeployments(ctx, e.Installation, e.Repo, e.Content)
 	return fmt.Sprintf("deployments removed: %d", removed), err
 }
 
-func (c *Controller) ensureLabels(ctx context.Context, e store.Effect) (string, error) {
+func (c *Controller) ensureLabels(ctx context.Context, e clusters.Effect) (string, error) {
 	labels, err := c.Catalogue.OurLabels(ctx, e.Installation, e.Repo)
 	if err != nil {
 		return "", err
@@ -226,7 +227,7 @@ func labelsNote(labels []chat.Label, made, changed []string) string {
 }
 
 // checkConfig shows, on the commit that changes the repository's file, what the file would mean.
-func (c *Controller) checkConfig(ctx context.Context, e store.Effect) (string, error) {
+func (c *Controller) checkConfig(ctx context.Context, e clusters.Effect) (string, error) {
 	run, err := c.configRun(ctx, e)
 	if err != nil {
 		return "", err
@@ -237,7 +238,7 @@ func (c *Controller) checkConfig(ctx context.Context, e store.Effect) (string, e
 	return run.Title, err
 }
 
-func (c *Controller) configRun(ctx context.Context, e store.Effect) (chat.CheckRun, error) {
+func (c *Controller) configRun(ctx context.Context, e clusters.Effect) (chat.CheckRun, error) {
 	file, err := c.GitHub.File(ctx, e.Installation, e.Repo, c.RepositoryFile, e.Content)
 	switch {
 	case errors.Is(err, github.ErrNotFound):

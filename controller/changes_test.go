@@ -12,7 +12,7 @@ import (
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -38,7 +38,7 @@ func TestAReactionIsMadeOnce(t *testing.T) {
 	comment, err := f.hub.Comment(41, "/ocp status", "maya")
 	require.NoError(t, err)
 	f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/reactions"})
-	id := f.effect(store.Effect{Cause: "react:1", Kind: outbox.EffectReact, Number: 41, Target: comment, Content: "eyes"})
+	id := f.effect(clusters.Effect{Cause: "react:1", Kind: outbox.EffectReact, Number: 41, Target: comment, Content: "eyes"})
 	f.settle()
 	require.Equal(t, map[string][]string{"eyes": {hub.Bot}}, f.hub.Comments(41)[0].Reactions)
 	require.Equal(t, "reacted", f.note(id))
@@ -46,7 +46,7 @@ func TestAReactionIsMadeOnce(t *testing.T) {
 	f.work(queue.EffectArgs{Effect: id})
 	require.Len(t, f.hub.Calls(), calls, "what is done is done")
 
-	gone := f.effect(store.Effect{Cause: "react:2", Kind: outbox.EffectReact, Number: 41, Target: comment + 1000, Content: "eyes"})
+	gone := f.effect(clusters.Effect{Cause: "react:2", Kind: outbox.EffectReact, Number: 41, Target: comment + 1000, Content: "eyes"})
 	f.settle()
 	require.Equal(t, "the comment no longer exists", f.note(gone))
 }
@@ -58,8 +58,8 @@ func TestALabelIsPutOnAndTakenOffByWhatStands(t *testing.T) {
 		pr, _ := f.hub.PullRequest(41)
 		return pr.Has("ocp/aws-minimal-test")
 	}
-	change := func(cause string, kind store.EffectKind) string {
-		id := f.effect(store.Effect{Cause: cause, Kind: kind, Number: 41, Content: "ocp/aws-minimal-test"})
+	change := func(cause string, kind clusters.EffectKind) string {
+		id := f.effect(clusters.Effect{Cause: cause, Kind: kind, Number: 41, Content: "ocp/aws-minimal-test"})
 		f.settle()
 		return f.note(id)
 	}
@@ -77,7 +77,7 @@ func TestALabelIsPutOnAndTakenOffByWhatStands(t *testing.T) {
 	require.True(t, has())
 
 	require.NoError(t, f.hub.Unlabel(41, "ocp/aws-minimal-test", "maya"))
-	require.NoError(t, f.store.SetEnd(f.ctx, row.ID, store.EndLabelRemoved, new(f.now().Add(time.Hour)), "", "github:maya"))
+	require.NoError(t, f.store.SetEnd(f.ctx, row.ID, clusters.EndLabelRemoved, new(f.now().Add(time.Hour)), "", "github:maya"))
 	require.Equal(t, "not added: no cluster exists for it", change("a person's", outbox.EffectAddLabel))
 	require.False(t, has(), "a person took it off since")
 }
@@ -85,7 +85,7 @@ func TestALabelIsPutOnAndTakenOffByWhatStands(t *testing.T) {
 func TestARepositoryGetsAllLabels(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	e := store.Effect{Cause: "labels:1", Kind: outbox.EffectEnsureLabels}
+	e := clusters.Effect{Cause: "labels:1", Kind: outbox.EffectEnsureLabels}
 	id := f.effect(e)
 	_, err := f.store.Pool().Exec(f.ctx, `UPDATE effects SET installation = 0 WHERE id = $1`, id)
 	require.NoError(t, err, "as where nobody asked GitHub for it")
@@ -112,7 +112,7 @@ func TestWhoAskedForLabelsIsToldAtOnceWhatGitHubRefuses(t *testing.T) {
 			t.Parallel()
 			f := newFront(t, quick)
 			refuse(f)
-			id := f.effect(store.Effect{Cause: "labels:1", Kind: outbox.EffectEnsureLabels})
+			id := f.effect(clusters.Effect{Cause: "labels:1", Kind: outbox.EffectEnsureLabels})
 			f.settle()
 			state, err := f.store.Outbox.EffectState(f.ctx, id)
 			require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestTheRepositorysFileIsCheckedOnTheHead(t *testing.T) {
 			}
 			pr, _ := f.hub.PullRequest(41)
 			f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/check-runs"})
-			id := f.effect(store.Effect{Cause: "check:1", Kind: outbox.EffectCheckConfig, Number: 41, Content: pr.HeadSHA})
+			id := f.effect(clusters.Effect{Cause: "check:1", Kind: outbox.EffectCheckConfig, Number: 41, Content: pr.HeadSHA})
 			f.settle()
 			runs := f.hub.ChecksOf(pr.HeadSHA)
 			require.Len(t, runs, 1, "killed between posting and remembering, and still one")
@@ -156,7 +156,7 @@ func TestTheRepositorysFileIsCheckedOnTheHead(t *testing.T) {
 func TestAChangeThatIsRefusedIsGivenUpInWords(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	id := f.effect(store.Effect{Cause: "check:1", Kind: outbox.EffectCheckConfig, Number: 41, Content: strings.Repeat("0", 40)})
+	id := f.effect(clusters.Effect{Cause: "check:1", Kind: outbox.EffectCheckConfig, Number: 41, Content: strings.Repeat("0", 40)})
 	job := queue.EffectArgs{Effect: id}
 	require.Equal(t, 10*time.Minute, f.snoozes(job, f.now()))
 	asked := func(ago time.Duration) { // the queue's job may have been made again since
@@ -177,7 +177,7 @@ func TestAChangeThatIsRefusedIsGivenUpInWords(t *testing.T) {
 func TestOneRefusalAfterGitHubWasAwayIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	id := f.effect(store.Effect{Cause: "check:1", Kind: outbox.EffectCheckConfig, Number: 41, Content: strings.Repeat("0", 40)})
+	id := f.effect(clusters.Effect{Cause: "check:1", Kind: outbox.EffectCheckConfig, Number: 41, Content: strings.Repeat("0", 40)})
 	job := queue.EffectArgs{Effect: id}
 	f.hub.FailNext(1, hub.APIFault{Status: 502})
 	require.Error(t, f.Work(f.ctx, job, f.now()))

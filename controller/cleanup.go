@@ -17,7 +17,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/cleanup"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 const (
@@ -32,7 +33,7 @@ type Adopter interface {
 	Adopt(ctx context.Context, a recovery.Adoption) error
 }
 
-// Cleanup says what is removed of what sweeps find.
+// Cleanup says what is removed of what scans find.
 type Cleanup struct {
 	Planner cleanup.Config          // how removals are planned
 	Delete  []lifecycle.OrphanClass // that are removed without a person's approval; empty: none
@@ -50,9 +51,9 @@ func (w *cleanupWorker) Work(ctx context.Context, _ *river.Job[queue.CleanupArgs
 }
 
 func (c *Controller) beginRemovals(ctx context.Context) error {
-	failed := []error{c.Store.Sweeps.Remaining(ctx, c.Sweeps.MinAge)}
+	failed := []error{c.Store.Scans.Remaining(ctx, c.FindingLimits.MinAge)}
 	failed = append(failed, c.approveBySetting(ctx))
-	ids, err := c.Store.Sweeps.ApprovedRemovals(ctx, cleanupBatch)
+	ids, err := c.Store.Scans.ApprovedRemovals(ctx, cleanupBatch)
 	failed = append(failed, err)
 	for _, id := range ids {
 		failed = append(failed, c.beginRemoval(ctx, id))
@@ -65,32 +66,32 @@ func (c *Controller) approveBySetting(ctx context.Context) error {
 	if len(c.Cleanup.Delete) == 0 {
 		return nil
 	}
-	ids, err := c.Store.Sweeps.BySetting(ctx, c.Cleanup.Delete, c.Sweeps)
+	ids, err := c.Store.Scans.BySetting(ctx, c.Cleanup.Delete, c.FindingLimits)
 	if err != nil {
 		return err
 	}
 	var fit []string
 	for _, id := range ids {
-		r, err := c.Store.Sweeps.Removal(ctx, id)
+		r, err := c.Store.Scans.Removal(ctx, id)
 		if err != nil {
 			return err
 		}
 		why := ""
 		switch p := c.Cleanup.Planner.PlanOf(r); {
 		case p.Refused != "":
-			why = fmt.Sprintf("sweep.delete has %s, but no teardown can remove it: %s", p.Class, p.Refused)
+			why = fmt.Sprintf("scan.remove has %s, but no teardown can remove it: %s", p.Class, p.Refused)
 		case p.Doubt != "":
-			why = fmt.Sprintf("sweep.delete has %s, but only a person may approve it: %s", p.Class, p.Doubt)
+			why = fmt.Sprintf("scan.remove has %s, but only a person may approve it: %s", p.Class, p.Doubt)
 		}
 		if why != "" {
-			if err := c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanReported, why); err != nil {
+			if err := c.Store.Scans.Explain(ctx, id, lifecycle.OrphanReported, why); err != nil {
 				return err
 			}
 			continue
 		}
 		fit = append(fit, id)
 	}
-	n, err := c.Store.Sweeps.ApproveBySetting(ctx, fit, c.Cleanup.Delete, c.Sweeps)
+	n, err := c.Store.Scans.ApproveBySetting(ctx, fit, c.Cleanup.Delete, c.FindingLimits)
 	if n > 0 {
 		c.Log.InfoContext(ctx, "approved removals by the setting", "orphans", n)
 	}
@@ -99,35 +100,35 @@ func (c *Controller) approveBySetting(ctx context.Context) error {
 
 // beginRemoval begins an approved removal, or records why it waits or why no teardown can do it.
 func (c *Controller) beginRemoval(ctx context.Context, id string) error {
-	r, err := c.Store.Sweeps.Removal(ctx, id)
+	r, err := c.Store.Scans.Removal(ctx, id)
 	if err != nil {
 		return err
 	}
 	switch p := c.Cleanup.Planner.PlanOf(r); {
 	case p.Refused != "":
 		c.Log.WarnContext(ctx, "no teardown can remove an orphan", "orphan", id, "why", p.Refused)
-		return c.Store.Sweeps.Refuse(ctx, id, p.Refused)
+		return c.Store.Scans.Refuse(ctx, id, p.Refused)
 	case p.Doubt != "" && r.Orphan.DecidedBy == "":
-		return c.Store.Sweeps.Refuse(ctx, id, "only a person may approve it: "+p.Doubt)
+		return c.Store.Scans.Refuse(ctx, id, "only a person may approve it: "+p.Doubt)
 	case p.Waits != "":
-		return c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanApproved, "it waits: "+p.Waits)
+		return c.Store.Scans.Explain(ctx, id, lifecycle.OrphanApproved, "it waits: "+p.Waits)
 	case r.Of == nil:
 		return c.adopt(ctx, r, p)
 	default:
 		err := c.Store.BeginRemoval(ctx, store.RemovalOrder{Orphan: id, Cluster: p.Cluster, Class: p.Class, Names: p.Add})
-		if errors.Is(err, store.ErrConflict) { // it changed since the plan was made: the next look makes another
-			return c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanApproved, "it waits: its cluster changed while its removal began")
+		if errors.Is(err, db.ErrConflict) { // it changed since the plan was made: the next look makes another
+			return c.Store.Scans.Explain(ctx, id, lifecycle.OrphanApproved, "it waits: its cluster changed while its removal began")
 		}
 		return err
 	}
 }
 
 // adopt gives the orphan's cluster a row, so that it is torn down and counted like every other.
-func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan) error {
+func (c *Controller) adopt(ctx context.Context, r scans.Removal, p cleanup.Plan) error {
 	if c.Cleanup.Adopter == nil {
-		return c.Store.Sweeps.Refuse(ctx, p.Orphan, "this server cannot read the artifacts' bucket")
+		return c.Store.Scans.Refuse(ctx, p.Orphan, "this server cannot read the artifacts' bucket")
 	}
-	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Platform: r.Orphan.Platform, Account: r.Orphan.Account, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.DecidedWhy + ")"}
+	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Platform: r.Orphan.Platform, Account: r.Orphan.Account, Why: "a scan found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.DecidedWhy + ")"}
 	for i, row := range slices.Concat(r.Seen, r.Beside) {
 		var seen contract.SeenResource
 		if err := json.Unmarshal(row.Resource, &seen); err != nil {
@@ -141,10 +142,10 @@ func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan
 		a.Names, a.Resources = append(a.Names, seen.Name), append(a.Resources, one)
 	}
 	switch err := c.Cleanup.Adopter.Adopt(ctx, a); {
-	case errors.Is(err, store.ErrNameTaken):
-		return c.Store.Sweeps.Explain(ctx, p.Orphan, lifecycle.OrphanApproved, fmt.Sprintf("it waits: the name %s is that of a living cluster, and a teardown deletes DNS records by that name", p.Name))
-	case errors.Is(err, recovery.ErrUnfit), errors.Is(err, store.ErrConflict):
-		return c.Store.Sweeps.Refuse(ctx, p.Orphan, err.Error())
+	case errors.Is(err, db.ErrNameTaken):
+		return c.Store.Scans.Explain(ctx, p.Orphan, lifecycle.OrphanApproved, fmt.Sprintf("it waits: the name %s is that of a living cluster, and a teardown deletes DNS records by that name", p.Name))
+	case errors.Is(err, recovery.ErrUnfit), errors.Is(err, db.ErrConflict):
+		return c.Store.Scans.Refuse(ctx, p.Orphan, err.Error())
 	case err != nil:
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // adopter remembers what it was asked to adopt.
@@ -30,7 +31,7 @@ func (a *adopter) Adopt(_ context.Context, of recovery.Adoption) error {
 // found stores an orphan of this installation: a VPC with the marks of a cluster, reported.
 func (h *fixture) found(class lifecycle.OrphanClass, cluster, infraID string, known bool) (id string) {
 	h.t.Helper()
-	id, h.Cleanup.Planner.Account = store.NewID("orp"), func(string) string { return "123456789012" }
+	id, h.Cleanup.Planner.Account = db.NewID("orp"), func(string) string { return "123456789012" }
 	tags := map[string]string{
 		tagkey.ManagedBy: tagkey.ControlPlaneName, tagkey.Installation: "test", tagkey.ClusterID: cluster, tagkey.ClusterName: "shop", tagkey.KubernetesCluster + infraID: tagkey.Owned,
 	}
@@ -43,15 +44,15 @@ func (h *fixture) found(class lifecycle.OrphanClass, cluster, infraID string, kn
 			$6, $7, 2, 'reported', $7, 'told', $7)`, id, cluster, infraID, known, class, h.now().Add(-2*time.Hour), h.now())
 	require.NoError(h.t, err)
 	_, err = h.store.Pool().Exec(h.ctx, `
-		INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_sweep, sights, orphan_id)
-		VALUES ('aws', '123456789012', 'arn:' || $1, '{us-east-1/ec2}', $2, $3, $3, 'swp_1', 2, $1)`, id, vpc, h.now())
+		INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_scan, sights, orphan_id)
+		VALUES ('aws', '123456789012', 'arn:' || $1, '{us-east-1/ec2}', $2, $3, $3, 'scn_1', 2, $1)`, id, vpc, h.now())
 	require.NoError(h.t, err)
 	return id
 }
 
 func (h *fixture) orphanIs(id string, state lifecycle.OrphanState, why string) {
 	h.t.Helper()
-	o, err := h.store.Sweeps.Orphan(h.ctx, id)
+	o, err := h.store.Scans.Orphan(h.ctx, id)
 	require.NoError(h.t, err)
 	require.Equal(h.t, state, o.State, o.StateWhy)
 	require.Contains(h.t, o.StateWhy, why)
@@ -68,7 +69,7 @@ func TestALeakIsOnlyReportedUntilSomebodyApprovesItsRemoval(t *testing.T) {
 	h.reconcile(cluster)
 	require.Equal(t, lifecycle.Released, h.cluster(cluster).Phase, "nothing is on by default")
 
-	require.NoError(t, h.store.Sweeps.Approve(h.ctx, []string{id}, store.Origin{Actor: "saml:ada@acme.example", Why: "it costs money"}))
+	require.NoError(t, h.store.Scans.Approve(h.ctx, []string{id}, clusters.Origin{Actor: "saml:ada@acme.example", Why: "it costs money"}))
 	h.work(queue.CleanupArgs{})
 	h.reconcile(cluster)
 	row := h.cluster(cluster)
@@ -108,13 +109,13 @@ func TestARemovalWaitsForTheNameAndSaysSo(t *testing.T) {
 	newer := h.accept("shop")
 	h.pass(time.Hour)
 	id := h.found(lifecycle.ClassReleased, cluster, "shop-abcde", true)
-	require.NoError(t, h.store.Sweeps.Approve(h.ctx, []string{id}, store.Origin{Actor: "saml:ada@acme.example"}))
+	require.NoError(t, h.store.Scans.Approve(h.ctx, []string{id}, clusters.Origin{Actor: "saml:ada@acme.example"}))
 	h.work(queue.CleanupArgs{})
 	h.reconcile(cluster)
 	h.orphanIs(id, lifecycle.OrphanApproved, "the name shop is that of the cluster "+newer.ID)
 	require.Equal(t, lifecycle.Released, h.cluster(cluster).Phase)
 
-	_, err := h.store.Destroy(h.ctx, newer.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := h.store.Destroy(h.ctx, newer.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	h.reconcile(newer.ID)
 	require.Equal(t, lifecycle.Released, h.cluster(newer.ID).Phase)
@@ -154,8 +155,8 @@ func TestAnUnknownClusterIsHandedToTheRecovery(t *testing.T) {
 	beside := h.found(lifecycle.ClassUnknown, "clu_9", "shop-fghij", false)
 	h.work(queue.CleanupArgs{})
 	require.Empty(t, a.asked, "only what was approved")
-	require.NoError(t, h.store.Sweeps.Approve(h.ctx, []string{id}, store.Origin{Actor: "saml:ada@acme.example"}))
-	a.err = store.ErrNameTaken
+	require.NoError(t, h.store.Scans.Approve(h.ctx, []string{id}, clusters.Origin{Actor: "saml:ada@acme.example"}))
+	a.err = db.ErrNameTaken
 	h.work(queue.CleanupArgs{})
 	h.orphanIs(id, lifecycle.OrphanApproved, "it waits: the name shop is that of a living cluster")
 	a.err = recovery.ErrUnfit

@@ -68,29 +68,29 @@ type Spool interface {
 
 // Config is the controller's configuration.
 type Config struct {
-	Store        *store.Store
-	Dispatcher   Dispatcher
-	GitHub       GitHub
-	Teller       SlackSender // nil: there are no answers in Slack
-	Catalogue    Catalogue
-	Spool        Spool
-	Remover      Remover
-	Archives     Archives // nil: there is no bucket to compare with the database
-	Cleanup      Cleanup  // of what sweeps find
-	Signer       *token.Signer
-	Bucket       string // of the artifacts
-	Installation string // id of this installation
-	Limits       lifecycle.Limits
-	Hours        func(profile, team string, now time.Time) lifecycle.Hours // what the catalogue in force says; nil: no schedule is known
-	Sweeps       lifecycle.SweepLimits
-	Accounts     Accounts // that are looked through for orphans
-	Links        chat.Links
-	Log          *slog.Logger
-	Wake         time.Duration    // how often due clusters are searched for
-	Sweep        time.Duration    // how often everything is swept
-	Keep         time.Duration    // how long logs, reports and processed deliveries are kept; zero: 30 days
-	Retention    time.Duration    // how long a cluster's state is kept after its end; zero: 60 days
-	Now          func() time.Time // nil: time.Now; only for tokens, everything else uses the database's clock
+	Store         *store.Store
+	Dispatcher    Dispatcher
+	GitHub        GitHub
+	Teller        SlackSender // nil: there are no answers in Slack
+	Catalogue     Catalogue
+	Spool         Spool
+	Remover       Remover
+	Archives      Archives // nil: there is no bucket to compare with the database
+	Cleanup       Cleanup  // of what scans find
+	Signer        *token.Signer
+	Bucket        string // of the artifacts
+	Installation  string // id of this installation
+	Limits        lifecycle.Limits
+	Hours         func(profile, team string, now time.Time) lifecycle.Hours // what the catalogue in force says; nil: no schedule is known
+	FindingLimits lifecycle.FindingLimits
+	Accounts      Accounts // that are looked through for orphans
+	Links         chat.Links
+	Log           *slog.Logger
+	Wake          time.Duration    // how often due clusters are searched for
+	FindEvery     time.Duration    // how often everything is checked for findings
+	Keep          time.Duration    // how long logs, reports and processed deliveries are kept; zero: 30 days
+	Retention     time.Duration    // how long a cluster's state is kept after its end; zero: 60 days
+	Now           func() time.Time // nil: time.Now; only for tokens, everything else uses the database's clock
 
 	RepositoryFile string        // path of the repository's file
 	Pace           outbox.Pace   // of writes to GitHub; the GitHub client uses the same for its permission to write
@@ -134,10 +134,10 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &capacityQueueWorker{c: c})
 	river.AddWorker(w, &turnsWorker{c: c})
 	river.AddWorker(w, &wakeWorker{c: c})
-	river.AddWorker(w, &sweepWorker{c: c})
-	river.AddWorker(w, &runSweepsWorker{c: c})
-	river.AddWorker(w, &launchSweepWorker{c: c})
-	river.AddWorker(w, &judgeSweepWorker{c: c})
+	river.AddWorker(w, &findingsWorker{c: c})
+	river.AddWorker(w, &runScansWorker{c: c})
+	river.AddWorker(w, &launchScanWorker{c: c})
+	river.AddWorker(w, &judgeScanWorker{c: c})
 	river.AddWorker(w, &pruneWorker{c: c})
 	river.AddWorker(w, &removeWorker{c: c})
 	river.AddWorker(w, &archivesWorker{c: c})

@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 type launchWorker struct {
@@ -55,7 +55,7 @@ type stopWorker struct {
 // Work asks the attempt's runner to end, also that of a closed attempt. The runner also learns it from the next response of the Status API.
 func (w *stopWorker) Work(ctx context.Context, job *river.Job[queue.StopArgs]) error {
 	attempt, err := w.c.Store.Attempts.Numbered(ctx, job.Args.Cluster, job.Args.Attempt)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -70,7 +70,7 @@ func (w *stopWorker) Work(ctx context.Context, job *river.Job[queue.StopArgs]) e
 // stillOpen returns the cluster's open attempt if it has that number; an effect of another attempt is obsolete.
 func (c *Controller) stillOpen(ctx context.Context, cluster string, number int) (*attempts.LaunchSpec, error) {
 	open, err := c.Store.Attempts.OpenAttempt(ctx, cluster)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {

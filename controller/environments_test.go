@@ -7,8 +7,7 @@ import (
 
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // environment of the clusters that these tests make.
@@ -44,7 +43,7 @@ func TestTheDeploymentsOfAnEarlierEnvironmentAreRemoved(t *testing.T) {
 		d.SHA, d.Ref = pr.HeadSHA, pr.HeadRef
 		require.NoError(t, f.hub.Deploy(d))
 	}
-	id := f.effect(store.Effect{Cause: "deployments:clu_1:acme/shop", Kind: outbox.EffectRemoveDeployments, Content: "ocp/shop"})
+	id := f.effect(clusters.Effect{Cause: "deployments:clu_1:acme/shop", Kind: clusters.EffectRemoveDeployments, Content: "ocp/shop"})
 	f.settle()
 	left := []string{}
 	for _, d := range f.hub.Deployments() {

@@ -39,14 +39,14 @@ func (c *Controller) Work(ctx context.Context, args river.JobArgs, since time.Ti
 		return (&archivesWorker{c: c}).Work(ctx, &river.Job[queue.ArchivesArgs]{JobRow: row, Args: a})
 	case queue.CleanupArgs:
 		return (&cleanupWorker{c: c}).Work(ctx, &river.Job[queue.CleanupArgs]{JobRow: row, Args: a})
-	case queue.RunSweepsArgs:
-		return (&runSweepsWorker{c: c}).Work(ctx, &river.Job[queue.RunSweepsArgs]{JobRow: row, Args: a})
-	case queue.LaunchSweepArgs:
-		return (&launchSweepWorker{c: c}).Work(ctx, &river.Job[queue.LaunchSweepArgs]{JobRow: row, Args: a})
-	case queue.JudgeSweepArgs:
-		return (&judgeSweepWorker{c: c}).Work(ctx, &river.Job[queue.JudgeSweepArgs]{JobRow: row, Args: a})
-	case queue.SweepArgs:
-		return (&sweepWorker{c: c}).Work(ctx, &river.Job[queue.SweepArgs]{JobRow: row, Args: a})
+	case queue.RunScansArgs:
+		return (&runScansWorker{c: c}).Work(ctx, &river.Job[queue.RunScansArgs]{JobRow: row, Args: a})
+	case queue.LaunchScanArgs:
+		return (&launchScanWorker{c: c}).Work(ctx, &river.Job[queue.LaunchScanArgs]{JobRow: row, Args: a})
+	case queue.JudgeScanArgs:
+		return (&judgeScanWorker{c: c}).Work(ctx, &river.Job[queue.JudgeScanArgs]{JobRow: row, Args: a})
+	case queue.FindingsArgs:
+		return (&findingsWorker{c: c}).Work(ctx, &river.Job[queue.FindingsArgs]{JobRow: row, Args: a})
 	}
 	return fmt.Errorf("no worker for %T", args)
 }

@@ -26,6 +26,9 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 const lease = 15 * time.Minute
@@ -61,7 +64,7 @@ func newFixture(t testing.TB) *fixture {
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	h.clock.Store(&start)
 	var err error
-	h.store, err = store.Open(h.ctx, pgtest.New(t), store.Options{Limits: limits, Lease: lease, Installation: "test", Now: h.now})
+	h.store, err = store.Open(h.ctx, pgtest.New(t), db.Options{Limits: limits, Lease: lease, Installation: "test", Now: h.now})
 	require.NoError(t, err)
 	t.Cleanup(h.store.Close)
 	_, key, err := ed25519.GenerateKey(nil)
@@ -69,11 +72,11 @@ func newFixture(t testing.TB) *fixture {
 	h.signer = token.NewSigner(key, time.Hour)
 	h.Controller = controller.New(controller.Config{
 		Store: h.store, Dispatcher: h.yard, GitHub: h.board, Spool: h.bucket, Signer: h.signer, Limits: limits,
-		Sweeps: lifecycle.SweepLimits{
+		FindingLimits: lifecycle.FindingLimits{
 			MinAge: time.Hour, MinSights: 2, EndMargin: 10 * time.Minute, WakeMargin: 5 * time.Minute, StillFor: 3 * time.Hour,
 		},
 		Links: chatops.Links{UI: "https://ocpctl.example.com"}, Log: slog.New(slog.NewJSONHandler(h.log, nil)),
-		Wake: time.Second, Sweep: time.Second, Now: h.now, Settling: -1, RepositoryFile: profiles.RepositoryFilePath,
+		Wake: time.Second, FindEvery: time.Second, Now: h.now, Settling: -1, RepositoryFile: profiles.RepositoryFilePath,
 	})
 	return h
 }
@@ -100,25 +103,25 @@ func (h *fixture) snoozes(args river.JobArgs, since time.Time) time.Duration {
 }
 
 // accept makes a cluster for the next pull request; the first is 41.
-func (h *fixture) accept(name string) store.Row {
+func (h *fixture) accept(name string) clusters.Row {
 	h.t.Helper()
 	return h.acceptAs(name, func(*store.Judgement) {})
 }
 
 // acceptAs makes a cluster of another kind for the next pull request.
-func (h *fixture) acceptAs(name string, change func(*store.Judgement)) store.Row {
+func (h *fixture) acceptAs(name string, change func(*store.Judgement)) clusters.Row {
 	h.t.Helper()
 	return h.acceptAsked(name, func(*store.Ask) {}, change)
 }
 
 // acceptAsked makes a cluster that is asked for in another way.
-func (h *fixture) acceptAsked(name string, asked func(*store.Ask), change func(*store.Judgement)) store.Row {
+func (h *fixture) acceptAsked(name string, asked func(*store.Ask), change func(*store.Judgement)) clusters.Row {
 	h.t.Helper()
 	h.number++
-	row := store.Row{
+	row := clusters.Row{
 		CostCenter: "cc-1", Environment: "test", Source: "pr_label", Tags: map[string]string{},
-		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
-		PR:   &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: 40 + h.number, Head: "abc123"},
+		Spec: clusters.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
+		PR:   &clusters.PRRef{Installation: 5001, Repo: "acme/shop", Number: 40 + h.number, Head: "abc123"},
 	}
 	row.Name, row.Platform, row.Profile, row.Release, row.Generation = name, "aws", "aws-minimal-test", "4.20.1", 1
 	row.Region, row.BaseDomain = "us-east-1", "labs.example.com"
@@ -127,11 +130,11 @@ func (h *fixture) acceptAsked(name string, asked func(*store.Ask), change func(*
 	a := store.Judgement{Allowed: true, Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)}
 	change(&a)
 	ask := store.Ask{
-		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: a.Row.Repo()},
+		Scope:     usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: a.Row.Repo()},
 		Principal: row.RequestedBy, Source: row.Source,
 	}
 	asked(&ask)
-	judged, err := h.store.Judge(h.ctx, ask, func(store.Usage) (store.Judgement, error) {
+	judged, err := h.store.Judge(h.ctx, ask, func(usage.Usage) (store.Judgement, error) {
 		return a, nil
 	}, nil)
 	require.NoError(h.t, err)
@@ -143,7 +146,7 @@ func (h *fixture) reconcile(id string) {
 	require.NoError(h.t, h.Reconcile(h.ctx, id))
 }
 
-func (h *fixture) cluster(id string) store.Row {
+func (h *fixture) cluster(id string) clusters.Row {
 	h.t.Helper()
 	row, err := h.store.Cluster(h.ctx, id)
 	require.NoError(h.t, err)
@@ -158,13 +161,13 @@ func (h *fixture) open(id string) attempts.LaunchSpec {
 }
 
 // installing brings a new cluster to where its runner claimed the attempt and recorded what it will make.
-func (h *fixture) installing(name string) (store.Row, attempts.LaunchSpec) {
+func (h *fixture) installing(name string) (clusters.Row, attempts.LaunchSpec) {
 	h.t.Helper()
 	return h.install(h.accept(name))
 }
 
 // install is installing of a cluster that was accepted.
-func (h *fixture) install(row store.Row) (store.Row, attempts.LaunchSpec) {
+func (h *fixture) install(row clusters.Row) (clusters.Row, attempts.LaunchSpec) {
 	h.t.Helper()
 	name := row.Name
 	h.reconcile(row.ID)
@@ -172,9 +175,9 @@ func (h *fixture) install(row store.Row) (store.Row, attempts.LaunchSpec) {
 	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
 	_, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(h.t, err)
-	answer, err := h.store.Record(h.ctx, open.Attempt, open.Token, store.IdentityRow{
+	answer, err := h.store.Record(h.ctx, open.Attempt, open.Token, attempts.IdentityRow{
 		InfraID: name + "-abcde", ClusterUUID: "uuid-of-" + name, Account: "123456789012", Region: "us-east-1", ReleaseDigest: "sha256:1", Metadata: "{}",
-	}, []store.ArtifactRow{{
+	}, []attempts.ArtifactRow{{
 		Type: "INSTALL_DIR_SNAPSHOT", Key: "clusters/" + row.ID + "/install-dir.tar.zst", SHA256: strings.Repeat("a", 64), InfraID: name + "-abcde", TakenAt: h.now(),
 	}})
 	require.NoError(h.t, err)

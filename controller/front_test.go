@@ -18,6 +18,7 @@ import (
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -85,13 +86,13 @@ func (f *front) another() *controller.Controller {
 }
 
 // asked makes a cluster for one of the stand-in's pull requests, by its label.
-func (f *front) asked(name string, number int) store.Row {
+func (f *front) asked(name string, number int) clusters.Row {
 	f.t.Helper()
 	pr, found := f.hub.PullRequest(number)
 	require.True(f.t, found)
 	require.NoError(f.t, f.hub.Label(number, "ocp/aws-minimal-test", "maya"))
 	return f.acceptAs(name, func(a *store.Judgement) {
-		a.Row.PR = &store.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: number, Head: pr.HeadSHA}
+		a.Row.PR = &clusters.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: number, Head: pr.HeadSHA}
 	})
 }
 
@@ -217,7 +218,7 @@ func (f *front) ours(number int) (bodies []string) {
 }
 
 // shown requires that every place of a cluster shows its last state.
-func (f *front) shown(row store.Row) {
+func (f *front) shown(row clusters.Row) {
 	f.t.Helper()
 	subs, err := f.store.Outbox.Subscribers(f.ctx, row.ID)
 	require.NoError(f.t, err)
@@ -226,7 +227,7 @@ func (f *front) shown(row store.Row) {
 	}
 }
 
-func (f *front) effect(e store.Effect) string {
+func (f *front) effect(e clusters.Effect) string {
 	f.t.Helper()
 	e.Installation, e.Repo = hub.Installation, hub.Repo
 	require.NoError(f.t, f.store.Outbox.SaveEffect(f.ctx, e))

@@ -9,16 +9,17 @@ import (
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // showGate brings a gate up to date. Several effects of one gate are worked one after the other. Only the newest shows it, so that what GitHub refuses
 // is tried by one of them.
-func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string, err error) {
+func (c *Controller) showGate(ctx context.Context, e clusters.Effect) (note string, err error) {
 	return c.oneAtATime(ctx, "gate "+e.Content, func(ctx context.Context) (string, error) {
 		g, err := c.Store.Outbox.Gate(ctx, e.Content)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, db.ErrNotFound) {
 			return "the gate is gone", nil
 		}
 		if err != nil {
@@ -31,7 +32,7 @@ func (c *Controller) showGate(ctx context.Context, e store.Effect) (note string,
 	})
 }
 
-func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Gate) (note string, err error) {
+func (c *Controller) showGateAt(ctx context.Context, e clusters.Effect, g outbox.Gate) (note string, err error) {
 	run, why, err := c.gateRun(ctx, e, g)
 	if err != nil || why != "" {
 		return why, err
@@ -62,10 +63,10 @@ func (c *Controller) showGateAt(ctx context.Context, e store.Effect, g outbox.Ga
 func gateHash(run chat.CheckRun) string { return hashOf(fmt.Sprintf("%+v", run)) }
 
 // gateRun renders a gate; why says why it stays as it is.
-func (c *Controller) gateRun(ctx context.Context, e store.Effect, g outbox.Gate) (run chat.CheckRun, why string, err error) {
+func (c *Controller) gateRun(ctx context.Context, e clusters.Effect, g outbox.Gate) (run chat.CheckRun, why string, err error) {
 	group, err := c.Store.Outbox.MergeGroupAt(ctx, g.Repo, g.Head)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 	case err != nil:
 		return run, "", err
 	case group.EndedAt != nil:
@@ -95,7 +96,7 @@ func (c *Controller) gateRun(ctx context.Context, e store.Effect, g outbox.Gate)
 }
 
 // withUnknownPulls adds the open pull requests at a gate's commit of which no event told. GitHub is asked before a gate opens only.
-func (c *Controller) withUnknownPulls(ctx context.Context, e store.Effect, g outbox.Gate, members []chat.GateMember) ([]chat.GateMember, error) {
+func (c *Controller) withUnknownPulls(ctx context.Context, e clusters.Effect, g outbox.Gate, members []chat.GateMember) ([]chat.GateMember, error) {
 	pulls, err := c.GitHub.PullsAt(ctx, e.Installation, e.Repo, g.Head)
 	for _, pr := range pulls {
 		known := slices.ContainsFunc(members, func(m chat.GateMember) bool { return m.Number == pr.Number })

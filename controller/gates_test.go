@@ -10,7 +10,8 @@ import (
 
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 const (
@@ -37,7 +38,7 @@ func (f *front) gate(number int) string {
 }
 
 // labelled is the cluster that a label on a pull request asked for.
-func (p *pipeline) labelled(number int) store.Row {
+func (p *pipeline) labelled(number int) clusters.Row {
 	p.t.Helper()
 	require.NoError(p.t, p.hub.Label(number, gateLabel, "maya"))
 	p.goOn()
@@ -47,11 +48,11 @@ func (p *pipeline) labelled(number int) store.Row {
 }
 
 // fails lets a cluster's install fail for good.
-func (p *pipeline) fails(row store.Row) {
+func (p *pipeline) fails(row clusters.Row) {
 	p.t.Helper()
 	for p.cluster(row.ID).Status != lifecycle.Failed {
 		_, open := p.install(row)
-		p.fixture.ends(open, store.ResultRow{Outcome: lifecycle.Failure, Reason: "Broken", Message: "it broke", Whose: "cloud", Next: "look"})
+		p.fixture.ends(open, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "Broken", Message: "it broke", Whose: "cloud", Next: "look"})
 		p.reconcile(row.ID)
 	}
 	p.goOn()
@@ -108,7 +109,7 @@ func TestAFailureClosesTheGateUntilItsPullRequestIsGone(t *testing.T) {
 			summary = c.Summary
 		}
 	}
-	for _, row := range []store.Row{bad, good} {
+	for _, row := range []clusters.Row{bad, good} {
 		require.Contains(t, summary, row.Name, "it says which clusters it means")
 	}
 

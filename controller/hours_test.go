@@ -9,6 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/workhours"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // powered has a runner do what the cluster's open attempt is for.
@@ -19,7 +21,7 @@ func (h *fixture) powered(id string, kind lifecycle.Kind) {
 	_, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
 	require.NoError(h.t, err)
 	asleep := kind == lifecycle.Sleep
-	h.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Asleep: &asleep})
+	h.ends(open, attempts.ResultRow{Outcome: lifecycle.Succeeded, Asleep: &asleep})
 }
 
 // It is noon on a Friday. The catalogue is asked at each decision, for the cluster's profile and team, so that a holiday that is added on
@@ -38,7 +40,7 @@ func TestAClusterSleepsOverTheWeekendAndAHolidayThatIsAddedMeanwhile(t *testing.
 		a.Row.Profile, a.Row.Team, a.Row.SleepMode, a.Row.OffHours = "aws-minimal-test", "platform", lifecycle.SleepStopped, true
 		a.Row.TTL, a.MaxTTL = 240*time.Hour, 240*time.Hour
 	}))
-	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{KubeconfigRef: "s3://b/operate/k"}})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &clusters.Outputs{KubeconfigRef: "s3://b/operate/k"}})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	friday := time.Date(2026, 11, 20, 19, 0, 0, 0, time.UTC)

@@ -10,6 +10,7 @@ import (
 
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -72,7 +73,7 @@ func TestTheCheckIsShownAgainWhenTheConversationTurnsOutToBeLocked(t *testing.T)
 		all, err := p.store.Outbox.Subscribers(p.ctx, row.ID)
 		require.NoError(t, err)
 		for _, sub := range all {
-			if sub.Kind == store.KindComment {
+			if sub.Kind == clusters.KindComment {
 				found = sub
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // queueing is a pipeline whose main branch merges by a queue that requires the check; file is the repository's file, empty: none.
@@ -30,7 +31,7 @@ func queueing(t *testing.T, file string) *pipeline {
 const ownCluster = "mergeQueue: cluster\n"
 
 // readyIn opens a pull request with a ready cluster.
-func (p *pipeline) readyIn(number int) store.Row {
+func (p *pipeline) readyIn(number int) clusters.Row {
 	p.t.Helper()
 	row := p.labelled(number)
 	p.becomesReady(row)
@@ -40,11 +41,11 @@ func (p *pipeline) readyIn(number int) store.Row {
 }
 
 // ofQueue are the clusters of merge queues' commits.
-func (p *pipeline) ofQueue() (rows []store.Row) {
+func (p *pipeline) ofQueue() (rows []clusters.Row) {
 	p.t.Helper()
 	all, _, err := p.store.List(p.ctx, store.Filter{Limit: 100})
 	require.NoError(p.t, err)
-	return slices.DeleteFunc(all, func(r store.Row) bool { return r.Source != "merge_queue" })
+	return slices.DeleteFunc(all, func(r clusters.Row) bool { return r.Source != "merge_queue" })
 }
 
 func (p *pipeline) merged(number int) bool {
@@ -117,7 +118,7 @@ func TestWhoMayNotAskClosesTheGateOfTheQueue(t *testing.T) {
 	require.Contains(t, checks[0].Summary, "only read permission")
 }
 
-func TestTheSweepFindsWhatMergeQueuesDidWithoutAnEvent(t *testing.T) {
+func TestPollingFindsWhatMergeQueuesDidWithoutAnEvent(t *testing.T) {
 	t.Parallel()
 	p := queueing(t, ownCluster)
 	p.readyIn(41)
@@ -126,11 +127,11 @@ func TestTheSweepFindsWhatMergeQueuesDidWithoutAnEvent(t *testing.T) {
 	p.hub.SetManifest(m)
 	client, err := github.New(github.Config{AppID: hub.AppID, PrivateKey: p.hub.KeyPEM(), BaseURL: p.hub.URL(), Pace: -1, Settling: -1, Probe: -1})
 	require.NoError(t, err)
-	sweep := hooks.NewSweep(p.store, client, time.Minute, slog.New(slog.DiscardHandler))
+	poller := hooks.NewPoller(p.store, client, time.Minute, slog.New(slog.DiscardHandler))
 	looks := func() {
 		t.Helper()
 		p.pass(2 * time.Minute)
-		require.NoError(t, sweep.Look(t.Context()))
+		require.NoError(t, poller.Look(t.Context()))
 		p.goOn()
 	}
 	require.NoError(t, p.hub.Queue(41, "maya"))

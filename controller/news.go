@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // GitHub counts every call, and one busy installation must not use up its limit. So what is shown on GitHub is edited only when
@@ -23,11 +23,11 @@ func news(kind string, card lifecycle.Card) lifecycle.Card {
 		card.Status, card.Phase, card.Why = lifecycle.Creating, lifecycle.Installing, ""
 	case card.Status == lifecycle.Destroying:
 		card.Phase, card.Why, card.Blockers = lifecycle.DestroyingRuns, "", nil
-	case card.Phase == lifecycle.PhaseReady, card.Phase == lifecycle.Expiring && (kind != store.KindComment || !card.Ends.PRClosed.IsZero()):
+	case card.Phase == lifecycle.PhaseReady, card.Phase == lifecycle.Expiring && (kind != clusters.KindComment || !card.Ends.PRClosed.IsZero()):
 		// Only the comment says that the end is near; for a closed pull request it already did so at the closing.
 		card.Phase, card.Why = lifecycle.PhaseReady, ""
 	}
-	if kind != store.KindComment {
+	if kind != clusters.KindComment {
 		// A check and a deployment tell when it ends: they follow what people move. An end by the pull request stands in the comment.
 		card.Ends, card.DestroyAt, card.HoldWhy = lifecycle.Ends{TTL: card.Ends.TTL, Max: card.Ends.Max, Hold: card.Ends.Hold}, time.Time{}, ""
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // sighting is what the dispatcher reports about the open attempt's runner.
@@ -21,7 +21,7 @@ type sighting struct {
 // observe asks the dispatcher about the open attempt's runner. A missing answer is Unknown, which decides nothing.
 func (c *Controller) observe(ctx context.Context, cluster string) (sighting, error) {
 	open, err := c.Store.Attempts.OpenAttempt(ctx, cluster)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return sighting{}, nil
 	}
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Controller) Watch(ctx context.Context) {
 	}
 	w.Watch(ctx, func(cluster string) {
 		err := c.Store.Attempts.RunnerChanged(ctx, cluster)
-		if err != nil && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
+		if err != nil && !errors.Is(err, db.ErrNotFound) && ctx.Err() == nil {
 			c.Log.Warn("change of a runner not recorded", "cluster", cluster, "err", err)
 		}
 	})

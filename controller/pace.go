@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -46,17 +46,17 @@ func (c *Controller) paceWrite(ctx context.Context, installation int64, canWait 
 
 // canWait reports that a text only shows progress: the cluster is being created or destroyed, and it is not the first text anybody
 // reads. A result, final or not, never waits for others.
-func canWait(sub outbox.Subscriber, row store.Row) bool {
+func canWait(sub outbox.Subscriber, row clusters.Row) bool {
 	switch row.Status {
 	case lifecycle.Pending, lifecycle.Creating, lifecycle.Destroying:
-		return sub.Kind != store.KindLabel && (sub.Kind != store.KindComment || sub.ExternalID != 0)
+		return sub.Kind != clusters.KindLabel && (sub.Kind != clusters.KindComment || sub.ExternalID != 0)
 	}
 	return false
 }
 
 // delayEdit returns later if progress was shown a moment ago, so that people can read the last text first. All changes until then
 // become one write.
-func (c *Controller) delayEdit(ctx context.Context, sub outbox.Subscriber, row store.Row) error {
+func (c *Controller) delayEdit(ctx context.Context, sub outbox.Subscriber, row clusters.Row) error {
 	if !canWait(sub, row) || sub.ShownAt == nil {
 		return nil
 	}

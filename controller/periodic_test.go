@@ -10,12 +10,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // runQueue runs the controller's workers and periodic jobs as a server does, and returns its name in the queue.
 func (h *fixture) runQueue(host string) (name string, stop func()) {
 	h.t.Helper()
-	s, err := store.Open(h.ctx, h.store.Pool().Config().ConnString(), store.Options{Limits: limits, Lease: lease, Installation: "test", Now: h.now})
+	s, err := store.Open(h.ctx, h.store.Pool().Config().ConnString(), db.Options{Limits: limits, Lease: lease, Installation: "test", Now: h.now})
 	require.NoError(h.t, err)
 	instance, _, err := s.Instance(h.ctx, host, 0)
 	require.NoError(h.t, err)
@@ -50,9 +51,9 @@ func TestPeriodicWorkRunsOnceHoweverManyProcessesThereAre(t *testing.T) {
 	}
 	ran := func(more int) {
 		t.Helper()
-		const swept = `SELECT count(*) FROM river_job WHERE kind = 'sweep' AND state = 'completed'`
-		want := number(swept) + more
-		require.Eventually(t, func() bool { return number(swept) >= want }, time.Minute, 10*time.Millisecond)
+		const looked = `SELECT count(*) FROM river_job WHERE kind = 'findings' AND state = 'completed'`
+		want := number(looked) + more
+		require.Eventually(t, func() bool { return number(looked) >= want }, time.Minute, 10*time.Millisecond)
 	}
 	leader := func() (name string) {
 		_ = h.store.Pool().QueryRow(h.ctx, `SELECT leader_id FROM river_leader`).Scan(&name) // none for a moment
@@ -65,7 +66,7 @@ func TestPeriodicWorkRunsOnceHoweverManyProcessesThereAre(t *testing.T) {
 	delete(stops, first)
 	require.Eventually(t, func() bool { return stops[leader()] != nil }, time.Minute, 10*time.Millisecond)
 	ran(3)
-	require.Zero(t, number(`SELECT count(*) - count(DISTINCT scheduled_at) FROM river_job WHERE kind = 'sweep'`), "nothing is enqueued twice in one period")
+	require.Zero(t, number(`SELECT count(*) - count(DISTINCT scheduled_at) FROM river_job WHERE kind = 'findings'`), "nothing is enqueued twice in one period")
 	require.Zero(t, number(`SELECT count(*) FROM river_job WHERE state = 'discarded'`))
 	for _, stop := range stops {
 		stop()

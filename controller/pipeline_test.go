@@ -27,7 +27,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	catalogues "github.com/ocpctl/ocpctl/policy/catalogue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // pipeline is a front with its entry point: what the stand-in GitHub sends is stored and worked, and the jobs of its runs ask for
@@ -165,7 +165,7 @@ func (p *pipeline) ends(id string) string {
 }
 
 // gone lets a cluster whose end came be decided about.
-func (p *pipeline) gone(row store.Row) store.Row {
+func (p *pipeline) gone(row clusters.Row) clusters.Row {
 	p.t.Helper()
 	p.reconcile(row.ID)
 	p.goOn()

@@ -9,6 +9,7 @@ import (
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -26,15 +27,15 @@ type place struct {
 }
 
 // render renders what a subscriber shows of the cluster.
-func (c *Controller) render(ctx context.Context, sub outbox.Subscriber, row store.Row) (shown, error) {
+func (c *Controller) render(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (shown, error) {
 	switch sub.Kind {
-	case store.KindComment:
+	case clusters.KindComment:
 		return c.comment(ctx, sub, row)
-	case store.KindCheck:
+	case clusters.KindCheck:
 		return c.check(ctx, sub, row)
-	case store.KindDeployment:
+	case clusters.KindDeployment:
 		return c.deployment(sub, row), nil
-	case store.KindLabel:
+	case clusters.KindLabel:
 		return c.label(ctx, sub, row)
 	}
 	return shown{}, fmt.Errorf("unknown kind of subscriber %q", sub.Kind)
@@ -42,7 +43,7 @@ func (c *Controller) render(ctx context.Context, sub outbox.Subscriber, row stor
 
 // comment renders the cluster's one comment on its pull request. Timeline, conditions and the end of the log are updated with other
 // changes; they alone cause no edit. The check shows the progress.
-func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row store.Row) (shown, error) {
+func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (shown, error) {
 	detail, err := c.detail(ctx, row)
 	if err != nil {
 		return shown{}, err
@@ -62,7 +63,7 @@ func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row sto
 }
 
 // detail returns what the pages show about a cluster as far as everybody may read it: its moves, without the people who made them.
-func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, error) {
+func (c *Controller) detail(ctx context.Context, row clusters.Row) (chat.Detail, error) {
 	d := chat.Detail{Mention: row.Spec.Mention, Approval: row.Spec.Approval, Advice: row.Spec.Advice}
 	var err error
 	if d.Approvers, err = c.Store.People.CurrentLogins(ctx, row.Spec.Approvers); err != nil {
@@ -97,14 +98,14 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 }
 
 // stepOf returns the step that an event of a cluster's timeline tells; moved is false if it tells none.
-func stepOf(row store.Row, e store.Event) (m chat.Moment, moved bool) {
+func stepOf(row clusters.Row, e store.Event) (m chat.Moment, moved bool) {
 	_, phase, moved := strings.Cut(e.To, "/")
 	return chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: chat.Brief(row.Card, e.Why)}, moved
 }
 
 // check renders the cluster's check run on one commit. Whatever it shows is asked for in the commit's gate, too. On a commit that is no longer the pull request's head it says so, and then
 // stays as it is.
-func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row store.Row) (shown, error) {
+func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (shown, error) {
 	run := chat.Check(row.Card, c.Links)
 	if sub.Left {
 		head, err := c.head(ctx, row.ID)
@@ -146,7 +147,7 @@ func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row store
 func (c *Controller) head(ctx context.Context, cluster string) (string, error) {
 	subs, err := c.Store.Outbox.Subscribers(ctx, cluster)
 	for _, sub := range subs {
-		if sub.Kind == store.KindCheck && !sub.Left {
+		if sub.Kind == clusters.KindCheck && !sub.Left {
 			return sub.Head, nil
 		}
 	}
@@ -158,7 +159,7 @@ func (c *Controller) head(ctx context.Context, cluster string) (string, error) {
 
 // deployment renders the cluster as a deployment of the commit it was requested for. There is none before that commit is approved: a
 // deployment would say that a stranger's commit is being deployed.
-func (c *Controller) deployment(sub outbox.Subscriber, row store.Row) shown {
+func (c *Controller) deployment(sub outbox.Subscriber, row clusters.Row) shown {
 	if row.NeedsApproval && sub.ExternalID == 0 {
 		return shown{hash: sub.ShownBody}
 	}
@@ -178,7 +179,7 @@ const labelOff = "off"
 
 // label removes the label that requested the cluster, once, when it is no longer true. If a newer cluster exists for it, the label
 // belongs to that one.
-func (c *Controller) label(ctx context.Context, sub outbox.Subscriber, row store.Row) (shown, error) {
+func (c *Controller) label(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (shown, error) {
 	as := shown{hash: sub.ShownBody}
 	if gone, _ := chat.LabelGone(row.Card); !gone {
 		return as, nil

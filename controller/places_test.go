@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -36,7 +37,7 @@ func TestEveryPlaceShowsTheClusterThroughItsLife(t *testing.T) {
 	deployment := f.hub.Deployments()[0]
 	require.Equal(t, []string{"ocpctl/aws-minimal-test", "ocpctl:shop", "in_progress"}, []string{deployment.Environment, deployment.Task, deployment.State()})
 
-	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{
+	f.ends(open, attempts.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &clusters.Outputs{
 		ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
 	f.settle()
 	f.shown(row)
@@ -91,15 +92,15 @@ func TestWhatAPersonTookAwayIsLeftAlone(t *testing.T) {
 	f := newFront(t, quick)
 	row, open := f.install(f.asked("shop", 41))
 	f.settle()
-	require.NoError(t, f.hub.DeleteComment(f.place(row.ID, store.KindComment).ExternalID, "maya"))
+	require.NoError(t, f.hub.DeleteComment(f.place(row.ID, clusters.KindComment).ExternalID, "maya"))
 	f.extended(row.ID)
 	f.settle()
 	require.Empty(t, f.ours(41))
-	require.True(t, f.place(row.ID, store.KindComment).Muted)
+	require.True(t, f.place(row.ID, clusters.KindComment).Muted)
 	calls := f.content()
-	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
-	require.NotContains(t, strings.Join(f.fixture.jobs("publish"), " "), f.place(row.ID, store.KindComment).ID, "it is never due")
-	f.work(queue.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version})
+	f.ends(open, attempts.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &clusters.Outputs{ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
+	require.NotContains(t, strings.Join(f.fixture.jobs("publish"), " "), f.place(row.ID, clusters.KindComment).ID, "it is never due")
+	f.work(queue.PublishArgs{Subscriber: f.place(row.ID, clusters.KindComment).ID, Version: f.cluster(row.ID).Version})
 	f.settle()
 	require.Empty(t, f.ours(41))
 	require.Equal(t, calls+3, f.content(), "check, gate and deployment still tell")
@@ -113,9 +114,9 @@ func TestWhatCannotBeSeenIsNotTakenForDeleted(t *testing.T) {
 	f.settle()
 	require.NoError(t, f.hub.SetAccess(false, "maya"))
 	end := f.extended(row.ID)
-	job := queue.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version}
+	job := queue.PublishArgs{Subscriber: f.place(row.ID, clusters.KindComment).ID, Version: f.cluster(row.ID).Version}
 	require.Equal(t, 10*time.Minute, f.snoozes(job, f.now()))
-	require.False(t, f.place(row.ID, store.KindComment).Muted)
+	require.False(t, f.place(row.ID, clusters.KindComment).Muted)
 	require.NoError(t, f.hub.SetAccess(true, "maya"))
 	f.settle()
 	f.shown(row)
@@ -125,7 +126,7 @@ func TestWhatCannotBeSeenIsNotTakenForDeleted(t *testing.T) {
 	f.hub.FailNext(3, hidden) // though the token is still one: the comment, the pull request, and the comment once more
 	f.extended(row.ID)
 	f.work(job)
-	require.False(t, f.place(row.ID, store.KindComment).Muted, "a pull request that is not there either says nothing of its comment")
+	require.False(t, f.place(row.ID, clusters.KindComment).Muted, "a pull request that is not there either says nothing of its comment")
 }
 
 func TestWhatGitHubDoesNotKnowYetIsNotTakenForDeleted(t *testing.T) {
@@ -137,7 +138,7 @@ func TestWhatGitHubDoesNotKnowYetIsNotTakenForDeleted(t *testing.T) {
 	end := f.extended(row.ID)
 	f.settle()
 	f.shown(row)
-	require.False(t, f.place(row.ID, store.KindComment).Muted)
+	require.False(t, f.place(row.ID, clusters.KindComment).Muted)
 	require.Contains(t, f.ours(41)[0], end)
 }
 
@@ -148,11 +149,11 @@ func TestADeploymentThatIsGoneIsLeftAloneAndACheckIsFoundAgain(t *testing.T) {
 	f.settle()
 	f.hub.FailNext(2, hub.APIFault{Status: 404, Message: "Not Found", Path: "/statuses"})
 	f.hub.FailNext(1, hub.APIFault{Status: 404, Message: "Not Found", Method: "PATCH", Path: "/check-runs/"})
-	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
+	f.ends(open, attempts.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &clusters.Outputs{ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
 	f.settle()
-	require.True(t, f.place(row.ID, store.KindDeployment).Muted)
+	require.True(t, f.place(row.ID, clusters.KindDeployment).Muted)
 	require.Len(t, f.hub.Deployments(), 1, "none is made in its place")
-	require.False(t, f.place(row.ID, store.KindCheck).Muted)
+	require.False(t, f.place(row.ID, clusters.KindCheck).Muted)
 	require.Len(t, f.checks(41), 1)
 	require.Contains(t, f.checks(41)[0].Title, "is ready")
 }
@@ -163,7 +164,7 @@ func TestThereIsOneCommentAndNoDeploymentBeforeTheApproval(t *testing.T) {
 	pr, found := f.hub.PullRequest(41)
 	require.True(t, found)
 	row := f.acceptAs("shop", func(a *store.Judgement) {
-		a.Row.PR = &store.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: 41, Head: pr.HeadSHA}
+		a.Row.PR = &clusters.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: 41, Head: pr.HeadSHA}
 		a.Row.Spec.Approval, a.Row.Spec.Approvers = "One platform admin has to approve it.", []string{"rita"}
 		a.Approval = &store.ApprovalAsk{ID: "apr_1", Why: []string{"a fork"}, Needs: 1, By: "platform_admin", For: 2 * time.Hour, Asked: strings.Repeat("a", 64), Head: pr.HeadSHA}
 	})
@@ -174,7 +175,7 @@ func TestThereIsOneCommentAndNoDeploymentBeforeTheApproval(t *testing.T) {
 	require.Contains(t, f.ours(41)[0], "@rita: your approval is needed.")
 	f.shown(row)
 
-	_, err := f.store.Vote(f.ctx, "apr_1", true, store.Origin{Actor: "github:rita"})
+	_, err := f.store.Vote(f.ctx, "apr_1", true, clusters.Origin{Actor: "github:rita"})
 	require.NoError(t, err)
 	f.reconcile(row.ID)
 	f.settle()
@@ -193,7 +194,7 @@ func TestAnApproverIsCalledByTheCurrentLogin(t *testing.T) {
 		require.NoError(t, err)
 	}
 	row := f.acceptAs("shop", func(a *store.Judgement) {
-		a.Row.PR = &store.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: 41, Head: pr.HeadSHA}
+		a.Row.PR = &clusters.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: 41, Head: pr.HeadSHA}
 		a.Row.Spec.Approvers = []string{"acme/leads", "rita"}
 		a.Approval = &store.ApprovalAsk{ID: "apr_1", Why: []string{"a fork"}, Needs: 1, By: "platform_admin", For: 2 * time.Hour, Asked: strings.Repeat("a", 64), Head: pr.HeadSHA}
 	})
@@ -222,7 +223,7 @@ func TestACheckThatIsLeftSaysSoOnce(t *testing.T) {
 	f.settle()
 	require.Equal(t, left, ofClusters(f.hub.ChecksOf(before.HeadSHA)), "never again")
 	require.Contains(t, f.hub.ChecksOf(after.HeadSHA)[0].Title, "40 %")
-	require.Equal(t, f.cluster(row.ID).Version, f.place(row.ID, store.KindComment).ShownVersion)
+	require.Equal(t, f.cluster(row.ID).Version, f.place(row.ID, clusters.KindComment).ShownVersion)
 }
 
 func TestALabelOfANewerClusterIsLeftOn(t *testing.T) {
@@ -309,11 +310,11 @@ func TestRetryAfterIsHonouredByEveryController(t *testing.T) {
 	f := newFront(t, documented)
 	one, two := f.asked("shop", 41), f.asked("cart", 42)
 	f.hub.FailNext(1, hub.APIFault{Status: 403, RetryAfter: "90", Message: "You have exceeded a secondary rate limit.", Method: "POST", Path: "/comments"})
-	first := queue.PublishArgs{Subscriber: f.place(one.ID, store.KindComment).ID, Version: 1}
+	first := queue.PublishArgs{Subscriber: f.place(one.ID, clusters.KindComment).ID, Version: 1}
 	require.Equal(t, 90*time.Second, f.snoozes(first, f.now()))
 	calls := len(f.hub.Calls())
 	f.Controller = f.another()
-	second := queue.PublishArgs{Subscriber: f.place(two.ID, store.KindComment).ID, Version: 1}
+	second := queue.PublishArgs{Subscriber: f.place(two.ID, clusters.KindComment).ID, Version: 1}
 	wait := f.snoozes(second, f.now())
 	require.GreaterOrEqual(t, wait, 30*time.Second)
 	require.LessOrEqual(t, wait, time.Minute, "it is up to date within a minute of the limit's end")
@@ -378,7 +379,7 @@ func TestWhatIsSaidAtTheBeginningFitsTheWholeInstallation(t *testing.T) {
 func TestTwoHundredClustersAtOnceAllGetTheirFirstMessage(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, documented)
-	var rows []store.Row
+	var rows []clusters.Row
 	for i := range 200 {
 		number, err := f.hub.Open(fmt.Sprintf("Change number %d", i), "maya")
 		require.NoError(t, err)
@@ -419,8 +420,8 @@ func TestWhatAClusterCameToIsNotHeldUpByProgress(t *testing.T) {
 	f.report(open, 1, 40)
 	f.until(f.now().Add(30 * time.Second))
 	require.Equal(t, calls, f.content(), "less than a fifth of the hour is left, and progress can wait")
-	require.NoError(t, f.store.Outbox.SaveReply(f.ctx, store.Reply{Cause: "comment:7", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: "pong"}))
-	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{KubeconfigRef: "s3://b/operate/k"}})
+	require.NoError(t, f.store.Outbox.SaveReply(f.ctx, clusters.Reply{Cause: "comment:7", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: "pong"}))
+	f.ends(open, attempts.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &clusters.Outputs{KubeconfigRef: "s3://b/operate/k"}})
 	f.until(f.now().Add(time.Second))
 	require.Len(t, f.ours(41), 2, "an answer does not wait")
 	f.shown(row)
@@ -432,7 +433,7 @@ func TestWhatIsAnsweredToOneCommentStandsInOneComment(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
 	say := func(cause, body string) {
-		require.NoError(t, f.store.Outbox.SaveReply(f.ctx, store.Reply{
+		require.NoError(t, f.store.Outbox.SaveReply(f.ctx, clusters.Reply{
 			Cause: cause, Thread: "comment:7", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: body,
 		}))
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 type publishWorker struct {
@@ -70,7 +70,7 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[queue.ReplyArgs])
 const lockedFor = time.Hour
 
 // onGitHub posts an answer on a pull request. Its marker prevents a second post after a crash between posting and storing the id.
-func (c *Controller) onGitHub(ctx context.Context, r store.Reply) error {
+func (c *Controller) onGitHub(ctx context.Context, r clusters.Reply) error {
 	if err := c.paceWrite(ctx, r.Installation, false); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 	return err
 }
 
-func (c *Controller) answer(ctx context.Context, r store.Reply, external int64, marker, body string) (int64, error) {
+func (c *Controller) answer(ctx context.Context, r clusters.Reply, external int64, marker, body string) (int64, error) {
 	return c.GitHub.UpsertComment(ctx, github.CommentTarget{
 		Installation: r.Installation, Repo: r.Repo, Number: r.Number, ExternalID: external, Marker: marker,
 	}, body)

@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -65,14 +65,14 @@ func TestOneCommentIsEditedAsTheClusterMoves(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row, open := h.installing("shop")
-	sub := h.publish(row.ID, store.KindComment)
+	sub := h.publish(row.ID, clusters.KindComment)
 	require.NotZero(t, sub.ExternalID)
 	require.Equal(t, h.cluster(row.ID).Version, sub.ShownVersion)
 	h.report(open, 1, 40)
-	h.publish(row.ID, store.KindComment)
+	h.publish(row.ID, clusters.KindComment)
 	require.Equal(t, 1, h.board.called(), "how far it is stands in the check")
 	end := h.extended(row.ID)
-	require.Equal(t, sub.ExternalID, h.publish(row.ID, store.KindComment).ExternalID)
+	require.Equal(t, sub.ExternalID, h.publish(row.ID, clusters.KindComment).ExternalID)
 	bodies := h.board.withMarker("cluster:" + row.ID)
 	require.Len(t, bodies, 1)
 	require.Contains(t, bodies[0], end)
@@ -81,7 +81,7 @@ func TestOneCommentIsEditedAsTheClusterMoves(t *testing.T) {
 
 func TestACheckAndADeploymentFollowAnExtension(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{store.KindCheck, store.KindDeployment} {
+	for _, kind := range []string{clusters.KindCheck, clusters.KindDeployment} {
 		h := newFixture(t)
 		row := h.scalable("shop")
 		before := h.publish(row.ID, kind).ShownBody
@@ -89,7 +89,7 @@ func TestACheckAndADeploymentFollowAnExtension(t *testing.T) {
 		extended := h.publish(row.ID, kind).ShownBody
 		require.NotEqual(t, before, extended, kind)
 		closed := h.now().Add(time.Hour)
-		require.NoError(t, h.store.SetEnd(h.ctx, row.ID, store.EndPRClosed, &closed, "", "github:maya"))
+		require.NoError(t, h.store.SetEnd(h.ctx, row.ID, clusters.EndPRClosed, &closed, "", "github:maya"))
 		require.Equal(t, extended, h.publish(row.ID, kind).ShownBody, "the comment tells that the pull request was closed")
 	}
 }
@@ -98,13 +98,13 @@ func TestNothingIsSentWhileTheTextIsTheSame(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row, _ := h.installing("shop")
-	h.publish(row.ID, store.KindComment)
+	h.publish(row.ID, clusters.KindComment)
 	calls := h.board.called()
-	h.publish(row.ID, store.KindComment)
+	h.publish(row.ID, clusters.KindComment)
 	require.Equal(t, calls, h.board.called(), "shown already")
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE clusters SET row_version = row_version + 1 WHERE id = $1`, row.ID)
 	require.NoError(t, err)
-	sub := h.publish(row.ID, store.KindComment)
+	sub := h.publish(row.ID, clusters.KindComment)
 	require.Equal(t, calls, h.board.called(), "a new version with the same words")
 	require.Equal(t, h.cluster(row.ID).Version, sub.ShownVersion)
 }
@@ -113,12 +113,12 @@ func TestACrashBetweenPostingAndRememberingPostsNoSecondComment(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row, _ := h.installing("shop")
-	first := h.publish(row.ID, store.KindComment).ExternalID
+	first := h.publish(row.ID, clusters.KindComment).ExternalID
 	_, err := h.store.Pool().Exec(h.ctx, `
 		UPDATE subscribers SET external_id = 0, shown_version = 0, shown_body = '', posting_at = $2 WHERE cluster_id = $1`, row.ID, h.now())
 	require.NoError(t, err)
 	end := h.extended(row.ID)
-	require.Equal(t, first, h.publish(row.ID, store.KindComment).ExternalID)
+	require.Equal(t, first, h.publish(row.ID, clusters.KindComment).ExternalID)
 	bodies := h.board.withMarker("cluster:" + row.ID)
 	require.Len(t, bodies, 1)
 	require.Contains(t, bodies[0], end, "and it says what is so now")
@@ -128,28 +128,28 @@ func TestACheckRunThatComesAnewIsRemembered(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row, open := h.installing("shop")
-	h.publish(row.ID, store.KindCheck)
-	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BadInput", Message: "no"})
+	h.publish(row.ID, clusters.KindCheck)
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "BadInput", Message: "no"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
-	first := h.publish(row.ID, store.KindCheck).ExternalID
+	first := h.publish(row.ID, clusters.KindCheck).ExternalID
 	require.Equal(t, check{row.ID, "abc123", "ocpctl/aws-minimal-test #41", h.board.checks[first].run}, h.board.checks[first])
 	require.Equal(t, "completed", h.board.checks[first].run.Status)
 	h.pass(limits.RetryBase) // the teardown begins, and a completed run is not opened again
 	h.reconcile(row.ID)
 	_, err = h.store.Pool().Exec(h.ctx, `UPDATE clusters SET status = 'DESTROYING', phase = 'restoring', row_version = row_version + 1 WHERE id = $1`, row.ID)
 	require.NoError(t, err)
-	second := h.publish(row.ID, store.KindCheck).ExternalID
+	second := h.publish(row.ID, clusters.KindCheck).ExternalID
 	require.NotEqual(t, first, second)
 	require.Equal(t, "in_progress", h.board.checks[second].run.Status)
-	require.Equal(t, second, h.publish(row.ID, store.KindCheck).ExternalID)
+	require.Equal(t, second, h.publish(row.ID, clusters.KindCheck).ExternalID)
 }
 
 func TestARateLimitIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row, open := h.installing("shop")
-	job := queue.PublishArgs{Subscriber: h.place(row.ID, store.KindComment).ID, Version: h.cluster(row.ID).Version}
+	job := queue.PublishArgs{Subscriber: h.place(row.ID, clusters.KindComment).ID, Version: h.cluster(row.ID).Version}
 	h.board.refuses = fmt.Errorf("comment: %w", github.RateLimited{RetryAfter: 42 * time.Second})
 	require.Equal(t, 42*time.Second, h.snoozes(job, h.now()))
 	h.board.refuses = github.RateLimited{}
@@ -158,7 +158,7 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 	h.report(open, 1, 40)
 	require.NoError(t, h.Work(h.ctx, job, h.now()), "the job of the newer version waits, this one need not")
 	h.board.refuses = nil
-	h.publish(row.ID, store.KindComment)
+	h.publish(row.ID, clusters.KindComment)
 	require.Len(t, h.board.withMarker("cluster:"+row.ID), 1)
 }
 
@@ -166,7 +166,7 @@ func TestTextsThatAreRefusedWaitLongerEachTime(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.accept("shop")
-	job := queue.PublishArgs{Subscriber: h.place(row.ID, store.KindComment).ID, Version: 1}
+	job := queue.PublishArgs{Subscriber: h.place(row.ID, clusters.KindComment).ID, Version: 1}
 	for _, refusal := range []error{github.ErrRefused, github.ErrNotFound} {
 		h.board.refuses = fmt.Errorf("comment: %w", refusal)
 		require.Equal(t, 10*time.Minute, h.snoozes(job, h.now()))
@@ -180,7 +180,7 @@ func TestTextsThatAreRefusedWaitLongerEachTime(t *testing.T) {
 func TestAReplyIsPostedOnce(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	cause := store.Reply{Cause: "comment:7", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "pong"}
+	cause := clusters.Reply{Cause: "comment:7", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "pong"}
 	require.NoError(t, h.store.Outbox.SaveReply(h.ctx, cause))
 	var id string
 	require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT id FROM replies`).Scan(&id))
@@ -201,7 +201,7 @@ func TestAPlaceAtWorkIsLeftToWhoWorksIt(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.accept("shop")
-	sub := h.place(row.ID, store.KindComment)
+	sub := h.place(row.ID, clusters.KindComment)
 	ran, err := h.store.Alone(h.ctx, "show "+sub.ID, func(ctx context.Context) error {
 		return h.Work(ctx, queue.PublishArgs{Subscriber: sub.ID, Version: 1}, h.now())
 	})

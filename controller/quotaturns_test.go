@@ -11,6 +11,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // turns runs every pass that is asked for, and then the looks it asked for.
@@ -45,9 +48,9 @@ func TestWhoWaitsForAFullQuotaBeginsWhenAPlaceComesFree(t *testing.T) {
 	require.Equal(t, 1, now.Place)
 	require.Equal(t, holder.DestroyAt, now.TurnETA)
 	_, err := h.store.Attempts.OpenAttempt(h.ctx, row.ID)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 
-	_, err = h.store.Destroy(h.ctx, holder.ID, store.Origin{Actor: "github:maya"})
+	_, err = h.store.Destroy(h.ctx, holder.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	h.reconcile(holder.ID)
 	require.Equal(t, lifecycle.Released, h.cluster(holder.ID).Phase)
@@ -71,7 +74,7 @@ func TestWhoWaitsForARunnerBeginsWhenAnAttemptEnds(t *testing.T) {
 	open := h.open(first.ID)
 	_, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
-	_, err = h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone"})
+	_, err = h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone"})
 	require.NoError(t, err)
 	h.turns()
 	require.Equal(t, lifecycle.Create, h.open(second.ID).Kind, "beside the teardown of the first")

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // rounds limits how often one job decides again before it yields: a lost race or a closed attempt requires another decision.
@@ -30,7 +30,7 @@ func (w *reconcileWorker) Work(ctx context.Context, job *river.Job[queue.Reconci
 func (c *Controller) Reconcile(ctx context.Context, id string) error {
 	for range rounds {
 		again, err := c.round(ctx, id)
-		if errors.Is(err, store.ErrStale) {
+		if errors.Is(err, db.ErrStale) {
 			continue
 		}
 		if err != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 func TestANewClusterIsOpenedAndLaunched(t *testing.T) {
@@ -202,7 +204,7 @@ func TestAResultOfAnotherTokenIsFenced(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row, open := h.installing("shop")
-	_, err := h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := h.store.Destroy(h.ctx, row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	h.yard.show(open.Attempt, dispatch.Ended)
 	h.reconcile(row.ID) // lost, and its teardown follows
@@ -222,7 +224,7 @@ func TestAStopReachesOnlyTheAttemptItNames(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row, open := h.installing("shop")
-	_, err := h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "enough"})
+	_, err := h.store.Destroy(h.ctx, row.ID, clusters.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	require.Equal(t, lifecycle.Stopping, h.cluster(row.ID).Phase)
@@ -231,7 +233,7 @@ func TestAStopReachesOnlyTheAttemptItNames(t *testing.T) {
 	h.work(queue.StopArgs{Cluster: row.ID, Attempt: open.Number + 1})
 	require.Equal(t, []string{open.Attempt}, h.yard.stopped)
 
-	_, err = h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: "asked"})
+	_, err = h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: "asked"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create stopped", "destroy open"}, h.attempts(row.ID))
@@ -256,7 +258,7 @@ func TestAReleasedClusterIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.accept("shop")
-	_, err := h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "never mind"})
+	_, err := h.store.Destroy(h.ctx, row.ID, clusters.Origin{Actor: "github:maya", Why: "never mind"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	require.Equal(t, lifecycle.Released, h.cluster(row.ID).Phase)
@@ -264,5 +266,5 @@ func TestAReleasedClusterIsLeftAlone(t *testing.T) {
 	h.reconcile(row.ID)
 	require.Equal(t, version, h.cluster(row.ID).Version)
 	require.Zero(t, h.yard.asked)
-	require.ErrorIs(t, h.Reconcile(h.ctx, "clu_none"), store.ErrNotFound)
+	require.ErrorIs(t, h.Reconcile(h.ctx, "clu_none"), db.ErrNotFound)
 }

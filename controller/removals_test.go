@@ -12,7 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -36,7 +36,7 @@ func (b *bin) RemoveState(_ context.Context, cluster string, attempts []string) 
 func (h *fixture) gone(name string) string {
 	h.t.Helper()
 	row := h.accept(name)
-	_, err := h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := h.store.Destroy(h.ctx, row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 	require.Equal(h.t, lifecycle.Released, h.cluster(row.ID).Phase)
@@ -78,8 +78,8 @@ func TestWhatCannotBeDeletedIsTriedAgainAndAFinding(t *testing.T) {
 	i := slices.IndexFunc(open, func(f reports.FindingRow) bool { return f.Cluster == id })
 	require.Equal(t, "shop is destroyed, but its credentials (kubeconfig, password and archives below operate/) could not be deleted from the bucket in 2 tries", open[i].Why)
 	require.Equal(t, []string{"AccessDenied: s3:DeleteObjectVersion"}, open[i].Evidence)
-	h.work(queue.SweepArgs{})
-	require.Equal(t, id, h.findings()[lifecycle.Remains], "a sweep does not judge what it does not look at")
+	h.work(queue.FindingsArgs{})
+	require.Equal(t, id, h.findings()[lifecycle.Remains], "a look does not judge what it does not look at")
 
 	b.err = nil
 	h.work(queue.RemoveArgs{})

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 const runbooks = "../docs/runbooks/"
@@ -35,10 +35,10 @@ func statements(t *testing.T, page, cluster, attempt string) (list []string) {
 }
 
 // blocked is a cluster whose teardown waits for a person.
-func (h *fixture) blocked(name string) (store.Row, attempts.LaunchSpec) {
+func (h *fixture) blocked(name string) (clusters.Row, attempts.LaunchSpec) {
 	h.t.Helper()
 	row, open := h.installing(name)
-	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InstallFailed", Message: "no quota"})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "InstallFailed", Message: "no quota"})
 	require.NoError(h.t, err)
 	for range limits.BlockAfter {
 		h.reconcile(row.ID)
@@ -47,7 +47,7 @@ func (h *fixture) blocked(name string) (store.Row, attempts.LaunchSpec) {
 		next := h.open(row.ID)
 		_, err := h.store.Attempts.Claim(h.ctx, next.Attempt, next.Token, "pod")
 		require.NoError(h.t, err)
-		_, err = h.store.Attempts.Result(h.ctx, next.Attempt, next.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "LeftoversFound", Message: "vpc-1"})
+		_, err = h.store.Attempts.Result(h.ctx, next.Attempt, next.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "LeftoversFound", Message: "vpc-1"})
 		require.NoError(h.t, err)
 	}
 	h.reconcile(row.ID)

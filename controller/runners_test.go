@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 var unschedulable = dispatch.Trouble{Code: "RunnerUnschedulable", Message: "no node takes the runner's pod", Whose: "ocpctl", Next: "add a node"}
@@ -88,7 +88,7 @@ func TestATeardownWaitsForALivingRunnerOfAnEarlierAttempt(t *testing.T) {
 	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.yard.living = []int{open.Number}
-	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InstallFailed", Message: "no quota"})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "InstallFailed", Message: "no quota"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	h.pass(limits.RetryBase)

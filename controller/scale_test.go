@@ -12,18 +12,20 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
-var origin = store.Origin{Actor: "github:maya", Source: "api"}
+var origin = clusters.Origin{Actor: "github:maya", Source: "api"}
 
 // scalable is a ready cluster of three workers that may have one to five.
-func (h *fixture) scalable(name string) store.Row {
+func (h *fixture) scalable(name string) clusters.Row {
 	h.t.Helper()
 	row, open := h.install(h.acceptAs(name, func(a *store.Judgement) {
 		a.Row.Nodes, a.Row.WorkersBase, a.Row.WorkersLeast, a.Row.WorkersMost = 6, new(3), new(1), new(5)
 	}))
-	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{KubeconfigRef: "s3://b/operate/k"}})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &clusters.Outputs{KubeconfigRef: "s3://b/operate/k"}})
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 	require.Equal(h.t, lifecycle.PhaseReady, h.cluster(row.ID).Phase)
@@ -31,7 +33,7 @@ func (h *fixture) scalable(name string) store.Row {
 }
 
 // scaling has somebody ask for another number, and a runner claim the attempt.
-func (h *fixture) scaling(row store.Row, to int) (job string, open attempts.LaunchSpec) {
+func (h *fixture) scaling(row clusters.Row, to int) (job string, open attempts.LaunchSpec) {
 	h.t.Helper()
 	job, err := h.store.Scale(h.ctx, row.ID, to, origin)
 	require.NoError(h.t, err)
@@ -45,7 +47,7 @@ func (h *fixture) scaling(row store.Row, to int) (job string, open attempts.Laun
 	return job, open
 }
 
-func (h *fixture) ends(open attempts.LaunchSpec, r store.ResultRow) {
+func (h *fixture) ends(open attempts.LaunchSpec, r attempts.ResultRow) {
 	h.t.Helper()
 	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, r)
 	require.NoError(h.t, err)
@@ -86,7 +88,7 @@ func TestWorkersAreScaledBesideAReadyCluster(t *testing.T) {
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	require.Equal(t, lifecycle.PhaseReady, h.cluster(row.ID).Phase, "the attempt's phase is its own")
-	h.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Workers: new(1)})
+	h.ends(open, attempts.ResultRow{Outcome: lifecycle.Succeeded, Workers: new(1)})
 	got := h.cluster(row.ID)
 	require.Equal(t, []any{lifecycle.ScaledDown, 1, "it runs with 1 of its profile's 3 workers"}, []any{got.Phase, *got.Workers, got.Why})
 	require.Nil(t, got.WorkersWanted)
@@ -97,7 +99,7 @@ func TestWorkersAreScaledBesideAReadyCluster(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{1, 1}, []any{*attempts[1].WorkersWanted, *attempts[1].WorkersSeen})
 	_, err = h.store.Attempts.OpenAttempt(h.ctx, row.ID)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestAScalingThatFailsIsGivenUpAfterThreeTries(t *testing.T) {
@@ -106,7 +108,7 @@ func TestAScalingThatFailsIsGivenUpAfterThreeTries(t *testing.T) {
 	row := h.scalable("shop")
 	job, open := h.scaling(row, 5)
 	for try := 1; ; try++ {
-		h.ends(open, store.ResultRow{
+		h.ends(open, attempts.ResultRow{
 			Outcome: lifecycle.Failure, Reason: "WorkersNotReady", Message: "4 of 5 workers were ready", Whose: contract.WhoseCloud, Retryable: true, Workers: new(4),
 		})
 		if try == 3 {
@@ -146,7 +148,7 @@ func TestADestroyDuringAScalingStopsItFirst(t *testing.T) {
 	h.work(queue.StopArgs{Cluster: row.ID, Attempt: open.Number})
 	require.Equal(t, []string{open.Attempt}, h.yard.stopped)
 
-	h.ends(open, store.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: "stopped"})
+	h.ends(open, attempts.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: "stopped"})
 	require.Equal(t, []string{"create succeeded", "scale stopped", "destroy open"}, h.attempts(row.ID), "at once: a scaling's wait is none of a teardown's")
 	require.Equal(t, []any{lifecycle.JobFailed, "Cancelled"}, []any{h.job(job).Status, h.job(job).ErrorCode})
 	require.Nil(t, h.cluster(row.ID).WorkersWanted)
@@ -181,7 +183,7 @@ func TestAnotherNumberTakesOverTheJob(t *testing.T) {
 	lease, err := h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: 1})
 	require.NoError(t, err)
 	require.Equal(t, "another number of workers was requested", lease.Stop)
-	h.ends(open, store.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: lease.Stop})
+	h.ends(open, attempts.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: lease.Stop})
 	spec, err := h.store.Attempts.AttemptSpec(h.ctx, h.open(row.ID).Attempt)
 	require.NoError(t, err)
 	require.Equal(t, []any{2, job}, []any{spec.Workers, spec.Job})
@@ -213,13 +215,13 @@ func TestOnlyAScalingCountsWorkersAndItRecordsNothing(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	_, create := h.installing("other")
-	_, err := h.store.Attempts.Result(h.ctx, create.Attempt, create.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Workers: new(3)})
-	require.ErrorIs(t, err, store.ErrConflict)
+	_, err := h.store.Attempts.Result(h.ctx, create.Attempt, create.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Workers: new(3)})
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, open := h.scaling(h.scalable("shop"), 5)
-	_, err = h.store.Record(h.ctx, open.Attempt, open.Token, store.IdentityRow{InfraID: "shop-zzzzz", Account: "123456789012", Region: "us-east-1"}, nil)
-	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = h.store.Record(h.ctx, open.Attempt, open.Token, attempts.IdentityRow{InfraID: "shop-zzzzz", Account: "123456789012", Region: "us-east-1"}, nil)
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, err = h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Pass: &attempts.PassRow{Number: 1}})
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 func TestAClusterNobodyApprovesInTimeIsGoneThen(t *testing.T) {
@@ -268,7 +270,7 @@ func TestAHoldIsTheEndThatTheTableReckons(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.scalable("shop")
-	require.NoError(t, h.store.SetEnd(h.ctx, row.ID, store.EndPRClosed, new(h.now().Add(time.Hour)), "", "github:maya"))
+	require.NoError(t, h.store.SetEnd(h.ctx, row.ID, clusters.EndPRClosed, new(h.now().Add(time.Hour)), "", "github:maya"))
 	d := origin
 	d.Why = "a demo on Friday"
 	_, err := h.store.Hold(h.ctx, row.ID, h.now().Add(3*time.Hour), d)

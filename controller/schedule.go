@@ -19,12 +19,12 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 			return queue.TurnsArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "turns"}),
 		// Not at the start: what was missed during a downtime should be processed before it becomes a finding.
-		river.NewPeriodicJob(every(c.Sweep), func() (river.JobArgs, *river.InsertOpts) {
-			return queue.SweepArgs{}, nil
-		}, &river.PeriodicJobOpts{ID: "sweep"}),
-		river.NewPeriodicJob(every(runSweepsEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return queue.RunSweepsArgs{}, nil
-		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "run_sweeps"}),
+		river.NewPeriodicJob(every(c.FindEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return queue.FindingsArgs{}, nil
+		}, &river.PeriodicJobOpts{ID: "findings"}),
+		river.NewPeriodicJob(every(runScansEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return queue.RunScansArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "run_scans"}),
 		river.NewPeriodicJob(every(pruneEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.PruneArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "prune"}),

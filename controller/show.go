@@ -9,7 +9,8 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -38,10 +39,10 @@ func (c *Controller) catchUp(ctx context.Context, subscriber string) (newest int
 
 // lags returns a subscriber and its cluster if the subscriber shows an older version; otherwise there is nothing to do, or no such
 // subscriber.
-func (c *Controller) lags(ctx context.Context, subscriber string) (sub outbox.Subscriber, row store.Row, err error) {
+func (c *Controller) lags(ctx context.Context, subscriber string) (sub outbox.Subscriber, row clusters.Row, err error) {
 	sub, row, err = c.Store.Outbox.SubscriberToShow(ctx, subscriber)
-	if errors.Is(err, store.ErrNotFound) {
-		return outbox.Subscriber{}, store.Row{}, nil
+	if errors.Is(err, db.ErrNotFound) {
+		return outbox.Subscriber{}, clusters.Row{}, nil
 	}
 	if err != nil || sub.Muted || sub.ShownVersion >= row.Cluster.Version {
 		return outbox.Subscriber{}, row, err
@@ -60,7 +61,7 @@ func (c *Controller) look(ctx context.Context, subscriber string) (newest int64,
 }
 
 // show updates a subscriber to its cluster's version. done reports that nothing is left to show there.
-func (c *Controller) show(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
+func (c *Controller) show(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (done bool, err error) {
 	if sub.Workspace != "" {
 		return c.showInSlack(ctx, sub, row)
 	}
@@ -102,7 +103,7 @@ func (c *Controller) show(ctx context.Context, sub outbox.Subscriber, row store.
 // Nobody can delete a check run: if one is gone, GitHub lost it, and it is posted again. A comment or deployment was deleted by a
 // person or a workflow, who would do it again: it is left alone from then on.
 func (c *Controller) replaceMissing(ctx context.Context, sub outbox.Subscriber, what shown) (external int64, err error) {
-	if sub.Kind == store.KindCheck {
+	if sub.Kind == clusters.KindCheck {
 		return what.post(ctx, place{})
 	}
 	external, err = c.confirmGone(ctx, sub.Installation, sub.Repo, sub.Number, func(ctx context.Context) (int64, error) {

@@ -8,13 +8,13 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // tellSignal tells a pipeline what its cluster has become by now. Several effects of one signal are worked one after the other. Only the newest
 // tells, so that what GitHub refuses is tried by one of them, for as long as that one is tried.
-func (c *Controller) tellSignal(ctx context.Context, e store.Effect) (note string, err error) {
+func (c *Controller) tellSignal(ctx context.Context, e clusters.Effect) (note string, err error) {
 	return c.oneAtATime(ctx, "signal "+e.Content, func(ctx context.Context) (string, error) {
 		g, err := c.Store.Runs.Signal(ctx, e.Content)
 		if err != nil {
@@ -36,7 +36,7 @@ func (c *Controller) signalRefused(ctx context.Context, signal string, why error
 	return c.Store.Runs.NotTold(ctx, g, messages.SignalRefused(string(g.Kind), g.Kind == lifecycle.SignalDispatch, why))
 }
 
-func (c *Controller) tell(ctx context.Context, e store.Effect, g runs.Signal) (note string, err error) {
+func (c *Controller) tell(ctx context.Context, e clusters.Effect, g runs.Signal) (note string, err error) {
 	row, err := c.Store.Cluster(ctx, g.Cluster)
 	if err != nil {
 		return "", err
@@ -67,7 +67,7 @@ func (c *Controller) tell(ctx context.Context, e store.Effect, g runs.Signal) (n
 
 // deploySignal shows the cluster as a deployment of the run's commit. The signal's id in its payload tells workflows that a run asked for
 // it. The deployment of a pull request's cluster has none, because the workflow that a signal starts takes the cluster over.
-func (c *Controller) deploySignal(ctx context.Context, e store.Effect, g runs.Signal, row store.Row, state lifecycle.SignalState) (note string, err error) {
+func (c *Controller) deploySignal(ctx context.Context, e clusters.Effect, g runs.Signal, row clusters.Row, state lifecycle.SignalState) (note string, err error) {
 	_, err = c.GitHub.UpsertDeployment(ctx, github.DeploymentTarget{
 		Installation: e.Installation, Repo: e.Repo, Head: g.Head, ExternalKey: g.ID, Cluster: row.ID, Signal: g.ID,
 	}, chat.SignalDeployment(row.Card, state, c.Links))
@@ -76,7 +76,7 @@ func (c *Controller) deploySignal(ctx context.Context, e store.Effect, g runs.Si
 
 // dispatchSignal starts the workflows that wait for the cluster, once. After a crash between the call and its record they are started
 // again: GitHub gives the call no key.
-func (c *Controller) dispatchSignal(ctx context.Context, e store.Effect, g runs.Signal, row store.Row, state lifecycle.SignalState) (note string, err error) {
+func (c *Controller) dispatchSignal(ctx context.Context, e clusters.Effect, g runs.Signal, row clusters.Row, state lifecycle.SignalState) (note string, err error) {
 	if state == lifecycle.SignalEnded && (g.Told == "" || g.Told == lifecycle.SignalBegun) { // it was ready for too short a time
 		state = lifecycle.SignalFailed
 	}

@@ -14,11 +14,13 @@ import (
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // signalled makes a cluster whose run wants to be told.
-func (f *front) signalled(name string, run hub.Run, kind lifecycle.SignalKind) store.Row {
+func (f *front) signalled(name string, run hub.Run, kind lifecycle.SignalKind) clusters.Row {
 	f.t.Helper()
 	ref := f.ofJob(run)
 	return f.acceptAsked(name, func(a *store.Ask) {
@@ -28,18 +30,18 @@ func (f *front) signalled(name string, run hub.Run, kind lifecycle.SignalKind) s
 }
 
 // becomesReady lets the cluster's install succeed, after a while.
-func (f *front) becomesReady(row store.Row) {
+func (f *front) becomesReady(row clusters.Row) {
 	f.t.Helper()
 	f.pass(34 * time.Minute)
 	_, open := f.install(row)
-	f.results(open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{
+	f.results(open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &clusters.Outputs{
 		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console.shop.labs.example.com", KubeconfigRef: "s3://b/operate/k",
 	}})
 	f.reconcile(row.ID)
 	require.Equal(f.t, lifecycle.PhaseReady, f.cluster(row.ID).Phase)
 }
 
-func (f *front) results(attempt, token string, r store.ResultRow) {
+func (f *front) results(attempt, token string, r attempts.ResultRow) {
 	f.t.Helper()
 	_, err := f.store.Attempts.Result(f.ctx, attempt, token, r)
 	require.NoError(f.t, err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // SlackSender is the client of Slack, slack.Client.
@@ -29,7 +29,7 @@ var errNoSlack = fmt.Errorf("%w: this process has no bot token; set slack.bot_to
 // inSlack posts an answer to the person in Slack who asked. Nobody can find an ephemeral message again: after a crash between posting
 // and storing, the same person gets the text twice; what it reports was done once. A text that can never be delivered is given up and
 // logged.
-func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
+func (c *Controller) inSlack(ctx context.Context, r clusters.Reply) error {
 	if c.Teller == nil {
 		return errNoSlack
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // withSlack is a fixture that answers in the stand-in Slack, and an answer to post there.
@@ -23,7 +23,7 @@ func withSlack(t *testing.T, channel, person string) (*fixture, *slack.Server, q
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
 	h.Teller, err = wire.New(wire.Config{Token: secret.New("demo-token"), BaseURL: s.API()})
 	require.NoError(t, err)
-	require.NoError(t, h.store.Outbox.SaveReply(h.ctx, store.Reply{Cause: "slack:T1:1.2", Workspace: slack.Workspace, Channel: channel, Person: person, Body: "**done**"}))
+	require.NoError(t, h.store.Outbox.SaveReply(h.ctx, clusters.Reply{Cause: "slack:T1:1.2", Workspace: slack.Workspace, Channel: channel, Person: person, Body: "**done**"}))
 	var id string
 	require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT id FROM replies`).Scan(&id))
 	return h, s, queue.ReplyArgs{Reply: id}
@@ -120,7 +120,7 @@ func TestAnAnswerInSlackMayHaveButtonsAndKeepsNoLink(t *testing.T) {
 	w.channels["D0MAYA"] = ""
 	const link = "https://ui/links/abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuv"
 	save := func(cause, body, blocks string) queue.ReplyArgs {
-		require.NoError(t, h.store.Outbox.SaveReply(h.ctx, store.Reply{
+		require.NoError(t, h.store.Outbox.SaveReply(h.ctx, clusters.Reply{
 			Cause: cause, Workspace: slackWorkspace, Channel: "D0MAYA", Person: "U0DEMOMAYA", Body: body, Blocks: json.RawMessage(blocks),
 		}))
 		var id string

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // Whatever fails in whatever order, in the end there is one message with the last state, and each batch stands in the thread once.
@@ -22,7 +22,7 @@ func TestWhateverFailsInSlackTheLastStateStandsThereOnce(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 15))
 		_, open := h.install(row)
 		seq, phases := 0, []lifecycle.Phase{lifecycle.Installing, lifecycle.Configuring}
-		kinds := []string{store.KindSlackMessage, store.KindSlackThread}
+		kinds := []string{clusters.KindSlackMessage, clusters.KindSlackThread}
 		methods := []string{"chat.postMessage", "chat.postMessage", "chat.postMessage", "chat.update", "conversations.history", "conversations.replies"}
 		for range 120 {
 			switch random.IntN(10) {
@@ -67,7 +67,7 @@ func TestWhateverFailsInSlackTheLastStateStandsThereOnce(t *testing.T) {
 		for _, kind := range kinds {
 			require.Equal(t, h.cluster(row.ID).Version, h.place(row.ID, kind).ShownVersion, "seed %d", seed)
 		}
-		require.Equal(t, events[len(events)-1].At.UnixMicro(), h.place(row.ID, store.KindSlackThread).ToldTo, "seed %d", seed)
+		require.Equal(t, events[len(events)-1].At.UnixMicro(), h.place(row.ID, clusters.KindSlackThread).ToldTo, "seed %d", seed)
 		require.Zero(t, w.storms, "seed %d", seed)
 	}
 }

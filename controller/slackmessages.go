@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -30,11 +31,11 @@ const (
 const slackBehind = 300 * time.Millisecond
 
 // showInSlack updates a subscriber in Slack to its cluster's version. done reports that nothing is left to show there.
-func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
+func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (done bool, err error) {
 	switch {
 	case c.Teller == nil:
 		return false, errNoSlack
-	case sub.Kind == store.KindSlackThread:
+	case sub.Kind == clusters.KindSlackThread:
 		return c.showThread(ctx, sub, row)
 	}
 	m, hash, err := c.slackMessage(ctx, sub, row)
@@ -63,10 +64,10 @@ func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row
 }
 
 // slackMessage renders a cluster's message, and a hash of the part whose change is worth an edit.
-func (c *Controller) slackMessage(ctx context.Context, sub outbox.Subscriber, row store.Row) (m slack.Message, hash string, err error) {
+func (c *Controller) slackMessage(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (m slack.Message, hash string, err error) {
 	v := blocks.ClusterView{Card: row.Card, Links: c.Links, Asker: sub.Person}
 	if soonBegun(v.Card) {
-		v.Card = news(store.KindComment, v.Card)
+		v.Card = news(clusters.KindComment, v.Card)
 	}
 	if v.Detail, err = c.detail(ctx, row); err != nil {
 		return m, "", err
@@ -82,7 +83,7 @@ func (c *Controller) slackMessage(ctx context.Context, sub outbox.Subscriber, ro
 		return m, "", err
 	}
 	newsworthy := v
-	newsworthy.Card = news(store.KindComment, row.Card)
+	newsworthy.Card = news(clusters.KindComment, row.Card)
 	newsworthy.Detail.Timeline, newsworthy.Detail.Conditions, newsworthy.Detail.Log = nil, nil, nil
 	part := blocks.Cluster(newsworthy)
 	raw, err := json.Marshal(part.Blocks)
@@ -90,11 +91,11 @@ func (c *Controller) slackMessage(ctx context.Context, sub outbox.Subscriber, ro
 }
 
 // pendingApproval returns the approval without which a cluster does not start; nil: it waits for none.
-func (c *Controller) pendingApproval(ctx context.Context, row store.Row) (*chat.Waiting, error) {
+func (c *Controller) pendingApproval(ctx context.Context, row clusters.Row) (*chat.Waiting, error) {
 	if !row.NeedsApproval {
 		return nil, nil
 	}
-	a, voters, err := c.approval(ctx, row.ID, store.ApprovalPending)
+	a, voters, err := c.approval(ctx, row.ID, clusters.ApprovalPending)
 	if err != nil || a.ID == "" {
 		return nil, err
 	}
@@ -104,11 +105,11 @@ func (c *Controller) pendingApproval(ctx context.Context, row store.Row) (*chat.
 }
 
 // approvedBy returns the names of those who approved a cluster; none: it needed, or has, no approval.
-func (c *Controller) approvedBy(ctx context.Context, row store.Row) (names []string, err error) {
+func (c *Controller) approvedBy(ctx context.Context, row clusters.Row) (names []string, err error) {
 	if row.Spec.Approval == "" || row.NeedsApproval {
 		return nil, nil
 	}
-	_, voters, err := c.approval(ctx, row.ID, store.ApprovalApproved)
+	_, voters, err := c.approval(ctx, row.ID, clusters.ApprovalApproved)
 	if err != nil || len(voters) == 0 {
 		return nil, err
 	}
@@ -123,8 +124,8 @@ func (c *Controller) approvedBy(ctx context.Context, row store.Row) (names []str
 }
 
 // approval returns a cluster's newest approval in a state, with those who approved it; a zero one: there is none.
-func (c *Controller) approval(ctx context.Context, cluster string, state store.ApprovalState) (a store.Approval, voters []string, err error) {
-	page, _, err := c.Store.Approvals(ctx, store.ApprovalFilter{State: state, Kind: store.ApproveCreate, Cluster: cluster, Limit: 1})
+func (c *Controller) approval(ctx context.Context, cluster string, state clusters.ApprovalState) (a clusters.Approval, voters []string, err error) {
+	page, _, err := c.Store.Approvals(ctx, store.ApprovalFilter{State: state, Kind: clusters.ApproveCreate, Cluster: cluster, Limit: 1})
 	if err != nil || len(page) == 0 {
 		return a, nil, err
 	}
@@ -182,7 +183,7 @@ func (c *Controller) find(ctx context.Context, in slack.Place, marker string, si
 }
 
 // delayInSlack returns later if progress was shown a moment ago. All changes until then become one post.
-func (c *Controller) delayInSlack(ctx context.Context, sub outbox.Subscriber, row store.Row, pause time.Duration) error {
+func (c *Controller) delayInSlack(ctx context.Context, sub outbox.Subscriber, row clusters.Row, pause time.Duration) error {
 	switch row.Status {
 	case lifecycle.Pending, lifecycle.Creating, lifecycle.Destroying:
 	default:

@@ -14,11 +14,12 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // inChannel is a fixture with a workspace, in whose channel somebody asked for a cluster.
-func inChannel(t testing.TB) (*fixture, *workspace, store.Row) {
+func inChannel(t testing.TB) (*fixture, *workspace, clusters.Row) {
 	t.Helper()
 	h := newFixture(t)
 	w, client := newWorkspace(t, h.now)
@@ -26,10 +27,10 @@ func inChannel(t testing.TB) (*fixture, *workspace, store.Row) {
 	return h, w, h.askedInSlack("shop", slackChannel)
 }
 
-func (h *fixture) askedInSlack(name, channel string) store.Row {
+func (h *fixture) askedInSlack(name, channel string) clusters.Row {
 	h.t.Helper()
 	return h.acceptAs(name, func(j *store.Judgement) {
-		j.Show = &store.SlackPlace{Workspace: slackWorkspace, Channel: channel, Person: "U0DEMOMAYA"}
+		j.Show = &clusters.SlackPlace{Workspace: slackWorkspace, Channel: channel, Person: "U0DEMOMAYA"}
 	})
 }
 
@@ -64,16 +65,16 @@ func (h *fixture) moved(open attempts.LaunchSpec, seq int, phase lifecycle.Phase
 func TestAClusterHasOneMessageInSlackThatIsUpdatedInPlace(t *testing.T) {
 	t.Parallel()
 	h, w, row := inChannel(t)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	first := w.standing(false)
 	require.Len(t, first, 1)
-	require.Equal(t, h.place(row.ID, store.KindSlackMessage).ID, first[0].marker)
+	require.Equal(t, h.place(row.ID, clusters.KindSlackMessage).ID, first[0].marker)
 	_, open := h.install(row)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	require.Zero(t, w.standing(false)[0].edits, "it said already that the cluster is being created")
 	h.pass(6 * time.Minute)
 	h.moved(open, 1, lifecycle.Configuring, 90)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	now := w.standing(false)
 	require.Len(t, now, 1)
 	require.Equal(t, first[0].ts, now[0].ts)
@@ -83,46 +84,46 @@ func TestAClusterHasOneMessageInSlackThatIsUpdatedInPlace(t *testing.T) {
 	calls := w.called()
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE clusters SET row_version = row_version + 1 WHERE id = $1`, row.ID)
 	require.NoError(t, err)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	require.Equal(t, calls, w.called(), "a version that looks alike costs no call")
-	require.Equal(t, h.cluster(row.ID).Version, h.place(row.ID, store.KindSlackMessage).ShownVersion)
+	require.Equal(t, h.cluster(row.ID).Version, h.place(row.ID, clusters.KindSlackMessage).ShownVersion)
 }
 
 func TestTheThreadTellsEachEventOnceAndAfterTheMessage(t *testing.T) {
 	t.Parallel()
 	h, w, row := inChannel(t)
-	thread := h.publishArgs(row.ID, store.KindSlackThread)
+	thread := h.publishArgs(row.ID, clusters.KindSlackThread)
 	require.Equal(t, 30*time.Second, h.snoozes(thread, h.now()), "there is no message yet to stand below")
 	require.Zero(t, w.called())
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	h.pass(time.Second)
 	_, open := h.install(row)
-	h.showInSlack(row.ID, store.KindSlackThread)
+	h.showInSlack(row.ID, clusters.KindSlackThread)
 	told := w.standing(true)
 	require.Len(t, told, 1)
 	require.Equal(t, w.standing(false)[0].ts, told[0].thread)
 
 	h.pass(time.Second)
 	h.moved(open, 1, lifecycle.Configuring, 20)
-	wait := h.snoozes(h.publishArgs(row.ID, store.KindSlackThread), h.now())
+	wait := h.snoozes(h.publishArgs(row.ID, clusters.KindSlackThread), h.now())
 	require.Greater(t, wait, 50*time.Second, "moves are told in batches")
 	h.pass(wait)
-	h.showInSlack(row.ID, store.KindSlackThread)
+	h.showInSlack(row.ID, clusters.KindSlackThread)
 	require.Len(t, w.standing(true), 2)
 	calls := w.called()
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE clusters SET row_version = row_version + 1 WHERE id = $1`, row.ID)
 	require.NoError(t, err)
-	h.showInSlack(row.ID, store.KindSlackThread)
+	h.showInSlack(row.ID, clusters.KindSlackThread)
 	require.Equal(t, calls, w.called(), "nothing happened since")
 	require.Zero(t, w.storms)
 }
 
 func TestAPostWhoseAnswerWasLostStandsOnce(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{store.KindSlackMessage, store.KindSlackThread} {
+	for _, kind := range []string{clusters.KindSlackMessage, clusters.KindSlackThread} {
 		h, w, row := inChannel(t)
-		if kind == store.KindSlackThread {
-			h.showInSlack(row.ID, store.KindSlackMessage)
+		if kind == clusters.KindSlackThread {
+			h.showInSlack(row.ID, clusters.KindSlackMessage)
 			h.pass(time.Second)
 			h.install(row)
 		}
@@ -131,7 +132,7 @@ func TestAPostWhoseAnswerWasLostStandsOnce(t *testing.T) {
 		require.Zero(t, h.place(row.ID, kind).ExternalID, "it is not known whether it stands there")
 		h.pass(2 * time.Minute)
 		h.showInSlack(row.ID, kind)
-		standing := w.standing(kind == store.KindSlackThread)
+		standing := w.standing(kind == clusters.KindSlackThread)
 		require.Len(t, standing, 1, kind)
 		require.Equal(t, 1, standing[0].edits, "it was brought up to date")
 		require.NotZero(t, h.place(row.ID, kind).ExternalID)
@@ -141,12 +142,12 @@ func TestAPostWhoseAnswerWasLostStandsOnce(t *testing.T) {
 func TestAServerThatDiedBetweenPostAndRecordLeavesOneMessage(t *testing.T) {
 	t.Parallel()
 	h, w, row := inChannel(t)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	_, err := h.store.Pool().Exec(h.ctx, `
 		UPDATE subscribers SET external_id = 0, shown_version = 0, shown_body = '', posting_at = $1 WHERE kind = 'slack_message'`, h.now())
 	require.NoError(t, err)
 	h.pass(time.Minute)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	require.Len(t, w.standing(false), 1)
 }
 
@@ -155,9 +156,9 @@ func TestWithoutTheScopeToReadTheChannelALostMessageIsPostedAgain(t *testing.T) 
 	h, w, row := inChannel(t)
 	w.noScope = "conversations.history"
 	w.fail("chat.postMessage", slackFault{lose: true})
-	require.Error(t, h.Work(h.ctx, h.publishArgs(row.ID, store.KindSlackMessage), h.now()))
+	require.Error(t, h.Work(h.ctx, h.publishArgs(row.ID, clusters.KindSlackMessage), h.now()))
 	h.pass(time.Minute)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	require.Len(t, w.standing(false), 2)
 }
 
@@ -165,11 +166,11 @@ func TestARefusedPostIsNotLookedFor(t *testing.T) {
 	t.Parallel()
 	h, w, row := inChannel(t)
 	w.fail("chat.postMessage", slackFault{retryAfter: 7})
-	require.Equal(t, 7*time.Second, h.snoozes(h.publishArgs(row.ID, store.KindSlackMessage), h.now()))
+	require.Equal(t, 7*time.Second, h.snoozes(h.publishArgs(row.ID, clusters.KindSlackMessage), h.now()))
 	other := h.askedInSlack("cart", slackChannel)
-	require.GreaterOrEqual(t, h.snoozes(h.publishArgs(other.ID, store.KindSlackMessage), h.now()), 7*time.Second, "the whole workspace is held")
+	require.GreaterOrEqual(t, h.snoozes(h.publishArgs(other.ID, clusters.KindSlackMessage), h.now()), 7*time.Second, "the whole workspace is held")
 	h.pass(7 * time.Second)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	require.Len(t, w.standing(false), 1)
 	require.Zero(t, w.calls["conversations.history"])
 }
@@ -177,29 +178,29 @@ func TestARefusedPostIsNotLookedFor(t *testing.T) {
 func TestAMessageThatSomebodyDeletedStaysDeleted(t *testing.T) {
 	t.Parallel()
 	h, w, row := inChannel(t)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	_, open := h.install(row)
 	h.pass(6 * time.Minute)
 	h.moved(open, 1, lifecycle.Configuring, 90)
 	w.set(func() { w.messages[0].deleted = true })
-	h.showInSlack(row.ID, store.KindSlackMessage)
-	h.work(h.publishArgs(row.ID, store.KindSlackThread))
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
+	h.work(h.publishArgs(row.ID, clusters.KindSlackThread))
 	require.Empty(t, append(w.standing(false), w.standing(true)...))
-	require.True(t, h.place(row.ID, store.KindSlackMessage).Muted)
-	require.True(t, h.place(row.ID, store.KindSlackThread).Muted)
+	require.True(t, h.place(row.ID, clusters.KindSlackMessage).Muted)
+	require.True(t, h.place(row.ID, clusters.KindSlackThread).Muted)
 	require.Len(t, h.log.lines(t, "not posted again: somebody deleted it"), 1)
 }
 
 func TestAThreadWhoseMessageIsGoneEndsQuietly(t *testing.T) {
 	t.Parallel()
 	h, w, row := inChannel(t)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	h.pass(time.Minute)
 	h.install(row)
 	w.set(func() { w.messages[0].deleted = true })
-	err := h.Work(h.ctx, h.publishArgs(row.ID, store.KindSlackThread), h.now())
+	err := h.Work(h.ctx, h.publishArgs(row.ID, clusters.KindSlackThread), h.now())
 	require.NoError(t, err)
-	require.True(t, h.place(row.ID, store.KindSlackThread).Muted)
+	require.True(t, h.place(row.ID, clusters.KindSlackThread).Muted)
 }
 
 func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
@@ -216,14 +217,14 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		{"token_revoked", func(w *workspace) { w.token = "another" }, func(w *workspace) { w.token = slackToken }},
 	} {
 		h, w, row := inChannel(t)
-		rows := []store.Row{row}
+		rows := []clusters.Row{row}
 		for n := range 4 {
 			rows = append(rows, h.askedInSlack(fmt.Sprintf("cart%d", n), slackChannel))
 		}
 		w.set(func() { trouble.fail(w) })
 		for range 3 * 30 { // three hours, every two minutes all of them try
 			for _, r := range rows {
-				h.snoozes(h.publishArgs(r.ID, store.KindSlackMessage), h.now())
+				h.snoozes(h.publishArgs(r.ID, clusters.KindSlackMessage), h.now())
 			}
 			h.pass(2 * time.Minute)
 		}
@@ -234,7 +235,7 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		require.Len(t, found, 1)
 		require.Contains(t, found[0].Evidence[0], trouble.code)
 
-		h.work(queue.SweepArgs{})
+		h.work(queue.FindingsArgs{})
 		open, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: found[0].Kind})
 		require.NoError(t, err)
 		require.Len(t, open, 1)
@@ -242,14 +243,14 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		w.set(func() { trouble.heal(w) })
 		h.pass(time.Hour)
 		for _, r := range rows {
-			h.showInSlack(r.ID, store.KindSlackMessage)
+			h.showInSlack(r.ID, clusters.KindSlackMessage)
 			h.pass(time.Second)
 		}
 		require.Len(t, w.standing(false), len(rows), trouble.code)
 		found, err = h.store.Reports.SlackFindings(h.ctx)
 		require.NoError(t, err)
 		require.Empty(t, found, trouble.code)
-		h.work(queue.SweepArgs{})
+		h.work(queue.FindingsArgs{})
 		open, err = h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: open[0].Kind})
 		require.NoError(t, err)
 		require.Empty(t, open, "%s: nobody had to close it", trouble.code)
@@ -261,7 +262,7 @@ func TestWhatWaitsForAChannelIsBroughtForwardWhenItIsSolved(t *testing.T) {
 	t.Parallel()
 	h, w, row := inChannel(t)
 	w.set(func() { w.channels[slackChannel] = "is_archived" })
-	require.Equal(t, 10*time.Minute, h.snoozes(h.publishArgs(row.ID, store.KindSlackMessage), h.now()))
+	require.Equal(t, 10*time.Minute, h.snoozes(h.publishArgs(row.ID, clusters.KindSlackMessage), h.now()))
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE river_job SET state = 'scheduled', scheduled_at = now() + interval '1 hour' WHERE kind = 'publish'`)
 	require.NoError(t, err)
 	require.NoError(t, h.store.Notices.ChannelProblem(h.ctx, slackWorkspace, slackChannel, "")) // it was unarchived
@@ -270,7 +271,7 @@ func TestWhatWaitsForAChannelIsBroughtForwardWhenItIsSolved(t *testing.T) {
 	require.Equal(t, 2, ready, "the message and its thread")
 	w.set(func() { w.channels[slackChannel] = "" })
 	h.pass(time.Second)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	require.Len(t, w.standing(false), 1)
 }
 
@@ -279,13 +280,13 @@ func TestATokenThatIsAcceptedAgainIsNoticedInAClosedChannelToo(t *testing.T) {
 	h, w, row := inChannel(t)
 	other := h.askedInSlack("cart", "C0DEMOPAYM")
 	w.set(func() { w.token, w.channels[slackChannel], w.channels["C0DEMOPAYM"] = "another", "is_archived", "" })
-	h.snoozes(h.publishArgs(row.ID, store.KindSlackMessage), h.now())
-	require.GreaterOrEqual(t, h.snoozes(h.publishArgs(other.ID, store.KindSlackMessage), h.now()), 10*time.Minute)
+	h.snoozes(h.publishArgs(row.ID, clusters.KindSlackMessage), h.now())
+	require.GreaterOrEqual(t, h.snoozes(h.publishArgs(other.ID, clusters.KindSlackMessage), h.now()), 10*time.Minute)
 	w.set(func() { w.token = slackToken })
 	h.pass(10 * time.Minute)
-	h.snoozes(h.publishArgs(row.ID, store.KindSlackMessage), h.now()) // the one try goes to the closed channel
+	h.snoozes(h.publishArgs(row.ID, clusters.KindSlackMessage), h.now()) // the one try goes to the closed channel
 	h.pass(time.Second)
-	h.showInSlack(other.ID, store.KindSlackMessage)
+	h.showInSlack(other.ID, clusters.KindSlackMessage)
 	require.Len(t, w.standing(false), 1, "the other channel does not wait for that one")
 }
 
@@ -294,19 +295,19 @@ func TestTheFirstMessageWakesItsThread(t *testing.T) {
 	h, _, row := inChannel(t)
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE river_job SET state = 'scheduled', scheduled_at = now() + interval '1 hour' WHERE kind = 'publish'`)
 	require.NoError(t, err)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	var awake []string
 	require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT array_agg(args ->> 'subscriber') FROM river_job WHERE kind = 'publish' AND state = 'available'`).Scan(&awake))
-	require.Equal(t, []string{h.place(row.ID, store.KindSlackThread).ID}, awake)
+	require.Equal(t, []string{h.place(row.ID, clusters.KindSlackThread).ID}, awake)
 }
 
 func TestAfterAThousandChangesInAMinuteTheLastStateIsShownWithFewEdits(t *testing.T) {
 	t.Parallel()
 	h, w, row := inChannel(t)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	h.pass(time.Minute)
 	_, open := h.install(row)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	before, edits := h.now(), w.called()
 	due := map[string]time.Time{} // when the job of each kind runs next
 	for n := range 1000 {
@@ -314,7 +315,7 @@ func TestAfterAThousandChangesInAMinuteTheLastStateIsShownWithFewEdits(t *testin
 		require.NoError(t, err)
 		h.reconcile(row.ID)
 		h.pass(60 * time.Millisecond)
-		for _, kind := range []string{store.KindSlackMessage, store.KindSlackThread} {
+		for _, kind := range []string{clusters.KindSlackMessage, clusters.KindSlackThread} {
 			if h.now().Before(due[kind]) {
 				continue
 			}
@@ -328,16 +329,16 @@ func TestAfterAThousandChangesInAMinuteTheLastStateIsShownWithFewEdits(t *testin
 		}
 	}
 	require.LessOrEqual(t, w.called()-edits, 6)
-	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InstallFailed", Message: "no quota"})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "InstallFailed", Message: "no quota"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	h.pass(time.Minute)
-	h.showInSlack(row.ID, store.KindSlackMessage)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	h.pass(time.Minute)
-	h.showInSlack(row.ID, store.KindSlackThread)
+	h.showInSlack(row.ID, clusters.KindSlackThread)
 	require.Zero(t, w.storms, "Slack never had to say that it is too much")
 	require.Len(t, w.standing(false), 1)
-	require.Equal(t, h.cluster(row.ID).Version, h.place(row.ID, store.KindSlackMessage).ShownVersion)
-	require.Equal(t, h.cluster(row.ID).Version, h.place(row.ID, store.KindSlackThread).ShownVersion)
+	require.Equal(t, h.cluster(row.ID).Version, h.place(row.ID, clusters.KindSlackMessage).ShownVersion)
+	require.Equal(t, h.cluster(row.ID).Version, h.place(row.ID, clusters.KindSlackThread).ShownVersion)
 	t.Logf("1,000 changes in %s: %d calls", h.now().Sub(before), w.called()-edits)
 }

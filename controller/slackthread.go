@@ -13,6 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -20,7 +22,7 @@ import (
 const threadPause = 30 * time.Second
 
 // showThread posts what happened to a cluster since the last message in its thread, as one message.
-func (c *Controller) showThread(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
+func (c *Controller) showThread(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (done bool, err error) {
 	first, err := c.Store.Outbox.SlackMessage(ctx, sub.Cluster)
 	switch {
 	case err != nil:
@@ -61,7 +63,7 @@ func (c *Controller) showThread(ctx context.Context, sub outbox.Subscriber, row 
 }
 
 // timeline returns what a cluster's thread tells: its steps, and what people did about it.
-func (c *Controller) timeline(ctx context.Context, row store.Row) ([]chat.Moment, error) {
+func (c *Controller) timeline(ctx context.Context, row clusters.Row) ([]chat.Moment, error) {
 	events, err := c.Store.Timeline(ctx, row.ID)
 	if err != nil {
 		return nil, err
@@ -102,7 +104,7 @@ func (c *Controller) names(ctx context.Context, principals []string) (func(id st
 // actOf returns what somebody did; name names people.
 func actOf(e store.Event, name func(id string) string) chat.Act {
 	a, about := chat.Act{Action: e.Action, Why: e.Why}, aboutOf(e)
-	if e.Actor != store.Lifecycle {
+	if e.Actor != db.Lifecycle {
 		a.By = name(e.Actor)
 	}
 	if about.Until != nil {
@@ -111,7 +113,7 @@ func actOf(e store.Event, name func(id string) string) chat.Act {
 	switch about.Kind {
 	case "team":
 		a.With = "team " + about.With
-	case string(store.ApproveKubeadmin):
+	case string(clusters.ApproveKubeadmin):
 		a.Action = "" // it is between two people
 	default:
 		if who := about.person(); who != "" {
@@ -165,7 +167,7 @@ func aboutOf(e store.Event) (a about) {
 	_ = json.Unmarshal(value, &a)       // some acts have a value of another shape
 	_ = json.Unmarshal(value, &a.count) // or a number
 	a.Until = meta.At
-	if meta.Note == string(store.ApproveKubeadmin) {
+	if meta.Note == string(clusters.ApproveKubeadmin) {
 		a.Kind = meta.Note
 	}
 	return a

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -32,20 +33,20 @@ func TestTheThreadTellsWhatPeopleDidAndWhoDidIt(t *testing.T) {
 	w, client := newWorkspace(t, h.now)
 	h.Teller = client
 	row := h.acceptAs("shop", func(j *store.Judgement) {
-		j.Show = &store.SlackPlace{Workspace: slackWorkspace, Channel: slackChannel, Person: "U0DEMOMAYA"}
+		j.Show = &clusters.SlackPlace{Workspace: slackWorkspace, Channel: slackChannel, Person: "U0DEMOMAYA"}
 		j.Approval = &store.ApprovalAsk{Why: []string{"first"}, Needs: 2, By: "platform_admin", For: 24 * time.Hour, Asked: strings.Repeat("a", 64)}
 		j.Row.Spec.Approval = "It needs two votes."
 	})
 	require.NoError(t, h.store.People.KeepPeople(h.ctx, []people.Person{{ID: "person:will", Name: "Will Weber", Identities: []string{"saml:will"}}}))
 	require.NoError(t, h.store.People.KeepSlackPerson(h.ctx, people.SlackPerson{Workspace: slackWorkspace, ID: "U0DEMOROBB", Name: "rob"}))
-	rob := store.Origin{Actor: "slack:T0DEMOACME/U0DEMOROBB", Name: "rob", Source: "slack", Why: "rob asked for it in Slack"}
-	will := store.Origin{Actor: "saml:will", Name: "Will Weber", Source: "api"}
+	rob := clusters.Origin{Actor: "slack:T0DEMOACME/U0DEMOROBB", Name: "rob", Source: "slack", Why: "rob asked for it in Slack"}
+	will := clusters.Origin{Actor: "saml:will", Name: "Will Weber", Source: "api"}
 	ok := func(err error) { t.Helper(); require.NoError(t, err) }
 	show := func() {
 		t.Helper()
 		h.pass(2 * time.Minute)
-		h.showInSlack(row.ID, store.KindSlackMessage)
-		h.showInSlack(row.ID, store.KindSlackThread)
+		h.showInSlack(row.ID, clusters.KindSlackMessage)
+		h.showInSlack(row.ID, clusters.KindSlackThread)
 	}
 	told := 0
 	tells := func(want ...string) {
@@ -66,7 +67,7 @@ func TestTheThreadTellsWhatPeopleDidAndWhoDidIt(t *testing.T) {
 	show()
 	require.Contains(t, w.standing(false)[0].text, "1 of 2")
 	tells("*approved by Will Weber*")
-	_, err = h.store.Vote(h.ctx, page[0].ID, true, store.Origin{Actor: "github:ada", Source: "pr_comment", Why: "for the release"})
+	_, err = h.store.Vote(h.ctx, page[0].ID, true, clusters.Origin{Actor: "github:ada", Source: "pr_comment", Why: "for the release"})
 	ok(err)
 	tells("*approved by ada (GitHub)*: for the release")
 	require.Contains(t, w.standing(false)[0].text, "approved by Will Weber and ada (GitHub)")
@@ -74,7 +75,7 @@ func TestTheThreadTellsWhatPeopleDidAndWhoDidIt(t *testing.T) {
 	h.install(row)
 	_, err = h.store.Extend(h.ctx, row.ID, time.Hour, rob)
 	ok(err)
-	_, err = h.store.Hold(h.ctx, row.ID, h.now().Add(3*time.Hour), store.Origin{Actor: "saml:will", Why: "debugging"})
+	_, err = h.store.Hold(h.ctx, row.ID, h.now().Add(3*time.Hour), clusters.Origin{Actor: "saml:will", Why: "debugging"})
 	ok(err)
 	posts := len(w.standing(true))
 	show()

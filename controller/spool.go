@@ -8,8 +8,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/intake"
 )
 
@@ -64,7 +64,7 @@ func spooled(said contract.Report, of intake.Scope) (attempts.ReportRow, error) 
 
 // keep passes one spooled document through intake into the store, as the Status API does with one that came in time.
 func keep[Document, Row any](ctx context.Context, open attempts.LaunchSpec, of intake.Scope, body []byte,
-	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) error {
+	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (attempts.Lease, error)) error {
 	var said Document
 	if err := json.Unmarshal(body, &said); err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
@@ -74,7 +74,7 @@ func keep[Document, Row any](ctx context.Context, open attempts.LaunchSpec, of i
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	_, err = write(ctx, open.Attempt, open.Token, kept)
-	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFenced) {
+	if errors.Is(err, db.ErrConflict) || errors.Is(err, db.ErrFenced) {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return err

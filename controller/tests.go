@@ -9,15 +9,16 @@ import (
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/testreports"
 )
 
 // showTests updates the check with the test results on a report's commit. It shows all reports that are there by then, so it settles the
 // others that wait to be shown on the same commit.
-func (c *Controller) showTests(ctx context.Context, e store.Effect) (note string, err error) {
+func (c *Controller) showTests(ctx context.Context, e clusters.Effect) (note string, err error) {
 	target, err := c.Store.TestReports.Target(ctx, e.Content)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return "the report is gone", nil
 	}
 	if err != nil {
@@ -33,7 +34,7 @@ func (c *Controller) showTests(ctx context.Context, e store.Effect) (note string
 	})
 }
 
-func (c *Controller) showTestsOn(ctx context.Context, e store.Effect, target testreports.Target) (note string, err error) {
+func (c *Controller) showTestsOn(ctx context.Context, e clusters.Effect, target testreports.Target) (note string, err error) {
 	waiting, err := c.Store.TestReports.Waiting(ctx, target)
 	if err != nil {
 		return "", err
@@ -59,7 +60,7 @@ func (c *Controller) showTestsOn(ctx context.Context, e store.Effect, target tes
 
 // commitOf asks at which commit GitHub shows a run, and stores it: the token of a pull request's run names a commit that only merges. fork
 // reports that the commit is in another repository. If the App may not read Actions, the token's commit counts for all other runs.
-func (c *Controller) commitOf(ctx context.Context, e store.Effect, run, key, event, claimed string) (sha string, fork bool, err error) {
+func (c *Controller) commitOf(ctx context.Context, e clusters.Effect, run, key, event, claimed string) (sha string, fork bool, err error) {
 	number, err := strconv.ParseInt(key, 10, 64)
 	if err != nil {
 		return "", false, fmt.Errorf("run %s has no number on GitHub: %w", run, err)

@@ -12,6 +12,7 @@ import (
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -44,7 +45,7 @@ func (f *front) reports(cluster string, run runs.Run, name string, failed int) {
 	if failed > 0 {
 		r.Failures = []lifecycle.TestFailure{{Name: "TestPay", Message: "declined"}}
 	}
-	_, err := f.store.TestReports.Save(f.ctx, cluster, run.ID, r, true, store.Origin{Actor: "oidc:job"})
+	_, err := f.store.TestReports.Save(f.ctx, cluster, run.ID, r, true, clusters.Origin{Actor: "oidc:job"})
 	require.NoError(f.t, err)
 }
 

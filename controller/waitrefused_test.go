@@ -15,6 +15,7 @@ import (
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	hubruns "github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // without removes a permission of the App's installation, or lowers it to reading.
@@ -135,7 +136,7 @@ func TestARejectionWhoseAnswerWasLostIsNotSentForEver(t *testing.T) {
 }
 
 // cannotBeTold is a run whose job waits for a cluster that became ready, while the App may not say so.
-func (p *pipeline) cannotBeTold() (hub.Run, store.Row) {
+func (p *pipeline) cannotBeTold() (hub.Run, clusters.Row) {
 	p.t.Helper()
 	run := p.waits(hub.NewRun{})
 	row := p.onlyWaited()

@@ -14,7 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -31,10 +32,10 @@ const (
 
 // tellWait tells jobs that wait for a cluster how it stands, or decides about them. Several effects of one wait are worked one after the
 // other, and each tells the newest state.
-func (c *Controller) tellWait(ctx context.Context, e store.Effect) (note string, err error) {
+func (c *Controller) tellWait(ctx context.Context, e clusters.Effect) (note string, err error) {
 	return c.oneAtATime(ctx, "wait "+e.Content, func(ctx context.Context) (string, error) {
 		w, err := c.Store.Runs.Wait(ctx, e.Content)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, db.ErrNotFound) {
 			return "the wait was forgotten", nil
 		}
 		if err != nil {
@@ -55,12 +56,12 @@ func (c *Controller) waitRefused(ctx context.Context, wait string, why error) er
 
 // reviewed is the wait that an effect tells about.
 type reviewed struct {
-	effect store.Effect
+	effect clusters.Effect
 	wait   runs.Wait
 	run    int64
 }
 
-func (c *Controller) review(ctx context.Context, e store.Effect, w runs.Wait) (note string, err error) {
+func (c *Controller) review(ctx context.Context, e clusters.Effect, w runs.Wait) (note string, err error) {
 	run, err := strconv.ParseInt(w.RunKey, 10, 64)
 	if err != nil {
 		return "", fmt.Errorf("run %s has no number on GitHub: %w", w.RunID, err)
@@ -136,7 +137,7 @@ func (c *Controller) report(ctx context.Context, at reviewed, state lifecycle.Wa
 }
 
 // rejectUnknown rejects jobs about whose run GitHub could not be asked. Rejected a second time, nothing waits any more.
-func (c *Controller) rejectUnknown(ctx context.Context, e store.Effect) (note string, err error) {
+func (c *Controller) rejectUnknown(ctx context.Context, e clusters.Effect) (note string, err error) {
 	var r runs.Rejection
 	if err := json.Unmarshal([]byte(e.Content), &r); err != nil {
 		return "", fmt.Errorf("read the rejection: %w", err)

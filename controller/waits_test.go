@@ -14,7 +14,8 @@ import (
 	hubruns "github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -34,7 +35,7 @@ func (p *pipeline) waits(n hub.NewRun) hub.Run {
 }
 
 // waited are the clusters that were made for environments, oldest first.
-func (p *pipeline) waited() (rows []store.Row) {
+func (p *pipeline) waited() (rows []clusters.Row) {
 	p.t.Helper()
 	for _, id := range p.texts(`SELECT id FROM clusters WHERE source = 'environment' ORDER BY id`) {
 		rows = append(rows, p.cluster(id))
@@ -42,7 +43,7 @@ func (p *pipeline) waited() (rows []store.Row) {
 	return rows
 }
 
-func (p *pipeline) onlyWaited() store.Row {
+func (p *pipeline) onlyWaited() clusters.Row {
 	p.t.Helper()
 	rows := p.waited()
 	require.Len(p.t, rows, 1, "%v", p.notes())
@@ -150,7 +151,7 @@ func TestAnEnvironmentIsRejectedIfItsClusterWillNotBeReady(t *testing.T) {
 	run := p.waits(hub.NewRun{})
 	row := p.onlyWaited()
 	_, open := p.install(row)
-	p.results(open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BootstrapFailed", Message: "Bootstrap did not complete in time.", Retryable: true})
+	p.results(open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "BootstrapFailed", Message: "Bootstrap did not complete in time.", Retryable: true})
 	p.reconcile(row.ID)
 	p.goOn()
 	require.Equal(t, hubruns.Waiting, p.last(run.ID, "e2e").Status, "another attempt follows")
@@ -282,7 +283,7 @@ func TestAWaitIsToldAtMostFiveThings(t *testing.T) {
 		_, err := p.store.Pool().Exec(p.ctx, `UPDATE clusters SET status = $2, phase = $3, wake_at = now() WHERE id = $1`, row.ID, strings.Split(state, "/")[0], strings.Split(state, "/")[1])
 		require.NoError(t, err)
 		id := p.texts(`SELECT id FROM waits`)[0]
-		p.effect(store.Effect{Cause: fmt.Sprintf("test:%s:%d", state, p.now().UnixNano()), Kind: "review", Content: id})
+		p.effect(clusters.Effect{Cause: fmt.Sprintf("test:%s:%d", state, p.now().UnixNano()), Kind: "review", Content: id})
 		p.pass(time.Second)
 		p.settle()
 	}

@@ -176,7 +176,7 @@ func TestTheRunnersNamespaceIsClosedAndStays(t *testing.T) {
 		for _, key := range []string{
 			"Namespace//ocpctl-runners", "NetworkPolicy/ocpctl-runners/ocpctl-closed", "NetworkPolicy/ocpctl-runners/ocpctl-runners",
 			"ServiceAccount/ocpctl-runners/ocpctl-runner-create", "ServiceAccount/ocpctl-runners/ocpctl-runner-destroy",
-			"ServiceAccount/ocpctl-runners/ocpctl-runner-operate", "ServiceAccount/ocpctl-runners/ocpctl-sweep",
+			"ServiceAccount/ocpctl-runners/ocpctl-runner-operate", "ServiceAccount/ocpctl-runners/ocpctl-scan",
 		} {
 			require.Equal(t, "keep", objects[key].Metadata.Annotations["helm.sh/resource-policy"], key)
 		}

@@ -35,24 +35,24 @@ func TestTheCommandsForIBMCloudGiveTheAccessOfTheFiles(t *testing.T) {
 	require.NoError(t, err)
 	runner, err := ibmpolicies.Runner()
 	require.NoError(t, err)
-	sweep, err := ibmpolicies.Sweep()
+	scan, err := ibmpolicies.Scan()
 	require.NoError(t, err)
 	require.Contains(t, string(raw), commands(runner, "ocpctl-runner"))
-	require.Contains(t, string(raw), commands(sweep, "ocpctl-sweep"))
-	require.Equal(t, len(runner.Policies)+len(sweep.Policies), strings.Count(string(raw), "ibmcloud iam service-policy-create "), "no further access is given there")
+	require.Contains(t, string(raw), commands(scan, "ocpctl-scan"))
+	require.Equal(t, len(runner.Policies)+len(scan.Policies), strings.Count(string(raw), "ibmcloud iam service-policy-create "), "no further access is given there")
 }
 
-func TestASweepOfIBMCloudHasNoRoleThatChangesAnything(t *testing.T) {
-	sweep, err := ibmpolicies.Sweep()
+func TestAScanOfIBMCloudHasNoRoleThatChangesAnything(t *testing.T) {
+	scan, err := ibmpolicies.Scan()
 	require.NoError(t, err)
 	allowed := []string{"Viewer", "Reader"}
-	for _, r := range sweep.Roles {
+	for _, r := range scan.Roles {
 		for _, action := range r.Actions {
 			require.Regexp(t, `\.(list|get|read)$`, action)
 		}
 		allowed = append(allowed, r.Display)
 	}
-	for _, p := range sweep.Policies {
+	for _, p := range scan.Policies {
 		require.Subset(t, allowed, p.Roles, p.On())
 		require.NotEmpty(t, p.Why, p.On())
 	}

@@ -133,7 +133,7 @@ func TestThePoliciesHaveExactlyTheListedActions(t *testing.T) {
 	}
 	require.Greater(t, len(sources["openshift-install"].Groups), 10)
 	allowed := map[string]bool{}
-	for _, s := range union(t, slices.Concat(policies.Create(), policies.Destroy(), policies.Operate(), policies.Mint(), policies.Sweep())...).Statement {
+	for _, s := range union(t, slices.Concat(policies.Create(), policies.Destroy(), policies.Operate(), policies.Mint(), policies.Scan())...).Statement {
 		if s.Effect == "Allow" {
 			for _, action := range s.Action {
 				allowed[action] = true
@@ -246,15 +246,15 @@ func TestADestroyingRunnerDeletesNothingOfOthersAndCreatesNothing(t *testing.T) 
 	})
 }
 
-func TestASweepReadsEverywhereAndDoesNothingElse(t *testing.T) {
+func TestAScanReadsEverywhereAndDoesNothingElse(t *testing.T) {
 	reads := regexp.MustCompile(`:(Describe|Get|List)`)
-	sweep := union(t, policies.Sweep()...)
-	for _, s := range sweep.Statement {
+	scan := union(t, policies.Scan()...)
+	for _, s := range scan.Statement {
 		for _, action := range s.Action {
 			require.True(t, reads.MatchString(action), "%s allows %s", s.Sid, action)
 		}
 	}
-	check(t, sweep, []request{
+	check(t, scan, []request{
 		{"ec2:DescribeInstances", "*", keys("aws:RequestedRegion", "ap-south-1"), iampolicy.Allow}, // a leak may be in any region
 		{"ec2:TerminateInstances", "*", keys(), iampolicy.NoMatch},
 		{"ec2:CreateTags", "*", keys(), iampolicy.NoMatch},

@@ -25,7 +25,7 @@ const mostCalls = 25
 const ofTheApp = "GET /app/hook/deliveries"
 
 // notOfALife are the most calls that a first life costs beside its own: whose each login and owner in the catalogue is, three here, is asked
-// once in an installation's life, and the sweep looks for merge queues in each repository with gates. Until there is one, later looks are answered 304.
+// once in an installation's life, and polling looks for merge queues in each repository with gates. Until there is one, later looks are answered 304.
 var notOfALife = map[string]int{"GET /users/{user}": 3, "GET /repos/{owner}/{repo}/git/matching-refs/{ref...}": 1}
 
 // counted groups calls by route, without those that answered 304, which GitHub does not count.

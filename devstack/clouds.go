@@ -19,7 +19,7 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	sweeps, err := sweepPolicy()
+	scans, err := scanPolicy()
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 		Callers: append([]aws.Caller{
 			{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser},
 			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
-			{AccessKey: SweepKey, SecretKey: h.Secrets.SweepKey, ARN: SweepUser, Policy: sweeps},
+			{AccessKey: ScanKey, SecretKey: h.Secrets.ScanKey, ARN: ScanUser, Policy: scans},
 		}, h.Callers...),
 		Roles: []aws.Role{{Name: bucketRole, Policy: parts}}, Boundaries: limits, Buckets: h.S3.URL(),
 	})

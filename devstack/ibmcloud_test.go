@@ -48,7 +48,7 @@ func TestAClusterOnIBMCloudLivesBesideOneOnAWS(t *testing.T) {
 		}
 	}
 
-	l.getTagsAfterASweep(id, l.nameOf(pr))
+	l.getTagsAfterAScan(id, l.nameOf(pr))
 
 	_, err = l.GitHub.Comment(pr, "/ocp sleep --for 12h", "maya")
 	require.NoError(t, err)
@@ -70,9 +70,9 @@ func TestAClusterOnIBMCloudLivesBesideOneOnAWS(t *testing.T) {
 	require.Equal(t, 2, l.count(`SELECT count(DISTINCT account) FROM attempts WHERE account IN ($1, $2)`, devstack.Account, devstack.IBMAccount))
 }
 
-// getTagsAfterASweep: what is made in the cluster's resource group later gets its tags once a sweep saw it without, at the second try, and
+// getTagsAfterAScan: what is made in the cluster's resource group later gets its tags once a scan saw it without, at the second try, and
 // nobody else's things do.
-func (l *life) getTagsAfterASweep(id, name string) {
+func (l *life) getTagsAfterAScan(id, name string) {
 	l.t.Helper()
 	machines := l.IBMCloud.Resources(name)
 	at := slices.IndexFunc(machines, func(r ibmcloud.Resource) bool { return r.Service == "is" && r.Type == "instance" })
@@ -85,14 +85,14 @@ func (l *life) getTagsAfterASweep(id, name string) {
 	tries := func(status lifecycle.JobStatus) int {
 		return l.count(`SELECT count(*) FROM jobs WHERE cluster_id = $1 AND job_type = 'TAG' AND status = $2`, id, status)
 	}
-	l.sweepOf(devstack.IBMAccount)
+	l.scanOf(devstack.IBMAccount)
 	l.runUntil("a try was refused", time.Minute, func() bool { return tries(lifecycle.JobFailed) == 1 })
 	require.Equal(l.t, 1, l.count(`SELECT count(*) FROM seen WHERE untagged_of IS NOT NULL`), "the install tagged all that it made")
-	l.sweepOf(devstack.IBMAccount)
+	l.scanOf(devstack.IBMAccount)
 	l.runUntil("the next one was not", time.Minute, func() bool { return tries(lifecycle.JobSucceeded) == 1 })
 	now := l.standingOnIBM()
 	require.Contains(l.t, now[later.Seq].Tags, "clusterid:"+strings.ToLower(id))
-	l.sweep()
+	l.scan()
 	require.Zero(l.t, l.count(`SELECT count(*) FROM seen WHERE untagged_of IS NOT NULL`))
 	require.Equal(l.t, 2, l.count(`SELECT count(*) FROM attempts WHERE kind = 'tag'`), "no more than needed, and none on AWS")
 	l.standOnIBM(foreign)

@@ -25,7 +25,7 @@ type ibmLeftovers struct {
 	stand              []ibmcloud.Resource
 }
 
-// The story of AWS (TestWhatSweepsFindIsReportedAndRemovedOnlyIfThatIsAllowed), told of IBM Cloud where the clouds differ: names own
+// The story of AWS (TestWhatScansFindIsReportedAndRemovedOnlyIfThatIsAllowed), told of IBM Cloud where the clouds differ: names own
 // resources there, and not tags. What the setting removes by itself is decided alike, and is told there alone.
 func TestAnOrphanOnIBMCloudIsReportedAndRemovedAfterAnApproval(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestAnOrphanOnIBMCloudIsReportedAndRemovedAfterAnApproval(t *testing.T) {
 	w.plantLookAlikes()
 
 	before := w.IBMCloud.All()
-	w.sweepUntil("what is left is reported", func() bool { return w.orphanOf(first[0].CRN()).State == "reported" })
+	w.scanUntil("what is left is reported", func() bool { return w.orphanOf(first[0].CRN()).State == "reported" })
 	w.standOnIBM(before)
 	w.reports(first)
 	released, unknown := w.orphanOf(first[0].CRN()), w.orphanOf(w.lost.vpc.CRN())
@@ -101,7 +101,7 @@ func (w *ibmLeftovers) reports(first []ibmcloud.Resource) {
 	}
 }
 
-// evidenceOf is how a sweep calls a resource.
+// evidenceOf is how a scan calls a resource.
 func evidenceOf(r ibmcloud.Resource) string {
 	switch r.Type {
 	case "dns-record":

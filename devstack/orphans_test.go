@@ -14,30 +14,30 @@ import (
 
 // What every cloud's story of orphans does: looking through accounts, asking what was found, and removing what was approved.
 
-// sweepUntil has the account looked through until what that leads to is there.
-func (l *life) sweepUntil(what string, cond func() bool) {
+// scanUntil has the account looked through until what that leads to is there.
+func (l *life) scanUntil(what string, cond func() bool) {
 	l.t.Helper()
 	l.runUntil(what, 3*time.Minute, func() bool {
-		l.sweep()
+		l.scan()
 		return cond()
 	})
 }
 
-// sweep has the accounts of both clouds looked through once.
-func (l *life) sweep() {
+// scan has the accounts of both clouds looked through once.
+func (l *life) scan() {
 	l.t.Helper()
-	require.Equal(l.t, 2, l.sweepOf(""))
+	require.Equal(l.t, 2, l.scanOf(""))
 }
 
-// sweepOf has one account looked through once, or all of them, and returns how many they were.
-func (l *life) sweepOf(account string) int {
+// scanOf has one account looked through once, or all of them, and returns how many they were.
+func (l *life) scanOf(account string) int {
 	l.t.Helper()
-	open := ask[client.Sweeps](l.as("admin"), http.MethodPost, "/api/v1/sweeps", client.SweepRequest{Account: account}, http.StatusAccepted)
-	for _, sweep := range open.Items {
-		l.runUntil("sweep "+sweep.SweepID+" is judged", time.Minute, func() bool {
-			return l.count("SELECT count(*) FROM sweeps WHERE id = $1 AND judged_at IS NOT NULL", sweep.SweepID) == 1
+	open := ask[client.Scans](l.as("admin"), http.MethodPost, "/api/v1/scans", client.ScanRequest{Account: account}, http.StatusAccepted)
+	for _, scan := range open.Items {
+		l.runUntil("scan "+scan.ScanID+" is judged", time.Minute, func() bool {
+			return l.count("SELECT count(*) FROM scans WHERE id = $1 AND judged_at IS NOT NULL", scan.ScanID) == 1
 		})
-		require.Equal(l.t, 1, l.count("SELECT count(*) FROM sweeps WHERE id = $1 AND outcome = 'succeeded'", sweep.SweepID))
+		require.Equal(l.t, 1, l.count("SELECT count(*) FROM scans WHERE id = $1 AND outcome = 'succeeded'", scan.ScanID))
 	}
 	return len(open.Items)
 }
@@ -105,7 +105,7 @@ func (l *life) removes(gone func(subject) bool, list ...planned) {
 			return l.count("SELECT count(*) FROM clusters WHERE id = $1 AND phase = 'released'", p.of.id) == 1 && gone(p.of)
 		})
 	}
-	l.sweepUntil("nothing is left to see", func() bool {
+	l.scanUntil("nothing is left to see", func() bool {
 		return !slices.ContainsFunc(list, func(p planned) bool { return l.orphanByID(p.OrphanID).State != "gone" })
 	})
 }

@@ -9,15 +9,15 @@ import (
 
 // Runners have keys of their own, with the permissions of the runner roles that deploy/terraform creates: a permission that is missing
 // there fails a life here. The state of all clusters is denied to them. For their part of the bucket they ask the server, which assumes
-// the role below and restricts it. Sweeps have a second key, which only reads.
+// the role below and restricts it. Scans have a second key, which only reads.
 const (
 	RunnerKey    = "AKIADEMO00000RUNNER1"
 	RunnerSecret = "demo/runner+secret/not-a-secret-0000001"
 	RunnerUser   = "arn:aws:iam::" + Account + ":user/ocpctl-runner"
 
-	SweepKey    = "AKIADEMO00000SWEEPS1"
-	SweepSecret = "demo/sweep+secret/not-a-secret-00000001"
-	SweepUser   = "arn:aws:iam::" + Account + ":user/ocpctl-sweep"
+	ScanKey    = "AKIADEMO000000SCANS1"
+	ScanSecret = "demo/scan+secret/not-a-secret-00000001"
+	ScanUser   = "arn:aws:iam::" + Account + ":user/ocpctl-scan"
 
 	bucketRole = "ocpctl-runner-artifacts"
 
@@ -33,7 +33,7 @@ func PolicyValues() policies.Values {
 	}
 }
 
-// runnerPolicy returns the policies of the runners' one key: those of all runner roles together, except for that of sweeps.
+// runnerPolicy returns the policies of the runners' one key: those of all runner roles together, except for that of scans.
 func (c Config) runnerPolicy() (string, error) {
 	names := slices.Concat(policies.Create(), policies.Destroy(), policies.Operate(), policies.Mint())
 	policy, err := policies.Union(PolicyValues(), names...)
@@ -46,8 +46,8 @@ func (c Config) runnerPolicy() (string, error) {
 	return policy, nil
 }
 
-// sweepPolicy returns the policy of the key that looks through the account.
-func sweepPolicy() (string, error) { return policies.Union(PolicyValues(), policies.Sweep()...) }
+// scanPolicy returns the policy of the key that looks through the account.
+func scanPolicy() (string, error) { return policies.Union(PolicyValues(), policies.Scan()...) }
 
 // boundaries are the permissions boundaries of the account: that of the clusters' roles.
 func boundaries() (map[string]string, error) {

@@ -38,7 +38,7 @@ type variable struct{ Name, Value string }
 
 // runnerConfig is what server.yaml.tmpl says about runners. Without Kubernetes only SecretsDir and RunnerEnv are used.
 type runnerConfig struct {
-	Namespace, Kubeconfig, Image, CreateAccount, DestroyAccount, SweepAccount, Secret string
+	Namespace, Kubeconfig, Image, CreateAccount, DestroyAccount, ScanAccount, Secret string
 
 	SecretsDir string // as runners see it
 	RunnerEnv  []variable
@@ -47,7 +47,7 @@ type runnerConfig struct {
 func (h *Stack) runnerConfig() runnerConfig {
 	c := runnerConfig{
 		Namespace: kubernetes.Namespace, Kubeconfig: h.kubeconfig(), Image: runnerImage,
-		CreateAccount: kubernetes.CreateAccount, DestroyAccount: kubernetes.DestroyAccount, SweepAccount: kubernetes.SweepAccount, Secret: secretName, SecretsDir: h.path("secrets"),
+		CreateAccount: kubernetes.CreateAccount, DestroyAccount: kubernetes.DestroyAccount, ScanAccount: kubernetes.ScanAccount, Secret: secretName, SecretsDir: h.path("secrets"),
 	}
 	var env []string
 	if h.Kubernetes { // a pod has nothing of the server's environment
@@ -123,7 +123,7 @@ func (h *Stack) startKubernetes(ctx context.Context) (err error) {
 		return err
 	}
 	values := map[string][]byte{}
-	for _, name := range []string{"runner-credentials", "cloud-credentials", "sweep-credentials", "ibm-credentials", "pull-secret", "ssh-key"} {
+	for _, name := range []string{"runner-credentials", "cloud-credentials", "scan-credentials", "ibm-credentials", "pull-secret", "ssh-key"} {
 		if values[name], err = os.ReadFile(h.path("secrets", name)); err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (h *Stack) Dispatcher() (Runners, error) {
 	return jobs.New(to, jobs.Config{
 		Settings: jobs.Settings{
 			Namespace: kubernetes.Namespace, Image: runnerImage,
-			ServiceAccounts: jobs.ServiceAccounts{Create: kubernetes.CreateAccount, Destroy: kubernetes.DestroyAccount, Sweep: kubernetes.SweepAccount},
+			ServiceAccounts: jobs.ServiceAccounts{Create: kubernetes.CreateAccount, Destroy: kubernetes.DestroyAccount, Scan: kubernetes.ScanAccount},
 		},
 		Installation: installation, StatusURL: h.StatusURL(),
 	})

@@ -69,8 +69,8 @@ func TestAMessageWaitsUntilTheBotIsBackInItsChannel(t *testing.T) {
 		return l.count("SELECT count(*) FROM findings WHERE kind = 'slack_channel' AND resolved_at IS NULL")
 	}
 	_, err := l.pool.Exec(l.ctx, `INSERT INTO river_job (kind, queue, max_attempts, args, state, scheduled_at)
-		VALUES ($1, $2, 1, '{}', 'available', now())`, queue.SweepArgs{}.Kind(), queue.QueueReconcile)
-	require.NoError(t, err, "a sweep, which otherwise comes every five minutes")
+		VALUES ($1, $2, 1, '{}', 'available', now())`, queue.FindingsArgs{}.Kind(), queue.QueueReconcile)
+	require.NoError(t, err, "a look, which otherwise comes every five minutes")
 	l.runUntil("the operators read of it", time.Minute, func() bool { return findings() == 1 })
 	require.NoError(t, l.Slack.Invite(l.ctx, slack.Bot, slack.Clusters))
 	require.Contains(t, l.types("maya", slack.Clusters, "destroy stays"), "stays")

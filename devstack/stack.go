@@ -71,9 +71,9 @@ type Config struct {
 	CommentPace time.Duration // minimum time between two changes on GitHub
 	Deliveries  time.Duration // how often webhooks that never arrived are requested again
 
-	Sweeps       time.Duration // how often the account is looked through; a fast stack looks only on request
-	OrphanAge    time.Duration // since a sweep first saw an orphan, before it is told
-	SweepDeletes []string      // classes of orphans that are removed without an approval
+	Scans       time.Duration // how often the account is looked through; a fast stack looks only on request
+	OrphanAge   time.Duration // since a scan first saw an orphan, before it is told
+	ScanDeletes []string      // classes of orphans that are removed without an approval
 
 	Callers []aws.Caller // more keys in the stand-in AWS, besides the demo's own
 	// RunnerPolicy changes the runners' permissions; nil: those of deploy/terraform.
@@ -91,7 +91,7 @@ type Secrets struct {
 	Pull           string // pull secret, JSON
 	CloudKey       string // secret of AccessKey
 	RunnerKey      string // secret of RunnerKey
-	SweepKey       string // secret of SweepKey
+	ScanKey        string // secret of ScanKey
 	IBMKey         string // API key of IBM Cloud
 }
 
@@ -178,7 +178,7 @@ func (c Config) withDefaults() Config {
 	set(&c.Deliveries, 5*time.Minute)
 	set(&c.OrphanAge, time.Minute)
 	if !c.Fast {
-		set(&c.Sweeps, 10*time.Minute)
+		set(&c.Scans, 10*time.Minute)
 	}
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
@@ -187,7 +187,7 @@ func (c Config) withDefaults() Config {
 	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
 	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
 	c.Secrets.RunnerKey = cmp.Or(c.Secrets.RunnerKey, RunnerSecret)
-	c.Secrets.SweepKey = cmp.Or(c.Secrets.SweepKey, SweepSecret)
+	c.Secrets.ScanKey = cmp.Or(c.Secrets.ScanKey, ScanSecret)
 	c.Secrets.IBMKey = cmp.Or(c.Secrets.IBMKey, IBMKey)
 	return c
 }
@@ -209,7 +209,7 @@ func (h *Stack) startS3(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	sweeps, err := sweepPolicy()
+	scans, err := scanPolicy()
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (h *Stack) startS3(ctx context.Context) (err error) {
 		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Buckets: []string{Bucket},
 		Accounts: []s3.Account{
 			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
-			{AccessKey: SweepKey, SecretKey: h.Secrets.SweepKey, ARN: SweepUser, Policy: sweeps},
+			{AccessKey: ScanKey, SecretKey: h.Secrets.ScanKey, ARN: ScanUser, Policy: scans},
 		},
 	})
 	if err != nil {

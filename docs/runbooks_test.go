@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -20,29 +21,35 @@ var update = flag.Bool("update", false, "write the table of the installer's reas
 
 const failedCreate, destroyBlocked = "runbooks/failed-create.md", "runbooks/destroy-blocked.md"
 
-// classTable is the table of a runbook, as the list of classes has it.
+// classTable is the table of a runbook, as the list of classes has it. What happened stands beside the reason wherever one is shown.
 func classTable(classes []installer.Class) string {
 	whose := map[string]string{"user": "yours"}
 	var b strings.Builder
 	for _, c := range classes {
-		again := ""
+		owner := cmp.Or(whose[c.Whose], c.Whose)
 		if c.Retryable {
-			again = "yes"
+			owner += ", again"
 		}
-		owner := c.Whose
-		if word, other := whose[c.Whose]; other {
-			owner = word
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", c.Reason, cell(c.Message), owner, cell(installer.Refusal{Class: c}.Advice()), again)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Reason, owner, cell(advice(c)))
 	}
 	return b.String()
+}
+
+// advice is what to do, for readers who are the administrators and whose cluster was tried again.
+func advice(c installer.Class) string {
+	text := strings.TrimPrefix(installer.Refusal{Class: c}.Advice(), "try again later; ")
+	text = strings.TrimPrefix(text, "if it happens again, ")
+	if order, addressed := strings.CutPrefix(text, "ask an administrator to "); addressed {
+		return strings.NewReplacer(", or to ", ", or ", ", and to ", ", and ").Replace(order)
+	}
+	return text
 }
 
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace(text)
 }
 
-func TestTheRunbooksKnowEveryReasonInItsWords(t *testing.T) {
+func TestTheRunbooksSayWhatToDoAboutEveryReason(t *testing.T) {
 	for page, classes := range map[string][]installer.Class{failedCreate: installer.Classes(), destroyBlocked: installer.RefusalClasses()} {
 		t.Run(page, func(t *testing.T) { knowsEveryReason(t, page, classTable(classes)) })
 	}
@@ -51,7 +58,7 @@ func TestTheRunbooksKnowEveryReasonInItsWords(t *testing.T) {
 func knowsEveryReason(t *testing.T, page, want string) {
 	raw, err := os.ReadFile(page)
 	require.NoError(t, err)
-	const head = "| reason | what happened | whose | what to do | again |\n|---|---|---|---|---|\n"
+	const head = "| reason | whose | what to do |\n|---|---|---|\n"
 	before, after, found := strings.Cut(string(raw), head)
 	require.True(t, found)
 	table := after
@@ -68,7 +75,7 @@ func knowsEveryReason(t *testing.T, page, want string) {
 // named are the reasons that stand in the first column of a table, by which links reach them.
 func named(t *testing.T) map[string]bool {
 	out := map[string]bool{}
-	for _, page := range []string{"failed-create.md", "destroy-blocked.md", "access-not-revoked.md", "sweep-failing.md"} {
+	for _, page := range []string{"failed-create.md", "destroy-blocked.md", "access-not-revoked.md", "scan-failing.md"} {
 		raw, err := fs.ReadFile(docs.Runbooks(), page)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(raw)) {

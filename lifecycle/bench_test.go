@@ -35,8 +35,8 @@ func BenchmarkLife(b *testing.B) {
 	}
 }
 
-// BenchmarkSweep is one janitor pass over many clusters, of which a few are not as they should be.
-func BenchmarkSweep(b *testing.B) {
+// BenchmarkFindings is one janitor pass over many clusters, of which a few are not as they should be.
+func BenchmarkFindings(b *testing.B) {
 	const live, past = 10_000, 100_000
 	k := Known{Now: epoch, Installation: "here"}
 	s := Seen{At: epoch}
@@ -54,12 +54,12 @@ func BenchmarkSweep(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		orphans := 0
-		for _, j := range Sweep(s, k) {
+		for _, j := range Judge(s, k) {
 			if j.Class != ClassLive {
 				orphans++
 			}
 		}
-		if found := Troubles(k, sweepLimits); len(found) != 0 || orphans != 10 {
+		if found := Troubles(k, findingLimits); len(found) != 0 || orphans != 10 {
 			b.Fatalf("%d findings, %d orphans", len(found), orphans)
 		}
 	}

@@ -15,7 +15,7 @@ type Facts struct {
 	Queue      QueuePosition // its position in the queue for capacity
 	Turn       Turn          // its position in the queue for a full quota
 	Slot       Slot          // whether a runner may start for it
-	Untagged   []Untagged    // what sweeps saw of it without its tags, by how often; nil: nothing
+	Untagged   []Untagged    // what scans saw of it without its tags, by how often; nil: nothing
 	Leaked     *Leak         // what is to be removed of it although it is released; nil: nothing
 	Access     AccessWork    // what differs between who should have access to it and who has
 	Hours      *Hours        // what the schedule of its profile or team says; nil: nobody looked, which decides nothing

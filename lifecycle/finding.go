@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Seen is what a sweep showed of one account, grouped by owner. A group that is missing proves nothing.
+// Seen is what a scan showed of one account, grouped by owner. A group that is missing proves nothing.
 type Seen struct {
 	At     time.Time
 	Groups []Group
@@ -29,8 +29,8 @@ type Group struct {
 	HourlyCents       *float64 // of the resources whose price is known; nil: of none
 	Unpriced          int      // resources whose price is unknown
 	Exempt            string   // the rule that says that it stays; empty: none
-	Sights            int      // sweeps in a row that saw something of it; 0: the newest that looked did not
-	Fresh             bool     // this sweep saw something of it
+	Sights            int      // scans in a row that saw something of it; 0: the newest that looked did not
+	Fresh             bool     // this scan saw something of it
 	Untagged          []string // those of the resources that a runner tags afterwards, and that lack ocpctl's ManagedBy or any ClusterId
 }
 
@@ -40,8 +40,8 @@ type Part struct {
 	Region      string // empty: of no region
 	SeenAt      time.Time
 	HourlyCents *float64 // nil: its price is unknown
-	Sights      int      // sweeps in a row that saw it; 0: the newest that looked did not
-	Fresh       bool     // this sweep saw it
+	Sights      int      // scans in a row that saw it; 0: the newest that looked did not
+	Fresh       bool     // this scan saw it
 }
 
 // SetParts makes the group consist of these resources, and sums them up.
@@ -79,7 +79,7 @@ type Known struct {
 	Clusters     []KnownCluster
 }
 
-// KnownCluster is one row as a sweep reads it.
+// KnownCluster is one row as Troubles and Judge read it.
 type KnownCluster struct {
 	Cluster
 	Name, Domain string
@@ -89,10 +89,10 @@ type KnownCluster struct {
 	MovedAt      time.Time // the last change of phase or progress
 }
 
-// SweepLimits are the settings of a sweep. All are configuration; zero has no special meaning.
-type SweepLimits struct {
+// FindingLimits are the limits of findings and orphans. All are configuration; zero has no special meaning.
+type FindingLimits struct {
 	MinAge     time.Duration // since it was first seen as an orphan, before it is told
-	MinSights  int           // sweeps in a row that have to see it as an orphan: 2 or more
+	MinSights  int           // scans in a row that have to see it as an orphan: 2 or more
 	EndMargin  time.Duration // past destroy_at, before a cluster that is not being destroyed is overdue
 	WakeMargin time.Duration // past its wake-up time, before a cluster that nobody processed is stuck
 	StillFor   time.Duration // without a change while it is created or destroyed, before it is stuck
@@ -115,9 +115,9 @@ const (
 
 	AccessNotRevoked FindingKind = "access_not_revoked" // a ready cluster still has the account of access that ended
 
-	SweepFailing FindingKind = "sweep_failing" // an account was not looked through completely several times in a row
+	ScanFailing FindingKind = "scan_failing" // an account was not looked through completely several times in a row
 
-	CloudGone      FindingKind = "cloud_gone"      // a ready cluster of which complete sweeps see nothing
+	CloudGone      FindingKind = "cloud_gone"      // a ready cluster of which complete scans see nothing
 	ArchiveMissing FindingKind = "archive_missing" // a recorded name without an archive
 	ArchiveUnknown FindingKind = "archive_unknown" // objects in the bucket of a cluster that the database does not know
 	ShownBehind    FindingKind = "shown_behind"    // a comment, check, deployment or message shows another state than the row
@@ -129,7 +129,7 @@ const (
 // FindingKinds returns all kinds.
 func FindingKinds() []FindingKind {
 	return []FindingKind{
-		Orphan, Overdue, Stuck, Blocked, Remains, FailingDelivery, LostDelivery, FailedJob, AccessNotRevoked, SweepFailing, CloudGone, ArchiveMissing,
+		Orphan, Overdue, Stuck, Blocked, Remains, FailingDelivery, LostDelivery, FailedJob, AccessNotRevoked, ScanFailing, CloudGone, ArchiveMissing,
 		ArchiveUnknown, ShownBehind, SlackChannel, SlackRefused,
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// leaked is what a sweep saw of a released cluster, once its removal was allowed.
+// leaked is what a scan saw of a released cluster, once its removal was allowed.
 type leaked struct {
 	at     time.Time // the newest sight
 	nameOf string    // the cluster that has the name by now

@@ -8,7 +8,7 @@ var tagMutants = []mutant{
 		f.Untagged = nil
 		return Decide(c, f, l)
 	}},
-	{0, false, "what cannot be tagged is tried after every sweep", func(c Cluster, f Facts, l Limits) Decision {
+	{0, false, "what cannot be tagged is tried after every scan", func(c Cluster, f Facts, l Limits) Decision {
 		once := make([]Untagged, len(f.Untagged))
 		for i, u := range f.Untagged {
 			once[i] = Untagged{1, u.At}

@@ -46,8 +46,8 @@ var OrphanStates = []OrphanState{OrphanSeen, OrphanReported, OrphanExempt, Orpha
 // KnownOrphan is what is stored of an orphan.
 type KnownOrphan struct {
 	Class      OrphanClass
-	Since      time.Time // when a sweep first saw it as an orphan, this time
-	Sights     int       // sweeps in a row that saw it as an orphan
+	Since      time.Time // when a scan first saw it as an orphan, this time
+	Sights     int       // scans in a row that saw it as an orphan
 	State      OrphanState
 	StateAt    time.Time
 	StateWhy   string
@@ -55,12 +55,12 @@ type KnownOrphan struct {
 	DecidedWhy string // the reason of the decision; empty: there was none
 }
 
-// Next returns the orphan after a sweep that was judged at that time. The zero orphan is one that was never seen before. A group that is
+// Next returns the orphan after a scan that was judged at that time. The zero orphan is one that was never seen before. A group that is
 // no orphan ends it.
-func (o KnownOrphan) Next(j Judged, at time.Time, l SweepLimits) KnownOrphan {
+func (o KnownOrphan) Next(j Judged, at time.Time, l FindingLimits) KnownOrphan {
 	switch j.Class {
 	case ClassCounted:
-		return o.Gone(fmt.Sprintf("the final count of %s found nothing, and no sweep has seen it since", j.Of.Name), at)
+		return o.Gone(fmt.Sprintf("the final count of %s found nothing, and no scan has seen it since", j.Of.Name), at)
 	case ClassLive:
 		if o.State == OrphanRemoving { // its cluster lives again in order to remove it
 			return o
@@ -95,7 +95,7 @@ func (o KnownOrphan) Next(j Judged, at time.Time, l SweepLimits) KnownOrphan {
 	case n.State == OrphanApproved && o.Class == j.Class:
 		return n
 	case !old && !told:
-		return n.become(OrphanSeen, fmt.Sprintf("not confirmed yet; reported once %d sweeps in a row have seen it, %s after the first at the earliest", l.MinSights, l.MinAge), at)
+		return n.become(OrphanSeen, fmt.Sprintf("not confirmed yet; reported once %d scans in a row have seen it, %s after the first at the earliest", l.MinSights, l.MinAge), at)
 	case j.Class == ClassOwned:
 		return n.become(OrphanKept, j.Why, at)
 	}

@@ -17,24 +17,24 @@ func judged(class OrphanClass) Judged {
 }
 
 func TestAnOrphanIsToldOnceItWasSeenTwiceAndLongEnough(t *testing.T) {
-	o := KnownOrphan{}.Next(judged(ClassReleased), epoch, sweepLimits)
+	o := KnownOrphan{}.Next(judged(ClassReleased), epoch, findingLimits)
 	require.Equal(t, KnownOrphan{Class: ClassReleased, Since: epoch, Sights: 1, State: OrphanSeen, StateAt: epoch, StateWhy: o.StateWhy}, o)
-	require.Contains(t, o.StateWhy, "2 sweeps")
+	require.Contains(t, o.StateWhy, "2 scans")
 
-	soon := o.Next(judged(ClassReleased), epoch.Add(sweepLimits.MinAge-1), sweepLimits)
+	soon := o.Next(judged(ClassReleased), epoch.Add(findingLimits.MinAge-1), findingLimits)
 	require.Equal(t, OrphanSeen, soon.State)
-	require.Equal(t, OrphanReported, o.Next(judged(ClassReleased), epoch.Add(sweepLimits.MinAge), sweepLimits).State)
+	require.Equal(t, OrphanReported, o.Next(judged(ClassReleased), epoch.Add(findingLimits.MinAge), findingLimits).State)
 
 	unasked := judged(ClassReleased)
 	unasked.Fresh = false // its region did not answer
-	again := o.Next(unasked, epoch.Add(time.Hour), sweepLimits)
+	again := o.Next(unasked, epoch.Add(time.Hour), findingLimits)
 	require.Equal(t, OrphanSeen, again.State, "what was not looked for was not seen")
-	require.Equal(t, OrphanReported, again.Next(judged(ClassReleased), epoch.Add(2*time.Hour), sweepLimits).State)
+	require.Equal(t, OrphanReported, again.Next(judged(ClassReleased), epoch.Add(2*time.Hour), findingLimits).State)
 
 	missed := judged(ClassReleased)
 	missed.Sights, missed.Fresh = 0, false
-	again = o.Next(missed, epoch.Add(time.Hour), sweepLimits)
-	require.Equal(t, OrphanSeen, again.Next(judged(ClassReleased), epoch.Add(2*time.Hour), sweepLimits).State, "the sights begin anew")
+	again = o.Next(missed, epoch.Add(time.Hour), findingLimits)
+	require.Equal(t, OrphanSeen, again.Next(judged(ClassReleased), epoch.Add(2*time.Hour), findingLimits).State, "the sights begin anew")
 }
 
 func TestTheStateOfAnOrphan(t *testing.T) {
@@ -68,7 +68,7 @@ func TestTheStateOfAnOrphan(t *testing.T) {
 		"it comes back":                            {old(OrphanGone, ""), judged(ClassReleased), OrphanSeen, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			after := c.before.Next(c.judged, epoch, sweepLimits)
+			after := c.before.Next(c.judged, epoch, findingLimits)
 			require.Equal(t, c.state, after.State)
 			require.Equal(t, c.by, after.DecidedBy)
 			require.NotEmpty(t, after.StateWhy)

@@ -16,9 +16,9 @@ var actions = []struct {
 	{3, "an effect arrives", func(w *world) { w.deliver(false) }},
 	{3, "a little later", func(w *world) { w.tick(time.Duration(20+w.pick(100)) * time.Second) }},
 	{2, "later", func(w *world) { w.tick(time.Duration(2+w.pick(25)) * time.Minute) }},
-	{1, "hours later, after a sweep of its account", func(w *world) {
+	{1, "hours later, after a scan of its account", func(w *world) {
 		w.tick(time.Duration(1+w.pick(9)) * time.Hour)
-		w.sweep()
+		w.scan()
 	}},
 	{1, "reconcile, held back", func(w *world) { w.reconcile(true) }},
 	{4, "a decision held back is applied", (*world).applyHeld},

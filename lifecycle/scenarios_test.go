@@ -188,7 +188,7 @@ func TestAnAbandonedClusterStaysCountedUntilZero(t *testing.T) {
 	require.True(t, w.row.ReleasedAt.IsZero())
 	tried := len(w.attempts)
 	w.stayUnreleased(t)
-	require.Greater(t, len(w.attempts), tried, "a later sweep still looks")
+	require.Greater(t, len(w.attempts), tried, "a later scan still looks")
 	w.freed = true
 	w.reach(t, Released)
 }

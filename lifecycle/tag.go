@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Untagged says that sweeps of the account saw something of a cluster without the cluster's tags, which runners attach on its cloud. What
+// Untagged says that scans of the account saw something of a cluster without the cluster's tags, which runners attach on its cloud. What
 // was seen so equally often is one of these.
 type Untagged struct {
-	Sights int       // sweeps in a row that saw it so
+	Sights int       // scans in a row that saw it so
 	At     time.Time // when the newest of them did
 }
 
-// due reports that an attempt is worth it: at the first sight, and then after twice as many sweeps each time. What cannot be tagged is seen
-// by every sweep.
+// due reports that an attempt is worth it: at the first sight, and then after twice as many scans each time. What cannot be tagged is seen
+// by every scan.
 func (u Untagged) due() bool { return bits.OnesCount(uint(max(u.Sights, 0))) == 1 }
 
-// tagAt returns since when the cluster's tags are to be attached to what sweeps saw without them, or from when it may be tried again after
+// tagAt returns since when the cluster's tags are to be attached to what scans saw without them, or from when it may be tried again after
 // an attempt was stopped. Zero: there is no need, or other work goes first. A create attaches them at its end.
 func (m *deciding) tagAt() (at time.Time) {
 	n := m.next()
@@ -41,7 +41,7 @@ func (m *deciding) otherWork() bool {
 }
 
 // tagKind attaches the cluster's tags. It comes after all other work, and waits in no queue: the next decision tries again. Unless ocpctl stopped
-// it, an attempt counts for everything that sweeps had seen when it began, even if it failed: the sweeps to come say what still has no tags, and
+// it, an attempt counts for everything that scans had seen when it began, even if it failed: the scans to come say what still has no tags, and
 // due says when that is tried again.
 func tagKind() WorkKind {
 	return WorkKind{

@@ -16,7 +16,7 @@ func worksElsewhere(n Cluster, f Facts) bool {
 	return looks || n.SleepWanted || n.Power != Awake || n.WorkersWanted != nil || n.Work[Configure].Wanted > n.Work[Configure].Done || owed(n, f) > 0
 }
 
-// worthTags is this test's own reading of whether sweeps saw something that is to get its tags now.
+// worthTags is this test's own reading of whether scans saw something that is to get its tags now.
 func worthTags(n Cluster, f Facts) bool {
 	for _, u := range f.Untagged {
 		if slices.Contains([]int{1, 2, 4, 8, 16, 32, 64, 128, 256}, u.Sights) && u.At.After(n.ReadyAt) && u.At.After(n.Work[Tag].DoneAt) {
@@ -49,7 +49,7 @@ func taggingIsOfReady(_ *world, c Cluster, f Facts, d Decision) string {
 	return ""
 }
 
-// Tags are attached when a sweep saw something without them, the more seldom the longer that stays so, and at no other time.
+// Tags are attached when a scan saw something without them, the more seldom the longer that stays so, and at no other time.
 func taggingIsDue(_ *world, _ Cluster, f Facts, d Decision) string {
 	n := d.Next
 	wanted := worthTags(n, f) && !pauses(f)
@@ -59,12 +59,12 @@ func taggingIsDue(_ *world, _ Cluster, f Facts, d Decision) string {
 	case d.Open == Tag && !wanted:
 		return "tags are attached and there is no need"
 	case wanted && !waits:
-		return "a sweep saw something without tags, and nobody attaches them"
+		return "a scan saw something without tags, and nobody attaches them"
 	}
 	return ""
 }
 
-// An attempt counts for what sweeps had seen when it began, however it ended, unless it was stopped.
+// An attempt counts for what scans had seen when it began, however it ended, unless it was stopped.
 func taggingCountsOnce(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
 	counts := f.Open == nil && a != nil && a.Kind == Tag && a.Number > seenOf(c, a) && a.Outcome != Stopped && a.Outcome != Cancelled

@@ -17,24 +17,24 @@ func (w *world) tags() (numbers []int) {
 	return numbers
 }
 
-func TestWhatASweepSawWithoutTagsGetsThem(t *testing.T) {
+func TestWhatAScanSawWithoutTagsGetsThem(t *testing.T) {
 	w := readyWorld()
 	why := w.row.Why
 	w.tick(10 * time.Minute)
-	w.sweep()
+	w.scan()
 	w.until(func() bool { return len(w.untagged) == 0 })
 	w.until(func() bool { return w.open() == nil && !w.row.Work[Tag].DoneAt.IsZero() })
 	require.Contains(t, w.jobs, publicJob{JobTag, JobSucceeded})
 	require.Equal(t, []any{Ready, PhaseReady, why, 1}, []any{w.row.Status, w.row.Phase, w.row.Why, w.row.Tries}, "people see nothing of it")
-	w.sweep()
+	w.scan()
 	w.until(func() bool { return len(w.tags()) == 2 })
 }
 
-func TestWhatASweepSawDuringTheInstallWasTaggedByTheInstall(t *testing.T) {
+func TestWhatAScanSawDuringTheInstallWasTaggedByTheInstall(t *testing.T) {
 	w := newWorld(Decide, func(int) int { return 0 })
 	w.fair = true
 	w.until(func() bool { return w.row.Phase == Installing })
-	w.sweep()
+	w.scan()
 	w.until(func() bool { return w.row.Phase == Released })
 	require.Empty(t, w.tags())
 }
@@ -47,14 +47,14 @@ func TestWhatCannotBeTaggedIsTriedMoreAndMoreSeldom(t *testing.T) {
 	for n := 1; n <= 17; n++ {
 		w.tick(6 * time.Hour)
 		before := len(w.tags())
-		w.sweep()
+		w.scan()
 		for range 40 {
 			w.goOn()
 		}
 		if len(w.tags()) > before {
 			after = append(after, n)
 		}
-		require.LessOrEqual(t, len(w.tags()), before+1, "once for a sweep")
+		require.LessOrEqual(t, len(w.tags()), before+1, "once for a scan")
 	}
 	require.Equal(t, []int{1, 2, 4, 8, 16}, after)
 	require.Contains(t, w.jobs, publicJob{JobTag, JobFailed})
@@ -74,7 +74,7 @@ func TestTagsAreStoppedForOtherWorkAndAttachedAfterIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := readyWorld()
 			w.tick(10 * time.Minute)
-			w.sweep()
+			w.scan()
 			w.until(func() bool { return w.open() != nil && w.open().Kind == Tag && !w.open().ClaimedAt.IsZero() })
 			stoppedAt := len(w.attempts)
 			other.do(w)
@@ -97,11 +97,11 @@ func TestTagsAreStoppedForOtherWorkAndAttachedAfterIt(t *testing.T) {
 	}
 }
 
-func TestALostAttemptAtTheTagsWaitsForTheNextSweep(t *testing.T) {
+func TestALostAttemptAtTheTagsWaitsForTheNextScan(t *testing.T) {
 	w := readyWorld()
 	w.row.Ends.TTL, w.row.Ends.Max = w.now.Add(100*time.Hour), w.now.Add(100*time.Hour)
 	w.tick(10 * time.Minute)
-	w.sweep()
+	w.scan()
 	w.until(func() bool { return w.open() != nil && w.open().Kind == Tag && !w.open().ClaimedAt.IsZero() })
 	kill(w.runners[len(w.runners)-1])
 	w.until(func() bool { return !w.row.Work[Tag].DoneAt.IsZero() })
@@ -110,7 +110,7 @@ func TestALostAttemptAtTheTagsWaitsForTheNextSweep(t *testing.T) {
 		w.goOn()
 	}
 	require.Len(t, w.tags(), 1)
-	w.sweep()
+	w.scan()
 	w.until(func() bool { return len(w.untagged) == 0 })
 	require.Len(t, w.tags(), 2)
 }

@@ -1,11 +1,11 @@
 package lifecycle
 
-// sweep looks through the account, and sees something without the cluster's tags: new things, or those that the last sweeps saw so.
-func (w *world) sweep() {
+// scan looks through the account, and sees something without the cluster's tags: new things, or those that the last scans saw so.
+func (w *world) scan() {
 	if w.row.Status == Pending || w.row.Phase == Released {
 		return
 	}
-	w.note("a sweep sees something without tags")
+	w.note("a scan sees something without tags")
 	for i := range w.untagged {
 		w.untagged[i].Sights++
 		w.untagged[i].At = w.now
@@ -16,7 +16,7 @@ func (w *world) sweep() {
 	w.reconcileAsked = true
 }
 
-// tagging is the way of a runner that attaches tags. What it leaves without is seen so by the next sweep.
+// tagging is the way of a runner that attaches tags. What it leaves without is seen so by the next scan.
 func (w *world) tagging(r *runner) {
 	if !r.phaseReported {
 		w.say(r, false)

@@ -49,7 +49,7 @@ func (w whose) judge(g Group) (class OrphanClass, of *KnownCluster, why string) 
 	return w.judgeUnknown(g)
 }
 
-const stillListed = "its cluster was destroyed and the final count found nothing, but a later sweep saw it"
+const stillListed = "its cluster was destroyed and the final count found nothing, but a later scan saw it"
 
 // judgeUnknown returns the class of a group of which no cluster's id and no recorded name is known.
 func (w whose) judgeUnknown(g Group) (class OrphanClass, of *KnownCluster, why string) {
@@ -74,7 +74,7 @@ func (w whose) judgeUnknown(g Group) (class OrphanClass, of *KnownCluster, why s
 }
 
 // withoutCounted leaves out what was last seen before the final count of the destroyed cluster that the group was of: the count looked for it and
-// did not find it. A sweep takes hours, so a part of it can be older than a count that ends before the sweep does. What the count did not look
+// did not find it. A scan takes hours, so a part of it can be older than a count that ends before the scan does. What the count did not look
 // for, because no name of it was recorded, stays.
 func (j Judged) withoutCounted() Judged {
 	if j.Of == nil || j.Of.Phase != Released || j.Class != ClassReleased && j.Class != ClassNobody {

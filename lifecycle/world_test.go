@@ -56,7 +56,7 @@ type world struct {
 	requested  time.Time // when people last sent requests to its API; zero: never
 	unanswered bool      // looks for that fail
 
-	untagged   []Untagged // what sweeps saw without the cluster's tags
+	untagged   []Untagged // what scans saw without the cluster's tags
 	untaggable bool       // attempts to attach them leave something without
 
 	ttl time.Duration // with which it was accepted

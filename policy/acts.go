@@ -33,13 +33,13 @@ const (
 	ActProfiles   Act = "profiles"   // read the catalogue: profiles, teams
 	ActQuotas     Act = "quotas"     // read limits and their current use
 	ActReports    Act = "reports"    // usage and spend
-	ActFindings   Act = "findings"   // what the sweeps found
+	ActFindings   Act = "findings"   // what was found
 	ActAudit      Act = "audit"      // read and verify the audit trail
 	ActDeliveries Act = "deliveries" // inspect received deliveries
 	ActReplay     Act = "replay"     // process a delivery again
 	ActCatalogue  Act = "catalogue"  // validate and reload policies
 	ActCleanup    Act = "cleanup"    // approve the removal of orphans, or exempt them
-	ActSweep      Act = "sweep"      // have cloud accounts looked through
+	ActScan       Act = "scan"       // have cloud accounts looked through
 )
 
 // acts lists the roles that may perform each act. Access to a shared cluster is granted separately.
@@ -53,7 +53,7 @@ var acts = map[Act][]Role{
 
 	ActProfiles: Roles, ActQuotas: Roles, ActReports: Roles,
 	ActFindings: {PlatformAdmin, Auditor}, ActAudit: {PlatformAdmin, Auditor}, ActDeliveries: {PlatformAdmin, Auditor},
-	ActReplay: {PlatformAdmin}, ActCatalogue: {PlatformAdmin}, ActSweep: {PlatformAdmin}, ActCleanup: {PlatformAdmin},
+	ActReplay: {PlatformAdmin}, ActCatalogue: {PlatformAdmin}, ActScan: {PlatformAdmin}, ActCleanup: {PlatformAdmin},
 }
 
 // Acts lists every act, for tables and tests.
@@ -68,7 +68,7 @@ func Acts() []Act {
 
 // everybodys are the acts that cannot be limited to a team, because deliveries, the catalogue and cloud accounts concern everybody. They need a seat
 // in every team.
-var everybodys = []Act{ActDeliveries, ActReplay, ActCatalogue, ActSweep, ActCleanup}
+var everybodys = []Act{ActDeliveries, ActReplay, ActCatalogue, ActScan, ActCleanup}
 
 // Everybodys reports whether an act concerns everybody, so that a seat in some teams is not enough.
 func Everybodys(a Act) bool { return slices.Contains(everybodys, a) }

@@ -35,7 +35,7 @@ func TestWhatCcoctlMadeIsRemovedAfterTheClusterUnderEveryRecordedName(t *testing
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []string{
 		"installer: destroy shop-00001", "installer: destroy shop-00002",
-		"installer: ccoctl delete " + cco1, "installer: ccoctl delete " + cco2, "cloud: sweep", "cloud: verify", "cloud: verify",
+		"installer: ccoctl delete " + cco1, "installer: ccoctl delete " + cco2, "cloud: remove", "cloud: verify", "cloud: verify",
 	}, w.happened()[2:9])
 	calls := readFile(t, filepath.Join(w.dir, "calls"))
 	require.Contains(t, calls, "ccoctl aws delete --name "+cco1+" --region us-east-1\n")
@@ -59,7 +59,7 @@ func TestANameOfCcoctlAloneIsTornDownAndProved(t *testing.T) {
 			prepare(w)
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, []string{
-				"server: claim answered", "cloud: account asked", "installer: ccoctl delete " + cco1, "cloud: sweep",
+				"server: claim answered", "cloud: account asked", "installer: ccoctl delete " + cco1, "cloud: remove",
 				"cloud: verify", "cloud: verify", "server: result answered",
 			}, w.happened())
 			require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
@@ -102,7 +102,7 @@ func TestHowCcoctlEndsDecidesNothing(t *testing.T) {
 			_, exits := w.passesAndExits()
 			require.Equal(t, c.code, exits[0].Code)
 			require.Contains(t, w.logText(), c.text)
-			require.Len(t, w.swept, 2, "what is still counted is removed by name and counted again")
+			require.Len(t, w.removed, 2, "what is still counted is removed by name and counted again")
 		})
 	}
 }
@@ -118,5 +118,5 @@ func TestASignalWhileCcoctlRunsIsToldAsStopped(t *testing.T) {
 	passes, exits := w.passesAndExits()
 	require.Empty(t, passes)
 	require.Len(t, exits, 1)
-	require.Empty(t, w.swept)
+	require.Empty(t, w.removed)
 }

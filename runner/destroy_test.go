@@ -103,7 +103,7 @@ func (w *world) passesAndExits() (passes []contract.Pass, exits []contract.ToolE
 	return passes, exits
 }
 
-func TestATeardownRestoresDestroysSweepsAndCountsTwice(t *testing.T) {
+func TestATeardownRestoresDestroysRemovesAndCountsTwice(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
 	w.spec.VerifyGap = 60 * time.Millisecond
 	older, newest := w.archived("shop-00001"), w.archived("shop-00001")
@@ -113,7 +113,7 @@ func TestATeardownRestoresDestroysSweepsAndCountsTwice(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []string{
 		"server: claim answered", "cloud: account asked", "installer: destroy shop-00001",
-		"cloud: sweep", "cloud: verify", "cloud: verify", "server: result answered",
+		"cloud: remove", "cloud: verify", "cloud: verify", "server: result answered",
 	}, w.happened())
 	require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
 	require.Contains(t, w.logText(), "restored "+newest.Key)
@@ -123,7 +123,7 @@ func TestATeardownRestoresDestroysSweepsAndCountsTwice(t *testing.T) {
 	require.Equal(t, []string{"shop-00001"}, passes[0].Identities)
 	require.Equal(t, 0, exits[0].Code)
 	require.GreaterOrEqual(t, at[1].Sub(at[0]), w.spec.VerifyGap)
-	require.Equal(t, []string{"shop-00001"}, []string{w.swept[0].Identities[0].InfraID})
+	require.Equal(t, []string{"shop-00001"}, []string{w.removed[0].Identities[0].InfraID})
 
 	listed, err := s3test.Shared(t).Client().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &w.spec.Bucket, Prefix: new("clusters/clu_1/destroy/")})
 	require.NoError(t, err)
@@ -245,7 +245,7 @@ func TestNothingIsDeletedThatAnotherClusterOwnsToo(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []any{"failed", "ResourcesContested", true}, []any{w.result().Outcome, w.result().Reason, w.result().Retryable})
 	require.Contains(t, w.result().Message, "arn:aws:ec2:us-east-1:1:vpc/vpc-1 (kubernetes.io/cluster/bank-00001=owned)")
-	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"))
+	require.False(t, w.did("installer: destroy") || w.did("cloud: remove"))
 
 	w = newTeardown(t, "shop-00001")
 	w.contested = func(cloud.Target) ([]cloud.Contested, error) {
@@ -254,13 +254,13 @@ func TestNothingIsDeletedThatAnotherClusterOwnsToo(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "succeeded", string(w.result().Outcome))
 	require.False(t, w.did("installer: destroy"), "it would take what only mentions the cluster")
-	require.True(t, w.did("cloud: sweep"), "everything of the cluster goes by its exact name")
+	require.True(t, w.did("cloud: remove"), "everything of the cluster goes by its exact name")
 
 	w = newTeardown(t, "shop-00001")
 	w.contested = func(cloud.Target) ([]cloud.Contested, error) { return nil, errors.New("Throttling") }
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []any{"failed", "CloudUnanswered", true}, []any{w.result().Outcome, w.result().Reason, w.result().Retryable})
-	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"), "not known is not uncontested")
+	require.False(t, w.did("installer: destroy") || w.did("cloud: remove"), "not known is not uncontested")
 }
 
 // A server that adopted a cluster has no record of when it was accepted. Without any time, nothing would be older, and no forged tag would be noticed.
@@ -292,7 +292,7 @@ func TestTheDestroyerDoesNotRunBeforeWhatHasToGoFirstIsGone(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []any{"failed", "CloudUnanswered", true}, []any{w.result().Outcome, w.result().Reason, w.result().Retryable})
 	require.Contains(t, w.result().Message, "the destroyer did not run")
-	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"))
+	require.False(t, w.did("installer: destroy") || w.did("cloud: remove"))
 }
 
 func TestAnotherAccountEndsATeardownBeforeAnythingIsRun(t *testing.T) {
@@ -369,7 +369,7 @@ func TestAnExitCodeIsNotACount(t *testing.T) {
 			if c.outcome == "failed" {
 				require.Equal(t, "LeftoversFound", w.result().Reason)
 				require.Contains(t, w.result().Message, "elastic-ip eipalloc-1: release it")
-				require.Len(t, w.swept, 3, "after the destroyer, and after each pass but the last")
+				require.Len(t, w.removed, 3, "after the destroyer, and after each pass but the last")
 			}
 		})
 	}

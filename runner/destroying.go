@@ -50,7 +50,7 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	a.sweep(ctx, a.target())
+	a.removeLeftovers(ctx, a.target())
 	return nil
 }
 
@@ -106,7 +106,7 @@ func (a *attempt) detach(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		refused := append(a.refusals.sweep(err), refusalsOf(err)...)
+		refused := append(a.refusals.addUndeleted(err), refusalsOf(err)...)
 		return cloudFailed(fmt.Sprintf("the destroyer did not run, because ocpctl could not remove what has to go before it (%v)", err), refused)
 	}
 	return nil
@@ -168,7 +168,7 @@ func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Dura
 }
 
 // removeCredentials removes what ccoctl created, under every name it was ever run with. ccoctl always exits with 0, so its output
-// goes to the log and the count decides. Without ccoctl the sweep removes what it finds by name.
+// goes to the log and the count decides. Without ccoctl it removes what it finds by name.
 func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit) {
 	var done []string
 	for _, id := range a.spec.Identities {
@@ -208,17 +208,17 @@ func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit
 	}
 }
 
-// sweep deletes, by exact name, what the installer cannot find. What it cannot delete is found by the verification.
-func (a *attempt) sweep(ctx context.Context, target cloud.Target) {
+// removeLeftovers deletes, by exact name, what the installer cannot find. What it cannot delete is found by the verification.
+func (a *attempt) removeLeftovers(ctx context.Context, target cloud.Target) {
 	if len(a.spec.Identities) == 0 {
 		return // nothing was recorded, so no name is known to be ours
 	}
-	deleted, err := a.cloud.Sweep(ctx, target)
+	deleted, err := a.cloud.Remove(ctx, target)
 	for _, name := range deleted {
 		a.note("removed without the installer: %s", name)
 	}
 	if err != nil && ctx.Err() == nil {
-		a.refusals.sweep(err)
+		a.refusals.addUndeleted(err)
 	}
 	if err != nil {
 		a.note("not everything could be removed by name: %v", err)

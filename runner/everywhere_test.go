@@ -12,10 +12,10 @@ import (
 // One look at every region of an account is enough, and what it finds is removed and looked for again.
 func TestEveryRegionIsAskedByTheLastPassAndOnceSomethingWasFoundThere(t *testing.T) {
 	for name, c := range map[string]struct {
-		found  func(n int, everywhere bool) bool
-		asked  []bool // whether each pass asked every region
-		swept  []bool // and each sweep
-		reason string
+		found   func(n int, everywhere bool) bool
+		asked   []bool // whether each pass asked every region
+		removed []bool // and each removal
+		reason  string
 	}{
 		"nothing is left":                  {func(int, bool) bool { return false }, []bool{false, true}, []bool{false}, ""},
 		"a copy is found and removed":      {func(n int, everywhere bool) bool { return everywhere && n == 2 }, []bool{false, true, true, true}, []bool{false, true}, ""},
@@ -26,7 +26,7 @@ func TestEveryRegionIsAskedByTheLastPassAndOnceSomethingWasFoundThere(t *testing
 		t.Run(name, func(t *testing.T) {
 			w := newTeardown(t, "shop-00001")
 			w.cfg.Timings.UncleanPasses = 5
-			var asked, swept []bool
+			var asked, removed []bool
 			w.verify = func(n int, t cloud.Target) contract.Pass {
 				asked = append(asked, t.Everywhere)
 				p := cleanPass(t)
@@ -36,11 +36,11 @@ func TestEveryRegionIsAskedByTheLastPassAndOnceSomethingWasFoundThere(t *testing
 				return p
 			}
 			require.NoError(t, w.run(t.Context()))
-			for _, target := range w.swept {
-				swept = append(swept, target.Everywhere)
+			for _, target := range w.removed {
+				removed = append(removed, target.Everywhere)
 			}
 			require.Equal(t, c.asked, asked)
-			require.Equal(t, c.swept, swept)
+			require.Equal(t, c.removed, removed)
 			require.Equal(t, c.reason, w.result().Reason)
 		})
 	}

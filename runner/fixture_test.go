@@ -76,18 +76,18 @@ type world struct {
 	power      func(m cloud.Machine, running bool) error // what starting or stopping one ends with; nil: it is done
 	asksFor    int                                       // the number of the newest request for access, in every answer
 
-	calls     map[string]int
-	claims    []contract.Claim
-	demands   []contract.Demand
-	records   []contract.Record
-	reports   []contract.Report
-	results   []contract.Result
-	passes    int
-	keys      cloud.Keys // the cloud was opened with
-	swept     []cloud.Target
-	unswept   error    // what sweeps end with
-	published []string // what Found was told
-	seenToken string
+	calls      map[string]int
+	claims     []contract.Claim
+	demands    []contract.Demand
+	records    []contract.Record
+	reports    []contract.Report
+	results    []contract.Result
+	passes     int
+	keys       cloud.Keys // the cloud was opened with
+	removed    []cloud.Target
+	notRemoved error    // what removals end with
+	published  []string // what Found was told
+	seenToken  string
 }
 
 func newWorld(t *testing.T, kind string) *world {
@@ -410,10 +410,10 @@ func (c *fakeCloud) Tag(_ context.Context, _ cloud.Target, tags map[string]strin
 	return len(tags), c.untaggable
 }
 
-func (c *fakeCloud) Sweep(_ context.Context, t cloud.Target) ([]string, error) {
+func (c *fakeCloud) Remove(_ context.Context, t cloud.Target) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	(*world)(c).note("cloud: sweep")
-	c.swept = append(c.swept, t)
-	return nil, c.unswept
+	(*world)(c).note("cloud: remove")
+	c.removed = append(c.removed, t)
+	return nil, c.notRemoved
 }

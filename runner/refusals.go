@@ -16,11 +16,11 @@ import (
 type refusals struct {
 	last  map[string]installer.Refusal // by resource
 	stuck []string                     // resources that stopped the destroyer
-	swept map[string]int               // in how many sweeps a resource was refused
+	tries map[string]int               // in how many removals a resource was refused
 }
 
-// lastingSweeps is how many sweeps have to refuse a resource before what uses it is not taken for something that is on its way.
-const lastingSweeps = 3
+// lastingRemovals is how many removals have to refuse a resource before what uses it is not taken for something that is on its way.
+const lastingRemovals = 3
 
 // hear keeps what the destroyer logged.
 func (r *refusals) hear(all []installer.Refusal) {
@@ -32,18 +32,18 @@ func (r *refusals) hear(all []installer.Refusal) {
 	}
 }
 
-// sweep keeps what a sweep, or Detach, did not delete, and returns it.
-func (r *refusals) sweep(err error) (all []installer.Refusal) {
+// addUndeleted keeps what a removal, or Detach, did not delete, and returns it.
+func (r *refusals) addUndeleted(err error) (all []installer.Refusal) {
 	for _, left := range cloud.AllUndeleted(err) {
 		one, ok := installer.RefusalOf(left.ID, left.Err)
 		if !ok {
 			continue
 		}
-		if r.swept == nil {
-			r.swept = map[string]int{}
+		if r.tries == nil {
+			r.tries = map[string]int{}
 		}
-		r.swept[left.ID]++
-		one.Lasting = r.swept[left.ID] >= lastingSweeps
+		r.tries[left.ID]++
+		one.Lasting = r.tries[left.ID] >= lastingRemovals
 		r.keep(one)
 		all = append(all, one)
 	}
@@ -57,7 +57,7 @@ func (r *refusals) keep(one installer.Refusal) {
 	r.last[one.Resource] = one
 }
 
-// of returns the last refusal of a leftover. A sweep calls it as the count does; a tool names the ARN, or the kind and the name.
+// of returns the last refusal of a leftover. A removal calls it as the count does; a tool names the ARN, or the kind and the name.
 func (r *refusals) of(l contract.Leftover) (installer.Refusal, bool) {
 	for _, id := range []string{l.ID, l.Name} {
 		if one, ok := r.last[id]; ok && id != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// undeleted is what a sweep says of a resource that AWS did not delete.
+// undeleted is what a removal says of a resource that AWS did not delete.
 func undeleted(id, code, words string) error {
 	return errors.Join(&cloud.Undeleted{ID: id, What: "delete " + id, Err: fmt.Errorf("operation error: %w", &smithy.GenericAPIError{Code: code, Message: words})})
 }
@@ -37,7 +37,7 @@ const deniedUser = "User: arn:aws:sts::123456789012:assumed-role/runner/1 is not
 var refusedTeardowns = []struct {
 	name, kind, id string
 	destroyer      string // what openshift-install repeats, for ever
-	sweep          error
+	removal        error
 	reason, whose  string
 	next, words    string // contained in what people read
 	heals          bool
@@ -48,41 +48,41 @@ var refusedTeardowns = []struct {
 		reason: "DeletionProtected", whose: "user", next: "--load-balancer-arn arn:aws:elasticloadbalancing:us-east-1:1:loadbalancer/net/x/5 --attributes Key=deletion_protection.enabled,Value=false", words: "deletion protection is enabled"},
 	{name: "service control policy", kind: "vpc", id: "vpc-1", destroyer: "operation error EC2: DeleteVpc, https response error StatusCode: 403, RequestID: 1, api error UnauthorizedOperation: You are not authorized to perform this operation. " + deniedUser + "ec2:DeleteVpc on resource: arn:aws:ec2:us-east-1:1:vpc/vpc-1 with an explicit deny in a service control policy arn=arn:aws:ec2:us-east-1:1:vpc/vpc-1",
 		reason: "DeniedByPolicy", whose: "ocpctl", next: "allow ec2:DeleteVpc on arn:aws:ec2:us-east-1:1:vpc/vpc-1 for the runner's role", words: "service control policy"},
-	{name: "permissions boundary", kind: "role", id: "shop-master-role", sweep: undeleted("shop-master-role", "AccessDenied", deniedUser+"iam:DeleteRole on resource: role shop-master-role with an explicit deny in a permissions boundary"),
+	{name: "permissions boundary", kind: "role", id: "shop-master-role", removal: undeleted("shop-master-role", "AccessDenied", deniedUser+"iam:DeleteRole on resource: role shop-master-role with an explicit deny in a permissions boundary"),
 		reason: "DeniedByPolicy", whose: "ocpctl", next: "allow iam:DeleteRole on shop-master-role", words: "permissions boundary"},
-	{name: "missing permission", kind: "role", id: "shop-master-role", sweep: undeleted("shop-master-role", "AccessDenied", deniedUser+"iam:DeleteRole on resource: role shop-master-role because no identity-based policy allows the iam:DeleteRole action"),
+	{name: "missing permission", kind: "role", id: "shop-master-role", removal: undeleted("shop-master-role", "AccessDenied", deniedUser+"iam:DeleteRole on resource: role shop-master-role because no identity-based policy allows the iam:DeleteRole action"),
 		reason: "PermissionMissing", whose: "ocpctl", next: "ask an administrator of this installation to allow iam:DeleteRole", words: "no identity-based policy"},
 	{name: "snapshot that a backup holds", kind: "snapshot", id: "snap-0a1", destroyer: "operation error EC2: DeleteSnapshot, https response error StatusCode: 400, RequestID: 1, api error InvalidParameterValue: This snapshot is managed by the AWS Backup service and cannot be deleted via EC2 APIs. arn=arn:aws:ec2:us-east-1::snapshot/snap-0a1",
 		reason: "HeldByBackup", whose: "user", next: "delete the recovery point of snap-0a1 in AWS Backup", words: "AWS Backup"},
 	{name: "snapshot that an image uses", kind: "snapshot", id: "snap-0a1", destroyer: "operation error EC2: DeleteSnapshot, https response error StatusCode: 400, RequestID: 1, api error InvalidSnapshot.InUse: The snapshot snap-0a1 is currently in use by ami-0b2 arn=arn:aws:ec2:us-east-1::snapshot/snap-0a1",
 		reason: "SnapshotUsedByImage", whose: "user", next: "aws ec2 deregister-image --image-id ami-0b2", words: "in use by ami-0b2"},
-	{name: "bucket policy", kind: "bucket", id: "shop-oidc", sweep: undeleted("shop-oidc", "AccessDenied", deniedUser+`s3:DeleteBucket on resource: "arn:aws:s3:::shop-oidc" with an explicit deny in a resource-based policy`),
+	{name: "bucket policy", kind: "bucket", id: "shop-oidc", removal: undeleted("shop-oidc", "AccessDenied", deniedUser+`s3:DeleteBucket on resource: "arn:aws:s3:::shop-oidc" with an explicit deny in a resource-based policy`),
 		reason: "DeniedByResourcePolicy", whose: "user", next: "ask whoever wrote the policy on shop-oidc to remove the statement that denies s3:DeleteBucket", words: "resource-based policy"},
-	{name: "object lock", kind: "bucket", id: "shop-oidc", sweep: undeleted("shop-oidc", "AccessDenied", "Access Denied because object protected by object lock."),
+	{name: "object lock", kind: "bucket", id: "shop-oidc", removal: undeleted("shop-oidc", "AccessDenied", "Access Denied because object protected by object lock."),
 		reason: "ObjectsLocked", whose: "user", next: "ask whoever locked the objects in shop-oidc", words: "object lock"},
-	{name: "foreign records in the zone", kind: "hosted-zone", id: "Z1", sweep: undeleted("Z1", "HostedZoneNotEmpty", "The specified hosted zone contains non-required resource record sets and so cannot be deleted."),
+	{name: "foreign records in the zone", kind: "hosted-zone", id: "Z1", removal: undeleted("Z1", "HostedZoneNotEmpty", "The specified hosted zone contains non-required resource record sets and so cannot be deleted."),
 		reason: "ZoneNotEmpty", whose: "user", next: "aws route53 list-resource-record-sets --hosted-zone-id Z1", words: "non-required resource record sets"},
-	{name: "profile in use", kind: "instance-profile", id: "shop-profile", sweep: undeleted("shop-profile", "DeleteConflict", "Cannot delete entity, must remove roles from instance profile first."),
+	{name: "profile in use", kind: "instance-profile", id: "shop-profile", removal: undeleted("shop-profile", "DeleteConflict", "Cannot delete entity, must remove roles from instance profile first."),
 		reason: "IdentityInUse", whose: "ocpctl", next: "remove what is attached to shop-profile", words: "must remove roles"},
-	{name: "reclamation without a role", kind: "reclamation", id: "r-1", sweep: undeleted("r-1", "RC-Forbidden", "User does not have the role that the action needs. (403)"),
+	{name: "reclamation without a role", kind: "reclamation", id: "r-1", removal: undeleted("r-1", "RC-Forbidden", "User does not have the role that the action needs. (403)"),
 		reason: "PermissionMissing", whose: "ocpctl", next: "allow the refused call on r-1", words: "(403)"},
-	{name: "locked service ID", kind: "service-id", id: "ServiceId-1", sweep: undeleted("ServiceId-1", "BXNIM0125E", "The serviceid ServiceId-1 is locked. (409)"),
+	{name: "locked service ID", kind: "service-id", id: "ServiceId-1", removal: undeleted("ServiceId-1", "BXNIM0125E", "The serviceid ServiceId-1 is locked. (409)"),
 		reason: "LockedByAdministrator", whose: "ocpctl", next: "unlock ServiceId-1", words: "is locked"},
 	{name: "in use for good", kind: "subnet", id: "shop-subnet", destroyer: "Failed to delete subnet shop-subnet: The subnet is in use and cannot be deleted.",
 		reason: "ResourceInUse", whose: "user", next: "find what uses subnet shop-subnet among what is still there", words: "in use"},
-	{name: "in use in every sweep", kind: "vpc", id: "r014-1", sweep: undeleted("r014-1", "vpc_in_use", "The VPC has an endpoint gateway of somebody (409)"),
+	{name: "in use in every removal", kind: "vpc", id: "r014-1", removal: undeleted("r014-1", "vpc_in_use", "The VPC has an endpoint gateway of somebody (409)"),
 		reason: "ResourceInUse", whose: "user", next: "find what uses r014-1", words: "endpoint gateway"},
-	{name: "role without a tag", kind: "role", id: "shop-k3v7q-admins", sweep: kept(cloud.KeptUntagged, "shop-k3v7q-admins", "role shop-k3v7q-admins does not have the tag openshift.io/cloud-credential-operator/shop-k3v7q"),
+	{name: "role without a tag", kind: "role", id: "shop-k3v7q-admins", removal: kept(cloud.KeptUntagged, "shop-k3v7q-admins", "role shop-k3v7q-admins does not have the tag openshift.io/cloud-credential-operator/shop-k3v7q"),
 		reason: "KeptUntagged", whose: "ocpctl", next: "whose shop-k3v7q-admins is", words: "does not have the tag"},
-	{name: "role in a profile of somebody", kind: "role", id: "shop-worker-role", sweep: kept(cloud.KeptInUse, "shop-worker-role", "role shop-worker-role is in use by the instance profiles [tools]"),
+	{name: "role in a profile of somebody", kind: "role", id: "shop-worker-role", removal: kept(cloud.KeptInUse, "shop-worker-role", "role shop-worker-role is in use by the instance profiles [tools]"),
 		reason: "KeptInUse", whose: "ocpctl", next: "ask whoever uses shop-worker-role to stop", words: "[tools]"},
-	{name: "record of another external-dns", kind: "record", id: "Z1/www.shop.labs.example.com/A", sweep: kept(cloud.KeptRecord, "Z1/www.shop.labs.example.com/A", "A record www.shop.labs.example.com in zone Z1 is external-dns's, with the owner id prod"),
+	{name: "record of another external-dns", kind: "record", id: "Z1/www.shop.labs.example.com/A", removal: kept(cloud.KeptRecord, "Z1/www.shop.labs.example.com/A", "A record www.shop.labs.example.com in zone Z1 is external-dns's, with the owner id prod"),
 		reason: "KeptRecord", whose: "user", next: "ask whoever made the record to delete it", words: "owner id prod"},
-	{name: "another cluster's mark", kind: "bucket", id: "shop-oidc", sweep: kept(cloud.KeptAnothers, "shop-oidc", "bucket shop-oidc has tags that do not belong to this cluster"),
+	{name: "another cluster's mark", kind: "bucket", id: "shop-oidc", removal: kept(cloud.KeptAnothers, "shop-oidc", "bucket shop-oidc has tags that do not belong to this cluster"),
 		reason: "KeptAnothers", whose: "ocpctl", next: "ask the owner of shop-oidc", words: "do not belong"},
-	{name: "internal error of the cloud", kind: "resource-group", id: "g-1", sweep: undeleted("g-1", "internal_error", "An internal error occurred. Try again later. (500)"),
+	{name: "internal error of the cloud", kind: "resource-group", id: "g-1", removal: undeleted("g-1", "internal_error", "An internal error occurred. Try again later. (500)"),
 		reason: "LeftoversFound", whose: "cloud", next: "wait: ocpctl removes and counts them again", heals: true},
-	{name: "throttled", kind: "vpc", id: "vpc-1", sweep: undeleted("vpc-1", "RequestLimitExceeded", "Request limit exceeded."),
+	{name: "throttled", kind: "vpc", id: "vpc-1", removal: undeleted("vpc-1", "RequestLimitExceeded", "Request limit exceeded."),
 		reason: "LeftoversFound", whose: "cloud", next: "wait: ocpctl removes and counts them again", heals: true},
 	{name: "nobody said why", kind: "volume", id: "vol-1", reason: "LeftoversFound", whose: "ocpctl", next: "neither openshift-install nor ocpctl removes it by itself", heals: true},
 }
@@ -95,7 +95,7 @@ func TestWhatRefusesATeardownSaysWhoMustActAndHow(t *testing.T) {
 			if c.destroyer != "" {
 				w.on("destroy", `trap 'note asked; exit 8' TERM; while :; do echo "level=debug msg=`+c.destroyer+`" >&2; sleep 0.01; done`)
 			}
-			w.unswept, w.verify = c.sweep, leftAs(c.kind, c.id, "")
+			w.notRemoved, w.verify = c.removal, leftAs(c.kind, c.id, "")
 			require.NoError(t, w.run(t.Context()))
 			got := w.result()
 			require.Equal(t, []any{"failed", c.reason, c.whose, true}, []any{got.Outcome, got.Reason, got.Whose, got.Retryable}, got.Message)
@@ -103,12 +103,12 @@ func TestWhatRefusesATeardownSaysWhoMustActAndHow(t *testing.T) {
 			require.Contains(t, got.Message, c.id)
 			t.Logf("| %s | `%s`: %s. Next: %s | %s | %v |", c.name, got.Reason, got.Message, got.Next, got.Whose, c.heals)
 			require.Equal(t, c.destroyer != "", w.did("installer: asked"), "the destroyer is stopped early")
-			require.NotEmpty(t, w.swept, "the sweep runs all the same")
+			require.NotEmpty(t, w.removed, "the removal runs all the same")
 
 			left := w.lastPass().Leftovers[0]
 			if c.heals {
 				require.Contains(t, left.Free, "an administrator of the account", "what the count advises stands")
-				require.Len(t, w.swept, 4, "what may heal is repeated")
+				require.Len(t, w.removed, 4, "what may heal is repeated")
 				return
 			}
 			require.Contains(t, got.Message, c.words)
@@ -138,7 +138,7 @@ func TestARefusedDetachSaysWhoMustAct(t *testing.T) {
 
 func TestARefusalReachesTheServerWithoutSecrets(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
-	w.unswept = undeleted("shop-oidc", "AccessDenied", "Access Denied for AKIAIOSFODNN7EXAMPLE1")
+	w.notRemoved = undeleted("shop-oidc", "AccessDenied", "Access Denied for AKIAIOSFODNN7EXAMPLE1")
 	w.verify = leftAs("bucket", "shop-oidc", "")
 	require.NoError(t, w.run(t.Context()))
 	left := w.lastPass().Leftovers[0]
@@ -150,7 +150,7 @@ func TestARefusalReachesTheServerWithoutSecrets(t *testing.T) {
 
 func TestTheMostSpecificRefusalIsTheCause(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
-	w.unswept = errors.Join(
+	w.notRemoved = errors.Join(
 		undeleted("vpc-1", "DependencyViolation", "The vpc 'vpc-1' has dependencies and cannot be deleted."),
 		undeleted("i-0a1", "OperationNotPermitted", "The instance 'i-0a1' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again."),
 	)
@@ -177,7 +177,7 @@ func TestWhatFollowsFromAnotherRefusalIsNotTheCause(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newTeardown(t, "shop-00001")
 			w.cfg.Timings.UncleanPasses = 4
-			w.unswept = errors.Join(inUse, c.other)
+			w.notRemoved = errors.Join(inUse, c.other)
 			w.verify = func(_ int, t cloud.Target) contract.Pass {
 				p := cleanPass(t)
 				p.Clean, p.Leftovers = false, []contract.Leftover{{Type: "user-tag", ID: "clusterid:clu_1"}, {Type: "vpc", ID: "vpc-1", Free: "later"}, {Type: "instance", ID: "i-0a1", Free: "an administrator"}}
@@ -191,7 +191,7 @@ func TestWhatFollowsFromAnotherRefusalIsNotTheCause(t *testing.T) {
 
 func TestARefusalIsShownWithItsOwnResourceOnly(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
-	w.unswept = kept(cloud.KeptRecord, "Z1/prod.shop.labs.example.com/A", "A record prod.shop.labs.example.com in zone Z1 is external-dns's, with the owner id prod")
+	w.notRemoved = kept(cloud.KeptRecord, "Z1/prod.shop.labs.example.com/A", "A record prod.shop.labs.example.com in zone Z1 is external-dns's, with the owner id prod")
 	w.verify = func(_ int, t cloud.Target) contract.Pass {
 		p := cleanPass(t)
 		p.Clean, p.Leftovers = false, []contract.Leftover{

@@ -40,8 +40,8 @@ type Cloud interface {
 	Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error)
 	// SetRunning starts or stops machines, and does not wait for it. It changes nothing about those that are as they should be.
 	SetRunning(ctx context.Context, t cloud.Target, ids []string, running bool) error
-	// Sweep deletes, by exact name, what the installer leaves behind, and returns what it deleted.
-	Sweep(ctx context.Context, t cloud.Target) ([]string, error)
+	// Remove deletes, by exact name, what the installer leaves behind, and returns what it deleted.
+	Remove(ctx context.Context, t cloud.Target) ([]string, error)
 
 	// Prepare makes what the installer and ccoctl expect to exist, under the recorded name. It takes what an earlier try made. groupID is
 	// the id of the resource group; empty: the cloud has none.

@@ -34,7 +34,7 @@ func TestADestroyerThatLoopsIsStoppedAndWhatItLoopsOnIsNamed(t *testing.T) {
 		Next:    "ask the creator of " + database + " to delete it, or to remove the cluster's tags (kubernetes.io/cluster/…) from it",
 	}, w.result())
 	require.Contains(t, w.logText(), "destroy was stopped: it cannot remove "+database)
-	require.Len(t, w.swept, 2, "the rest is removed all the same, and counted twice")
+	require.Len(t, w.removed, 2, "the rest is removed all the same, and counted twice")
 }
 
 func TestADestroyerBlockedByAForeignInterfaceIsStoppedAndTheInterfaceIsNamed(t *testing.T) {

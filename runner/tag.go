@@ -41,7 +41,7 @@ func (a *attempt) tagCredentials(ctx context.Context) error {
 	}
 }
 
-// tagAgain is an attempt of its own for the same, after a sweep saw something without the cluster's tags. It asks once: the server decides
+// tagAgain is an attempt of its own for the same, after a scan saw something without the cluster's tags. It asks once: the server decides
 // when it is tried again.
 func (a *attempt) tagAgain(ctx context.Context) (tagged int, err error) {
 	err = a.begin(ctx, phase{"tagging", 10, "attaching the cluster's tags to what lacks them", func(ctx context.Context) error {
@@ -57,7 +57,7 @@ func (a *attempt) tagAgain(ctx context.Context) (tagged int, err error) {
 			return failure{
 				Reason: "NotTagged", Whose: contract.WhoseCloud, Retryable: true,
 				Message: fmt.Sprintf("%s, but some could not be tagged: %v", taggedText(tagged), refused),
-				Next:    "wait: after a later sweep ocpctl tries again; if it fails again, ask an administrator to check that the runner's credentials may attach tags",
+				Next:    "wait: after a later scan ocpctl tries again; if it fails again, ask an administrator to check that the runner's credentials may attach tags",
 			}
 		}
 		return nil

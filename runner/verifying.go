@@ -55,9 +55,9 @@ func (a *attempt) verifying(ctx context.Context) error {
 				return a.leftoversFound(pass)
 			}
 			a.say.Step(75, fmt.Sprintf("%d left; removing by name what can be removed", len(pass.Leftovers)))
-			sweep := target
-			sweep.Everywhere = target.Everywhere || unclean > 1 // what a sweep by name left is looked for by tag, too
-			a.sweep(ctx, sweep)
+			removal := target
+			removal.Everywhere = target.Everywhere || unclean > 1 // what a removal by name left is looked for by tag, too
+			a.removeLeftovers(ctx, removal)
 		}
 		// The gap is measured on the server's clock between two reported passes, so the first must have arrived.
 		if !a.say.drain(ctx) && ctx.Err() == nil {

@@ -10,22 +10,22 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // accept writes everything that an accepted request creates: the request, the cluster, its CREATE job, the approval and the
 // queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up. It returns the cluster as written
 // and the id of the request.
-func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Place) (written rows.Row, request string, err error) {
+func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Place) (written clusters.Row, request string, err error) {
 	row := c.fill(j)
 	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
-		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", pg.ErrConflict, a.Scope, counted)
+		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", db.ErrConflict, a.Scope, counted)
 	}
-	var b pg.Batch
-	var read rows.RowRecord
+	var b db.Batch
+	var read clusters.RowRecord
 	kept := c.queueRequest(ctx, &b, a, j.Verdict, row.ID)
 	c.queueCluster(&b, row, j, a.RetryOf)
 	if place != nil {
@@ -39,7 +39,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 		if place != nil {
 			ask.OfRun = place.Asker()
 		}
-		c.QueueAccess(&b, rows.AccessRow{AccessAsk: ask, ID: pg.NewID("acc"), Cluster: row.ID, Number: 1})
+		c.QueueAccess(&b, clusters.AccessRow{AccessAsk: ask, ID: db.NewID("acc"), Cluster: row.ID, Number: 1})
 	}
 	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
 	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
@@ -53,7 +53,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 	}
 	if j.Approval != nil {
 		asked := *j.Approval
-		asked.ID = cmp.Or(asked.ID, pg.NewID("apr"))
+		asked.ID = cmp.Or(asked.ID, db.NewID("apr"))
 		c.queueApproval(&b, row, asked)
 		if err := c.announceApproval(ctx, row.ID, asked.ID); err != nil {
 			return row, "", err
@@ -62,7 +62,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 	if j.Turn != nil {
 		c.queueTurn(&b, row, max(j.Weight, 1), *j.Turn)
 	}
-	b.Ask("read the cluster", pg.Into(&read), `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`WHERE c.id = $1`, row.ID)
+	b.Ask("read the cluster", db.Into(&read), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`WHERE c.id = $1`, row.ID)
 	if err := c.Send(ctx, &b); err != nil {
 		return row, "", err
 	}
@@ -78,7 +78,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 		}
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: row.ID, Pokes: 1})
-	line := rows.Action{Move: pg.Move{To: rows.StatusAndPhase(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source}}
+	line := clusters.Action{Move: db.Move{To: clusters.StatusAndPhase(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source}}
 	if len(j.Verdict) > 0 {
 		line.Verdict = j.Verdict
 	}
@@ -90,7 +90,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 }
 
 // place records that a cluster belongs to its run, and ends the one that it replaces there.
-func (c *change) place(ctx context.Context, p runs.Place, row rows.Row) error {
+func (c *change) place(ctx context.Context, p runs.Place, row clusters.Row) error {
 	if err := p.Record(ctx, c.Tx.Tx, row.RequestedBy, row.ID); err != nil || p.Replaces == "" {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *change) place(ctx context.Context, p runs.Place, row rows.Row) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.destroy(ctx, cur, rows.Origin{Actor: pg.Lifecycle, Why: "a newer attempt of its run has a new cluster, " + row.Name})
+	_, err = c.destroy(ctx, cur, clusters.Origin{Actor: db.Lifecycle, Why: "a newer attempt of its run has a new cluster, " + row.Name})
 	return err
 }
 
@@ -113,13 +113,13 @@ func (c *change) respond(ctx context.Context, j Judgement) error {
 }
 
 // fill sets what the service left open: ids, times and the initial state.
-func (c *change) fill(j Judgement) rows.Row {
+func (c *change) fill(j Judgement) clusters.Row {
 	row := j.Row
 	if row.ID == "" {
-		row.ID = pg.NewID("clu")
+		row.ID = db.NewID("clu")
 	}
 	if row.JobID == "" {
-		row.JobID = pg.NewID("job")
+		row.JobID = db.NewID("job")
 	}
 	if row.AcceptedAt.IsZero() {
 		row.AcceptedAt = c.Now
@@ -145,7 +145,7 @@ func (c *change) fill(j Judgement) rows.Row {
 	return row
 }
 
-func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf string) {
+func (c *change) queueCluster(b *db.Batch, row clusters.Row, j Judgement, retryOf string) {
 	asked := j.UserTags
 	if asked == nil {
 		asked = map[string]string{}
@@ -153,7 +153,7 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf st
 	if row.Tags == nil {
 		row.Tags = map[string]string{}
 	}
-	args := rows.LifecycleArgs(row.Cluster)
+	args := clusters.LifecycleArgs(row.Cluster)
 	maps.Copy(args, map[string]any{
 		"name": row.Name, "generation": row.Generation, "platform": row.Platform, "version": row.Release, "profile": row.Profile,
 		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
@@ -165,55 +165,55 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf st
 		args["installation"], args["repo"], args["pr_number"], args["pr_head"] = pr.Installation, pr.Repo, pr.Number, pr.Head
 	}
 	b.Do("insert the cluster", `
-		INSERT INTO clusters (`+rows.InsertColumns+`, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
+		INSERT INTO clusters (`+clusters.InsertColumns+`, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, weight, nodes, asleep_cents, worker_micros, repo_id, retry_of, created_at, updated_at)
-		VALUES (`+rows.InsertValues+`, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
+		VALUES (`+clusters.InsertValues+`, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
 			@installation, @repo, @pr_number, @pr_head, @weight, @nodes, @asleep_cents, @worker_micros,
 			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0), nullif(@retry_of, ''), @created_at, @now)`, args)
 }
 
 // queueApproval writes the approval that the cluster needs before it starts.
-func (c *change) queueApproval(b *pg.Batch, row rows.Row, a ApprovalAsk) {
+func (c *change) queueApproval(b *db.Batch, row clusters.Row, a ApprovalAsk) {
 	b.Do("ask for an approval", `
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, asked_at, head, needs, self_approval, by_role, created_at, expires_at)
 		VALUES (@id, 'create', @cluster, @team, @by, @why, @asked, @at, @head, @needs, @self, @role, @now, @expires)`,
 		pgx.NamedArgs{
 			"id": a.ID, "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
-			"at": pg.Null(a.At), "head": a.Head, "needs": a.Needs, "self": a.Self, "role": a.By, "now": c.Now, "expires": row.ApproveBy,
+			"at": db.Null(a.At), "head": a.Head, "needs": a.Needs, "self": a.Self, "role": a.By, "now": c.Now, "expires": row.ApproveBy,
 		})
 }
 
 // queueSubscribers adds what shows the cluster on its pull request (comment, check, deployment, and label where a label asked
 // for it), and asks to publish there. The head of a fork gets no deployment: workflows that start by one run that commit with the rights of the
 // repository, and an approval of the commit is for the cluster only.
-func (c *change) queueSubscribers(b *pg.Batch, row rows.Row) {
-	kinds := []string{rows.KindComment, rows.KindCheck, rows.KindDeployment}
+func (c *change) queueSubscribers(b *db.Batch, row clusters.Row) {
+	kinds := []string{clusters.KindComment, clusters.KindCheck, clusters.KindDeployment}
 	if row.Source == byLabel {
-		kinds = append(kinds, rows.KindLabel)
+		kinds = append(kinds, clusters.KindLabel)
 	}
 	for _, kind := range kinds {
-		id := pg.NewID("sub")
+		id := db.NewID("sub")
 		b.Do("add a place that shows it", `
 			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
 			SELECT @id, @cluster, @kind, @installation, @repo, @number, @head, 1, @nudge
 			WHERE @kind <> @deployment OR NOT EXISTS (SELECT FROM pull_requests p WHERE p.repo = @repo AND p.number = @number AND p.fork)`,
-			pgx.NamedArgs{"deployment": rows.KindDeployment, "id": id, "cluster": row.ID, "kind": kind, "installation": row.PR.Installation, "repo": row.PR.Repo,
-				"number": row.PR.Number, "head": row.PR.Head, "nudge": c.Now.Add(rows.NudgeSoon)})
+			pgx.NamedArgs{"deployment": clusters.KindDeployment, "id": id, "cluster": row.ID, "kind": kind, "installation": row.PR.Installation, "repo": row.PR.Repo,
+				"number": row.PR.Number, "head": row.PR.Head, "nudge": c.Now.Add(clusters.NudgeSoon)})
 		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: 1})
 	}
 }
 
 // queueInSlack adds what shows the cluster in the channel in which somebody asked for it: one message, and the thread below it.
-func (c *change) queueInSlack(b *pg.Batch, row rows.Row, at rows.SlackPlace) {
-	for _, kind := range []string{rows.KindSlackMessage, rows.KindSlackThread} {
-		id := pg.NewID("sub")
+func (c *change) queueInSlack(b *db.Batch, row clusters.Row, at clusters.SlackPlace) {
+	for _, kind := range []string{clusters.KindSlackMessage, clusters.KindSlackThread} {
+		id := db.NewID("sub")
 		b.Do("add a place in Slack that shows it", `
 			INSERT INTO subscribers (id, cluster_id, kind, workspace, channel, person, wanted_version, nudge_at)
 			VALUES (@id, @cluster, @kind, @workspace, @channel, @person, 1, @nudge)`,
 			pgx.NamedArgs{"id": id, "cluster": row.ID, "kind": kind, "workspace": at.Workspace, "channel": at.Channel, "person": at.Person,
-				"nudge": c.Now.Add(rows.NudgeSoon)})
+				"nudge": c.Now.Add(clusters.NudgeSoon)})
 		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: 1})
 	}
 }

@@ -10,14 +10,17 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 func TestAcceptWritesEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	a := fromPR(granted("pr41-shop"), 41)
-	a.Row.ID, a.Row.JobID = store.NewID("clu"), store.NewID("job")
-	a.Reply = &store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "on its way"}
+	a.Row.ID, a.Row.JobID = db.NewID("clu"), db.NewID("job")
+	a.Reply = &clusters.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "on its way"}
 
 	row, err := judge(s, requests(a), a)
 	require.NoError(t, err)
@@ -63,7 +66,7 @@ func TestARefusedAcceptLeavesNothing(t *testing.T) {
 	a := fromPR(granted("pr41-shop"), 41)
 	a.Row.Platform = "gcp"
 	_, err := judge(s, requests(a), a)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	for _, table := range []string{"clusters", "cluster_requests", "jobs", "subscribers", "audit_events", "river_job", "usage_samples"} {
 		require.Zero(t, count(t, s, `SELECT count(*) FROM `+table), table)
 	}
@@ -114,8 +117,8 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
 	again := granted("shop")
-	judged, err := s.Judge(t.Context(), requests(again), func(store.Usage) (store.Judgement, error) { return again, nil }, nil)
-	require.ErrorIs(t, err, store.ErrNameTaken)
+	judged, err := s.Judge(t.Context(), requests(again), func(usage.Usage) (store.Judgement, error) { return again, nil }, nil)
+	require.ErrorIs(t, err, db.ErrNameTaken)
 	require.Equal(t, again.Verdict, judged.Verdict, "the caller learns which verdict it was")
 	require.Empty(t, judged.Request, "nothing was stored")
 
@@ -123,10 +126,10 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 	elsewhere.Row.BaseDomain = "other.example.com"
 	accept(t, s, elsewhere)
 
-	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	_, err = judge(s, requests(granted("shop")), granted("shop"))
-	require.ErrorIs(t, err, store.ErrNameTaken, "a cluster that is going still has its name")
+	require.ErrorIs(t, err, db.ErrNameTaken, "a cluster that is going still has its name")
 
 	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
 	accept(t, s, granted("shop"))
@@ -139,17 +142,17 @@ func TestAPullRequestWantsOneClusterPerProfile(t *testing.T) {
 	again := fromPR(granted("two"), 41)
 	again.Row.Generation = 2
 	_, err := judge(s, requests(again), again)
-	require.ErrorIs(t, err, store.ErrConflict)
-	require.False(t, errors.Is(err, store.ErrNameTaken))
+	require.ErrorIs(t, err, db.ErrConflict)
+	require.False(t, errors.Is(err, db.ErrNameTaken))
 
-	_, err = s.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), first.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	second := accept(t, s, again)
 	newest, err := s.ClusterForPR(t.Context(), "acme/shop", 41, "aws-minimal-test")
 	require.NoError(t, err)
 	require.Equal(t, second.ID, newest.ID)
 	_, err = s.ClusterForPR(t.Context(), "acme/shop", 42, "aws-minimal-test")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestARefusalIsKeptAndAnsweredOnce(t *testing.T) {
@@ -158,11 +161,11 @@ func TestARefusalIsKeptAndAnsweredOnce(t *testing.T) {
 	a := granted("later")
 	a.Row.RequestedBy = "github:rita"
 	ask := keyed(requests(a), "comment:9")
-	refused := func(store.Usage) (store.Judgement, error) {
+	refused := func(usage.Usage) (store.Judgement, error) {
 		return store.Judgement{
 			Verdict: []byte(`{"allowed":false,"checks":[{"name":"permission","result":"fail","words":"read is not enough"}]}`),
 			Failed:  []byte(`[{"name":"permission","result":"fail","words":"read is not enough"}]`),
-			Reply:   &store.Reply{Cause: "comment:9", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "no"},
+			Reply:   &clusters.Reply{Cause: "comment:9", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "no"},
 		}, nil
 	}
 	first, err := s.Judge(t.Context(), ask, refused, nil)

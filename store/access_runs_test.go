@@ -11,7 +11,10 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // asWorkflow is who a workflow of acme/shop is.
@@ -20,7 +23,7 @@ const asWorkflow = "oidc:github#repo:acme/shop"
 // wantsForRun asks for an admin's kubeconfig with the token of a job.
 func wantsForRun(s *store.Store, cluster string, ref runs.Ref, job string) (access.Row, error) {
 	w := access.Wanted{Ask: access.Ask{Reader: asWorkflow, ReaderName: "acme/shop", Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: time.Hour}}
-	return s.AskAccess(context.Background(), cluster, w, &ref, job, store.Origin{Actor: asWorkflow})
+	return s.AskAccess(context.Background(), cluster, w, &ref, job, clusters.Origin{Actor: asWorkflow})
 }
 
 func TestAccessOfARunEndsWithItsAttemptItsJobOrItsTurn(t *testing.T) {
@@ -31,14 +34,14 @@ func TestAccessOfARunEndsWithItsAttemptItsJobOrItsTurn(t *testing.T) {
 		return err
 	}
 	for name, c := range map[string]struct {
-		happens func(row store.Row, ref runs.Ref, run string) error
+		happens func(row clusters.Row, ref runs.Ref, run string) error
 		why     string // empty: the access goes on
 	}{
-		"GitHub says that the run finished": {func(_ store.Row, _ runs.Ref, run string) error { return sees(run, state(1, "failure", 2)) }, "its run finished"},
-		"GitHub says that the run goes on":  {func(_ store.Row, _ runs.Ref, run string) error { return sees(run, state(1, "", 2)) }, ""},
-		"only a webhook says that it ended": {func(_ store.Row, _ runs.Ref, run string) error { return sees(run, heard(1, "cancelled")) }, ""},
-		"GitHub knows of a newer attempt":   {func(_ store.Row, _ runs.Ref, run string) error { return sees(run, state(2, "", 3)) }, "its run finished"},
-		"the run was deleted": {func(_ store.Row, _ runs.Ref, run string) error {
+		"GitHub says that the run finished": {func(_ clusters.Row, _ runs.Ref, run string) error { return sees(run, state(1, "failure", 2)) }, "its run finished"},
+		"GitHub says that the run goes on":  {func(_ clusters.Row, _ runs.Ref, run string) error { return sees(run, state(1, "", 2)) }, ""},
+		"only a webhook says that it ended": {func(_ clusters.Row, _ runs.Ref, run string) error { return sees(run, heard(1, "cancelled")) }, ""},
+		"GitHub knows of a newer attempt":   {func(_ clusters.Row, _ runs.Ref, run string) error { return sees(run, state(2, "", 3)) }, "its run finished"},
+		"the run was deleted": {func(_ clusters.Row, _ runs.Ref, run string) error {
 			_, err := s.Runs.Miss(t.Context(), run, clock.now())
 			if err == nil {
 				clock.pass(time.Minute)
@@ -46,7 +49,7 @@ func TestAccessOfARunEndsWithItsAttemptItsJobOrItsTurn(t *testing.T) {
 			}
 			return err
 		}, "its run finished"},
-		"a webhook says that it ended, and then it is deleted": {func(_ store.Row, _ runs.Ref, run string) error {
+		"a webhook says that it ended, and then it is deleted": {func(_ clusters.Row, _ runs.Ref, run string) error {
 			if err := sees(run, heard(1, "cancelled")); err != nil {
 				return err
 			}
@@ -57,45 +60,45 @@ func TestAccessOfARunEndsWithItsAttemptItsJobOrItsTurn(t *testing.T) {
 			}
 			return err
 		}, "its run finished"},
-		"a token of a newer attempt comes": {func(row store.Row, ref runs.Ref, _ string) error {
+		"a token of a newer attempt comes": {func(row clusters.Row, ref runs.Ref, _ string) error {
 			ref.Attempt = 2
 			_, err := wantsForRun(s, row.ID, ref, "9002")
 			return err
 		}, "its run finished"},
-		"its job finished": {func(_ store.Row, _ runs.Ref, run string) error {
+		"its job finished": {func(_ clusters.Row, _ runs.Ref, run string) error {
 			return s.Runs.SeeJob(t.Context(), run, "9001", lifecycle.Finish{Conclusion: "success", At: time.Unix(0, 0)}, true)
 		}, "its job finished"},
-		"only a webhook says that its job finished": {func(_ store.Row, _ runs.Ref, run string) error {
+		"only a webhook says that its job finished": {func(_ clusters.Row, _ runs.Ref, run string) error {
 			return s.Runs.SeeJob(t.Context(), run, "9001", lifecycle.Finish{Conclusion: "success", At: time.Unix(0, 0)}, false)
 		}, ""},
-		"another job finished": {func(_ store.Row, _ runs.Ref, run string) error {
+		"another job finished": {func(_ clusters.Row, _ runs.Ref, run string) error {
 			return s.Runs.SeeJob(t.Context(), run, "9009", lifecycle.Finish{Conclusion: "success", At: time.Unix(0, 0)}, true)
 		}, ""},
-		"its turn is released": {func(row store.Row, ref runs.Ref, _ string) error {
-			use, _, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9001", store.Origin{Actor: asWorkflow})
+		"its turn is released": {func(row clusters.Row, ref runs.Ref, _ string) error {
+			use, _, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9001", clusters.Origin{Actor: asWorkflow})
 			if err == nil {
-				_, err = s.Runs.Release(t.Context(), row.ID, use.ID, store.Origin{Actor: asWorkflow, Why: "it is done"})
+				_, err = s.Runs.Release(t.Context(), row.ID, use.ID, clusters.Origin{Actor: asWorkflow, Why: "it is done"})
 			}
 			return err
 		}, "its turn on the cluster ended"},
-		"its turn lasts too long": {func(row store.Row, ref runs.Ref, _ string) error {
-			_, _, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9001", store.Origin{Actor: asWorkflow})
+		"its turn lasts too long": {func(row clusters.Row, ref runs.Ref, _ string) error {
+			_, _, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9001", clusters.Origin{Actor: asWorkflow})
 			if err == nil {
 				clock.pass(time.Minute)
 				_, err = s.Runs.ExpireUses(t.Context(), time.Minute)
 			}
 			return err
 		}, "its turn on the cluster ended"},
-		"another job's turn is released": {func(row store.Row, ref runs.Ref, _ string) error {
-			use, _, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9002", store.Origin{Actor: asWorkflow})
+		"another job's turn is released": {func(row clusters.Row, ref runs.Ref, _ string) error {
+			use, _, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9002", clusters.Origin{Actor: asWorkflow})
 			if err == nil {
-				_, err = s.Runs.Release(t.Context(), row.ID, use.ID, store.Origin{Actor: asWorkflow, Why: "it is done"})
+				_, err = s.Runs.Release(t.Context(), row.ID, use.ID, clusters.Origin{Actor: asWorkflow, Why: "it is done"})
 			}
 			return err
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			row := usable(t, s, accept(t, s, granted("c"+strings.ToLower(store.NewID("x")[18:28]))))
+			row := usable(t, s, accept(t, s, granted("c"+strings.ToLower(db.NewID("x")[18:28]))))
 			ref := runRef(1)
 			ref.Key = row.ID
 			a, err := wantsForRun(s, row.ID, ref, "9001")
@@ -147,7 +150,7 @@ func TestTheAccessThatComesWithANewClusterIsTheRuns(t *testing.T) {
 	ask := requests(g)
 	bound := inSlot(1, "")
 	ask.Run = &bound
-	judged, err := s.Judge(t.Context(), ask, func(store.Usage) (store.Judgement, error) { return g, nil }, nil)
+	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return g, nil }, nil)
 	require.NoError(t, err)
 	list, err := s.Access.List(t.Context(), judged.Row.ID, time.Hour)
 	require.NoError(t, err)

@@ -16,6 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -77,7 +79,7 @@ func changes(t testing.TB, s *store.Store, c *clock, cluster string) attempts.Ac
 		states = append(states, attempts.AccessState{ID: a.ID, Removed: true})
 	}
 	require.NoError(t, reportsAccess(s, t, open, 1, states...))
-	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	require.Empty(t, step(t, s, cluster).Open)
 	return work
@@ -88,7 +90,7 @@ func TestAKubeconfigIsAskedForMadeRevokedAndRemoved(t *testing.T) {
 	s, clock := open(t)
 	pending := accept(t, s, granted("pending"))
 	_, err := s.Access.Ask(t.Context(), pending.ID, wants(access.RoleEdit), maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, "the cluster is PENDING")
 
 	row := usable(t, s, accept(t, s, granted("shop")))
@@ -108,7 +110,7 @@ func TestAKubeconfigIsAskedForMadeRevokedAndRemoved(t *testing.T) {
 	made := accessOf(t, s, row.ID, asked.ID)
 	require.Equal(t, []any{access.Ready, "s3://bucket/" + asked.ID, clock.now().Add(4 * time.Hour)}, []any{made.State, made.Ref, made.ExpiresAt.UTC()})
 	who, meta := said(t, s, "access.minted")
-	require.Equal(t, []any{store.Lifecycle, "saml:will@acme.example"}, []any{who.Actor, meta["after"].(map[string]any)["reader"]})
+	require.Equal(t, []any{db.Lifecycle, "saml:will@acme.example"}, []any{who.Actor, meta["after"].(map[string]any)["reader"]})
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{2, 2, lifecycle.Ready, lifecycle.PhaseReady}, []any{row.AccessWanted, row.AccessDone, row.Status, row.Phase})
@@ -134,7 +136,7 @@ func TestAKubeconfigIsAskedForMadeRevokedAndRemoved(t *testing.T) {
 	require.NotNil(t, accessOf(t, s, row.ID, asked.ID).RemovedAt)
 	_, meta = said(t, s, "access.account_removed")
 	require.Equal(t, "it was revoked", meta["why"])
-	require.ErrorIs(t, s.Access.Revoke(t.Context(), row.ID, "acc_none", maya("")), store.ErrNotFound)
+	require.ErrorIs(t, s.Access.Revoke(t.Context(), row.ID, "acc_none", maya("")), db.ErrNotFound)
 	refuses(t, s, "revoked for good", `UPDATE access SET revoked_at = NULL, revoke_why = '' WHERE id = $1`, asked.ID)
 	refuses(t, s, "made for something else", `UPDATE access SET role = 'admin' WHERE id = $1`, asked.ID)
 }
@@ -159,7 +161,7 @@ func TestWhatARunnerReportsOfAccessIsHeldAgainstTheRows(t *testing.T) {
 		"one that nobody has":    {attempts.AccessState{ID: "acc_none", Removed: true}, "the cluster has no access"},
 		"a valid one as removed": {attempts.AccessState{ID: mine.ID, Removed: true}, "nobody asked to remove it"},
 	} {
-		require.ErrorIs(t, reportsAccess(s, t, open, 1, c.state), store.ErrConflict, what)
+		require.ErrorIs(t, reportsAccess(s, t, open, 1, c.state), db.ErrConflict, what)
 		require.ErrorContains(t, reportsAccess(s, t, open, 1, c.state), c.want, what)
 	}
 	require.NoError(t, reportsAccess(s, t, open, 1, attempts.AccessState{ID: mine.ID, Ref: "s3://bucket/x", ExpiresAt: in(87600 * time.Hour)}))
@@ -177,7 +179,7 @@ func TestWhatARunnerReportsOfAccessIsHeldAgainstTheRows(t *testing.T) {
 	_, _, err = s.Attempts.AccessWork(t.Context(), gone.Attempt, gone.Token)
 	require.ErrorContains(t, err, "a destroy changes no access")
 	_, _, err = s.Attempts.AccessWork(t.Context(), open.Attempt, gone.Token)
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
 	require.ErrorContains(t, reportsAccess(s, t, gone, 1, attempts.AccessState{ID: theirs.ID, Removed: true}), "a destroy changes no access")
 }
 
@@ -190,7 +192,7 @@ func TestARunnersSuccessWithoutRowsIsAFailure(t *testing.T) {
 		open := claims(t, s, row.ID, lifecycle.Access)
 		told(t, s, open)
 		require.NoError(t, reportsAccess(s, t, open, 1, attempts.AccessState{ID: asked.ID, Trouble: "the cluster refused it"}))
-		_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+		_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 		require.NoError(t, err)
 		require.Empty(t, step(t, s, row.ID).Open)
 		clock.pass(10 * time.Minute)
@@ -220,7 +222,7 @@ func TestTheRequesterGetsAccessWithTheCreate(t *testing.T) {
 	require.Regexp(t, `^github-maya-a[0-9a-f]{9}$`, work.Give[0].Account)
 	require.NoError(t, reportsAccess(s, t, open, 1, attempts.AccessState{ID: work.Give[0].ID, Ref: "s3://bucket/x", ExpiresAt: clock.now().Add(time.Hour)}))
 	require.Equal(t, access.Ready, accessOf(t, s, row.ID, work.Give[0].ID).State)
-	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "Late", Message: "too late", Retryable: true})
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "Late", Message: "too late", Retryable: true})
 	require.NoError(t, err)
 	step(t, s, row.ID)
 	clock.pass(time.Hour)
@@ -232,29 +234,29 @@ func TestTheRequesterGetsAccessWithTheCreate(t *testing.T) {
 func TestSharesTransfersAndEndsRevoke(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	share := func(row store.Row, role access.Role) {
+	share := func(row clusters.Row, role access.Role) {
 		t.Helper()
 		require.NoError(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "principal", Grantee: "saml:will@acme.example", Access: people.AccessUse, Role: role}, maya("")))
 	}
-	shared := func() (store.Row, access.Row) {
+	shared := func() (clusters.Row, access.Row) {
 		t.Helper()
-		row := usable(t, s, accept(t, s, granted("c"+strings.ToLower(store.NewID("x")[18:28]))))
+		row := usable(t, s, accept(t, s, granted("c"+strings.ToLower(db.NewID("x")[18:28]))))
 		share(row, access.RoleAdmin)
 		a := wantsAccess(t, s, row.ID, wants(access.RoleAdmin))
 		changes(t, s, clock, row.ID)
 		return row, a
 	}
 	for name, c := range map[string]struct {
-		end func(store.Row) error
+		end func(clusters.Row) error
 		why string
 	}{
-		"unshared": {func(r store.Row) error {
+		"unshared": {func(r clusters.Row) error {
 			return s.People.Unshare(t.Context(), r.ID, "principal", "saml:will@acme.example", maya(""))
 		}, "the cluster is no longer shared with saml:will@acme.example"},
-		"only to see": {func(r store.Row) error {
+		"only to see": {func(r clusters.Row) error {
 			return s.People.Share(t.Context(), r.ID, people.Share{Kind: "principal", Grantee: "saml:will@acme.example", Access: people.AccessSee}, maya(""))
 		}, "the share with saml:will@acme.example was changed"},
-		"its end": {func(r store.Row) error {
+		"its end": {func(r clusters.Row) error {
 			now, err := s.Cluster(t.Context(), r.ID)
 			if err == nil { // the cluster's clock is ahead
 				_, err = s.Pool().Exec(t.Context(), `UPDATE access SET expires_at = expires_at + interval '1 minute' WHERE cluster_id = $1`, r.ID)
@@ -265,8 +267,8 @@ func TestSharesTransfersAndEndsRevoke(t *testing.T) {
 			}
 			return err
 		}, "the cluster is no longer wanted: the end of its time to live"},
-		"less":      {func(r store.Row) error { share(r, access.RoleView); return nil }, "the share with saml:will@acme.example was changed"},
-		"destroyed": {func(r store.Row) error { _, err := s.Destroy(t.Context(), r.ID, maya("done")); return err }, "the cluster is no longer wanted: done"},
+		"less":      {func(r clusters.Row) error { share(r, access.RoleView); return nil }, "the share with saml:will@acme.example was changed"},
+		"destroyed": {func(r clusters.Row) error { _, err := s.Destroy(t.Context(), r.ID, maya("done")); return err }, "the cluster is no longer wanted: done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row, a := shared()
@@ -387,7 +389,7 @@ func TestARequestForMoreAccessDoesNotHurryAClusterThatFails(t *testing.T) {
 	wantsAccess(t, s, row.ID, wants(access.RoleView))
 	open := claims(t, s, row.ID, lifecycle.Access)
 	told(t, s, open)
-	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "AccessUnchanged", Message: "the API is away", Retryable: true})
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "AccessUnchanged", Message: "the API is away", Retryable: true})
 	require.NoError(t, err)
 	require.Empty(t, step(t, s, row.ID).Open)
 	wantsAccess(t, s, row.ID, wants(access.RoleAdmin))
@@ -438,18 +440,18 @@ func TestARightThatEndsBeforeTheRowIsWrittenGivesNothing(t *testing.T) {
 	share(people.AccessUse, access.RoleAdmin)
 	require.NoError(t, ask(checked), "more than before")
 	share(people.AccessUse, access.RoleView)
-	require.ErrorIs(t, ask(checked), store.ErrStale, "less than before")
+	require.ErrorIs(t, ask(checked), db.ErrStale, "less than before")
 	share(people.AccessSee, "")
-	require.ErrorIs(t, ask(checked), store.ErrStale, "only to see it")
+	require.ErrorIs(t, ask(checked), db.ErrStale, "only to see it")
 	require.NoError(t, s.People.Unshare(t.Context(), row.ID, "principal", "saml:will@acme.example", maya("")))
-	require.ErrorIs(t, ask(checked), store.ErrStale, "no longer shared")
+	require.ErrorIs(t, ask(checked), db.ErrStale, "no longer shared")
 
 	own := seen(access.Wanted{Ask: access.Ask{Reader: "saml:maya@acme.example", ReaderName: "Maya", Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: time.Hour}})
 	share(people.AccessUse, access.RoleEdit)
 	require.NoError(t, ask(own))
 	require.NoError(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", maya(""), nil))
 	own.Renew = true
-	require.ErrorIs(t, ask(own), store.ErrStale, "another team's")
+	require.ErrorIs(t, ask(own), db.ErrStale, "another team's")
 }
 
 func TestAnExpiredAccountIsRemovedFromItsCluster(t *testing.T) {
@@ -458,7 +460,7 @@ func TestAnExpiredAccountIsRemovedFromItsCluster(t *testing.T) {
 	row := usable(t, s, accept(t, s, granted("shop")))
 	brief := func() access.Row {
 		w := wants(access.RoleView)
-		w.Reader, w.Lifetime, w.Least = "saml:"+store.NewID("x")+"@acme.example", 10*time.Minute, time.Minute
+		w.Reader, w.Lifetime, w.Least = "saml:"+db.NewID("x")+"@acme.example", 10*time.Minute, time.Minute
 		return wantsAccess(t, s, row.ID, w)
 	}
 	expires := func() int {
@@ -521,7 +523,7 @@ func TestTheAccessGoesUpAndDown(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.Empty(t), newClock()
 	require.NoError(t, store.Migrate(t.Context(), url))
-	s := openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+	s := openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 	ended, row := usable(t, s, accept(t, s, granted("ended"))), usable(t, s, accept(t, s, granted("shop")))
 	wantsAccess(t, s, ended.ID, wants(access.RoleAdmin))
 	changes(t, s, clock, ended.ID)
@@ -530,28 +532,28 @@ func TestTheAccessGoesUpAndDown(t *testing.T) {
 	for _, role := range []access.Role{access.RoleView, access.RoleEdit, access.RoleAdmin} {
 		require.NoError(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "team", Grantee: string(role), Access: people.AccessUse, Role: role}, maya("")))
 	}
-	asked, err := s.AskBreakGlass(t.Context(), row.ID, store.ApproveKubeconfig, time.Hour, maya("broken"))
+	asked, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeconfig, time.Hour, maya("broken"))
 	require.NoError(t, err)
-	require.Equal(t, store.ApproveKubeconfig, asked.Kind)
+	require.Equal(t, clusters.ApproveKubeconfig, asked.Kind)
 	s.Close()
 
-	db, err := sql.Open("pgx", url)
+	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	defer database.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
 	require.NoError(t, err)
 	_, err = p.DownTo(t.Context(), 33)
 	require.NoError(t, err)
 	var left int
-	require.NoError(t, db.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'access')
+	require.NoError(t, database.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'access')
 		+ (SELECT count(*) FROM jobs WHERE job_type = 'ACCESS' AND ended_at IS NULL) + (SELECT count(*) FROM approvals WHERE state = 'pending')
 		+ (SELECT count(*) FROM shares WHERE access = 'use' AND grantee <> 'admin')`).Scan(&left))
 	require.Zero(t, left)
-	require.NoError(t, db.QueryRow(`SELECT count(*) FROM clusters c WHERE seen < (SELECT max(number) FROM attempts a WHERE a.cluster_id = c.id)`).Scan(&left))
+	require.NoError(t, database.QueryRow(`SELECT count(*) FROM clusters c WHERE seen < (SELECT max(number) FROM attempts a WHERE a.cluster_id = c.id)`).Scan(&left))
 	require.Zero(t, left, "nobody takes the last attempt for a teardown")
 
 	require.NoError(t, store.Migrate(t.Context(), url))
-	s = openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+	s = openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 	require.Empty(t, step(t, s, row.ID).Open, "what was under way is forgotten")
 	shares, err := s.People.Shares(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -615,7 +617,7 @@ func TestNoAccountOutlivesItsCluster(t *testing.T) {
 		require.NoError(t, err)
 		step(t, s, row.ID)
 	}
-	_, err = s.Attempts.Result(t.Context(), runner.Attempt, runner.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), runner.Attempt, runner.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
 	gone := accessOf(t, s, row.ID, a.ID)

@@ -4,17 +4,17 @@ import (
 	"context"
 
 	"github.com/ocpctl/ocpctl/store/access"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // AskAccess is Access.Ask for a job of a pipeline's run; nil: for nobody's. What the job gets ends with its run. A runs.Refusal: the run is
 // over.
-func (s *Store) AskAccess(ctx context.Context, cluster string, w access.Wanted, run *runs.Ref, job string, d Origin) (found access.Row, err error) {
+func (s *Store) AskAccess(ctx context.Context, cluster string, w access.Wanted, run *runs.Ref, job string, d clusters.Origin) (found access.Row, err error) {
 	if run == nil {
 		return s.Access.Ask(ctx, cluster, w, d)
 	}
-	err = s.Write(ctx, func(tx *rows.Tx) error {
+	err = s.Write(ctx, func(tx *clusters.Tx) error {
 		if w.OfRun, err = runs.EnterFor(ctx, tx, *run, job, cluster); err != nil {
 			return err
 		}

@@ -9,11 +9,13 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // watched is a ready cluster of run 7001, for which use matters.
-func watched(t testing.TB, s *store.Store) store.Row {
+func watched(t testing.TB, s *store.Store) clusters.Row {
 	t.Helper()
 	row := waitedBy(t, s, "shop")
 	step(t, s, row.ID)
@@ -45,7 +47,7 @@ func TestEveryUseIsNotedInTheRow(t *testing.T) {
 			}
 			ask, in := requests(granted("other")), reusing(inSlot(1, runs.EnvironmentPrefix+"aws-minimal-test"))
 			ask.Run, ask.Wait = &in, &runs.WaitAsk{Ref: runRef(1), Environment: waitedFor, Event: "10"}
-			return done(s.Judge(t.Context(), ask, func(store.Usage) (store.Judgement, error) { panic("not judged") }, nil))
+			return done(s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") }, nil))
 		},
 		lifecycle.ActivityTurn: func() error {
 			ref := runRef(1)

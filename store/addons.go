@@ -9,17 +9,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // WantRefresh asks to apply a ready cluster's add-ons again, and returns the job that does it. A cause (a push's head, say)
 // counts once: the same cause again returns the first one's job. Of the requests made while a refresh runs, only the newest is
 // met next. ErrConflict: the cluster is not ready, is going away, or has no add-ons. ErrStale: the row is not the version that
 // the actor saw.
-func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d rows.Origin) (job string, err error) {
-	out, err := s.changeSeen(ctx, cluster, d, func(c *change, cur usage.Held, out *rows.Outcome) error {
+func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d clusters.Origin) (job string, err error) {
+	out, err := s.changeSeen(ctx, cluster, d, func(c *change, cur usage.Held, out *clusters.Outcome) error {
 		err := c.QueryRow(ctx, `SELECT job_id FROM refreshes WHERE cluster_id = $1 AND cause = $2`, cur.ID, cause).Scan(&out.Job)
 		if err == nil || !errors.Is(err, pgx.ErrNoRows) {
 			return err
@@ -39,21 +39,21 @@ func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d rows.O
 func refreshable(c lifecycle.Cluster) error {
 	switch {
 	case c.Desired == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, c.DesiredWhy)
+		return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, c.DesiredWhy)
 	case c.Status != lifecycle.Ready:
-		return fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, c.Status)
+		return fmt.Errorf("%w: the cluster is %s", db.ErrConflict, c.Status)
 	case len(c.Addons) == 0:
-		return fmt.Errorf("%w: it was accepted without add-ons", pg.ErrConflict)
+		return fmt.Errorf("%w: it was accepted without add-ons", db.ErrConflict)
 	}
 	return nil
 }
 
-func (c *change) wantRefresh(ctx context.Context, cur usage.Held, cause string, d rows.Origin) (job string, err error) {
+func (c *change) wantRefresh(ctx context.Context, cur usage.Held, cause string, d clusters.Origin) (job string, err error) {
 	if job, err = c.unfinished(ctx, cur.ID, lifecycle.JobConfigure); err != nil {
 		return "", err
 	}
 	if job == "" {
-		job = pg.NewID("job")
+		job = db.NewID("job")
 		if err := c.insertJob(ctx, job, cur.ID, lifecycle.JobConfigure); err != nil {
 			return "", err
 		}
@@ -69,13 +69,13 @@ func (c *change) wantRefresh(ctx context.Context, cur usage.Held, cause string, 
 	if err != nil {
 		return "", err
 	}
-	return job, c.RecordAction(d, "refresh_asked", cur.ID, rows.Action{Move: pg.Move{Job: job}, After: cur.AddonsWanted + 1})
+	return job, c.RecordAction(d, "refresh_asked", cur.ID, clusters.Action{Move: db.Move{Job: job}, After: cur.AddonsWanted + 1})
 }
 
 // queueAddons stores the cluster's add-ons as they are at its acceptance.
-func (c *change) queueAddons(b *pg.Batch, cluster string, addons []rows.Addon) error {
+func (c *change) queueAddons(b *db.Batch, cluster string, addons []clusters.Addon) error {
 	for i, a := range addons {
-		waits, err := json.Marshal(append([]rows.AddonWait{}, a.Waits...))
+		waits, err := json.Marshal(append([]clusters.AddonWait{}, a.Waits...))
 		if err != nil {
 			return fmt.Errorf("encode what add-on %s waits for: %w", a.Name, err)
 		}
@@ -85,7 +85,7 @@ func (c *change) queueAddons(b *pg.Batch, cluster string, addons []rows.Addon) e
 	return nil
 }
 
-func addonNames(addons []rows.Addon) []string {
+func addonNames(addons []clusters.Addon) []string {
 	names := make([]string, 0, len(addons))
 	for _, a := range addons {
 		names = append(names, a.Name)
@@ -95,7 +95,7 @@ func addonNames(addons []rows.Addon) []string {
 
 // setConfigured sets the condition that says whether the add-ons match the last request.
 func (c *change) setConfigured(ctx context.Context, cluster string, m lifecycle.JobMove) error {
-	q := rows.Condition{Type: "Configured", Status: "False", Reason: m.Code, Message: m.Message}
+	q := clusters.Condition{Type: "Configured", Status: "False", Reason: m.Code, Message: m.Message}
 	switch m.To {
 	case lifecycle.JobRunning:
 		q.Reason, q.Message = "Configuring", "its add-ons are being brought anew"

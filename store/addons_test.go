@@ -13,10 +13,12 @@ import (
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
-var twoAddons = []store.Addon{
-	{Name: "cert-manager", Manifests: `{"kind":"List","items":[]}`, Waits: []store.AddonWait{
+var twoAddons = []clusters.Addon{
+	{Name: "cert-manager", Manifests: `{"kind":"List","items":[]}`, Waits: []clusters.AddonWait{
 		{Kind: "crd", Name: "certificates.cert-manager.io", Condition: "Established", Timeout: 5 * time.Minute},
 	}},
 	{Name: "pr-namespace", Manifests: `{"kind":"List","items":[1]}`},
@@ -28,7 +30,7 @@ func furnished(name string) store.Judgement {
 	return a
 }
 
-func conditionOf(t testing.TB, s *store.Store, id, kind string) (q store.Condition) {
+func conditionOf(t testing.TB, s *store.Store, id, kind string) (q clusters.Condition) {
 	t.Helper()
 	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT type, status, reason, message FROM conditions WHERE cluster_id = $1 AND type = $2`, id, kind).
 		Scan(&q.Type, &q.Status, &q.Reason, &q.Message))
@@ -51,7 +53,7 @@ func TestAddonsAreFrozenWithTheCluster(t *testing.T) {
 	require.NoError(t, err)
 	spec, err := s.Attempts.AttemptSpec(t.Context(), open.Attempt)
 	require.NoError(t, err)
-	require.Equal(t, []store.Addon{twoAddons[0], {Name: "pr-namespace", Manifests: twoAddons[1].Manifests, Waits: []store.AddonWait{}}}, spec.Addons)
+	require.Equal(t, []clusters.Addon{twoAddons[0], {Name: "pr-namespace", Manifests: twoAddons[1].Manifests, Waits: []clusters.AddonWait{}}}, spec.Addons)
 	require.Empty(t, accept(t, s, granted("bare")).Addons)
 }
 
@@ -62,14 +64,14 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	_, err := s.WantRefresh(t.Context(), bare.ID, "push:abc", maya(""))
 	require.ErrorContains(t, err, "the cluster is PENDING")
 	_, err = s.WantRefresh(t.Context(), usable(t, s, bare).ID, "push:abc", maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, "without add-ons")
 
 	row := usable(t, s, accept(t, s, furnished("shop")))
 	stale := maya("")
 	stale.Version = row.Version + 1
 	_, err = s.WantRefresh(t.Context(), row.ID, "push:abc", stale)
-	require.ErrorIs(t, err, store.ErrStale)
+	require.ErrorIs(t, err, db.ErrStale)
 	lose(t, s)
 	job, err := s.WantRefresh(t.Context(), row.ID, "push:abc", maya("abc was pushed"))
 	require.NoError(t, err)
@@ -86,7 +88,7 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod")
 	require.NoError(t, err)
-	require.Equal(t, store.Condition{Type: "Configured", Status: "False", Reason: "Configuring", Message: "its add-ons are being brought anew"}, conditionOf(t, s, row.ID, "Configured"))
+	require.Equal(t, clusters.Condition{Type: "Configured", Status: "False", Reason: "Configuring", Message: "its add-ons are being brought anew"}, conditionOf(t, s, row.ID, "Configured"))
 	another, err := s.WantRefresh(t.Context(), row.ID, "push:def", maya(""))
 	require.NoError(t, err)
 	require.Equal(t, job, another, "one job at a time")
@@ -96,16 +98,16 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	require.Empty(t, lease.Stop, "what is under way goes on")
-	require.Equal(t, store.Condition{Type: "AddonApplied/pr-namespace", Status: "False", Reason: "NotReady", Message: "it never came. Look at it."}, conditionOf(t, s, row.ID, "AddonApplied/pr-namespace"))
+	require.Equal(t, clusters.Condition{Type: "AddonApplied/pr-namespace", Status: "False", Reason: "NotReady", Message: "it never came. Look at it."}, conditionOf(t, s, row.ID, "AddonApplied/pr-namespace"))
 	require.Equal(t, "True", conditionOf(t, s, row.ID, "AddonApplied/cert-manager").Status)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open, "the newer desired is met by one more")
 	open, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod")
 	require.NoError(t, err)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
 	require.NoError(t, err)
 	require.Empty(t, step(t, s, row.ID).Open)
 	row, err = s.Cluster(t.Context(), row.ID)
@@ -139,7 +141,7 @@ func TestOnlyWhatBringsAddonsTellsOfThem(t *testing.T) {
 	_, err = s.Attempts.Claim(t.Context(), create.Attempt, create.Token, "pod")
 	require.NoError(t, err)
 	_, err = s.Attempts.Report(t.Context(), create.Attempt, create.Token, attempts.ReportRow{Seq: 1, Addons: []attempts.AddonState{{Name: "other"}}})
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, err = s.Attempts.Report(t.Context(), create.Attempt, create.Token, attempts.ReportRow{Seq: 1, Addons: []attempts.AddonState{{Name: "cert-manager", Reason: "Applying", Message: "it is being applied"}}})
 	require.NoError(t, err)
 
@@ -152,13 +154,13 @@ func TestOnlyWhatBringsAddonsTellsOfThem(t *testing.T) {
 	_, err = s.Attempts.Claim(t.Context(), scale.Attempt, scale.Token, "pod")
 	require.NoError(t, err)
 	_, err = s.Attempts.Report(t.Context(), scale.Attempt, scale.Token, attempts.ReportRow{Seq: 1, Addons: []attempts.AddonState{{Name: "cert-manager"}}})
-	require.ErrorIs(t, err, store.ErrConflict)
-	_, err = s.Attempts.Result(t.Context(), scale.Attempt, scale.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
+	_, err = s.Attempts.Result(t.Context(), scale.Attempt, scale.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 // scalableAddons is a ready cluster that can be scaled and has add-ons.
-func scalableAddons(t testing.TB, s *store.Store) store.Row {
+func scalableAddons(t testing.TB, s *store.Store) clusters.Row {
 	t.Helper()
 	a := furnished("both")
 	a.Row.WorkersLeast, a.Row.WorkersBase, a.Row.WorkersMost = new(1), new(3), new(5)
@@ -181,19 +183,19 @@ func TestARefreshDoesNotEndTheWaitOfAScalingThatFailed(t *testing.T) {
 func TestTheAddonsGoUpAndDown(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.Empty(t), newClock()
-	db, err := sql.Open("pgx", url)
+	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	defer database.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
 	require.NoError(t, err)
 	_, err = p.UpTo(t.Context(), 10)
 	require.NoError(t, err)
-	_, err = db.Exec(ofBefore, "old", "READY", "ready", true, clock.now())
+	_, err = database.Exec(ofBefore, "old", "READY", "ready", true, clock.now())
 	require.NoError(t, err)
-	up := func(name string) (*store.Store, store.Row) {
+	up := func(name string) (*store.Store, clusters.Row) {
 		t.Helper()
 		require.NoError(t, store.Migrate(t.Context(), url))
-		s := openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		s := openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 		step(t, s, "clu_old")
 		row := usable(t, s, accept(t, s, furnished(name)))
 		_, err := s.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
@@ -206,7 +208,7 @@ func TestTheAddonsGoUpAndDown(t *testing.T) {
 	_, err = p.DownTo(t.Context(), 7)
 	require.NoError(t, err)
 	var left int
-	require.NoError(t, db.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'configure')
+	require.NoError(t, database.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'configure')
 		+ (SELECT count(*) FROM jobs WHERE job_type = 'CONFIGURE' AND ended_at IS NULL)`).Scan(&left))
 	require.Zero(t, left)
 	s, _ = up("store")

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -39,28 +39,28 @@ func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycl
 		if err != nil {
 			return fmt.Errorf("encode the facts of %s: %w", event, err)
 		}
-		return c.Announce(ctx, rows.Announcement{Cause: n.ID + ":" + event + which, Event: event, Cluster: n.ID, Facts: raw})
+		return c.Announce(ctx, clusters.Announcement{Cause: n.ID + ":" + event + which, Event: event, Cluster: n.ID, Facts: raw})
 	}
 	var err error
 	switch {
 	case cur.ReadyAt.IsZero() && !n.ReadyAt.IsZero() && n.Status == lifecycle.Ready:
-		err = say(rows.EventReady, "", struct{}{})
+		err = say(clusters.EventReady, "", struct{}{})
 	case n.Phase == lifecycle.CreateFailed && cur.Phase != n.Phase:
-		err = say(rows.EventFailed, "", struct{}{})
+		err = say(clusters.EventFailed, "", struct{}{})
 	case n.Phase == lifecycle.DestroyBlocked && cur.Phase != n.Phase: // once for each time that it becomes blocked
-		err = say(rows.EventBlocked, fmt.Sprintf(":%d", n.Seen), struct{}{})
+		err = say(clusters.EventBlocked, fmt.Sprintf(":%d", n.Seen), struct{}{})
 	case n.Phase == lifecycle.Released && cur.Phase != n.Phase && cur.Seen > 0: // something may have existed
-		err = say(rows.EventDestroyed, timesReopened(n), struct{}{})
+		err = say(clusters.EventDestroyed, timesReopened(n), struct{}{})
 	case d.Warn > 0:
 		end := n.WarnedEnd.UTC()
-		err = say(rows.EventExpiring, fmt.Sprintf(":%d:%s", end.UnixMicro(), d.Warn), warning{end, d.Warn})
+		err = say(clusters.EventExpiring, fmt.Sprintf(":%d:%s", end.UnixMicro(), d.Warn), warning{end, d.Warn})
 	}
 	if err == nil && d.WarnRest {
 		at := n.RestWarned.UTC()
-		err = say(rows.EventResting, fmt.Sprintf(":%d", at.UnixMicro()), resting{at})
+		err = say(clusters.EventResting, fmt.Sprintf(":%d", at.UnixMicro()), resting{at})
 	}
 	if err == nil && d.TellIdle {
-		err = say(rows.EventIdle, fmt.Sprintf(":%d", n.IdleTold.UnixMicro()), idle{n.UnusedSince().UTC(), n.IdleSleepAt().UTC(), n.Ends.Idle.UTC(), d.Unobserved})
+		err = say(clusters.EventIdle, fmt.Sprintf(":%d", n.IdleTold.UnixMicro()), idle{n.UnusedSince().UTC(), n.IdleSleepAt().UTC(), n.Ends.Idle.UTC(), d.Unobserved})
 	}
 	if err != nil {
 		return err
@@ -95,5 +95,5 @@ func (c *change) announceApproval(ctx context.Context, cluster, approval string)
 	if err != nil {
 		return err
 	}
-	return c.Announce(ctx, rows.Announcement{Cause: approval, Event: rows.EventApproval, Cluster: cluster, Facts: raw})
+	return c.Announce(ctx, clusters.Announcement{Cause: approval, Event: clusters.EventApproval, Cluster: cluster, Facts: raw})
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // announced are the causes announced so far, in order.
@@ -27,7 +30,7 @@ func announced(t *testing.T, s *store.Store) (causes []string) {
 }
 
 // installed is a cluster that was installed.
-func installed(t *testing.T, s *store.Store, a store.Judgement) store.Row {
+func installed(t *testing.T, s *store.Store, a store.Judgement) clusters.Row {
 	t.Helper()
 	row := accept(t, s, a)
 	step(t, s, row.ID)
@@ -37,7 +40,7 @@ func installed(t *testing.T, s *store.Store, a store.Judgement) store.Row {
 	require.NoError(t, err)
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))
 	require.NoError(t, err)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Ready, step(t, s, row.ID).Next.Status)
 	return row
@@ -73,7 +76,7 @@ func TestAClusterThatIsReadyIsAnnouncedAndItsWarningsEachOnce(t *testing.T) {
 	require.Equal(t, kept.DestroyAt, facts.End)
 	require.Equal(t, time.Hour, facts.Before)
 
-	_, err = s.Extend(t.Context(), row.ID, time.Hour, store.Origin{Actor: "github:maya"})
+	_, err = s.Extend(t.Context(), row.ID, time.Hour, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	step(t, s, row.ID)
 	clock.pass(time.Hour)
@@ -87,7 +90,7 @@ func TestAClusterThatWasNeverStartedIsNotAnnouncedAsGone(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
 	require.Empty(t, announced(t, s))
@@ -99,7 +102,7 @@ func TestWhatWaitsForAnApprovalIsAnnouncedWithIt(t *testing.T) {
 	a := granted("shop")
 	a.Approval = &store.ApprovalAsk{Why: []string{"first"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
 	row := accept(t, s, a)
-	pending, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	pending, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(t, err)
 	require.Equal(t, []string{pending[0].ID}, announced(t, s))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE event = 'approval' AND facts ->> 'approval' = $1 AND cluster_id = $2`, pending[0].ID, row.ID))
@@ -108,8 +111,8 @@ func TestWhatWaitsForAnApprovalIsAnnouncedWithIt(t *testing.T) {
 func TestAPartOfTheBudgetIsAnnouncedOnceAMonth(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	part := func(percent int) []store.Threshold {
-		return []store.Threshold{{Team: "platform", Percent: percent, Cents: 900, Budget: 1000}}
+	part := func(percent int) []usage.Threshold {
+		return []usage.Threshold{{Team: "platform", Percent: percent, Cents: 900, Budget: 1000}}
 	}
 	for i, percent := range []int{80, 80, 100} {
 		a := granted("shop-" + string(rune('a'+i)))

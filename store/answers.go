@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // answerKept is how long an answer is kept by default.
@@ -27,7 +27,7 @@ func (r answerRecord) to(o Once, now time.Time) (*Answer, error) {
 	case !r.ExpiresAt.After(now):
 		return nil, nil
 	case r.Request != o.Request:
-		return nil, pg.ErrKeyReused
+		return nil, db.ErrKeyReused
 	}
 	return &r.Answer, nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/attempts"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Apply writes a decision in one transaction: row, attempts, jobs, audit lines, and River's jobs for the effects. ErrStale: the
@@ -27,7 +27,7 @@ func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int
 			return err
 		}
 		if cur.Version != prevVersion {
-			return pg.ErrStale
+			return db.ErrStale
 		}
 		if d.Open != "" {
 			if err := c.checkRunner(ctx, cur.ID, d.Open); err != nil {
@@ -36,8 +36,8 @@ func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int
 		}
 		return c.decide(ctx, cur, d)
 	})
-	if errors.Is(err, pg.ErrNameTaken) { // only a released cluster gets its name back, and another was faster: that has to be decided again
-		err = pg.ErrStale
+	if errors.Is(err, db.ErrNameTaken) { // only a released cluster gets its name back, and another was faster: that has to be decided again
+		err = db.ErrStale
 	}
 	if err != nil {
 		return fmt.Errorf("apply to %s: %w", d.Next.ID, err)
@@ -66,12 +66,12 @@ func (c *change) decide(ctx context.Context, cur usage.Held, d lifecycle.Decisio
 			return err
 		}
 	}
-	if acts || !rows.SameState(cur.Cluster, d.Next) {
+	if acts || !clusters.SameState(cur.Cluster, d.Next) {
 		if err := c.moveCluster(ctx, cur, d); err != nil {
 			return err
 		}
-	} else if !cur.WakeAt.Equal(pg.Round(d.Next.WakeAt)) {
-		if _, err := c.Exec(ctx, `UPDATE clusters SET wake_at = $2 WHERE id = $1`, cur.ID, pg.Null(d.Next.WakeAt)); err != nil {
+	} else if !cur.WakeAt.Equal(db.Round(d.Next.WakeAt)) {
+		if _, err := c.Exec(ctx, `UPDATE clusters SET wake_at = $2 WHERE id = $1`, cur.ID, db.Null(d.Next.WakeAt)); err != nil {
 			return fmt.Errorf("set the wake-up of %s: %w", cur.ID, err)
 		}
 	}
@@ -140,7 +140,7 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 		if _, err := c.CloseOver(ctx, cur.ID); err != nil {
 			return err
 		}
-		if _, err := c.RevokeAccess(ctx, cur.ID, rows.EveryAccess, nil, rows.Origin{Actor: pg.Lifecycle, Why: rows.AccessEnds + d.Next.DesiredWhy}); err != nil {
+		if _, err := c.RevokeAccess(ctx, cur.ID, clusters.EveryAccess, nil, clusters.Origin{Actor: db.Lifecycle, Why: clusters.AccessEnds + d.Next.DesiredWhy}); err != nil {
 			return err
 		}
 	}
@@ -154,33 +154,33 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 
 // tell writes the move to the audit trail and to the Ready condition. Progress alone is not a move.
 func (c *change) tell(ctx context.Context, cur usage.Held, d lifecycle.Decision, opened int) error {
-	moved := rows.StatusAndPhase(cur.Cluster) != rows.StatusAndPhase(d.Next) || cur.Desired != d.Next.Desired || cur.Why != d.Next.Why
+	moved := clusters.StatusAndPhase(cur.Cluster) != clusters.StatusAndPhase(d.Next) || cur.Desired != d.Next.Desired || cur.Why != d.Next.Why
 	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity || d.Open.Quiet() // its attempt's row shows that
 	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
 		return nil
 	}
-	m := pg.Move{From: rows.StatusAndPhase(cur.Cluster), To: rows.StatusAndPhase(d.Next), Why: d.Next.Why, Attempt: opened, Kind: d.Open}
+	m := db.Move{From: clusters.StatusAndPhase(cur.Cluster), To: clusters.StatusAndPhase(d.Next), Why: d.Next.Why, Attempt: opened, Kind: d.Open}
 	if d.Close != nil {
 		m.Closed = d.Close.Number
 		if !moved {
 			m.Why = d.Close.Message
 		}
 	}
-	if cur.Desired != d.Next.Desired && rows.StatusAndPhase(cur.Cluster) == rows.StatusAndPhase(d.Next) {
+	if cur.Desired != d.Next.Desired && clusters.StatusAndPhase(cur.Cluster) == clusters.StatusAndPhase(d.Next) {
 		m.Why = d.Next.DesiredWhy
 	}
-	if err := c.Record(ctx, pg.Lifecycle, "decided", cur.ID, m); err != nil {
+	if err := c.Record(ctx, db.Lifecycle, "decided", cur.ID, m); err != nil {
 		return err
 	}
 	return c.setReady(ctx, d.Next)
 }
 
 func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecycle.Cluster) (version int64, err error) {
-	args := rows.LifecycleArgs(next)
+	args := clusters.LifecycleArgs(next)
 	args["now"], args["coming_cents"] = c.Now, cur.Coming(next)
 	err = c.QueryRow(ctx, `
 		UPDATE clusters SET
-			row_version = row_version + 1, updated_at = @now, coming_cents = @coming_cents, `+rows.UpdateColumns+`
+			row_version = row_version + 1, updated_at = @now, coming_cents = @coming_cents, `+clusters.UpdateColumns+`
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)

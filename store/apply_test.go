@@ -13,6 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 func TestOnlyOneOfManyDecisionsForAVersionWins(t *testing.T) {
@@ -30,7 +32,7 @@ func TestOnlyOneOfManyDecisionsForAVersionWins(t *testing.T) {
 			switch err := s.Apply(t.Context(), d, c.Version); {
 			case err == nil:
 				won.Add(1)
-			case errors.Is(err, store.ErrStale):
+			case errors.Is(err, db.ErrStale):
 				stale.Add(1)
 			}
 		})
@@ -73,13 +75,13 @@ func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
 	events, err := s.Timeline(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Len(t, events, 2)
-	require.Equal(t, store.Lifecycle, events[1].Actor)
+	require.Equal(t, db.Lifecycle, events[1].Actor)
 	require.Equal(t, "PENDING/queued", events[1].From)
 	require.Equal(t, "CREATING/preflight", events[1].To)
 	require.Equal(t, now.Why, events[1].Why)
 	conditions, err := s.Attempts.Conditions(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, []store.Condition{{Type: "Ready", Status: "False", Reason: "preflight", Message: now.Why, At: clock.now()}}, conditions)
+	require.Equal(t, []clusters.Condition{{Type: "Ready", Status: "False", Reason: "preflight", Message: now.Why, At: clock.now()}}, conditions)
 	require.Equal(t, 70, count(t, s, `SELECT estimated_hourly_cost FROM usage_samples WHERE cluster_id = $1 AND state = 'CREATING'`, row.ID))
 	require.Equal(t, 4, count(t, s, `SELECT count(*) FROM subscribers WHERE wanted_version = 2 AND shown_version = 0`))
 }
@@ -113,9 +115,9 @@ func TestClosingAnAttemptAsksForAnotherLook(t *testing.T) {
 	require.Len(t, riverJobs(t, s, "reconcile"), looks+1)
 
 	_, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-late")
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
 	require.ErrorContains(t, err, "attempt 1 is closed")
 	_, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -128,7 +130,7 @@ func TestAnAttemptClaimedMeanwhileIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := launched(t, s, "shop")
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	c, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -137,7 +139,7 @@ func TestAnAttemptClaimedMeanwhileIsNotCancelled(t *testing.T) {
 
 	_, err = s.Pool().Exec(t.Context(), `UPDATE attempts SET claimed_by = 'pod', claimed_at = now(), lease_until = now() WHERE id = $1`, open.Attempt)
 	require.NoError(t, err)
-	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), store.ErrStale)
+	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), db.ErrStale)
 	_, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 }
@@ -155,7 +157,7 @@ func TestARunnerHeardOfMeanwhileIsNotLost(t *testing.T) {
 	lease, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1})
 	require.NoError(t, err)
 	require.Empty(t, lease.Stop, "it may go on: its install lives")
-	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), store.ErrStale, "so nothing may be begun beside it")
+	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), db.ErrStale, "so nothing may be begun beside it")
 	require.Nil(t, step(t, s, row.ID).Close)
 }
 
@@ -170,16 +172,16 @@ func TestAnAttemptClaimedMeanwhileIsNotGivenUp(t *testing.T) {
 	require.Equal(t, lifecycle.Lost, d.Close.Outcome)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
-	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), store.ErrStale)
+	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), db.ErrStale)
 }
 
 func TestDestroyTurnsTheWishOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, fromPR(granted("shop"), 41))
-	job, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "@maya asked for it"})
+	job, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "@maya asked for it"})
 	require.NoError(t, err)
-	again, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:will", Why: "me too"})
+	again, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:will", Why: "me too"})
 	require.NoError(t, err)
 	require.Equal(t, job, again)
 
@@ -200,7 +202,7 @@ func TestDestroyTurnsTheWishOnce(t *testing.T) {
 		require.NotNil(t, got.EndedAt)
 	}
 	_, _, err = extend(t, s, row.ID, time.Hour)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.Zero(t, count(t, s, `SELECT estimated_hourly_cost FROM usage_samples ORDER BY sample_time DESC LIMIT 1`))
 }
 
@@ -209,28 +211,28 @@ func TestAnEndIsSetAndLifted(t *testing.T) {
 	s, clock := open(t)
 	row := accept(t, s, granted("shop"))
 	at := clock.now().Add(time.Hour)
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "", "github:maya"))
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "", "github:maya"))
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, at, now.DestroyAt)
 	require.Equal(t, int64(2), now.Version)
 
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "", "github:maya"), "the same again")
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndLabelRemoved, nil, "", "github:maya"), "nothing to lift")
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "", "github:maya"), "the same again")
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndLabelRemoved, nil, "", "github:maya"), "nothing to lift")
 	now, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), now.Version)
 
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, nil, "", "github:maya"))
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, nil, "", "github:maya"))
 	now, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, row.DestroyAt, now.DestroyAt)
-	require.ErrorIs(t, s.SetEnd(t.Context(), row.ID, "claim", &at, "", "github:maya"), store.ErrConflict)
-	require.ErrorIs(t, s.SetEnd(t.Context(), "clu_none", store.EndPRClosed, &at, "", "x"), store.ErrNotFound)
+	require.ErrorIs(t, s.SetEnd(t.Context(), row.ID, "claim", &at, "", "github:maya"), db.ErrConflict)
+	require.ErrorIs(t, s.SetEnd(t.Context(), "clu_none", clusters.EndPRClosed, &at, "", "x"), db.ErrNotFound)
 
-	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "", "github:maya"), "too late to matter")
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "", "github:maya"), "too late to matter")
 	now, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.True(t, now.Ends.PRClosed.IsZero())
@@ -242,22 +244,22 @@ func TestWhyAPullRequestCountsAsClosedIsKept(t *testing.T) {
 	row := accept(t, s, fromPR(granted("shop"), 41))
 	const draft, gone = "the pull request became a draft", "the App was removed from acme/shop"
 	at := clock.now().Add(time.Hour)
-	set := func(kind store.EndKind, at *time.Time, why string) lifecycle.Cluster {
+	set := func(kind clusters.EndKind, at *time.Time, why string) lifecycle.Cluster {
 		t.Helper()
 		require.NoError(t, s.SetEnd(t.Context(), row.ID, kind, at, why, "github:maya"))
 		now, err := s.Cluster(t.Context(), row.ID)
 		require.NoError(t, err)
 		return now.Cluster
 	}
-	require.Equal(t, draft, set(store.EndPRClosed, &at, draft).Ends.Reason())
-	require.Equal(t, int64(2), set(store.EndPRClosed, &at, draft).Version, "the same again")
-	require.Equal(t, draft, set(store.EndLabelRemoved, &at, "maya took it off").Ends.PRWhy, "of another end it is not kept")
-	require.Equal(t, gone, set(store.EndPRClosed, &at, gone).Ends.Reason(), "the same time for another reason")
+	require.Equal(t, draft, set(clusters.EndPRClosed, &at, draft).Ends.Reason())
+	require.Equal(t, int64(2), set(clusters.EndPRClosed, &at, draft).Version, "the same again")
+	require.Equal(t, draft, set(clusters.EndLabelRemoved, &at, "maya took it off").Ends.PRWhy, "of another end it is not kept")
+	require.Equal(t, gone, set(clusters.EndPRClosed, &at, gone).Ends.Reason(), "the same time for another reason")
 	step(t, s, row.ID)
-	require.Equal(t, gone, set(store.EndLabelRemoved, nil, "it is back").Ends.PRWhy, "a decision keeps it")
-	require.Empty(t, set(store.EndPRClosed, nil, "the App is back").Ends.PRWhy)
+	require.Equal(t, gone, set(clusters.EndLabelRemoved, nil, "it is back").Ends.PRWhy, "a decision keeps it")
+	require.Empty(t, set(clusters.EndPRClosed, nil, "the App is back").Ends.PRWhy)
 	require.Equal(t, []string{draft, "maya took it off", gone, "it is back", "the App is back"}, whys(t, s, row.ID))
-	set(store.EndPRClosed, &at, gone)
+	set(clusters.EndPRClosed, &at, gone)
 
 	clock.pass(2 * time.Hour)
 	step(t, s, row.ID)
@@ -286,13 +288,13 @@ func TestTheDatabasesClockIsTheDefault(t *testing.T) {
 	t.Parallel()
 	frozen, _ := open(t)
 	url := frozen.Pool().Config().ConnString()
-	s := openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
+	s := openAt(t, url, db.Options{Limits: limits, Lease: time.Minute})
 	a, err := s.Now(t.Context())
 	require.NoError(t, err)
 	b, err := s.Now(t.Context())
 	require.NoError(t, err)
 	require.True(t, b.After(a))
 	require.Equal(t, time.UTC, a.Location())
-	_, err = store.Open(context.Background(), url, store.Options{})
+	_, err = store.Open(context.Background(), url, db.Options{})
 	require.ErrorContains(t, err, "lease")
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // ErrOwnApproval refuses a vote for one's own request where somebody else has to approve.
@@ -17,8 +17,8 @@ var ErrOwnApproval = errors.New("what one asked for oneself is for others to app
 
 // ApprovalFilter selects approvals; empty fields do not filter.
 type ApprovalFilter struct {
-	State     rows.ApprovalState
-	Kind      rows.ApprovalKind
+	State     clusters.ApprovalState
+	Kind      clusters.ApprovalKind
 	Cluster   string
 	Teams     []string // only these teams', and what Principal asked for; nil: all
 	Principal string
@@ -34,15 +34,15 @@ const approvalColumns = `
 const approvalState = `CASE WHEN a.state = 'pending' AND a.expires_at <= @now THEN 'expired' ELSE a.state END`
 
 // Approvals returns a page of approvals with their votes, newest first, and the cursor of the next; empty when this is the last.
-func (s *Store) Approvals(ctx context.Context, f ApprovalFilter) (page []rows.Approval, next string, err error) {
+func (s *Store) Approvals(ctx context.Context, f ApprovalFilter) (page []clusters.Approval, next string, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := pg.PageOf(f.Limit)
-	w := pg.Conditions{Args: pgx.NamedArgs{"now": now, "principal": f.Principal, "limit": limit + 1}}
+	limit := db.PageOf(f.Limit)
+	w := db.Conditions{Args: pgx.NamedArgs{"now": now, "principal": f.Principal, "limit": limit + 1}}
 	w.Add(f.State != "", approvalState+" = @state", "state", f.State)
-	w.Add(f.State == rows.ApprovalPending, "a.state = 'pending'", "", nil) // has an index
+	w.Add(f.State == clusters.ApprovalPending, "a.state = 'pending'", "", nil) // has an index
 	w.Add(f.Kind != "", "a.kind = @kind", "kind", f.Kind)
 	w.Add(f.Cluster != "", "a.cluster_id = @cluster", "cluster", f.Cluster)
 	w.Add(f.Teams != nil, "(a.team = ANY (@teams) OR principal_key(a.requested_by) = ANY (identities_of(@principal)))", "teams", f.Teams)
@@ -59,40 +59,40 @@ func (s *Store) Approvals(ctx context.Context, f ApprovalFilter) (page []rows.Ap
 }
 
 // Approval returns one approval with its votes.
-func (s *Store) Approval(ctx context.Context, id string) (rows.Approval, error) {
+func (s *Store) Approval(ctx context.Context, id string) (clusters.Approval, error) {
 	now, err := s.Now(ctx)
 	if err != nil {
-		return rows.Approval{}, err
+		return clusters.Approval{}, err
 	}
 	return approvalIn(ctx, s.Pool(), id, now)
 }
 
-func approvalIn(ctx context.Context, from pg.Source, id string, now time.Time) (rows.Approval, error) {
+func approvalIn(ctx context.Context, from db.Source, id string, now time.Time) (clusters.Approval, error) {
 	found, err := approvalsIn(ctx, from, `WHERE a.id = @id`, pgx.NamedArgs{"id": id, "now": now})
 	if err == nil && len(found) == 0 {
-		err = pg.ErrNotFound
+		err = db.ErrNotFound
 	}
 	if err != nil {
-		return rows.Approval{}, fmt.Errorf("read approval %s: %w", id, err)
+		return clusters.Approval{}, fmt.Errorf("read approval %s: %w", id, err)
 	}
 	return found[0], nil
 }
 
-func approvalsIn(ctx context.Context, from pg.Source, where string, args pgx.NamedArgs) ([]rows.Approval, error) {
-	list, err := pg.All[rows.Approval](ctx, from, `SELECT `+approvalColumns+` FROM approvals a JOIN clusters c ON c.id = a.cluster_id `+where, args)
+func approvalsIn(ctx context.Context, from db.Source, where string, args pgx.NamedArgs) ([]clusters.Approval, error) {
+	list, err := db.All[clusters.Approval](ctx, from, `SELECT `+approvalColumns+` FROM approvals a JOIN clusters c ON c.id = a.cluster_id `+where, args)
 	if err != nil {
 		return nil, err
 	}
-	at := make(map[string]*rows.Approval, len(list))
+	at := make(map[string]*clusters.Approval, len(list))
 	ids := make([]string, len(list))
 	for i := range list {
 		ids[i], at[list[i].ID] = list[i].ID, &list[i]
 	}
 	type record struct {
-		rows.ApprovalVote
+		clusters.ApprovalVote
 		Approval string
 	}
-	votes, err := pg.All[record](ctx, from, `
+	votes, err := db.All[record](ctx, from, `
 		SELECT approval_id AS approval, principal, approves, reason, source, created_at AS at
 		FROM approval_votes WHERE approval_id = ANY ($1) ORDER BY approval_id, created_at, principal`, ids)
 	if err != nil {

@@ -12,17 +12,19 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // originBy is the origin of what somebody does on the pages.
-func originBy(actor, why string) store.Origin {
-	return store.Origin{Actor: actor, Source: "web", Why: why}
+func originBy(actor, why string) clusters.Origin {
+	return clusters.Origin{Actor: actor, Source: "web", Why: why}
 }
 
 // awaits is a cluster of a pull request that waits for so many votes, and what waits.
-func awaits(t testing.TB, s *store.Store, needs int, change ...func(*store.ApprovalAsk)) (store.Row, store.Approval) {
+func awaits(t testing.TB, s *store.Store, needs int, change ...func(*store.ApprovalAsk)) (clusters.Row, clusters.Approval) {
 	t.Helper()
 	a := fromPR(granted("shop"), 41)
 	a.Approval = &store.ApprovalAsk{
@@ -36,9 +38,9 @@ func awaits(t testing.TB, s *store.Store, needs int, change ...func(*store.Appro
 	return row, pending(t, s, row.ID)
 }
 
-func pending(t testing.TB, s *store.Store, cluster string) store.Approval {
+func pending(t testing.TB, s *store.Store, cluster string) clusters.Approval {
 	t.Helper()
-	page, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending, Cluster: cluster})
+	page, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalPending, Cluster: cluster})
 	require.NoError(t, err)
 	require.Len(t, page, 1)
 	return page[0]
@@ -52,8 +54,8 @@ func TestAnApprovalLetsAClusterBegin(t *testing.T) {
 	lose(t, s)
 	done, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", "fine"))
 	require.NoError(t, err)
-	require.Equal(t, []any{store.ApprovalApproved, "fine"}, []any{done.State, done.DecidedWhy})
-	require.Equal(t, []store.ApprovalVote{{Principal: "saml:admin", Approves: true, Reason: "fine", Source: "web", At: clock.now()}}, done.Votes)
+	require.Equal(t, []any{clusters.ApprovalApproved, "fine"}, []any{done.State, done.DecidedWhy})
+	require.Equal(t, []clusters.ApprovalVote{{Principal: "saml:admin", Approves: true, Reason: "fine", Source: "web", At: clock.now()}}, done.Votes)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{false, time.Time{}}, []any{row.NeedsApproval, row.ApproveBy})
@@ -62,9 +64,9 @@ func TestAnApprovalLetsAClusterBegin(t *testing.T) {
 	require.Equal(t, []any{"saml:admin", "web", row.ID, "fine", waits.ID}, []any{line.Actor, line.Source, line.Cluster, meta["why"], meta["approval"]})
 	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
 	_, err = s.Vote(t.Context(), waits.ID, false, originBy("saml:other", "too late"))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, err = s.Vote(t.Context(), "apr_none", true, originBy("saml:other", ""))
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestARefusalEndsTheCluster(t *testing.T) {
@@ -75,7 +77,7 @@ func TestARefusalEndsTheCluster(t *testing.T) {
 	require.NoError(t, err)
 	done, err := s.Vote(t.Context(), waits.ID, false, originBy("saml:admin", "too dear"))
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalRefused, done.State)
+	require.Equal(t, clusters.ApprovalRefused, done.State)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{lifecycle.Absent, "refused by saml:admin: too dear"}, []any{row.Desired, row.DesiredWhy})
@@ -91,14 +93,14 @@ func TestAPersonIsOneByWhicheverId(t *testing.T) {
 	_, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:Will@acme.example", ""))
 	require.NoError(t, err)
 	_, err = s.Vote(t.Context(), waits.ID, true, originBy(role+"will@acme.example", ""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, err = s.Vote(t.Context(), waits.ID, true, originBy(role+"ada@acme.example", ""))
 	require.NoError(t, err)
 
 	ready := accept(t, s, granted("other"))
 	_, err = s.Pool().Exec(t.Context(), `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 's3:x', '')`, ready.ID)
 	require.NoError(t, err)
-	asked, err := s.AskBreakGlass(t.Context(), ready.ID, store.ApproveKubeadmin, time.Hour, originBy("saml:maya@acme.example", "x"))
+	asked, err := s.AskBreakGlass(t.Context(), ready.ID, clusters.ApproveKubeadmin, time.Hour, originBy("saml:maya@acme.example", "x"))
 	require.NoError(t, err)
 	_, err = s.Vote(t.Context(), asked.ID, true, originBy(role+"maya@acme.example", ""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
@@ -118,17 +120,17 @@ func TestTwoAreTwoAndNeitherIsWhoAsked(t *testing.T) {
 	}
 	now, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:one", ""))
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalPending, now.State)
+	require.Equal(t, clusters.ApprovalPending, now.State)
 	for _, again := range []string{"saml:one", "slack:U1"} {
 		_, err = s.Vote(t.Context(), waits.ID, true, originBy(again, ""))
-		require.ErrorIs(t, err, store.ErrConflict, again)
+		require.ErrorIs(t, err, db.ErrConflict, again)
 	}
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.True(t, row.NeedsApproval)
 	now, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:two", ""))
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalApproved, now.State)
+	require.Equal(t, clusters.ApprovalApproved, now.State)
 	require.Len(t, now.Votes, 2)
 }
 
@@ -153,7 +155,7 @@ func TestAVoteBeforeAnAccountWasLinkedIsItsOwners(t *testing.T) {
 	require.ErrorContains(t, err, "saml:paul voted already")
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalPending, now.State)
+	require.Equal(t, clusters.ApprovalPending, now.State)
 }
 
 func TestTheOneWhoAskedVotesOnlyWhereThePolicySaysSo(t *testing.T) {
@@ -179,7 +181,7 @@ func TestTheOneWhoAskedVotesWhereThePolicySaysSo(t *testing.T) {
 	require.True(t, waits.Self, "a push changes the commit alone")
 	now, err := s.Vote(t.Context(), waits.ID, true, originBy("github:maya", ""))
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalApproved, now.State)
+	require.Equal(t, clusters.ApprovalApproved, now.State)
 	require.Equal(t, "approved by "+now.Votes[0].Principal, now.DecidedWhy, "where nobody gave a reason")
 }
 
@@ -203,7 +205,7 @@ func TestVotesThatComeTogetherDecideOnce(t *testing.T) {
 	require.NoError(t, err)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, now.State == store.ApprovalApproved, row.Desired == lifecycle.Present && !row.NeedsApproval)
+	require.Equal(t, now.State == clusters.ApprovalApproved, row.Desired == lifecycle.Present && !row.NeedsApproval)
 }
 
 func TestNobodyApprovesTooLate(t *testing.T) {
@@ -212,14 +214,14 @@ func TestNobodyApprovesTooLate(t *testing.T) {
 	row, waits := awaits(t, s, 1)
 	clock.pass(4 * time.Hour)
 	_, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", ""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalExpired, now.State, "whether or not that was written down")
-	page, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	require.Equal(t, clusters.ApprovalExpired, now.State, "whether or not that was written down")
+	page, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(t, err)
 	require.Empty(t, page)
-	page, _, err = s.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalExpired})
+	page, _, err = s.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalExpired})
 	require.NoError(t, err)
 	require.Len(t, page, 1)
 	n, err := s.ExpireApprovals(t.Context())
@@ -240,7 +242,7 @@ func TestAnApprovalOfAClusterThatGoesIsVoid(t *testing.T) {
 	require.ErrorContains(t, err, "it is void: the cluster is no longer wanted: never mind")
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{store.ApprovalVoid, "the cluster is no longer wanted: never mind"}, []any{now.State, now.DecidedWhy})
+	require.Equal(t, []any{clusters.ApprovalVoid, "the cluster is no longer wanted: never mind"}, []any{now.State, now.DecidedWhy})
 	said(t, s, "approval_void")
 }
 
@@ -257,13 +259,13 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	_, err = s.PullRequests.SeePullRequest(t.Context(), pullrequests.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Author: "maya", Head: "def456", Base: "main"}, false)
 	require.NoError(t, err)
 	_, err = s.Vote(t.Context(), first.ID, true, originBy("saml:two", ""))
-	require.ErrorIs(t, err, store.ErrStale, "the push is known, though nobody acted on it yet")
+	require.ErrorIs(t, err, db.ErrStale, "the push is known, though nobody acted on it yet")
 	moved, err = s.RebindApproval(t.Context(), row.ID, "def456", time.Now())
 	require.NoError(t, err)
 	require.True(t, moved)
 	was, err := s.Approval(t.Context(), first.ID)
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalVoid, was.State)
+	require.Equal(t, clusters.ApprovalVoid, was.State)
 	second := pending(t, s, row.ID)
 	require.Equal(t, []any{"def456", first.Asked, first.Why, first.ExpiresAt, 2}, []any{second.Head, second.Asked, second.Why, second.ExpiresAt, second.Needs})
 	require.Empty(t, second.Votes, "its votes are void with it")
@@ -271,7 +273,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 		second, err = s.Vote(t.Context(), second.ID, true, originBy(voter, ""))
 		require.NoError(t, err)
 	}
-	require.Equal(t, store.ApprovalApproved, second.State)
+	require.Equal(t, clusters.ApprovalApproved, second.State)
 	moved, err = s.RebindApproval(t.Context(), row.ID, "abc789", time.Now())
 	require.NoError(t, err)
 	require.False(t, moved, "nothing waits")
@@ -317,7 +319,7 @@ func TestApprovalsArePagedAndFiltered(t *testing.T) {
 	require.Equal(t, []string{ids[1]}, got)
 	got, _ = list(store.ApprovalFilter{Teams: []string{}, Principal: "github:maya"})
 	require.Len(t, got, 3, "one's own are seen")
-	got, _ = list(store.ApprovalFilter{Kind: store.ApproveKubeadmin})
+	got, _ = list(store.ApprovalFilter{Kind: clusters.ApproveKubeadmin})
 	require.Empty(t, got)
 }
 
@@ -325,21 +327,21 @@ func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := s.AskBreakGlass(t.Context(), row.ID, store.ApproveKubeadmin, time.Hour, maya("console is down"))
-	require.ErrorIs(t, err, store.ErrConflict, "there is none")
+	_, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, maya("console is down"))
+	require.ErrorIs(t, err, db.ErrConflict, "there is none")
 	usable(t, s, row)
 	link := people.Link{Kind: people.LinkKubeadmin, Principal: maya("").Actor, Cluster: row.ID}
-	waits, err := s.AskBreakGlass(t.Context(), row.ID, store.ApproveKubeadmin, time.Hour, maya("console is down"))
+	waits, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, maya("console is down"))
 	require.NoError(t, err)
-	require.Equal(t, []any{store.ApproveKubeadmin, store.ApprovalPending, 1, "platform_admin", []string{"console is down"}},
+	require.Equal(t, []any{clusters.ApproveKubeadmin, clusters.ApprovalPending, 1, "platform_admin", []string{"console is down"}},
 		[]any{waits.Kind, waits.State, waits.Needs, waits.ByRole, waits.Why})
-	again, err := s.AskBreakGlass(t.Context(), row.ID, store.ApproveKubeadmin, time.Hour, maya("console is down"))
+	again, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, maya("console is down"))
 	require.NoError(t, err)
 	require.Equal(t, waits.ID, again.ID)
-	_, err = s.AskBreakGlass(t.Context(), row.ID, store.ApproveKubeadmin, time.Hour, originBy("saml:will", "me too"))
-	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, originBy("saml:will", "me too"))
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, maya(""))
-	require.ErrorIs(t, err, store.ErrNotFound, "nobody approved")
+	require.ErrorIs(t, err, db.ErrNotFound, "nobody approved")
 	_, err = s.Vote(t.Context(), waits.ID, true, maya(""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
 	_, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", "go ahead"))
@@ -348,20 +350,20 @@ func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
 	other := link
 	other.Principal = "saml:admin"
 	_, _, err = s.People.NewLink(t.Context(), other, time.Hour, originBy("saml:admin", ""))
-	require.ErrorIs(t, err, store.ErrNotFound, "it was approved for maya")
+	require.ErrorIs(t, err, db.ErrNotFound, "it was approved for maya")
 	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, maya(""))
 	require.NoError(t, err)
 	used, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalUsed, used.State)
+	require.Equal(t, clusters.ApprovalUsed, used.State)
 	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, maya(""))
-	require.ErrorIs(t, err, store.ErrNotFound, "once")
+	require.ErrorIs(t, err, db.ErrNotFound, "once")
 
-	waits, err = s.AskBreakGlass(t.Context(), row.ID, store.ApproveKubeadmin, time.Hour, maya("again"))
+	waits, err = s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, maya("again"))
 	require.NoError(t, err)
 	require.NotEqual(t, used.ID, waits.ID)
 	clock.pass(time.Hour)
-	fresh, err := s.AskBreakGlass(t.Context(), row.ID, store.ApproveKubeadmin, time.Hour, originBy("saml:will", "mine"))
+	fresh, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, originBy("saml:will", "mine"))
 	require.NoError(t, err, "what is over is in nobody's way")
 	require.NotEqual(t, waits.ID, fresh.ID)
 	_, err = s.Vote(t.Context(), fresh.ID, false, originBy("saml:admin", "no"))

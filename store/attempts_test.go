@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 func TestTheFirstPodClaimsAndKeeps(t *testing.T) {
@@ -20,18 +21,18 @@ func TestTheFirstPodClaimsAndKeeps(t *testing.T) {
 	row, open := launched(t, s, "shop")
 	first, err := s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
-	require.Equal(t, store.Lease{Until: clock.now().Add(15 * time.Minute)}, first)
+	require.Equal(t, attempts.Lease{Until: clock.now().Add(15 * time.Minute)}, first)
 	clock.pass(time.Minute)
 	again, err := s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
-	require.Equal(t, store.Lease{Until: clock.now().Add(15 * time.Minute)}, again)
+	require.Equal(t, attempts.Lease{Until: clock.now().Add(15 * time.Minute)}, again)
 
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, "another-token", "pod-1")
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
 	_, err = s.Attempts.Claim(t.Context(), "att_none", open.Token, "pod-1")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	_, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, clock.now().Add(-time.Minute), f.Open.ClaimedAt)
@@ -42,11 +43,11 @@ func TestAnUnwantedClusterIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := launched(t, s, "shop")
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "changed my mind"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "changed my mind"})
 	require.NoError(t, err)
 	lease, err := s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
-	require.Equal(t, store.Lease{Stop: "changed my mind"}, lease)
+	require.Equal(t, attempts.Lease{Stop: "changed my mind"}, lease)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts WHERE claimed_by IS NULL`))
 }
 
@@ -57,7 +58,7 @@ func TestARecordIsTheTransition(t *testing.T) {
 	before, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 
-	lease, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), []store.ArtifactRow{artifact("clusters/1/a")})
+	lease, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), []attempts.ArtifactRow{artifact("clusters/1/a")})
 	require.NoError(t, err)
 	require.Empty(t, lease.Stop)
 	now, err := s.Cluster(t.Context(), row.ID)
@@ -70,7 +71,7 @@ func TestARecordIsTheTransition(t *testing.T) {
 	require.True(t, f.Open.Recorded)
 	require.Equal(t, []string{"demo-abcde"}, f.Identities)
 
-	again, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), []store.ArtifactRow{artifact("clusters/1/a")})
+	again, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), []attempts.ArtifactRow{artifact("clusters/1/a")})
 	require.NoError(t, err)
 	require.Equal(t, lease, again)
 	same, err := s.Cluster(t.Context(), row.ID)
@@ -78,12 +79,12 @@ func TestARecordIsTheTransition(t *testing.T) {
 	require.Equal(t, now.Version, same.Version)
 
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-zzzzz"), bundles("demo-zzzzz"))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 
 	spec, err := s.Attempts.AttemptSpec(t.Context(), open.Attempt)
 	require.NoError(t, err)
-	require.Equal(t, []store.IdentityRow{identity("demo-abcde")}, spec.Identities)
-	require.Equal(t, []store.ArtifactRow{artifact("clusters/1/a")}, spec.Artifacts)
+	require.Equal(t, []attempts.IdentityRow{identity("demo-abcde")}, spec.Identities)
+	require.Equal(t, []attempts.ArtifactRow{artifact("clusters/1/a")}, spec.Artifacts)
 	require.Equal(t, row.ID, spec.Row.ID)
 	require.Equal(t, open.Token, spec.Token)
 	require.True(t, spec.Open)
@@ -93,7 +94,7 @@ func TestARecordInTwoSteps(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := claimed(t, s, "shop")
-	_, err := s.Record(t.Context(), open.Attempt, open.Token, store.IdentityRow{CCOName: "demo-cco", Account: "123456789012", Region: "us-east-1"}, nil)
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, attempts.IdentityRow{CCOName: "demo-cco", Account: "123456789012", Region: "us-east-1"}, nil)
 	require.NoError(t, err)
 	whole := identity("demo-abcde")
 	whole.CCOName = "demo-cco"
@@ -101,7 +102,7 @@ func TestARecordInTwoSteps(t *testing.T) {
 	require.NoError(t, err)
 	whole.CCOName = "other-cco"
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, whole, nil)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"demo-abcde", "demo-cco"}, now.Identities)
@@ -112,9 +113,9 @@ func TestARecordOfAnUnwantedClusterSaysStopAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := claimed(t, s, "shop")
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "changed my mind"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "changed my mind"})
 	require.NoError(t, err)
-	lease, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), []store.ArtifactRow{artifact("clusters/1/a")})
+	lease, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), []attempts.ArtifactRow{artifact("clusters/1/a")})
 	require.NoError(t, err)
 	require.Equal(t, "changed my mind", lease.Stop)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM attempts WHERE recorded_at IS NOT NULL`))
@@ -140,11 +141,11 @@ func TestNobodyRecordsOrReportsBeforeTheClaim(t *testing.T) {
 	s, _ := open(t)
 	_, open := launched(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
 	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Preflight})
-	require.ErrorIs(t, err, store.ErrFenced)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure})
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure})
+	require.ErrorIs(t, err, db.ErrFenced)
 }
 
 func TestTwoClustersNeverShareAnInfraID(t *testing.T) {
@@ -155,7 +156,7 @@ func TestTwoClustersNeverShareAnInfraID(t *testing.T) {
 	require.NoError(t, err)
 	_, two := claimed(t, s, "two")
 	_, err = s.Record(t.Context(), two.Attempt, two.Token, identity("demo-abcde"), bundles("demo-abcde"))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 func TestAReportMovesTheClusterAndARepeatedOneOnlyRenews(t *testing.T) {
@@ -163,11 +164,11 @@ func TestAReportMovesTheClusterAndARepeatedOneOnlyRenews(t *testing.T) {
 	s, clock := open(t)
 	row, open := claimed(t, s, "shop")
 	report := attempts.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Percent: 10, Step: "writing", Account: "123456789012",
-		Log: "one\ntwo\n", Artifacts: []store.ArtifactRow{artifact("clusters/1/a")}}
+		Log: "one\ntwo\n", Artifacts: []attempts.ArtifactRow{artifact("clusters/1/a")}}
 	looks := len(riverJobs(t, s, "reconcile"))
 	lease, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, report)
 	require.NoError(t, err)
-	require.Equal(t, store.Lease{Until: clock.now().Add(15 * time.Minute)}, lease)
+	require.Equal(t, attempts.Lease{Until: clock.now().Add(15 * time.Minute)}, lease)
 	require.Len(t, riverJobs(t, s, "reconcile"), looks+1)
 	step(t, s, row.ID)
 	now, err := s.Cluster(t.Context(), row.ID)
@@ -200,9 +201,9 @@ func TestAReportMovesTheClusterAndARepeatedOneOnlyRenews(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"two", "three", "four"}, lines)
 	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 10, Phase: "dreaming"})
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 0, Phase: lifecycle.Rendering})
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 func TestTheTailOfAHugeLogIsReadWithinBounds(t *testing.T) {
@@ -245,7 +246,7 @@ func TestAReportAfterTheCloseIsFenced(t *testing.T) {
 	lease, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	require.Contains(t, lease.Stop, "closed")
-	lease, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	lease, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	require.Contains(t, lease.Stop, "closed")
 	require.Zero(t, count(t, s, `SELECT count(*) FROM reports`)+count(t, s, `SELECT count(*) FROM log_chunks`))
@@ -256,7 +257,7 @@ func TestARunnerAskedToStopHearsItInEveryAnswer(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := claimed(t, s, "shop")
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "enough"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	require.True(t, step(t, s, row.ID).StopNow)
 	require.Len(t, riverJobs(t, s, "stop"), 1)
@@ -274,17 +275,17 @@ func TestAResultClosesTheAttemptOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := claimed(t, s, "shop")
-	result := store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{
+	result := attempts.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &clusters.Outputs{
 		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console", KubeconfigRef: "s3://b/k", KubeadminRef: "s3://b/p", MetadataRef: "s3://b/m"}}
 	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, result)
-	require.ErrorIs(t, err, store.ErrConflict, "nothing was recorded")
+	require.ErrorIs(t, err, db.ErrConflict, "nothing was recorded")
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 
 	for range 2 {
 		lease, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, result)
 		require.NoError(t, err)
-		require.Equal(t, store.Lease{Closed: true}, lease)
+		require.Equal(t, attempts.Lease{Closed: true}, lease)
 	}
 	step(t, s, row.ID)
 	now, err := s.Cluster(t.Context(), row.ID)
@@ -293,11 +294,11 @@ func TestAResultClosesTheAttemptOnce(t *testing.T) {
 	require.Equal(t, result.Outputs, now.Outputs)
 	require.Equal(t, result.Outputs.APIURL, now.Card.APIURL)
 
-	lease, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no"})
+	lease, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Message: "no"})
 	require.NoError(t, err)
 	require.Contains(t, lease.Stop, "closed")
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Lost})
-	require.ErrorIs(t, err, store.ErrConflict, "lost is not a runner's word")
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Lost})
+	require.ErrorIs(t, err, db.ErrConflict, "lost is not a runner's word")
 }
 
 func TestAPasswordIsNoReference(t *testing.T) {
@@ -306,9 +307,9 @@ func TestAPasswordIsNoReference(t *testing.T) {
 	_, open := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded,
-		Outputs: &store.Outputs{KubeadminRef: "hunter2-hunter2"}})
-	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded,
+		Outputs: &clusters.Outputs{KubeadminRef: "hunter2-hunter2"}})
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 // pass is a clean verification of one identity.
@@ -325,10 +326,10 @@ func TestAWholeLifeEndsWithTwoCleanCounts(t *testing.T) {
 	row, open := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	step(t, s, row.ID)
-	job, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	job, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
 
@@ -351,7 +352,7 @@ func TestAWholeLifeEndsWithTwoCleanCounts(t *testing.T) {
 		require.NoError(t, err)
 		step(t, s, row.ID)
 	}
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
 
@@ -389,13 +390,13 @@ func TestAPassIsOnlyAsCleanAsWhatItAsked(t *testing.T) {
 			_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 			require.NoError(t, err)
 			_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Installing, Pass: pass(1)})
-			require.ErrorIs(t, err, store.ErrConflict, "a create does not verify")
-			_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "broke"})
+			require.ErrorIs(t, err, db.ErrConflict, "a create does not verify")
+			_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Message: "broke"})
 			require.NoError(t, err)
 			step(t, s, row.ID)
 			destroyer, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 			if err != nil { // it waits before the teardown
-				_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+				_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 				require.NoError(t, err)
 				step(t, s, row.ID)
 				destroyer, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
@@ -447,9 +448,9 @@ func TestAStartIsConfirmedOrItsRefusalKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, open.Attempt, id)
 	_, err = s.Attempts.Numbered(t.Context(), row.ID, open.Number+1)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	require.NoError(t, s.Attempts.RunnerChanged(t.Context(), row.ID))
-	require.ErrorIs(t, s.Attempts.RunnerChanged(t.Context(), "clu_none"), store.ErrNotFound)
+	require.ErrorIs(t, s.Attempts.RunnerChanged(t.Context(), "clu_none"), db.ErrNotFound)
 	require.Len(t, riverJobs(t, s, "reconcile"), looks+2)
 
 	c, f, err := s.Load(t.Context(), row.ID)

@@ -9,17 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/store/auditchain"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
-
-// AuditLine is one line of the audit trail with its place in the hash chain.
-type AuditLine = auditchain.Line
-
-// AuditProof is what a verification of the audit trail found.
-type AuditProof = auditchain.Proof
-
-// AuditHead is a line's sequence number and hash.
-type AuditHead = auditchain.Head
 
 // AuditFilter selects lines of the audit trail; empty fields do not filter.
 type AuditFilter struct {
@@ -36,7 +27,7 @@ const auditColumns = `
 
 // AuditPage returns a page of the audit trail and the cursor of the next; empty: this is the last. ErrConflict: the cursor is
 // invalid.
-func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine, next string, err error) {
+func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []auditchain.Line, next string, err error) {
 	var actors []string
 	if f.Actor != "" {
 		if actors, err = s.IdentitiesNamed(ctx, f.Actor); err != nil {
@@ -47,13 +38,13 @@ func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine,
 	if err != nil {
 		return nil, "", fmt.Errorf("read the audit trail: %w", err)
 	}
-	limit := pg.PageOf(f.Limit)
+	limit := db.PageOf(f.Limit)
 	args["limit"] = limit + 1 // one more shows whether there is a next page
 	order := "DESC"
 	if f.Oldest {
 		order = "ASC"
 	}
-	page, err = pg.All[AuditLine](ctx, s.Pool(), `SELECT `+auditColumns+` FROM audit_events e `+where+` ORDER BY e.seq `+order+` LIMIT @limit`, args)
+	page, err = db.All[auditchain.Line](ctx, s.Pool(), `SELECT `+auditColumns+` FROM audit_events e `+where+` ORDER BY e.seq `+order+` LIMIT @limit`, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the audit trail: %w", err)
 	}
@@ -65,7 +56,7 @@ func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine,
 }
 
 func (f AuditFilter) where(actors []string) (string, pgx.NamedArgs, error) {
-	w := pg.Conditions{Args: pgx.NamedArgs{}}
+	w := db.Conditions{Args: pgx.NamedArgs{}}
 	w.Add(f.Actor != "", "principal_key(e.actor) = ANY (@actors)", "actors", actors)
 	w.Add(f.Action != "", "e.action = @action", "action", f.Action)
 	w.Add(f.Cluster != "", "e.target_cluster_id = @cluster", "cluster", f.Cluster)
@@ -74,7 +65,7 @@ func (f AuditFilter) where(actors []string) (string, pgx.NamedArgs, error) {
 	w.Add(!f.From.IsZero(), "e.created_at >= @from", "from", f.From)
 	w.Add(!f.To.IsZero(), "e.created_at < @to", "to", f.To)
 	if f.Cursor != "" {
-		seq, err := pg.Cursor(f.Cursor)
+		seq, err := db.Cursor(f.Cursor)
 		if err != nil {
 			return "", nil, err
 		}
@@ -94,25 +85,25 @@ const verifyBatch = 5000
 // kept elsewhere: only they reveal a trail that was rewritten as a whole.
 //
 // Lines written meanwhile are left out. All lines up to the head are there: a line and the head are written in one transaction.
-func (s *Store) VerifyAudit(ctx context.Context, known ...AuditHead) (AuditProof, error) {
+func (s *Store) VerifyAudit(ctx context.Context, known ...auditchain.Head) (auditchain.Proof, error) {
 	type end struct {
 		Seq, Last int64
 		Hash      string
 	}
-	head, err := pg.One[end](ctx, s.Pool(), `
+	head, err := db.One[end](ctx, s.Pool(), `
 		SELECT coalesce(h.seq, 0) AS seq, coalesce(h.hash, '') AS hash, coalesce(e.last, 0) AS last
 		FROM (SELECT max(seq) AS last FROM audit_events) e LEFT JOIN audit_head h ON true`)
 	if err != nil {
-		return AuditProof{}, fmt.Errorf("read the head of the audit trail: %w", err)
+		return auditchain.Proof{}, fmt.Errorf("read the head of the audit trail: %w", err)
 	}
 	v := auditchain.After(auditchain.Start)
 	v.Know(known...)
 	v.Know(auditchain.Head{Seq: head.Seq, Hash: head.Hash})
 	for last := int64(0); last < head.Last; {
-		lines, err := pg.All[AuditLine](ctx, s.Pool(), `SELECT `+auditColumns+`
+		lines, err := db.All[auditchain.Line](ctx, s.Pool(), `SELECT `+auditColumns+`
 			FROM audit_events e WHERE e.seq > $1 AND e.seq <= $2 ORDER BY e.seq LIMIT $3`, last, head.Last, verifyBatch)
 		if err != nil {
-			return AuditProof{}, fmt.Errorf("read the audit trail behind line %d: %w", last, err)
+			return auditchain.Proof{}, fmt.Errorf("read the audit trail behind line %d: %w", last, err)
 		}
 		if len(lines) == 0 {
 			break // removed meanwhile: the head shows it

@@ -21,11 +21,13 @@ import (
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/auditchain"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // maya is who does things in these tests.
-func maya(why string) store.Origin {
-	return store.Origin{Actor: "saml:maya@acme.example", Source: "api", Why: why}
+func maya(why string) clusters.Origin {
+	return clusters.Origin{Actor: "saml:maya@acme.example", Source: "api", Why: why}
 }
 
 // trail is a store whose trail has n lines of maya's.
@@ -176,7 +178,7 @@ func TestChangesDoNotWaitForEachOtherInACircle(t *testing.T) {
 				case 0:
 					_, err = s.Extend(context.Background(), id, time.Minute, maya("more"))
 				case 1:
-					err = s.SetEnd(context.Background(), id, store.EndPRClosed, nil, "", "github:maya")
+					err = s.SetEnd(context.Background(), id, clusters.EndPRClosed, nil, "", "github:maya")
 				case 2:
 					_, err = s.Hold(context.Background(), id, time.Date(2026, 11, 20, 13, random.IntN(60), 0, 0, time.UTC), maya("demo"))
 				case 3:
@@ -201,7 +203,7 @@ func decide(s *store.Store, id string) error {
 		if err != nil {
 			return err
 		}
-		if err = s.Apply(context.Background(), lifecycle.Decide(c, f, limits), c.Version); !errors.Is(err, store.ErrStale) {
+		if err = s.Apply(context.Background(), lifecycle.Decide(c, f, limits), c.Version); !errors.Is(err, db.ErrStale) {
 			return err
 		}
 	}
@@ -215,7 +217,7 @@ func TestAPageOfTheTrailIsFiltered(t *testing.T) {
 	clock.pass(time.Hour)
 	require.NoError(t, s.Audit(t.Context(), maya("look"), "kubeconfig.read", row.ID, map[string]string{"why": "look"}))
 	clock.pass(time.Hour)
-	require.NoError(t, s.Audit(t.Context(), store.Origin{Actor: "saml:will@acme.example", Source: "web"}, "kubeconfig.read", "clu_other", nil))
+	require.NoError(t, s.Audit(t.Context(), clusters.Origin{Actor: "saml:will@acme.example", Source: "web"}, "kubeconfig.read", "clu_other", nil))
 
 	for name, c := range map[string]struct {
 		filter store.AuditFilter
@@ -248,7 +250,7 @@ func TestAPageOfTheTrailIsFiltered(t *testing.T) {
 	require.Len(t, page, 2)
 	require.Equal(t, "2", next)
 	_, _, err = s.AuditPage(t.Context(), store.AuditFilter{Cursor: "x"})
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 func TestAnExportIsVerifiedWithoutTheDatabase(t *testing.T) {
@@ -290,18 +292,18 @@ func TestWordsThatNoRowCanHoldAreKeptWithoutWhatItCannot(t *testing.T) {
 func TestTheMigrationChainsTheLinesThereAre(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Empty(t)
-	db, err := sql.Open("pgx", url)
+	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	defer database.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
 	require.NoError(t, err)
 	_, err = p.UpTo(t.Context(), 7)
 	require.NoError(t, err)
-	_, err = db.Exec(`INSERT INTO audit_events (actor, action, target_cluster_id, metadata, created_at)
+	_, err = database.Exec(`INSERT INTO audit_events (actor, action, target_cluster_id, metadata, created_at)
 		SELECT 'github:maya', 'act-' || i, nullif(i % 2, 0)::text, jsonb_build_object('n', i), now() FROM generate_series(1, 2000) i`)
 	require.NoError(t, err)
 	require.NoError(t, store.Migrate(t.Context(), url))
-	s := openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
+	s := openAt(t, url, db.Options{Limits: limits, Lease: time.Minute})
 	require.NoError(t, s.Audit(t.Context(), maya(""), "after", "", nil))
 	proof, err := s.VerifyAudit(t.Context())
 	require.NoError(t, err)
@@ -313,7 +315,7 @@ func TestTheMigrationChainsTheLinesThereAre(t *testing.T) {
 	require.NoError(t, err)
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
-	s = openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
+	s = openAt(t, url, db.Options{Limits: limits, Lease: time.Minute})
 	proof, err = s.VerifyAudit(t.Context())
 	require.NoError(t, err)
 	require.True(t, proof.Whole(), proof.Text())

@@ -8,25 +8,25 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // KeepAwake keeps a cluster awake until then, whatever its schedule says; a schedule that has put it to sleep wakes it. An earlier time than
 // the one that is set changes nothing. ErrConflict: the cluster is going away, does not sleep outside working hours, or was put to sleep by a
 // person. ErrStale: the row is not the version that the actor saw.
-func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d rows.Origin) (rows.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) error {
+func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d clusters.Origin) (clusters.Outcome, error) {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) error {
 		switch {
 		case cur.Desired == lifecycle.Absent:
-			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		case !cur.OffHours:
-			return fmt.Errorf("%w: the cluster does not sleep outside working hours", pg.ErrConflict)
+			return fmt.Errorf("%w: the cluster does not sleep outside working hours", db.ErrConflict)
 		case cur.SleepWanted && cur.PowerBy == lifecycle.ByPerson:
-			return fmt.Errorf("%w: the cluster was put to sleep: %s", pg.ErrConflict, cur.SleepWhy)
+			return fmt.Errorf("%w: the cluster was put to sleep: %s", db.ErrConflict, cur.SleepWhy)
 		}
-		if out.Awake = pg.Round(until); !out.Awake.After(cur.AwakeUntil) {
+		if out.Awake = db.Round(until); !out.Awake.After(cur.AwakeUntil) {
 			out.Awake, out.Already = cur.AwakeUntil, true
 			return nil
 		}
@@ -36,10 +36,10 @@ func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d row
 		if err := c.Active(ctx, cur, lifecycle.ActivityHold); err != nil {
 			return err
 		}
-		return c.RecordAction(d, "awake_asked", cur.ID, rows.Action{Move: pg.Move{At: pg.Null(pg.Round(until))}, Before: pg.Null(cur.AwakeUntil), After: pg.Null(pg.Round(until))})
+		return c.RecordAction(d, "awake_asked", cur.ID, clusters.Action{Move: db.Move{At: db.Null(db.Round(until))}, Before: db.Null(cur.AwakeUntil), After: db.Null(db.Round(until))})
 	})
 	if err != nil {
-		return rows.Outcome{}, fmt.Errorf("keep %s awake: %w", id, err)
+		return clusters.Outcome{}, fmt.Errorf("keep %s awake: %w", id, err)
 	}
 	return out, nil
 }

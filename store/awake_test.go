@@ -8,11 +8,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/measures"
 )
 
 // resting is a ready cluster that sleeps outside working hours.
-func resting(t testing.TB, s *store.Store) store.Row {
+func resting(t testing.TB, s *store.Store) clusters.Row {
 	t.Helper()
 	row := sleepy(t, s, lifecycle.SleepStopped, new(30))
 	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET off_hours = true WHERE id = $1`, row.ID)
@@ -79,7 +81,7 @@ func TestAClusterIsKeptAwakeTonight(t *testing.T) {
 	s, clock := open(t)
 	row := sleepy(t, s, lifecycle.SleepStopped, nil)
 	_, err := s.KeepAwake(t.Context(), row.ID, clock.now().Add(time.Hour), maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, "does not sleep outside working hours")
 	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET off_hours = true WHERE id = $1`, row.ID)
 	require.NoError(t, err)

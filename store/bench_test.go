@@ -18,6 +18,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
@@ -32,7 +34,7 @@ func durable(b *testing.B) *store.Store {
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, server.Stop()) })
 	require.NoError(b, store.Migrate(ctx, server.URL("postgres")))
-	return openAt(b, server.URL("postgres"), store.Options{Limits: limits, Lease: time.Minute})
+	return openAt(b, server.URL("postgres"), db.Options{Limits: limits, Lease: time.Minute})
 }
 
 // BenchmarkSaveDelivery saves deliveries as the webhook's entry point does, and beside it, by turns on the same server, writes
@@ -122,7 +124,7 @@ func BenchmarkAudit(b *testing.B) {
 	_, err := s.Pool().Exec(b.Context(), `CREATE TABLE bare (LIKE audit_events INCLUDING INDEXES INCLUDING IDENTITY)`)
 	require.NoError(b, err)
 	chained := func(ctx context.Context, id string) error {
-		return s.Audit(ctx, store.Origin{Actor: "saml:maya", Source: "api"}, "kubeconfig.read", id, map[string]string{"why": "a look"})
+		return s.Audit(ctx, clusters.Origin{Actor: "saml:maya", Source: "api"}, "kubeconfig.read", id, map[string]string{"why": "a look"})
 	}
 	var seq atomic.Int64
 	bare := func(ctx context.Context, id string) error {

@@ -10,17 +10,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // AskBreakGlass asks to see one of a cluster's credentials that the installer made: its kubeadmin password or its kubeconfig. A platform
 // admin other than the requester has to approve, and then it is shown once, all within expiresIn. A repeated call returns the pending or
 // approved request. ErrConflict: no such credential is stored, or another person's request for it is pending.
-func (s *Store) AskBreakGlass(ctx context.Context, cluster string, kind rows.ApprovalKind, expiresIn time.Duration, d rows.Origin) (rows.Approval, error) {
+func (s *Store) AskBreakGlass(ctx context.Context, cluster string, kind clusters.ApprovalKind, expiresIn time.Duration, d clusters.Origin) (clusters.Approval, error) {
 	var id string
-	_, err := s.changeSeen(ctx, cluster, d, func(c *change, cur usage.Held, _ *rows.Outcome) error {
+	_, err := s.changeSeen(ctx, cluster, d, func(c *change, cur usage.Held, _ *clusters.Outcome) error {
 		if err := c.hasCredential(ctx, cur, kind); err != nil {
 			return err
 		}
@@ -36,20 +36,20 @@ func (s *Store) AskBreakGlass(ctx context.Context, cluster string, kind rows.App
 			case mine:
 				id = k.ID
 				return nil
-			case k.State == rows.ApprovalPending:
-				return fmt.Errorf("%w: %s asked already (%s)", pg.ErrConflict, k.RequestedBy, k.ID)
+			case k.State == clusters.ApprovalPending:
+				return fmt.Errorf("%w: %s asked already (%s)", db.ErrConflict, k.RequestedBy, k.ID)
 			}
 		}
-		id = pg.NewID("apr")
+		id = db.NewID("apr")
 		return c.insertBreakGlass(ctx, id, cluster, kind, expiresIn, d)
 	})
 	if err != nil {
-		return rows.Approval{}, fmt.Errorf("ask for the %s of %s: %w", kind, cluster, err)
+		return clusters.Approval{}, fmt.Errorf("ask for the %s of %s: %w", kind, cluster, err)
 	}
 	return s.Approval(ctx, id)
 }
 
-func (c *change) hasCredential(ctx context.Context, cur usage.Held, kind rows.ApprovalKind) error {
+func (c *change) hasCredential(ctx context.Context, cur usage.Held, kind clusters.ApprovalKind) error {
 	var kept bool
 	err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM cluster_outputs WHERE cluster_id = $1
 		AND CASE WHEN $2 = 'kubeadmin' THEN kubeadmin_secret_ref ELSE kubeconfig_s3_uri END <> '')`, cur.ID, kind).Scan(&kept)
@@ -57,14 +57,14 @@ func (c *change) hasCredential(ctx context.Context, cur usage.Held, kind rows.Ap
 	case err != nil:
 		return fmt.Errorf("look for the reference: %w", err)
 	case cur.Desired == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+		return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 	case !kept:
-		return fmt.Errorf("%w: no %s of it is kept", pg.ErrConflict, kind)
+		return fmt.Errorf("%w: no %s of it is kept", db.ErrConflict, kind)
 	}
 	return nil
 }
 
-func (c *change) insertBreakGlass(ctx context.Context, id, cluster string, kind rows.ApprovalKind, expiresIn time.Duration, d rows.Origin) error {
+func (c *change) insertBreakGlass(ctx context.Context, id, cluster string, kind clusters.ApprovalKind, expiresIn time.Duration, d clusters.Origin) error {
 	asked := sha256.Sum256([]byte(string(kind) + "\x00" + cluster + "\x00" + d.Actor + "\x00" + d.Reason()))
 	_, err := c.Exec(ctx, `
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, needs, by_role, created_at, expires_at)
@@ -79,5 +79,5 @@ func (c *change) insertBreakGlass(ctx context.Context, id, cluster string, kind 
 	if err := c.announceApproval(ctx, cluster, id); err != nil {
 		return err
 	}
-	return c.RecordAction(d, string(kind)+"_asked", cluster, rows.Action{Approval: id})
+	return c.RecordAction(d, string(kind)+"_asked", cluster, clusters.Action{Approval: id})
 }

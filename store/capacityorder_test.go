@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Twenty are accepted at once and their runners come in any order, the last accepted first: those that were accepted first get
@@ -23,7 +25,7 @@ func TestRoomIsGivenInTheOrderOfAcceptance(t *testing.T) {
 	for name, c := range map[string]struct{ need, fit int }{"room for one": {4, 1}, "room for three": {2, 3}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: 15 * time.Minute})
+			s := openAt(t, pgtest.New(t), db.Options{Limits: limits, Lease: 15 * time.Minute})
 			rows := acceptedAtOnce(t, s, 20)
 			opens := map[string]attempts.LaunchSpec{}
 			for _, row := range rows {
@@ -79,9 +81,9 @@ func TestRoomIsGivenInTheOrderOfAcceptance(t *testing.T) {
 }
 
 // acceptedAtOnce are clusters of one team that were asked for concurrently, in the order of their acceptance.
-func acceptedAtOnce(t *testing.T, s *store.Store, n int) []store.Row {
+func acceptedAtOnce(t *testing.T, s *store.Store, n int) []clusters.Row {
 	t.Helper()
-	rows := make([]store.Row, n)
+	rows := make([]clusters.Row, n)
 	errs := make([]error, n)
 	var all sync.WaitGroup
 	for i := range n {
@@ -94,14 +96,14 @@ func acceptedAtOnce(t *testing.T, s *store.Store, n int) []store.Row {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	slices.SortFunc(rows, func(a, b store.Row) int {
+	slices.SortFunc(rows, func(a, b clusters.Row) int {
 		return cmp.Or(a.AcceptedAt.Compare(b.AcceptedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return rows
 }
 
 // untilNobodyLooks lets those in line look for room again as long as one of them has a reason to.
-func untilNobodyLooks(t *testing.T, s *store.Store, rows []store.Row, d attempts.CapacityDemand) {
+func untilNobodyLooks(t *testing.T, s *store.Store, rows []clusters.Row, d attempts.CapacityDemand) {
 	t.Helper()
 	for looks := 0; ; {
 		before := looks
@@ -146,7 +148,7 @@ func TestOneThatDoesNotComeToAskHoldsUpItsTeamForABoundedTime(t *testing.T) {
 	_, open = asks(t, s, third, demand(4, 0, nil))
 	third = waits(t, s, third, open)
 	lose(t, s)
-	_, err := s.Destroy(t.Context(), gone.ID, store.Origin{Actor: "github:maya", Why: "enough"})
+	_, err := s.Destroy(t.Context(), gone.ID, clusters.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
 	require.Equal(t, lifecycle.Create, step(t, s, third.ID).Open, "it is next now, so it looks at once")
@@ -157,7 +159,7 @@ func passing(t *testing.T) (*store.Store, *clock) {
 	t.Helper()
 	c, l := newClock(), limits
 	l.LetPast = 10 * time.Minute
-	return openAt(t, pgtest.New(t), store.Options{Limits: l, Lease: 15 * time.Minute, Now: c.now}), c
+	return openAt(t, pgtest.New(t), db.Options{Limits: l, Lease: 15 * time.Minute, Now: c.now}), c
 }
 
 func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
@@ -167,7 +169,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	asks(t, s, full, demand(2, 0, nil))
 	_, open := asks(t, s, big, demand(6, 0, nil))
 	big = waits(t, s, big, open)
-	looks := func(row store.Row) (attempts.ReservationAnswer, store.Row) {
+	looks := func(row clusters.Row) (attempts.ReservationAnswer, clusters.Row) {
 		t.Helper()
 		room, open := asks(t, s, row, demand(2, 0, nil))
 		if room.Wait == "" {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -31,7 +31,7 @@ type JobCount struct {
 
 // Census counts every cluster and job ever, and every open finding, by group. A kind without findings is counted as 0.
 func (s *Store) Census(ctx context.Context) (Census, error) {
-	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}, Room: map[string]int64{rows.Granted: 0, rows.Waiting: 0}}
+	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}, Room: map[string]int64{clusters.Granted: 0, clusters.Waiting: 0}}
 	for status := range lifecycle.Phases {
 		out.Clusters[status] = 0
 	}
@@ -41,14 +41,14 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	if err := s.ended.count(ctx, s, &out); err != nil {
 		return Census{}, err
 	}
-	findings, err := pg.All[pg.NamedCount](ctx, s.Pool(), `SELECT kind AS name, count(*) AS n FROM findings WHERE resolved_at IS NULL GROUP BY kind`)
+	findings, err := db.All[db.NamedCount](ctx, s.Pool(), `SELECT kind AS name, count(*) AS n FROM findings WHERE resolved_at IS NULL GROUP BY kind`)
 	if err != nil {
 		return Census{}, fmt.Errorf("count findings: %w", err)
 	}
 	for _, g := range findings {
 		out.Findings[lifecycle.FindingKind(g.Name)] = g.N
 	}
-	room, err := pg.All[pg.NamedCount](ctx, s.Pool(), `
+	room, err := db.All[db.NamedCount](ctx, s.Pool(), `
 		SELECT r.state AS name, count(*) AS n FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
 		WHERE c.destroyed_at IS NULL AND CASE r.state
 			WHEN 'waiting' THEN c.desired = 'present' ELSE a.closed_at IS NULL OR a.recorded_at IS NOT NULL END

@@ -16,6 +16,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 func TestTheMigrationsGoUpDownAndUpAgain(t *testing.T) {
@@ -51,7 +54,7 @@ func TestEveryPhaseOfTheHeartIsKnownToTheTable(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"}) // released needs an absent request
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"}) // released needs an absent request
 	require.NoError(t, err)
 	all := map[lifecycle.Phase]bool{}
 	for _, phases := range lifecycle.Phases {
@@ -124,17 +127,17 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 		half = strings.Replace(half, " door,", " source,", 1)
 		refuses(t, s, "clusters_pull_request", strings.Replace(half, "VALUES (", "VALUES ("+values, 1))
 	}
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	refuses(t, s, "absent, which is final", `UPDATE clusters SET desired = 'present', desired_why = '' WHERE id = $1`, row.ID)
 
 	bad := granted("secret")
 	bad.Row.Spec.InstallConfig = "apiVersion: v1\npullSecret: '{}'\n"
 	_, err = judge(s, requests(bad), bad)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	for _, name := range []string{"1shop", "shop-", "Shop", "a23456789012345678901z", ""} {
 		_, err := judge(s, requests(granted(name)), granted(name))
-		require.ErrorIs(t, err, store.ErrConflict, name)
+		require.ErrorIs(t, err, db.ErrConflict, name)
 	}
 }
 
@@ -163,11 +166,11 @@ func TestTheAttemptsTableIsAFence(t *testing.T) {
 	for _, column := range []string{"infra_id", "cluster_uuid", "account", "region", "release_digest", "metadata", "installer_sha256"} {
 		refuses(t, s, "written once", `UPDATE attempts SET `+column+` = 'another'`)
 	}
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure})
 	require.NoError(t, err)
 	refuses(t, s, "closed, which is final", `UPDATE attempts SET outcome = 'succeeded'`)
 
-	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	refuses(t, s, "no proof of zero",
 		`UPDATE clusters SET status = 'DESTROYED', phase = 'released', destroyed_at = now() WHERE id = $1`, row.ID)
@@ -189,7 +192,7 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	refuses(t, s, "jobs_one_running", job, "job_2", row.ID, "SCALE_WORKERS", "RUNNING")
 	refuses(t, s, "jobs_one_unfinished_per_type", job, "job_2", row.ID, "DESTROY", "PENDING")
 	refuses(t, s, "jobs_job_type_check", job, "job_2", row.ID, "DANCE", "PENDING")
-	refuses(t, s, "jobs_ended", job, "job_2", row.ID, "ORPHAN_SWEEP", "SUCCEEDED")
+	refuses(t, s, "jobs_ended", job, "job_2", row.ID, "TAG", "SUCCEEDED")
 
 	refuses(t, s, "append-only", `UPDATE audit_events SET actor = 'nobody'`)
 	refuses(t, s, "append-only", `DELETE FROM audit_events`)
@@ -216,7 +219,7 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	refuses(t, s, "cluster_outputs_kubeadmin_secret_ref_check", `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 'plain text', '')`, row.ID)
 	refuses(t, s, "artifacts_checksum_check", `INSERT INTO artifacts
 		VALUES ($1, 'att_1', 'LOG', 'k', '', 'short', 1, '', now(), now())`, row.ID)
-	require.NoError(t, s.Audit(t.Context(), store.Origin{Actor: "github:maya"}, "kubeconfig.read", row.ID, map[string]string{"name": "shop"}))
+	require.NoError(t, s.Audit(t.Context(), clusters.Origin{Actor: "github:maya"}, "kubeconfig.read", row.ID, map[string]string{"name": "shop"}))
 	events, err := s.Timeline(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, "kubeconfig.read", events[len(events)-1].Action)

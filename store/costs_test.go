@@ -9,7 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/costs"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 func chargesOf(t *testing.T, s *store.Store, f costs.Filter) (all []costs.Charge) {
@@ -51,7 +53,7 @@ func TestChargesOfAllDaysAreTheReportsAmount(t *testing.T) {
 
 	require.Len(t, chargesOf(t, s, costs.Filter{From: first.Day, To: first.Day.Add(24 * time.Hour)}), 1)
 	require.Empty(t, chargesOf(t, s, costs.Filter{From: start, Teams: []string{"nobody"}}))
-	require.ErrorIs(t, s.Costs.Charges(t.Context(), costs.Filter{From: clock.now(), To: start}, nil), store.ErrConflict)
+	require.ErrorIs(t, s.Costs.Charges(t.Context(), costs.Filter{From: clock.now(), To: start}, nil), db.ErrConflict)
 }
 
 func TestADeliveryReplacesTheBillOfItsPeriod(t *testing.T) {
@@ -101,7 +103,7 @@ func TestADeliveryReplacesTheBillOfItsPeriod(t *testing.T) {
 func TestABudgetThatIsReachedByTimeAloneIsAnnouncedOnceAMonth(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	reached := []store.Threshold{{Team: "platform", Percent: 50, Cents: 500, Budget: 1000}}
+	reached := []usage.Threshold{{Team: "platform", Percent: 50, Cents: 500, Budget: 1000}}
 	for range 2 {
 		require.NoError(t, s.Costs.AnnounceBudgets(t.Context(), reached))
 	}

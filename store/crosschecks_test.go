@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestRowsAreComparedWithWhatShouldAgreeWithThem(t *testing.T) {
@@ -40,21 +40,21 @@ func TestRowsAreComparedWithWhatShouldAgreeWithThem(t *testing.T) {
 	require.Len(t, kinds(), 1)
 }
 
-func TestAReadyClusterThatTwoCompleteSweepsDoNotSeeIsToldAndNothingElse(t *testing.T) {
+func TestAReadyClusterThatTwoCompleteScansDoNotSeeIsToldAndNothingElse(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	r := found(clock, "shop")
 	r.Attempts[0].Outputs = outputs()
 	_, err := s.Recover(t.Context(), r)
 	require.NoError(t, err)
-	sweep := func(id, account, outcome, err string) {
+	scan := func(id, account, outcome, err string) {
 		t.Helper()
 		clock.pass(time.Hour / 4)
 		_, e := s.Pool().Exec(t.Context(), `
-			INSERT INTO sweeps (id, platform, account, round, asked_by, spec, opened_at, runner_since, token_id, regions, closed_at, outcome)
-			VALUES ($1, 'aws', $2, (SELECT count(*) + 1 FROM sweeps), 'schedule', '{}', $3, $3, $1, '{us-east-1}', $3, $4)`, id, account, clock.now(), outcome)
+			INSERT INTO scans (id, platform, account, round, asked_by, spec, opened_at, runner_since, token_id, regions, closed_at, outcome)
+			VALUES ($1, 'aws', $2, (SELECT count(*) + 1 FROM scans), 'schedule', '{}', $3, $3, $1, '{us-east-1}', $3, $4)`, id, account, clock.now(), outcome)
 		require.NoError(t, e)
-		_, e = s.Pool().Exec(t.Context(), `INSERT INTO sweep_parts (sweep_id, name, runner, done_at, err) VALUES ($1, 'us-east-1/ec2', 1, $2, $3), ($1, 'us-west-2/ec2', 1, $2, 'denied')`, id, clock.now(), err)
+		_, e = s.Pool().Exec(t.Context(), `INSERT INTO scan_parts (scan_id, name, runner, done_at, err) VALUES ($1, 'us-east-1/ec2', 1, $2, $3), ($1, 'us-west-2/ec2', 1, $2, 'denied')`, id, clock.now(), err)
 		require.NoError(t, e)
 	}
 	told := func() int {
@@ -63,16 +63,16 @@ func TestAReadyClusterThatTwoCompleteSweepsDoNotSeeIsToldAndNothingElse(t *testi
 		require.NoError(t, err)
 		return len(found)
 	}
-	sweep("swp_1", "123456789012", "succeeded", "")
-	sweep("swp_2", "123456789012", "succeeded", "access denied")
-	sweep("swp_3", "123456789012", "failed", "")
-	sweep("swp_4", "999999999999", "succeeded", "")
+	scan("scn_1", "123456789012", "succeeded", "")
+	scan("scn_2", "123456789012", "succeeded", "access denied")
+	scan("scn_3", "123456789012", "failed", "")
+	scan("scn_4", "999999999999", "succeeded", "")
 	require.Zero(t, told(), "only one of them looked at everything there")
-	sweep("swp_5", "123456789012", "succeeded", "")
+	scan("scn_5", "123456789012", "succeeded", "")
 	require.Equal(t, 1, told())
 	_, err = s.Pool().Exec(t.Context(), `
-		INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_sweep, sights)
-		VALUES ('aws', '123456789012', 'vpc-1', '{us-east-1/ec2}', '{"tags": {"kubernetes.io/cluster/shop-abcde": "owned"}}', now(), now(), 'swp_5', 1)`)
+		INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_scan, sights)
+		VALUES ('aws', '123456789012', 'vpc-1', '{us-east-1/ec2}', '{"tags": {"kubernetes.io/cluster/shop-abcde": "owned"}}', now(), now(), 'scn_5', 1)`)
 	require.NoError(t, err)
 	require.Zero(t, told())
 }
@@ -100,7 +100,7 @@ func TestTheDeploymentOfARunThatStaysActiveAfterItsClusterIsToldUntilItFollows(t
 	}
 	clock.pass(time.Hour)
 	require.Empty(t, behind(), "it is ready, and its deployment says so")
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	step(t, s, row.ID)
 	clock.pass(9 * time.Minute)

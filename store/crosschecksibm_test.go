@@ -18,9 +18,9 @@ func TestAReadyClusterOnIBMCloudIsSeenByANameWithItsInfraID(t *testing.T) {
 	for n := range 2 {
 		clock.pass(time.Hour / 4)
 		_, err := s.Pool().Exec(t.Context(), `
-			WITH s AS (INSERT INTO sweeps (id, platform, account, round, asked_by, spec, opened_at, runner_since, token_id, regions, closed_at, outcome)
+			WITH s AS (INSERT INTO scans (id, platform, account, round, asked_by, spec, opened_at, runner_since, token_id, regions, closed_at, outcome)
 				VALUES ($1, 'ibmcloud', '123456789012', $2, 'schedule', '{}', $3, $3, $1, '{us-east-1}', $3, 'succeeded'))
-			INSERT INTO sweep_parts (sweep_id, name, runner, done_at, err) VALUES ($1, 'us-east-1/vpc', 1, $3, '')`, fmt.Sprintf("swp_%d", n), n+1, clock.now())
+			INSERT INTO scan_parts (scan_id, name, runner, done_at, err) VALUES ($1, 'us-east-1/vpc', 1, $3, '')`, fmt.Sprintf("scn_%d", n), n+1, clock.now())
 		require.NoError(t, err)
 	}
 	told := func() (evidence []string) {
@@ -36,8 +36,8 @@ func TestAReadyClusterOnIBMCloudIsSeenByANameWithItsInfraID(t *testing.T) {
 	see := func(id, name string) {
 		t.Helper()
 		_, err := s.Pool().Exec(t.Context(), `
-			INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_sweep, sights)
-			VALUES ('ibmcloud', '123456789012', $1, '{us-east-1/vpc}', jsonb_build_object('name', $2::text), now(), now(), 'swp_1', 1)`, id, name)
+			INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_scan, sights)
+			VALUES ('ibmcloud', '123456789012', $1, '{us-east-1/vpc}', jsonb_build_object('name', $2::text), now(), now(), 'scn_1', 1)`, id, name)
 		require.NoError(t, err)
 	}
 	see("vpc-0", "shop-abcdef-vpc")

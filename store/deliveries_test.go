@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -27,7 +27,7 @@ func TestADeliveryIsReplayed(t *testing.T) {
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM river_job WHERE state = 'available' AND scheduled_at <= now()`), "it runs at once")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM deliveries WHERE tries = 0 AND try_at IS NULL AND failing_since IS NULL`))
 	_, err = s.Inbox.Replay(t.Context(), row+1, maya(""))
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	require.NoError(t, s.Inbox.FailDelivery(t.Context(), row, inbox.ReasonRefused, "no such repository"))
 	lose(t, s)
 	_, err = s.Pool().Exec(t.Context(), `DELETE FROM river_job`)
@@ -50,7 +50,7 @@ func TestADeliveryIsReplayed(t *testing.T) {
 	require.Equal(t, d.Body, body)
 	require.Equal(t, []any{inbox.DeliveryDone, "accepted", len(d.Body), "d-1", "github"}, []any{info.State, info.Note, info.Size, info.ID, info.Source})
 	_, _, err = s.Inbox.DeliveryBody(t.Context(), row+1)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestDeliveriesArePagedAndFiltered(t *testing.T) {
@@ -92,5 +92,5 @@ func TestDeliveriesArePagedAndFiltered(t *testing.T) {
 	require.Len(t, page, 2)
 	require.Equal(t, strconv.FormatInt(page[1].Row, 10), next)
 	_, _, err = s.Inbox.Deliveries(t.Context(), inbox.DeliveryFilter{Cursor: "x"})
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }

@@ -7,11 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
-func eyes(cause string) store.Effect {
-	return store.Effect{Cause: cause, Kind: outbox.EffectReact, Installation: 5001, Repo: "acme/shop", Number: 41, Target: 123, Content: "eyes"}
+func eyes(cause string) clusters.Effect {
+	return clusters.Effect{Cause: cause, Kind: outbox.EffectReact, Installation: 5001, Repo: "acme/shop", Number: 41, Target: 123, Content: "eyes"}
 }
 
 func text(t testing.TB, s *store.Store, sql string, args ...any) (is string) {
@@ -58,17 +61,17 @@ func TestAnEffectIsMadeOncePerCauseAndAskedForUntilItIsDone(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, n)
 	_, _, err = s.Outbox.Effect(t.Context(), "eff_none")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	wrong := eyes("other")
 	wrong.Target = 0
-	require.ErrorIs(t, s.Outbox.SaveEffect(t.Context(), wrong), store.ErrConflict)
+	require.ErrorIs(t, s.Outbox.SaveEffect(t.Context(), wrong), db.ErrConflict)
 }
 
 func TestWhatSomebodyAskedForIsInTheTrailOnceForEachCause(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	labels := store.Effect{Cause: "labels:1", Kind: outbox.EffectEnsureLabels, Installation: 5001, Repo: "acme/shop"}
-	will := store.Origin{Actor: "saml:will", Source: "api", Why: "a new profile"}
+	labels := clusters.Effect{Cause: "labels:1", Kind: outbox.EffectEnsureLabels, Installation: 5001, Repo: "acme/shop"}
+	will := clusters.Origin{Actor: "saml:will", Source: "api", Why: "a new profile"}
 	asked, err := s.Outbox.AskEffect(t.Context(), labels, will, "labels_asked")
 	require.NoError(t, err)
 	labels.ID, labels.CreatedAt = asked.ID, clock.now()
@@ -96,20 +99,20 @@ func TestWhatSomebodyAskedForIsInTheTrailOnceForEachCause(t *testing.T) {
 		require.WithinDuration(t, clock.now(), *state.DoneAt, 0)
 	}
 	_, err = s.Outbox.EffectState(t.Context(), "eff_none")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestTheEffectsOfAVerdictAreWrittenWithItOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	label := store.Effect{Cause: "label:1", Kind: outbox.EffectRemoveLabel, Installation: 5001, Repo: "acme/shop", Number: 41, Content: "ocp/nope"}
+	label := clusters.Effect{Cause: "label:1", Kind: outbox.EffectRemoveLabel, Installation: 5001, Repo: "acme/shop", Number: 41, Content: "ocp/nope"}
 	a := fromPR(granted("shop"), 41)
-	a.Effects = []store.Effect{eyes("a"), eyes("b")}
+	a.Effects = []clusters.Effect{eyes("a"), eyes("b")}
 	accept(t, s, a)
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM effects`))
 
-	refuse := func(effects ...store.Effect) error {
-		_, err := s.Judge(t.Context(), keyed(requests(a), "key"), func(store.Usage) (store.Judgement, error) {
+	refuse := func(effects ...clusters.Effect) error {
+		_, err := s.Judge(t.Context(), keyed(requests(a), "key"), func(usage.Usage) (store.Judgement, error) {
 			return store.Judgement{Verdict: []byte(`{}`), Effects: effects}, nil
 		}, nil)
 		return err
@@ -120,7 +123,7 @@ func TestTheEffectsOfAVerdictAreWrittenWithItOrNotAtAll(t *testing.T) {
 	require.Len(t, riverJobs(t, s, "effect"), 3)
 	lines := count(t, s, `SELECT count(*) FROM audit_events`)
 	label.Cause, label.Content = "label:2", ""
-	require.ErrorIs(t, refuse(label), store.ErrConflict)
+	require.ErrorIs(t, refuse(label), db.ErrConflict)
 	require.Equal(t, lines, count(t, s, `SELECT count(*) FROM audit_events`))
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // settles is after how long no transaction can still commit an earlier end: idleLimit ends the slow ones much sooner.
@@ -51,7 +51,7 @@ func (e *ended) count(ctx context.Context, s *Store, out *Census) error {
 	if reopened != e.reopened {
 		from, e.clusters, e.reopened = time.Time{}, 0, reopened
 	}
-	clusters, err := pg.All[group](ctx, s.Pool(), `
+	clusters, err := db.All[group](ctx, s.Pool(), `
 		SELECT '' AS type, status, 0::bigint AS settled, count(*) AS newer FROM clusters
 			WHERE status IN ('PENDING', 'CREATING', 'READY', 'FAILED', 'DESTROYING') GROUP BY status
 		UNION ALL SELECT '', 'DESTROYED', count(*) FILTER (WHERE destroyed_at <= $2), count(*) FILTER (WHERE destroyed_at > $2)
@@ -59,7 +59,7 @@ func (e *ended) count(ctx context.Context, s *Store, out *Census) error {
 	if err != nil {
 		return fmt.Errorf("count clusters: %w", err)
 	}
-	jobs, err := pg.All[group](ctx, s.Pool(), `
+	jobs, err := db.All[group](ctx, s.Pool(), `
 		SELECT job_type AS type, status, 0::bigint AS settled, count(*) AS newer FROM jobs WHERE ended_at IS NULL GROUP BY job_type, status
 		UNION ALL SELECT job_type, status, count(*) FILTER (WHERE ended_at <= $2), count(*) FILTER (WHERE ended_at > $2)
 			FROM jobs WHERE ended_at > $1 GROUP BY job_type, status`, e.until, until)

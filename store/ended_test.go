@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 func TestMetricsCountWhatEndedOnceAndMissNothing(t *testing.T) {
@@ -29,11 +30,11 @@ func TestMetricsCountWhatEndedOnceAndMissNothing(t *testing.T) {
 	}
 	clock.pass(24 * time.Hour)
 	pending, destroyed, jobs := counted(s)
-	fresh, destroyedFresh, jobsFresh := counted(openAt(t, s.Pool().Config().ConnString(), store.Options{Limits: limits, Lease: time.Minute, Now: clock.now}))
+	fresh, destroyedFresh, jobsFresh := counted(openAt(t, s.Pool().Config().ConnString(), db.Options{Limits: limits, Lease: time.Minute, Now: clock.now}))
 	require.Equal(t, []any{fresh, destroyedFresh, jobsFresh}, []any{pending, destroyed, jobs}, "as by a server that counts for the first time")
 }
 
-func TestASweepReadsAReadyClusterOnlyWhenItIsDue(t *testing.T) {
+func TestALookForFindingsReadsAReadyClusterOnlyWhenItIsDue(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row, open := claimed(t, s, "shop")

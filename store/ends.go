@@ -9,38 +9,38 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // SetEnd sets the end of a pull request or a label, or lifts it with nil; those of runs follow from what is known of the run, see store/runs. why goes into the audit trail; for EndPRClosed it is also stored, and
 // empty means that the pull request was closed. SetEnd does nothing if that changes nothing, or if the cluster's desired state
 // is absent.
-func (s *Store) SetEnd(ctx context.Context, id string, kind rows.EndKind, at *time.Time, why, actor string) error {
-	column, ok := map[rows.EndKind]string{
-		rows.EndPRClosed: "end_pr_closed", rows.EndLabelRemoved: "end_label_removed",
+func (s *Store) SetEnd(ctx context.Context, id string, kind clusters.EndKind, at *time.Time, why, actor string) error {
+	column, ok := map[clusters.EndKind]string{
+		clusters.EndPRClosed: "end_pr_closed", clusters.EndLabelRemoved: "end_label_removed",
 	}[kind]
 	if !ok {
-		return fmt.Errorf("set an end of %s: %w: %q cannot be set here", id, pg.ErrConflict, kind)
+		return fmt.Errorf("set an end of %s: %w: %q cannot be set here", id, db.ErrConflict, kind)
 	}
 	if at != nil {
-		at = pg.Null(*at)
+		at = db.Null(*at)
 	}
 	err := s.write(ctx, func(c *change) error {
 		cur, err := c.Lock(ctx, id)
 		if err != nil {
 			return err
 		}
-		have := map[rows.EndKind]time.Time{
-			rows.EndPRClosed: cur.Ends.PRClosed, rows.EndLabelRemoved: cur.Ends.LabelRemoved,
+		have := map[clusters.EndKind]time.Time{
+			clusters.EndPRClosed: cur.Ends.PRClosed, clusters.EndLabelRemoved: cur.Ends.LabelRemoved,
 		}[kind]
-		keeps := kind == rows.EndPRClosed && at != nil && cur.Ends.PRWhy != why
-		if cur.Desired == lifecycle.Absent || have.Equal(pg.Zero(at)) && !keeps {
+		keeps := kind == clusters.EndPRClosed && at != nil && cur.Ends.PRWhy != why
+		if cur.Desired == lifecycle.Absent || have.Equal(db.Zero(at)) && !keeps {
 			return nil
 		}
 		set, args := column+" = @at", pgx.NamedArgs{"at": at}
-		if kind == rows.EndPRClosed {
+		if kind == clusters.EndPRClosed {
 			set, args["why"] = set+", pr_end_why = CASE WHEN @at::timestamptz IS NULL THEN '' ELSE @why END", why
 		}
 		if err := c.SetDesired(ctx, id, set, args); err != nil {
@@ -50,7 +50,7 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind rows.EndKind, at *ti
 		if at == nil {
 			action = "end_lifted"
 		}
-		return c.Record(ctx, actor, action, id, pg.Move{End: string(kind), At: at, Why: why})
+		return c.Record(ctx, actor, action, id, db.Move{End: string(kind), At: at, Why: why})
 	})
 	if err != nil {
 		return fmt.Errorf("set %s of %s: %w", kind, id, err)
@@ -61,8 +61,8 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind rows.EndKind, at *ti
 // Destroy sets the desired state to absent, for good, and returns the job that tears the cluster down. A repeated call returns
 // the same job, but none if the cause was answered before. ErrStale: the cluster is still wanted, and its row is not the version
 // that the actor saw.
-func (s *Store) Destroy(ctx context.Context, id string, d rows.Origin) (jobID string, err error) {
-	out, err := s.changeOnce(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) (err error) {
+func (s *Store) Destroy(ctx context.Context, id string, d clusters.Origin) (jobID string, err error) {
+	out, err := s.changeOnce(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) (err error) {
 		out.Already = cur.Desired == lifecycle.Absent
 		out.Job, err = c.destroy(ctx, cur, d)
 		return err
@@ -73,14 +73,14 @@ func (s *Store) Destroy(ctx context.Context, id string, d rows.Origin) (jobID st
 	return out.Job, nil
 }
 
-func (c *change) destroy(ctx context.Context, cur usage.Held, d rows.Origin) (jobID string, err error) {
+func (c *change) destroy(ctx context.Context, cur usage.Held, d clusters.Origin) (jobID string, err error) {
 	if cur.Desired == lifecycle.Absent {
 		return c.teardownJob(ctx, cur.ID)
 	}
 	if err := d.CheckVersion(cur); err != nil {
 		return "", err
 	}
-	jobID = pg.NewID("job")
+	jobID = db.NewID("job")
 	if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobDestroy); err != nil {
 		return "", err
 	}
@@ -95,11 +95,11 @@ func (c *change) destroy(ctx context.Context, cur usage.Held, d rows.Origin) (jo
 	if _, err := c.CloseOver(ctx, cur.ID); err != nil {
 		return "", err
 	}
-	ended := rows.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: rows.AccessEnds + d.Reason()}
-	if _, err := c.RevokeAccess(ctx, cur.ID, rows.EveryAccess, nil, ended); err != nil {
+	ended := clusters.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: clusters.AccessEnds + d.Reason()}
+	if _, err := c.RevokeAccess(ctx, cur.ID, clusters.EveryAccess, nil, ended); err != nil {
 		return "", err
 	}
-	return jobID, c.RecordAction(d, "destroy_asked", cur.ID, rows.Action{Move: pg.Move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
+	return jobID, c.RecordAction(d, "destroy_asked", cur.ID, clusters.Action{Move: db.Move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
 }
 
 // teardownJob returns the newest job that tears the cluster down.

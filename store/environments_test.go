@@ -11,7 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Clusters of the release before have an environment each. That of a living one is remembered until its end, that of a gone one is
@@ -19,18 +20,18 @@ import (
 func TestTheEnvironmentsOfEarlierClustersAreCarriedOver(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.Empty(t), newClock()
-	db, err := sql.Open("pgx", url)
+	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	defer database.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
 	require.NoError(t, err)
 	require.NoError(t, store.Migrate(t.Context(), url))
-	s := openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+	s := openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 	lives, gone, unseen := accept(t, s, fromPR(granted("lives"), 41)), accept(t, s, fromPR(granted("gone"), 42)), accept(t, s, fromPR(granted("unseen"), 43))
 	s.Close()
 	exec := func(sql string, args ...any) {
 		t.Helper()
-		_, err := db.Exec(sql, args...)
+		_, err := database.Exec(sql, args...)
 		require.NoError(t, err)
 	}
 	_, err = p.DownTo(t.Context(), 50)
@@ -40,9 +41,9 @@ func TestTheEnvironmentsOfEarlierClustersAreCarriedOver(t *testing.T) {
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
 	var cluster, repo, environment string
-	require.NoError(t, db.QueryRow(`SELECT cluster_id, repo, environment FROM own_environments`).Scan(&cluster, &repo, &environment))
+	require.NoError(t, database.QueryRow(`SELECT cluster_id, repo, environment FROM own_environments`).Scan(&cluster, &repo, &environment))
 	require.Equal(t, []string{lives.ID, "acme/shop", "ocp/lives"}, []string{cluster, repo, environment})
 	var kind, content string
-	require.NoError(t, db.QueryRow(`SELECT kind, content FROM effects WHERE kind = 'remove_deployments'`).Scan(&kind, &content))
-	require.Equal(t, []string{string(outbox.EffectRemoveDeployments), "ocp/gone"}, []string{kind, content})
+	require.NoError(t, database.QueryRow(`SELECT kind, content FROM effects WHERE kind = 'remove_deployments'`).Scan(&kind, &content))
+	require.Equal(t, []string{string(clusters.EffectRemoveDeployments), "ocp/gone"}, []string{kind, content})
 }

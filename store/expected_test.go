@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestAnExpectedEndIsWhatOthersTookOrAbsent(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	progress := func(row store.Row, open attempts.LaunchSpec, seq int) time.Time {
+	progress := func(row clusters.Row, open attempts.LaunchSpec, seq int) time.Time {
 		t.Helper()
 		_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: seq, Phase: "preflight", Percent: seq, Step: "looking"})
 		require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestAnExpectedEndIsWhatOthersTookOrAbsent(t *testing.T) {
 func TestWhatOthersTookInTheSameRegionCountsFirst(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	begin := func(name, region string) (store.Row, attempts.LaunchSpec) {
+	begin := func(name, region string) (clusters.Row, attempts.LaunchSpec) {
 		a := granted(name)
 		a.Row.Region = region
 		row := accept(t, s, a)

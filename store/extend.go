@@ -8,27 +8,27 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Extend moves the TTL's end by that duration, never past the maximum. ErrConflict: the cluster is going away, or by is not
 // positive. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Extend(ctx context.Context, id string, by time.Duration, d rows.Origin) (rows.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) error { return c.extend(ctx, cur, by, d, out) })
+func (s *Store) Extend(ctx context.Context, id string, by time.Duration, d clusters.Origin) (clusters.Outcome, error) {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) error { return c.extend(ctx, cur, by, d, out) })
 	if err != nil {
-		return rows.Outcome{}, fmt.Errorf("extend %s: %w", id, err)
+		return clusters.Outcome{}, fmt.Errorf("extend %s: %w", id, err)
 	}
 	return out, nil
 }
 
-func (c *change) extend(ctx context.Context, cur usage.Held, by time.Duration, d rows.Origin, out *rows.Outcome) (err error) {
+func (c *change) extend(ctx context.Context, cur usage.Held, by time.Duration, d clusters.Origin, out *clusters.Outcome) (err error) {
 	switch {
 	case cur.Desired == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+		return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 	case by <= 0:
-		return fmt.Errorf("%w: an extension of %s is none", pg.ErrConflict, by)
+		return fmt.Errorf("%w: an extension of %s is none", db.ErrConflict, by)
 	}
 	out.Before = cur.Ends
 	if out.After, out.Capped = cur.Ends.Extend(by); out.After == cur.Ends {
@@ -47,7 +47,7 @@ func (c *change) extend(ctx context.Context, cur usage.Held, by time.Duration, d
 			return err
 		}
 	}
-	return c.RecordAction(d, "extended", cur.ID, rows.Action{
-		Move: pg.Move{End: "ttl", At: &out.After.TTL, Capped: out.Capped}, Before: cur.Ends.TTL, After: out.After.TTL,
+	return c.RecordAction(d, "extended", cur.ID, clusters.Action{
+		Move: db.Move{End: "ttl", At: &out.After.TTL, Capped: out.Capped}, Before: cur.Ends.TTL, After: out.After.TTL,
 	})
 }

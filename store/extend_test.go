@@ -7,14 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // extend asks for more time, and returns what became of the cluster.
-func extend(t *testing.T, s *store.Store, id string, by time.Duration) (row store.Row, capped bool, err error) {
+func extend(t *testing.T, s *store.Store, id string, by time.Duration) (row clusters.Row, capped bool, err error) {
 	t.Helper()
-	out, err := s.Extend(t.Context(), id, by, store.Origin{Actor: "github:maya"})
+	out, err := s.Extend(t.Context(), id, by, clusters.Origin{Actor: "github:maya"})
 	if err != nil {
-		return store.Row{}, false, err
+		return clusters.Row{}, false, err
 	}
 	row, err = s.Cluster(t.Context(), id)
 	return row, out.Capped, err
@@ -38,16 +40,16 @@ func TestAnExtensionEndsAtTheMaximumAndSaysSo(t *testing.T) {
 	require.True(t, capped)
 	require.Equal(t, version, now.Version)
 	_, _, err = extend(t, s, row.ID, -time.Hour)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 func TestACauseExtendsOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	by := store.Origin{Actor: "github:maya", Reply: &store.ReplyOnce{Cause: "comment:9:0", Build: func(out store.Outcome) store.Reply {
+	by := clusters.Origin{Actor: "github:maya", Reply: &clusters.ReplyOnce{Cause: "comment:9:0", Build: func(out clusters.Outcome) clusters.Reply {
 		require.Equal(t, time.Hour, out.After.TTL.Sub(out.Before.TTL))
-		return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "an hour more"}
+		return clusters.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "an hour more"}
 	}}}
 	for range 2 {
 		_, err := s.Extend(t.Context(), row.ID, time.Hour, by)

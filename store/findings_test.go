@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -30,10 +31,10 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	require.Len(t, save(append(byRow, lifecycle.Orphan), stuck, blocked, orphan), 3)
 	clock.pass(5 * time.Minute)
 	blocked.Why, blocked.Evidence = "vpc-1 and sg-1 are still there", []string{"vpc-1", "sg-1"}
-	require.Empty(t, save(byRow, stuck, blocked), "known since the last sweep")
+	require.Empty(t, save(byRow, stuck, blocked), "known since the last look")
 	found, err := s.Reports.Findings(t.Context(), reports.FindingFilter{})
 	require.NoError(t, err)
-	require.Len(t, found, 3, "a sweep that did not look into the cloud says nothing about orphans")
+	require.Len(t, found, 3, "a look that did not look into the cloud says nothing about orphans")
 	require.Equal(t, reports.FindingRow{
 		Kind: lifecycle.Blocked, Cluster: row.ID, Since: begun, Why: blocked.Why, Evidence: []string{"vpc-1", "sg-1"},
 		FirstSeenAt: begun, LastSeenAt: clock.now(), TimesSeen: 2,
@@ -46,7 +47,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	census, err := s.Census(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[lifecycle.FindingKind]int64{lifecycle.Orphan: 1, lifecycle.Overdue: 0, lifecycle.Stuck: 0, lifecycle.Blocked: 1, lifecycle.Remains: 0, lifecycle.FailingDelivery: 0, lifecycle.LostDelivery: 0, lifecycle.FailedJob: 0,
-		lifecycle.AccessNotRevoked: 0, lifecycle.SlackChannel: 0, lifecycle.SlackRefused: 0, lifecycle.SweepFailing: 0, lifecycle.CloudGone: 0, lifecycle.ArchiveMissing: 0,
+		lifecycle.AccessNotRevoked: 0, lifecycle.SlackChannel: 0, lifecycle.SlackRefused: 0, lifecycle.ScanFailing: 0, lifecycle.CloudGone: 0, lifecycle.ArchiveMissing: 0,
 		lifecycle.ArchiveUnknown: 0, lifecycle.ShownBehind: 0}, census.Findings)
 
 	clock.pass(5 * time.Minute)
@@ -123,7 +124,7 @@ func TestWhatIsKnownIsEveryLiveClusterAndTheReleasedOnesThatWereSeen(t *testing.
 func released(t *testing.T, s *store.Store, name string) string {
 	t.Helper()
 	row := accept(t, s, granted(name))
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
 	return row.ID
@@ -145,7 +146,7 @@ func TestALookThatNeverComesAboutIsFound(t *testing.T) {
 	}
 	k, err := s.Reports.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
-	found := lifecycle.Troubles(k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 5 * time.Minute, StillFor: time.Hour})
+	found := lifecycle.Troubles(k, lifecycle.FindingLimits{EndMargin: time.Hour, WakeMargin: 5 * time.Minute, StillFor: time.Hour})
 	require.Len(t, found, 1)
 	require.Equal(t, lifecycle.Stuck, found[0].Kind)
 	require.Equal(t, row.ID, found[0].Cluster)

@@ -12,12 +12,13 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const patience = 20 * time.Second
 
 // next waits for a change that fits.
-func next(t testing.TB, changes <-chan store.Change, fits func(store.Change) bool) store.Change {
+func next(t testing.TB, changes <-chan db.Change, fits func(db.Change) bool) db.Change {
 	t.Helper()
 	for deadline := time.After(patience); ; {
 		select {
@@ -32,17 +33,17 @@ func next(t testing.TB, changes <-chan store.Change, fits func(store.Change) boo
 	}
 }
 
-func everything(c store.Change) bool { return c.All }
+func everything(c db.Change) bool { return c.All }
 
 // first follows as the first one: the connection is made then, and each change from now on is named.
-func first(t testing.TB, s *store.Store, clusters ...string) <-chan store.Change {
+func first(t testing.TB, s *store.Store, clusters ...string) <-chan db.Change {
 	t.Helper()
 	changes, _ := follow(t, s, clusters...)
 	next(t, changes, everything)
 	return changes
 }
 
-func follow(t testing.TB, s *store.Store, clusters ...string) (<-chan store.Change, func()) {
+func follow(t testing.TB, s *store.Store, clusters ...string) (<-chan db.Change, func()) {
 	t.Helper()
 	changes, stop := s.Follow(t.Context(), clusters...)
 	t.Cleanup(stop)
@@ -72,7 +73,7 @@ func TestWhoFollowsIsTold(t *testing.T) {
 	require.Equal(t, []string{one.ID}, next(t, both, named).Clusters)
 	_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 1, Log: "hello\n"})
 	require.NoError(t, err)
-	require.Equal(t, []string{one.ID}, next(t, both, func(c store.Change) bool { return len(c.Logs) > 0 }).Logs)
+	require.Equal(t, []string{one.ID}, next(t, both, func(c db.Change) bool { return len(c.Logs) > 0 }).Logs)
 	extended(t, s, two.ID)
 	require.Equal(t, []string{two.ID}, next(t, second, named).Clusters, "of another's changes nothing was told")
 	stop()
@@ -81,7 +82,7 @@ func TestWhoFollowsIsTold(t *testing.T) {
 	require.False(t, more)
 }
 
-func named(c store.Change) bool { return !c.All }
+func named(c db.Change) bool { return !c.All }
 
 // Whoever takes nothing finds everything since in one change, and holds up nobody.
 func TestASlowFollowerMissesNothing(t *testing.T) {
@@ -119,7 +120,7 @@ func TestTooManyChangesAreAll(t *testing.T) {
 	}
 	extended(t, s, seed.ID)
 	next(t, mark, named)
-	require.Equal(t, store.Change{All: true}, next(t, changes, everything))
+	require.Equal(t, db.Change{All: true}, next(t, changes, everything))
 }
 
 // A connection that was cut off is made anew, and everybody looks again.
@@ -142,12 +143,12 @@ func TestNothingIsMissedWhereTheConnectionBreaks(t *testing.T) {
 
 func TestFollowingEndsWithItsContextAndWithTheStore(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute})
+	s := openAt(t, pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute})
 	ctx, cancel := context.WithCancel(t.Context())
 	changes, stop := s.Follow(ctx)
 	defer stop()
 	cancel()
-	over := func(changes <-chan store.Change) func() bool {
+	over := func(changes <-chan db.Change) func() bool {
 		return func() bool {
 			select {
 			case _, open := <-changes:

@@ -15,31 +15,34 @@ import (
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 func TestNothingIsRecordedWithoutWhatItsTeardownNeeds(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := claimed(t, s, "shop")
-	for name, spoil := range map[string]func(*store.IdentityRow, *[]store.ArtifactRow){
-		"clusterUuid":   func(i *store.IdentityRow, _ *[]store.ArtifactRow) { i.ClusterUUID = "" },
-		"account":       func(i *store.IdentityRow, _ *[]store.ArtifactRow) { i.Account = "" },
-		"region":        func(i *store.IdentityRow, _ *[]store.ArtifactRow) { i.Region = "" },
-		"releaseDigest": func(i *store.IdentityRow, _ *[]store.ArtifactRow) { i.ReleaseDigest = "" },
-		"metadata":      func(i *store.IdentityRow, _ *[]store.ArtifactRow) { i.Metadata = "" },
-		"no snapshot":   func(_ *store.IdentityRow, list *[]store.ArtifactRow) { *list = nil },
-		"another's":     func(_ *store.IdentityRow, list *[]store.ArtifactRow) { (*list)[0].InfraID = "demo-zzzzz" },
-		"no destroyer's": func(_ *store.IdentityRow, list *[]store.ArtifactRow) {
+	for name, spoil := range map[string]func(*attempts.IdentityRow, *[]attempts.ArtifactRow){
+		"clusterUuid":   func(i *attempts.IdentityRow, _ *[]attempts.ArtifactRow) { i.ClusterUUID = "" },
+		"account":       func(i *attempts.IdentityRow, _ *[]attempts.ArtifactRow) { i.Account = "" },
+		"region":        func(i *attempts.IdentityRow, _ *[]attempts.ArtifactRow) { i.Region = "" },
+		"releaseDigest": func(i *attempts.IdentityRow, _ *[]attempts.ArtifactRow) { i.ReleaseDigest = "" },
+		"metadata":      func(i *attempts.IdentityRow, _ *[]attempts.ArtifactRow) { i.Metadata = "" },
+		"no snapshot":   func(_ *attempts.IdentityRow, list *[]attempts.ArtifactRow) { *list = nil },
+		"another's":     func(_ *attempts.IdentityRow, list *[]attempts.ArtifactRow) { (*list)[0].InfraID = "demo-zzzzz" },
+		"no destroyer's": func(_ *attempts.IdentityRow, list *[]attempts.ArtifactRow) {
 			(*list)[0].Type = "AUTH_BUNDLE"
 		},
-		"no checksum":       func(_ *store.IdentityRow, list *[]store.ArtifactRow) { (*list)[0].SHA256 = "" },
-		"ccoctl's place":    func(i *store.IdentityRow, _ *[]store.ArtifactRow) { *i = store.IdentityRow{CCOName: "demo-cco"} },
-		"a made-up program": func(i *store.IdentityRow, _ *[]store.ArtifactRow) { i.InstallerSHA256 = "latest" },
+		"no checksum": func(_ *attempts.IdentityRow, list *[]attempts.ArtifactRow) { (*list)[0].SHA256 = "" },
+		"ccoctl's place": func(i *attempts.IdentityRow, _ *[]attempts.ArtifactRow) {
+			*i = attempts.IdentityRow{CCOName: "demo-cco"}
+		},
+		"a made-up program": func(i *attempts.IdentityRow, _ *[]attempts.ArtifactRow) { i.InstallerSHA256 = "latest" },
 	} {
 		id, list := identity("demo-abcde"), bundles("demo-abcde")
 		spoil(&id, &list)
 		_, err := s.Record(t.Context(), open.Attempt, open.Token, id, list)
-		require.ErrorIs(t, err, store.ErrConflict, name)
+		require.ErrorIs(t, err, db.ErrConflict, name)
 	}
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -63,7 +66,7 @@ func TestEachRecordMovesThePhase(t *testing.T) {
 	}
 	whole := identity("demo-abcde")
 	whole.CCOName = "demo-cco"
-	claim := store.IdentityRow{CCOName: "demo-cco", Account: whole.Account, Region: whole.Region, ReleaseDigest: whole.ReleaseDigest, InstallerSHA256: whole.InstallerSHA256}
+	claim := attempts.IdentityRow{CCOName: "demo-cco", Account: whole.Account, Region: whole.Region, ReleaseDigest: whole.ReleaseDigest, InstallerSHA256: whole.InstallerSHA256}
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, claim, nil)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Claiming, phase())
@@ -74,7 +77,7 @@ func TestEachRecordMovesThePhase(t *testing.T) {
 	refuses(t, s, "written once", `UPDATE attempts SET resource_group_id = $1`, strings.Repeat("0b", 16))
 	claim.ResourceGroupID = strings.Repeat("0b", 16)
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, claim, nil)
-	var wrong *store.Contradiction
+	var wrong *attempts.Contradiction
 	require.ErrorAs(t, err, &wrong)
 	require.Equal(t, "resourceGroupId", wrong.Field)
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, whole, bundles("demo-abcde"))
@@ -83,7 +86,7 @@ func TestEachRecordMovesThePhase(t *testing.T) {
 	spec, err := s.Attempts.AttemptSpec(t.Context(), open.Attempt)
 	require.NoError(t, err)
 	whole.ResourceGroupID = strings.Repeat("0a", 16)
-	require.Equal(t, []store.IdentityRow{whole}, spec.Identities)
+	require.Equal(t, []attempts.IdentityRow{whole}, spec.Identities)
 }
 
 func TestARecordThatContradictsWhatIsKnownNamesTheField(t *testing.T) {
@@ -97,26 +100,26 @@ func TestARecordThatContradictsWhatIsKnownNamesTheField(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
-	record := func(change func(*store.IdentityRow)) error {
+	record := func(change func(*attempts.IdentityRow)) error {
 		id := identity("demo-abcde")
 		change(&id)
 		_, err := s.Record(t.Context(), open.Attempt, open.Token, id, bundles("demo-abcde"))
 		return err
 	}
-	var wrong *store.Contradiction
-	require.ErrorAs(t, record(func(i *store.IdentityRow) { i.Account = "999999999999" }), &wrong, "the account it was accepted for")
-	require.Equal(t, store.Contradiction{Field: "account", Have: "123456789012", Said: "999999999999"}, *wrong)
-	require.ErrorAs(t, record(func(i *store.IdentityRow) { i.Region = "eu-west-1" }), &wrong)
+	var wrong *attempts.Contradiction
+	require.ErrorAs(t, record(func(i *attempts.IdentityRow) { i.Account = "999999999999" }), &wrong, "the account it was accepted for")
+	require.Equal(t, attempts.Contradiction{Field: "account", Have: "123456789012", Said: "999999999999"}, *wrong)
+	require.ErrorAs(t, record(func(i *attempts.IdentityRow) { i.Region = "eu-west-1" }), &wrong)
 	require.Equal(t, "region", wrong.Field)
-	require.NoError(t, record(func(*store.IdentityRow) {}))
-	require.ErrorAs(t, record(func(i *store.IdentityRow) { i.InstallerSHA256 = strings.Repeat("f", 64) }), &wrong)
+	require.NoError(t, record(func(*attempts.IdentityRow) {}))
+	require.ErrorAs(t, record(func(i *attempts.IdentityRow) { i.InstallerSHA256 = strings.Repeat("f", 64) }), &wrong)
 	require.Equal(t, "installerSha256", wrong.Field)
 
 	replaced := bundles("demo-abcde")
 	replaced[0].SHA256 = strings.Repeat("f", 64)
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), replaced)
 	require.ErrorAs(t, err, &wrong, "an archive is written once")
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 // A cluster's later attempts stay in the account where the first one recorded something.
@@ -126,7 +129,7 @@ func TestALaterAttemptStaysInTheAccountOfTheFirst(t *testing.T) {
 	row, open := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BootstrapFailed", Retryable: true})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "BootstrapFailed", Retryable: true})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Cleaning, settled(t, s, row.ID).Phase)
 	clock.pass(limits.RetryMax / 100)
@@ -159,7 +162,7 @@ func zero(t testing.TB, s *store.Store, clock *clock, open attempts.LaunchSpec) 
 		_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, report)
 		require.NoError(t, err)
 	}
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 }
 
@@ -167,11 +170,11 @@ func TestAFailureSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := claimed(t, s, "shop")
-	failed := store.ResultRow{Outcome: lifecycle.Failure, Reason: "VPCLimitExceeded", Message: "5 of 5", Whose: "quota", Next: "raise L-F678F1CE"}
+	failed := attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "VPCLimitExceeded", Message: "5 of 5", Whose: "quota", Next: "raise L-F678F1CE"}
 	for range 2 {
 		lease, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, failed)
 		require.NoError(t, err)
-		require.Equal(t, store.Lease{Closed: true}, lease, "the same result again is answered alike")
+		require.Equal(t, attempts.Lease{Closed: true}, lease, "the same result again is answered alike")
 	}
 	now := settled(t, s, row.ID)
 	require.Equal(t, []string{"VPCLimitExceeded", "5 of 5", "quota", "raise L-F678F1CE"}, []string{now.FailReason, now.FailMessage, now.FailWhose, now.FailNext})
@@ -184,21 +187,21 @@ func TestAFailureSaysWhoseItIs(t *testing.T) {
 func TestADatabaseWithRowsGoesUpAndDown(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Empty(t)
-	db, err := sql.Open("pgx", url)
+	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	defer database.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
 	require.NoError(t, err)
 	_, err = p.UpTo(t.Context(), 6)
 	require.NoError(t, err)
 	clock := newClock()
 	for _, sql := range before(clock) {
-		_, err := db.Exec(sql)
+		_, err := database.Exec(sql)
 		require.NoError(t, err, sql)
 	}
 
 	require.NoError(t, store.Migrate(t.Context(), url))
-	s := openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+	s := openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 	row, err := s.Cluster(t.Context(), "clu_old")
 	require.NoError(t, err)
 	require.Equal(t, []any{lifecycle.Installing, "", 0, []string{"demo-abcde"}}, []any{row.Phase, row.FailWhose, row.Place, row.Identities})
@@ -206,8 +209,8 @@ func TestADatabaseWithRowsGoesUpAndDown(t *testing.T) {
 	require.NoError(t, err, "an attempt that was recorded before goes on")
 	spec, err := s.Attempts.AttemptSpec(t.Context(), "att_old")
 	require.NoError(t, err)
-	require.Equal(t, store.IdentityRow{InfraID: "demo-abcde", Account: "123456789012"}, spec.Identities[0])
-	_, err = s.Attempts.Result(t.Context(), "att_old", "token", store.ResultRow{Outcome: lifecycle.Failure, Reason: "Late", Whose: "cloud", Next: "wait"})
+	require.Equal(t, attempts.IdentityRow{InfraID: "demo-abcde", Account: "123456789012"}, spec.Identities[0])
+	_, err = s.Attempts.Result(t.Context(), "att_old", "token", attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "Late", Whose: "cloud", Next: "wait"})
 	require.NoError(t, err)
 	settled(t, s, "clu_old")
 	fresh, _ := launched(t, s, "new")
@@ -217,11 +220,11 @@ func TestADatabaseWithRowsGoesUpAndDown(t *testing.T) {
 	_, err = p.DownTo(t.Context(), 6)
 	require.NoError(t, err)
 	var n int
-	require.NoError(t, db.QueryRow(`SELECT count(*) FROM attempts WHERE outcome = 'failed' AND infra_id = 'demo-abcde'`).Scan(&n))
+	require.NoError(t, database.QueryRow(`SELECT count(*) FROM attempts WHERE outcome = 'failed' AND infra_id = 'demo-abcde'`).Scan(&n))
 	require.Equal(t, 1, n)
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, db.QueryRow(`SELECT count(*) FROM clusters WHERE fail_whose = ''`).Scan(&n))
+	require.NoError(t, database.QueryRow(`SELECT count(*) FROM clusters WHERE fail_whose = ''`).Scan(&n))
 	require.Equal(t, 2, n)
 }
 

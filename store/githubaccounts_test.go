@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/migrations"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -36,7 +36,7 @@ func TestALoginStaysWithTheAccountThatHadItFirst(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{int64(7), "maya-w"}, []any{owner.ID, owner.Login})
 	_, err = s.People.LoginOwner(t.Context(), "rob")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	unknown, err := s.People.UnknownLogins(t.Context(), []string{"rob", "Maya-W", "maya"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"rob"}, unknown)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // BenchmarkGrowth does what the server does often with 1,000, 10,000 and 100,000 clusters, of which a third lives in teams of about
@@ -46,14 +47,14 @@ func BenchmarkGrowth(b *testing.B) {
 			return nil
 		}},
 		{"count for a request", func(ctx context.Context, s *store.Store, _ string) error {
-			_, err := s.Usage(ctx, store.Scope{Person: "github:nobody", Team: "team-1", Repo: "acme/none"})
+			_, err := s.Usage(ctx, usage.Scope{Person: "github:nobody", Team: "team-1", Repo: "acme/none"})
 			return err
 		}},
 		{"wake pass", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.WakeDue(ctx, 500); return err }},
 		{"turns pass", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.Turns(ctx); return err }},
-		{"sweep", func(ctx context.Context, s *store.Store, _ string) error {
+		{"findings", func(ctx context.Context, s *store.Store, _ string) error {
 			k, err := s.Reports.Known(ctx, lifecycle.Seen{})
-			_ = lifecycle.Troubles(k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: time.Hour, StillFor: time.Hour})
+			_ = lifecycle.Troubles(k, lifecycle.FindingLimits{EndMargin: time.Hour, WakeMargin: time.Hour, StillFor: time.Hour})
 			return err
 		}},
 		{"counts for metrics", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.Census(ctx); return err }},

@@ -10,18 +10,21 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 var willInSlack = people.Grantee{Account: "slack:T1/U2", Name: "will"}
 
 // will is who accepts.
-func will(why string) store.Origin {
-	return store.Origin{Actor: "slack:T1/U2", Name: "will", Source: "slack", Why: why}
+func will(why string) clusters.Origin {
+	return clusters.Origin{Actor: "slack:T1/U2", Name: "will", Source: "slack", Why: why}
 }
 
 // offers offers a cluster to will for a day.
-func offers(t testing.TB, s *store.Store, row store.Row, cause string) people.Handover {
+func offers(t testing.TB, s *store.Store, row clusters.Row, cause string) people.Handover {
 	t.Helper()
 	h, err := s.People.OfferHandover(t.Context(), row.ID, willInSlack, cause, 24*time.Hour, nil, maya("a holiday"))
 	require.NoError(t, err)
@@ -42,7 +45,7 @@ func TestAnOfferIsMadeOnceAndAnnounced(t *testing.T) {
 	h := offers(t, s, row, "slack:1")
 	require.Equal(t, people.Handover{
 		ID: h.ID, Cluster: row.ID, Team: "acme/platform", FromPrincipal: "saml:maya@acme.example", FromName: maya("").DisplayName(),
-		ToAccount: "slack:T1/U2", ToName: "will", State: people.HandoverOffered, CreatedAt: clock.now(), ExpiresAt: clock.now().Add(24 * time.Hour),
+		ToAccount: "slack:T1/U2", ToName: "will", State: clusters.HandoverOffered, CreatedAt: clock.now(), ExpiresAt: clock.now().Add(24 * time.Hour),
 	}, h)
 	require.Equal(t, h, handover(t, s, h.ID))
 	require.Equal(t, h, offers(t, s, row, "slack:1"), "the same request again")
@@ -51,7 +54,7 @@ func TestAnOfferIsMadeOnceAndAnnounced(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, h, found)
 	_, err = s.People.HandoverOf(t.Context(), "slack:2")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE event = 'handover' AND cluster_id = $1
 		AND facts = jsonb_build_object('handover', $2::text, 'from', $3::text, 'to', 'slack:T1/U2') AND done_at IS NULL`, row.ID, h.ID, h.FromName))
 	require.Len(t, riverJobs(t, s, "announce"), 1)
@@ -63,10 +66,10 @@ func TestAnOfferIsMadeOnceAndAnnounced(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, h.ID, other.ID)
 	h = handover(t, s, h.ID)
-	require.Equal(t, []any{people.HandoverWithdrawn, "saml:maya@acme.example", "it was offered to somebody else"}, []any{h.State, h.DecidedBy, h.Note})
-	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, h.Team, "will", will(""), nil), store.ErrConflict)
-	require.NoError(t, s.People.EndHandover(t.Context(), other, people.HandoverDeclined, will("no time")))
-	require.ErrorIs(t, s.People.EndHandover(t.Context(), other, people.HandoverDeclined, will("")), store.ErrConflict)
+	require.Equal(t, []any{clusters.HandoverWithdrawn, "saml:maya@acme.example", "it was offered to somebody else"}, []any{h.State, h.DecidedBy, h.Note})
+	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, h.Team, "will", will(""), nil), db.ErrConflict)
+	require.NoError(t, s.People.EndHandover(t.Context(), other, clusters.HandoverDeclined, will("no time")))
+	require.ErrorIs(t, s.People.EndHandover(t.Context(), other, clusters.HandoverDeclined, will("")), db.ErrConflict)
 	_, meta = said(t, s, "handover_declined")
 	require.Equal(t, "no time", meta["why"])
 }
@@ -77,27 +80,27 @@ func TestWhoAcceptsOwnsTheClusterOnce(t *testing.T) {
 	row := accept(t, s, granted("shop"))
 	h := offers(t, s, row, "slack:1")
 	by := will("")
-	by.Reply = &store.ReplyOnce{Cause: "slack:T1:9", Build: func(store.Outcome) store.Reply {
-		return store.Reply{Workspace: "T1", Channel: "C1", Person: "U2", Body: "yours"}
+	by.Reply = &clusters.ReplyOnce{Cause: "slack:T1:9", Build: func(clusters.Outcome) clusters.Reply {
+		return clusters.Reply{Workspace: "T1", Channel: "C1", Person: "U2", Body: "yours"}
 	}}
 	full := errors.New("no room")
-	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(store.Usage) ([]lifecycle.Limit, error) { return nil, full }), full)
-	require.Equal(t, people.HandoverOffered, handover(t, s, h.ID).State, "what is refused is still offered")
+	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(usage.Usage) ([]lifecycle.Limit, error) { return nil, full }), full)
+	require.Equal(t, clusters.HandoverOffered, handover(t, s, h.ID).State, "what is refused is still offered")
 	for range 2 {
-		require.NoError(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(u store.Usage) ([]lifecycle.Limit, error) { return nil, nil }))
+		require.NoError(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(u usage.Usage) ([]lifecycle.Limit, error) { return nil, nil }))
 	}
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"acme/web", "will"}, []string{now.Team, now.Owner})
 	h = handover(t, s, h.ID)
-	require.Equal(t, []any{people.HandoverAccepted, "slack:T1/U2"}, []any{h.State, h.DecidedBy})
+	require.Equal(t, []any{clusters.HandoverAccepted, "slack:T1/U2"}, []any{h.State, h.DecidedBy})
 	require.NotNil(t, h.DecidedAt)
 	for _, action := range []string{"handover_accepted", "transferred"} {
 		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = $1 AND actor = 'slack:T1/U2'`, action))
 	}
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE cause = 'slack:T1:9'`))
 	by.Reply = nil
-	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, nil), store.ErrConflict)
+	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, nil), db.ErrConflict)
 }
 
 func TestAnOfferEndsWithItsClusterItsOwnerOrItsTime(t *testing.T) {
@@ -109,16 +112,16 @@ func TestAnOfferEndsWithItsClusterItsOwnerOrItsTime(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Transfer(t.Context(), given.ID, "acme/web", "rita", maya(""), nil))
 	clock.pass(24 * time.Hour)
-	require.Equal(t, []any{people.HandoverExpired, ""}, []any{handover(t, s, ends["late"].ID).State, handover(t, s, ends["late"].ID).DecidedBy})
+	require.Equal(t, []any{clusters.HandoverExpired, ""}, []any{handover(t, s, ends["late"].ID).State, handover(t, s, ends["late"].ID).DecidedBy})
 	for name, h := range ends {
-		require.ErrorIs(t, s.AcceptHandover(t.Context(), h, h.Team, "will", will(""), nil), store.ErrConflict, name)
+		require.ErrorIs(t, s.AcceptHandover(t.Context(), h, h.Team, "will", will(""), nil), db.ErrConflict, name)
 	}
 	_, err = s.Prune(t.Context(), 30*24*time.Hour)
 	require.NoError(t, err)
 	for name, want := range map[string][]any{
-		"gone":  {people.HandoverWithdrawn, store.Lifecycle, "the cluster is no longer wanted: enough"},
-		"given": {people.HandoverWithdrawn, "saml:maya@acme.example", "it was given to rita of team acme/web"},
-		"late":  {people.HandoverExpired, store.Lifecycle, "nobody accepted it in time"},
+		"gone":  {clusters.HandoverWithdrawn, db.Lifecycle, "the cluster is no longer wanted: enough"},
+		"given": {clusters.HandoverWithdrawn, "saml:maya@acme.example", "it was given to rita of team acme/web"},
+		"late":  {clusters.HandoverExpired, db.Lifecycle, "nobody accepted it in time"},
 	} {
 		h := handover(t, s, ends[name].ID)
 		require.Equal(t, want, []any{h.State, h.DecidedBy, h.Note}, name)
@@ -127,7 +130,7 @@ func TestAnOfferEndsWithItsClusterItsOwnerOrItsTime(t *testing.T) {
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'handover_expired'`))
 	require.NotEqual(t, ends["late"].ID, offers(t, s, late, "4").ID, "it may be offered again")
 	_, err = s.People.OfferHandover(t.Context(), gone.ID, willInSlack, "5", time.Hour, nil, maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 func TestOfManyAcceptancesOneCounts(t *testing.T) {
@@ -147,7 +150,7 @@ func TestOfManyAcceptancesOneCounts(t *testing.T) {
 			done++
 			continue
 		}
-		require.ErrorIs(t, err, store.ErrConflict)
+		require.ErrorIs(t, err, db.ErrConflict)
 	}
 	require.Equal(t, 1, done)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'handover_accepted'`))
@@ -169,11 +172,11 @@ func TestAClusterThatIsDestroyedMeanwhileIsEitherAcceptedBeforeOrNotAtAll(t *tes
 		require.NoError(t, err)
 		require.Equal(t, lifecycle.Absent, now.Desired)
 		if accepted == nil {
-			require.Equal(t, []any{"will", people.HandoverAccepted}, []any{now.Owner, handover(t, s, h.ID).State})
+			require.Equal(t, []any{"will", clusters.HandoverAccepted}, []any{now.Owner, handover(t, s, h.ID).State})
 			continue
 		}
-		require.ErrorIs(t, accepted, store.ErrConflict)
-		require.Equal(t, []any{"maya", people.HandoverWithdrawn}, []any{now.Owner, handover(t, s, h.ID).State})
+		require.ErrorIs(t, accepted, db.ErrConflict)
+		require.Equal(t, []any{"maya", clusters.HandoverWithdrawn}, []any{now.Owner, handover(t, s, h.ID).State})
 	}
 }
 
@@ -202,7 +205,7 @@ func TestWhatSomebodyProvedIsForgottenWhenTheirOfferIsOver(t *testing.T) {
 	s, clock := open(t)
 	for name, ends := range map[string]func(people.Handover) error{
 		"declined": func(h people.Handover) error {
-			return s.People.EndHandover(t.Context(), h, people.HandoverDeclined, will("no"))
+			return s.People.EndHandover(t.Context(), h, clusters.HandoverDeclined, will("no"))
 		},
 		"expired": func(people.Handover) error {
 			clock.pass(25 * time.Hour)

@@ -14,6 +14,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 var limits = lifecycle.Limits{
@@ -42,10 +45,10 @@ func (c *clock) pass(d time.Duration) {
 func open(t testing.TB) (*store.Store, *clock) {
 	t.Helper()
 	c := newClock()
-	return openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: 15 * time.Minute, Now: c.now}), c
+	return openAt(t, pgtest.New(t), db.Options{Limits: limits, Lease: 15 * time.Minute, Now: c.now}), c
 }
 
-func openAt(t testing.TB, url string, o store.Options) *store.Store {
+func openAt(t testing.TB, url string, o db.Options) *store.Store {
 	t.Helper()
 	s, err := store.Open(context.Background(), url, o)
 	require.NoError(t, err)
@@ -55,9 +58,9 @@ func openAt(t testing.TB, url string, o store.Options) *store.Store {
 
 // granted is a request as the service hands it over.
 func granted(name string) store.Judgement {
-	row := store.Row{
+	row := clusters.Row{
 		CostCenter: "cc-1", Environment: "test", Source: "pr_label", Tags: map[string]string{"Owner": "maya"},
-		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
+		Spec: clusters.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
 	}
 	row.Name, row.Platform, row.Profile, row.Release = name, "aws", "aws-minimal-test", "4.20.1"
 	row.Region, row.BaseDomain, row.Generation = "us-east-1", "labs.example.com", 1
@@ -71,11 +74,11 @@ func granted(name string) store.Judgement {
 
 // fromPR makes the request one of a pull request.
 func fromPR(a store.Judgement, number int) store.Judgement {
-	a.Row.PR = &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: number, Head: "abc123"}
+	a.Row.PR = &clusters.PRRef{Installation: 5001, Repo: "acme/shop", Number: number, Head: "abc123"}
 	return a
 }
 
-func accept(t testing.TB, s *store.Store, a store.Judgement) store.Row {
+func accept(t testing.TB, s *store.Store, a store.Judgement) clusters.Row {
 	t.Helper()
 	row, err := judge(s, requests(a), a)
 	require.NoError(t, err)
@@ -85,7 +88,7 @@ func accept(t testing.TB, s *store.Store, a store.Judgement) store.Row {
 // requests is the request of which the acceptance comes.
 func requests(a store.Judgement) store.Ask {
 	ask := store.Ask{
-		Scope:     store.Scope{Person: a.Row.RequestedBy, Team: a.Row.Team},
+		Scope:     usage.Scope{Person: a.Row.RequestedBy, Team: a.Row.Team},
 		Principal: a.Row.RequestedBy, Source: a.Row.Source, Request: []byte(`{"profile":"aws-minimal-test"}`),
 	}
 	if a.Row.PR != nil {
@@ -101,8 +104,8 @@ func keyed(ask store.Ask, key string) store.Ask {
 }
 
 // judge has the request granted, whatever is used.
-func judge(s *store.Store, ask store.Ask, a store.Judgement) (store.Row, error) {
-	judged, err := s.Judge(context.Background(), ask, func(store.Usage) (store.Judgement, error) {
+func judge(s *store.Store, ask store.Ask, a store.Judgement) (clusters.Row, error) {
+	judged, err := s.Judge(context.Background(), ask, func(usage.Usage) (store.Judgement, error) {
 		return a, nil
 	}, nil)
 	return judged.Row, err
@@ -120,7 +123,7 @@ func step(t testing.TB, s *store.Store, id string) lifecycle.Decision {
 }
 
 // launched accepts a cluster and opens its first attempt.
-func launched(t testing.TB, s *store.Store, name string) (store.Row, attempts.LaunchSpec) {
+func launched(t testing.TB, s *store.Store, name string) (clusters.Row, attempts.LaunchSpec) {
 	t.Helper()
 	row := accept(t, s, granted(name))
 	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
@@ -130,7 +133,7 @@ func launched(t testing.TB, s *store.Store, name string) (store.Row, attempts.La
 }
 
 // claimed is launched and claimed by pod-1.
-func claimed(t testing.TB, s *store.Store, name string) (store.Row, attempts.LaunchSpec) {
+func claimed(t testing.TB, s *store.Store, name string) (clusters.Row, attempts.LaunchSpec) {
 	t.Helper()
 	row, open := launched(t, s, name)
 	lease, err := s.Attempts.Claim(context.Background(), open.Attempt, open.Token, "pod-1")
@@ -139,22 +142,22 @@ func claimed(t testing.TB, s *store.Store, name string) (store.Row, attempts.Lau
 	return row, open
 }
 
-func identity(infra string) store.IdentityRow {
-	return store.IdentityRow{
+func identity(infra string) attempts.IdentityRow {
+	return attempts.IdentityRow{
 		InfraID: infra, ClusterUUID: "uuid-" + infra, Account: "123456789012", Region: "us-east-1",
 		ReleaseDigest: "sha256:1", Metadata: `{"infraID":"` + infra + `"}`, InstallerSHA256: fmt.Sprintf("%064x", 2),
 	}
 }
 
 // bundles are what an infraID is recorded with.
-func bundles(infra string) []store.ArtifactRow {
+func bundles(infra string) []attempts.ArtifactRow {
 	a := artifact("clusters/" + infra + "/create/1-a1/install-dir.tar.zst")
 	a.InfraID = infra
-	return []store.ArtifactRow{a}
+	return []attempts.ArtifactRow{a}
 }
 
-func artifact(key string) store.ArtifactRow {
-	return store.ArtifactRow{
+func artifact(key string) attempts.ArtifactRow {
+	return attempts.ArtifactRow{
 		Type: "INSTALL_DIR_SNAPSHOT", Key: key, ManifestKey: key + ".json", Size: 10, InfraID: "demo-abcde",
 		SHA256: fmt.Sprintf("%064x", 1), TakenAt: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC),
 	}

@@ -8,34 +8,34 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Hold sets the earliest end of a cluster: only the maximum comes before it. The zero time lifts it. ErrConflict: the cluster is
 // going away, or the time is past. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Hold(ctx context.Context, id string, until time.Time, d rows.Origin) (rows.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) error {
+func (s *Store) Hold(ctx context.Context, id string, until time.Time, d clusters.Origin) (clusters.Outcome, error) {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) error {
 		out.Before, out.After = cur.Ends, cur.Ends
 		switch {
 		case cur.Desired == lifecycle.Absent:
-			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		case !until.IsZero() && !until.After(c.Now):
-			return fmt.Errorf("%w: a hold until %s holds nothing", pg.ErrConflict, until.UTC().Format(time.RFC3339))
+			return fmt.Errorf("%w: a hold until %s holds nothing", db.ErrConflict, until.UTC().Format(time.RFC3339))
 		}
-		if out.After.Hold = pg.Round(until); out.After.Hold.After(cur.Ends.Max) {
+		if out.After.Hold = db.Round(until); out.After.Hold.After(cur.Ends.Max) {
 			out.After.Hold, out.Capped = cur.Ends.Max, true
 		}
 		return c.holdUntil(ctx, cur, d, out)
 	})
 	if err != nil {
-		return rows.Outcome{}, fmt.Errorf("hold %s: %w", id, err)
+		return clusters.Outcome{}, fmt.Errorf("hold %s: %w", id, err)
 	}
 	return out, nil
 }
 
-func (c *change) holdUntil(ctx context.Context, cur usage.Held, d rows.Origin, out *rows.Outcome) (err error) {
+func (c *change) holdUntil(ctx context.Context, cur usage.Held, d clusters.Origin, out *clusters.Outcome) (err error) {
 	until := out.After.Hold
 	if until.Equal(cur.Ends.Hold) {
 		return nil
@@ -49,7 +49,7 @@ func (c *change) holdUntil(ctx context.Context, cur usage.Held, d rows.Origin, o
 	if until.IsZero() {
 		action, why = "hold_lifted", ""
 	}
-	err = c.SetDesired(ctx, cur.ID, "end_hold = @until, hold_why = @why", pgx.NamedArgs{"until": pg.Null(until), "why": why})
+	err = c.SetDesired(ctx, cur.ID, "end_hold = @until, hold_why = @why", pgx.NamedArgs{"until": db.Null(until), "why": why})
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *change) holdUntil(ctx context.Context, cur usage.Held, d rows.Origin, o
 			return err
 		}
 	}
-	return c.RecordAction(d, action, cur.ID, rows.Action{
-		Move: pg.Move{End: "hold", At: pg.Null(until), Capped: out.Capped}, Before: pg.Null(cur.Ends.Hold), After: pg.Null(until),
+	return c.RecordAction(d, action, cur.ID, clusters.Action{
+		Move: db.Move{End: "hold", At: db.Null(until), Capped: out.Capped}, Before: db.Null(cur.Ends.Hold), After: db.Null(until),
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -62,7 +62,7 @@ func TestADeliveryIsReadAndEndedOnce(t *testing.T) {
 	require.True(t, done)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM deliveries WHERE state = 'done' AND note = 'accepted'`))
 	_, _, err = s.Inbox.Delivery(t.Context(), row+1)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 // TestTheInboxJobIsLikeRiversOwn guards the one place where a River row is not written by River.
@@ -143,5 +143,5 @@ func TestOnlyNewerStatesOfAPullRequestCount(t *testing.T) {
 	now.HeadAt = time.Time{}
 	require.Equal(t, state(6, true), now)
 	_, err = s.PullRequests.PullRequest(t.Context(), "acme/shop", 42)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // beat is ten times as fast as a server's.
@@ -29,19 +30,19 @@ func works(t *testing.T, s *store.Store, name string) {
 }
 
 // hold runs Hold and returns what it reports, and how to end it.
-func hold(t *testing.T, i *store.Instance) (taken <-chan store.TakenOver, lost <-chan error, end func() error) {
+func hold(t *testing.T, i *db.Instance) (taken <-chan db.TakenOver, lost <-chan error, end func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	takes, losses, done := make(chan store.TakenOver, 100), make(chan error, 100), make(chan error, 1)
+	takes, losses, done := make(chan db.TakenOver, 100), make(chan error, 100), make(chan error, 1)
 	go func() {
-		done <- i.Hold(ctx, func(t store.TakenOver) { takes <- t }, func(err error) { losses <- err })
+		done <- i.Hold(ctx, func(t db.TakenOver) { takes <- t }, func(err error) { losses <- err })
 	}()
 	return takes, losses, func() error { cancel(); return <-done }
 }
 
 func TestALivingInstanceTakesOverFromADeadOne(t *testing.T) {
 	t.Parallel()
-	url, options := pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute}
+	url, options := pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute}
 	s := openAt(t, url, options)
 	first, _, err := openAt(t, url, options).Instance(t.Context(), "pod-a", beat)
 	require.NoError(t, err)
@@ -71,7 +72,7 @@ func TestALivingInstanceTakesOverFromADeadOne(t *testing.T) {
 
 	require.NoError(t, endFirst())
 	first.Release() // as the kernel does for a killed process
-	require.Equal(t, store.TakenOver{From: []string{first.Name()}, Jobs: 1, Discarded: 1}, <-taken)
+	require.Equal(t, db.TakenOver{From: []string{first.Name()}, Jobs: 1, Discarded: 1}, <-taken)
 	require.NoError(t, endSecond())
 	require.Empty(t, lost)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM river_job WHERE state = 'available' AND kind = 'one' AND finalized_at IS NULL`))
@@ -92,7 +93,7 @@ func TestALivingInstanceTakesOverFromADeadOne(t *testing.T) {
 
 func TestAnInstanceThatStartsTakesOverAtOnce(t *testing.T) {
 	t.Parallel()
-	url, options := pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute}
+	url, options := pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute}
 	s := openAt(t, url, options)
 	dead, _, err := s.Instance(t.Context(), "pod-a", beat)
 	require.NoError(t, err)
@@ -110,7 +111,7 @@ func TestAnInstanceThatStartsTakesOverAtOnce(t *testing.T) {
 // A process that hangs, or whose host is cut off, keeps its connection open and does not use it.
 func TestAnInstanceThatIsSilentIsTakenOverAndTakesItsNameAgain(t *testing.T) {
 	t.Parallel()
-	url, options := pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute}
+	url, options := pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute}
 	s, hung := openAt(t, url, options), openAt(t, url, options)
 	silent, _, err := hung.Instance(t.Context(), "pod-a", beat)
 	require.NoError(t, err)
@@ -144,7 +145,7 @@ func TestAnInstanceThatIsSilentIsTakenOverAndTakesItsNameAgain(t *testing.T) {
 
 func TestAnInstanceEndsIfItCannotHoldItsNameThoughTheDatabaseAnswers(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute})
+	s := openAt(t, pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute})
 	i, _, err := s.Instance(t.Context(), "pod-a", beat)
 	require.NoError(t, err)
 	thief, err := pgx.Connect(t.Context(), s.Pool().Config().ConnString())
@@ -155,7 +156,7 @@ func TestAnInstanceEndsIfItCannotHoldItsNameThoughTheDatabaseAnswers(t *testing.
 	_, err = thief.Exec(t.Context(), `SELECT pg_advisory_lock(hashtextextended('instance ' || $1, 0))`, i.Name())
 	require.NoError(t, err)
 	lost := 0
-	err = i.Hold(t.Context(), func(store.TakenOver) {}, func(error) { lost++ })
+	err = i.Hold(t.Context(), func(db.TakenOver) {}, func(error) { lost++ })
 	require.Equal(t, 1, lost)
 	require.ErrorContains(t, err, "the database answers, but this process cannot hold its name in the queue")
 }

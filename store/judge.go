@@ -6,10 +6,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Judge judges a request under the locks of its person, team and repository and, if Scope says so, of the whole installation. It
@@ -82,19 +82,19 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 }
 
 // ofPull returns the wanted cluster of a pull request and profile.
-func (c *change) ofPull(ctx context.Context, p PullAsk) (row rows.Row, found bool, err error) {
-	list, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
+func (c *change) ofPull(ctx context.Context, p PullAsk) (row clusters.Row, found bool, err error) {
+	list, err := db.All[clusters.RowRecord](ctx, c, `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`
 		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile AND c.desired = 'present' ORDER BY c.generation DESC LIMIT 1`,
 		pgx.NamedArgs{"repo": p.Repo, "number": p.Number, "profile": p.Profile})
 	if err != nil || len(list) == 0 {
-		return rows.Row{}, false, err
+		return clusters.Row{}, false, err
 	}
 	row = list[0].Row()
 	return row, true, p.Reuse(row)
 }
 
 // reuse answers with a cluster that is there, and has those told that asked to be. It passes an error on.
-func (c *change) reuse(ctx context.Context, a Ask, row rows.Row, answer func(Judged) (Answer, error), err error) (Judged, error) {
+func (c *change) reuse(ctx context.Context, a Ask, row clusters.Row, answer func(Judged) (Answer, error), err error) (Judged, error) {
 	if err == nil {
 		err = c.signal(ctx, a, row.ID, "")
 	}
@@ -133,25 +133,25 @@ func (a Ask) locks() (names []string) {
 // for whoever judges the same request or the same scope.
 type earlier struct {
 	ask        Ask
-	now        *pg.LockTime
+	now        *db.LockTime
 	answers    []answerRecord
-	clusters   []rows.RowRecord
-	retried    []rows.RowRecord
+	clusters   []clusters.RowRecord
+	retried    []clusters.RowRecord
 	identities *usage.Identities // of the scope's person
 }
 
 // queue takes the request's locks and reads what follows.
-func (e *earlier) queue(c *change, b *pg.Batch) {
+func (e *earlier) queue(c *change, b *db.Batch) {
 	e.now = c.QueueLocks(b, e.ask.locks())
 	if e.ask.Once != nil {
-		b.Ask("look for an earlier answer", pg.List(&e.answers), earlierAnswer, e.ask.Principal, e.ask.Once.Key)
+		b.Ask("look for an earlier answer", db.List(&e.answers), earlierAnswer, e.ask.Principal, e.ask.Once.Key)
 	}
 	if e.ask.Key != "" { // a refused request has no cluster, so it may be made again
-		b.Ask("look for an earlier cluster", pg.List(&e.clusters), `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
+		b.Ask("look for an earlier cluster", db.List(&e.clusters), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`
 			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, e.ask.Principal, e.ask.Key)
 	}
 	if e.ask.RetryOnce {
-		b.Ask("look for a cluster in its place", pg.List(&e.retried), `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
+		b.Ask("look for a cluster in its place", db.List(&e.retried), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`
 			WHERE c.retry_of = $1 ORDER BY c.id DESC LIMIT 1`, e.ask.RetryOf)
 	}
 	e.identities = c.QueueIdentities(b, e.ask.Scope.Person)
@@ -177,7 +177,7 @@ func (c *change) conclude(ctx context.Context, a Ask, j Judgement, place *runs.P
 	var err error
 	switch {
 	case !j.isWhole():
-		err = fmt.Errorf("%w: a request is either accepted or refused", pg.ErrConflict)
+		err = fmt.Errorf("%w: a request is either accepted or refused", db.ErrConflict)
 	case !j.Allowed:
 		if out.Request, err = c.refuse(ctx, a, j); err == nil {
 			err = c.signal(ctx, a, "", j.Refusal)

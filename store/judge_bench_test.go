@@ -12,7 +12,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // callers are those who ask at once.
@@ -46,7 +48,7 @@ func BenchmarkJudge(b *testing.B) {
 		{"bare", func() func(context.Context, int) error {
 			return func(ctx context.Context, i int) error {
 				_, err := s.Pool().Exec(ctx, `INSERT INTO cluster_requests (id, principal_id, source, allowed, verdict, request, created_at)
-					VALUES ($1, $2, 'api', false, '{"allowed":true}', '{"profile":"aws-minimal-test"}', now())`, store.NewID("req"), fmt.Sprintf("github:user%d", i))
+					VALUES ($1, $2, 'api', false, '{"allowed":true}', '{"profile":"aws-minimal-test"}', now())`, db.NewID("req"), fmt.Sprintf("github:user%d", i))
 				return err
 			}
 		}},
@@ -89,7 +91,7 @@ func BenchmarkUsage(b *testing.B) {
 	s, clock := open(b)
 	seed := accept(b, s, sized("seed"))
 	throng(b, s, seed.ID)
-	scope := store.Scope{Person: "github:user7", Team: "team-3", Repo: "acme/repo5"}
+	scope := usage.Scope{Person: "github:user7", Team: "team-3", Repo: "acme/repo5"}
 	for name, everywhere := range map[string]bool{"a team": false, "everybody": true} {
 		scope.Everywhere = everywhere
 		b.Run(name, func(b *testing.B) {

@@ -15,13 +15,16 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // atMost grants the acceptance as long as its team has fewer live clusters, with those that wait counted too. Beyond that it
 // is refused, or waits for its turn.
-func atMost(most int, wait bool, a store.Judgement) func(store.Usage) (store.Judgement, error) {
+func atMost(most int, wait bool, a store.Judgement) func(usage.Usage) (store.Judgement, error) {
 	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: most}
-	return func(u store.Usage) (store.Judgement, error) {
+	return func(u usage.Usage) (store.Judgement, error) {
 		switch full := u.Team.Live+u.Team.Waiting >= most; {
 		case full && !wait:
 			return refusal("the quota is full"), nil
@@ -86,7 +89,7 @@ func TestFiftyWishesAtOnceNeverPassAQuotaOfThree(t *testing.T) {
 func TestTheSameRequestSentFiftyTimesMakesOneClusterAndFiftyEqualAnswers(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.New(t), newClock()
-	options := store.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
+	options := db.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
 	replicas := []*store.Store{openAt(t, url, options), openAt(t, url, options)}
 	a := granted("shop")
 	ask := once(requests(a), "key-1", "a")
@@ -110,8 +113,8 @@ func TestTheSameRequestSentFiftyTimesMakesOneClusterAndFiftyEqualAnswers(t *test
 	require.Equal(t, answers[0], again.Answer)
 }
 
-func mustNotJudge(t *testing.T) func(store.Usage) (store.Judgement, error) {
-	return func(store.Usage) (store.Judgement, error) {
+func mustNotJudge(t *testing.T) func(usage.Usage) (store.Judgement, error) {
+	return func(usage.Usage) (store.Judgement, error) {
 		t.Error("judged again")
 		return store.Judgement{}, errors.New("judged again")
 	}
@@ -124,7 +127,7 @@ func TestAKeyIsForOneRequestOfOnePrincipalForAWhile(t *testing.T) {
 	first, err := s.Judge(t.Context(), once(requests(a), "key-1", "a"), atMost(3, false, a), says)
 	require.NoError(t, err)
 	_, err = s.Judge(t.Context(), once(requests(a), "key-1", "b"), mustNotJudge(t), says)
-	require.ErrorIs(t, err, store.ErrKeyReused)
+	require.ErrorIs(t, err, db.ErrKeyReused)
 
 	other := requestedBy(granted("shop-2"), "github:will")
 	theirs, err := s.Judge(t.Context(), once(requests(other), "key-1", "b"), atMost(3, false, other), says)
@@ -205,17 +208,17 @@ func TestAWishIsWrittenOnlyForWhomItWasCounted(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	a := fromPR(granted("shop"), 41)
-	for _, scope := range []store.Scope{
+	for _, scope := range []usage.Scope{
 		{}, {Person: a.Row.RequestedBy, Team: a.Row.Team}, {Person: a.Row.RequestedBy, Team: "other", Repo: "acme/shop"}, {Person: "github:will", Team: a.Row.Team, Repo: "acme/shop"},
 	} {
 		ask := requests(a)
 		ask.Scope = scope
 		_, err := judge(s, ask, a)
-		require.ErrorIs(t, err, store.ErrConflict)
+		require.ErrorIs(t, err, db.ErrConflict)
 		require.ErrorContains(t, err, "counted for")
 	}
 	for _, j := range []store.Judgement{{}, {Allowed: true}, {Allowed: true, Row: a.Row}, {Allowed: true, Verdict: a.Verdict}, {Row: a.Row, Verdict: a.Verdict}} {
-		_, err := s.Judge(t.Context(), requests(a), func(store.Usage) (store.Judgement, error) { return j, nil }, nil)
+		_, err := s.Judge(t.Context(), requests(a), func(usage.Usage) (store.Judgement, error) { return j, nil }, nil)
 		require.ErrorContains(t, err, "either accepted or refused")
 	}
 	require.Zero(t, count(t, s, `SELECT count(*) FROM clusters`))
@@ -275,7 +278,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 		}
 		judged, err := s.Judge(ctx, ask, atMost(5, r.IntN(2) == 0, a), says)
 		if err == nil && judged.Row.ID != "" && r.IntN(2) == 0 {
-			_, err = s.Destroy(ctx, judged.Row.ID, store.Origin{Actor: "github:maya"})
+			_, err = s.Destroy(ctx, judged.Row.ID, clusters.Origin{Actor: "github:maya"})
 		}
 		if r.IntN(4) == 0 {
 			_, turns := s.Turns(ctx)

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Once identifies an HTTP request that may be sent again.
@@ -46,28 +46,28 @@ type PullAsk struct {
 	Repo    string
 	Number  int
 	Profile string
-	Reuse   func(rows.Row) error // judges whether the requester gets it; its error is returned
+	Reuse   func(clusters.Row) error // judges whether the requester gets it; its error is returned
 }
 
 // Judgement is the decision on a request, and everything that is written for it.
 type Judgement struct {
-	Allowed bool            // accepted; false: refused, and the fields from Row on are empty
-	Verdict json.RawMessage // policy's answer, kept as it is
-	Failed  json.RawMessage // of a refusal: the checks that failed, for the audit trail
-	Refusal string          // of a refusal: what the jobs that wait are told; empty: none wait
-	Reply   *rows.Reply     // to post as well; nil: none
-	Effects []rows.Effect   // further changes on GitHub
+	Allowed bool              // accepted; false: refused, and the fields from Row on are empty
+	Verdict json.RawMessage   // policy's answer, kept as it is
+	Failed  json.RawMessage   // of a refusal: the checks that failed, for the audit trail
+	Refusal string            // of a refusal: what the jobs that wait are told; empty: none wait
+	Reply   *clusters.Reply   // to post as well; nil: none
+	Effects []clusters.Effect // further changes on GitHub
 
-	Row      rows.Row          // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
-	MaxTTL   time.Duration     // the most the cluster may live, from its acceptance
-	UserTags map[string]string // the user's own, checked; Row.Tags are the effective ones
-	Weight   int               // the team's share of what clusters wait for: turns and runners; 0 counts as 1
-	Addons   []rows.Addon      // in addition to OpenShift, in this order
-	Access   *rows.AccessAsk   // what its requester gets with it; nil: nothing
-	Budget   []usage.Threshold // parts of the team's budget that are reached with it
-	Approval *ApprovalAsk      // what has to be approved before anything runs; nil: nothing
-	Show     *rows.SlackPlace  // where in Slack it is shown; nil: nowhere
-	Turn     *TurnAsk          // what it waits for, or is bound by once it is approved; nil: it starts at once
+	Row      clusters.Row         // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
+	MaxTTL   time.Duration        // the most the cluster may live, from its acceptance
+	UserTags map[string]string    // the user's own, checked; Row.Tags are the effective ones
+	Weight   int                  // the team's share of what clusters wait for: turns and runners; 0 counts as 1
+	Addons   []clusters.Addon     // in addition to OpenShift, in this order
+	Access   *clusters.AccessAsk  // what its requester gets with it; nil: nothing
+	Budget   []usage.Threshold    // parts of the team's budget that are reached with it
+	Approval *ApprovalAsk         // what has to be approved before anything runs; nil: nothing
+	Show     *clusters.SlackPlace // where in Slack it is shown; nil: nowhere
+	Turn     *TurnAsk             // what it waits for, or is bound by once it is approved; nil: it starts at once
 }
 
 // isWhole reports whether a judgement has a verdict, and a cluster if and only if it is accepted.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // KubeconfigsRead returns when the kubeconfig of each of these clusters was last handed out, by id. A cluster whose kubeconfig nobody
 // fetched is missing.
 func (s *Store) KubeconfigsRead(ctx context.Context, clusters []string) (map[string]time.Time, error) {
-	read, err := pg.All[struct {
+	read, err := db.All[struct {
 		Cluster string
 		At      time.Time
 	}](ctx, s.Pool(), `

@@ -7,9 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Cleanup is the actor of what follows from an approved removal of an orphan.
@@ -19,14 +20,14 @@ const Cleanup = "cleanup"
 const ReasonFound = usage.ReasonFound
 
 // FoundInCloud says of an attempt that nothing but the cloud tells of it.
-const FoundInCloud = "a sweep found it in the cloud; nothing recorded it"
+const FoundInCloud = "a scan found it in the cloud; nothing recorded it"
 
 // RemovalOrder hands an approved orphan to the cluster whose teardown removes it.
 type RemovalOrder struct {
 	Orphan  string
 	Cluster string
-	Class   lifecycle.OrphanClass // as it was when the removal was planned
-	Names   []IdentityRow         // that the cluster did not record, to be added
+	Class   lifecycle.OrphanClass  // as it was when the removal was planned
+	Names   []attempts.IdentityRow // that the cluster did not record, to be added
 }
 
 // BeginRemoval hands an approved orphan to its cluster in one transaction: its names are added to those that the cluster's teardowns search for
@@ -40,7 +41,7 @@ func (s *Store) BeginRemoval(ctx context.Context, r RemovalOrder) error {
 		}
 		released := !cur.ReleasedAt.IsZero()
 		if r.Class != lifecycle.ClassUnrecorded && (r.Class != lifecycle.ClassReleased || !released) {
-			return fmt.Errorf("%w: cluster %s is %s", pg.ErrConflict, cur.ID, cur.Status)
+			return fmt.Errorf("%w: cluster %s is %s", db.ErrConflict, cur.ID, cur.Status)
 		}
 		to := lifecycle.OrphanApproved // until the teardown is opened again
 		if !released {
@@ -55,7 +56,7 @@ func (s *Store) BeginRemoval(ctx context.Context, r RemovalOrder) error {
 			return err
 		}
 		if tag.RowsAffected() == 0 {
-			return fmt.Errorf("%w: its removal is no longer approved, or it changed", pg.ErrConflict)
+			return fmt.Errorf("%w: its removal is no longer approved, or it changed", db.ErrConflict)
 		}
 		for _, name := range r.Names {
 			if err := c.addName(ctx, cur, name); err != nil {
@@ -65,14 +66,14 @@ func (s *Store) BeginRemoval(ctx context.Context, r RemovalOrder) error {
 		return c.RequestReconcile(ctx, r.Cluster)
 	})
 	if err != nil {
-		return fmt.Errorf("begin the removal of orphan %s: %w", r.Orphan, pg.Plain(err))
+		return fmt.Errorf("begin the removal of orphan %s: %w", r.Orphan, db.Plain(err))
 	}
 	return nil
 }
 
 // addName adds a name to those of a cluster, as a closed attempt: its teardowns search for it and count it. Nothing else changes, so the
 // outcome of the attempt is accounted for. It never happens beside an open attempt, whose outcome would be overlooked.
-func (c *change) addName(ctx context.Context, cur usage.Held, name IdentityRow) error {
+func (c *change) addName(ctx context.Context, cur usage.Held, name attempts.IdentityRow) error {
 	var number int
 	var open, known bool
 	err := c.QueryRow(ctx, `
@@ -85,7 +86,7 @@ func (c *change) addName(ctx context.Context, cur usage.Held, name IdentityRow) 
 	case known: // by an earlier try
 		return nil
 	case open:
-		return fmt.Errorf("%w: an attempt of cluster %s is open", pg.ErrConflict, cur.ID)
+		return fmt.Errorf("%w: an attempt of cluster %s is open", db.ErrConflict, cur.ID)
 	}
 	_, err = c.insertRecovered(ctx, cur.ID, RecoveredAttempt{
 		Number: number, Kind: lifecycle.Create, OpenedAt: c.Now, Identity: name, By: Cleanup, Reason: ReasonFound, Message: FoundInCloud,
@@ -96,8 +97,8 @@ func (c *change) addName(ctx context.Context, cur usage.Held, name IdentityRow) 
 	if err := c.SetDesired(ctx, cur.ID, "seen = greatest(seen, @number)", pgx.NamedArgs{"number": number}); err != nil {
 		return err
 	}
-	return c.RecordLine(Cleanup, "name_added", Cleanup, cur.ID, rows.Action{
-		Move: pg.Move{Why: "a sweep found it in the cloud; nothing recorded it", Attempt: number}, After: name.InfraID + name.CCOName,
+	return c.RecordLine(Cleanup, "name_added", Cleanup, cur.ID, clusters.Action{
+		Move: db.Move{Why: "a scan found it in the cloud; nothing recorded it", Attempt: number}, After: name.InfraID + name.CCOName,
 	})
 }
 
@@ -111,7 +112,7 @@ func (c *change) adoptOrphan(ctx context.Context, orphan, cluster string) error 
 		return fmt.Errorf("hand orphan %s over: %w", orphan, err)
 	}
 	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("%w: the removal of orphan %s is no longer approved, or it changed", pg.ErrConflict, orphan)
+		return fmt.Errorf("%w: the removal of orphan %s is no longer approved, or it changed", db.ErrConflict, orphan)
 	}
 	return nil
 }

@@ -8,16 +8,19 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // gone is a released cluster with one recorded name. It was created, torn down and counted.
-func gone(t *testing.T, s *store.Store, clock *clock, name string) store.Row {
+func gone(t *testing.T, s *store.Store, clock *clock, name string) clusters.Row {
 	t.Helper()
 	row, open := claimed(t, s, name)
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity(name+"-abcde"), bundles(name+"-abcde"))
 	require.NoError(t, err)
-	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya"})
+	_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	_, err = s.Pool().Exec(t.Context(), `UPDATE attempts SET closed_at = $2, outcome = 'stopped' WHERE id = $1`, open.Attempt, clock.now())
 	require.NoError(t, err)
@@ -27,7 +30,7 @@ func gone(t *testing.T, s *store.Store, clock *clock, name string) store.Row {
 }
 
 // counted opens the teardown that is due, has it prove zero, and returns the released cluster.
-func counted(t *testing.T, s *store.Store, clock *clock, id string) store.Row {
+func counted(t *testing.T, s *store.Store, clock *clock, id string) clusters.Row {
 	t.Helper()
 	if open, err := s.Attempts.OpenAttempt(t.Context(), id); err != nil || open.Attempt == "" {
 		require.Equal(t, lifecycle.Destroy, step(t, s, id).Open)
@@ -53,10 +56,10 @@ func counted(t *testing.T, s *store.Store, clock *clock, id string) store.Row {
 	return row
 }
 
-// orphan stores what a sweep found of a cluster, in a state.
+// orphan stores what a scan found of a cluster, in a state.
 func orphan(t *testing.T, s *store.Store, clock *clock, cluster, identity string, state lifecycle.OrphanState) (id string) {
 	t.Helper()
-	id = store.NewID("orp")
+	id = db.NewID("orp")
 	_, err := s.Pool().Exec(t.Context(), `
 		INSERT INTO orphans (id, platform, account, installation, cluster_tag, identity, place, cluster_id, class, why, regions, managed_by, owner, team, name,
 			resources, evidence, first_seen_at, last_seen_at, sights, state, state_at, state_why, reported_at, cleanup_cluster)
@@ -86,7 +89,7 @@ func TestALeakOpensTheTeardownOfAReleasedClusterAgainAndItCountsUntilTheNewProof
 	require.Equal(t, 1, row.Reopened)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM orphans WHERE id = $1 AND state = 'removing'`, found))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM jobs WHERE cluster_id = $1 AND job_type = 'JANITOR_DESTROY' AND status = 'RUNNING'`, row.ID))
-	usage, err := s.Usage(t.Context(), store.Scope{Person: "github:maya"})
+	usage, err := s.Usage(t.Context(), usage.Scope{Person: "github:maya"})
 	require.NoError(t, err)
 	require.Equal(t, 1, usage.Person.Live, "it counts again")
 	clock.pass(time.Hour)
@@ -153,7 +156,7 @@ func TestANameThatIsTakenBetweenTheDecisionAndItsWriteIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	decision := lifecycle.Decide(c, facts, limits)
 	accept(t, s, granted("shop"))
-	require.ErrorIs(t, s.Apply(t.Context(), decision, c.Version), store.ErrStale, "it is decided again, and then it waits")
+	require.ErrorIs(t, s.Apply(t.Context(), decision, c.Version), db.ErrStale, "it is decided again, and then it waits")
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
 }
 

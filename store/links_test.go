@@ -9,7 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -28,7 +29,7 @@ func TestALinkWorksOnceForOne(t *testing.T) {
 	refused := func(handle string, by people.Owner, why string) {
 		t.Helper()
 		_, err := s.People.UseLink(t.Context(), handle, by, "web")
-		require.ErrorIs(t, err, store.ErrNotFound)
+		require.ErrorIs(t, err, db.ErrNotFound)
 		require.Equal(t, "use a link: not found: the link does not work, or not any more", err.Error(), "all refusals sound alike")
 		_, meta := said(t, s, "link_refused")
 		require.Contains(t, meta["why"], why)
@@ -36,7 +37,7 @@ func TestALinkWorksOnceForOne(t *testing.T) {
 	refused("nonsense", mayas, "no such link")
 	refused(handle, people.Owner{Principal: "saml:will"}, "it was "+mayas.Principal+"'s")
 	_, err = s.People.LinkFor(t.Context(), handle, "saml:will")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	seen, err := s.People.LinkFor(t.Context(), handle, mayas.Principal)
 	require.NoError(t, err)
 	require.Equal(t, made, seen)
@@ -63,10 +64,10 @@ func TestALinkWorksOnceForOne(t *testing.T) {
 	for _, none := range []people.Link{{Kind: people.LinkKubeconfig, Cluster: row.ID}, {Kind: people.LinkKubeconfig, Principal: "x"},
 		{Kind: people.LinkOfAccount}, {Kind: people.LinkOfAccount, Account: "github:x", Cluster: row.ID}, {Kind: "source", Principal: "x", Cluster: row.ID}} {
 		_, _, err = s.People.NewLink(t.Context(), none, time.Hour, maya(""))
-		require.ErrorIs(t, err, store.ErrConflict, none)
+		require.ErrorIs(t, err, db.ErrConflict, none)
 	}
 	_, _, err = s.People.NewLink(t.Context(), people.Link{Kind: people.LinkKubeconfig, Principal: "x", Cluster: "clu_none"}, time.Hour, maya(""))
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
@@ -77,14 +78,14 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	handle, _, err := s.People.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
 	_, err = s.People.AccountOf(t.Context(), "github:maya")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	seen, err := s.People.LinkFor(t.Context(), handle, mayas.Principal)
 	require.NoError(t, err)
 	require.Equal(t, "github:maya", seen.Account)
 	used, err := s.People.UseLink(t.Context(), handle, mayas, "web")
 	require.NoError(t, err)
 	_, err = s.People.AccountOf(t.Context(), "github:maya")
-	require.ErrorIs(t, err, store.ErrNotFound, "a click links nothing")
+	require.ErrorIs(t, err, db.ErrNotFound, "a click links nothing")
 	require.NoError(t, s.People.CompleteLink(t.Context(), "github:maya", used.Code, originBy("github:maya", "")))
 	known, err := s.People.AccountOf(t.Context(), "github:maya")
 	require.NoError(t, err)
@@ -94,7 +95,7 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	handle, _, err = s.People.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
 	_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: "saml:will"}, "web")
-	require.ErrorIs(t, err, store.ErrConflict, "it is another's")
+	require.ErrorIs(t, err, db.ErrConflict, "it is another's")
 	_, err = s.People.UseLink(t.Context(), handle, mayas, "web")
 	require.NoError(t, err, "and the link is not spent by that")
 
@@ -118,10 +119,10 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.People.CompleteLink(t.Context(), "github:maya", used.Code, originBy("github:maya", "")))
 
-	require.ErrorIs(t, s.People.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")), store.ErrNotFound)
+	require.ErrorIs(t, s.People.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")), db.ErrNotFound)
 	require.NoError(t, s.People.Unlink(t.Context(), "github:maya", mayas.Principal, maya("")))
 	_, err = s.People.AccountOf(t.Context(), "github:maya")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	_, meta := said(t, s, "account_unlinked")
 	require.Equal(t, map[string]any{"account": "github:maya", "principal": mayas.Principal}, meta["before"])
 }
@@ -130,7 +131,7 @@ func TestAHandleBeginsWithALetter(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	for range 100 {
-		handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: "github:maya", Number: "7"}, time.Minute, store.Origin{Actor: "github:maya", Why: "a test"})
+		handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: "github:maya", Number: "7"}, time.Minute, clusters.Origin{Actor: "github:maya", Why: "a test"})
 		require.NoError(t, err)
 		require.Regexp(t, `^[A-Za-z]`, handle, "on the command line a dash begins an option")
 	}
@@ -143,7 +144,7 @@ func TestAnAccountThatTheCatalogueKnowsIsNotLinkedToSomebodyElse(t *testing.T) {
 	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
 	_, err := s.People.RecordGitHubAccount(t.Context(), 7, "maya")
 	require.NoError(t, err)
-	for account, wants := range map[string]error{"github:id/7": store.ErrConflict, "github:id/8": nil} {
+	for account, wants := range map[string]error{"github:id/7": db.ErrConflict, "github:id/8": nil} {
 		handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: account, Number: "7"}, time.Hour, originBy(account, ""))
 		require.NoError(t, err)
 		_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: "saml:root"}, "web")

@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Filter selects clusters; empty fields do not filter.
@@ -32,26 +32,26 @@ type Filter struct {
 }
 
 // ClusterForPR returns the newest generation of a pull request's cluster of one profile; it may be released.
-func (s *Store) ClusterForPR(ctx context.Context, repo string, number int, profile string) (rows.Row, error) {
+func (s *Store) ClusterForPR(ctx context.Context, repo string, number int, profile string) (clusters.Row, error) {
 	row, err := s.OneRow(ctx, `
 		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile ORDER BY c.generation DESC LIMIT 1`,
 		pgx.NamedArgs{"repo": repo, "number": number, "profile": profile})
 	if err != nil {
-		return rows.Row{}, fmt.Errorf("read the %s cluster of %s#%d: %w", profile, repo, number, err)
+		return clusters.Row{}, fmt.Errorf("read the %s cluster of %s#%d: %w", profile, repo, number, err)
 	}
 	return row, nil
 }
 
 // List returns a page of clusters, newest first, and the cursor of the next page; empty when this is the last.
-func (s *Store) List(ctx context.Context, f Filter) (page []rows.Row, next string, err error) {
-	limit := pg.PageOf(f.Limit)
+func (s *Store) List(ctx context.Context, f Filter) (page []clusters.Row, next string, err error) {
+	limit := db.PageOf(f.Limit)
 	where, args := f.where()
 	args["limit"] = limit + 1 // one more shows whether there is a next page
-	more := rows.OfMany
+	more := clusters.OfMany
 	if f.Named != "" { // one is meant
-		more = rows.OfOne
+		more = clusters.OfOne
 	}
-	records, err := pg.All[rows.RowRecord](ctx, s.Pool(), `SELECT `+rows.RowColumns+more+rows.RowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
+	records, err := db.All[clusters.RowRecord](ctx, s.Pool(), `SELECT `+clusters.RowColumns+more+clusters.RowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}
@@ -59,7 +59,7 @@ func (s *Store) List(ctx context.Context, f Filter) (page []rows.Row, next strin
 		records = records[:limit]
 		next = records[limit-1].Lifecycle.Cluster.ID
 	}
-	page = make([]rows.Row, len(records))
+	page = make([]clusters.Row, len(records))
 	for i, r := range records {
 		page[i] = r.Row()
 	}
@@ -72,11 +72,11 @@ func ownedBy(name string) string {
 }
 
 func (f Filter) where() (string, pgx.NamedArgs) {
-	w := pg.Conditions{Args: pgx.NamedArgs{"principal": f.Principal}}
+	w := db.Conditions{Args: pgx.NamedArgs{"principal": f.Principal}}
 	w.Add(len(f.Status) > 0, "c.status = ANY (@status)", "status", f.Status)
 	w.Add(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
 	w.Add(f.Owner != "", ownedBy("@owner"), "owner", f.Owner)
-	w.Add(f.Mine != "", "(principal_key("+rows.HeldBy+") = ANY (identities_of(@mine)) OR "+ownedBy("@my_name")+")", "mine", f.Mine)
+	w.Add(f.Mine != "", "(principal_key("+clusters.HeldBy+") = ANY (identities_of(@mine)) OR "+ownedBy("@my_name")+")", "mine", f.Mine)
 	w.Args["my_name"] = f.MyName
 	w.Add(f.Team != "", "c.team = @team", "team", f.Team)
 	w.Add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN (SELECT s.cluster_id FROM shares s WHERE "+usage.SharedWith+"))", "teams", f.Teams)

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Load reads what Decide needs about one cluster, from one snapshot. Whether the runner was seen is left Unknown: the store
@@ -23,21 +23,21 @@ func (s *Store) Load(ctx context.Context, id string) (lifecycle.Cluster, lifecyc
 	defer tx.Rollback(context.WithoutCancel(ctx))
 	cluster, facts, err := s.loadIn(ctx, tx, id)
 	if err != nil {
-		return lifecycle.Cluster{}, lifecycle.Facts{}, fmt.Errorf("load %s: %w", id, pg.Plain(err))
+		return lifecycle.Cluster{}, lifecycle.Facts{}, fmt.Errorf("load %s: %w", id, db.Plain(err))
 	}
 	return cluster, facts, nil
 }
 
 func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Cluster, lifecycle.Facts, error) {
 	type record struct {
-		Lifecycle  rows.LifecycleRecord
+		Lifecycle  clusters.LifecycleRecord
 		Clock      time.Time
 		Identities []string
 		Profile    string
 		Team       string
 	}
-	r, err := pg.One[record](ctx, tx, `
-		SELECT `+rows.LifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+usage.IdentitiesOf+`) AS identities, c.profile, c.team
+	r, err := db.One[record](ctx, tx, `
+		SELECT `+clusters.LifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+usage.IdentitiesOf+`) AS identities, c.profile, c.team
 		FROM clusters c WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.Fixed()})
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
@@ -53,13 +53,13 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	if facts.Access, err = rows.AccessWork(ctx, tx, cluster); err != nil {
+	if facts.Access, err = clusters.AccessWork(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	if facts.Untagged, err = rows.UntaggedOf(ctx, tx, cluster); err != nil {
+	if facts.Untagged, err = clusters.UntaggedOf(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	if facts.Leaked, err = rows.LeakOf(ctx, tx, cluster); err != nil {
+	if facts.Leaked, err = clusters.LeakOf(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	if facts.Open == nil && (cluster.Phase != lifecycle.Released || facts.Leaked != nil) {
@@ -80,11 +80,11 @@ func turnIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster) (lifecycl
 		Words string
 		ETA   *time.Time
 	}
-	rows, err := pg.All[turn](ctx, tx, `SELECT place, words, eta FROM turns WHERE cluster_id = $1`, cluster.ID)
+	rows, err := db.All[turn](ctx, tx, `SELECT place, words, eta FROM turns WHERE cluster_id = $1`, cluster.ID)
 	if err != nil || len(rows) == 0 {
 		return lifecycle.Turn{}, err
 	}
-	return lifecycle.Turn{Place: rows[0].Place, For: rows[0].Words, ETA: pg.Zero(rows[0].ETA)}, nil
+	return lifecycle.Turn{Place: rows[0].Place, For: rows[0].Words, ETA: db.Zero(rows[0].ETA)}, nil
 }
 
 type attemptRecord struct {
@@ -121,13 +121,13 @@ type attemptRecord struct {
 
 func (r attemptRecord) attempt() *lifecycle.Attempt {
 	a := &lifecycle.Attempt{
-		Number: r.Number, Kind: r.Kind, OpenedAt: r.OpenedAt, ClaimedAt: pg.Zero(r.ClaimedAt), LeaseUntil: pg.Zero(r.LeaseUntil),
+		Number: r.Number, Kind: r.Kind, OpenedAt: r.OpenedAt, ClaimedAt: db.Zero(r.ClaimedAt), LeaseUntil: db.Zero(r.LeaseUntil),
 		Phase: r.Phase, Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep},
 		Recorded: r.Recorded, StopAsked: r.StopAsked,
-		ClosedAt: pg.Zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
-		ToolExitedAt: pg.Zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen, AddonsSeen: r.AddonsSeen, AsleepSeen: r.AsleepSeen,
+		ClosedAt: db.Zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
+		ToolExitedAt: db.Zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen, AddonsSeen: r.AddonsSeen, AsleepSeen: r.AsleepSeen,
 	}
-	a.LaunchedAt = pg.Zero(r.LaunchedAt)
+	a.LaunchedAt = db.Zero(r.LaunchedAt)
 	if r.LaunchTrouble != nil {
 		a.Refused = *r.LaunchTrouble
 	}
@@ -148,7 +148,7 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 
 // attemptsIn reads the open attempt and the newest closed one, with their verification passes.
 func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (open, last *lifecycle.Attempt, err error) {
-	records, err := pg.All[attemptRecord](ctx, tx, `
+	records, err := db.All[attemptRecord](ctx, tx, `
 		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.launched_at, a.launch_trouble, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
 			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds,
@@ -166,8 +166,8 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 		}
 		if r.ClosedAt == nil {
 			open = a
-			open.Progress.ETA = rows.ExpectedEnd(r.OpenedAt, r.ExpectedSeconds, now)
-			open.Progress.Late = rows.ExpectedEnd(r.OpenedAt, r.LateSeconds, now)
+			open.Progress.ETA = clusters.ExpectedEnd(r.OpenedAt, r.ExpectedSeconds, now)
+			open.Progress.Late = clusters.ExpectedEnd(r.OpenedAt, r.LateSeconds, now)
 		} else {
 			last = a
 		}
@@ -176,6 +176,6 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 }
 
 func passesIn(ctx context.Context, tx pgx.Tx, attempt string) ([]lifecycle.Pass, error) {
-	return pg.All[lifecycle.Pass](ctx, tx, `
+	return db.All[lifecycle.Pass](ctx, tx, `
 		SELECT received_at AS at, clean, identities, words AS leftovers FROM verifications WHERE attempt_id = $1 ORDER BY number`, attempt)
 }

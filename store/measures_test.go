@@ -15,8 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/measures"
 )
 
@@ -45,7 +45,7 @@ func TestEveryReplicaCountsEachAttemptOnceAlsoAfterARestart(t *testing.T) {
 		require.NoError(t, err)
 		clock.pass(100 * time.Second)
 	}
-	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BootstrapFailed"})
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "BootstrapFailed"})
 	require.NoError(t, err)
 	failed := `ocpctl_attempts_total{kind="create",outcome="failed",reason="BootstrapFailed"} 1`
 	require.NotContains(t, scrape(t, first), failed, "an earlier transaction may still commit")
@@ -124,7 +124,7 @@ func TestEveryMeasureReadsOnlyWhatIsNew(t *testing.T) {
 // does, and as it does later.
 func BenchmarkScrape(b *testing.B) {
 	url := pgtest.New(b)
-	s := openAt(b, url, store.Options{Limits: limits, Lease: 15 * time.Minute})
+	s := openAt(b, url, db.Options{Limits: limits, Lease: 15 * time.Minute})
 	crowd(b, s, accept(b, s, fromPR(granted("seed"), 41)).ID)
 	for _, sql := range []string{
 		`ALTER TABLE attempts DISABLE TRIGGER USER`, `UPDATE attempts SET closed_at = closed_at - interval '1 minute', claimed_at = claimed_at - interval '1 minute'`, `ANALYZE`,

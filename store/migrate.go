@@ -13,7 +13,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/ocpctl/ocpctl/migrations"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // migrationLock is the advisory lock under which one process migrates while the others wait. The number is arbitrary.
@@ -89,5 +89,5 @@ func Migrate(ctx context.Context, url string) error {
 // gaveWay reports whether a statement ended because of a lock it waited for.
 func gaveWay(err error) bool {
 	var failure *pgconn.PgError
-	return errors.As(err, &failure) && (failure.Code == pg.Deadlock || failure.Code == pg.LockTimeout)
+	return errors.As(err, &failure) && (failure.Code == db.Deadlock || failure.Code == db.LockTimeout)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -35,10 +37,10 @@ const ofBefore = `
 func TestEveryStateGoesUpAndDown(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.Empty(t), newClock()
-	db, err := sql.Open("pgx", url)
+	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	defer database.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
 	require.NoError(t, err)
 	_, err = p.UpTo(t.Context(), 7)
 	require.NoError(t, err)
@@ -54,9 +56,9 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 				}
 				seeded++
 				name := fmt.Sprintf("c%d", seeded)
-				_, err := db.Exec(ofBefore, name, status, phase, present, clock.now())
+				_, err := database.Exec(ofBefore, name, status, phase, present, clock.now())
 				require.NoError(t, err, "%s/%s", status, phase)
-				_, err = db.Exec(`INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ('job_' || $1, 'clu_' || $1, $2, 'PENDING', $3)`,
+				_, err = database.Exec(`INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ('job_' || $1, 'clu_' || $1, $2, 'PENDING', $3)`,
 					name, map[bool]lifecycle.JobType{true: lifecycle.JobCreate, false: lifecycle.JobDestroy}[present], clock.now())
 				require.NoError(t, err)
 			}
@@ -81,7 +83,7 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 	up := func() *store.Store {
 		t.Helper()
 		require.NoError(t, store.Migrate(t.Context(), url))
-		return openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		return openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 	}
 	s := up()
 	decides(s)
@@ -94,9 +96,9 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 	_, err = p.DownTo(t.Context(), 7)
 	require.NoError(t, err)
 	var left int
-	require.NoError(t, db.QueryRow(`SELECT count(*) FROM attempts WHERE kind = 'scale' AND closed_at IS NULL`).Scan(&left))
+	require.NoError(t, database.QueryRow(`SELECT count(*) FROM attempts WHERE kind = 'scale' AND closed_at IS NULL`).Scan(&left))
 	require.Zero(t, left, "the release before knows no scaling that it could end")
-	require.NoError(t, db.QueryRow(`SELECT count(*) FROM jobs WHERE job_type = 'SCALE_WORKERS' AND ended_at IS NULL`).Scan(&left))
+	require.NoError(t, database.QueryRow(`SELECT count(*) FROM jobs WHERE job_type = 'SCALE_WORKERS' AND ended_at IS NULL`).Scan(&left))
 	require.Zero(t, left, "and a running job would keep a teardown's from running")
 
 	s = up()
@@ -114,16 +116,16 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.Empty(t), newClock()
-	db, err := sql.Open("pgx", url)
+	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	defer database.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
 	require.NoError(t, err)
 	_, err = p.UpTo(t.Context(), 9)
 	require.NoError(t, err)
 	exec := func(sql string, args ...any) {
 		t.Helper()
-		_, err := db.Exec(sql, args...)
+		_, err := database.Exec(sql, args...)
 		require.NoError(t, err)
 	}
 	exec(ofBefore, "shop", "READY", "ready", true, clock.now())
@@ -142,7 +144,7 @@ func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 	works := func(round int) {
 		t.Helper()
 		require.NoError(t, store.Migrate(t.Context(), url))
-		s := openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		s := openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 		defer s.Close()
 		from, to := names[round], names[1-round]
 		row, err := s.Cluster(t.Context(), "clu_shop")
@@ -161,7 +163,7 @@ func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE workspace = 'T1' AND repo IS NULL`))
 		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE id = 'rep_1' AND repo = $1`, to))
 		at := clock.now().Add(2 * time.Hour)
-		require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "the pull request became a draft", "github:maya"))
+		require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "the pull request became a draft", "github:maya"))
 		fx := eyes("react:1")
 		fx.Repo = to
 		require.NoError(t, s.Outbox.SaveEffect(t.Context(), fx))
@@ -181,9 +183,9 @@ func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 	_, err = p.DownTo(t.Context(), 9)
 	require.NoError(t, err)
 	var kinds string
-	require.NoError(t, db.QueryRow(`SELECT string_agg(kind || ' ' || head, ',' ORDER BY kind, head) FROM subscribers WHERE cluster_id = 'clu_shop'`).Scan(&kinds))
+	require.NoError(t, database.QueryRow(`SELECT string_agg(kind || ' ' || head, ',' ORDER BY kind, head) FROM subscribers WHERE cluster_id = 'clu_shop'`).Scan(&kinds))
 	require.Equal(t, "github_check def456,github_comment abc123", kinds, "one check, the one that is not left")
-	_, err = db.Exec(`INSERT INTO subscribers SELECT * FROM (SELECT 'sub_x' AS id, cluster_id, kind, installation, repo, number, 'x' AS head, 0 AS external_id,
+	_, err = database.Exec(`INSERT INTO subscribers SELECT * FROM (SELECT 'sub_x' AS id, cluster_id, kind, installation, repo, number, 'x' AS head, 0 AS external_id,
 		1 AS wanted_version, 0 AS shown_version, '' AS shown_body, nudge_at FROM subscribers WHERE kind = 'github_check') again`)
 	require.ErrorContains(t, err, "duplicate key", "as the release before has it")
 	works(1)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // closeAttempt closes the open attempt for the control plane. ErrStale: it is no longer open, or was claimed or renewed its
@@ -22,12 +22,12 @@ func (c *change) closeAttempt(ctx context.Context, cluster string, by lifecycle.
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, message = @message, reason = @reason, whose = @whose, next = @next
 		WHERE cluster_id = @cluster AND number = @number AND closed_at IS NULL AND lease_until IS NOT DISTINCT FROM @lease`,
 		pgx.NamedArgs{"cluster": cluster, "number": by.Number, "outcome": by.Outcome, "message": by.Message,
-			"reason": by.Reason, "whose": by.Whose, "next": by.Next, "lease": pg.Null(by.Lease), "now": c.Now})
+			"reason": by.Reason, "whose": by.Whose, "next": by.Next, "lease": db.Null(by.Lease), "now": c.Now})
 	if err != nil {
 		return fmt.Errorf("close attempt %d of %s: %w", by.Number, cluster, err)
 	}
 	if tag.RowsAffected() == 0 {
-		return pg.ErrStale
+		return db.ErrStale
 	}
 	c.FreeRunner()
 	return nil
@@ -58,18 +58,18 @@ func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle
 				CASE WHEN @kind = 'scale' THEN c.workers_wanted END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END,
 				CASE WHEN @kind = 'access' THEN c.access_wanted END,
 				coalesce(nullif(@correlation, ''), (SELECT correlation FROM cluster_requests WHERE cluster_id = @cluster ORDER BY created_at LIMIT 1), ''), @traceparent
-			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+rows.ExpectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
+			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+clusters.ExpectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)
 		UPDATE jobs j SET attempt = o.number FROM opened o WHERE j.id = o.job_id RETURNING o.number`,
 		pgx.NamedArgs{
-			"id": pg.NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.Now,
+			"id": db.NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.Now,
 			"correlation": cause.Correlation, "traceparent": cause.Traceparent,
 		}).Scan(&number)
 	var failure *pgconn.PgError
 	switch {
 	case errors.As(err, &failure) && failure.ConstraintName == "attempts_one_open":
-		return 0, pg.ErrStale
+		return 0, db.ErrStale
 	case errors.Is(err, pgx.ErrNoRows):
 		return 0, fmt.Errorf("open an attempt of %s: no unfinished %s job", cluster, job)
 	case err != nil:
@@ -86,7 +86,7 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 	if !ends {
 		_, err := c.Exec(ctx, `
 			INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ($1, $2, $3, 'PENDING', $4)
-			ON CONFLICT (cluster_id, job_type) WHERE ended_at IS NULL DO NOTHING`, pg.NewID("job"), cluster, m.Type, c.Now)
+			ON CONFLICT (cluster_id, job_type) WHERE ended_at IS NULL DO NOTHING`, db.NewID("job"), cluster, m.Type, c.Now)
 		if err != nil {
 			return fmt.Errorf("add a %s job to %s: %w", m.Type, cluster, err)
 		}
@@ -105,7 +105,7 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 
 // setReady sets the condition that says whether the cluster can be used.
 func (c *change) setReady(ctx context.Context, cluster lifecycle.Cluster) error {
-	q := rows.Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why}
+	q := clusters.Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why}
 	if cluster.Usable() {
 		q.Status = "True"
 	}
@@ -125,7 +125,7 @@ func (c *change) setAsked(ctx context.Context, cluster string, m lifecycle.JobMo
 
 // setScaled sets the condition that says whether the requested workers are there.
 func (c *change) setScaled(ctx context.Context, cluster string, m lifecycle.JobMove) error {
-	q := rows.Condition{Type: "Scaled", Status: "False", Reason: m.Code, Message: m.Message}
+	q := clusters.Condition{Type: "Scaled", Status: "False", Reason: m.Code, Message: m.Message}
 	switch m.To {
 	case lifecycle.JobRunning:
 		q.Reason, q.Message = "Scaling", "the workers that were asked for are being made or removed"

@@ -12,10 +12,13 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // unused is a ready cluster that nobody has used for almost as long as its profile allows.
-func unused(t testing.TB, s *store.Store, clock *clock) store.Row {
+func unused(t testing.TB, s *store.Store, clock *clock) clusters.Row {
 	t.Helper()
 	row := sleepy(t, s, lifecycle.SleepStopped, nil)
 	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET idle_tell = '1h', idle_end = '4h', use_extends = true, end_ttl = $2, ttl = '5h' WHERE id = $1`,
@@ -32,7 +35,7 @@ func TestALookInsideNotesWhenPeopleUsedTheCluster(t *testing.T) {
 	row := unused(t, s, clock)
 	open := claims(t, s, row.ID, lifecycle.Observe)
 	require.Equal(t, []any{lifecycle.PhaseReady, row.Why}, []any{load(t, s, row.ID).Phase, load(t, s, row.ID).Why}, "nothing is shown of it")
-	said := store.ResultRow{Outcome: lifecycle.Succeeded, Message: "its API server was asked", LastUse: clock.now().UTC().Truncate(time.Hour)}
+	said := attempts.ResultRow{Outcome: lifecycle.Succeeded, Message: "its API server was asked", LastUse: clock.now().UTC().Truncate(time.Hour)}
 	for range 2 { // the second is the same again
 		_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, said)
 		require.NoError(t, err)
@@ -47,7 +50,7 @@ func TestALookInsideNotesWhenPeopleUsedTheCluster(t *testing.T) {
 
 	clock.pass(50 * time.Minute)
 	open = claims(t, s, row.ID, lifecycle.Observe)
-	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, LastUse: said.LastUse.Add(-time.Hour)})
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, LastUse: said.LastUse.Add(-time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, got.ActiveAt, load(t, s, row.ID).ActiveAt, "a newer use is known")
 }
@@ -59,7 +62,7 @@ func TestPeopleWhoWereToldWhileALookWasUnderWayAreToldAnew(t *testing.T) {
 	open := claims(t, s, row.ID, lifecycle.Observe)
 	clock.pass(15 * time.Minute)
 	require.True(t, step(t, s, row.ID).TellIdle)
-	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, LastUse: clock.now().UTC().Truncate(time.Hour)})
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, LastUse: clock.now().UTC().Truncate(time.Hour)})
 	require.NoError(t, err)
 	require.Zero(t, load(t, s, row.ID).IdleTold)
 	step(t, s, row.ID)
@@ -73,7 +76,7 @@ func TestANoticeSaysThatNobodyCouldLookInside(t *testing.T) {
 	row := unused(t, s, clock)
 	for range 2 {
 		open := claims(t, s, row.ID, lifecycle.Observe)
-		_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "RequestsUnknown", Message: "its API did not answer", Retryable: true})
+		_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "RequestsUnknown", Message: "its API did not answer", Retryable: true})
 		require.NoError(t, err)
 		step(t, s, row.ID)
 		clock.pass(limits.RetryBase)
@@ -95,8 +98,8 @@ func TestOnlyALookInsideSeesPeoplesRequests(t *testing.T) {
 	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
 	require.NoError(t, err)
 	open := claims(t, s, row.ID, lifecycle.Sleep)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, LastUse: clock.now()})
-	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, LastUse: clock.now()})
+	require.ErrorIs(t, err, db.ErrConflict)
 	refuses(t, s, "attempts_use", `UPDATE attempts SET use_seen = now() WHERE id = $1`, open.Attempt)
 }
 
@@ -105,7 +108,7 @@ func TestNoLookIsLeftForTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.New(t), newClock()
 	opens := func() *store.Store {
-		return openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		return openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 	}
 	s := opens()
 	row := unused(t, s, clock)

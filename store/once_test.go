@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
@@ -15,9 +15,9 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	first := accept(t, s, fromPR(granted("shop"), 41))
 	const cause = "comment:9:0"
 	var jobs []string
-	by := store.Origin{Actor: "github:maya", Why: "enough", Reply: &store.ReplyOnce{Cause: cause, Build: func(out store.Outcome) store.Reply {
+	by := clusters.Origin{Actor: "github:maya", Why: "enough", Reply: &clusters.ReplyOnce{Cause: cause, Build: func(out clusters.Outcome) clusters.Reply {
 		jobs = append(jobs, out.Job)
-		return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "it goes"}
+		return clusters.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "it goes"}
 	}}}
 	done, err := s.Outbox.Answered(t.Context(), cause)
 	require.NoError(t, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/costs"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // A process that hangs in the middle of a change, or a host that is lost, must not hold up others for long.
@@ -28,7 +28,7 @@ func TestPostgreSQLEndsTheSessionsOfWhoHangsOrIsLost(t *testing.T) {
 func TestTheDaysOfABillAreThoseOfUTC(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	o := store.Options{Limits: limits, Lease: time.Minute}
+	o := db.Options{Limits: limits, Lease: time.Minute}
 	_, err := openAt(t, url, o).Pool().Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'Europe/Berlin'); END $$`)
 	require.NoError(t, err)
 	s := openAt(t, url, o)

@@ -9,11 +9,15 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/auditchain"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // scalable is a ready cluster with 3 workers, of 1 to 5.
-func scalable(t testing.TB, s *store.Store) store.Row {
+func scalable(t testing.TB, s *store.Store) clusters.Row {
 	t.Helper()
 	a, least, base, most := granted("shop"), 1, 3, 5
 	a.Row.WorkersLeast, a.Row.WorkersBase, a.Row.WorkersMost = &least, &base, &most
@@ -21,7 +25,7 @@ func scalable(t testing.TB, s *store.Store) store.Row {
 }
 
 // usable makes a cluster one that can be used, without its install.
-func usable(t testing.TB, s *store.Store, row store.Row) store.Row {
+func usable(t testing.TB, s *store.Store, row clusters.Row) clusters.Row {
 	t.Helper()
 	for _, sql := range []string{
 		`UPDATE jobs SET status = 'SUCCEEDED', started_at = created_at, ended_at = created_at WHERE cluster_id = $1`,
@@ -37,7 +41,7 @@ func usable(t testing.TB, s *store.Store, row store.Row) store.Row {
 }
 
 // said is the newest line of the trail with the action.
-func said(t testing.TB, s *store.Store, action string) (line store.AuditLine, meta map[string]any) {
+func said(t testing.TB, s *store.Store, action string) (line auditchain.Line, meta map[string]any) {
 	t.Helper()
 	lines, _, err := s.AuditPage(t.Context(), store.AuditFilter{Action: action, Limit: 1})
 	require.NoError(t, err)
@@ -53,17 +57,17 @@ func TestADeedIsMeantForTheRowThatWasSeen(t *testing.T) {
 	stale := maya("why not")
 	stale.Version = row.Version + 1
 	_, err := s.Extend(t.Context(), row.ID, time.Hour, stale)
-	require.ErrorIs(t, err, store.ErrStale)
+	require.ErrorIs(t, err, db.ErrStale)
 	_, err = s.Hold(t.Context(), row.ID, clock.now().Add(time.Hour), stale)
-	require.ErrorIs(t, err, store.ErrStale)
+	require.ErrorIs(t, err, db.ErrStale)
 	_, err = s.Scale(t.Context(), row.ID, 4, stale)
-	require.ErrorIs(t, err, store.ErrStale)
+	require.ErrorIs(t, err, db.ErrStale)
 	_, err = s.Destroy(t.Context(), row.ID, stale)
-	require.ErrorIs(t, err, store.ErrStale)
-	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", stale, nil), store.ErrStale)
-	require.ErrorIs(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "team", Grantee: "acme/web", Access: people.AccessSee}, stale), store.ErrStale)
-	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, stale), store.ErrStale)
-	require.ErrorIs(t, s.RetryTeardown(t.Context(), row.ID, stale), store.ErrStale)
+	require.ErrorIs(t, err, db.ErrStale)
+	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", stale, nil), db.ErrStale)
+	require.ErrorIs(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "team", Grantee: "acme/web", Access: people.AccessSee}, stale), db.ErrStale)
+	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, stale), db.ErrStale)
+	require.ErrorIs(t, s.RetryTeardown(t.Context(), row.ID, stale), db.ErrStale)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events`), "nothing happened")
 
 	fits := stale
@@ -82,7 +86,7 @@ func TestADeedIsMeantForTheRowThatWasSeen(t *testing.T) {
 	require.NoError(t, err, "it is going, whatever was seen")
 	require.Equal(t, job, again)
 	_, err = s.Extend(t.Context(), "clu_none", time.Hour, maya(""))
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestAHoldIsAFloorUnderEveryEndButTheMaximum(t *testing.T) {
@@ -90,7 +94,7 @@ func TestAHoldIsAFloorUnderEveryEndButTheMaximum(t *testing.T) {
 	s, clock := open(t)
 	row := accept(t, s, fromPR(granted("shop"), 41))
 	closed := clock.now().Add(time.Hour)
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &closed, "", "github:maya"))
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &closed, "", "github:maya"))
 	until := clock.now().Add(6 * time.Hour)
 	out, err := s.Hold(t.Context(), row.ID, until, maya("a demo"))
 	require.NoError(t, err)
@@ -121,11 +125,11 @@ func TestAHoldIsAFloorUnderEveryEndButTheMaximum(t *testing.T) {
 	_, meta = said(t, s, "hold_lifted")
 	require.Equal(t, row.Ends.Max.Format(time.RFC3339Nano), meta["before"])
 	_, err = s.Hold(t.Context(), row.ID, clock.now(), maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, err = s.Destroy(t.Context(), row.ID, maya(""))
 	require.NoError(t, err)
 	_, err = s.Hold(t.Context(), row.ID, until, maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	refuses(t, s, "clusters_hold", `UPDATE clusters SET end_hold = end_max + interval '1 second', hold_why = 'x'`)
 }
 
@@ -142,7 +146,7 @@ func TestWorkersAreWantedWithinTheirBounds(t *testing.T) {
 	for _, replicas := range []int{0, 6, -1} {
 		_, err = s.Scale(t.Context(), row.ID, replicas, maya(""))
 		require.ErrorContains(t, err, "not between 1 and 5")
-		require.ErrorIs(t, err, store.ErrConflict)
+		require.ErrorIs(t, err, db.ErrConflict)
 	}
 	job, err := s.Scale(t.Context(), row.ID, 3, maya(""))
 	require.NoError(t, err)
@@ -185,10 +189,10 @@ func TestAClusterGoesToAnotherTeam(t *testing.T) {
 	require.Contains(t, meta["note"], "tags")
 	require.NoError(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", maya("again"), nil))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'transferred'`))
-	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/web", "", maya(""), nil), store.ErrConflict)
+	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/web", "", maya(""), nil), db.ErrConflict)
 	_, err = s.Destroy(t.Context(), row.ID, maya(""))
 	require.NoError(t, err)
-	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/other", "will", maya(""), nil), store.ErrConflict)
+	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/other", "will", maya(""), nil), db.ErrConflict)
 }
 
 // What waits for a place of one team's takes none of another's beyond that one's limit.
@@ -202,7 +206,7 @@ func TestWhoWaitsIsGivenAwayWithTheNewTeamsLimits(t *testing.T) {
 	accept(t, s, a)
 	limit := lifecycle.Limit{Quota: "web", Scope: lifecycle.ScopeTeam, Key: "acme/web", What: lifecycle.CountLive, Most: 2}
 	judged := 0
-	judge := func(u store.Usage) ([]lifecycle.Limit, error) {
+	judge := func(u usage.Usage) ([]lifecycle.Limit, error) {
 		judged++
 		require.Equal(t, 1, u.Team.Live)
 		return []lifecycle.Limit{limit}, nil
@@ -268,7 +272,7 @@ func TestAShareShowsAClusterToOthers(t *testing.T) {
 	require.Equal(t, []string{"saml:will", "acme/web"}, []string{shares[0].Grantee, shares[1].Grantee})
 	require.Equal(t, maya("").Actor, shares[0].GrantedBy)
 	require.NoError(t, s.People.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")))
-	require.ErrorIs(t, s.People.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")), store.ErrNotFound)
+	require.ErrorIs(t, s.People.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")), db.ErrNotFound)
 	_, meta := said(t, s, "unshared")
 	require.Equal(t, map[string]any{"kind": "team", "with": "acme/web", "access": "use", "role": "edit"}, meta["before"])
 
@@ -283,7 +287,7 @@ func TestAShareShowsAClusterToOthers(t *testing.T) {
 	_, access = sees("saml:rob")
 	require.Empty(t, access)
 	for _, none := range []people.Share{{Kind: "source", Grantee: "x", Access: "see"}, {Kind: "team", Access: "see"}, {Kind: "team", Grantee: "x", Access: "own"}} {
-		require.ErrorIs(t, s.People.Share(t.Context(), row.ID, none, maya("")), store.ErrConflict)
+		require.ErrorIs(t, s.People.Share(t.Context(), row.ID, none, maya("")), db.ErrConflict)
 	}
 }
 
@@ -297,5 +301,5 @@ func TestASignatureIsSpentOnce(t *testing.T) {
 		require.Equal(t, want, fresh)
 	}
 	_, err := s.People.SpendSignature(t.Context(), "short", clock.now())
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }

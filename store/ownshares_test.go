@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -18,7 +18,7 @@ func TestWhatAShareWithOneselfGaveIsRevoked(t *testing.T) {
 	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{{ID: "person:will", Name: "Will", Identities: []string{"saml:will@acme.example", "slack:T1/UWILL"}}}))
 	shares := func(grantee, by string) access.Row {
 		share := people.Share{Kind: "principal", Grantee: grantee, Access: people.AccessUse, Role: access.RoleAdmin}
-		require.NoError(t, s.People.Share(t.Context(), row.ID, share, store.Origin{Actor: by, Source: "web"}))
+		require.NoError(t, s.People.Share(t.Context(), row.ID, share, clusters.Origin{Actor: by, Source: "web"}))
 		return wantsAccess(t, s, row.ID, access.Wanted{Ask: access.Ask{Reader: grantee, ReaderName: grantee, Role: access.RoleAdmin, Right: "principal:" + grantee, Lifetime: time.Hour}})
 	}
 	own, linked := shares("saml:will@acme.example", "saml:will@acme.example"), shares("slack:T1/UWILL", "saml:will@acme.example")

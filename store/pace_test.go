@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -110,7 +111,7 @@ func TestEightProcessesShareOnePace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url, options := pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute}
+			url, options := pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute}
 			if c.clock != nil {
 				options.Now = c.clock.now
 			}

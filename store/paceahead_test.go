@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -41,7 +41,7 @@ func TestWhatCanWaitLeavesThePaceToWhatCannot(t *testing.T) {
 	require.Zero(t, ahead(true), "words that nobody could post for an hour hold up nobody")
 
 	showAll(t, s, row.ID)
-	reply := store.Reply{Cause: "comment:7", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "pong"}
+	reply := clusters.Reply{Cause: "comment:7", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "pong"}
 	require.NoError(t, s.Outbox.SaveReply(t.Context(), reply))
 	require.Positive(t, ahead(true), "an answer to a person waits")
 	_, err := s.Pool().Exec(t.Context(), `UPDATE replies SET external_id = 7`)
@@ -65,8 +65,8 @@ func TestAPlaceKnowsWhenItsWordsWereSent(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := accept(t, s, fromPR(granted("shop"), 41))
-	sent := func() *time.Time { return placesOf(t, s, row.ID)[store.KindComment].ShownAt }
-	id := placesOf(t, s, row.ID)[store.KindComment].ID
+	sent := func() *time.Time { return placesOf(t, s, row.ID)[clusters.KindComment].ShownAt }
+	id := placesOf(t, s, row.ID)[clusters.KindComment].ID
 	require.Nil(t, sent())
 	require.NoError(t, s.Outbox.Shown(t.Context(), id, 7, 1, "a"))
 	first := clock.now()

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -30,7 +31,7 @@ func TestALinkIsCompletedOnlyByItsAccountWithItsCodeOnceAndInTime(t *testing.T) 
 	s, clock := open(t)
 	tries := func(account, code, why string) {
 		t.Helper()
-		require.ErrorIs(t, s.People.CompleteLink(t.Context(), account, code, originBy(account, "")), store.ErrNotFound)
+		require.ErrorIs(t, s.People.CompleteLink(t.Context(), account, code, originBy(account, "")), db.ErrNotFound)
 		_, meta := said(t, s, "link_refused")
 		require.Contains(t, meta["why"], why)
 		require.Zero(t, count(t, s, `SELECT count(*) FROM accounts`))
@@ -55,5 +56,5 @@ func TestALinkIsCompletedOnlyByItsAccountWithItsCodeOnceAndInTime(t *testing.T) 
 	known, err := s.People.AccountOf(t.Context(), "github:id/7")
 	require.NoError(t, err)
 	require.Equal(t, "saml:root", known.Principal)
-	require.ErrorIs(t, s.People.CompleteLink(t.Context(), "github:id/7", code, originBy("github:id/7", "")), store.ErrNotFound, "it works once")
+	require.ErrorIs(t, s.People.CompleteLink(t.Context(), "github:id/7", code, originBy("github:id/7", "")), db.ErrNotFound, "it works once")
 }

@@ -7,7 +7,10 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 const mayasToken = "oidc:https://id.acme.example#maya"
@@ -18,7 +21,7 @@ var linkedMaya = people.Person{
 }
 
 // askedBy has a cluster accepted that a principal asked for.
-func askedBy(t testing.TB, s *store.Store, name, principal, owner string) store.Row {
+func askedBy(t testing.TB, s *store.Store, name, principal, owner string) clusters.Row {
 	t.Helper()
 	a := granted(name)
 	a.Row.RequestedBy, a.Row.Owner = principal, owner
@@ -27,7 +30,7 @@ func askedBy(t testing.TB, s *store.Store, name, principal, owner string) store.
 
 func live(t testing.TB, s *store.Store, principal string) int {
 	t.Helper()
-	u, err := s.Usage(t.Context(), store.Scope{Person: principal})
+	u, err := s.Usage(t.Context(), usage.Scope{Person: principal})
 	require.NoError(t, err)
 	return u.Person.Live
 }
@@ -63,7 +66,7 @@ func TestALinkedAccountCountsForItsOwnerAndTheirPerson(t *testing.T) {
 	require.Equal(t, 2, live(t, s, "saml:maya@acme.example"), "through the person")
 	require.Equal(t, 2, live(t, s, "github:maya"), "what the catalogue says of an account counts more than whose somebody says it is")
 	require.Zero(t, live(t, s, "saml:rob@acme.example"))
-	require.NoError(t, s.People.Unlink(t.Context(), "github:mw", "", store.Origin{Actor: "saml:will@acme.example"}))
+	require.NoError(t, s.People.Unlink(t.Context(), "github:mw", "", clusters.Origin{Actor: "saml:will@acme.example"}))
 	require.Equal(t, 1, live(t, s, mayasToken))
 }
 
@@ -73,7 +76,7 @@ func TestAVoteOfTheOneWhoAskedByALinkedIdentityIsRefused(t *testing.T) {
 	_, asked := awaits(t, s, 1)
 	id := asked.ID
 	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
-	_, err := s.Vote(t.Context(), id, true, store.Origin{Actor: mayasToken, Source: "api"})
+	_, err := s.Vote(t.Context(), id, true, clusters.Origin{Actor: mayasToken, Source: "api"})
 	require.ErrorIs(t, err, store.ErrOwnApproval, "github:maya asked, before the two were linked")
 }
 
@@ -82,11 +85,11 @@ func TestTwoVotesOfOnePersonAreOne(t *testing.T) {
 	s, _ := open(t)
 	_, asked := awaits(t, s, 2)
 	id := asked.ID
-	_, err := s.Vote(t.Context(), id, true, store.Origin{Actor: "saml:rob@acme.example", Source: "api"})
+	_, err := s.Vote(t.Context(), id, true, clusters.Origin{Actor: "saml:rob@acme.example", Source: "api"})
 	require.NoError(t, err)
 	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{{ID: "person:rob", Name: "Rob Lee", Identities: []string{"github:rob", "saml:rob@acme.example"}}}))
-	_, err = s.Vote(t.Context(), id, true, store.Origin{Actor: "github:rob", Source: "pr_comment"})
-	require.ErrorIs(t, err, store.ErrConflict, "linked after the first vote")
+	_, err = s.Vote(t.Context(), id, true, clusters.Origin{Actor: "github:rob", Source: "pr_comment"})
+	require.ErrorIs(t, err, db.ErrConflict, "linked after the first vote")
 }
 
 func TestListsReportsAndTheTrailAreOfPersons(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // reported is the first report of a phase by a runner.
@@ -24,7 +24,7 @@ type reported struct {
 // phases returns the reported phases of a cluster's creates and destroys, in order. Preflight is left out: the move that opens
 // an attempt shows it, and a cluster that waits for capacity repeats it again and again.
 func (s *Store) phases(ctx context.Context, cluster string) ([]reported, error) {
-	out, err := pg.All[reported](ctx, s.Pool(), `
+	out, err := db.All[reported](ctx, s.Pool(), `
 		SELECT a.number AS attempt, a.kind, r.phase, r.received_at, a.opened_at, a.closed_at
 		FROM attempts a CROSS JOIN LATERAL (
 			SELECT DISTINCT ON (phase) phase, seq, received_at FROM reports
@@ -61,7 +61,7 @@ func withPhases(events []Event, phases []reported) []Event {
 		if p.Kind == lifecycle.Destroy {
 			status = lifecycle.Destroying
 		}
-		events = slices.Insert(events, at, Event{At: p.ReceivedAt, Actor: pg.Lifecycle, Action: "reported", To: string(status) + "/" + string(p.Phase), Why: words})
+		events = slices.Insert(events, at, Event{At: p.ReceivedAt, Actor: db.Lifecycle, Action: "reported", To: string(status) + "/" + string(p.Phase), Why: words})
 		after = at + 1
 	}
 	return events

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -26,7 +27,7 @@ func placesOf(t testing.TB, s *store.Store, cluster string) map[string]outbox.Su
 	places := map[string]outbox.Subscriber{}
 	for _, sub := range subs {
 		key := sub.Kind
-		if sub.Kind == store.KindCheck {
+		if sub.Kind == clusters.KindCheck {
 			key += " " + sub.Head
 		}
 		require.NotContains(t, places, key)
@@ -129,7 +130,7 @@ func TestAPushGivesTheNewHeadACheckAndTheOldOneItsLastWord(t *testing.T) {
 	require.True(t, places["github_check abc123"].Left)
 	require.Equal(t, int64(7), places["github_check abc123"].ExternalID, "the same check gets its last word")
 	require.Equal(t, outbox.Subscriber{
-		ID: places["github_check def456"].ID, Cluster: row.ID, Kind: store.KindCheck, Installation: 5001, Repo: "acme/shop", Number: 41, Head: "def456",
+		ID: places["github_check def456"].ID, Cluster: row.ID, Kind: clusters.KindCheck, Installation: 5001, Repo: "acme/shop", Number: 41, Head: "def456",
 	}, places["github_check def456"])
 	require.Equal(t, 5, behind(t, s))
 	// A publisher that was under way shows the version of before: that is not what is wanted now.

@@ -49,11 +49,11 @@ var passing = []struct{ what, sql string }{
 	{"test reports", `
 		DELETE FROM test_reports WHERE id IN (
 			SELECT t.id FROM test_reports t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at < @before AND t.reported_at < @before LIMIT @batch)`},
-	// The newest sweeps of an account stay: its findings and its next round are made from them.
-	{"sweeps", `
-		DELETE FROM sweeps WHERE id IN (
-			SELECT s.id FROM sweeps s WHERE s.closed_at < @before AND s.judged_at IS NOT NULL AND 10 <= (
-				SELECT count(*) FROM sweeps n WHERE n.platform = s.platform AND n.account = s.account AND n.round > s.round) LIMIT @batch)`},
+	// The newest scans of an account stay: its findings and its next round are made from them.
+	{"scans", `
+		DELETE FROM scans WHERE id IN (
+			SELECT s.id FROM scans s WHERE s.closed_at < @before AND s.judged_at IS NOT NULL AND 10 <= (
+				SELECT count(*) FROM scans n WHERE n.platform = s.platform AND n.account = s.account AND n.round > s.round) LIMIT @batch)`},
 	{"resources that are gone", `
 		DELETE FROM seen WHERE (platform, account, id) IN (SELECT platform, account, id FROM seen WHERE gone_at < @before LIMIT @batch)`},
 	// What people were told of stays for as long as a report can look back from its end.

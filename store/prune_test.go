@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -23,7 +23,7 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 		_, err := s.Attempts.Report(t.Context(), attempt.Attempt, attempt.Token, attempts.ReportRow{Seq: seq, Phase: lifecycle.Claiming, Log: fmt.Sprintf("line %d\n", seq)})
 		require.NoError(t, err)
 	}
-	require.NoError(t, s.Outbox.SaveReply(t.Context(), store.Reply{Cause: "comment:1:0", Installation: 1, Repo: "acme/shop", Number: 41, Body: "no"}))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), clusters.Reply{Cause: "comment:1:0", Installation: 1, Repo: "acme/shop", Number: 41, Body: "no"}))
 	for _, id := range []string{"worked", "waiting"} {
 		_, err := s.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: "github", ID: id, Event: "pull_request", Body: []byte("{}")})
 		require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestWordsOfALongReleasedClusterAreGivenUp(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := accept(t, s, fromPR(granted("shop"), 41))
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "enough"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
 	clock.pass(time.Hour)

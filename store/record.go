@@ -7,22 +7,22 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Record stores the names under which a runner is about to create something. One transaction stores the identity and moves the
 // cluster into its next phase; if the lease says stop, nothing is stored. The same record again gets the same answer.
 // ErrConflict: another identity was recorded for this attempt.
-func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id fence.IdentityRow, artifacts []fence.ArtifactRow) (fence.Lease, error) {
-	var lease fence.Lease
+func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id attempts.IdentityRow, artifacts []attempts.ArtifactRow) (attempts.Lease, error) {
+	var lease attempts.Lease
 	err := s.write(ctx, func(c *change) (err error) {
 		f, err := c.LockAttempt(ctx, attemptID, tokenID)
 		if err != nil {
 			return err
 		}
 		if why := f.Unwanted(); why != "" {
-			lease = fence.Lease{Stop: why, Closed: f.Closed}
+			lease = attempts.Lease{Stop: why, Closed: f.Closed}
 			return nil
 		}
 		if err := f.CheckRecordable(id); err != nil {
@@ -45,13 +45,13 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id fence.
 		return err
 	})
 	if err != nil {
-		return fence.Lease{}, fmt.Errorf("record for attempt %s: %w", attemptID, err)
+		return attempts.Lease{}, fmt.Errorf("record for attempt %s: %w", attemptID, err)
 	}
 	return lease, nil
 }
 
 // acknowledge stores the identity and applies the lifecycle's decision in the same transaction.
-func (s *Store) acknowledge(ctx context.Context, c *change, f fence.Fenced, id fence.IdentityRow) (fence.Lease, error) {
+func (s *Store) acknowledge(ctx context.Context, c *change, f attempts.Fenced, id attempts.IdentityRow) (attempts.Lease, error) {
 	phase := lifecycle.Claiming
 	if id.InfraID != "" {
 		phase = lifecycle.Installing
@@ -69,18 +69,18 @@ func (s *Store) acknowledge(ctx context.Context, c *change, f fence.Fenced, id f
 			"installer_sha256": id.InstallerSHA256, "resource_group_id": id.ResourceGroupID,
 		})
 	if err != nil {
-		return fence.Lease{}, fmt.Errorf("store the identity: %w", err)
+		return attempts.Lease{}, fmt.Errorf("store the identity: %w", err)
 	}
 	cluster, facts, err := s.loadIn(ctx, c.Tx, f.ID)
 	if err != nil {
-		return fence.Lease{}, err
+		return attempts.Lease{}, err
 	}
 	facts.Runner = lifecycle.Alive // it is talking to us
 	d := lifecycle.Decide(cluster, facts, c.DB.Options.Limits)
 	if err := c.decide(ctx, usage.Held{Cluster: cluster, Prices: f.Prices}, d); err != nil {
-		return fence.Lease{}, err
+		return attempts.Lease{}, err
 	}
-	lease := fence.Lease{Until: c.LeaseEnd()}
+	lease := attempts.Lease{Until: c.LeaseEnd()}
 	if d.StopNow || d.Close != nil {
 		lease.Stop = d.Next.Why
 	}
@@ -88,7 +88,7 @@ func (s *Store) acknowledge(ctx context.Context, c *change, f fence.Fenced, id f
 }
 
 // merged is the first identity, with its empty fields taken from the second.
-func merged(a, b fence.IdentityRow) fence.IdentityRow {
+func merged(a, b attempts.IdentityRow) attempts.IdentityRow {
 	from := b.Fields()
 	for i, field := range a.Fields() {
 		if *field.Value == "" {

@@ -12,10 +12,10 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Recovery is the actor of what a recovery writes.
@@ -24,7 +24,7 @@ const Recovery = "recovery"
 // RecoveredCluster is what a restored database lacks of one cluster.
 type RecoveredCluster struct {
 	ID       string
-	New      *Row               // the row to adopt; nil: the cluster is known
+	New      *clusters.Row      // the row to adopt; nil: the cluster is known
 	Attempts []RecoveredAttempt // by rising number: those that are unknown, and open ones of which more is known now
 	Absent   string             // why the cluster is no longer wanted; empty: what is desired does not change
 	Wait     time.Duration      // before a teardown of a cluster whose runner may be alive
@@ -39,9 +39,9 @@ type RecoveredAttempt struct {
 	Number    int
 	Kind      lifecycle.Kind
 	OpenedAt  time.Time
-	Identity  IdentityRow // empty: it recorded nothing
-	Artifacts []ArtifactRow
-	Outputs   *Outputs // of a create that succeeded
+	Identity  attempts.IdentityRow // empty: it recorded nothing
+	Artifacts []attempts.ArtifactRow
+	Outputs   *clusters.Outputs // of a create that succeeded
 
 	By, Reason, Message string // who found it, a code and the words for its end; empty: as after a restored backup
 }
@@ -56,7 +56,7 @@ func (s *Store) Recover(ctx context.Context, r RecoveredCluster) (wrote bool, er
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("recover %s: %w", r.ID, pg.Plain(err))
+		return false, fmt.Errorf("recover %s: %w", r.ID, db.Plain(err))
 	}
 	return wrote, nil
 }
@@ -73,7 +73,7 @@ func (s *Store) recoverIn(ctx context.Context, c *change, r RecoveredCluster) (w
 		return false, err
 	}
 	if !cur.ReleasedAt.IsZero() {
-		return false, fmt.Errorf("%w: cluster %s is destroyed", pg.ErrConflict, r.ID)
+		return false, fmt.Errorf("%w: cluster %s is destroyed", db.ErrConflict, r.ID)
 	}
 	newest, added := 0, false
 	for _, a := range r.Attempts {
@@ -104,12 +104,12 @@ func (s *Store) recoverIn(ctx context.Context, c *change, r RecoveredCluster) (w
 			return false, err
 		}
 	}
-	return true, c.RecordLine(Recovery, "recovered", Recovery, r.ID, rows.Action{Move: pg.Move{Why: r.Why, Attempt: newest}, After: r.Found})
+	return true, c.RecordLine(Recovery, "recovered", Recovery, r.ID, clusters.Action{Move: db.Move{Why: r.Why, Attempt: newest}, After: r.Found})
 }
 
 // adopt inserts the row of an unknown cluster, with its job and what shows it.
-func (c *change) adopt(ctx context.Context, row rows.Row) error {
-	var b pg.Batch
+func (c *change) adopt(ctx context.Context, row clusters.Row) error {
+	var b db.Batch
 	row.WakeAt, row.Desired = c.Now, lifecycle.Present
 	c.queueCluster(&b, row, Judgement{}, "")
 	var known bool
@@ -117,7 +117,7 @@ func (c *change) adopt(ctx context.Context, row rows.Row) error {
 		return fmt.Errorf("look for the job of %s: %w", row.ID, err)
 	}
 	if row.JobID == "" || known {
-		row.JobID = pg.NewID("job")
+		row.JobID = db.NewID("job")
 	}
 	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
 	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
@@ -148,7 +148,7 @@ func (c *change) recoverAttempt(ctx context.Context, cluster string, a Recovered
 	if err := c.keepRecovered(ctx, cluster, id, a); err != nil { // an infraID is recorded after its archive
 		return kept, err
 	}
-	if !recorded && a.Identity != (IdentityRow{}) {
+	if !recorded && a.Identity != (attempts.IdentityRow{}) {
 		if err := c.identify(ctx, id, a.Identity); err != nil {
 			return kept, err
 		}
@@ -193,7 +193,7 @@ func (c *change) insertRecovered(ctx context.Context, cluster string, a Recovere
 	}
 	id = a.ID
 	if id == "" {
-		id = pg.NewID("att")
+		id = db.NewID("att")
 	}
 	i := a.Identity
 	_, err = c.Exec(ctx, `
@@ -223,7 +223,7 @@ func recoveredReason(o lifecycle.Outcome) string {
 }
 
 // identify stores what an open attempt recorded after the backup. Each field is written once.
-func (c *change) identify(ctx context.Context, attempt string, i IdentityRow) error {
+func (c *change) identify(ctx context.Context, attempt string, i attempts.IdentityRow) error {
 	_, err := c.Exec(ctx, `
 		UPDATE attempts SET recorded_at = coalesce(recorded_at, @now),
 			claimed_by = coalesce(claimed_by, @by), claimed_at = coalesce(claimed_at, @now), lease_until = coalesce(lease_until, @lease),
@@ -242,7 +242,7 @@ func (c *change) identify(ctx context.Context, attempt string, i IdentityRow) er
 
 // keepRecovered stores an attempt's archives, and its outputs if it was a create that succeeded.
 func (c *change) keepRecovered(ctx context.Context, cluster, attempt string, a RecoveredAttempt) error {
-	of := fence.Fenced{Held: usage.Held{Cluster: lifecycle.Cluster{ID: cluster}}, AttemptID: attempt}
+	of := attempts.Fenced{Held: usage.Held{Cluster: lifecycle.Cluster{ID: cluster}}, AttemptID: attempt}
 	if err := c.KeepArtifacts(ctx, of, a.Artifacts); err != nil || a.Outputs == nil {
 		return err
 	}

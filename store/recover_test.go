@@ -8,6 +8,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // found is a cluster that the database does not know, with one create.
@@ -21,8 +23,8 @@ func found(clock *clock, name string) store.RecoveredCluster {
 	}}}
 }
 
-func outputs() *store.Outputs {
-	return &store.Outputs{APIURL: "https://api.x", ConsoleURL: "https://c.x", KubeconfigRef: "s3://b/k", KubeadminRef: "s3:b", MetadataRef: "s3://b/m"}
+func outputs() *clusters.Outputs {
+	return &clusters.Outputs{APIURL: "https://api.x", ConsoleURL: "https://c.x", KubeconfigRef: "s3://b/k", KubeadminRef: "s3:b", MetadataRef: "s3://b/m"}
 }
 
 func TestAReadyClusterIsAdoptedAsReadyOnce(t *testing.T) {
@@ -82,7 +84,7 @@ func TestARunnerOfARecoveredAttemptIsRefused(t *testing.T) {
 	_, err := s.Recover(t.Context(), found(clock, "shop"))
 	require.NoError(t, err)
 	_, err = s.Record(t.Context(), "att_shop", "its-token", identity("shop-fghij"), nil)
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
 }
 
 func TestNewerAttemptsCloseTheOpenOneAndRaiseTheNumber(t *testing.T) {
@@ -133,7 +135,7 @@ func TestALivingNameIsNotTakenByARecovery(t *testing.T) {
 	s, clock := open(t)
 	accept(t, s, granted("shop"))
 	_, err := s.Recover(t.Context(), found(clock, "shop"))
-	require.ErrorIs(t, err, store.ErrNameTaken)
+	require.ErrorIs(t, err, db.ErrNameTaken)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'recovered'`))
 }
 

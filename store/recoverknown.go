@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // RecoveryView is what a recovery compares with the bucket and the cloud, of every cluster in the database.
@@ -35,7 +35,7 @@ func (s *Store) RecoveryView(ctx context.Context) (RecoveryView, error) {
 	if err != nil {
 		return RecoveryView{}, err
 	}
-	list, err := pg.All[RecoveryRow](ctx, s.Pool(), `
+	list, err := db.All[RecoveryRow](ctx, s.Pool(), `
 		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired,
 			c.destroy_at, c.end_hold IS NOT NULL OR coalesce(bool_or(a.claimed_by = @recovery), false) AS held, coalesce(max(a.number), 0) AS newest,
 			coalesce(max(a.number) FILTER (WHERE a.closed_at IS NULL), 0) AS open,

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // errRehearsed rolls the rehearsal's transaction back.
@@ -47,7 +47,7 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(usage.Usage) (Ju
 }
 
 // forecast returns how a cluster that this change accepted would go on.
-func (c *change) forecast(ctx context.Context, row rows.Row) (lifecycle.Forecast, error) {
+func (c *change) forecast(ctx context.Context, row clusters.Row) (lifecycle.Forecast, error) {
 	var out lifecycle.Forecast
 	if !row.NeedsTurn && !row.NeedsApproval {
 		out.StartsAt = c.Now
@@ -63,7 +63,7 @@ func (c *change) forecast(ctx context.Context, row rows.Row) (lifecycle.Forecast
 		}
 	}
 	var took []float64
-	err := c.QueryRow(ctx, rows.ExpectedOf, pgx.NamedArgs{"kind": lifecycle.Create, "cluster": row.ID}).Scan(&took)
+	err := c.QueryRow(ctx, clusters.ExpectedOf, pgx.NamedArgs{"kind": lifecycle.Create, "cluster": row.ID}).Scan(&took)
 	if err != nil {
 		return lifecycle.Forecast{}, fmt.Errorf("read how long others took: %w", err)
 	}

@@ -9,11 +9,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 func rehearse(t *testing.T, s *store.Store, a store.Judgement) (lifecycle.Forecast, error) {
 	t.Helper()
-	judged, err := s.Rehearse(t.Context(), requests(a), func(store.Usage) (store.Judgement, error) { return a, nil })
+	judged, err := s.Rehearse(t.Context(), requests(a), func(usage.Usage) (store.Judgement, error) { return a, nil })
 	return judged.Forecast, err
 }
 
@@ -50,9 +52,9 @@ func TestARehearsalLeavesNoRowBehind(t *testing.T) {
 	require.WithinDuration(t, clock.now(), seen.StartsAt, 0)
 
 	_, err = rehearse(t, s, granted(row.Name))
-	require.ErrorIs(t, err, store.ErrNameTaken, "as the real call says")
+	require.ErrorIs(t, err, db.ErrNameTaken, "as the real call says")
 
-	refused, err := s.Rehearse(t.Context(), requests(granted("third")), func(store.Usage) (store.Judgement, error) {
+	refused, err := s.Rehearse(t.Context(), requests(granted("third")), func(usage.Usage) (store.Judgement, error) {
 		return store.Judgement{Verdict: []byte(`{}`), Failed: []byte(`[]`)}, nil
 	})
 	require.NoError(t, err)

@@ -6,13 +6,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // tellBlocked updates the finding of a blocked teardown with the cluster's next row: each try renews it, and the end of the
-// cluster resolves it. The sweep would do the same minutes later.
+// cluster resolves it. The next look for findings would do the same minutes later.
 func (c *change) tellBlocked(ctx context.Context, cur, next lifecycle.Cluster) error {
 	if f, blocked := (lifecycle.KnownCluster{Cluster: next, MovedAt: c.Now}).BlockedTeardown(); blocked {
 		_, err := c.KeepFindings(ctx, []lifecycle.Finding{f})
@@ -43,7 +43,7 @@ func (c *change) planRemovals(ctx context.Context, cluster string) error {
 
 // removeOwnEnvironment has the deployments removed of a cluster that was first shown when each cluster had an environment of its own.
 func (c *change) removeOwnEnvironment(ctx context.Context, cluster string) error {
-	places, err := pg.All[struct {
+	places, err := db.All[struct {
 		Repo         string
 		Installation int64
 		Environment  string
@@ -51,10 +51,10 @@ func (c *change) removeOwnEnvironment(ctx context.Context, cluster string) error
 	if err != nil {
 		return fmt.Errorf("look for the environment of %s: %w", cluster, err)
 	}
-	var effects []rows.Effect
+	var effects []clusters.Effect
 	for _, at := range places {
-		effects = append(effects, rows.Effect{
-			Cause: "deployments:" + cluster + ":" + at.Repo, Kind: rows.EffectRemoveDeployments, Installation: at.Installation, Repo: at.Repo, Content: at.Environment,
+		effects = append(effects, clusters.Effect{
+			Cause: "deployments:" + cluster + ":" + at.Repo, Kind: clusters.EffectRemoveDeployments, Installation: at.Installation, Repo: at.Repo, Content: at.Environment,
 		})
 	}
 	return c.SaveEffects(ctx, effects)

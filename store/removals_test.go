@@ -11,6 +11,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -100,8 +102,8 @@ func TestOnlyClustersThatAreGoneAreEverDue(t *testing.T) {
 			case "step":
 				step(t, s, row.ID)
 			case "destroy":
-				_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
-				require.True(t, err == nil || errors.Is(err, store.ErrConflict), err)
+				_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
+				require.True(t, err == nil || errors.Is(err, db.ErrConflict), err)
 			case "hour":
 				clock.pass(time.Hour)
 			case "quarter":

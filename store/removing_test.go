@@ -9,9 +9,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
-var sweepLimits = lifecycle.SweepLimits{MinAge: 30 * time.Minute, MinSights: 2}
+var findingLimits = lifecycle.FindingLimits{MinAge: 30 * time.Minute, MinSights: 2}
 
 // change changes one orphan's columns.
 func change(t *testing.T, s *store.Store, id, set string, args ...any) {
@@ -22,7 +25,7 @@ func change(t *testing.T, s *store.Store, id, set string, args ...any) {
 
 func stateOf(t *testing.T, s *store.Store, id string) lifecycle.OrphanState {
 	t.Helper()
-	r, err := s.Sweeps.Removal(t.Context(), id)
+	r, err := s.Scans.Removal(t.Context(), id)
 	require.NoError(t, err)
 	return r.Orphan.State
 }
@@ -35,39 +38,39 @@ func TestARemovalIsApprovedAllOrNoneWithAnAuditLineForEach(t *testing.T) {
 	one := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanReported)
 	two := orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanExempt)
 	early := orphan(t, s, clock, row.ID, "shop-klmno", lifecycle.OrphanSeen)
-	admin := store.Origin{Actor: "saml:ada@acme.example", Source: "api", Why: "it costs money"}
+	admin := clusters.Origin{Actor: "saml:ada@acme.example", Source: "api", Why: "it costs money"}
 
-	err := s.Sweeps.Approve(t.Context(), []string{one, early}, admin)
-	require.ErrorIs(t, err, store.ErrConflict)
+	err := s.Scans.Approve(t.Context(), []string{one, early}, admin)
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, early+": it was not seen often and long enough yet")
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, one), "all or none")
-	require.ErrorIs(t, s.Sweeps.Approve(t.Context(), []string{one, "orp_x"}, admin), store.ErrNotFound)
+	require.ErrorIs(t, s.Scans.Approve(t.Context(), []string{one, "orp_x"}, admin), db.ErrNotFound)
 
-	require.NoError(t, s.Sweeps.Approve(t.Context(), []string{two, one, one}, admin))
-	require.NoError(t, s.Sweeps.Approve(t.Context(), []string{one}, admin), "a second time changes nothing")
+	require.NoError(t, s.Scans.Approve(t.Context(), []string{two, one, one}, admin))
+	require.NoError(t, s.Scans.Approve(t.Context(), []string{one}, admin), "a second time changes nothing")
 	require.Equal(t, lifecycle.OrphanApproved, stateOf(t, s, one))
 	require.Equal(t, lifecycle.OrphanApproved, stateOf(t, s, two))
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'orphan_approved' AND actor = $1 AND target_cluster_id = $2`, admin.Actor, row.ID))
 	require.NotEmpty(t, riverJobs(t, s, "cleanup"))
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase, "nothing is opened before the removal begins")
 
-	require.NoError(t, s.Sweeps.Explain(t.Context(), one, lifecycle.OrphanApproved, "it waits: for a test"))
-	waits, err := s.Sweeps.Orphan(t.Context(), one)
+	require.NoError(t, s.Scans.Explain(t.Context(), one, lifecycle.OrphanApproved, "it waits: for a test"))
+	waits, err := s.Scans.Orphan(t.Context(), one)
 	require.NoError(t, err)
 	require.Equal(t, "it costs money", waits.DecidedWhy, "the admin's reason stays")
 	require.Equal(t, "it waits: for a test (decided: it costs money)", waits.StateReason())
 
-	require.NoError(t, s.Sweeps.Exempt(t.Context(), []string{two}, admin))
+	require.NoError(t, s.Scans.Exempt(t.Context(), []string{two}, admin))
 	require.Equal(t, lifecycle.OrphanExempt, stateOf(t, s, two), "an approval can be taken back until it begins")
-	ids, err := s.Sweeps.ApprovedRemovals(t.Context(), 10)
+	ids, err := s.Scans.ApprovedRemovals(t.Context(), 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{one}, ids)
 
 	clock.pass(time.Minute)
 	change(t, s, early, `state = 'reported'`)
-	require.NoError(t, s.Sweeps.Approve(t.Context(), []string{early}, admin))
+	require.NoError(t, s.Scans.Approve(t.Context(), []string{early}, admin))
 	for _, next := range []string{early, one, early} {
-		ids, err := s.Sweeps.ApprovedRemovals(t.Context(), 1)
+		ids, err := s.Scans.ApprovedRemovals(t.Context(), 1)
 		require.NoError(t, err)
 		require.Equal(t, []string{next}, ids, "one that waits holds up no other")
 		clock.pass(time.Minute)
@@ -82,7 +85,7 @@ func TestWhatIsSomebodyElsesIsNeverApproved(t *testing.T) {
 	id := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanReported)
 	for _, class := range []lifecycle.OrphanClass{lifecycle.ClassForeign, lifecycle.ClassOwned, lifecycle.ClassNobody} {
 		change(t, s, id, `class = $2`, class)
-		require.ErrorIs(t, s.Sweeps.Approve(t.Context(), []string{id}, store.Origin{Actor: "saml:ada@acme.example"}), store.ErrConflict)
+		require.ErrorIs(t, s.Scans.Approve(t.Context(), []string{id}, clusters.Origin{Actor: "saml:ada@acme.example"}), db.ErrConflict)
 	}
 }
 
@@ -98,9 +101,9 @@ func TestTheSettingApprovesOnlyWhatIsCertainlyOurs(t *testing.T) {
 			clock.now().Add(-time.Hour), clock.now(), row.ID)
 	}
 	try := func(classes ...lifecycle.OrphanClass) int {
-		ids, err := s.Sweeps.BySetting(t.Context(), classes, sweepLimits)
+		ids, err := s.Scans.BySetting(t.Context(), classes, findingLimits)
 		require.NoError(t, err)
-		n, err := s.Sweeps.ApproveBySetting(t.Context(), []string{id}, classes, sweepLimits)
+		n, err := s.Scans.ApproveBySetting(t.Context(), []string{id}, classes, findingLimits)
 		require.NoError(t, err)
 		require.Len(t, ids, n)
 		return n
@@ -123,7 +126,7 @@ func TestTheSettingApprovesOnlyWhatIsCertainlyOurs(t *testing.T) {
 	}
 	good()
 	require.Equal(t, 1, try(lifecycle.ClassReleased))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'orphan_approved' AND metadata ->> 'why' = 'sweep.delete has released'`))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'orphan_approved' AND metadata ->> 'why' = 'scan.remove has released'`))
 }
 
 func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
@@ -133,7 +136,7 @@ func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
 	clock.pass(time.Hour)
 	id := orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
-	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("shop-fghij")}}
+	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []attempts.IdentityRow{identity("shop-fghij")}}
 	require.NoError(t, s.BeginRemoval(t.Context(), order))
 	require.NoError(t, s.BeginRemoval(t.Context(), order), "a repeated begin adds no second name")
 	d := step(t, s, row.ID)
@@ -144,12 +147,12 @@ func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
 	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
 	counted(t, s, clock, row.ID)
 
-	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
-	require.Equal(t, lifecycle.OrphanGone, stateOf(t, s, id), "the final count found nothing, and no sweep looked since")
+	require.NoError(t, s.Scans.Remaining(t.Context(), time.Minute))
+	require.Equal(t, lifecycle.OrphanGone, stateOf(t, s, id), "the final count found nothing, and no scan looked since")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM orphans WHERE id = $1 AND gone_at = (SELECT destroyed_at FROM clusters WHERE id = $2)`, id, row.ID), "it costs nothing after the count")
 	clock.pass(time.Hour)
 	change(t, s, id, `last_seen_at = $2, state = 'seen', gone_at = NULL`, clock.now())
-	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
+	require.NoError(t, s.Scans.Remaining(t.Context(), time.Minute))
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id), "it is told again, and not removed again by itself")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE cause LIKE 'finding:orphan:' || $1 || ':%'`, id), "and announced again")
 	require.Zero(t, count(t, s, `SELECT sights FROM orphans WHERE id = $1`, id), "the setting needs new sights")
@@ -165,11 +168,11 @@ func TestAReadyClusterLearnsANameAndGoesOn(t *testing.T) {
 	require.NoError(t, err)
 	id := orphan(t, s, clock, r.ID, "shop-fghij", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
-	order := store.RemovalOrder{Orphan: id, Cluster: r.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("shop-fghij")}}
+	order := store.RemovalOrder{Orphan: id, Cluster: r.ID, Class: lifecycle.ClassUnrecorded, Names: []attempts.IdentityRow{identity("shop-fghij")}}
 	require.NoError(t, s.BeginRemoval(t.Context(), order))
 	require.Equal(t, lifecycle.PhaseReady, step(t, s, r.ID).Next.Phase, "nothing happens to it now")
 	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
-	_, err = s.Destroy(t.Context(), r.ID, store.Origin{Actor: "github:maya"})
+	_, err = s.Destroy(t.Context(), r.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroy, step(t, s, r.ID).Open)
 	_, facts, err := s.Load(t.Context(), r.ID)
@@ -183,17 +186,17 @@ func TestARemovalDoesNotBeginBesideAnOpenAttemptOrAfterAChange(t *testing.T) {
 	row, _ := claimed(t, s, "shop")
 	id := orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
-	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("shop-fghij")}}
-	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict)
+	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []attempts.IdentityRow{identity("shop-fghij")}}
+	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), db.ErrConflict)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM attempts WHERE infra_id = 'shop-fghij'`))
 	require.Equal(t, lifecycle.OrphanApproved, stateOf(t, s, id), "all or nothing")
 
 	order.Class = lifecycle.ClassReleased
-	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict, "its cluster lives")
-	require.NoError(t, s.Sweeps.Refuse(t.Context(), id, "a test says so"))
+	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), db.ErrConflict, "its cluster lives")
+	require.NoError(t, s.Scans.Refuse(t.Context(), id, "a test says so"))
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id))
 	order.Class = lifecycle.ClassUnrecorded
-	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict, "it is no longer approved")
+	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), db.ErrConflict, "it is no longer approved")
 }
 
 func TestANameOfAnotherClusterIsNeverAdded(t *testing.T) {
@@ -204,9 +207,9 @@ func TestANameOfAnotherClusterIsNeverAdded(t *testing.T) {
 	clock.pass(time.Hour)
 	id := orphan(t, s, clock, row.ID, "other-abcde", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
-	err := s.BeginRemoval(t.Context(), store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("other-abcde")}})
-	require.ErrorIs(t, err, store.ErrConflict)
-	r, err := s.Sweeps.Removal(t.Context(), id)
+	err := s.BeginRemoval(t.Context(), store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []attempts.IdentityRow{identity("other-abcde")}})
+	require.ErrorIs(t, err, db.ErrConflict)
+	r, err := s.Scans.Removal(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, "other-abcde", r.Taken[0].Name, "so the plan refuses it for good")
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
@@ -219,7 +222,7 @@ func TestAnAdoptedClusterTakesItsOrphanAlong(t *testing.T) {
 	id := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unknown', cluster_id = NULL`)
 	r := found(clock, "shop")
-	r.Absent, r.Orphan = "a sweep found it", id
+	r.Absent, r.Orphan = "a scan found it", id
 	_, err := s.Recover(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
@@ -227,9 +230,9 @@ func TestAnAdoptedClusterTakesItsOrphanAlong(t *testing.T) {
 	late := found(clock, "late")
 	late.Orphan = id
 	_, err = s.Recover(t.Context(), late)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	_, err = s.Cluster(t.Context(), late.ID)
-	require.ErrorIs(t, err, store.ErrNotFound, "without its approval nothing is adopted")
+	require.ErrorIs(t, err, db.ErrNotFound, "without its approval nothing is adopted")
 }
 
 func TestARemovalKnowsTheAccountsInWhichItsClusterWas(t *testing.T) {
@@ -237,7 +240,7 @@ func TestARemovalKnowsTheAccountsInWhichItsClusterWas(t *testing.T) {
 	s, clock := open(t)
 	accounts := func(cluster string) []string {
 		t.Helper()
-		r, err := s.Sweeps.Removal(t.Context(), orphan(t, s, clock, cluster, "infra-"+cluster, lifecycle.OrphanReported))
+		r, err := s.Scans.Removal(t.Context(), orphan(t, s, clock, cluster, "infra-"+cluster, lifecycle.OrphanReported))
 		require.NoError(t, err)
 		return r.Of.Accounts
 	}

@@ -12,10 +12,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // of is a granted request of a pull request that was seen.
-func of(t testing.TB, s *store.Store, name, repo string, id int64, number int) store.Row {
+func of(t testing.TB, s *store.Store, name, repo string, id int64, number int) clusters.Row {
 	t.Helper()
 	pr := known(number, 1)
 	pr.Repo, pr.RepoID = repo, id
@@ -27,13 +29,13 @@ func of(t testing.TB, s *store.Store, name, repo string, id int64, number int) s
 
 func renamed(t testing.TB, s *store.Store, from, to string, id int64) int {
 	t.Helper()
-	n, err := s.PullRequests.RenameRepository(context.Background(), from, to, id, 0, store.Origin{Actor: "github:maya", Source: "github", Why: "renamed on GitHub"})
+	n, err := s.PullRequests.RenameRepository(context.Background(), from, to, id, 0, clusters.Origin{Actor: "github:maya", Source: "github", Why: "renamed on GitHub"})
 	require.NoError(t, err)
 	return n
 }
 
 // where says which repository each cluster is of, by its own row, its places and its pull request.
-func where(t testing.TB, s *store.Store, rows ...store.Row) (repos []string) {
+func where(t testing.TB, s *store.Store, rows ...clusters.Row) (repos []string) {
 	t.Helper()
 	for _, row := range rows {
 		now, err := s.Cluster(context.Background(), row.ID)
@@ -64,7 +66,7 @@ func TestEverythingFollowsARepositoryToItsNewName(t *testing.T) {
 		{Quota: "q", Scope: lifecycle.ScopeTeam, Key: "acme/shop", What: lifecycle.CountLive, Most: 1}}}
 	seen(t, s, known(43, 1))
 	waiting := accept(t, s, waits)
-	reply := store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "hello"}
+	reply := clusters.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "hello"}
 	require.NoError(t, s.Outbox.SaveReply(t.Context(), reply))
 	reply.Cause = "comment:2"
 	require.NoError(t, s.Outbox.SaveReply(t.Context(), reply))
@@ -78,7 +80,7 @@ func TestEverythingFollowsARepositoryToItsNewName(t *testing.T) {
 	require.Equal(t, []string{"globex/store", "globex/store", "globex/store", "acme/web"}, where(t, s, shop, past, waiting, other))
 	now, err := s.Cluster(t.Context(), shop.ID)
 	require.NoError(t, err)
-	require.Equal(t, store.PRRef{Installation: 6001, Repo: "globex/store", Number: 41, Head: "abc123"}, *now.PR)
+	require.Equal(t, clusters.PRRef{Installation: 6001, Repo: "globex/store", Number: 41, Head: "abc123"}, *now.PR)
 	require.Equal(t, shop.Cluster.Version+1, now.Cluster.Version)
 	require.Equal(t, 4, count(t, s, `SELECT count(*) FROM subscribers WHERE cluster_id = $1 AND shown_version < wanted_version`, shop.ID), "its links lead elsewhere")
 	require.Equal(t, "globex/store acme/shop", text(t, s, `SELECT string_agg(repo, ' ' ORDER BY cause) FROM replies`), "what was said stays where it is")
@@ -89,7 +91,7 @@ func TestEverythingFollowsARepositoryToItsNewName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(6001), pr.Installation)
 	_, err = s.PullRequests.PullRequest(t.Context(), "acme/shop", 41)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	events, err := s.Timeline(t.Context(), shop.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"repository_renamed", maya("").Actor}, []string{events[len(events)-1].Action, events[len(events)-1].Actor})
@@ -101,7 +103,7 @@ func TestEverythingFollowsARepositoryToItsNewName(t *testing.T) {
 	require.Zero(t, renamed(t, s, "acme/none", "acme/any", 0))
 	require.Equal(t, lines, count(t, s, `SELECT count(*) FROM audit_events`))
 	_, err = s.PullRequests.RenameRepository(t.Context(), "acme/shop", "", 900, 0, maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 
 	n, err = s.PullRequests.RenameRepository(t.Context(), "globex/store", "globex/store", 900, 6002, maya("installed again"))
 	require.NoError(t, err)
@@ -163,7 +165,7 @@ func TestAPullRequestSeenUnderANewNameTakesItsRepositoryThere(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, fresh, "of the old name only old things are heard")
 	require.Equal(t, []string{"acme/store", "acme/store"}, where(t, s, row, beside))
-	require.Equal(t, store.Lifecycle, text(t, s, `SELECT DISTINCT actor FROM audit_events WHERE action = 'repository_renamed'`))
+	require.Equal(t, db.Lifecycle, text(t, s, `SELECT DISTINCT actor FROM audit_events WHERE action = 'repository_renamed'`))
 
 	again := known(41, 9) // a repository of the old name that has nothing to do with it
 	again.RepoID = 902
@@ -180,7 +182,7 @@ func TestARepositoryMadeAnewUnderANameInheritsNothing(t *testing.T) {
 	seen(t, s, anew)
 	require.Equal(t, []string{"repository/~900", "repository/~900"}, where(t, s, row, beside))
 	_, err := s.ClusterForPR(t.Context(), "acme/shop", 41, row.Profile)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 
 	late, err := s.PullRequests.SeePullRequest(t.Context(), known(41, 4), true)
 	require.NoError(t, err)
@@ -197,7 +199,7 @@ func TestARepositoryMadeAnewUnderANameInheritsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "acme/store", elsewhere.Repo)
 	_, err = s.PullRequests.PullRequestElsewhere(t.Context(), again)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 // Rows of before numbers were kept follow whoever alone has the name; and where both names were in use, nothing is lost.
@@ -236,7 +238,7 @@ func TestRowsWithoutANumberFollowTheName(t *testing.T) {
 func TestARenamingIsOnceHoweverManyHearOfItAtATime(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	var rows []store.Row
+	var rows []clusters.Row
 	for i := range 5 {
 		rows = append(rows, of(t, s, fmt.Sprintf("c%d", i), "acme/shop", 900, 41+i))
 	}

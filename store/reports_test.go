@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Reports group by whom a cluster belongs to or by a tag, and no interval is open for ever.
@@ -51,7 +53,7 @@ func TestWhatWasUsedIsReportedByGroup(t *testing.T) {
 	}
 	for _, wrong := range []reports.ReportFilter{{From: start, By: "password"}, {From: start, By: "tag:"}, {From: start, To: start, By: "team"}, {From: clock.now(), By: "team"}} {
 		_, err := s.Reports.UsageReport(t.Context(), wrong)
-		require.ErrorIs(t, err, store.ErrConflict)
+		require.ErrorIs(t, err, db.ErrConflict)
 	}
 
 	// A row that was released without its last sample is billed until its release and no further.
@@ -107,7 +109,7 @@ func TestAReportSaysWhatComesUntilATime(t *testing.T) {
 	step(t, s, runs.ID)
 	waits := accept(t, s, sized("waits"))
 	gone := accept(t, s, sized("gone"))
-	_, err := s.Destroy(t.Context(), gone.ID, store.Origin{Actor: "github:maya"})
+	_, err := s.Destroy(t.Context(), gone.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	clock.pass(time.Hour)
 	report := func(until time.Time) reports.ReportLine {
@@ -117,7 +119,7 @@ func TestAReportSaysWhatComesUntilATime(t *testing.T) {
 		return lines[0]
 	}
 	require.Equal(t, [2]int64{}, [2]int64{report(time.Time{}).ToComeCents, report(time.Time{}).CommittedCents}, "nobody asked")
-	counted, err := s.Usage(t.Context(), store.Scope{Team: waits.Team})
+	counted, err := s.Usage(t.Context(), usage.Scope{Team: waits.Team})
 	require.NoError(t, err)
 	all := report(clock.now().Add(1000 * time.Hour))
 	require.Equal(t, []int64{70, 3 * 70 * 2, 3 * 70 * 2}, []int64{all.Cents, all.ToComeCents, all.CommittedCents}, "three of four hours are left of each of the two that are wanted")

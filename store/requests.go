@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/internal/tracing"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // refuse stores a request that policy refused, with its verdict, and the reply to post. A repeated key returns the first one's
 // id and writes no second audit line.
 func (c *change) refuse(ctx context.Context, a Ask, j Judgement) (id string, err error) {
-	var b pg.Batch
+	var b db.Batch
 	kept := c.queueRequest(ctx, &b, a, j.Verdict, "")
 	if err := c.Send(ctx, &b); err != nil {
 		return "", err
@@ -26,7 +26,7 @@ func (c *change) refuse(ctx context.Context, a Ask, j Judgement) (id string, err
 	if !kept.Fresh {
 		return kept.ID, nil
 	}
-	return kept.ID, c.Record(ctx, a.Principal, "refused", "", pg.Move{Request: kept.ID, Source: a.Source, Checks: j.Failed})
+	return kept.ID, c.Record(ctx, a.Principal, "refused", "", db.Move{Request: kept.ID, Source: a.Source, Checks: j.Failed})
 }
 
 // keptRequest is a stored request.
@@ -37,12 +37,12 @@ type keptRequest struct {
 
 // queueRequest writes a request and its verdict; an empty cluster means that it was refused. With a key that the principal used
 // before, the earlier row stays; only a refusal is replaced, by an acceptance.
-func (c *change) queueRequest(ctx context.Context, b *pg.Batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
+func (c *change) queueRequest(ctx context.Context, b *db.Batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
 	if len(a.Request) == 0 {
 		a.Request = json.RawMessage(`{}`)
 	}
 	var kept keptRequest
-	b.Ask("keep the request", pg.Into(&kept), `
+	b.Ask("keep the request", db.Into(&kept), `
 		INSERT INTO cluster_requests AS q (id, principal_id, source, idempotency_key, allowed, verdict, request, cluster_id, created_at, correlation)
 		VALUES (@id, @principal, @source, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now, @correlation)
 		ON CONFLICT (principal_id, idempotency_key) DO UPDATE SET
@@ -51,8 +51,8 @@ func (c *change) queueRequest(ctx context.Context, b *pg.Batch, a Ask, verdict j
 			verdict = CASE WHEN excluded.allowed AND NOT q.allowed THEN excluded.verdict ELSE q.verdict END
 		RETURNING id, id = @id AS fresh`,
 		pgx.NamedArgs{
-			"id": pg.NewID("req"), "principal": a.Principal, "source": a.Source, "key": a.Key, "allowed": cluster != "",
-			"verdict": json.RawMessage(pg.Keepable(verdict)), "asked": json.RawMessage(pg.Keepable(a.Request)), "cluster": cluster, "now": c.Now,
+			"id": db.NewID("req"), "principal": a.Principal, "source": a.Source, "key": a.Key, "allowed": cluster != "",
+			"verdict": json.RawMessage(db.Keepable(verdict)), "asked": json.RawMessage(db.Keepable(a.Request)), "cluster": cluster, "now": c.Now,
 			"correlation": tracing.Of(ctx).Correlation,
 		})
 	return &kept
@@ -67,7 +67,7 @@ type Successor struct {
 
 // Successors returns, by the id of the cluster in whose place they were requested, the clusters that were requested again.
 func (s *Store) Successors(ctx context.Context, clusters ...string) (map[string]Successor, error) {
-	found, err := pg.All[Successor](ctx, s.Pool(), `
+	found, err := db.All[Successor](ctx, s.Pool(), `
 		SELECT DISTINCT ON (retry_of) retry_of AS of, name, requested_by AS by FROM clusters WHERE retry_of = ANY ($1) ORDER BY retry_of, id DESC`, clusters)
 	if err != nil {
 		return nil, fmt.Errorf("look for what was requested again: %w", err)

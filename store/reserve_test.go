@@ -11,6 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // demand needs n elastic IPs of a limit of six, of which used are taken; two of three stay once it is ready.
@@ -21,7 +23,7 @@ func demand(n, used int, by map[string]int) attempts.CapacityDemand {
 }
 
 // asks claims the cluster's open attempt where nobody has, and asks for room.
-func asks(t testing.TB, s *store.Store, row store.Row, d attempts.CapacityDemand) (attempts.ReservationAnswer, attempts.LaunchSpec) {
+func asks(t testing.TB, s *store.Store, row clusters.Row, d attempts.CapacityDemand) (attempts.ReservationAnswer, attempts.LaunchSpec) {
 	t.Helper()
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -35,16 +37,16 @@ func asks(t testing.TB, s *store.Store, row store.Row, d attempts.CapacityDemand
 }
 
 // waits has the attempt end because there is no room.
-func waits(t testing.TB, s *store.Store, row store.Row, open attempts.LaunchSpec) store.Row {
+func waits(t testing.TB, s *store.Store, row clusters.Row, open attempts.LaunchSpec) clusters.Row {
 	t.Helper()
-	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{
 		Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: "Elastic IPs: 3 needed", Whose: "quota", Next: "wait",
 	})
 	require.NoError(t, err)
 	return settled(t, s, row.ID)
 }
 
-func settled(t testing.TB, s *store.Store, id string) store.Row {
+func settled(t testing.TB, s *store.Store, id string) clusters.Row {
 	t.Helper()
 	step(t, s, id)
 	row, err := s.Cluster(t.Context(), id)
@@ -53,7 +55,7 @@ func settled(t testing.TB, s *store.Store, id string) store.Row {
 }
 
 // begun accepts a cluster, later than those before, and opens its first attempt.
-func begun(t testing.TB, s *store.Store, clock *clock, name string) store.Row {
+func begun(t testing.TB, s *store.Store, clock *clock, name string) clusters.Row {
 	t.Helper()
 	clock.pass(time.Millisecond)
 	row, _ := launched(t, s, name)
@@ -63,7 +65,7 @@ func begun(t testing.TB, s *store.Store, clock *clock, name string) store.Row {
 func TestTenThatAskAtOnceAreNeverGrantedMoreThanFits(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	var rows []store.Row
+	var rows []clusters.Row
 	var opens []attempts.LaunchSpec
 	for i := range 10 {
 		row := begun(t, s, clock, fmt.Sprintf("shop-%d", i))
@@ -137,7 +139,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	// The first gives up before it recorded anything: it holds nothing, and everybody in line is told.
 	clock.pass(time.Second / 2)
 	lose(t, s)
-	_, err := s.Attempts.Result(t.Context(), full.Attempt, full.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InvalidConfig", Message: "no"})
+	_, err := s.Attempts.Result(t.Context(), full.Attempt, full.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "InvalidConfig", Message: "no"})
 	require.NoError(t, err)
 	step(t, s, first.ID)
 	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
@@ -206,7 +208,7 @@ func TestALookThatFindsNoRoomChangesNothingThatIsShown(t *testing.T) {
 }
 
 // face is what people see of a cluster that waits.
-func face(r store.Row) []any {
+func face(r clusters.Row) []any {
 	return []any{r.Status, r.Phase, r.Why, r.Place, r.Progress, r.WaitsSince, r.FailReason, r.FailMessage}
 }
 
@@ -232,11 +234,11 @@ func TestMoreThanTheLimitNeverFitsAndTakesNoPlace(t *testing.T) {
 }
 
 // ready brings a cluster with room to READY and returns what it uses then.
-func ready(t testing.TB, s *store.Store, row store.Row, open attempts.LaunchSpec, infra string) map[string]int {
+func ready(t testing.TB, s *store.Store, row clusters.Row, open attempts.LaunchSpec, infra string) map[string]int {
 	t.Helper()
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity(infra), bundles(infra))
 	require.NoError(t, err)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Ready, settled(t, s, row.ID).Status)
 	return map[string]int{row.ID: 2}
@@ -253,7 +255,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 
 	room, other := asks(t, s, second, demand(4, 2, used))
 	require.Empty(t, room.Wait, "what it made is seen and not added to what it holds: 2 + 4 of 6")
-	_, err := s.Attempts.Result(t.Context(), other.Attempt, other.Token, store.ResultRow{Outcome: lifecycle.Stopped, Message: "stopped"})
+	_, err := s.Attempts.Result(t.Context(), other.Attempt, other.Token, attempts.ResultRow{Outcome: lifecycle.Stopped, Message: "stopped"})
 	require.NoError(t, err)
 
 	third := begun(t, s, clock, "third")
@@ -261,7 +263,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	require.Equal(t, "Elastic IPs: 5 needed, 2 of 6 are in use or reserved", room.Wait, "not seen yet, it holds what lasts; the stopped one holds nothing")
 
 	// The first is torn down and released: the proof is what counts, and those in line hear of it.
-	_, err = s.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), first.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	step(t, s, first.ID)
 	open, err = s.Attempts.OpenAttempt(t.Context(), first.ID)
@@ -276,7 +278,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 		_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, report)
 		require.NoError(t, err)
 	}
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	lose(t, s)
 	require.Equal(t, lifecycle.Released, settled(t, s, first.ID).Phase)
@@ -301,7 +303,7 @@ func TestWhatAClusterInstallsInItsResourceGroupIsCountedOnce(t *testing.T) {
 	first := begun(t, s, clock, "shop")
 	room, attempt := asks(t, s, first, demand(3, 0, nil))
 	require.Empty(t, room.Wait)
-	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, store.IdentityRow{CCOName: "shop-abcdefghij", Account: "123456789012", Region: "us-east-1"}, nil)
+	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, attempts.IdentityRow{CCOName: "shop-abcdefghij", Account: "123456789012", Region: "us-east-1"}, nil)
 	require.NoError(t, err)
 
 	d := demand(3, 3, nil)
@@ -326,7 +328,7 @@ func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
 	lose(t, s)
 	asked := clock.now()
 	clock.pass(time.Second / 10)
-	_, err := s.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:maya", Why: "enough"})
+	_, err := s.Destroy(t.Context(), first.ID, clusters.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
 	_, facts, err := s.Load(t.Context(), second.ID)
@@ -347,16 +349,16 @@ func TestRoomIsForAClaimedWantedCreateInItsOwnAccount(t *testing.T) {
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, _, err = s.Attempts.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
-	require.ErrorIs(t, err, store.ErrFenced, "nobody claimed it")
+	require.ErrorIs(t, err, db.ErrFenced, "nobody claimed it")
 	_, _, err = s.Attempts.Reserve(t.Context(), open.Attempt, "another", demand(1, 0, nil))
-	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorIs(t, err, db.ErrFenced)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	elsewhere := demand(1, 0, nil)
 	elsewhere.Region = "us-west-2"
 	_, _, err = s.Attempts.Reserve(t.Context(), open.Attempt, open.Token, elsewhere)
 	require.ErrorContains(t, err, `region is "us-west-2", and what is known is "us-east-1"`)
-	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "enough"})
+	_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	room, lease, err := s.Attempts.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
 	require.NoError(t, err)
@@ -371,7 +373,7 @@ func TestAnAttemptThatWasToldToWaitRecordsNothing(t *testing.T) {
 	asks(t, s, full, demand(6, 0, nil))
 	_, open := asks(t, s, row, demand(1, 0, nil))
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM attempts WHERE recorded_at IS NOT NULL`))
 
 	// The next attempt could not measure anything, so it asked for nothing and went on: it must not stand in line for ever.

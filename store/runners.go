@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // How many runners run is the number of open attempts, and nothing else. Apply counts them under a lock before it opens one, so that
@@ -37,13 +37,13 @@ func (c *change) checkRunner(ctx context.Context, cluster string, kind lifecycle
 		return err
 	}
 	if !caps.MayRun(kind, slot) {
-		return pg.ErrStale
+		return db.ErrStale
 	}
 	return nil
 }
 
 // slotIn reads whether a runner may start for a cluster without an open attempt. Without caps nothing has to be counted.
-func slotIn(ctx context.Context, from pg.Source, cluster string, caps lifecycle.RunnerCaps) (lifecycle.Slot, error) {
+func slotIn(ctx context.Context, from db.Source, cluster string, caps lifecycle.RunnerCaps) (lifecycle.Slot, error) {
 	type slot struct {
 		Platform, Account, Region      string
 		Everywhere, Here, Near         int // runners: all, of the account, of the region
@@ -57,7 +57,7 @@ func slotIn(ctx context.Context, from pg.Source, cluster string, caps lifecycle.
 	if caps == (lifecycle.RunnerCaps{}) {
 		return lifecycle.Slot{}, nil
 	}
-	r, err := pg.One[slot](ctx, from, `
+	r, err := db.One[slot](ctx, from, `
 		WITH me AS (SELECT c.id, c.platform, `+account+` AS account, c.region FROM clusters c WHERE c.id = @cluster),
 		runners AS (
 			SELECT a.kind IN ('destroy', 'access') AS urgent, c.platform = me.platform AND `+account+` = me.account AS here, c.region = me.region AS near
@@ -151,7 +151,7 @@ func (c *change) assignRunners(ctx context.Context) (started int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("remove what waits no more: %w", err)
 	}
-	waiting, err := pg.All[runnerWaiter](ctx, c, `
+	waiting, err := db.All[runnerWaiter](ctx, c, `
 		SELECT q.cluster_id AS cluster, q.kind, c.team, c.weight, c.platform, q.account, c.region,
 			CASE WHEN q.kind = 'create' THEN c.created_at ELSE q.since END AS since, q.place, q.words, q.eta, q.next_at
 		FROM runner_queue q JOIN clusters c ON c.id = q.cluster_id`)
@@ -188,7 +188,7 @@ func (c *change) runners(ctx context.Context) ([]lifecycle.Runner, error) {
 		Team, Platform, Account, Region string
 		Ends                            *time.Time
 	}
-	found, err := pg.All[runner](ctx, c, `
+	found, err := db.All[runner](ctx, c, `
 		SELECT a.kind, c.team, c.platform, `+account+` AS account, c.region, a.opened_at + a.expected_seconds * interval '1 second' AS ends
 		FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.closed_at IS NULL`)
 	if err != nil {
@@ -217,7 +217,7 @@ func (c *change) keepRunnerQueue(ctx context.Context, waiting []runnerWaiter, pl
 		if now.shows(was) || c.idle(was) {
 			c.Enqueue(queue.ReconcileArgs{Cluster: was.Cluster, Pokes: -c.Now.UnixMicro()})
 		}
-		if now.shows(was) || !pg.Zero(now.ETA).Equal(pg.Zero(was.ETA)) {
+		if now.shows(was) || !db.Zero(now.ETA).Equal(db.Zero(was.ETA)) {
 			ids, numbers, words = append(ids, now.Cluster), append(numbers, now.Place), append(words, now.Words)
 			etas, since = append(etas, now.ETA), append(since, now.NextAt)
 		}
@@ -245,7 +245,7 @@ func (c *change) after(w runnerWaiter, places map[string]lifecycle.Turn) runnerW
 	if turn.Moved(w.Place) {
 		w.Place = turn.Place
 	}
-	w.NextAt, w.Words, w.ETA = nil, turn.For, pg.Null(turn.ETA)
+	w.NextAt, w.Words, w.ETA = nil, turn.For, db.Null(turn.ETA)
 	return w
 }
 
@@ -262,7 +262,7 @@ type RunnerCount struct {
 
 // RunnersByKind counts the running and the waiting attempts of every kind.
 func (s *Store) RunnersByKind(ctx context.Context) ([]RunnerCount, error) {
-	counts, err := pg.All[RunnerCount](ctx, s.Pool(), `
+	counts, err := db.All[RunnerCount](ctx, s.Pool(), `
 		SELECT k.kind, (SELECT count(*) FROM attempts a WHERE a.closed_at IS NULL AND a.kind = k.kind) AS running,
 			(SELECT count(*) FROM runner_queue q WHERE q.kind = k.kind) AS waiting
 		FROM unnest($1::text[]) AS k (kind)`, lifecycle.Kinds)

@@ -14,6 +14,9 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // capped returns a store with caps on runners.
@@ -21,7 +24,7 @@ func capped(t testing.TB, caps lifecycle.RunnerCaps) (*store.Store, *clock) {
 	t.Helper()
 	c, bound := newClock(), limits
 	bound.Runners = caps
-	return openAt(t, pgtest.New(t), store.Options{Limits: bound, Lease: 15 * time.Minute, Now: c.now}), c
+	return openAt(t, pgtest.New(t), db.Options{Limits: bound, Lease: 15 * time.Minute, Now: c.now}), c
 }
 
 // stepWithin decides once under the caps.
@@ -43,7 +46,7 @@ func ends(t testing.TB, s *store.Store, id string, how lifecycle.Outcome) {
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: how, Reason: "Broken", Message: "it broke", Retryable: true})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: how, Reason: "Broken", Message: "it broke", Retryable: true})
 	require.NoError(t, err)
 }
 
@@ -108,13 +111,13 @@ func TestATeardownDoesNotWaitBehindCreates(t *testing.T) {
 	}
 	ends(t, s, ids[0], lifecycle.Failure)
 	require.Equal(t, 1, assigned(t, s))
-	_, err := s.Destroy(t.Context(), ids[0], store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), ids[0], clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroy, stepWithin(t, s, caps, ids[0]).Open, "creates wait, and it takes what is reserved for it")
 	require.Equal(t, lifecycle.Create, stepWithin(t, s, caps, ids[1]).Open)
 
 	ends(t, s, ids[1], lifecycle.Failure)
-	_, err = s.Destroy(t.Context(), ids[1], store.Origin{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), ids[1], clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, 1, assigned(t, s))
 	require.Equal(t, lifecycle.Create, stepWithin(t, s, caps, ids[2]).Open, "its turn came before the teardown asked")
@@ -140,7 +143,7 @@ func TestADecisionForARunnerThatIsTakenIsStale(t *testing.T) {
 	late := lifecycle.Decide(c, f, bound)
 	require.Equal(t, lifecycle.Create, late.Open)
 	require.Equal(t, lifecycle.Create, stepWithin(t, s, caps, first.ID).Open)
-	require.ErrorIs(t, s.Apply(t.Context(), late, c.Version), store.ErrStale)
+	require.ErrorIs(t, s.Apply(t.Context(), late, c.Version), db.ErrStale)
 	require.NotNil(t, stepWithin(t, s, caps, second.ID).Wait)
 }
 
@@ -174,11 +177,11 @@ func TestWithoutCapsNobodyWaitsAnyMore(t *testing.T) {
 	url, clock, caps := pgtest.New(t), newClock(), lifecycle.RunnerCaps{All: 1}
 	bound := limits
 	bound.Runners = caps
-	s := openAt(t, url, store.Options{Limits: bound, Lease: time.Hour, Now: clock.now})
+	s := openAt(t, url, db.Options{Limits: bound, Lease: time.Hour, Now: clock.now})
 	first, second := accept(t, s, granted("first")), accept(t, s, granted("second"))
 	stepWithin(t, s, caps, first.ID)
 	stepWithin(t, s, caps, second.ID)
-	free := openAt(t, url, store.Options{Limits: limits, Lease: time.Hour, Now: clock.now})
+	free := openAt(t, url, db.Options{Limits: limits, Lease: time.Hour, Now: clock.now})
 	require.Equal(t, 1, assigned(t, free))
 	require.Equal(t, lifecycle.Create, step(t, free, second.ID).Open)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM runner_queue`))
@@ -230,7 +233,7 @@ func TestNoCapOnRunnersIsEverPassedAndEverybodyGetsOne(t *testing.T) {
 			case dice < 16:
 				_, errs[i] = s.running(ctx, r, at, id, nil)
 			case dice < 17:
-				_, err := at.Destroy(ctx, id, store.Origin{Actor: "github:maya", Why: "done"})
+				_, err := at.Destroy(ctx, id, clusters.Origin{Actor: "github:maya", Why: "done"})
 				errs[i] = tolerable(err)
 			default:
 				_, errs[i] = at.AssignRunners(ctx)

@@ -12,7 +12,10 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // runRef names run 7001 of acme/shop in an attempt.
@@ -29,7 +32,7 @@ func inSlot(attempt int, slot string) runs.Ask {
 }
 
 func reusing(a runs.Ask) runs.Ask {
-	a.Reuse = func(store.Row) error { return nil }
+	a.Reuse = func(clusters.Row) error { return nil }
 	return a
 }
 
@@ -39,11 +42,11 @@ func askedByRun(s *store.Store, name string, a runs.Ask) (store.Judged, error) {
 	g.Row.Spec.RunGrace = 15 * time.Minute
 	ask := requests(g)
 	ask.Run = &a
-	judged, err := s.Judge(context.Background(), ask, func(store.Usage) (store.Judgement, error) { return g, nil }, nil)
+	judged, err := s.Judge(context.Background(), ask, func(usage.Usage) (store.Judgement, error) { return g, nil }, nil)
 	return judged, err
 }
 
-func boundTo(t testing.TB, s *store.Store, name string, a runs.Ask) store.Row {
+func boundTo(t testing.TB, s *store.Store, name string, a runs.Ask) clusters.Row {
 	t.Helper()
 	judged, err := askedByRun(s, name, a)
 	require.NoError(t, err)
@@ -92,7 +95,7 @@ func TestARunHasAtMostOneWantedClusterInEachSlot(t *testing.T) {
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM clusters`))
 	no := errors.New("not this one")
 	a := inSlot(1, "")
-	a.Reuse = func(store.Row) error { return no }
+	a.Reuse = func(clusters.Row) error { return no }
 	_, err = askedByRun(s, "shop-3", a)
 	require.ErrorIs(t, err, no)
 }
@@ -125,10 +128,10 @@ func TestTurnsOnAClusterAreGrantedOneAfterTheOther(t *testing.T) {
 		ref := runRef(1)
 		ref.Key = key
 		clock.pass(time.Second)
-		use, fresh, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9"+key, store.Origin{Actor: "oidc:x#repo:acme/shop"})
+		use, fresh, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9"+key, clusters.Origin{Actor: "oidc:x#repo:acme/shop"})
 		require.NoError(t, err)
 		require.True(t, fresh)
-		again, fresh, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9"+key, store.Origin{Actor: "oidc:x#repo:acme/shop"})
+		again, fresh, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9"+key, clusters.Origin{Actor: "oidc:x#repo:acme/shop"})
 		require.NoError(t, err)
 		require.False(t, fresh)
 		require.Equal(t, use.ID, again.ID)
@@ -145,18 +148,18 @@ func TestTurnsOnAClusterAreGrantedOneAfterTheOther(t *testing.T) {
 		}
 		return out
 	}
-	released, err := s.Runs.Release(t.Context(), row.ID, second.ID, store.Origin{Actor: "x", Why: "its run released it"})
+	released, err := s.Runs.Release(t.Context(), row.ID, second.ID, clusters.Origin{Actor: "x", Why: "its run released it"})
 	require.NoError(t, err)
 	require.Equal(t, runs.UseReleased, released.State())
 	require.Equal(t, []string{"1 granted ", "3 waiting ", "2 released its run released it"}, states())
-	_, err = s.Runs.Release(t.Context(), row.ID, first.ID, store.Origin{Actor: "x", Why: "its run released it"})
+	_, err = s.Runs.Release(t.Context(), row.ID, first.ID, clusters.Origin{Actor: "x", Why: "its run released it"})
 	require.NoError(t, err)
 	require.Equal(t, "3 granted ", states()[0])
-	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "maya", Why: "enough"})
+	_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "maya", Why: "enough"})
 	require.NoError(t, err)
 	require.Equal(t, "3 released the cluster is no longer wanted: enough", states()[0])
-	_, _, err = s.Runs.AskUse(t.Context(), row.ID, runRef(1), "", store.Origin{Actor: "x"})
-	require.ErrorIs(t, err, store.ErrConflict)
+	_, _, err = s.Runs.AskUse(t.Context(), row.ID, runRef(1), "", clusters.Origin{Actor: "x"})
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.NotEmpty(t, third.ID)
 }
 
@@ -222,7 +225,7 @@ func TestTheEndOfARunIsWrittenDownOnceAndForAll(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := boundTo(t, s, "shop", inSlot(1, ""))
-	see := func(seen runs.Seen) store.Row {
+	see := func(seen runs.Seen) clusters.Row {
 		t.Helper()
 		_, err := s.Runs.See(t.Context(), row.Run.ID, seen, clock.now().Add(time.Minute))
 		require.NoError(t, err)
@@ -237,7 +240,7 @@ func TestTheEndOfARunIsWrittenDownOnceAndForAll(t *testing.T) {
 	require.Equal(t, []string{"end_set its workflow run failed"}, trailOf(t, s, row.ID, "end_set", "end_lifted"))
 	see(state(2, "", 2))
 	require.Equal(t, []string{"end_set its workflow run failed", "end_lifted its run goes on"}, trailOf(t, s, row.ID, "end_set", "end_lifted"))
-	require.ErrorContains(t, s.SetEnd(t.Context(), row.ID, store.EndKind("run_finished"), nil, "", "x"), "cannot be set here")
+	require.ErrorContains(t, s.SetEnd(t.Context(), row.ID, clusters.EndKind("run_finished"), nil, "", "x"), "cannot be set here")
 }
 
 // trailOf lists the lines of the audit trail about a cluster with these actions, oldest first.
@@ -256,7 +259,7 @@ func TestEachStepOfARunsClusterIsInTheTrail(t *testing.T) {
 	row := boundTo(t, s, "shop", inSlot(1, "e2e"))
 	_, err := askedByRun(s, "other", reusing(inSlot(2, "e2e")))
 	require.NoError(t, err)
-	use, _, err := s.Runs.AskUse(t.Context(), row.ID, runRef(2), "9001", store.Origin{Actor: "oidc:x#y"})
+	use, _, err := s.Runs.AskUse(t.Context(), row.ID, runRef(2), "9001", clusters.Origin{Actor: "oidc:x#y"})
 	require.NoError(t, err)
 	clock.pass(7 * time.Hour)
 	n, err := s.Runs.ExpireUses(t.Context(), 6*time.Hour)
@@ -286,7 +289,7 @@ func TestOnlyRunsOnWhichSomethingDependsAreLookedAt(t *testing.T) {
 	require.NoError(t, s.Runs.Postpone(t.Context(), row.Run.ID, clock.now().Add(time.Minute)))
 	require.Zero(t, due())
 	clock.pass(time.Minute)
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "maya", Why: "enough"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "maya", Why: "enough"})
 	require.NoError(t, err)
 	require.Zero(t, due())
 	require.Zero(t, count(t, s, `SELECT count(*) FROM runs WHERE look_at IS NOT NULL`))

@@ -8,16 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Scale sets how many workers a ready cluster should have, and returns the job that does it; empty: it has them already. Another
 // number while a job runs changes that job's target. ErrConflict: the cluster is not ready or is going away, cannot be scaled,
 // or the number is out of bounds. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Scale(ctx context.Context, id string, replicas int, d rows.Origin) (jobID string, err error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) (err error) {
+func (s *Store) Scale(ctx context.Context, id string, replicas int, d clusters.Origin) (jobID string, err error) {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) (err error) {
 		if err := scalable(cur.Cluster, replicas); err != nil {
 			return err
 		}
@@ -33,18 +33,18 @@ func (s *Store) Scale(ctx context.Context, id string, replicas int, d rows.Origi
 func scalable(c lifecycle.Cluster, replicas int) error {
 	switch {
 	case c.Desired == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, c.DesiredWhy)
+		return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, c.DesiredWhy)
 	case c.Status != lifecycle.Ready:
-		return fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, c.Status)
+		return fmt.Errorf("%w: the cluster is %s", db.ErrConflict, c.Status)
 	case c.WorkersLeast == nil || c.WorkersMost == nil:
-		return fmt.Errorf("%w: its profile has no bounds for workers", pg.ErrConflict)
+		return fmt.Errorf("%w: its profile has no bounds for workers", db.ErrConflict)
 	case replicas < *c.WorkersLeast || replicas > *c.WorkersMost:
-		return fmt.Errorf("%w: %d workers are not between %d and %d", pg.ErrConflict, replicas, *c.WorkersLeast, *c.WorkersMost)
+		return fmt.Errorf("%w: %d workers are not between %d and %d", db.ErrConflict, replicas, *c.WorkersLeast, *c.WorkersMost)
 	}
 	return nil
 }
 
-func (c *change) scale(ctx context.Context, cur usage.Held, replicas int, d rows.Origin) (jobID string, err error) {
+func (c *change) scale(ctx context.Context, cur usage.Held, replicas int, d clusters.Origin) (jobID string, err error) {
 	if jobID, err = c.unfinished(ctx, cur.ID, lifecycle.JobScale); err != nil {
 		return "", err
 	}
@@ -61,7 +61,7 @@ func (c *change) scale(ctx context.Context, cur usage.Held, replicas int, d rows
 		return "", err
 	}
 	if jobID == "" {
-		jobID = pg.NewID("job")
+		jobID = db.NewID("job")
 		if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobScale); err != nil {
 			return "", err
 		}
@@ -72,7 +72,7 @@ func (c *change) scale(ctx context.Context, cur usage.Held, replicas int, d rows
 	if err != nil {
 		return "", err
 	}
-	return jobID, c.RecordAction(d, "scale_asked", cur.ID, rows.Action{Move: pg.Move{Job: jobID}, Before: wanted, After: replicas})
+	return jobID, c.RecordAction(d, "scale_asked", cur.ID, clusters.Action{Move: db.Move{Job: jobID}, Before: wanted, After: replicas})
 }
 
 // unfinished returns the unfinished job of a type; empty: there is none.

@@ -8,12 +8,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 func TestAServerWorksOnTheSchemaOfANewerReleaseUnlessThatExcludesIt(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	s := openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
+	s := openAt(t, url, db.Options{Limits: limits, Lease: time.Minute})
 	exec := func(sql string) {
 		t.Helper()
 		_, err := s.Pool().Exec(t.Context(), sql)
@@ -24,7 +25,7 @@ func TestAServerWorksOnTheSchemaOfANewerReleaseUnlessThatExcludesIt(t *testing.T
 	require.Equal(t, schema.Known, schema.Database)
 	require.False(t, schema.Newer())
 	require.LessOrEqual(t, schema.Oldest, schema.Known)
-	require.Equal(t, 66, schema.Oldest, "older servers name people on GitHub by their logins, and do not know the phase degraded")
+	require.Equal(t, 68, schema.Oldest, "older servers read the tables of scans under their old names")
 
 	exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, true)`)
 	exec(`INSERT INTO river_migration (line, version) VALUES ('main', 9000)`)
@@ -46,7 +47,7 @@ func TestAServerWorksOnTheSchemaOfANewerReleaseUnlessThatExcludesIt(t *testing.T
 
 func TestAServerThatDoesNotMigrateWaitsForItsSchema(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute})
+	s := openAt(t, pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute})
 	_, err := s.Pool().Exec(t.Context(), `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
 	require.NoError(t, err)
 	_, err = s.Schema(t.Context())

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -24,10 +24,10 @@ func TestAPermissionThatWasSeenCountsForAsLongAsItIsAskedFor(t *testing.T) {
 	_, err = s.PullRequests.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
 	require.NoError(t, err)
 	_, err = s.PullRequests.PermissionSeen(t.Context(), 5002, "acme/shop", 7, time.Hour)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 	clock.pass(time.Minute)
 	_, err = s.PullRequests.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 
 	seen.Permission, seen.Teams = "read", nil
 	require.NoError(t, s.PullRequests.SeePermission(t.Context(), seen))
@@ -38,5 +38,5 @@ func TestAPermissionThatWasSeenCountsForAsLongAsItIsAskedFor(t *testing.T) {
 	_, err = s.Prune(t.Context(), 30*24*time.Hour)
 	require.NoError(t, err)
 	_, err = s.PullRequests.PermissionSeen(t.Context(), 5001, "acme/shop", 7, 100*time.Hour)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }

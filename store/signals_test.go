@@ -8,22 +8,25 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // askedWithSignal is a cluster of run 7001 that wants to be told.
-func askedWithSignal(t testing.TB, s *store.Store, name string) store.Row {
+func askedWithSignal(t testing.TB, s *store.Store, name string) clusters.Row {
 	t.Helper()
 	g := granted(name)
 	g.Row.Spec.RunGrace = 15 * time.Minute
 	ask, in := requests(g), inSlot(1, "")
 	ask.Run, ask.Signal = &in, &runs.SignalAsk{Ref: runRef(1), Kind: lifecycle.SignalDeployment}
-	judged, err := s.Judge(t.Context(), ask, func(store.Usage) (store.Judgement, error) { return g, nil }, nil)
+	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return g, nil }, nil)
 	require.NoError(t, err)
 	return read(t, s, judged.Row.ID)
 }
 
-func read(t testing.TB, s *store.Store, id string) store.Row {
+func read(t testing.TB, s *store.Store, id string) clusters.Row {
 	t.Helper()
 	row, err := s.Cluster(t.Context(), id)
 	require.NoError(t, err)
@@ -31,7 +34,7 @@ func read(t testing.TB, s *store.Store, id string) store.Row {
 }
 
 // readies brings a cluster to READY.
-func readies(t testing.TB, s *store.Store, row store.Row) {
+func readies(t testing.TB, s *store.Store, row clusters.Row) {
 	t.Helper()
 	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
@@ -41,7 +44,7 @@ func readies(t testing.TB, s *store.Store, row store.Row) {
 	ready(t, s, row, open, row.Name+"-abcde")
 }
 
-func signalOf(t testing.TB, s *store.Store, row store.Row) runs.Signal {
+func signalOf(t testing.TB, s *store.Store, row clusters.Row) runs.Signal {
 	t.Helper()
 	g, err := s.Runs.Signal(t.Context(), text(t, s, `SELECT id FROM signals WHERE cluster_id = $1 ORDER BY asked_at DESC LIMIT 1`, row.ID))
 	require.NoError(t, err)
@@ -49,7 +52,7 @@ func signalOf(t testing.TB, s *store.Store, row store.Row) runs.Signal {
 }
 
 // finishes has run 7001 finish, as GitHub says.
-func finishes(t testing.TB, s *store.Store, row store.Row, conclusion string, at time.Time) {
+func finishes(t testing.TB, s *store.Store, row clusters.Row, conclusion string, at time.Time) {
 	t.Helper()
 	_, err := s.Runs.See(t.Context(), row.Run.ID, runs.Seen{Attempt: 1, State: lifecycle.RunFinished, Conclusion: conclusion, UpdatedAt: at, Confirmed: true}, at.Add(time.Minute))
 	require.NoError(t, err)
@@ -69,7 +72,7 @@ func TestASignalIsToldWheneverItsClusterBecomesSomethingElse(t *testing.T) {
 	readies(t, s, row)
 	require.Equal(t, 2, effects(), "being created tells nothing new")
 	require.Equal(t, 34*time.Minute, read(t, s, row.ID).SavedTime())
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	step(t, s, row.ID)
 	require.Equal(t, 3, effects())
@@ -82,7 +85,7 @@ func TestASignalIsToldWheneverItsClusterBecomesSomethingElse(t *testing.T) {
 	require.NoError(t, s.Runs.Told(t.Context(), g, lifecycle.SignalEnded))
 	require.Equal(t, lifecycle.Signal{Kind: lifecycle.SignalDeployment, Told: lifecycle.SignalEnded}, read(t, s, row.ID).Signal)
 	_, err = s.Runs.Signal(t.Context(), "sig_0")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestAnotherAttemptIsToldForItself(t *testing.T) {
@@ -138,7 +141,7 @@ func TestAReusedClusterTellsTheRunThatGotIt(t *testing.T) {
 	in := reusing(inSlot(2, ""))
 	ask := requests(granted("other"))
 	ask.Run, ask.Signal = &in, &runs.SignalAsk{Ref: runRef(2), Kind: lifecycle.SignalDispatch}
-	judged, err := s.Judge(t.Context(), ask, func(store.Usage) (store.Judgement, error) { panic("not judged") }, nil)
+	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") }, nil)
 	require.NoError(t, err)
 	require.Equal(t, []any{row.ID, true}, []any{judged.Row.ID, judged.Reused})
 	require.Equal(t, lifecycle.SignalDispatch, signalOf(t, s, row).Kind)
@@ -166,11 +169,11 @@ func TestTheRunThatASignalStartsTakesTheClusterOver(t *testing.T) {
 			}
 			foreign := another("7300")
 			foreign.Scope = "1002"
-			_, _, err := s.Runs.AskUse(t.Context(), row.ID, foreign, "", store.Origin{Actor: "oidc:other"})
+			_, _, err := s.Runs.AskUse(t.Context(), row.ID, foreign, "", clusters.Origin{Actor: "oidc:other"})
 			require.NoError(t, err)
 			require.Equal(t, row.Run.ID, read(t, s, row.ID).Run.ID, "another repository's run takes nothing over")
 
-			_, _, err = s.Runs.AskUse(t.Context(), row.ID, another("7400"), "", store.Origin{Actor: "oidc:job"})
+			_, _, err = s.Runs.AskUse(t.Context(), row.ID, another("7400"), "", clusters.Origin{Actor: "oidc:job"})
 			require.NoError(t, err)
 			taken := read(t, s, row.ID)
 			require.NotEqual(t, row.Run.ID, taken.Run.ID)
@@ -194,7 +197,7 @@ func TestARunKeepsTheClusterOnWhichItHasATurn(t *testing.T) {
 	readies(t, s, row)
 	clock.pass(time.Second)
 	for _, ref := range []runs.Ref{runRef(1), another("7400")} {
-		_, _, err := s.Runs.AskUse(t.Context(), row.ID, ref, "", store.Origin{Actor: "oidc:job"})
+		_, _, err := s.Runs.AskUse(t.Context(), row.ID, ref, "", clusters.Origin{Actor: "oidc:job"})
 		require.NoError(t, err)
 	}
 	require.Equal(t, row.Run.ID, read(t, s, row.ID).Run.ID)

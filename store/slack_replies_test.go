@@ -10,22 +10,22 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/migrations"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
 func TestAnAnswerGoesToSlackOrToGitHub(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	inSlack := store.Reply{Cause: "slack:1.2", Workspace: "T1", Channel: "C1", Person: "U1", Body: "done"}
-	onGitHub := store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "done"}
-	for _, r := range []store.Reply{inSlack, onGitHub} {
+	inSlack := clusters.Reply{Cause: "slack:1.2", Workspace: "T1", Channel: "C1", Person: "U1", Body: "done"}
+	onGitHub := clusters.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "done"}
+	for _, r := range []clusters.Reply{inSlack, onGitHub} {
 		require.NoError(t, s.Outbox.SaveReply(t.Context(), r))
 		again := r
 		again.Body = "something else"
 		require.NoError(t, s.Outbox.SaveReply(t.Context(), again), "the first words stand")
 	}
-	for _, want := range []store.Reply{inSlack, onGitHub} {
+	for _, want := range []clusters.Reply{inSlack, onGitHub} {
 		var id string
 		require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM replies WHERE cause = $1`, want.Cause).Scan(&id))
 		got, err := s.Outbox.Reply(t.Context(), id)
@@ -42,7 +42,7 @@ func TestAnAnswerGoesToSlackOrToGitHub(t *testing.T) {
 func TestAnAnswerThatWasGivenUpIsNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	require.NoError(t, s.Outbox.SaveReply(t.Context(), store.Reply{Cause: "slack:1.2", Workspace: "T1", Channel: "C1", Person: "U1", Body: "done"}))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), clusters.Reply{Cause: "slack:1.2", Workspace: "T1", Channel: "C1", Person: "U1", Body: "done"}))
 	var id string
 	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM replies`).Scan(&id))
 	require.NoError(t, s.Outbox.GiveUpReply(t.Context(), id))
@@ -60,10 +60,10 @@ func TestAnAnswerThatWasGivenUpIsNotAskedForAgain(t *testing.T) {
 func TestALinkInAnAnswerIsForgottenOnceItIsPosted(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: "github:maya", Number: "7"}, time.Hour, store.Origin{Actor: "github:maya", Source: "pr_comment"})
+	handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: "github:maya", Number: "7"}, time.Hour, clusters.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	body := "@maya, open https://ocpctl.test/links/" + handle + " and sign in."
-	require.NoError(t, s.Outbox.SaveReply(t.Context(), store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: body}))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), clusters.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: body}))
 	var id string
 	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM replies`).Scan(&id))
 	said, err := s.Outbox.Reply(t.Context(), id)

@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // inChannel has a cluster shown in a channel of Slack.
 func inChannel(a store.Judgement) store.Judgement {
 	a.Row.Source, a.Row.RequestedBy = "slack", "slack:T1/U1"
-	a.Show = &store.SlackPlace{Workspace: "T1", Channel: "C1", Person: "U1"}
+	a.Show = &clusters.SlackPlace{Workspace: "T1", Channel: "C1", Person: "U1"}
 	return a
 }
 
@@ -23,8 +24,8 @@ func TestAClusterAskedForInSlackHasAMessageAndAThreadThere(t *testing.T) {
 	row := accept(t, s, inChannel(granted("shop")))
 	places := placesOf(t, s, row.ID)
 	require.Len(t, places, 2)
-	require.Contains(t, places, store.KindSlackMessage)
-	require.Contains(t, places, store.KindSlackThread)
+	require.Contains(t, places, clusters.KindSlackMessage)
+	require.Contains(t, places, clusters.KindSlackThread)
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM river_job WHERE kind = 'publish'`))
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM subscribers WHERE workspace = 'T1' AND channel = 'C1' AND person = 'U1' AND repo = ''`))
 
@@ -48,8 +49,8 @@ func TestAMessageThatWasDeletedIsPostedAgainOnlyAtItsPlace(t *testing.T) {
 		return shown
 	}
 	require.False(t, again("T1", "C1"), "it stands")
-	require.NoError(t, s.Outbox.Mute(t.Context(), placesOf(t, s, row.ID)[store.KindSlackMessage].ID))
-	require.NoError(t, s.Outbox.Mute(t.Context(), placesOf(t, s, row.ID)[store.KindSlackThread].ID))
+	require.NoError(t, s.Outbox.Mute(t.Context(), placesOf(t, s, row.ID)[clusters.KindSlackMessage].ID))
+	require.NoError(t, s.Outbox.Mute(t.Context(), placesOf(t, s, row.ID)[clusters.KindSlackThread].ID))
 	require.False(t, again("T1", "C2"), "in another channel")
 	require.False(t, again("T2", "C1"), "in another workspace")
 	require.Zero(t, behind(t, s))

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // SleepRequest is how somebody, or a rule, puts a cluster to sleep.
@@ -22,22 +22,22 @@ type SleepRequest struct {
 // Sleep puts a ready cluster to sleep, and returns the job that does it; empty: it is asleep already. A cluster that should be asleep
 // gets the newest request's time and reason. ErrConflict: the cluster is not ready or is going away, its profile has no way to sleep, or
 // the time is past. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d rows.Origin) (rows.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) (err error) {
+func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d clusters.Origin) (clusters.Outcome, error) {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) (err error) {
 		switch {
 		case cur.Desired == lifecycle.Absent:
-			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		case cur.Status != lifecycle.Ready:
-			return fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, cur.Status)
+			return fmt.Errorf("%w: the cluster is %s", db.ErrConflict, cur.Status)
 		case cur.SleepMode == "":
-			return fmt.Errorf("%w: its profile has no way to sleep", pg.ErrConflict)
+			return fmt.Errorf("%w: its profile has no way to sleep", db.ErrConflict)
 		case !r.Until.IsZero() && !r.Until.After(c.Now):
-			return fmt.Errorf("%w: it cannot sleep until %s, which is past", pg.ErrConflict, r.Until.UTC().Format(time.RFC3339))
+			return fmt.Errorf("%w: it cannot sleep until %s, which is past", db.ErrConflict, r.Until.UTC().Format(time.RFC3339))
 		}
 		if r.Why == "" {
 			r.Why = "asked for by " + d.DisplayName()
 		}
-		if out.Already = cur.SleepWanted && cur.PowerBy == lifecycle.ByPerson && cur.SleepUntil.Equal(pg.Round(r.Until)); out.Already {
+		if out.Already = cur.SleepWanted && cur.PowerBy == lifecycle.ByPerson && cur.SleepUntil.Equal(db.Round(r.Until)); out.Already {
 			out.Job, err = c.unfinished(ctx, cur.ID, lifecycle.JobSleep)
 			return err
 		}
@@ -48,27 +48,27 @@ func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d rows.Ori
 			return err
 		}
 		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = true, sleep_until = @until, sleep_why = @why, sleep_failures = 0, sleep_retry_at = NULL, power_by = ''`,
-			pgx.NamedArgs{"until": pg.Null(r.Until), "why": r.Why})
+			pgx.NamedArgs{"until": db.Null(r.Until), "why": r.Why})
 		if err != nil {
 			return err
 		}
-		return c.RecordAction(d, "sleep_asked", cur.ID, rows.Action{Move: pg.Move{Job: out.Job, At: pg.Null(r.Until)}, Note: r.Why})
+		return c.RecordAction(d, "sleep_asked", cur.ID, clusters.Action{Move: db.Move{Job: out.Job, At: db.Null(r.Until)}, Note: r.Why})
 	})
 	if err != nil {
-		return rows.Outcome{}, fmt.Errorf("put %s to sleep: %w", id, err)
+		return clusters.Outcome{}, fmt.Errorf("put %s to sleep: %w", id, err)
 	}
 	return out, nil
 }
 
 // Wake wakes a cluster, and returns the job that does it; empty: it is awake already. ErrConflict: the cluster is not ready or is going
 // away. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Wake(ctx context.Context, id string, d rows.Origin) (rows.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) (err error) {
+func (s *Store) Wake(ctx context.Context, id string, d clusters.Origin) (clusters.Outcome, error) {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) (err error) {
 		switch {
 		case cur.Desired == lifecycle.Absent:
-			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		case cur.Status != lifecycle.Ready:
-			return fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, cur.Status)
+			return fmt.Errorf("%w: the cluster is %s", db.ErrConflict, cur.Status)
 		}
 		if out.Already = !cur.SleepWanted; out.Already {
 			out.Job, err = c.unfinished(ctx, cur.ID, lifecycle.JobWake)
@@ -81,14 +81,14 @@ func (s *Store) Wake(ctx context.Context, id string, d rows.Origin) (rows.Outcom
 			return err
 		}
 		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = false, sleep_until = NULL, sleep_failures = 0, sleep_retry_at = NULL, power_by = '',
-			`+rows.Used, pgx.NamedArgs{"what": lifecycle.ActivityWake, "used": c.Now})
+			`+clusters.Used, pgx.NamedArgs{"what": lifecycle.ActivityWake, "used": c.Now})
 		if err != nil {
 			return err
 		}
-		return c.RecordAction(d, "wake_asked", cur.ID, rows.Action{Move: pg.Move{Job: out.Job}})
+		return c.RecordAction(d, "wake_asked", cur.ID, clusters.Action{Move: db.Move{Job: out.Job}})
 	})
 	if err != nil {
-		return rows.Outcome{}, fmt.Errorf("wake %s: %w", id, err)
+		return clusters.Outcome{}, fmt.Errorf("wake %s: %w", id, err)
 	}
 	return out, nil
 }
@@ -98,7 +98,7 @@ func (c *change) powerJob(ctx context.Context, cur usage.Held, kind lifecycle.Jo
 	if id, err = c.unfinished(ctx, cur.ID, kind); err != nil || id != "" || !owed {
 		return id, err
 	}
-	id = pg.NewID("job")
+	id = db.NewID("job")
 	return id, c.insertJob(ctx, id, cur.ID, kind)
 }
 

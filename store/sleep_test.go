@@ -11,12 +11,15 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/costs"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // sleepy is a ready cluster that sleeps in that mode, and for that price.
-func sleepy(t testing.TB, s *store.Store, mode lifecycle.SleepMode, cents *int) store.Row {
+func sleepy(t testing.TB, s *store.Store, mode lifecycle.SleepMode, cents *int) clusters.Row {
 	t.Helper()
 	a := sized("shop")
 	a.Row.SleepMode, a.Row.ListAsleep = mode, cents
@@ -30,7 +33,7 @@ func sleepy(t testing.TB, s *store.Store, mode lifecycle.SleepMode, cents *int) 
 	return load(t, s, row.ID)
 }
 
-func load(t testing.TB, s *store.Store, id string) store.Row {
+func load(t testing.TB, s *store.Store, id string) clusters.Row {
 	t.Helper()
 	row, err := s.Cluster(t.Context(), id)
 	require.NoError(t, err)
@@ -46,7 +49,7 @@ func powers(t testing.TB, s *store.Store, id string, kind lifecycle.Kind) {
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	asleep := kind == lifecycle.Sleep
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Asleep: &asleep})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Asleep: &asleep})
 	require.NoError(t, err)
 	step(t, s, id)
 }
@@ -65,7 +68,7 @@ func TestAClusterIsPutToSleepAndWoken(t *testing.T) {
 	require.Equal(t, "False", conditionOf(t, s, row.ID, "Ready").Status)
 	again, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
 	require.NoError(t, err)
-	require.Equal(t, store.Outcome{Job: out.Job, Already: true}, again)
+	require.Equal(t, clusters.Outcome{Job: out.Job, Already: true}, again)
 
 	powers(t, s, row.ID, lifecycle.Sleep)
 	clock.pass(2 * time.Hour)
@@ -87,7 +90,7 @@ func TestAClusterIsPutToSleepAndWoken(t *testing.T) {
 	require.Equal(t, "True", conditionOf(t, s, row.ID, "Ready").Status)
 	out, err = s.Wake(t.Context(), row.ID, maya(""))
 	require.NoError(t, err)
-	require.Equal(t, store.Outcome{Already: true}, out)
+	require.Equal(t, clusters.Outcome{Already: true}, out)
 }
 
 func TestSleepIsRefused(t *testing.T) {
@@ -95,12 +98,12 @@ func TestSleepIsRefused(t *testing.T) {
 	s, clock := open(t)
 	pending := accept(t, s, granted("pending"))
 	_, err := s.Sleep(t.Context(), pending.ID, store.SleepRequest{}, maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, "the cluster is PENDING")
 
 	row := sleepy(t, s, "", nil)
 	_, err = s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, "its profile has no way to sleep")
 	refuses(t, s, "clusters_sleep_wanted", `UPDATE clusters SET sleep_wanted = true WHERE id = $1`, row.ID)
 
@@ -125,7 +128,7 @@ func TestTheNewestRequestEndsTheOppositeJob(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "FAILED: it is to be awake: saml:maya@acme.example asked for it", text(t, s, `SELECT status || ': ' || error_message FROM jobs WHERE id = $1`, asked.Job))
 	require.True(t, step(t, s, row.ID).StopNow, "its runner is told to stop")
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Stopped})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Stopped})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Wake, step(t, s, row.ID).Open, "what was begun is taken back")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM jobs WHERE cluster_id = $1 AND job_type IN ('SLEEP', 'WAKE') AND ended_at IS NULL`, row.ID))
@@ -162,7 +165,7 @@ func TestAClusterThatSleepsIsDestroyed(t *testing.T) {
 	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
 	require.Equal(t, 30, load(t, s, row.ID).HourlyCents)
 	_, err = s.Wake(t.Context(), row.ID, maya(""))
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, db.ErrConflict)
 }
 
 // Whatever becomes of a cluster: what reports say that it cost and that sleeping saved is what it would have cost awake, to the millisecond, in

@@ -13,6 +13,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/statistics"
 )
 
@@ -28,7 +30,7 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	start := clock.now()
-	claim := func(name, team string) (store.Row, func(time.Duration, store.ResultRow)) {
+	claim := func(name, team string) (clusters.Row, func(time.Duration, attempts.ResultRow)) {
 		a := granted(name)
 		a.Row.Team = team
 		row := accept(t, s, a)
@@ -37,7 +39,7 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-"+name)
 		require.NoError(t, err)
-		return row, func(after time.Duration, r store.ResultRow) {
+		return row, func(after time.Duration, r attempts.ResultRow) {
 			clock.pass(after)
 			if r.Outcome == lifecycle.Succeeded {
 				_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
@@ -49,11 +51,11 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 		}
 	}
 	shop, shopEnds := claim("shop", "a")
-	shopEnds(40*time.Minute, store.ResultRow{Outcome: lifecycle.Succeeded})
+	shopEnds(40*time.Minute, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	_, vaultEnds := claim("vault", "b")
-	vaultEnds(10*time.Minute, store.ResultRow{Outcome: lifecycle.Failure, Reason: "VPCLimitExceeded"})
+	vaultEnds(10*time.Minute, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "VPCLimitExceeded"})
 	clock.pass(time.Hour)
-	_, err := s.Destroy(t.Context(), shop.ID, store.Origin{Actor: "github:maya"})
+	_, err := s.Destroy(t.Context(), shop.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	step(t, s, shop.ID)
 	began := clock.now()
@@ -92,7 +94,7 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 	require.Zero(t, after.Weeks[1].Accepted)
 }
 
-// seenOrphan is a row of what a sweep found.
+// seenOrphan is a row of what a scan found.
 type seenOrphan struct {
 	identity, class, cluster, team string
 	hourly                         *float64
@@ -133,7 +135,7 @@ func TestATeardownThatNeededHelpIsNotUnaided(t *testing.T) {
 	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET abandoned = true WHERE id IN ('clu_abandoned', 'clu_given_up', 'clu_given_up_before')`)
 	require.NoError(t, err)
 	asked := func(cluster string) {
-		require.NoError(t, s.Audit(t.Context(), store.Origin{Actor: "github:will", Why: "the account is closed"}, "abandon_asked", cluster, nil))
+		require.NoError(t, s.Audit(t.Context(), clusters.Origin{Actor: "github:will", Why: "the account is closed"}, "abandon_asked", cluster, nil))
 	}
 	clock.pass(-100 * 24 * time.Hour)
 	asked("clu_given_up_before")

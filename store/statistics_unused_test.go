@@ -8,12 +8,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/statistics"
 )
 
 // stopping is a ready cluster that costs 70 cents an hour awake, and 30 asleep with its machines stopped.
-func stopping(t testing.TB, s *store.Store, name, profile, set string) store.Row {
+func stopping(t testing.TB, s *store.Store, name, profile, set string) clusters.Row {
 	t.Helper()
 	a := sized(name)
 	a.Row.Profile, a.Row.SleepMode, a.Row.ListAsleep = profile, lifecycle.SleepStopped, new(30)
@@ -56,7 +57,7 @@ func TestASummarySaysWhatWasSavedOnClustersThatNobodyUsed(t *testing.T) {
 	changed, err := s.Wake(t.Context(), asked.ID, maya(""))
 	require.NoError(t, err)
 	require.NotEmpty(t, changed.Job, "she changed her mind before it slept")
-	_, err = s.Destroy(t.Context(), ended.ID, store.Origin{Actor: "github:maya", Why: lifecycle.BecauseIdle})
+	_, err = s.Destroy(t.Context(), ended.ID, clusters.Origin{Actor: "github:maya", Why: lifecycle.BecauseIdle})
 	require.NoError(t, err)
 	counted(t, s, clock, ended.ID)
 	clock.pass(90 * time.Minute)

@@ -17,7 +17,10 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // What the storm's requests are bound by, all at once.
@@ -42,13 +45,13 @@ func newStorm(t *testing.T) *storm {
 	url, quick := pgtest.New(t), limits
 	quick.RetryBase, quick.RetryMax, quick.WarnBefore = time.Millisecond, 10*time.Millisecond, time.Second
 	quick.Runners = lifecycle.RunnerCaps{All: mostRunners}
-	options := store.Options{Limits: quick, Lease: time.Hour}
+	options := db.Options{Limits: quick, Lease: time.Hour}
 	return &storm{T: t, replicas: []*store.Store{openAt(t, url, options), openAt(t, url, options)}, limits: quick, waited: map[string]bool{}}
 }
 
 // tolerable are the answers that people and runners who do everything at once have to expect.
 func tolerable(err error) error {
-	for _, known := range []error{store.ErrConflict, store.ErrStale, store.ErrNotFound, store.ErrOwnApproval, store.ErrFenced, store.ErrNameTaken, errFull} {
+	for _, known := range []error{db.ErrConflict, db.ErrStale, db.ErrNotFound, store.ErrOwnApproval, db.ErrFenced, db.ErrNameTaken, errFull} {
 		if errors.Is(err, known) && !strings.Contains(err.Error(), "SQLSTATE") {
 			return nil
 		}
@@ -99,10 +102,10 @@ func (s *storm) wishing(ctx context.Context, r *rand.Rand) error {
 		ask = once(ask, fmt.Sprintf("key-%d", r.IntN(200)), "a")
 	}
 	wait, approve := r.IntN(4) > 0, r.IntN(5) == 0
-	judged, err := s.replicas[r.IntN(2)].Judge(ctx, ask, func(u store.Usage) (store.Judgement, error) {
+	judged, err := s.replicas[r.IntN(2)].Judge(ctx, ask, func(u usage.Usage) (store.Judgement, error) {
 		full := false
 		for _, l := range s.limitsOf(a) {
-			of := map[string]store.Counts{"team": u.Team, "person": u.Person, "repository": u.Repository, "everywhere": u.Everywhere}[l.Scope]
+			of := map[string]usage.Counts{"team": u.Team, "person": u.Person, "repository": u.Repository, "everywhere": u.Everywhere}[l.Scope]
 			have := of.Live
 			if l.What == lifecycle.CountCreating {
 				have = of.Creating
@@ -144,7 +147,7 @@ func (s *storm) looking(ctx context.Context, r *rand.Rand, at *store.Store, id s
 			f.Runner = lifecycle.Ended
 		}
 		err = at.Apply(ctx, lifecycle.Decide(c, f, s.limits), c.Version)
-		if errors.Is(err, store.ErrStale) {
+		if errors.Is(err, db.ErrStale) {
 			continue
 		}
 		if err != nil {
@@ -167,16 +170,16 @@ func (s *storm) running(ctx context.Context, r *rand.Rand, at *store.Store, id s
 	if err != nil || lease.Stop != "" {
 		return err == nil, tolerable(err)
 	}
-	result := store.ResultRow{Outcome: lifecycle.Succeeded}
+	result := attempts.ResultRow{Outcome: lifecycle.Succeeded}
 	if r.IntN(4) == 0 {
-		result = store.ResultRow{Outcome: lifecycle.Failure, Reason: "Broken", Message: "it broke", Retryable: r.IntN(2) == 0}
+		result = attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "Broken", Message: "it broke", Retryable: r.IntN(2) == 0}
 	}
 	infra := strings.ToLower(open.Attempt)
 	said := []attempts.ReportRow{{Phase: lifecycle.Installing, Percent: r.IntN(100), Log: "hello\n"}}
 	switch open.Kind {
 	case lifecycle.Create:
 		if lease, err = at.Record(ctx, open.Attempt, open.Token, identity(infra), bundles(infra)); err != nil || lease.Stop != "" {
-			result = store.ResultRow{Outcome: lifecycle.Stopped, Message: lease.Stop}
+			result = attempts.ResultRow{Outcome: lifecycle.Stopped, Message: lease.Stop}
 		}
 	case lifecycle.Destroy:
 		said = []attempts.ReportRow{{Phase: lifecycle.Verifying, ToolExit: &attempts.ToolExitRow{}}, {Phase: lifecycle.Verifying, Pass: pass(1)}, {Phase: lifecycle.Verifying, Pass: pass(2)}}
@@ -204,7 +207,7 @@ func (s *storm) running(ctx context.Context, r *rand.Rand, at *store.Store, id s
 // acting is somebody's act on some cluster.
 func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 	at, id := s.any(r)
-	d := store.Origin{Actor: fmt.Sprintf("saml:admin%d", r.IntN(3)), Source: "api", Why: "storm"}
+	d := clusters.Origin{Actor: fmt.Sprintf("saml:admin%d", r.IntN(3)), Source: "api", Why: "storm"}
 	var err error
 	switch r.IntN(14) {
 	case 0:
@@ -215,7 +218,7 @@ func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 		_, err = at.Hold(ctx, id, time.Now().Add(time.Duration(r.IntN(3))*time.Hour), d)
 	case 3:
 		team := fmt.Sprintf("team-%d", r.IntN(stormTeams))
-		err = at.Transfer(ctx, id, team, "maya", d, func(u store.Usage) ([]lifecycle.Limit, error) {
+		err = at.Transfer(ctx, id, team, "maya", d, func(u usage.Usage) ([]lifecycle.Limit, error) {
 			if u.Team.Live+u.Team.Waiting >= mostOfTeam {
 				return nil, errFull
 			}
@@ -224,14 +227,14 @@ func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 	case 4, 5:
 		_, err = at.Scale(ctx, id, 1+r.IntN(5), d)
 	case 6, 7:
-		page, _, list := at.Approvals(ctx, store.ApprovalFilter{State: store.ApprovalPending})
+		page, _, list := at.Approvals(ctx, store.ApprovalFilter{State: clusters.ApprovalPending})
 		if err = list; err == nil && len(page) > 0 {
 			_, err = at.Vote(ctx, page[r.IntN(len(page))].ID, r.IntN(5) > 0, d)
 		}
 	case 8:
 		_, err = at.RebindApproval(ctx, id, fmt.Sprintf("head%d", r.IntN(3)), time.Now())
 	case 9:
-		_, err = at.AskBreakGlass(ctx, id, store.ApproveKubeadmin, time.Hour, d)
+		_, err = at.AskBreakGlass(ctx, id, clusters.ApproveKubeadmin, time.Hour, d)
 	case 10:
 		_, _, err = at.People.NewLink(ctx, people.Link{Kind: people.LinkKubeadmin, Principal: d.Actor, Cluster: id}, time.Hour, d)
 	case 11:
@@ -309,7 +312,7 @@ func TestAStormOfEverythingLeavesEverythingWhole(t *testing.T) {
 func (s *storm) calm(ctx context.Context, sql string, args ...any) {
 	s.Helper()
 	r := rand.New(rand.NewPCG(9, 9))
-	d := store.Origin{Actor: "saml:admin", Why: "the storm is over"}
+	d := clusters.Origin{Actor: "saml:admin", Why: "the storm is over"}
 	at := s.replicas[0]
 	for range 200 {
 		_, err := at.Turns(ctx)
@@ -354,7 +357,7 @@ func (s *storm) whole(ctx context.Context) {
 	} {
 		require.NoError(s, s.watching(ctx, sql), what)
 	}
-	used, err := at.Usage(ctx, store.Scope{Everywhere: true})
+	used, err := at.Usage(ctx, usage.Scope{Everywhere: true})
 	require.NoError(s, err)
 	require.Equal(s, []int{0, 0, 0}, []int{used.Everywhere.Live, used.Everywhere.Creating, used.Everywhere.Waiting})
 	proof, err := at.VerifyAudit(ctx)

@@ -9,14 +9,16 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// bare has a sweep see these resources of a living cluster, some of them without its tags, and judges it.
+// bare has a scan see these resources of a living cluster, some of them without its tags, and judges it.
 func bare(t *testing.T, s *store.Store, cluster string, parts map[string][]string, untagged ...string) {
 	t.Helper()
-	sweep := sees(t, s, parts)
+	scan := sees(t, s, parts)
 	judged := lifecycle.Judged{Group: lifecycle.Group{Untagged: untagged}, Class: lifecycle.ClassLive, Of: &lifecycle.KnownCluster{Cluster: lifecycle.Cluster{ID: cluster}}}
-	_, err := s.Sweeps.KeepOrphans(t.Context(), sweep.ID, []lifecycle.Judged{judged}, sweepLimit)
+	_, err := s.Scans.KeepOrphans(t.Context(), scan.ID, []lifecycle.Judged{judged}, findingLimit)
 	require.NoError(t, err)
 }
 
@@ -31,7 +33,7 @@ func untaggedOf(t *testing.T, s *store.Store, cluster string) []int {
 	return sights
 }
 
-func TestSweepsCountHowOftenAClustersResourceHasNoTags(t *testing.T) {
+func TestScansCountHowOftenAClustersResourceHasNoTags(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := sleepy(t, s, lifecycle.SleepStopped, nil)
@@ -55,7 +57,7 @@ func TestSweepsCountHowOftenAClustersResourceHasNoTags(t *testing.T) {
 	refuses(t, s, "seen_untagged", `UPDATE seen SET untagged = 1 WHERE id = 'vol-1'`)
 }
 
-func TestASweepThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
+func TestAScanThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := sleepy(t, s, lifecycle.SleepStopped, nil)
@@ -69,7 +71,7 @@ func TestASweepThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
 	open := claims(t, s, row.ID, lifecycle.Tag)
 	require.Equal(t, []any{lifecycle.PhaseReady, row.Why}, []any{load(t, s, row.ID).Phase, load(t, s, row.ID).Why}, "nothing is shown of it")
 	clock.pass(time.Minute)
-	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "NotTagged", Message: "vol-1 was refused", Retryable: true})
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "NotTagged", Message: "vol-1 was refused", Retryable: true})
 	require.NoError(t, err)
 	require.Empty(t, step(t, s, row.ID).Open)
 	got := load(t, s, row.ID)
@@ -78,7 +80,7 @@ func TestASweepThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
 
 	clock.pass(time.Hour)
 	bare(t, s, row.ID, map[string][]string{"a/vpc": {"vol-1"}}, "vol-1")
-	require.Equal(t, lifecycle.Tag, step(t, s, row.ID).Open, "the second sweep in a row")
+	require.Equal(t, lifecycle.Tag, step(t, s, row.ID).Open, "the second scan in a row")
 }
 
 // The release before would take such an attempt for a teardown: none is left when its database goes back.
@@ -86,7 +88,7 @@ func TestNoAttemptAtTagsIsLeftForTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.New(t), newClock()
 	opens := func() *store.Store {
-		return openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		return openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 	}
 	s := opens()
 	row := sleepy(t, s, lifecycle.SleepStopped, nil)
@@ -99,5 +101,5 @@ func TestNoAttemptAtTagsIsLeftForTheReleaseBefore(t *testing.T) {
 	require.Empty(t, step(t, s, row.ID).Open)
 	clock.pass(time.Hour)
 	bare(t, s, row.ID, map[string][]string{"a/vpc": {"vol-1"}}, "vol-1")
-	require.Equal(t, lifecycle.Tag, step(t, s, row.ID).Open, "and the next sweep sees it again")
+	require.Equal(t, lifecycle.Tag, step(t, s, row.ID).Open, "and the next scan sees it again")
 }

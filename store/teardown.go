@@ -7,28 +7,28 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Abandon records that an admin gave up waiting for a blocked teardown. The teardown goes on, and name, quota, cost and finding
 // stay until nothing is left. A second call changes nothing. ErrConflict: the teardown is not blocked, or the cluster is still
 // wanted.
-func (s *Store) Abandon(ctx context.Context, id string, d rows.Origin) error {
-	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *rows.Outcome) error {
+func (s *Store) Abandon(ctx context.Context, id string, d clusters.Origin) error {
+	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *clusters.Outcome) error {
 		switch {
 		case cur.Abandoned && cur.Phase != lifecycle.Released:
 			return nil
 		case cur.Phase != lifecycle.DestroyBlocked:
-			return fmt.Errorf("%w: its teardown is not blocked", pg.ErrConflict)
+			return fmt.Errorf("%w: its teardown is not blocked", db.ErrConflict)
 		case cur.Desired == lifecycle.Present:
-			return fmt.Errorf("%w: it is still wanted", pg.ErrConflict)
+			return fmt.Errorf("%w: it is still wanted", db.ErrConflict)
 		}
 		if err := c.SetDesired(ctx, id, "abandoned = true", pgx.NamedArgs{}); err != nil {
 			return err
 		}
-		return c.RecordAction(d, "abandon_asked", id, rows.Action{Before: false, After: true})
+		return c.RecordAction(d, "abandon_asked", id, clusters.Action{Before: false, After: true})
 	})
 	if err != nil {
 		return fmt.Errorf("abandon %s: %w", id, err)
@@ -38,24 +38,24 @@ func (s *Store) Abandon(ctx context.Context, id string, d rows.Origin) error {
 
 // RetryTeardown moves the next teardown to now; one that runs or is due serves the request. ErrConflict: nothing of the cluster
 // waits to be torn down.
-func (s *Store) RetryTeardown(ctx context.Context, id string, d rows.Origin) error {
-	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *rows.Outcome) error { return c.retryTeardown(ctx, cur, d) })
+func (s *Store) RetryTeardown(ctx context.Context, id string, d clusters.Origin) error {
+	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *clusters.Outcome) error { return c.retryTeardown(ctx, cur, d) })
 	if err != nil {
 		return fmt.Errorf("retry the teardown of %s: %w", id, err)
 	}
 	return nil
 }
 
-func (c *change) retryTeardown(ctx context.Context, cur usage.Held, d rows.Origin) error {
+func (c *change) retryTeardown(ctx context.Context, cur usage.Held, d clusters.Origin) error {
 	if !tearsDown(cur.Cluster) {
-		return fmt.Errorf("%w: nothing of it waits to be torn down", pg.ErrConflict)
+		return fmt.Errorf("%w: nothing of it waits to be torn down", db.ErrConflict)
 	}
 	if cur.RetryAt.After(c.Now) {
 		if err := c.SetDesired(ctx, cur.ID, "retry_at = @at", pgx.NamedArgs{"at": c.Now}); err != nil {
 			return err
 		}
 	}
-	return c.RecordAction(d, "retry_asked", cur.ID, rows.Action{Before: pg.Null(cur.RetryAt), After: c.Now})
+	return c.RecordAction(d, "retry_asked", cur.ID, clusters.Action{Before: db.Null(cur.RetryAt), After: c.Now})
 }
 
 func tearsDown(c lifecycle.Cluster) bool {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
 	"github.com/ocpctl/ocpctl/store/testreports"
 )
@@ -41,7 +43,7 @@ func writtenDown(t testing.TB, s *store.Store, ref runs.Ref) runs.Run {
 
 func reportTests(t testing.TB, s *store.Store, cluster string, run runs.Run, r lifecycle.TestReport) (fresh bool) {
 	t.Helper()
-	fresh, err := s.TestReports.Save(t.Context(), cluster, run.ID, r, true, store.Origin{Actor: "oidc:job", Source: "api"})
+	fresh, err := s.TestReports.Save(t.Context(), cluster, run.ID, r, true, clusters.Origin{Actor: "oidc:job", Source: "api"})
 	require.NoError(t, err)
 	return fresh
 }
@@ -111,7 +113,7 @@ func TestAnAttemptReportsSoAndSoOften(t *testing.T) {
 		reportTests(t, s, row.ID, run, testsOf(fmt.Sprint("suite ", i), "", 0))
 	}
 	require.False(t, reportTests(t, s, row.ID, run, testsOf("suite 7", "", 1)), "one of them again")
-	_, err := s.TestReports.Save(t.Context(), row.ID, run.ID, testsOf("one more", "", 0), true, store.Origin{Actor: "oidc:job"})
+	_, err := s.TestReports.Save(t.Context(), row.ID, run.ID, testsOf("one more", "", 0), true, clusters.Origin{Actor: "oidc:job"})
 	require.ErrorIs(t, err, testreports.ErrTooMany)
 }
 
@@ -123,7 +125,7 @@ func TestTheHistoryIsThatOfThePullRequestAndProfile(t *testing.T) {
 		clock.pass(time.Minute)
 		reportTests(t, s, old.ID, writtenDown(t, s, another(fmt.Sprint(7100+i))), testsOf("e2e", "", i%2))
 	}
-	_, err := s.Destroy(t.Context(), old.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), old.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	next := fromPR(granted("shop-2"), 41)
 	next.Row.Generation = 2
@@ -167,7 +169,7 @@ func TestTheReportsOnACommitAreShownTogether(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got, 2)
 	_, err = s.TestReports.Target(t.Context(), "tst_none")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestReportsOnAClusterThatIsGoneArePruned(t *testing.T) {
@@ -183,7 +185,7 @@ func TestReportsOnAClusterThatIsGoneArePruned(t *testing.T) {
 	}
 	clock.pass(2 * keep)
 	require.Equal(t, 1, left(), "the cluster is there")
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	for range 3 {
 		step(t, s, row.ID)

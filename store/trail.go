@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Timeline returns what happened to a cluster and why, oldest first. It includes every phase that a runner reported, also one
@@ -18,7 +18,7 @@ func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 		Action    string
 		Metadata  json.RawMessage
 	}
-	lines, err := pg.All[line](ctx, s.Pool(), `
+	lines, err := db.All[line](ctx, s.Pool(), `
 		SELECT created_at, actor, action, metadata FROM audit_events WHERE target_cluster_id = $1 ORDER BY seq`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read the timeline of %s: %w", cluster, err)
@@ -26,7 +26,7 @@ func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 	events := make([]Event, len(lines))
 	for i, l := range lines {
 		e := Event{At: l.CreatedAt, Actor: l.Actor, Action: l.Action, Meta: l.Metadata}
-		var m pg.Move
+		var m db.Move
 		if json.Unmarshal(l.Metadata, &m) == nil { // some actions have metadata of another shape
 			e.From, e.To, e.Why = m.From, m.To, m.Why
 		}

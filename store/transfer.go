@@ -7,10 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // holder is the team and the owner of a cluster.
@@ -27,7 +27,7 @@ type JudgeTransfer func(usage.Usage) ([]lifecycle.Limit, error)
 // keep the names of its acceptance. For another team, judge is called; its error comes back wrapped. nil: not judged, and the
 // limits stay. An open offer of the cluster to a person is withdrawn. ErrConflict: the cluster is going away. ErrStale: the row is
 // not the version that the actor saw.
-func (s *Store) Transfer(ctx context.Context, id, team, owner string, d rows.Origin, judge JudgeTransfer) error {
+func (s *Store) Transfer(ctx context.Context, id, team, owner string, d clusters.Origin, judge JudgeTransfer) error {
 	err := s.give(ctx, id, holder{team, owner}, d, judge, func(*change) error { return nil })
 	if err != nil {
 		return fmt.Errorf("transfer %s: %w", id, err)
@@ -36,9 +36,9 @@ func (s *Store) Transfer(ctx context.Context, id, team, owner string, d rows.Ori
 }
 
 // AcceptHandover is Transfer by the person to whom a cluster was offered. ErrConflict: it is no longer offered, or going away.
-func (s *Store) AcceptHandover(ctx context.Context, h people.Handover, team, owner string, d rows.Origin, judge JudgeTransfer) error {
+func (s *Store) AcceptHandover(ctx context.Context, h people.Handover, team, owner string, d clusters.Origin, judge JudgeTransfer) error {
 	err := s.give(ctx, h.Cluster, holder{team, owner}, d, judge, func(c *change) error {
-		return c.EndHandover(ctx, h.ID, rows.HandoverAccepted, d)
+		return c.EndHandover(ctx, h.ID, clusters.HandoverAccepted, d)
 	})
 	if err != nil {
 		return fmt.Errorf("accept the handover %s: %w", h.ID, err)
@@ -47,7 +47,7 @@ func (s *Store) AcceptHandover(ctx context.Context, h people.Handover, team, own
 }
 
 // give gives a cluster to a holder, once per reply. first runs before, under the same locks.
-func (s *Store) give(ctx context.Context, id string, to holder, d rows.Origin, judge JudgeTransfer, first func(*change) error) error {
+func (s *Store) give(ctx context.Context, id string, to holder, d clusters.Origin, judge JudgeTransfer, first func(*change) error) error {
 	return s.write(ctx, func(c *change) error {
 		if judge != nil { // the team's lock before the row's, in the same order as requests
 			if err := c.TakeLocks(ctx, usage.Scope{Team: to.Team}.Locks()); err != nil {
@@ -65,10 +65,10 @@ func (s *Store) give(ctx context.Context, id string, to holder, d rows.Origin, j
 			return err
 		}
 		if cur.Desired == lifecycle.Absent {
-			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		}
 		if to.Team == "" || to.Owner == "" {
-			return fmt.Errorf("%w: a cluster has a team and an owner", pg.ErrConflict)
+			return fmt.Errorf("%w: a cluster has a team and an owner", db.ErrConflict)
 		}
 		if err := first(c); err != nil {
 			return err
@@ -76,13 +76,13 @@ func (s *Store) give(ctx context.Context, id string, to holder, d rows.Origin, j
 		if err := c.receive(ctx, id, to, d, judge); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
+		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{})
 	})
 }
 
 // receive changes the holder of the locked cluster, unless it has it already.
-func (c *change) receive(ctx context.Context, id string, to holder, d rows.Origin, judge JudgeTransfer) error {
-	before, err := pg.One[holder](ctx, c, `SELECT team, owner FROM clusters WHERE id = $1`, id)
+func (c *change) receive(ctx context.Context, id string, to holder, d clusters.Origin, judge JudgeTransfer) error {
+	before, err := db.One[holder](ctx, c, `SELECT team, owner FROM clusters WHERE id = $1`, id)
 	if err != nil || before == to {
 		return err
 	}
@@ -118,14 +118,14 @@ func (c *change) joinTeam(ctx context.Context, id, team string, judge JudgeTrans
 	return nil
 }
 
-func (c *change) transfer(ctx context.Context, id string, before, after holder, d rows.Origin) error {
+func (c *change) transfer(ctx context.Context, id string, before, after holder, d clusters.Origin) error {
 	if err := c.SetDesired(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
 		return err
 	}
 	if before.Team != after.Team {
 		left := d
 		left.Why = "the cluster was given to team " + after.Team
-		if _, err := c.RevokeAccess(ctx, id, `a.by_right = @right`, pgx.NamedArgs{"right": rows.OwnRight}, left); err != nil {
+		if _, err := c.RevokeAccess(ctx, id, `a.by_right = @right`, pgx.NamedArgs{"right": clusters.OwnRight}, left); err != nil {
 			return err
 		}
 	}
@@ -138,5 +138,5 @@ func (c *change) transfer(ctx context.Context, id string, before, after holder, 
 	if err := c.WithdrawHandover(ctx, id, withdrawn); err != nil {
 		return err
 	}
-	return c.RecordAction(d, "transferred", id, rows.Action{Before: before, After: after, Note: "the tags in the cloud keep the names of its acceptance"})
+	return c.RecordAction(d, "transferred", id, clusters.Action{Before: before, After: after, Note: "the tags in the cloud keep the names of its acceptance"})
 }

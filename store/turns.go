@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // queueTurn adds an accepted cluster to the queue for full quotas.
-func (c *change) queueTurn(b *pg.Batch, row rows.Row, weight int, t TurnAsk) {
+func (c *change) queueTurn(b *db.Batch, row clusters.Row, weight int, t TurnAsk) {
 	words := t.Words
 	if words == "" {
 		words = "a place in line"
@@ -137,7 +137,7 @@ func (c *change) leaveQueue(ctx context.Context) error {
 
 // readLine returns who waits in the queue, also those that await approval.
 func (c *change) readLine(ctx context.Context) ([]waiter, error) {
-	line, err := pg.All[waiter](ctx, c, `
+	line, err := db.All[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, person_of(c.requested_by) AS person, c.team, coalesce(c.repo, '') AS repo,
 			t.weight, t.since, t.limits, t.place, t.words, t.eta, c.needs_approval AS unapproved
 		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.desired = 'present' AND c.needs_turn`)
@@ -199,7 +199,7 @@ func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
 	if _, err := c.Exec(ctx, `DELETE FROM turns WHERE cluster_id = $1`, id); err != nil {
 		return 0, fmt.Errorf("take %s out of the line: %w", id, err)
 	}
-	return 1, c.Record(ctx, pg.Lifecycle, "turn", id, pg.Move{Why: "it left the queue: every quota that it waited for allows it now"})
+	return 1, c.Record(ctx, db.Lifecycle, "turn", id, db.Move{Why: "it left the queue: every quota that it waited for allows it now"})
 }
 
 // keepPlaces stores the positions, and reconciles the clusters whose position changed.
@@ -212,7 +212,7 @@ func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[strin
 		if !waits {
 			continue
 		}
-		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Place), append(etas, pg.Null(turn.ETA))
+		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Place), append(etas, db.Null(turn.ETA))
 		switch {
 		case turn.Place != w.Place || turn.For != w.Words:
 			moved = append(moved, w.Cluster)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // served gives turns and returns whose it was.
@@ -28,7 +30,7 @@ func served(t testing.TB, s *store.Store) []string {
 }
 
 // queues accepts a request under the quota of so many for the team, one minute after those before.
-func queues(t testing.TB, s *store.Store, clock *clock, name string, most int) store.Row {
+func queues(t testing.TB, s *store.Store, clock *clock, name string, most int) clusters.Row {
 	t.Helper()
 	clock.pass(time.Minute)
 	a := granted(name)
@@ -40,7 +42,7 @@ func queues(t testing.TB, s *store.Store, clock *clock, name string, most int) s
 // goes destroys a cluster that was never begun, which releases it.
 func goes(t testing.TB, s *store.Store, id string) {
 	t.Helper()
-	_, err := s.Destroy(t.Context(), id, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), id, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Released, step(t, s, id).Next.Phase)
 }
@@ -178,7 +180,7 @@ func TestWhatIsApprovedTakesItsTurn(t *testing.T) {
 	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET needs_approval = false, approve_by = NULL`)
 	require.NoError(t, err)
 	require.Equal(t, ids[:1], served(t, s))
-	usage, err := s.Usage(t.Context(), store.Scope{Team: "acme/platform"})
+	usage, err := s.Usage(t.Context(), usage.Scope{Team: "acme/platform"})
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1, 1}, []int{usage.Team.Live, usage.Team.Creating, usage.Team.Waiting})
 	goes(t, s, ids[0])
@@ -186,7 +188,7 @@ func TestWhatIsApprovedTakesItsTurn(t *testing.T) {
 }
 
 // asksFirst is a request that has to be approved, under a quota of so many live clusters for the team.
-func asksFirst(t testing.TB, s *store.Store, clock *clock, name string, most int) store.Row {
+func asksFirst(t testing.TB, s *store.Store, clock *clock, name string, most int) clusters.Row {
 	t.Helper()
 	clock.pass(time.Minute)
 	a := granted(name)
@@ -231,7 +233,7 @@ func TestNoTurnIsGivenBesideARequestThatWasCountedBeforeTheApproval(t *testing.T
 	var passed sync.WaitGroup
 	var granted int
 	var failed error
-	_, err := s.Judge(t.Context(), requests(second), func(u store.Usage) (store.Judgement, error) {
+	_, err := s.Judge(t.Context(), requests(second), func(u usage.Usage) (store.Judgement, error) {
 		require.Zero(t, u.Team.Creating+u.Team.Waiting)
 		_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET needs_approval = false, approve_by = NULL WHERE id = $1`, approved)
 		require.NoError(t, err)

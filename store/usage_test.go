@@ -15,11 +15,14 @@ import (
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // used counts for maya's request of a pull request.
-func used(t testing.TB, s *store.Store) store.Usage {
+func used(t testing.TB, s *store.Store) usage.Usage {
 	t.Helper()
 	scope := requests(fromPR(granted("any"), 1)).Scope
 	scope.Everywhere = true
@@ -50,7 +53,7 @@ func TestAClusterCountsUntilNothingOfItIsLeft(t *testing.T) {
 	require.Equal(t, []int{1, 1, 0}, numbers(), "creating")
 	ready(t, s, row, open, "demo-abcde")
 	require.Equal(t, []int{1, 0, 0}, numbers(), "ready")
-	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya"})
+	_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 0, 0}, numbers(), "no longer wanted")
 	step(t, s, row.ID)
@@ -80,11 +83,11 @@ func TestWhoWaitsOrAwaitsApprovalIsCountedApart(t *testing.T) {
 	require.Equal(t, []int{1, 1, 0}, []int{u.Repository.Live, u.Repository.Creating, u.Repository.Waiting})
 	require.Equal(t, []int{3, 2, 1}, []int{u.Everywhere.Live, u.Everywhere.Creating, u.Everywhere.Waiting})
 
-	few, err := s.Usage(t.Context(), store.Scope{Team: "other"})
+	few, err := s.Usage(t.Context(), usage.Scope{Team: "other"})
 	require.NoError(t, err)
-	require.Equal(t, []any{1, store.Counts{}, store.Counts{}, store.Counts{}}, []any{few.Team.Live, few.Person, few.Repository, few.Everywhere}, "what nobody asks for")
+	require.Equal(t, []any{1, usage.Counts{}, usage.Counts{}, usage.Counts{}}, []any{few.Team.Live, few.Person, few.Repository, few.Everywhere}, "what nobody asks for")
 
-	_, err = s.Destroy(t.Context(), waiting.ID, store.Origin{Actor: "github:maya"})
+	_, err = s.Destroy(t.Context(), waiting.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	u = used(t, s)
 	require.Equal(t, []int{2, 1, 0}, []int{u.Team.Live, u.Team.Creating, u.Team.Waiting}, "it never began, and waits no more")
@@ -123,7 +126,7 @@ func TestTheMeterRunsFromTheInstallToTheReleaseAndEachMonthBeginsAtZero(t *testi
 	clock.pass(december.Sub(clock.now()) + 5*time.Hour)
 	left := int64(row.DestroyAt.Sub(clock.now()) / time.Hour)
 	require.Equal(t, []int64{5 * 70, left * 70, (5 + left) * 6}, money(), "a new month")
-	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya"})
+	_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	require.Equal(t, []int64{5 * 70, 0, 5 * 6}, money(), "it is not to cost anything much longer")
 	step(t, s, row.ID)
@@ -177,7 +180,7 @@ func TestScaledWorkersCostWhatTheOtherMachinesDo(t *testing.T) {
 func TestTheMetersOfAnOlderDatabaseAreReadFromItsSamples(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.New(t), newClock()
-	options := store.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
+	options := db.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
 	s := openAt(t, url, options)
 	for i := range 2 {
 		a := granted(fmt.Sprintf("shop-%d", i))
@@ -217,7 +220,7 @@ func TestTheMetersOfAnOlderDatabaseAreReadFromItsSamples(t *testing.T) {
 func TestAmountsOfScaledClustersSurviveTheStepToExactOnes(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.New(t), newClock()
-	options := store.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
+	options := db.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
 	s := openAt(t, url, options)
 	a := sized("shop")
 	a.Row.TTL, a.MaxTTL = 400*time.Hour, 800*time.Hour
@@ -271,7 +274,7 @@ func TestAmountsOfScaledClustersSurviveTheStepToExactOnes(t *testing.T) {
 // unmade takes a cluster down whose attempt made nothing.
 func unmade(t *testing.T, s *store.Store, clock *clock, id string) {
 	t.Helper()
-	_, err := s.Destroy(t.Context(), id, store.Origin{Actor: "github:maya"})
+	_, err := s.Destroy(t.Context(), id, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	for range 4 { // the create's attempt is given up, and a teardown begins
 		if step(t, s, id).Open == lifecycle.Destroy {
@@ -296,7 +299,7 @@ func TestOneWhoseCleaningIsBlockedIsStillBeingCreated(t *testing.T) {
 	row, attempt := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	_, err = s.Attempts.Result(t.Context(), attempt.Attempt, attempt.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no", Retryable: true})
+	_, err = s.Attempts.Result(t.Context(), attempt.Attempt, attempt.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Message: "no", Retryable: true})
 	require.NoError(t, err)
 	for range limits.BlockAfter {
 		step(t, s, row.ID)
@@ -308,7 +311,7 @@ func TestOneWhoseCleaningIsBlockedIsStillBeingCreated(t *testing.T) {
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{lifecycle.DestroyBlocked, lifecycle.Present}, []any{row.Phase, row.Desired})
-	now, err := s.Usage(t.Context(), store.Scope{Team: row.Team})
+	now, err := s.Usage(t.Context(), usage.Scope{Team: row.Team})
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1}, []int{now.Team.Live, now.Team.Creating})
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Verdict returns policy's answer to the request that a cluster came from, as stored. ErrNotFound: there is none.
@@ -13,7 +13,7 @@ func (s *Store) Verdict(ctx context.Context, cluster string) (json.RawMessage, e
 	var verdict json.RawMessage
 	err := s.Pool().QueryRow(ctx, `SELECT verdict FROM cluster_requests WHERE cluster_id = $1`, cluster).Scan(&verdict)
 	if err != nil {
-		return nil, fmt.Errorf("read the verdict of %s: %w", cluster, pg.Plain(err))
+		return nil, fmt.Errorf("read the verdict of %s: %w", cluster, db.Plain(err))
 	}
 	return verdict, nil
 }

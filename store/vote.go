@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Vote adds a person's vote to an approval and returns the result. One refusal ends the approval, and its cluster's desired
@@ -18,7 +18,7 @@ import (
 // votes once, with whichever id, that it is not the requester's unless policy allows that, that the approval is pending, and
 // that the pull request did not move on. ErrConflict: it is no longer pending, or the person voted. ErrOwnApproval: it is the
 // voter's own request. ErrStale: the pull request has another head.
-func (s *Store) Vote(ctx context.Context, id string, approves bool, d rows.Origin) (now rows.Approval, err error) {
+func (s *Store) Vote(ctx context.Context, id string, approves bool, d clusters.Origin) (now clusters.Approval, err error) {
 	err = s.write(ctx, func(c *change) error {
 		b, err := c.lockBallot(ctx, id)
 		if err != nil {
@@ -44,10 +44,10 @@ func (s *Store) Vote(ctx context.Context, id string, approves bool, d rows.Origi
 		if now, err = approvalIn(ctx, c, id, c.Now); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{Approval: now})
+		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{Approval: now})
 	})
 	if err != nil {
-		return rows.Approval{}, fmt.Errorf("vote on approval %s: %w", id, err)
+		return clusters.Approval{}, fmt.Errorf("vote on approval %s: %w", id, err)
 	}
 	return now, nil
 }
@@ -60,12 +60,12 @@ type ballot struct {
 
 type ballotRecord struct {
 	ID, Cluster  string
-	Kind         rows.ApprovalKind
+	Kind         clusters.ApprovalKind
 	RequestedBy  string
 	Head, Latest string // Latest is the pull request's newest known head; empty: none is known
 	Needs, Votes int
 	Self         bool
-	State        rows.ApprovalState
+	State        clusters.ApprovalState
 	DecidedWhy   string
 }
 
@@ -80,7 +80,7 @@ func (c *change) lockBallot(ctx context.Context, id string) (ballot, error) {
 		return ballot{}, err
 	}
 	b := ballot{cluster: cur}
-	b.ballotRecord, err = pg.One[ballotRecord](ctx, c, `
+	b.ballotRecord, err = db.One[ballotRecord](ctx, c, `
 		SELECT a.id, a.cluster_id AS cluster, a.kind, a.requested_by, a.head, a.needs, a.self_approval AS self, `+approvalState+` AS state, a.decided_why,
 			coalesce((SELECT p.head FROM pull_requests p JOIN clusters c ON (c.repo, c.pr_number) = (p.repo, p.number) WHERE c.id = a.cluster_id), '') AS latest,
 			(SELECT count(*) FROM approval_votes v WHERE v.approval_id = a.id AND v.approves) AS votes
@@ -98,25 +98,25 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for a vote: %w", err)
-	case b.State == rows.ApprovalExpired:
-		return fmt.Errorf("%w: nobody approved it in time", pg.ErrConflict)
-	case b.State != rows.ApprovalPending:
-		return fmt.Errorf("%w: it is %s: %s", pg.ErrConflict, b.State, b.DecidedWhy)
+	case b.State == clusters.ApprovalExpired:
+		return fmt.Errorf("%w: nobody approved it in time", db.ErrConflict)
+	case b.State != clusters.ApprovalPending:
+		return fmt.Errorf("%w: it is %s: %s", db.ErrConflict, b.State, b.DecidedWhy)
 	case b.cluster.Desired == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, b.cluster.DesiredWhy)
+		return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, b.cluster.DesiredWhy)
 	case own && !b.Self:
 		return ErrOwnApproval
 	case voted:
-		return fmt.Errorf("%w: %s voted already", pg.ErrConflict, voter)
+		return fmt.Errorf("%w: %s voted already", db.ErrConflict, voter)
 	case b.Head != "" && b.Latest != "" && b.Head != b.Latest:
-		return fmt.Errorf("%w: it was asked for %s, and the pull request is at %s", pg.ErrStale, b.Head, b.Latest)
+		return fmt.Errorf("%w: it was asked for %s, and the pull request is at %s", db.ErrStale, b.Head, b.Latest)
 	}
 	return nil
 }
 
 // voted reports whether the person voted before, by any identity that is linked to them now.
 func (c *change) voted(ctx context.Context, approval, voter string) (bool, error) {
-	votes, err := pg.All[struct{ Principal string }](ctx, c, `SELECT principal FROM approval_votes WHERE approval_id = $1`, approval)
+	votes, err := db.All[struct{ Principal string }](ctx, c, `SELECT principal FROM approval_votes WHERE approval_id = $1`, approval)
 	if err != nil {
 		return false, err
 	}
@@ -128,14 +128,14 @@ func (c *change) voted(ctx context.Context, approval, voter string) (bool, error
 	return false, nil
 }
 
-func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d rows.Origin) error {
+func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d clusters.Origin) error {
 	votes := b.Votes
 	if approves {
 		votes++
 	}
 	switch {
 	case !approves:
-		if err := c.closeBallot(ctx, b, rows.ApprovalRefused, d); err != nil || b.Kind != rows.ApproveCreate {
+		if err := c.closeBallot(ctx, b, clusters.ApprovalRefused, d); err != nil || b.Kind != clusters.ApproveCreate {
 			return err
 		}
 		d.Why = "refused by " + d.DisplayName() + ": " + d.Reason()
@@ -145,12 +145,12 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d ro
 		if err := c.NewVersion(ctx, b.Cluster); err != nil { // messages show how far it is
 			return err
 		}
-		return c.RecordAction(d, "approval_voted", b.Cluster, rows.Action{Approval: b.ID, Before: b.Votes, After: votes, Note: string(b.Kind)})
+		return c.RecordAction(d, "approval_voted", b.Cluster, clusters.Action{Approval: b.ID, Before: b.Votes, After: votes, Note: string(b.Kind)})
 	}
 	if d.Why == "" {
 		d.Why = "approved by " + d.DisplayName()
 	}
-	if err := c.closeBallot(ctx, b, rows.ApprovalApproved, d); err != nil || b.Kind != rows.ApproveCreate {
+	if err := c.closeBallot(ctx, b, clusters.ApprovalApproved, d); err != nil || b.Kind != clusters.ApproveCreate {
 		return err
 	}
 	c.NextTurns() // the cluster may have to wait for a turn now
@@ -158,7 +158,7 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d ro
 }
 
 // closeBallot ends the approval.
-func (c *change) closeBallot(ctx context.Context, b ballot, state rows.ApprovalState, d rows.Origin) error {
+func (c *change) closeBallot(ctx context.Context, b ballot, state clusters.ApprovalState, d clusters.Origin) error {
 	_, err := c.Exec(ctx, `UPDATE approvals SET state = $2, decided_at = $3, decided_why = $4 WHERE id = $1`, b.ID, state, c.Now, d.Reason())
 	if err != nil {
 		return fmt.Errorf("close the approval: %w", err)
@@ -166,7 +166,7 @@ func (c *change) closeBallot(ctx context.Context, b ballot, state rows.ApprovalS
 	if err := c.RefreshOutdated(ctx, b.Cluster); err != nil {
 		return err
 	}
-	return c.RecordAction(d, "approval_"+string(state), b.Cluster, rows.Action{Approval: b.ID, Before: rows.ApprovalPending, After: state, Note: string(b.Kind)})
+	return c.RecordAction(d, "approval_"+string(state), b.Cluster, clusters.Action{Approval: b.ID, Before: clusters.ApprovalPending, After: state, Note: string(b.Kind)})
 }
 
 // RebindApproval voids the approval for another head of the pull request, with its votes, and asks for this head instead, with
@@ -178,9 +178,9 @@ func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at tim
 		if err != nil || cur.Desired == lifecycle.Absent || !cur.NeedsApproval {
 			return err
 		}
-		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.Now, "id": pg.NewID("apr"), "at": pg.Null(at), "why": "the pull request moved on to " + head}
+		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.Now, "id": db.NewID("apr"), "at": db.Null(at), "why": "the pull request moved on to " + head}
 		type pair struct{ Old, New string }
-		moves, err := pg.All[pair](ctx, c, `
+		moves, err := db.All[pair](ctx, c, `
 			WITH old AS (
 				UPDATE approvals SET state = 'void', decided_at = @now, decided_why = @why
 				WHERE cluster_id = @cluster AND kind = 'create' AND state = 'pending' AND head NOT IN ('', @head) AND expires_at > @now RETURNING *
@@ -198,8 +198,8 @@ func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at tim
 		if err := c.SetDesired(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
 			return err
 		}
-		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,
-			rows.Action{Approval: moves[0].Old, Before: moves[0].Old, After: moves[0].New})
+		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,
+			clusters.Action{Approval: moves[0].Old, Before: moves[0].Old, After: moves[0].New})
 	})
 	if err != nil {
 		return false, fmt.Errorf("bind the approval of %s to %s: %w", cluster, head, err)

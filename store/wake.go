@@ -8,8 +8,8 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // due lists work whose job may have been lost. Each statement takes rows that no other process is taking, marks them as
@@ -76,8 +76,8 @@ func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
 				ID string
 				N  int64
 			}
-			hits, err := pg.All[hit](ctx, c, topic.sql, pgx.NamedArgs{
-				"now": c.Now, "before": c.Now.Add(-rows.NudgeAgain), "again": c.Now.Add(rows.NudgeAgain), "limit": limit,
+			hits, err := db.All[hit](ctx, c, topic.sql, pgx.NamedArgs{
+				"now": c.Now, "before": c.Now.Add(-clusters.NudgeAgain), "again": c.Now.Add(clusters.NudgeAgain), "limit": limit,
 			})
 			if err != nil {
 				return err

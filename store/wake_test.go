@@ -8,6 +8,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // lose forgets every job, as if each had been lost on its way.
@@ -21,7 +23,7 @@ func TestWhatWasLostIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := accept(t, s, fromPR(granted("shop"), 41))
-	require.NoError(t, s.Outbox.SaveReply(t.Context(), store.Reply{Cause: "comment:1", Repo: "acme/shop", Number: 41, Body: "hello"}))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), clusters.Reply{Cause: "comment:1", Repo: "acme/shop", Number: 41, Body: "hello"}))
 	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1"))
 	require.NoError(t, err)
 	_, err = s.Pool().Exec(t.Context(), `UPDATE deliveries SET nudge_at = $1`, clock.now().Add(30*time.Second)) // stamped by the real clock
@@ -64,7 +66,7 @@ func TestAReleasedClusterIsStillShownButNeverWoken(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := accept(t, s, fromPR(granted("shop"), 41))
-	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
 	lose(t, s)
@@ -109,13 +111,13 @@ func TestAPlaceShowsTheNewestVersion(t *testing.T) {
 	require.Equal(t, "new", sub.ShownBody)
 	require.Equal(t, int64(77), sub.ExternalID)
 	_, _, err = s.Outbox.SubscriberToShow(t.Context(), "sub_none")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestACauseIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	r := store.Reply{Cause: "label:acme/shop#41:ocp/nope", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "first"}
+	r := clusters.Reply{Cause: "label:acme/shop#41:ocp/nope", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "first"}
 	require.NoError(t, s.Outbox.SaveReply(t.Context(), r))
 	r.Body = "second"
 	require.NoError(t, s.Outbox.SaveReply(t.Context(), r))
@@ -142,7 +144,7 @@ func TestAListIsPagedAndFiltered(t *testing.T) {
 		}
 		ids = append(ids, accept(t, s, a).ID)
 	}
-	_, err := s.Destroy(t.Context(), ids[0], store.Origin{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), ids[0], clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	step(t, s, ids[0])
 

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Profiles returns the profiles that the principal could ask for, and the default's name. Only admins and auditors see those for
@@ -47,7 +47,7 @@ func (s *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, e
 	}
 	var out []TeamState
 	for _, t := range s.myTeams(p) {
-		used, err := s.store.Usage(ctx, store.Scope{Team: t.Name})
+		used, err := s.store.Usage(ctx, usage.Scope{Team: t.Name})
 		if err != nil {
 			return nil, fmt.Errorf("count what team %s uses: %w", t.Name, err)
 		}
@@ -79,7 +79,7 @@ func (s *Service) myTeams(p policy.Principal) []profiles.Team {
 type QuotaState struct {
 	profiles.Quota
 	Key  string // person or team it applies to; empty: everywhere
-	Used store.Counts
+	Used usage.Counts
 }
 
 // Quotas returns the limits that apply to the principal and its teams, with their usage.
@@ -116,8 +116,8 @@ func (s *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState,
 	return out, nil
 }
 
-func (s *Service) countFor(ctx context.Context, scope profiles.Scope, key string) (store.Counts, error) {
-	var counted store.Scope
+func (s *Service) countFor(ctx context.Context, scope profiles.Scope, key string) (usage.Counts, error) {
+	var counted usage.Scope
 	switch scope {
 	case profiles.ScopePerson:
 		counted.Person = key
@@ -128,7 +128,7 @@ func (s *Service) countFor(ctx context.Context, scope profiles.Scope, key string
 	}
 	used, err := s.store.Usage(ctx, counted)
 	if err != nil {
-		return store.Counts{}, fmt.Errorf("count what is used: %w", err)
+		return usage.Counts{}, fmt.Errorf("count what is used: %w", err)
 	}
 	switch scope {
 	case profiles.ScopePerson:

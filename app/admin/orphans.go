@@ -15,19 +15,19 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // Orphan is an orphan with what follows from it.
 type Orphan struct {
-	sweeps.OrphanRow
+	scans.OrphanRow
 	CostCents *int64 // since it was first seen; nil: no price is known
 	Next      string // the next step
 }
 
 // toOrphan adds what follows at that time.
-func toOrphan(row sweeps.OrphanRow, now time.Time) Orphan {
+func toOrphan(row scans.OrphanRow, now time.Time) Orphan {
 	o := Orphan{OrphanRow: row, Next: messages.OrphanNext(row.Class, row.State, row.Owner+row.Team != "")}
 	if row.HourlyCents != nil {
 		until := now
@@ -40,12 +40,12 @@ func toOrphan(row sweeps.OrphanRow, now time.Time) Orphan {
 }
 
 // Orphans returns a page of the orphans of the principal's teams; with a role in every team, all of them.
-func (s *Service) Orphans(ctx context.Context, p policy.Principal, f sweeps.Filter) (page []Orphan, next string, err error) {
+func (s *Service) Orphans(ctx context.Context, p policy.Principal, f scans.Filter) (page []Orphan, next string, err error) {
 	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeOrphans); err != nil {
 		return nil, "", err
 	}
 	f.Teams = p.TeamsFor(policy.ActFindings)
-	rows, next, err := s.store.Sweeps.Orphans(ctx, f)
+	rows, next, err := s.store.Scans.Orphans(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
@@ -60,13 +60,13 @@ func (s *Service) Orphans(ctx context.Context, p policy.Principal, f sweeps.Filt
 }
 
 // Orphan returns one orphan and its resources. Another team's is NotFound.
-func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Orphan, []sweeps.SeenRow, error) {
+func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Orphan, []scans.SeenRow, error) {
 	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeOrphans); err != nil {
 		return Orphan{}, nil, err
 	}
-	row, err := s.store.Sweeps.Orphan(ctx, id)
+	row, err := s.store.Scans.Orphan(ctx, id)
 	teams := p.TeamsFor(policy.ActFindings)
-	if errors.Is(err, store.ErrNotFound) || err == nil && teams != nil && !slices.Contains(teams, row.Team) {
+	if errors.Is(err, db.ErrNotFound) || err == nil && teams != nil && !slices.Contains(teams, row.Team) {
 		return Orphan{}, nil, app.Fail(app.NotFound, messages.NoOrphan(id))
 	}
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Or
 	if err != nil {
 		return Orphan{}, nil, fmt.Errorf("read the clock: %w", err)
 	}
-	parts, err := s.store.Sweeps.PartsOf(ctx, id)
+	parts, err := s.store.Scans.PartsOf(ctx, id)
 	return toOrphan(row, now), parts, err
 }
 

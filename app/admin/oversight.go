@@ -10,13 +10,15 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/auditchain"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // Audit returns a page of the audit trail: all of it for roles in every team, else what concerns the clusters of the principal's
 // teams.
-func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]store.AuditLine, string, error) {
+func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]auditchain.Line, string, error) {
 	if err := app.MayForEverybody(p, policy.ActAudit, messages.ToReadAudit); err != nil {
 		return nil, "", err
 	}
@@ -36,16 +38,16 @@ func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFi
 }
 
 // VerifyAudit verifies the whole hash chain. The chain covers all teams, so this needs a role in every team.
-func (s *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.AuditProof, error) {
+func (s *Service) VerifyAudit(ctx context.Context, p policy.Principal) (auditchain.Proof, error) {
 	if err := app.MayForEverybody(p, policy.ActAudit, messages.ToVerifyAudit); err != nil {
-		return store.AuditProof{}, err
+		return auditchain.Proof{}, err
 	}
 	if p.TeamsFor(policy.ActAudit) != nil {
-		return store.AuditProof{}, app.Fail(app.Denied, messages.AuditCoversAllTeams)
+		return auditchain.Proof{}, app.Fail(app.Denied, messages.AuditCoversAllTeams)
 	}
 	proof, err := s.store.VerifyAudit(ctx)
 	if err != nil {
-		return store.AuditProof{}, fmt.Errorf("verify the audit trail: %w", err)
+		return auditchain.Proof{}, fmt.Errorf("verify the audit trail: %w", err)
 	}
 	return proof, nil
 }
@@ -72,7 +74,7 @@ func (s *Service) Delivery(ctx context.Context, p policy.Principal, id string, o
 		return inbox.DeliveryInfo{}, nil, noDelivery(id)
 	}
 	info, body, err := s.store.Inbox.DeliveryBody(ctx, row)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return inbox.DeliveryInfo{}, nil, noDelivery(id)
 	}
 	if err != nil {
@@ -103,7 +105,7 @@ func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, ori
 	}
 	info, err := s.store.Inbox.Replay(ctx, row, s.core.StoreOrigin(origin, p))
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return inbox.DeliveryInfo{}, noDelivery(id)
 	case err != nil:
 		return inbox.DeliveryInfo{}, fmt.Errorf("replay: %w", err)
@@ -111,7 +113,7 @@ func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, ori
 	return info, nil
 }
 
-// Findings returns the sweeps' findings about the clusters of the principal's teams; with a role in every team, also those about
+// Findings returns findings about the clusters of the principal's teams; with a role in every team, also those about
 // no cluster.
 func (s *Service) Findings(ctx context.Context, p policy.Principal, f reports.FindingFilter) ([]reports.FindingRow, error) {
 	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeFindings); err != nil {

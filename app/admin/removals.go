@@ -9,8 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/cleanup"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // MostOrphans is how many orphans one request may decide about.
@@ -27,7 +27,7 @@ func (s *Service) PlanRemovals(ctx context.Context, p policy.Principal, ids []st
 	planner := cleanup.Config{BaseDomain: s.catalogue().OnlyBaseDomain, Account: s.runnersIn}
 	plans := make([]cleanup.Plan, len(ids))
 	for i, id := range ids {
-		r, err := s.store.Sweeps.Removal(ctx, id)
+		r, err := s.store.Scans.Removal(ctx, id)
 		if err != nil {
 			return nil, orphanError(id, err)
 		}
@@ -49,7 +49,7 @@ func (s *Service) ApproveRemovals(ctx context.Context, p policy.Principal, ids [
 	if i := slices.IndexFunc(plans, func(p cleanup.Plan) bool { return p.Refused != "" }); i >= 0 {
 		return nil, app.Fail(app.Conflict, messages.OrphanUnremovable(plans[i].Orphan, plans[i].Refused))
 	}
-	if err := s.store.Sweeps.Approve(ctx, ids, s.core.StoreOrigin(origin, p)); err != nil {
+	if err := s.store.Scans.Approve(ctx, ids, s.core.StoreOrigin(origin, p)); err != nil {
 		return nil, orphanError("", err)
 	}
 	return plans, nil
@@ -67,7 +67,7 @@ func (s *Service) ExemptOrphans(ctx context.Context, p policy.Principal, ids []s
 	if err != nil {
 		return err
 	}
-	return orphanError("", s.store.Sweeps.Exempt(ctx, ids, s.core.StoreOrigin(origin, p)))
+	return orphanError("", s.store.Scans.Exempt(ctx, ids, s.core.StoreOrigin(origin, p)))
 }
 
 func checkOrphans(ids []string) error {
@@ -80,11 +80,11 @@ func checkOrphans(ids []string) error {
 // orphanError tells an admin what is wrong with a decision about orphans.
 func orphanError(id string, err error) error {
 	switch {
-	case errors.Is(err, store.ErrNotFound) && id != "":
+	case errors.Is(err, db.ErrNotFound) && id != "":
 		return app.Fail(app.NotFound, messages.NoOrphan(id))
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return app.Fail(app.NotFound, messages.OrphanUndecidable(err.Error()))
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, db.ErrConflict):
 		return app.Fail(app.Conflict, messages.OrphanUndecidable(err.Error()))
 	case err != nil:
 		return fmt.Errorf("decide about orphans: %w", err)

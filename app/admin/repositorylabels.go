@@ -9,7 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -32,7 +33,7 @@ func (s *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 	if err != nil {
 		return "", err
 	}
-	state, err := s.store.Outbox.AskEffect(ctx, store.Effect{
+	state, err := s.store.Outbox.AskEffect(ctx, clusters.Effect{
 		Cause: "labels:" + origin.IdempotencyKey(p), Kind: outbox.EffectEnsureLabels, Installation: installation, Repo: repo,
 	}, s.core.StoreOrigin(origin, p), "labels_asked")
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Service) Labels(ctx context.Context, p policy.Principal, id string) (ou
 		return outbox.EffectState{}, err
 	}
 	state, err := s.store.Outbox.EffectState(ctx, id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && state.Kind != outbox.EffectEnsureLabels {
+	if errors.Is(err, db.ErrNotFound) || err == nil && state.Kind != outbox.EffectEnsureLabels {
 		return outbox.EffectState{}, app.Fail(app.NotFound, messages.NoLabelChange(id))
 	}
 	if err != nil {

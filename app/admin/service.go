@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // Service implements these use cases. It is safe for concurrent use.
@@ -18,7 +18,7 @@ type Service struct {
 	catalogue func() catalogue.Catalogue
 	keeper    app.Keeper
 	github    app.GitHub
-	accounts  func() []sweeps.Wanted       // that are looked through; nil: none
+	accounts  func() []scans.Wanted        // that are looked through; nil: none
 	runnersIn func(platform string) string // the account that runners use; nil or empty: it is not known
 	issuers   []string                     // of GitHub Actions, besides those whose addresses show it
 	since     time.Time

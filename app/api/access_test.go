@@ -16,8 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // shared is a ready cluster of maya's team that is shared with will.
@@ -260,7 +260,7 @@ func TestWhoAsksTooOftenIsToldWhenToAskAgain(t *testing.T) {
 	for range access.MostAnHour {
 		var asked Access
 		h.does(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusAccepted, &asked)
-		require.NoError(t, h.store.Access.Revoke(t.Context(), cluster, asked.AccessID, store.Origin{Actor: h.id(will)}))
+		require.NoError(t, h.store.Access.Revoke(t.Context(), cluster, asked.AccessID, clusters.Origin{Actor: h.id(will)}))
 	}
 	answer, raw := h.ask(http.MethodGet, path+"/kubeconfig", h.as(will), nil)
 	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, "%s", raw)

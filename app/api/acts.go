@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // originOf returns the origin and reason of a request, with the version from its If-Match.
@@ -39,7 +39,7 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, p
 }
 
 // begun answers that a job was started or is running.
-func (s *server) begun(w http.ResponseWriter, row store.Row, job, text string) {
+func (s *server) begun(w http.ResponseWriter, row clusters.Row, job, text string) {
 	tag(w, row)
 	reply(w, jsonType, http.StatusAccepted, Accepted{
 		ClusterID: row.ID, JobID: job, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Message: text,
@@ -189,7 +189,7 @@ func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id ID) {
 
 // reasoned reads a reason, calls the service, and answers with the cluster's new state.
 func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id ID,
-	ask func(ctx context.Context, p policy.Principal, ref string, d app.Origin) (store.Row, error)) {
+	ask func(ctx context.Context, p policy.Principal, ref string, d app.Origin) (clusters.Row, error)) {
 	var said Reason
 	if !s.read(w, r, &said, false, maxBody) {
 		return

@@ -401,7 +401,7 @@ const (
 	FindingKindSlackChannel     FindingKind = "slack_channel"
 	FindingKindSlackRefused     FindingKind = "slack_refused"
 	FindingKindStuck            FindingKind = "stuck"
-	FindingKindSweepFailing     FindingKind = "sweep_failing"
+	FindingKindScanFailing     FindingKind = "scan_failing"
 )
 
 // Valid indicates whether the value is a known member of the FindingKind enum.
@@ -437,7 +437,7 @@ func (e FindingKind) Valid() bool {
 		return true
 	case FindingKindStuck:
 		return true
-	case FindingKindSweepFailing:
+	case FindingKindScanFailing:
 		return true
 	default:
 		return false
@@ -1267,8 +1267,8 @@ type Claim = contract.Claim
 // Claimed Claimed of package internal/contract.
 type Claimed = contract.Claimed
 
-// ClaimedSweep ClaimedSweep of package internal/contract.
-type ClaimedSweep = contract.ClaimedSweep
+// ClaimedScan ClaimedScan of package internal/contract.
+type ClaimedScan = contract.ClaimedScan
 
 // Cluster defines model for Cluster.
 type Cluster struct {
@@ -1908,7 +1908,7 @@ type Orphan struct {
 	// Evidence The first of them.
 	Evidence []string `json:"evidence"`
 
-	// FirstSeenAt By a sweep, as an orphan.
+	// FirstSeenAt By a scan, as an orphan.
 	FirstSeenAt time.Time `json:"firstSeenAt"`
 	GoneAt      time.Time `json:"goneAt,omitempty,omitzero"`
 
@@ -1941,7 +1941,7 @@ type Orphan struct {
 	// Resources How many.
 	Resources int `json:"resources"`
 
-	// Sights Sweeps in a row that saw it.
+	// Sights Scans in a row that saw it.
 	Sights int `json:"sights"`
 
 	// State seen (not often or long enough to be told), reported, exempt, approved, removing, kept (somebody's, and never removed) or gone.
@@ -2658,8 +2658,8 @@ type SummaryWeek struct {
 	Week time.Time `json:"week"`
 }
 
-// Sweep defines model for Sweep.
-type Sweep struct {
+// Scan defines model for Scan.
+type Scan struct {
 	Account string `json:"account"`
 
 	// AskedBy Id of the principal, or schedule.
@@ -2669,7 +2669,7 @@ type Sweep struct {
 	Calls   map[string]int `json:"calls"`
 	EndedAt time.Time      `json:"endedAt,omitempty,omitzero"`
 
-	// JobID The same sweep as a job of type ORPHAN_SWEEP.
+	// JobID The same scan as a job of type ORPHAN_SCAN.
 	JobID   string `json:"jobId"`
 	Message string `json:"message,omitempty,omitzero"`
 
@@ -2683,7 +2683,7 @@ type Sweep struct {
 	// Resources How many it saw that may belong to a cluster.
 	Resources int `json:"resources"`
 
-	// Round Number of the sweep, counted for each account.
+	// Round Number of the scan, counted for each account.
 	Round int `json:"round"`
 
 	// Runner Number of its newest runner: another one follows one that was lost.
@@ -2695,22 +2695,22 @@ type Sweep struct {
 
 	// State waiting, running, succeeded, failed, stopped or lost.
 	State   string `json:"state"`
-	SweepID string `json:"sweepId"`
+	ScanID string `json:"scanId"`
 
 	// Trouble Why its runner does not start.
 	Trouble string `json:"trouble,omitempty,omitzero"`
 }
 
-// SweepDetail defines model for SweepDetail.
-type SweepDetail struct {
-	// Embedded struct due to allOf(#/components/schemas/Sweep)
-	Sweep `yaml:",inline"`
+// ScanDetail defines model for ScanDetail.
+type ScanDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Scan)
+	Scan `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	Parts []SweepPart `json:"parts"`
+	Parts []ScanPart `json:"parts"`
 }
 
-// SweepPart defines model for SweepPart.
-type SweepPart struct {
+// ScanPart defines model for ScanPart.
+type ScanPart struct {
 	Calls int `json:"calls"`
 
 	// Complete Only a complete part says that something is gone.
@@ -2724,11 +2724,11 @@ type SweepPart struct {
 	Resources int    `json:"resources"`
 }
 
-// SweepReport SweepReport of package internal/contract.
-type SweepReport = contract.SweepReport
+// ScanReport ScanReport of package internal/contract.
+type ScanReport = contract.ScanReport
 
-// SweepRequest defines model for SweepRequest.
-type SweepRequest struct {
+// ScanRequest defines model for ScanRequest.
+type ScanRequest struct {
 	// Account One of the configured accounts; without it, all of them.
 	Account string `json:"account,omitempty,omitzero"`
 
@@ -2736,12 +2736,12 @@ type SweepRequest struct {
 	Reason string `json:"reason,omitempty,omitzero"`
 }
 
-// SweepResult SweepResult of package internal/contract.
-type SweepResult = contract.SweepResult
+// ScanResult ScanResult of package internal/contract.
+type ScanResult = contract.ScanResult
 
-// Sweeps defines model for Sweeps.
-type Sweeps struct {
-	Items []Sweep `json:"items"`
+// Scans defines model for Scans.
+type Scans struct {
+	Items []Scan `json:"items"`
 }
 
 // Team defines model for Team.
@@ -3326,7 +3326,7 @@ type WakeClusterParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Source github, slack or sweep.
+	// Source github, slack or poll.
 	Source string `form:"source,omitempty" json:"source,omitempty,omitzero"`
 
 	// Event As GitHub names it, e.g. pull_request.
@@ -3347,7 +3347,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
+	// Kind overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, scan_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
@@ -3359,7 +3359,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -3486,8 +3486,8 @@ type EnsureLabelsParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
-// ListSweepsParams defines parameters for ListSweeps.
-type ListSweepsParams struct {
+// ListScansParams defines parameters for ListScans.
+type ListScansParams struct {
 	// Account Of this cloud account.
 	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
 
@@ -3585,17 +3585,17 @@ type ReserveRoomJSONRequestBody = Demand
 // ResultOfAttemptJSONRequestBody defines body for ResultOfAttempt for application/json ContentType.
 type ResultOfAttemptJSONRequestBody = Result
 
-// ClaimSweepJSONRequestBody defines body for ClaimSweep for application/json ContentType.
-type ClaimSweepJSONRequestBody = Claim
+// ClaimScanJSONRequestBody defines body for ClaimScan for application/json ContentType.
+type ClaimScanJSONRequestBody = Claim
 
-// ReportSweepJSONRequestBody defines body for ReportSweep for application/json ContentType.
-type ReportSweepJSONRequestBody = SweepReport
+// ReportScanJSONRequestBody defines body for ReportScan for application/json ContentType.
+type ReportScanJSONRequestBody = ScanReport
 
-// ResultOfSweepJSONRequestBody defines body for ResultOfSweep for application/json ContentType.
-type ResultOfSweepJSONRequestBody = SweepResult
+// ResultOfScanJSONRequestBody defines body for ResultOfScan for application/json ContentType.
+type ResultOfScanJSONRequestBody = ScanResult
 
-// StartSweepsJSONRequestBody defines body for StartSweeps for application/json ContentType.
-type StartSweepsJSONRequestBody = SweepRequest
+// StartScansJSONRequestBody defines body for StartScans for application/json ContentType.
+type StartScansJSONRequestBody = ScanRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -3737,7 +3737,7 @@ type ServerInterface interface {
 	// WakeCluster Wake a cluster that is asleep. It can be used as soon as usable is true.
 	// (POST /api/v1/clusters/{id}/wake)
 	WakeCluster(w http.ResponseWriter, r *http.Request, id ID, params WakeClusterParams)
-	// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
+	// ListDeliveries List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first.
 	// (GET /api/v1/deliveries)
 	ListDeliveries(w http.ResponseWriter, r *http.Request, params ListDeliveriesParams)
 	// GetDelivery Get one delivery with its body.
@@ -3749,7 +3749,7 @@ type ServerInterface interface {
 	// DryRun Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 	// (POST /api/v1/dry-run)
 	DryRun(w http.ResponseWriter, r *http.Request)
-	// ListFindings List problems that the sweeps found, newest first.
+	// ListFindings List problems that ocpctl found, newest first.
 	// (GET /api/v1/findings)
 	ListFindings(w http.ResponseWriter, r *http.Request, params ListFindingsParams)
 	// ListJobs List jobs of clusters you may see, newest first.
@@ -3833,24 +3833,24 @@ type ServerInterface interface {
 	// ResultOfAttempt End the attempt.
 	// (POST /api/v1/status/attempts/{id}/result)
 	ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID)
-	// ClaimSweep Claim the sweep. The first pod of its newest runner wins; any other gets 409 and must exit.
-	// (POST /api/v1/status/sweeps/{id}/claim)
-	ClaimSweep(w http.ResponseWriter, r *http.Request, id ID)
-	// ReportSweep Report what a service showed in a region, or a heartbeat. A repeated seq changes nothing; every response renews the lease.
-	// (POST /api/v1/status/sweeps/{id}/report)
-	ReportSweep(w http.ResponseWriter, r *http.Request, id ID)
-	// ResultOfSweep End the sweep.
-	// (POST /api/v1/status/sweeps/{id}/result)
-	ResultOfSweep(w http.ResponseWriter, r *http.Request, id ID)
-	// ListSweeps List the looks through cloud accounts, newest first.
-	// (GET /api/v1/sweeps)
-	ListSweeps(w http.ResponseWriter, r *http.Request, params ListSweepsParams)
-	// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
-	// (POST /api/v1/sweeps)
-	StartSweeps(w http.ResponseWriter, r *http.Request)
-	// GetSweep Get one sweep with what it looked at.
-	// (GET /api/v1/sweeps/{id})
-	GetSweep(w http.ResponseWriter, r *http.Request, id ID)
+	// ClaimScan Claim the scan. The first pod of its newest runner wins; any other gets 409 and must exit.
+	// (POST /api/v1/status/scans/{id}/claim)
+	ClaimScan(w http.ResponseWriter, r *http.Request, id ID)
+	// ReportScan Report what a service showed in a region, or a heartbeat. A repeated seq changes nothing; every response renews the lease.
+	// (POST /api/v1/status/scans/{id}/report)
+	ReportScan(w http.ResponseWriter, r *http.Request, id ID)
+	// ResultOfScan End the scan.
+	// (POST /api/v1/status/scans/{id}/result)
+	ResultOfScan(w http.ResponseWriter, r *http.Request, id ID)
+	// ListScans List the looks through cloud accounts, newest first.
+	// (GET /api/v1/scans)
+	ListScans(w http.ResponseWriter, r *http.Request, params ListScansParams)
+	// StartScans Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	// (POST /api/v1/scans)
+	StartScans(w http.ResponseWriter, r *http.Request)
+	// GetScan Get one scan with what it looked at.
+	// (GET /api/v1/scans/{id})
+	GetScan(w http.ResponseWriter, r *http.Request, id ID)
 	// ListTeams List the teams you may see, with their budgets.
 	// (GET /api/v1/teams)
 	ListTeams(w http.ResponseWriter, r *http.Request)
@@ -7084,8 +7084,8 @@ func (siw *ServerInterfaceWrapper) ResultOfAttempt(w http.ResponseWriter, r *htt
 	handler.ServeHTTP(w, r)
 }
 
-// ClaimSweep operation middleware
-func (siw *ServerInterfaceWrapper) ClaimSweep(w http.ResponseWriter, r *http.Request) {
+// ClaimScan operation middleware
+func (siw *ServerInterfaceWrapper) ClaimScan(w http.ResponseWriter, r *http.Request) {
 
 	var err error
 	_ = err
@@ -7100,7 +7100,7 @@ func (siw *ServerInterfaceWrapper) ClaimSweep(w http.ResponseWriter, r *http.Req
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ClaimSweep(w, r, id)
+		siw.Handler.ClaimScan(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7110,8 +7110,8 @@ func (siw *ServerInterfaceWrapper) ClaimSweep(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
-// ReportSweep operation middleware
-func (siw *ServerInterfaceWrapper) ReportSweep(w http.ResponseWriter, r *http.Request) {
+// ReportScan operation middleware
+func (siw *ServerInterfaceWrapper) ReportScan(w http.ResponseWriter, r *http.Request) {
 
 	var err error
 	_ = err
@@ -7126,7 +7126,7 @@ func (siw *ServerInterfaceWrapper) ReportSweep(w http.ResponseWriter, r *http.Re
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReportSweep(w, r, id)
+		siw.Handler.ReportScan(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7136,8 +7136,8 @@ func (siw *ServerInterfaceWrapper) ReportSweep(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
-// ResultOfSweep operation middleware
-func (siw *ServerInterfaceWrapper) ResultOfSweep(w http.ResponseWriter, r *http.Request) {
+// ResultOfScan operation middleware
+func (siw *ServerInterfaceWrapper) ResultOfScan(w http.ResponseWriter, r *http.Request) {
 
 	var err error
 	_ = err
@@ -7152,7 +7152,7 @@ func (siw *ServerInterfaceWrapper) ResultOfSweep(w http.ResponseWriter, r *http.
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ResultOfSweep(w, r, id)
+		siw.Handler.ResultOfScan(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7162,14 +7162,14 @@ func (siw *ServerInterfaceWrapper) ResultOfSweep(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
-// ListSweeps operation middleware
-func (siw *ServerInterfaceWrapper) ListSweeps(w http.ResponseWriter, r *http.Request) {
+// ListScans operation middleware
+func (siw *ServerInterfaceWrapper) ListScans(w http.ResponseWriter, r *http.Request) {
 
 	var err error
 	_ = err
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params ListSweepsParams
+	var params ListScansParams
 
 	// ------------- Optional query parameter "account" -------------
 
@@ -7198,7 +7198,7 @@ func (siw *ServerInterfaceWrapper) ListSweeps(w http.ResponseWriter, r *http.Req
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListSweeps(w, r, params)
+		siw.Handler.ListScans(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7208,11 +7208,11 @@ func (siw *ServerInterfaceWrapper) ListSweeps(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
-// StartSweeps operation middleware
-func (siw *ServerInterfaceWrapper) StartSweeps(w http.ResponseWriter, r *http.Request) {
+// StartScans operation middleware
+func (siw *ServerInterfaceWrapper) StartScans(w http.ResponseWriter, r *http.Request) {
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.StartSweeps(w, r)
+		siw.Handler.StartScans(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7222,8 +7222,8 @@ func (siw *ServerInterfaceWrapper) StartSweeps(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
-// GetSweep operation middleware
-func (siw *ServerInterfaceWrapper) GetSweep(w http.ResponseWriter, r *http.Request) {
+// GetScan operation middleware
+func (siw *ServerInterfaceWrapper) GetScan(w http.ResponseWriter, r *http.Request) {
 
 	var err error
 	_ = err
@@ -7238,7 +7238,7 @@ func (siw *ServerInterfaceWrapper) GetSweep(w http.ResponseWriter, r *http.Reque
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetSweep(w, r, id)
+		siw.Handler.GetScan(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7486,14 +7486,14 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/findings", wrapper.ListFindings)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/orphans/approve", wrapper.ApproveOrphans)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/orphans/exempt", wrapper.ExemptOrphans)
-	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/sweeps", wrapper.ListSweeps)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/sweeps", wrapper.StartSweeps)
-	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/sweeps/{id}", wrapper.GetSweep)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/scans", wrapper.ListScans)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/scans", wrapper.StartScans)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/scans/{id}", wrapper.GetScan)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/orphans", wrapper.ListOrphans)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/orphans/{id}", wrapper.GetOrphan)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/sweeps/{id}/claim", wrapper.ClaimSweep)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/sweeps/{id}/report", wrapper.ReportSweep)
-	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/sweeps/{id}/result", wrapper.ResultOfSweep)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/scans/{id}/claim", wrapper.ClaimScan)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/scans/{id}/report", wrapper.ReportScan)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/scans/{id}/result", wrapper.ResultOfScan)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/bucket-credentials", wrapper.GetBucketCredentials)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/reserve", wrapper.ReserveRoom)

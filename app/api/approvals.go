@@ -6,17 +6,18 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 var approvalStates = []string{
-	string(store.ApprovalPending), string(store.ApprovalApproved), string(store.ApprovalRefused),
-	string(store.ApprovalExpired), string(store.ApprovalVoid), string(store.ApprovalUsed),
+	string(clusters.ApprovalPending), string(clusters.ApprovalApproved), string(clusters.ApprovalRefused),
+	string(clusters.ApprovalExpired), string(clusters.ApprovalVoid), string(clusters.ApprovalUsed),
 }
 
 // ListApprovals implements GET /api/v1/approvals.
 func (s *server) ListApprovals(w http.ResponseWriter, r *http.Request, params ListApprovalsParams) {
 	q := s.query(r)
-	f := store.ApprovalFilter{State: store.ApprovalState(q.among("state", params.State, approvalStates...)), Cluster: params.Cluster}
+	f := store.ApprovalFilter{State: clusters.ApprovalState(q.among("state", params.State, approvalStates...)), Cluster: params.Cluster}
 	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "apr_")
 	if err := q.err(); err != nil {
 		s.fail(w, r, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/auditchain"
 )
 
 // ListAudit implements GET /api/v1/audit.
@@ -30,7 +31,7 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params ListAu
 	ok(w, page)
 }
 
-func auditEvent(l store.AuditLine, name func(string) string) AuditEvent {
+func auditEvent(l auditchain.Line, name func(string) string) AuditEvent {
 	return AuditEvent{
 		Seq: l.Seq, At: l.At.UTC(), Actor: l.Actor, ActorName: name(l.Actor), Action: l.Action, Source: l.Source, ClusterID: l.Cluster,
 		Metadata: l.Metadata, Previous: l.Previous, Hash: l.Hash,
@@ -86,7 +87,7 @@ func (s *server) VerifyAudit(w http.ResponseWriter, r *http.Request) {
 	ok(w, auditProof(proof))
 }
 
-func auditProof(p store.AuditProof) AuditProof {
+func auditProof(p auditchain.Proof) AuditProof {
 	out := AuditProof{Whole: p.Whole(), Lines: p.Lines, Head: p.Head.Hash, Message: p.Text()}
 	if !p.Whole() {
 		out.BrokenAt = p.Breaks[0].Seq

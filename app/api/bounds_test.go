@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -168,26 +168,26 @@ func TestWhatOneMayNotSeeIsWhatDoesNotExist(t *testing.T) {
 		body         any
 		there, gone  string
 	}{
-		{"GET", c, nil, made.ClusterID, store.NewID("clu")}, {"GET", c, nil, "shop", "shoq"},
-		{"GET", c + "/outputs", nil, made.ClusterID, store.NewID("clu")}, {"GET", c + "/kubeconfig", nil, made.ClusterID, store.NewID("clu")},
-		{"GET", c + "/access", nil, made.ClusterID, store.NewID("clu")}, {"DELETE", c + "/access/" + accesses.Items[0].AccessID, nil, made.ClusterID, store.NewID("clu")},
-		{"GET", c + "/kubeconfig?role=view", nil, made.ClusterID, store.NewID("clu")}, {"GET", c + "/kubeconfig?role=root", nil, made.ClusterID, store.NewID("clu")},
-		{"POST", c + "/admin-kubeconfig-links", nil, made.ClusterID, store.NewID("clu")},
-		{"GET", c + "/timeline", nil, made.ClusterID, store.NewID("clu")}, {"GET", c + "/explain", nil, made.ClusterID, store.NewID("clu")},
-		{"GET", c + "/logs", nil, made.ClusterID, store.NewID("clu")}, {"GET", c + "/logs?follow=true", nil, made.ClusterID, store.NewID("clu")},
-		{"GET", c + "/shares", nil, made.ClusterID, store.NewID("clu")}, {"GET", "/api/v1/watch?cluster={}", nil, made.ClusterID, store.NewID("clu")},
-		{"POST", c + "/destroy", nil, made.ClusterID, store.NewID("clu")}, {"POST", c + "/extend", Extend{Hours: 1}, made.ClusterID, store.NewID("clu")},
-		{"POST", c + "/extend", Extend{}, made.ClusterID, store.NewID("clu")}, {"POST", c + "/hold", Hold{Hours: 1, Reason: "x"}, made.ClusterID, store.NewID("clu")},
-		{"DELETE", c + "/hold", nil, made.ClusterID, store.NewID("clu")}, {"POST", c + "/transfer", Transfer{Team: "security"}, made.ClusterID, store.NewID("clu")},
-		{"POST", c + "/scale-workers", Scale{Replicas: 1}, made.ClusterID, store.NewID("clu")}, {"POST", c + "/refresh", nil, made.ClusterID, store.NewID("clu")}, {"POST", c + "/retry", Reason{Reason: "x"}, made.ClusterID, store.NewID("clu")},
-		{"POST", c + "/abandon", Reason{Reason: "x"}, made.ClusterID, store.NewID("clu")}, {"POST", c + "/break-glass", Reason{Reason: "x"}, made.ClusterID, store.NewID("clu")},
-		{"POST", c + "/shares", ShareRequest{Kind: "team", With: "security"}, made.ClusterID, store.NewID("clu")},
-		{"DELETE", c + "/shares?kind=team&with=x", nil, made.ClusterID, store.NewID("clu")},
-		{"POST", c + "/kubeconfig-links", nil, made.ClusterID, store.NewID("clu")}, {"POST", c + "/kubeadmin-links", nil, made.ClusterID, store.NewID("clu")},
-		{"PUT", c, nil, made.ClusterID, store.NewID("clu")}, {"GET", "/api/v1/approvals?cluster={}", nil, made.ClusterID, store.NewID("clu")},
-		{"GET", "/api/v1/jobs?cluster={}", nil, made.ClusterID, store.NewID("clu")}, {"GET", "/api/v1/jobs/{}", nil, made.JobID, store.NewID("job")},
-		{"GET", "/api/v1/approvals/{}", nil, asked.ApprovalID, store.NewID("apr")}, {"POST", "/api/v1/approvals/{}/approve", nil, asked.ApprovalID, store.NewID("apr")},
-		{"POST", "/api/v1/approvals/{}/refuse", Reason{}, asked.ApprovalID, store.NewID("apr")}, {"POST", "/api/v1/links/{}", nil, handle, strings.Repeat("A", len(handle))},
+		{"GET", c, nil, made.ClusterID, db.NewID("clu")}, {"GET", c, nil, "shop", "shoq"},
+		{"GET", c + "/outputs", nil, made.ClusterID, db.NewID("clu")}, {"GET", c + "/kubeconfig", nil, made.ClusterID, db.NewID("clu")},
+		{"GET", c + "/access", nil, made.ClusterID, db.NewID("clu")}, {"DELETE", c + "/access/" + accesses.Items[0].AccessID, nil, made.ClusterID, db.NewID("clu")},
+		{"GET", c + "/kubeconfig?role=view", nil, made.ClusterID, db.NewID("clu")}, {"GET", c + "/kubeconfig?role=root", nil, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/admin-kubeconfig-links", nil, made.ClusterID, db.NewID("clu")},
+		{"GET", c + "/timeline", nil, made.ClusterID, db.NewID("clu")}, {"GET", c + "/explain", nil, made.ClusterID, db.NewID("clu")},
+		{"GET", c + "/logs", nil, made.ClusterID, db.NewID("clu")}, {"GET", c + "/logs?follow=true", nil, made.ClusterID, db.NewID("clu")},
+		{"GET", c + "/shares", nil, made.ClusterID, db.NewID("clu")}, {"GET", "/api/v1/watch?cluster={}", nil, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/destroy", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/extend", Extend{Hours: 1}, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/extend", Extend{}, made.ClusterID, db.NewID("clu")}, {"POST", c + "/hold", Hold{Hours: 1, Reason: "x"}, made.ClusterID, db.NewID("clu")},
+		{"DELETE", c + "/hold", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/transfer", Transfer{Team: "security"}, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/scale-workers", Scale{Replicas: 1}, made.ClusterID, db.NewID("clu")}, {"POST", c + "/refresh", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/retry", Reason{Reason: "x"}, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/abandon", Reason{Reason: "x"}, made.ClusterID, db.NewID("clu")}, {"POST", c + "/break-glass", Reason{Reason: "x"}, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/shares", ShareRequest{Kind: "team", With: "security"}, made.ClusterID, db.NewID("clu")},
+		{"DELETE", c + "/shares?kind=team&with=x", nil, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/kubeconfig-links", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/kubeadmin-links", nil, made.ClusterID, db.NewID("clu")},
+		{"PUT", c, nil, made.ClusterID, db.NewID("clu")}, {"GET", "/api/v1/approvals?cluster={}", nil, made.ClusterID, db.NewID("clu")},
+		{"GET", "/api/v1/jobs?cluster={}", nil, made.ClusterID, db.NewID("clu")}, {"GET", "/api/v1/jobs/{}", nil, made.JobID, db.NewID("job")},
+		{"GET", "/api/v1/approvals/{}", nil, asked.ApprovalID, db.NewID("apr")}, {"POST", "/api/v1/approvals/{}/approve", nil, asked.ApprovalID, db.NewID("apr")},
+		{"POST", "/api/v1/approvals/{}/refuse", Reason{}, asked.ApprovalID, db.NewID("apr")}, {"POST", "/api/v1/links/{}", nil, handle, strings.Repeat("A", len(handle))},
 	} {
 		for _, who := range []oidc.Claims{will, headOfSecurity, eyeOfSecurity, toni} {
 			for _, headers := range [][]string{nil, {"If-Match", `"1"`}, {"If-Match", "*"}, {"If-None-Match", `"1"`}} {

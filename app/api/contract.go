@@ -3,7 +3,6 @@ package api
 import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
@@ -28,7 +27,7 @@ func identities(row attempts.SpecRow, installation string) []contract.Identity {
 	return out
 }
 
-func snapshots(rows []store.ArtifactRow) []contract.Snapshot {
+func snapshots(rows []attempts.ArtifactRow) []contract.Snapshot {
 	var out []contract.Snapshot
 	for _, a := range rows {
 		out = append(out, contract.Snapshot{

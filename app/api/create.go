@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 const (
@@ -135,7 +136,7 @@ func verdictText(v policy.Verdict) string {
 }
 
 // page returns the URL of a cluster's page.
-func (s *server) page(row store.Row) string {
+func (s *server) page(row clusters.Row) string {
 	return strings.TrimSuffix(s.UI, "/") + "/clusters/" + row.ID
 }
 

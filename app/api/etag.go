@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // tag sets the ETag for a cluster's current state.
-func tag(w http.ResponseWriter, row store.Row) {
+func tag(w http.ResponseWriter, row clusters.Row) {
 	w.Header().Set("ETag", etag(row.Version))
 }
 

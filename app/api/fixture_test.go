@@ -31,7 +31,9 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 var limits = servicetest.Limits()
@@ -216,17 +218,17 @@ func (h *fixture) refused(method, path, bearer string, body any, status int, hea
 }
 
 // accept writes a cluster as the service does.
-func (h *fixture) accept(name, team string) store.Row {
+func (h *fixture) accept(name, team string) clusters.Row {
 	h.Helper()
 	return h.acceptOn("labs.example.com", name, team)
 }
 
-func (h *fixture) acceptOn(domain, name, team string) store.Row {
+func (h *fixture) acceptOn(domain, name, team string) clusters.Row {
 	h.Helper()
-	row := store.Row{
+	row := clusters.Row{
 		Source: string(policy.SourceLabel), CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya"},
-		PR: &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
-		Spec: store.Spec{
+		PR: &clusters.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
+		Spec: clusters.Spec{
 			InstallConfig: "apiVersion: v1\nbaseDomain: labs.example.com\npublish: External\n", Zones: []string{"us-east-1a"}, PullSecretRef: "file:/run/pull-secret",
 			Account: "123456789012", CreateDeadline: time.Hour, DestroyDeadline: time.Hour,
 		},
@@ -235,9 +237,9 @@ func (h *fixture) acceptOn(domain, name, team string) store.Row {
 	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = domain, "maya", team, "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
 	judged, err := h.store.Judge(h.Context(), store.Ask{
-		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
+		Scope:     usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
 		Principal: row.RequestedBy, Source: row.Source,
-	}, func(store.Usage) (store.Judgement, error) {
+	}, func(usage.Usage) (store.Judgement, error) {
 		return store.Judgement{Allowed: true, Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}, nil
 	}, nil)
 	require.NoError(h, err)

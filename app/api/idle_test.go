@@ -9,12 +9,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestSinceWhenNobodyUsesAClusterReachesPrograms(t *testing.T) {
 	ready := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
-	var row store.Row
+	var row clusters.Row
 	row.Status, row.Desired, row.ReadyAt = lifecycle.Ready, lifecycle.Present, ready
 	said := func() map[string]any {
 		raw, err := json.Marshal(cluster(row, profiles.UnlinkedName))

@@ -9,12 +9,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // What the API says of a cluster's price is the whole meter, to the microsecond that the database keeps.
 func TestTheMeterReachesProgramsWhole(t *testing.T) {
-	var row store.Row
+	var row clusters.Row
 	row.HourlyCents = 224
 	row.Meter = price.Meter{Ran: 1_234_567_890_123, Since: time.Date(2026, 11, 2, 9, 0, 0, 123_456_000, time.UTC), Rate: 224, ToCome: 75}
 	raw, err := json.Marshal(cluster(row, profiles.UnlinkedName))

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestARequestChoosesToSleepOutsideWorkingHoursAndAPersonKeepsItAwake(t *testing.T) {
@@ -45,7 +45,7 @@ func TestARequestChoosesToSleepOutsideWorkingHoursAndAPersonKeepsItAwake(t *test
 
 func TestAClusterTellsWhenItFallsAsleepNext(t *testing.T) {
 	closes := time.Date(2026, 11, 26, 19, 0, 0, 0, time.UTC)
-	var row store.Row
+	var row clusters.Row
 	row.Status, row.Desired, row.SleepMode, row.OffHours, row.RestAt = lifecycle.Ready, lifecycle.Present, lifecycle.SleepWorkers, true, closes
 	require.Equal(t, closes, sleepOf(row).SleepsAt)
 	row.AwakeUntil = closes.Add(12 * time.Hour)

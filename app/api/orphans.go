@@ -10,13 +10,13 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/download"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // ListOrphans implements GET /api/v1/orphans.
 func (s *server) ListOrphans(w http.ResponseWriter, r *http.Request, params ListOrphansParams) {
 	q := s.query(r)
-	f := sweeps.Filter{
+	f := scans.Filter{
 		Class: lifecycle.OrphanClass(q.among("class", params.Class, texts(lifecycle.OrphanClasses)...)),
 		State: lifecycle.OrphanState(q.among("state", params.State, texts(lifecycle.OrphanStates)...)),
 		Owner: params.Owner, Team: params.Team, Account: params.Account, Gone: params.Gone,
@@ -85,7 +85,7 @@ func orphan(o admin.Orphan) Orphan {
 	}
 }
 
-func orphanPart(row sweeps.SeenRow) (OrphanPart, error) {
+func orphanPart(row scans.SeenRow) (OrphanPart, error) {
 	var seen contract.SeenResource
 	if err := json.Unmarshal(row.Resource, &seen); err != nil {
 		return OrphanPart{}, fmt.Errorf("read resource %s: %w", row.ID, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
@@ -223,7 +223,7 @@ func TestARunReusesTheClusterOfItsPullRequest(t *testing.T) {
 	require.Equal(t, []any{false, "pr41-shop", ClusterRun{}}, []any{made.Reused, made.Name, made.Run})
 	row, err := h.store.Cluster(t.Context(), made.ClusterID)
 	require.NoError(t, err)
-	require.Equal(t, &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: 41, Head: seen.Head}, row.PR)
+	require.Equal(t, &clusters.PRRef{Installation: 5001, Repo: "acme/shop", Number: 41, Head: seen.Head}, row.PR)
 	require.Equal(t, []string{"platform", "api"}, []string{row.Team, row.Source})
 	next := h.job("ref", "refs/pull/41/merge", "event_name", "pull_request", "run_id", "7002", "sub", "repo:acme/shop:pull_request")
 	h.does(http.MethodPost, "/api/v1/clusters", next, reuse, http.StatusAccepted, &again, idempotencyKey, "second")
@@ -231,7 +231,7 @@ func TestARunReusesTheClusterOfItsPullRequest(t *testing.T) {
 	h.does(http.MethodPost, "/api/v1/dry-run", next, reuse, http.StatusOK, &verdict)
 	require.Equal(t, "pr41-shop", verdict.Name)
 
-	_, err = h.store.Destroy(t.Context(), made.ClusterID, store.Origin{Actor: "maya", Why: "enough"})
+	_, err = h.store.Destroy(t.Context(), made.ClusterID, clusters.Origin{Actor: "maya", Why: "enough"})
 	require.NoError(t, err)
 	h.does(http.MethodPost, "/api/v1/clusters", next, reuse, http.StatusAccepted, &again, idempotencyKey, "third")
 	require.NotEqual(t, made.ClusterID, again.ClusterID)

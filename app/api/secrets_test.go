@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // What opens something stands neither in the log nor in the trail, also where it did not work or broke something.
@@ -31,7 +31,7 @@ func TestNoSecretIsLoggedOrKept(t *testing.T) {
 		h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links", bearer, nil, http.StatusCreated, &link)
 		secrets = append(secrets, strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"))
 	}
-	account, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Origin{Actor: "github:maya", Source: "pr_comment"})
+	account, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", clusters.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(account.URL.Reveal(), "/links/")
 	secrets = append(secrets, handle, bearer, h.as(will), "ADMIN-PASSWORD", servicetest.ClientKey, servicetest.TokenSignature)

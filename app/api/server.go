@@ -57,7 +57,7 @@ type Config struct {
 type RunnerSettings struct {
 	Installation                  string
 	Bucket, KMSKey, OperateKMSKey string
-	Lease                         time.Duration // as in store.Options
+	Lease                         time.Duration // as in db.Options
 	Heartbeat                     time.Duration
 	VerifyGap                     time.Duration
 	SnapshotMaxAge                time.Duration // zero: an hour

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestASharedClusterIsSeenOrUsedByWhomItIsSharedWith(t *testing.T) {
@@ -200,7 +200,7 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/me", h.as(toni), nil, http.StatusOK, &me)
 	require.Empty(t, me.May)
 
-	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Origin{Actor: "github:maya", Source: "pr_comment"})
+	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", clusters.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	var got Redeemed
@@ -215,10 +215,10 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	require.Len(t, got.Code, 6)
 	h.get("/api/v1/me", &me)
 	require.Empty(t, me.Accounts, "the account has not confirmed it")
-	require.NoError(t, h.Credentials.CompleteLink(t.Context(), "github:maya", got.Code, store.Origin{Actor: "github:maya", Source: "pr_comment"}))
+	require.NoError(t, h.Credentials.CompleteLink(t.Context(), "github:maya", got.Code, clusters.Origin{Actor: "github:maya", Source: "pr_comment"}))
 	h.get("/api/v1/me", &me)
 	require.Equal(t, []string{"github:maya"}, me.Accounts)
-	link, err = h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Origin{Actor: "github:maya", Source: "pr_comment"})
+	link, err = h.Credentials.AccountLink(t.Context(), "github:maya", "1", clusters.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ = strings.Cut(link.URL.Reveal(), "/links/")
 	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), Redeem{Account: "github:maya"}, http.StatusConflict)

@@ -19,6 +19,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/intake"
 )
 
@@ -60,7 +62,7 @@ func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID) {
 func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id ID) {
 	row, err := s.Store.Attempts.AttemptScope(r.Context(), id)
 	if err == nil && (row.Closed || row.Token != claims(r).TokenID) {
-		err = store.ErrFenced
+		err = db.ErrFenced
 	}
 	if err != nil {
 		s.failRunner(w, r, err)
@@ -171,7 +173,7 @@ func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID) 
 
 // keep passes one document of a runner through intake into the store.
 func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, id ID,
-	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) {
+	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (attempts.Lease, error)) {
 	var said Document
 	if !s.hear(w, r, &said) {
 		return
@@ -214,7 +216,7 @@ func (s *server) hear(w http.ResponseWriter, r *http.Request, into any) bool {
 	return false
 }
 
-func (s *server) acknowledge(w http.ResponseWriter, r *http.Request, lease store.Lease, err error) {
+func (s *server) acknowledge(w http.ResponseWriter, r *http.Request, lease attempts.Lease, err error) {
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
@@ -229,7 +231,7 @@ func (s *server) acknowledge(w http.ResponseWriter, r *http.Request, lease store
 
 // answer is the server's response with a fresh token, so that the token of an active runner never expires. A closed attempt gets
 // none: its last token expires within its lifetime.
-func (s *server) answer(r *http.Request, lease store.Lease) (contract.Answer, error) {
+func (s *server) answer(r *http.Request, lease attempts.Lease) (contract.Answer, error) {
 	out := contract.Answer{Stop: lease.Stop, LeaseUntil: lease.Until, Access: lease.Access}
 	if lease.Closed {
 		return out, nil
@@ -247,13 +249,13 @@ func (s *server) answer(r *http.Request, lease store.Lease) (contract.Answer, er
 
 // failRunner answers what the store refused. To a runner, 409 means: this attempt is not yours any more, end.
 func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
-	var contradiction *store.Contradiction
+	var contradiction *attempts.Contradiction
 	switch {
-	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrFenced), errors.Is(err, db.ErrNotFound):
 		problem(w, http.StatusConflict, "The attempt is closed or claimed by another runner. Stop and exit.")
 	case errors.As(err, &contradiction):
 		problem(w, http.StatusConflict, contradiction.Error()+". Stop and exit.")
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, db.ErrConflict):
 		problem(w, http.StatusConflict, "A record cannot be changed. Stop and exit.")
 	default:
 		s.fail(w, r, err)
@@ -302,7 +304,7 @@ func installation(row attempts.SpecRow, set RunnerSettings) string {
 }
 
 // accepted returns what the runner stores in the bucket for a recovery without the database.
-func accepted(row store.Row) *contract.Accepted {
+func accepted(row clusters.Row) *contract.Accepted {
 	out := &contract.Accepted{
 		At: row.AcceptedAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
@@ -350,7 +352,7 @@ func addPower(out *contract.Spec, row attempts.SpecRow) {
 
 // kubeconfigRef returns the object with the cluster's kubeconfig; empty if the row refers to anything else, which the runner then
 // reports.
-func kubeconfigRef(row store.Row) string {
+func kubeconfigRef(row clusters.Row) string {
 	if !artifacts.IsCredentialRef(row.Outputs.KubeconfigRef, row.ID, artifacts.Kubeconfig) {
 		return ""
 	}
@@ -358,7 +360,7 @@ func kubeconfigRef(row store.Row) string {
 }
 
 // addon converts the frozen add-on for a runner.
-func addon(a store.Addon) contract.Addon {
+func addon(a clusters.Addon) contract.Addon {
 	out := contract.Addon{Name: a.Name, Manifests: a.Manifests}
 	for _, w := range a.Waits {
 		out.Waits = append(out.Waits, contract.AddonWait(w))

@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/intake"
 )
 
@@ -143,7 +144,7 @@ func TestARunnerIsToldItsWholeWork(t *testing.T) {
 
 // Everything that an adopted cluster had before its row would be older than the cluster, and no teardown would delete it.
 func TestARunnerIsToldNoAcceptanceThatNothingRecorded(t *testing.T) {
-	row := store.Row{Source: store.Recovery}
+	row := clusters.Row{Source: store.Recovery}
 	row.AcceptedAt = time.Now()
 	require.Zero(t, accepted(row).At)
 	row.Source = "api"
@@ -197,7 +198,7 @@ func TestTheAcknowledgedRecordIsTheTransition(t *testing.T) {
 func TestAnUnwantedClusterIsToldToStopBeforeAnythingIsMade(t *testing.T) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
-	_, err := h.store.Destroy(t.Context(), cluster, store.Origin{Actor: "github:maya", Why: "changed her mind"})
+	_, err := h.store.Destroy(t.Context(), cluster, clusters.Origin{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	answer, status := r.say("record", r.record())
 	require.Equal(t, http.StatusOK, status)

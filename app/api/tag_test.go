@@ -6,13 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestARunnerThatAttachesTagsGetsThemAndNoWayIntoTheCluster(t *testing.T) {
 	row := attempts.SpecRow{Kind: lifecycle.Tag}
-	row.Row.ID, row.Row.Tags, row.Row.Outputs = "clu_1", map[string]string{"ClusterId": "clu_1"}, &store.Outputs{KubeconfigRef: "s3://artifacts/operate/kubeconfig"}
+	row.Row.ID, row.Row.Tags, row.Row.Outputs = "clu_1", map[string]string{"ClusterId": "clu_1"}, &clusters.Outputs{KubeconfigRef: "s3://artifacts/operate/kubeconfig"}
 	got := spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"})
 	require.Equal(t, "tag", got.Kind)
 	require.Equal(t, row.Row.Tags, got.Tags)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // blocked is a cluster of the demo's team whose teardowns found something left, as its row says.
@@ -88,7 +88,7 @@ func TestTheTeamBringsTheNextTeardownForward(t *testing.T) {
 func TestNothingBegunIsAProofOfItsOwn(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop", "platform")
-	_, err := h.store.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "changed her mind"})
+	_, err := h.store.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	h.step(row.ID)
 	var c ClusterDetail

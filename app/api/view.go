@@ -12,11 +12,12 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // cluster converts a row for the API.
-func cluster(row store.Row, name func(string) string) Cluster {
+func cluster(row clusters.Row, name func(string) string) Cluster {
 	c := Cluster{
 		ClusterID: row.ID, Name: row.Name, Status: Status(row.Status), Phase: string(row.Phase), Why: row.Why,
 		Desired: ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy,
@@ -42,7 +43,7 @@ func cluster(row store.Row, name func(string) string) Cluster {
 }
 
 // sleepOf returns how a cluster sleeps; empty if it cannot.
-func sleepOf(row store.Row) Sleep {
+func sleepOf(row clusters.Row) Sleep {
 	if row.SleepMode == "" {
 		return Sleep{}
 	}
@@ -66,7 +67,7 @@ func meter(m price.Meter) Meter {
 }
 
 // due returns when the next attempt may begin; zero for a cluster that is ready or destroyed.
-func due(row store.Row) time.Time {
+func due(row clusters.Row) time.Time {
 	if row.Status == lifecycle.Ready || row.Status == lifecycle.Destroyed {
 		return time.Time{}
 	}
@@ -173,7 +174,7 @@ func read(raw json.RawMessage, into any) error {
 }
 
 // outputs returns a cluster's URLs. The references are not resolved.
-func outputs(row store.Row) Outputs {
+func outputs(row clusters.Row) Outputs {
 	return Outputs{
 		APIURL: row.Outputs.APIURL, ConsoleURL: row.Outputs.ConsoleURL,
 		Kubeconfig: "/api/v1/clusters/" + row.ID + "/kubeconfig",

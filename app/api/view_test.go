@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -39,12 +40,12 @@ func golden(t *testing.T, name string, body any) {
 var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.FixedZone("CET", 3600))
 
 func full() app.Details {
-	row := store.Row{
+	row := clusters.Row{
 		CostCenter: "sandbox", Environment: "test", Source: string(policy.SourceLabel),
-		PR:   &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
+		PR:   &clusters.PRRef{Installation: 5001, Repo: "acme/shop", Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
 		Tags: map[string]string{"Owner": "maya"},
-		Spec: store.Spec{InstallConfig: "frozen", PullSecretRef: "file:/run/pull-secret"},
-		Outputs: &store.Outputs{
+		Spec: clusters.Spec{InstallConfig: "frozen", PullSecretRef: "file:/run/pull-secret"},
+		Outputs: &clusters.Outputs{
 			APIURL: "https://api.pr41-shop.labs.example.com:6443", ConsoleURL: "https://console.apps.pr41-shop.labs.example.com",
 			KubeconfigRef: "s3://artifacts/kubeconfig", KubeadminRef: "s3://artifacts/kubeadmin-password", MetadataRef: "s3://artifacts/metadata.json",
 		},
@@ -74,7 +75,7 @@ func full() app.Details {
 			},
 			{Number: 3, Kind: lifecycle.Destroy, Phase: lifecycle.Verifying, OpenedAt: began, ClaimedAt: &began, ToolExitedAt: &ended, ToolExitCode: &code},
 		},
-		Conditions: []store.Condition{{Type: "Ready", Status: "False", Reason: "Destroying", Message: "it is going", At: noon}},
+		Conditions: []clusters.Condition{{Type: "Ready", Status: "False", Reason: "Destroying", Message: "it is going", At: noon}},
 		Verifications: []attempts.VerificationRow{{
 			Attempt: 3, Number: 1, At: noon.Add(3 * time.Hour), Account: "123456789012", Identities: []string{"pr41-shop-x7k2p"}, Control: "the zone is visible",
 			Queries:   json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","region":"us-east-1","asked":"tag","at":"2025-03-01T14:00:00Z","count":1}]`),
@@ -92,7 +93,7 @@ func TestTheDocumentsOfTheAPI(t *testing.T) {
 	require.NoError(t, err)
 	golden(t, "cluster.json", body)
 
-	bare := store.Row{}
+	bare := clusters.Row{}
 	bare.ID, bare.Status, bare.Phase, bare.Desired, bare.AcceptedAt = "clu_1", lifecycle.Pending, lifecycle.Queued, lifecycle.Present, noon
 	bare.Ends.Max = noon.Add(time.Hour)
 	golden(t, "clusters.json", ClusterPage{Items: []Cluster{cluster(bare, profiles.UnlinkedName)}, NextCursor: "clu_1"})

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // visit is one request while it is processed.
@@ -49,7 +49,7 @@ func (s *server) enter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{id: r.Header.Get(requestID)}
 		if !nameable.MatchString(v.id) {
-			v.id = store.NewID("req")
+			v.id = db.NewID("req")
 		}
 		w.Header().Set(requestID, v.id)
 		ctx := tracing.With(r.Context(), tracing.Cause{Correlation: v.id, Traceparent: r.Header.Get(tracing.TraceparentHeader)})

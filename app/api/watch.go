@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 const (
@@ -31,7 +31,7 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params Wa
 	defer cancel()
 	err := s.App.Watch(ctx, params.Cluster, app.View{
 		Who: s.whoNow(r), Every: heartbeat, Begin: out.begin, Beat: out.beat,
-		Show: func(row store.Row) error { return out.document("cluster", cluster(row, s.App.NameOf)) },
+		Show: func(row clusters.Row) error { return out.document("cluster", cluster(row, s.App.NameOf)) },
 	})
 	s.ended(w, r, ctx, out, err)
 }

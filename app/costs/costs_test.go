@@ -20,7 +20,10 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 var (
@@ -40,7 +43,7 @@ type office struct {
 func newOffice(t *testing.T, budgets map[string]string) *office {
 	o := &office{t: t, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	var err error
-	o.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{Limits: servicetest.Limits(), Lease: time.Minute, Now: func() time.Time { return o.now }})
+	o.store, err = store.Open(t.Context(), pgtest.New(t), db.Options{Limits: servicetest.Limits(), Lease: time.Minute, Now: func() time.Time { return o.now }})
 	require.NoError(t, err)
 	t.Cleanup(o.store.Close)
 	files := map[string]string{}
@@ -53,13 +56,13 @@ func newOffice(t *testing.T, budgets map[string]string) *office {
 }
 
 // cluster runs from now on, for so many hours, at a dollar an hour.
-func (o *office) cluster(name, team string, hours int) store.Row {
+func (o *office) cluster(name, team string, hours int) clusters.Row {
 	o.t.Helper()
-	row := store.Row{Source: "api", CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya", "ticket": "7"}, Spec: store.Spec{InstallConfig: "x", Zones: []string{"us-east-1a"}}}
+	row := clusters.Row{Source: "api", CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya", "ticket": "7"}, Spec: clusters.Spec{InstallConfig: "x", Zones: []string{"us-east-1a"}}}
 	row.Name, row.Platform, row.Profile, row.Release, row.Region, row.BaseDomain = name, "aws", "aws-standard", "4.20.3", "us-east-1", "labs.example.com"
 	row.Owner, row.Team, row.RequestedBy, row.TTL, row.HourlyCents, row.MaxTries, row.Nodes = "=maya", team, "github:maya", time.Duration(hours)*time.Hour, 100, 1, 6
-	judged, err := o.store.Judge(o.t.Context(), store.Ask{Scope: store.Scope{Person: row.RequestedBy, Team: team}, Principal: row.RequestedBy, Source: row.Source},
-		func(store.Usage) (store.Judgement, error) {
+	judged, err := o.store.Judge(o.t.Context(), store.Ask{Scope: usage.Scope{Person: row.RequestedBy, Team: team}, Principal: row.RequestedBy, Source: row.Source},
+		func(usage.Usage) (store.Judgement, error) {
 			return store.Judgement{Allowed: true, Row: row, MaxTTL: 3 * row.TTL, Verdict: []byte(`{"allowed":true}`), UserTags: map[string]string{"ticket": "7"}}, nil
 		}, nil)
 	require.NoError(o.t, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/focus"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/costs"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -62,7 +62,7 @@ func isMidnight(at time.Time) bool { return at.Equal(at.UTC().Truncate(24 * time
 // eachCharge passes on what a filter's clusters cost.
 func (s *Service) eachCharge(ctx context.Context, f reports.ReportFilter, each func(costs.Charge) error) error {
 	err := s.store.Costs.Charges(ctx, costs.Filter{From: f.From, To: f.To, Teams: f.Teams}, each)
-	if errors.Is(err, store.ErrConflict) {
+	if errors.Is(err, db.ErrConflict) {
 		return noReport(f)
 	}
 	return err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Forecast is a month: what was spent, and what comes if nothing is requested or ended any more. Amounts are US cents by list prices.
@@ -84,18 +84,18 @@ func (s *Service) addBudgets(out *Forecast, teams []string) {
 // AnnounceBudgets tells people about the parts of budgets that are reached, each once a month. A request tells of those that it reaches; the
 // others are reached by time alone: a month begins with clusters that are promised already, or a budget is lowered.
 func (s *Service) AnnounceBudgets(ctx context.Context) error {
-	var all []store.Threshold
+	var all []usage.Threshold
 	for _, t := range s.catalogue().Teams {
 		if t.Budget.MonthlyCents == 0 {
 			continue
 		}
-		used, err := s.store.Usage(ctx, store.Scope{Team: t.Name})
+		used, err := s.store.Usage(ctx, usage.Scope{Team: t.Name})
 		if err != nil {
 			return fmt.Errorf("count what team %s uses: %w", t.Name, err)
 		}
 		sum := used.Team.SpentCents + used.Team.CommittedCents
 		for _, percent := range policy.BudgetReached(t.Budget, sum) {
-			all = append(all, store.Threshold{Team: t.Name, Percent: percent, Cents: sum, Budget: t.Budget.MonthlyCents})
+			all = append(all, usage.Threshold{Team: t.Name, Percent: percent, Cents: sum, Budget: t.Budget.MonthlyCents})
 		}
 	}
 	return s.store.Costs.AnnounceBudgets(ctx, all)

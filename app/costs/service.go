@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -65,7 +66,7 @@ func (s *Service) limitPeriod(ctx context.Context, p policy.Principal, f reports
 
 func (s *Service) readReport(ctx context.Context, f reports.ReportFilter) ([]reports.ReportLine, error) {
 	lines, err := s.store.Reports.UsageReport(ctx, f)
-	if errors.Is(err, store.ErrConflict) {
+	if errors.Is(err, db.ErrConflict) {
 		return nil, noReport(f)
 	}
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Want is what somebody wants of a kubeconfig.
@@ -75,18 +76,18 @@ func (s *Service) AwaitKubeconfig(ctx context.Context, p policy.Principal, ref s
 
 // askForAccess returns an access that serves the request. An error: it may not be had, or could not be made. If the principal's right changed
 // between its check and the write, both are repeated once: then it is refused, or holds.
-func (s *Service) askForAccess(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (store.Row, access.Row, app.Origin, error) {
+func (s *Service) askForAccess(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (clusters.Row, access.Row, app.Origin, error) {
 	row, given, by, err := s.askOnce(ctx, p, ref, want, origin)
-	if errors.Is(err, store.ErrStale) {
+	if errors.Is(err, db.ErrStale) {
 		row, given, by, err = s.askOnce(ctx, p, ref, want, origin)
 	}
-	if errors.Is(err, store.ErrStale) {
+	if errors.Is(err, db.ErrStale) {
 		err = app.Fail(app.Busy, messages.RightChanges(row.Name))
 	}
 	return row, given, by, err
 }
 
-func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (store.Row, access.Row, app.Origin, error) {
+func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (clusters.Row, access.Row, app.Origin, error) {
 	row, right, origin, err := s.core.AuthorizeAccess(ctx, p, ref, want.Role, origin)
 	if err != nil {
 		return row, access.Row{}, origin, err
@@ -114,7 +115,7 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 		return row, given, origin, &app.Error{Kind: app.Busy, Message: messages.AskedTooOften(row.Name, many.Most, many.Until, run != nil), Later: many.Until}
 	case errors.As(err, &many):
 		return row, given, origin, app.Fail(app.Conflict, messages.TooManyKubeconfigs(row.Name, many.Of, many.Most, run != nil))
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, db.ErrConflict):
 		return row, given, origin, app.Fail(app.Conflict, messages.EndedMeanwhile(row.Name, policy.ActKubeconfig))
 	case err != nil:
 		return row, given, origin, fmt.Errorf("ask for a kubeconfig: %w", err)
@@ -128,7 +129,7 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 const unwatchedAccess = time.Hour
 
 // accessFor says which access serves a request: one that lasts for at least a quarter of what a new one would.
-func (s *Service) accessFor(row store.Row, want Want, now time.Time, unwatched bool) (out access.Wanted, err error) {
+func (s *Service) accessFor(row clusters.Row, want Want, now time.Time, unwatched bool) (out access.Wanted, err error) {
 	out.Renew, out.Lifetime = want.Renew, s.core.UsualAccess(row)
 	if unwatched {
 		out.Lifetime = min(out.Lifetime, unwatchedAccess)
@@ -161,7 +162,7 @@ func nameOf(p policy.Principal) string {
 
 // Accesses returns who has access to a cluster that the principal may see, and whose access ended in the last day. mine reports those
 // of the principal.
-func (s *Service) Accesses(ctx context.Context, p policy.Principal, ref string) (row store.Row, list []access.Row, mine map[string]bool, err error) {
+func (s *Service) Accesses(ctx context.Context, p policy.Principal, ref string) (row clusters.Row, list []access.Row, mine map[string]bool, err error) {
 	if row, err = s.core.Cluster(ctx, p, ref); err != nil {
 		return row, nil, nil, err
 	}
@@ -199,7 +200,7 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 		origin.Why = messages.BecauseRevoked(nameOf(p))
 	}
 	err = s.store.Access.Revoke(ctx, row.ID, id, s.core.StoreOrigin(origin, p))
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return app.Fail(app.NotFound, messages.NoAccess(row.Name, id))
 	}
 	if err != nil {

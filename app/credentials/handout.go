@@ -9,15 +9,15 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // A cluster's credentials leave the bucket only through this file. Every read is in the audit trail before it happens, and so is
 // every refusal.
 
 // handOut reads the kubeconfig of an access, after the read was recorded, and returns it only if it is exactly what was to be made.
-func (s *Service) handOut(ctx context.Context, row store.Row, a access.Row, by store.Origin) (secret.Text, error) {
+func (s *Service) handOut(ctx context.Context, row clusters.Row, a access.Row, by clusters.Origin) (secret.Text, error) {
 	about := map[string]any{
 		"why": messages.BecauseDownloaded, "verdict": by.Verdict, "access": a.ID, "role": a.Role, "account": a.Account, "expiresAt": a.ExpiresAt,
 	}
@@ -34,7 +34,7 @@ func (s *Service) handOut(ctx context.Context, row store.Row, a access.Row, by s
 }
 
 // handOutInstallers reads one of the credentials that the installer made, artifacts.Kubeconfig or artifacts.Kubeadmin.
-func (s *Service) handOutInstallers(ctx context.Context, row store.Row, name string, by store.Origin) (secret.Text, error) {
+func (s *Service) handOutInstallers(ctx context.Context, row clusters.Row, name string, by clusters.Origin) (secret.Text, error) {
 	action, ref := "admin_kubeconfig.read", row.Outputs.KubeconfigRef
 	if name == artifacts.Kubeadmin {
 		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef
@@ -57,7 +57,7 @@ type reading struct {
 }
 
 // recordRead records a read and does it. Whatever reference the row holds, only an object of this cluster with this name is read.
-func (s *Service) recordRead(ctx context.Context, row store.Row, r reading, by store.Origin) ([]byte, error) {
+func (s *Service) recordRead(ctx context.Context, row clusters.Row, r reading, by clusters.Origin) ([]byte, error) {
 	if err := s.store.Audit(ctx, by, r.action, row.ID, r.about); err != nil {
 		return nil, fmt.Errorf("record the read: %w", err)
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -53,11 +54,11 @@ const (
 
 // breakGlass lists what break-glass gives.
 var breakGlass = map[string]struct {
-	approval store.ApprovalKind
+	approval clusters.ApprovalKind
 	link     people.LinkKind
 }{
-	BreakGlassPassword:   {store.ApproveKubeadmin, people.LinkKubeadmin},
-	BreakGlassKubeconfig: {store.ApproveKubeconfig, people.LinkInstallers},
+	BreakGlassPassword:   {clusters.ApproveKubeadmin, people.LinkKubeadmin},
+	BreakGlassKubeconfig: {clusters.ApproveKubeconfig, people.LinkInstallers},
 }
 
 // BreakGlass requests one of a cluster's credentials that the installer made; empty: the password. A platform admin other than the
@@ -80,7 +81,7 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what 
 		return app.Approval{}, err
 	}
 	a, err := s.store.AskBreakGlass(ctx, row.ID, asked.approval, breakGlassLasts, s.core.StoreOrigin(origin, p))
-	if errors.Is(err, store.ErrConflict) {
+	if errors.Is(err, db.ErrConflict) {
 		return app.Approval{}, app.Fail(app.Conflict, messages.InstallersUnavailable(row.Name, string(asked.approval), isStored(row, asked.approval)))
 	}
 	if err != nil {
@@ -90,8 +91,8 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what 
 }
 
 // isStored reports that there is such a credential of the cluster.
-func isStored(row store.Row, kind store.ApprovalKind) bool {
-	if kind == store.ApproveKubeadmin {
+func isStored(row clusters.Row, kind clusters.ApprovalKind) bool {
+	if kind == clusters.ApproveKubeadmin {
 		return row.Outputs.KubeadminRef != ""
 	}
 	return row.Outputs.KubeconfigRef != ""
@@ -108,7 +109,7 @@ func (s *Service) BreakGlassLink(ctx context.Context, p policy.Principal, ref, w
 		return Link{}, err
 	}
 	link, err := s.makeLink(ctx, people.Link{Kind: asked.link, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return Link{}, app.Fail(app.Conflict, messages.InstallersUnapproved(row.Name, string(asked.approval)))
 	}
 	return link, err
@@ -117,17 +118,17 @@ func (s *Service) BreakGlassLink(ctx context.Context, p policy.Principal, ref, w
 // AccountLink returns a link with which whoever signs in there may confirm that an account elsewhere, by its principal id, is theirs. The account
 // is linked once it has typed the code that they see (CompleteLink). number is the account's id
 // elsewhere.
-func (s *Service) AccountLink(ctx context.Context, account, number string, origin store.Origin) (Link, error) {
+func (s *Service) AccountLink(ctx context.Context, account, number string, origin clusters.Origin) (Link, error) {
 	return s.makeLink(ctx, people.Link{Kind: people.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
 }
 
 // CompleteLink links an account elsewhere, which typed the code, to the person who confirmed it on the page.
-func (s *Service) CompleteLink(ctx context.Context, account, code string, origin store.Origin) error {
+func (s *Service) CompleteLink(ctx context.Context, account, code string, origin clusters.Origin) error {
 	err := s.store.People.CompleteLink(ctx, account, strings.ToUpper(code), origin)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return app.Fail(app.Invalid, messages.WrongLinkCode(people.MaxCodeTries))
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, db.ErrConflict):
 		return app.Fail(app.Conflict, messages.AccountTaken)
 	case err != nil:
 		return fmt.Errorf("complete a link: %w", err)
@@ -135,7 +136,7 @@ func (s *Service) CompleteLink(ctx context.Context, account, code string, origin
 	return nil
 }
 
-func (s *Service) makeLink(ctx context.Context, l people.Link, lasts time.Duration, origin store.Origin) (Link, error) {
+func (s *Service) makeLink(ctx context.Context, l people.Link, lasts time.Duration, origin clusters.Origin) (Link, error) {
 	handle, made, err := s.store.People.NewLink(ctx, l, lasts, origin)
 	if err != nil {
 		return Link{}, fmt.Errorf("create a link: %w", err)
@@ -151,7 +152,7 @@ func noLink() error {
 // LinkFor returns what a link is for without using it up, for a confirmation page.
 func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (ForLink, error) {
 	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return ForLink{}, noLink()
 	}
 	if err != nil {
@@ -186,7 +187,7 @@ type ForLink struct {
 func (s *Service) Means(ctx context.Context, p policy.Principal, handle, account string) error {
 	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return nil
 	case err != nil:
 		return fmt.Errorf("read a link: %w", err)
@@ -233,7 +234,7 @@ func (s *Service) Unlink(ctx context.Context, p policy.Principal, account string
 		linked = account // which is not linked
 	}
 	err = s.store.People.Unlink(ctx, linked, owner, s.core.StoreOrigin(origin, p))
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return app.Fail(app.NotFound, messages.AccountNotLinked(account))
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
@@ -20,7 +20,7 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
 	h.Comment(2, "maya", "/ocp kubeconfig")
 	require.Contains(t, h.LastReply(), "/ocp link")
-	link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub("maya"), "7", store.Origin{Actor: servicetest.OnGitHub("maya"), Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub("maya"), "7", clusters.Origin{Actor: servicetest.OnGitHub("maya"), Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	maya := policy.Principal{ID: "saml:maya@acme.example", Name: "Maya", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}}, Proof: &policy.Claims{
@@ -28,7 +28,7 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	}}
 	got, err := h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
-	require.NoError(t, h.Service.CompleteLink(t.Context(), servicetest.OnGitHub("maya"), got.Code.Reveal(), store.Origin{Actor: servicetest.OnGitHub("maya")}))
+	require.NoError(t, h.Service.CompleteLink(t.Context(), servicetest.OnGitHub("maya"), got.Code.Reveal(), clusters.Origin{Actor: servicetest.OnGitHub("maya")}))
 
 	h.Comment(3, "maya", "/ocp kubeconfig")
 	said := h.LastReply()

@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // LogBundle is what one failed attempt left for debugging: the installer's own log and its log archives.
@@ -78,7 +78,7 @@ func attemptsOf(all []attempts.LogBundle) []int {
 }
 
 // noLogBundle returns the error that says why there is nothing to download, and what there is instead.
-func noLogBundle(row store.Row, all []attempts.LogBundle, attempt int) error {
+func noLogBundle(row clusters.Row, all []attempts.LogBundle, attempt int) error {
 	return app.Fail(app.NotFound, messages.NoLogBundle(row.Card, attempt, attemptsOf(all)))
 }
 

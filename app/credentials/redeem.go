@@ -11,15 +11,16 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // Redeemed is what a link gave.
 type Redeemed struct {
 	Kind       people.LinkKind
-	Cluster    store.Row
+	Cluster    clusters.Row
 	Kubeconfig secret.Text // of a kubeconfig link, or of one to the installer's
 	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
 	Account    string      // of an account link
@@ -38,9 +39,9 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	}
 	used, err := s.store.People.UseLink(ctx, handle, who, string(origin.Source))
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return Redeemed{}, noLink()
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, db.ErrConflict):
 		return Redeemed{}, app.Fail(app.Conflict, messages.AccountTaken)
 	case err != nil:
 		return Redeemed{}, fmt.Errorf("use a link: %w", err)
@@ -70,7 +71,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle string) error {
 	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return nil
 	case err != nil:
 		return fmt.Errorf("read a link: %w", err)
@@ -94,7 +95,7 @@ func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle strin
 // redeemKubeconfig hands out what a link was made for, if that may still be had.
 func (s *Service) redeemKubeconfig(ctx context.Context, p policy.Principal, used people.Link, origin app.Origin) (Redeemed, error) {
 	given, err := s.store.Access.One(ctx, used.Cluster, used.Access)
-	if errors.Is(err, store.ErrNotFound) { // made by a release that kept no access with its links
+	if errors.Is(err, db.ErrNotFound) { // made by a release that kept no access with its links
 		return Redeemed{}, noLink()
 	}
 	if err != nil {

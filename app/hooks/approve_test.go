@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // pendingHead is the commit that the pull request's cluster waits for approval of; empty: it waits for none.
 func (l *life) pendingHead() string {
 	l.Helper()
-	waiting, _, err := l.store.Approvals(l.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	waiting, _, err := l.store.Approvals(l.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(l, err)
 	if len(waiting) == 0 {
 		return ""

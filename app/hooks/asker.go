@@ -32,30 +32,30 @@ func NewAsker(client *github.Client, only ...int64) Asker {
 
 // Permission implements app.GitHub.
 func (a Asker) Permission(ctx context.Context, installation int64, repo string, who app.GitHubAccount) (string, error) {
-	key := about(installation, strings.ToLower(repo), strings.ToLower(who.Login)+" "+strconv.FormatInt(who.ID, 10))
+	key := describeQuestion(installation, strings.ToLower(repo), strings.ToLower(who.Login)+" "+strconv.FormatInt(who.ID, 10))
 	return a.permissions.ask(key, func() (string, error) {
 		permission, err := a.client.Permission(ctx, installation, repo, who.Login, who.ID)
 		if errors.Is(err, github.ErrOtherAccount) {
 			return "", fmt.Errorf("%w: %w", app.ErrOtherAccount, err)
 		}
-		return permission, refusal(err)
+		return permission, permanentError(err)
 	})
 }
 
 // AccountID implements app.GitHub.
 func (a Asker) AccountID(ctx context.Context, installation int64, login string) (int64, error) {
 	id, err := a.client.AccountID(ctx, installation, login)
-	return id, refusal(err)
+	return id, permanentError(err)
 }
 
 // Login implements app.GitHub.
 func (a Asker) Login(ctx context.Context, installation, account int64) (string, error) {
 	login, err := a.client.Login(ctx, installation, account)
-	return login, refusal(err)
+	return login, permanentError(err)
 }
 
-// refusal marks an error that GitHub will repeat until a person changes something.
-func refusal(err error) error {
+// permanentError marks an error that GitHub will repeat until a person changes something.
+func permanentError(err error) error {
 	if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused) {
 		return fmt.Errorf("%w: %w", app.ErrRefused, err)
 	}
@@ -69,9 +69,9 @@ func (a Asker) PullRequest(ctx context.Context, installation int64, repo string,
 		return pullrequests.PullRequest{}, fmt.Errorf("%w: %w", app.ErrNoPullRequest, err)
 	}
 	if err != nil {
-		return pullrequests.PullRequest{}, refusal(err)
+		return pullrequests.PullRequest{}, permanentError(err)
 	}
-	return known(installation, cmp.Or(pr.Repo, repo), pr), nil
+	return toPullRequest(installation, cmp.Or(pr.Repo, repo), pr), nil
 }
 
 // missingFiles is the context key of the files that one delivery found missing. GitHub counts every 404 for a file, and the goroutine
@@ -86,7 +86,7 @@ func forOneDelivery(ctx context.Context) context.Context {
 // RepositoryFile implements app.GitHub. An unchanged file costs nothing of GitHub's limit: the client caches it.
 func (a Asker) RepositoryFile(ctx context.Context, installation int64, repo, ref string) (raw []byte, found bool, err error) {
 	if missing, ok := ctx.Value(missingFiles{}).(map[string]bool); ok {
-		key := about(installation, repo, ref)
+		key := describeQuestion(installation, repo, ref)
 		if missing[key] {
 			return nil, false, nil
 		}
@@ -99,22 +99,22 @@ func (a Asker) RepositoryFile(ctx context.Context, installation int64, repo, ref
 	case errors.Is(err, github.ErrNotFile):
 		return nil, false, fmt.Errorf("%w: %w", app.ErrUnreadable, err)
 	}
-	return file.Raw, err == nil, refusal(err)
+	return file.Raw, err == nil, permanentError(err)
 }
 
 // RemovesRepositoryFile implements app.GitHub.
 func (a Asker) RemovesRepositoryFile(ctx context.Context, installation int64, repo string, number int) (bool, error) {
 	removes, err := a.client.Removes(ctx, installation, repo, number, profiles.RepositoryFilePath)
-	return removes, refusal(err)
+	return removes, permanentError(err)
 }
 
 // Teams implements app.GitHub.
 func (a Asker) Teams(ctx context.Context, installation int64, login string, teams []string) (in []string, err error) {
 	for _, team := range teams {
 		org, slug, _ := strings.Cut(team, "/")
-		member, err := a.members.ask(about(installation, strings.ToLower(team), strings.ToLower(login)), func() (bool, error) {
+		member, err := a.members.ask(describeQuestion(installation, strings.ToLower(team), strings.ToLower(login)), func() (bool, error) {
 			member, err := a.client.TeamMember(ctx, installation, org, slug, login)
-			return member, refusal(err)
+			return member, permanentError(err)
 		})
 		if err != nil {
 			return nil, err
@@ -130,13 +130,13 @@ func (a Asker) Teams(ctx context.Context, installation int64, login string, team
 func (a Asker) WorkflowRun(ctx context.Context, installation int64, repo string, id int64) (app.WorkflowRun, error) {
 	got, err := a.client.Run(ctx, installation, repo, id)
 	if err != nil {
-		return app.WorkflowRun{}, refusal(err)
+		return app.WorkflowRun{}, permanentError(err)
 	}
 	waits, err := a.client.Pending(ctx, installation, repo, id)
 	return app.WorkflowRun{
 		RepoID: got.RepoID, Repo: got.Repo, Name: got.Name, Attempt: got.Attempt, Completed: got.Completed, Event: got.Event, Head: got.Head, Fork: got.Fork,
 		URL: got.URL, Actor: got.Actor, ActorID: got.ActorID, Bot: got.Bot, Waits: waits,
-	}, refusal(err)
+	}, permanentError(err)
 }
 
 // OwnLogin implements app.GitHub.
@@ -179,12 +179,12 @@ func (a Asker) Repository(ctx context.Context, installation int64, repo string) 
 	return app.RepositoryState{}, err
 }
 
-func about(installation int64, what, login string) string {
+func describeQuestion(installation int64, what, login string) string {
 	return strconv.FormatInt(installation, 10) + " " + what + " " + login
 }
 
-// known is a pull request in the store's form.
-func known(installation int64, repo string, pr github.PullRequest) pullrequests.PullRequest {
+// toPullRequest is a pull request in the store's form.
+func toPullRequest(installation int64, repo string, pr github.PullRequest) pullrequests.PullRequest {
 	return pullrequests.PullRequest{
 		Installation: installation, Repo: repo, RepoID: pr.RepoID, Number: pr.Number, Open: pr.Open, Draft: pr.Draft, Merged: pr.Merged,
 		Fork: pr.Fork, Labels: pr.Labels, Author: pr.Author, AuthorID: pr.AuthorID, Association: pr.Association, Head: pr.Head, HeadRef: pr.HeadRef, Base: pr.Base,

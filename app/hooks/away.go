@@ -14,12 +14,12 @@ func endsOnly(d inbox.Delivery) bool {
 	if d.Source != SourceGitHub {
 		return false
 	}
-	e, err := read(d.Event, d.Body)
+	e, err := decodeBody(d.Event, d.Body)
 	switch {
 	case err != nil:
 		return false
 	case d.Event == onPullRequest:
-		return e.Action == actionClosed || unlabeled(e)
+		return e.Action == actionClosed || removesOurLabel(e)
 	case aboutRun(d.Event):
 		return e.Action == finished
 	case d.Event == onCheckRun:
@@ -27,7 +27,7 @@ func endsOnly(d inbox.Delivery) bool {
 	case !isComment(d.Event):
 		return false
 	}
-	lines := chatops.Parse(e.comment(d.Event).Body)
+	lines := chatops.Parse(e.commentIn(d.Event).Body)
 	for _, line := range lines {
 		if line.Command == nil || line.Command.Verb != chatops.VerbDestroy {
 			return false
@@ -36,8 +36,8 @@ func endsOnly(d inbox.Delivery) bool {
 	return len(lines) > 0
 }
 
-// unlabeled reports whether one of our labels was removed.
-func unlabeled(e webhook) bool {
+// removesOurLabel reports whether one of our labels was removed.
+func removesOurLabel(e webhook) bool {
 	return e.Action == pulls.ActionUnlabeled && len(ours([]string{e.Label.Name})) > 0
 }
 
@@ -46,9 +46,9 @@ func (w *InboxWorker) endEarly(ctx context.Context, d inbox.Delivery) error {
 	if d.Source != SourceGitHub || !isComment(d.Event) {
 		return nil
 	}
-	e, err := decode(d.Event, d.Body)
-	if err != nil || sound(d.Event, e) != nil {
+	e, err := decodeStored(d.Event, d.Body)
+	if err != nil || checkComment(d.Event, e) != nil {
 		return nil // it is given up when it is processed
 	}
-	return w.pulls.EndEarly(github.ToEnd(ctx), said(d.Event, e))
+	return w.pulls.EndEarly(github.ToEnd(ctx), toCommentEvent(d.Event, e))
 }

@@ -12,9 +12,10 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-func (i *inboxFixture) only() store.Row {
+func (i *inboxFixture) only() clusters.Row {
 	i.Helper()
 	rows, _, err := i.store.List(i.Context(), store.Filter{})
 	require.NoError(i, err)

@@ -70,9 +70,9 @@ func readFields() map[string]map[string]bool {
 	return out
 }
 
-// required are the names that an event's body must have, with the first character of their values: { an object, [ a list, " a text, 0
+// requiredNames are the names that an event's body must have, with the first character of their values: { an object, [ a list, " a text, 0
 // anything. GitHub adds the installation for all Apps.
-func required(event string) map[string]byte {
+func requiredNames(event string) map[string]byte {
 	needed := map[string]byte{"action": '"', "installation": '{'}
 	maps.Copy(needed, map[string]map[string]byte{
 		onPullRequest:   {"repository": '{', "pull_request": '{'},
@@ -111,9 +111,9 @@ func isAboutWhole(event string) bool {
 	return event == onRepository || event == onInstallation || event == onRepositories
 }
 
-// read decodes what is read of a body under an event's name. Both the listener and the inbox worker use it, so that they never interpret
+// decodeBody decodes what is read of a body under an event's name. Both the listener and the inbox worker use it, so that they never interpret
 // a body differently. The caller must check with fits that the body matches its event before it acts on it.
-func read(event string, body []byte) (webhook, error) {
+func decodeBody(event string, body []byte) (webhook, error) {
 	body = withoutNUL(body)
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) || !json.Valid(body) {
 		return webhook{}, errNotJSON
@@ -135,11 +135,11 @@ func read(event string, body []byte) (webhook, error) {
 	return p, nil
 }
 
-// fits checks that a decoded body matches its event: it has all required names, and the ids that identify what it is about. A name that
+// checkShape checks that a decoded body matches its event: it has all required names, and the ids that identify what it is about. A name that
 // the event should not have is accepted, because GitHub may have added it; only where the event's own names prove nothing, none of
 // another event's is.
-func (p webhook) fits(event string) error {
-	needed := required(event)
+func (p webhook) checkShape(event string) error {
+	needed := requiredNames(event)
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
 		first, there := p.names[name]
 		if want := needed[name]; !there || want != 0 && first != want {
@@ -159,7 +159,7 @@ func (p webhook) fits(event string) error {
 		missing = "the fields installation.app_id and installation.account of a %s event are missing"
 	case event == onRun && (p.WorkflowRun.ID <= 0 || p.WorkflowRun.Attempt <= 0) || event == onJob && (p.WorkflowJob.ID <= 0 || p.WorkflowJob.Run <= 0):
 		missing = "the id or the attempt of a %s event is missing"
-	case event == onRule && (p.run() <= 0 || p.Deployment.ID <= 0):
+	case event == onRule && (p.runID() <= 0 || p.Deployment.ID <= 0):
 		missing = "the run in deployment_callback_url, or the id of the deployment of a %s event is missing"
 	case (event == onRepository || event == onRun || event == onJob || event == onRule) && p.Repository.ID <= 0:
 		missing = "the field repository.id of a %s event is missing"
@@ -179,11 +179,11 @@ func (p webhook) undescribedFields(event string) (names []string) {
 	return names
 }
 
-// decode reads a stored body.
-func decode(event string, body []byte) (webhook, error) {
-	p, err := read(event, body)
+// decodeStored reads a stored body.
+func decodeStored(event string, body []byte) (webhook, error) {
+	p, err := decodeBody(event, body)
 	if err == nil {
-		err = p.fits(event)
+		err = p.checkShape(event)
 	}
 	return p, err
 }

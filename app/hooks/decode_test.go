@@ -114,7 +114,7 @@ func TestNoOtherEventPassesForOneThatEndsClusters(t *testing.T) {
 			}
 			raw, err := json.Marshal(body)
 			require.NoError(t, err)
-			if _, err := decode(event, raw); err == nil {
+			if _, err := decodeStored(event, raw); err == nil {
 				alike = append(alike, other)
 			}
 		}
@@ -183,13 +183,13 @@ func TestAFieldThatGitHubAddsIsTakenAndCounted(t *testing.T) {
 func TestAFieldOfAnotherEventIsNotRead(t *testing.T) {
 	for name, more := range map[string]string{"an object": `"environment":{}`, "a list": `"comment":[]`, "a text": `"workflow_run":"x"`} {
 		body := []byte(`{` + more + `,` + string(bodies(t)["pull_request.labeled"])[1:])
-		p, err := decode(onPullRequest, body)
+		p, err := decodeStored(onPullRequest, body)
 		require.NoError(t, err, name)
 		require.Zero(t, p.Comment, name)
 		require.Equal(t, 41, p.PullRequest.Number, name)
 	}
 	body := bodies(t)["pull_request.labeled"]
-	_, err := decode(onPullRequest, bytes.Replace(body, []byte(`"draft":false`), []byte(`"draft":"no"`), 1))
+	_, err := decodeStored(onPullRequest, bytes.Replace(body, []byte(`"draft":false`), []byte(`"draft":"no"`), 1))
 	require.ErrorIs(t, err, errMismatch)
 	require.Equal(t, inbox.ReasonUnreadable, mismatchReason(err))
 }
@@ -251,7 +251,7 @@ func TestNothingIsRequiredThatGitHubMayLeaveOut(t *testing.T) {
 		}
 		properties, _ := schema["properties"].(map[string]any)
 		needed, _ := schema["required"].([]any)
-		for want := range required(event) {
+		for want := range requiredNames(event) {
 			if event == onRule { // the description requires nothing of it, and without its run, its deployment and its environment there is nothing to answer
 				continue
 			}
@@ -280,7 +280,7 @@ func twice(dec *json.Decoder, of *shape) bool {
 		for dec.More() {
 			name, _ := dec.Token()
 			key := name.(string)
-			_, value, read := of.field(key)
+			_, value, read := of.fieldOf(key)
 			alike := func(other string) bool {
 				return other == key || (of == nil || !of.byWhole) && strings.EqualFold(other, key)
 			}
@@ -325,8 +325,8 @@ func TestWhatStandsTwiceIsFound(t *testing.T) {
 		var all map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal(body, &all))
 		for name, raw := range all {
-			if _, _, read := whole.field(name); read {
-				require.Equal(t, string(raw[0]), string(top[folded(name)]), "%s", body)
+			if _, _, read := whole.fieldOf(name); read {
+				require.Equal(t, string(raw[0]), string(top[foldName(name)]), "%s", body)
 			}
 		}
 	})
@@ -346,7 +346,7 @@ func TestABodyIsAnObject(t *testing.T) {
 		`{"action":01}`: errNotJSON, `{"action":{}}`: errMismatch, "{\"a\":\"\x01\"}": errNotJSON, `payload=%7B%7D`: errNotJSON,
 		strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat(`}`, 20_000): errNotJSON,
 	} {
-		_, err := read(onPullRequest, []byte(body))
+		_, err := decodeBody(onPullRequest, []byte(body))
 		require.ErrorIs(t, err, want, "%.40s", body)
 	}
 	deep := []byte(strings.Repeat(`{"a":`, 9_990) + `1` + strings.Repeat(`}`, 9_990))
@@ -359,7 +359,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := decode(onPullRequest, body); err != nil {
+		if _, err := decodeStored(onPullRequest, body); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -48,7 +48,7 @@ func (w *InboxWorker) Work(ctx context.Context, job *river.Job[queue.InboxArgs])
 // queue and is retried on its own.
 func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 	delivery, done, err := w.store.Inbox.Delivery(ctx, row)
-	if errors.Is(err, store.ErrNotFound) || done {
+	if errors.Is(err, db.ErrNotFound) || done {
 		return nil
 	}
 	if err != nil {
@@ -56,13 +56,13 @@ func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 	}
 	w.openWindow(ctx, delivery) // it waits for nothing
 	lock := fmt.Sprintf("inbox %s of %d", delivery.Topic, delivery.Installation)
-	work := func(ctx context.Context) error { return w.drain(ctx, delivery) }
+	work := func(ctx context.Context) error { return w.drainTopic(ctx, delivery) }
 	if apart := delivery.Tries > 0 && delivery.ReadAt.Sub(delivery.ReceivedAt) >= holdsFor; apart || delivery.Topic == "" {
 		lock = fmt.Sprintf("inbox delivery %d", row)
-		work = func(ctx context.Context) error { return w.process(ctx, row, true) }
-	} else if wait, err := w.around(ctx, delivery); err != nil {
+		work = func(ctx context.Context) error { return w.processDelivery(ctx, row, true) }
+	} else if wait, err := w.processEarlier(ctx, delivery); err != nil {
 		return err
-	} else if wait > 0 && !overtakes(delivery) {
+	} else if wait > 0 && !mayOvertake(delivery) {
 		return errors.Join(held{wait}, w.endEarly(ctx, delivery))
 	}
 	ran, err := w.store.Alone(ctx, lock, work)
@@ -72,14 +72,14 @@ func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 	return err
 }
 
-// around processes earlier deliveries of the same repository with another topic: for a pull request those of the repository as a
+// processEarlier processes earlier deliveries of the same repository with another topic: for a pull request those of the repository as a
 // whole; for the repository those of all its pull requests, also under its earlier name. It holds no lock meanwhile and each delivery
 // waits only for older ones, so there is no deadlock. It returns how long they delay this delivery.
-func (w *InboxWorker) around(ctx context.Context, d inbox.Delivery) (wait time.Duration, err error) {
+func (w *InboxWorker) processEarlier(ctx context.Context, d inbox.Delivery) (wait time.Duration, err error) {
 	var rows []inbox.Waiting
 	if repo, _, of := strings.Cut(d.Topic, "#"); of {
 		rows, err = w.store.Inbox.UndoneAbout(ctx, []string{repo}, d.Row)
-	} else if was := formerly(d); was != "" {
+	} else if was := formerRepository(d); was != "" {
 		rows, err = w.store.Inbox.UndoneIn(ctx, []string{d.Topic, was}, d.Row)
 	}
 	if err != nil || len(rows) == 0 {
@@ -89,24 +89,24 @@ func (w *InboxWorker) around(ctx context.Context, d inbox.Delivery) (wait time.D
 	if err != nil {
 		return 0, err
 	}
-	tries, cancel := sparing(ctx)
+	tries, cancel := halfOfTimeLeft(ctx)
 	defer cancel()
 	for _, older := range rows {
-		if older.Installation != d.Installation && strings.Contains(d.Topic, "#") || older.Tries > 0 && holds(older, now) == 0 {
+		if older.Installation != d.Installation && strings.Contains(d.Topic, "#") || older.Tries > 0 && delayOf(older, now) == 0 {
 			continue // other installations, and deliveries that left the queue, delay nobody
 		}
-		if left := pause(older, now); left > 0 {
+		if left := pauseUntilRetry(older, now); left > 0 {
 			wait = max(wait, left)
 			continue
 		}
 		var busy held
 		switch err := w.inOrder(tries, older.Row); {
 		case errors.As(err, &busy): // it is being processed, and nothing may overtake that
-			if left := min(busy.wait, holds(older, now)); left > 0 {
+			if left := min(busy.wait, delayOf(older, now)); left > 0 {
 				return 0, held{left}
 			}
 		case err != nil:
-			wait = max(wait, min(turn, holds(older, now)))
+			wait = max(wait, min(turn, delayOf(older, now)))
 		}
 		if tries.Err() != nil {
 			break
@@ -115,22 +115,22 @@ func (w *InboxWorker) around(ctx context.Context, d inbox.Delivery) (wait time.D
 	return wait, ctx.Err()
 }
 
-// holds returns how long a delivery may still delay later ones.
-func holds(d inbox.Waiting, now time.Time) time.Duration {
+// delayOf returns how long a delivery may still delay later ones.
+func delayOf(d inbox.Waiting, now time.Time) time.Duration {
 	return max(0, holdsFor-now.Sub(d.ReceivedAt))
 }
 
-// pause returns how long a failed delivery delays later ones until its next try; 0: it does not wait for one.
-func pause(d inbox.Waiting, now time.Time) time.Duration {
+// pauseUntilRetry returns how long a failed delivery delays later ones until its next try; 0: it does not wait for one.
+func pauseUntilRetry(d inbox.Waiting, now time.Time) time.Duration {
 	if d.Tries == 0 || d.TryAt == nil {
 		return 0
 	}
-	return min(max(0, d.TryAt.Sub(now)), holds(d, now))
+	return min(max(0, d.TryAt.Sub(now)), delayOf(d, now))
 }
 
-// sparing limits the time for earlier deliveries to half of what is left, and to drainsFor, so that the delivery itself has the other
+// halfOfTimeLeft limits the time for earlier deliveries to half of what is left, and to drainsFor, so that the delivery itself has the other
 // half.
-func sparing(ctx context.Context) (context.Context, context.CancelFunc) {
+func halfOfTimeLeft(ctx context.Context) (context.Context, context.CancelFunc) {
 	budget := drainsFor
 	if end, ends := ctx.Deadline(); ends {
 		budget = min(budget, time.Until(end)/2)
@@ -138,20 +138,20 @@ func sparing(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, budget)
 }
 
-// drain processes the topic's pending deliveries in order: those before a delivery, itself, and for a while those after it, so that
+// drainTopic processes the topic's pending deliveries in order: those before a delivery, itself, and for a while those after it, so that
 // one worker at a time is enough for a topic. It returns the delivery's own error, or held.
-func (w *InboxWorker) drain(ctx context.Context, own inbox.Delivery) error {
+func (w *InboxWorker) drainTopic(ctx context.Context, own inbox.Delivery) error {
 	l := line{w: w, own: own, began: time.Now(), seen: map[int64]bool{}}
 	for {
 		rows, err := w.store.Inbox.Undone(ctx, own.Topic, own.Installation)
 		if err != nil {
 			return err
 		}
-		barrier, err := w.barrier(ctx, own)
+		barrier, err := w.findBarrier(ctx, own)
 		if err != nil {
 			return err
 		}
-		worked, err := l.pass(ctx, rows, barrier)
+		worked, err := l.processRows(ctx, rows, barrier)
 		if err != nil {
 			return err
 		}
@@ -165,9 +165,9 @@ func (w *InboxWorker) drain(ctx context.Context, own inbox.Delivery) error {
 	return l.err
 }
 
-// barrier returns the first later delivery that concerns the repository as a whole; the drain ends before it. If this delivery itself
+// findBarrier returns the first later delivery that concerns the repository as a whole; the drain ends before it. If this delivery itself
 // concerns no pull request, the drain ends with it.
-func (w *InboxWorker) barrier(ctx context.Context, own inbox.Delivery) (int64, error) {
+func (w *InboxWorker) findBarrier(ctx context.Context, own inbox.Delivery) (int64, error) {
 	repo, _, of := strings.Cut(own.Topic, "#")
 	if !of {
 		return own.Row + 1, nil
@@ -185,8 +185,8 @@ type line struct {
 	err   error          // of the job's own delivery
 }
 
-// pass processes in order what may be processed. worked: it processed something, so more may have arrived meanwhile.
-func (l *line) pass(ctx context.Context, rows []inbox.Waiting, barrier int64) (worked bool, err error) {
+// processRows processes in order what may be processed. worked: it processed something, so more may have arrived meanwhile.
+func (l *line) processRows(ctx context.Context, rows []inbox.Waiting, barrier int64) (worked bool, err error) {
 	now, err := l.w.store.Now(ctx)
 	if err != nil {
 		return false, err
@@ -196,17 +196,17 @@ func (l *line) pass(ctx context.Context, rows []inbox.Waiting, barrier int64) (w
 		switch {
 		case barrier != 0 && d.Row >= barrier, d.Row > l.own.Row && time.Since(l.began) > drainsFor:
 			return worked, nil
-		case l.seen[d.Row], d.Tries > 0 && holds(d, now) == 0 && !mine:
+		case l.seen[d.Row], d.Tries > 0 && delayOf(d, now) == 0 && !mine:
 			continue
 		}
-		if left := pause(d, now); left > 0 && !mine {
+		if left := pauseUntilRetry(d, now); left > 0 && !mine {
 			l.wait = max(l.wait, left)
 			continue
 		}
-		if l.wait > 0 && !l.overtakes(ctx, d.Row) {
+		if l.wait > 0 && !l.mayOvertake(ctx, d.Row) {
 			continue
 		}
-		if err := l.try(ctx, d, now); err != nil && mine {
+		if err := l.processOne(ctx, d, now); err != nil && mine {
 			l.err = err
 		}
 		worked = true
@@ -214,23 +214,23 @@ func (l *line) pass(ctx context.Context, rows []inbox.Waiting, barrier int64) (w
 	return worked, nil
 }
 
-// try processes one delivery. A failure delays those after it until its next try.
-func (l *line) try(ctx context.Context, d inbox.Waiting, now time.Time) error {
+// processOne processes one delivery. A failure delays those after it until its next try.
+func (l *line) processOne(ctx context.Context, d inbox.Waiting, now time.Time) error {
 	l.seen[d.Row] = true
 	budget, cancel := ctx, context.CancelFunc(func() {})
 	if d.Row != l.own.Row {
-		budget, cancel = sparing(ctx)
+		budget, cancel = halfOfTimeLeft(ctx)
 	}
 	defer cancel()
-	err := l.w.process(budget, d.Row, d.Row == l.own.Row)
+	err := l.w.processDelivery(budget, d.Row, d.Row == l.own.Row)
 	if err != nil {
-		l.wait = max(l.wait, min(turn<<min(d.Tries, 5), holds(d, now)))
+		l.wait = max(l.wait, min(turn<<min(d.Tries, 5), delayOf(d, now)))
 	}
 	return err
 }
 
-// overtakes reports whether a delivery need not wait for failed ones.
-func (l *line) overtakes(ctx context.Context, row int64) bool {
+// mayOvertake reports whether a delivery need not wait for failed ones.
+func (l *line) mayOvertake(ctx context.Context, row int64) bool {
 	d, done, err := l.w.store.Inbox.Delivery(ctx, row)
-	return err == nil && !done && overtakes(d)
+	return err == nil && !done && mayOvertake(d)
 }

@@ -23,7 +23,7 @@ type shape struct {
 var shapes = sync.OnceValue(func() map[string]*shape {
 	all, out := typeShape(reflect.TypeFor[webhook]()), map[string]*shape{}
 	for event := range Events() {
-		out[event] = all.withFields(slices.Concat(slices.Collect(maps.Keys(required(event))), optionalFields(event)))
+		out[event] = all.withFields(slices.Concat(slices.Collect(maps.Keys(requiredNames(event))), optionalFields(event)))
 	}
 	return out
 })
@@ -57,7 +57,7 @@ func typeShape(t reflect.Type) *shape {
 		if name == "" {
 			name = field.Name
 		}
-		out.fields[folded(name)] = typeShape(field.Type)
+		out.fields[foldName(name)] = typeShape(field.Type)
 	}
 	return out
 }
@@ -73,12 +73,12 @@ func (s *shape) withFields(names []string) *shape {
 	return out
 }
 
-// field returns the spelling by which a name is compared, and what is read of its value; read is false if the name is not read.
-func (s *shape) field(name string) (key string, value *shape, read bool) {
+// fieldOf returns the spelling by which a name is compared, and what is read of its value; read is false if the name is not read.
+func (s *shape) fieldOf(name string) (key string, value *shape, read bool) {
 	if s != nil && s.byWhole {
 		return name, s, true
 	}
-	key = folded(name)
+	key = foldName(name)
 	if s != nil {
 		value, read = s.fields[key]
 	}
@@ -91,7 +91,7 @@ func (s *shape) field(name string) (key string, value *shape, read bool) {
 // those chosen by people.
 func readKnown(body []byte, of *shape) (names map[string]byte, known []byte, err error) {
 	w := walker{body: body, known: []byte("{")}
-	names, err = w.object(0, of)
+	names, err = w.walkObject(0, of)
 	return names, append(w.known, '}'), err
 }
 
@@ -102,16 +102,16 @@ type walker struct {
 	known []byte            // what is read of the top-level object, without its end
 }
 
-// value walks over one value and returns its first character.
-func (w *walker) value(depth int, of *shape) (first byte, err error) {
-	w.space()
+// walkValue walks over one value and returns its first character.
+func (w *walker) walkValue(depth int, of *shape) (first byte, err error) {
+	w.skipSpace()
 	switch first = w.body[w.at]; first {
 	case '{':
-		_, err = w.object(depth, of)
+		_, err = w.walkObject(depth, of)
 	case '[':
-		err = w.array(depth, of)
+		err = w.walkArray(depth, of)
 	case '"':
-		w.text()
+		w.walkString()
 	default: // a number, true, false or null
 		for w.at < len(w.body) && !strings.ContainsRune(",]} \t\r\n", rune(w.body[w.at])) {
 			w.at++
@@ -120,31 +120,31 @@ func (w *walker) value(depth int, of *shape) (first byte, err error) {
 	return first, err
 }
 
-// object walks over an object.
-func (w *walker) object(depth int, of *shape) (map[string]byte, error) {
-	w.space()
+// walkObject walks over an object.
+func (w *walker) walkObject(depth int, of *shape) (map[string]byte, error) {
+	w.skipSpace()
 	w.at++
 	seen := w.emptyNames(depth)
 	for {
-		w.space()
-		if w.next('}') {
+		w.skipSpace()
+		if w.nextIs('}') {
 			return seen, nil
 		}
-		if w.next(',') {
+		if w.nextIs(',') {
 			continue
 		}
-		name, err := w.name()
+		name, err := w.readName()
 		if err != nil {
 			return nil, err
 		}
-		key, value, read := of.field(name)
+		key, value, read := of.fieldOf(name)
 		if _, twice := seen[key]; twice && read {
-			return nil, fmt.Errorf("the field %s occurs twice in one object", quoted(name))
+			return nil, fmt.Errorf("the field %s occurs twice in one object", quoteShort(name))
 		}
-		w.space()
+		w.skipSpace()
 		w.at++ // after the colon
 		begin := w.at
-		if seen[key], err = w.value(depth+1, value); err != nil {
+		if seen[key], err = w.walkValue(depth+1, value); err != nil {
 			return nil, err
 		}
 		if depth == 0 && read {
@@ -161,17 +161,17 @@ func (w *walker) keepField(name string, value []byte) {
 	w.known = fmt.Appendf(w.known, `"%s":%s`, name, value)
 }
 
-func (w *walker) array(depth int, of *shape) error {
+func (w *walker) walkArray(depth int, of *shape) error {
 	w.at++
 	for {
-		w.space()
-		if w.next(']') {
+		w.skipSpace()
+		if w.nextIs(']') {
 			return nil
 		}
-		if w.next(',') {
+		if w.nextIs(',') {
 			continue
 		}
-		if _, err := w.value(depth, of); err != nil {
+		if _, err := w.walkValue(depth, of); err != nil {
 			return err
 		}
 	}
@@ -186,13 +186,13 @@ func (w *walker) emptyNames(depth int) map[string]byte {
 	return w.seen[depth]
 }
 
-func (w *walker) space() {
+func (w *walker) skipSpace() {
 	for w.at < len(w.body) && (w.body[w.at] == ' ' || w.body[w.at] == '\n' || w.body[w.at] == '\t' || w.body[w.at] == '\r') {
 		w.at++
 	}
 }
 
-func (w *walker) next(c byte) bool {
+func (w *walker) nextIs(c byte) bool {
 	if w.body[w.at] == c {
 		w.at++
 		return true
@@ -200,8 +200,8 @@ func (w *walker) next(c byte) bool {
 	return false
 }
 
-// text walks over a string and returns it with its quotes. plain: it needs no decoding.
-func (w *walker) text() (raw []byte, plain bool) {
+// walkString walks over a string and returns it with its quotes. plain: it needs no decoding.
+func (w *walker) walkString() (raw []byte, plain bool) {
 	begin := w.at
 	plain = true
 	for w.at++; w.body[w.at] != '"'; w.at++ {
@@ -216,9 +216,9 @@ func (w *walker) text() (raw []byte, plain bool) {
 	return w.body[begin:w.at], plain
 }
 
-// name reads a name as encoding/json does.
-func (w *walker) name() (string, error) {
-	raw, plain := w.text()
+// readName reads a name as encoding/json does.
+func (w *walker) readName() (string, error) {
+	raw, plain := w.walkString()
 	if plain {
 		return string(raw[1 : len(raw)-1]), nil
 	}
@@ -229,15 +229,15 @@ func (w *walker) name() (string, error) {
 	return name, nil
 }
 
-// folded returns one spelling for all names that encoding/json treats as equal.
-func folded(name string) string {
+// foldName returns one spelling for all names that encoding/json treats as equal.
+func foldName(name string) string {
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' }) < 0 {
 		return name
 	}
-	return strings.Map(foldedRune, name)
+	return strings.Map(foldRune, name)
 }
 
-func foldedRune(r rune) rune {
+func foldRune(r rune) rune {
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
 		least = min(least, other)

@@ -70,26 +70,26 @@ func Events() map[string][]string {
 	}
 }
 
-// unheard says why an event or action is not handled; empty: it is.
-func unheard(events map[string][]string, event, action string) string {
+// whyUnhandled says why an event or action is not handled; empty: it is.
+func whyUnhandled(events map[string][]string, event, action string) string {
 	actions, known := events[event]
 	switch {
 	case !known:
 		return fmt.Sprintf("ocpctl does not listen to %s", event)
 	case !slices.Contains(actions, action):
-		return fmt.Sprintf("ocpctl does not listen to %s of %s", quoted(action), event)
+		return fmt.Sprintf("ocpctl does not listen to %s of %s", quoteShort(action), event)
 	}
 	return ""
 }
 
-// idle says why a handled webhook has no effect; empty: it may have one, or its shape is unexpected and the worker reports that.
-func (h *handler) idle(event string, in webhook) string {
+// whyNoEffect says why a handled webhook has no effect; empty: it may have one, or its shape is unexpected and the worker reports that.
+func (h *handler) whyNoEffect(event string, in webhook) string {
 	switch {
 	case event == onPullRequest && in.Action == actionEdited && in.Changes.Base == nil:
 		return "ocpctl ignores changes to a pull request's text"
 	case isComment(event) && in.isByBot(event):
 		return "ocpctl ignores comments by bots"
-	case isComment(event) && event != onComment && len(chatops.Parse(in.comment(event).Body)) == 0:
+	case isComment(event) && event != onComment && len(chatops.Parse(in.commentIn(event).Body)) == 0:
 		return "the review has no command"
 	case h.app != 0 && (event == onCheckRun && in.CheckRun.App.ID != h.app || event == onCheckSuite && in.CheckSuite.App.ID != h.app):
 		return "the check belongs to another App"
@@ -97,14 +97,14 @@ func (h *handler) idle(event string, in webhook) string {
 		return "the installation belongs to another App"
 	case event == onRule:
 		if _, ours := app.EnvironmentProfile(in.Environment); !ours {
-			return fmt.Sprintf("ocpctl approves environments named ocp/<profile>, and this one is %s", quoted(in.Environment))
+			return fmt.Sprintf("ocpctl approves environments named ocp/<profile>, and this one is %s", quoteShort(in.Environment))
 		}
 	}
-	return h.foreign(event, in)
+	return h.whyForeign(event, in)
 }
 
-// foreign says why a webhook is not for a repository that this server handles; empty: it is.
-func (h *handler) foreign(event string, in webhook) string {
+// whyForeign says why a webhook is not for a repository that this server handles; empty: it is.
+func (h *handler) whyForeign(event string, in webhook) string {
 	if len(h.installations) > 0 && !slices.Contains(h.installations, in.Installation.ID) {
 		return fmt.Sprintf("installation %d is not among github.installations", in.Installation.ID)
 	}
@@ -113,23 +113,23 @@ func (h *handler) foreign(event string, in webhook) string {
 	}
 	names := []string{in.Repository.FullName}
 	if event == onRepository {
-		names = append(names, in.formerly())
+		names = append(names, in.formerName())
 	}
 	for _, line := range h.repositories {
 		if slices.ContainsFunc(names, line.Holds) {
 			return ""
 		}
 	}
-	return fmt.Sprintf("no entry of the server's table of repositories matches %s", quoted(names[0]))
+	return fmt.Sprintf("no entry of the server's table of repositories matches %s", quoteShort(names[0]))
 }
 
-// quoted makes untrusted text short and printable.
-func quoted(word string) string { return fmt.Sprintf("%.64q", word) }
+// quoteShort makes untrusted text short and printable.
+func quoteShort(word string) string { return fmt.Sprintf("%.64q", word) }
 
-// topic names what an event is about, so that related events are processed in the order of their arrival: a pull request
+// topicOf names what an event is about, so that related events are processed in the order of their arrival: a pull request
 // (owner/name#41), a commit of a repository if no pull request is named (owner/name#sha), a workflow run (owner/name#run 7), a repository as a
 // whole (owner/name), or an installation. Unexpected shapes have no topic; the worker reports them.
-func topic(event string, in webhook) string {
+func topicOf(event string, in webhook) string {
 	repo := in.Repository.FullName
 	switch event {
 	case onInstallation, onRepositories:
@@ -137,14 +137,14 @@ func topic(event string, in webhook) string {
 	case onRepository:
 		return repo
 	case onComment, onReview, onReviewComment:
-		return pullTopic(repo, in.commentedNumber(event))
+		return pullTopic(repo, in.numberOfComment(event))
 	case onDispatch:
 		if named, number, ok := (pulls.DispatchEvent{Repo: repo, Payload: in.ClientPayload}).About(); ok {
 			return pullTopic(named, number)
 		}
 		return pullTopic(repo, 0)
 	case onRun, onJob, onRule:
-		return runTopic(repo, in.run())
+		return runTopic(repo, in.runID())
 	case onMergeGroup: // the request for its checks, and its end
 		return repo + "#" + in.MergeGroup.HeadSHA
 	case onCheckRun:
@@ -167,8 +167,8 @@ func pullTopic(repo string, number int) string { return fmt.Sprintf("%s#%d", rep
 // aboutRun reports whether an event is about a workflow run or one of its jobs.
 func aboutRun(event string) bool { return event == onRun || event == onJob }
 
-// run returns the id of the run that an event is about; 0: it names none.
-func (p webhook) run() int64 {
+// runID returns the id of the run that an event is about; 0: it names none.
+func (p webhook) runID() int64 {
 	var reviewed int64
 	if of := reviewPath.FindStringSubmatch(p.Callback); of != nil {
 		reviewed, _ = strconv.ParseInt(of[1], 10, 64) // too large is none

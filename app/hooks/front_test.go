@@ -19,7 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // pulled is what a simple model remembers of a pull request; how it stands now, GitHub says.
@@ -90,7 +90,7 @@ var haps = map[string]func(l *life, t *rapid.T){
 	"tick":    func(l *life, t *rapid.T) { l.tick(time.Second) },
 	"work":    func(l *life, t *rapid.T) { l.workSome(t) },
 	"effects": func(l *life, _ *rapid.T) { l.makeEffects() },
-	"sweep":   func(l *life, _ *rapid.T) { _ = l.sweep.Look(l.Context()) },
+	"poll":    func(l *life, _ *rapid.T) { _ = l.poller.Look(l.Context()) },
 	"read":    func(l *life, _ *rapid.T) { _ = l.read(l.Context()) },
 	"outage": func(l *life, t *rapid.T) {
 		l.github.FailNext(rapid.IntRange(1, 3).Draw(t, "n"), github.APIFault{Status: http.StatusBadGateway, Message: "Server Error"})
@@ -114,7 +114,7 @@ func (l *life) workSome(t *rapid.T) {
 	_ = group.Wait()
 }
 
-// read reads what never came, unless GitHub forgot it: then the sweep alone sees what is over.
+// read reads what never came, unless GitHub forgot it: then polling alone sees what is over.
 func (l *life) read(ctx context.Context) error {
 	if l.forgetful {
 		return nil
@@ -183,9 +183,9 @@ func (l *life) comeToRest() {
 	l.catchUp()
 	l.surely(l.read)
 	l.settle()
-	l.surely(l.sweep.Look)
+	l.surely(l.poller.Look)
 	l.settle()
-	l.surely(func(ctx context.Context) error { return l.sweep.look(ctx, time.Now().Add(still+time.Minute)) }) // and after a while of peace
+	l.surely(func(ctx context.Context) error { return l.poller.look(ctx, time.Now().Add(still+time.Minute)) }) // and after a while of peace
 	l.settle()
 	require.Empty(l, l.query(`SELECT concat_ws(' ', delivery_id, event, note) FROM deliveries WHERE state <> 'done'`))
 }
@@ -232,7 +232,7 @@ func (l *life) clear(pulls []*pulled) {
 	for _, pr := range pulls {
 		for _, row := range l.clusters(pr.number) {
 			if row.Desired == lifecycle.Present {
-				_, err := l.store.Destroy(l.Context(), row.ID, store.Origin{Actor: "test", Why: "the life is over"})
+				_, err := l.store.Destroy(l.Context(), row.ID, clusters.Origin{Actor: "test", Why: "the life is over"})
 				require.NoError(l, err)
 			}
 		}
@@ -299,7 +299,7 @@ func TestALabelThatFlapsTenTimesASecondIsOneCluster(t *testing.T) {
 }
 
 func TestADeletedBranchClosesItsPullRequestAndThatEndsTheCluster(t *testing.T) {
-	for name, got := range map[string]bool{"told": true, "seen by the sweep": false} {
+	for name, got := range map[string]bool{"told": true, "seen by polling": false} {
 		t.Run(name, func(t *testing.T) {
 			l := newLife(t)
 			number := l.open()
@@ -309,7 +309,7 @@ func TestADeletedBranchClosesItsPullRequestAndThatEndsTheCluster(t *testing.T) {
 				l.github.DropNext(1)
 			}
 			require.NoError(t, l.github.DeleteBranch(number, "will"))
-			require.NoError(t, l.sweep.Look(t.Context()))
+			require.NoError(t, l.poller.Look(t.Context()))
 			l.settle()
 			require.NotZero(t, l.one(number, first).Ends.PRClosed)
 			require.Contains(t, l.one(number, first).Ends.Reason(), lifecycle.BecauseClosed)
@@ -359,7 +359,7 @@ func TestTheSameLabelOnTwoHundredPullRequestsIsTwoHundredClusters(t *testing.T) 
 	}
 	require.Len(t, names, many)
 	calls := l.github.CallsByRoute()
-	require.NoError(t, l.sweep.Look(t.Context()))
+	require.NoError(t, l.poller.Look(t.Context()))
 	require.Equal(t, calls["POST /graphql"]+many/lookEach, l.github.CallsByRoute()["POST /graphql"], "a hundred are one question")
 	require.Empty(t, l.undone(), "and nobody has news")
 }

@@ -19,7 +19,7 @@ import (
 const (
 	SourceGitHub = "github"
 	SourceSlack  = "slack"
-	SourceSweep  = "sweep"
+	SourcePoll   = "poll"
 )
 
 // Received is the response to a webhook.
@@ -42,7 +42,7 @@ func (h *handler) gitHubEntrance(addresses source.Networks) entrance {
 	e := entrance{
 		size: MaxGitHubBody, take: h.gitHub,
 		formed:  func(header http.Header) bool { return signatureForm.MatchString(header.Get(signatureHeader)) },
-		signed:  func(header http.Header, body []byte) bool { return h.signed(body, header.Get(signatureHeader)) },
+		signed:  func(header http.Header, body []byte) bool { return h.isSigned(body, header.Get(signatureHeader)) },
 		refusal: "X-Hub-Signature-256 is missing or does not match the body. Check that the webhook has the same secret as the server.",
 	}
 	if len(addresses) > 0 {
@@ -54,52 +54,52 @@ func (h *handler) gitHubEntrance(addresses source.Networks) entrance {
 // gitHub handles one signed webhook from GitHub.
 func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
-	if !named(id) || !named(event) {
-		problem(w, http.StatusBadRequest, "X-GitHub-Delivery and X-GitHub-Event are required, each with at most "+
+	if !isValidName(id) || !isValidName(event) {
+		writeProblem(w, http.StatusBadRequest, "X-GitHub-Delivery and X-GitHub-Event are required, each with at most "+
 			"128 printable characters.")
 		return
 	}
-	p, err := read(event, body)
+	p, err := decodeBody(event, body)
 	_, known := h.events[event]
 	switch {
 	case errors.Is(err, errNotJSON):
-		problem(w, http.StatusBadRequest, "The body is not a JSON object. Set the webhook's content type to application/json.")
+		writeProblem(w, http.StatusBadRequest, "The body is not a JSON object. Set the webhook's content type to application/json.")
 		return
 	case event == onPing:
-		answer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
+		writeAnswer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
 		return
 	case known && err != nil:
 		h.refuseMismatch(w, r, inbox.Delivery{ID: id, Event: event, Body: body}, err)
 		return
 	}
-	why := unheard(h.events, event, p.Action)
+	why := whyUnhandled(h.events, event, p.Action)
 	if why == "" {
-		if err := p.fits(event); err != nil {
-			h.refuseMismatch(w, r, inbox.Delivery{ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID}, err)
+		if err := p.checkShape(event); err != nil {
+			h.refuseMismatch(w, r, inbox.Delivery{ID: id, Event: event, Topic: topicOf(event, p), Body: body, Installation: p.Installation.ID}, err)
 			return
 		}
 		h.countUndescribed(r, id, event, p)
-		why = h.idle(event, p)
+		why = h.whyNoEffect(event, p)
 	}
 	if why == "" && aboutRun(event) {
 		job := ""
 		if event == onJob {
 			job = strconv.FormatInt(p.WorkflowJob.ID, 10)
 		}
-		known, err := h.store.Runs.Known(r.Context(), lifecycle.GitHub, strconv.FormatInt(p.Repository.ID, 10), strconv.FormatInt(p.run(), 10), job)
+		known, err := h.store.Runs.Known(r.Context(), lifecycle.GitHub, strconv.FormatInt(p.Repository.ID, 10), strconv.FormatInt(p.runID(), 10), job)
 		switch {
 		case err != nil:
-			h.failed(w, r, id, err)
+			h.answerFailure(w, r, id, err)
 			return
 		case !known:
 			why = "no cluster and no turn belongs to it"
 		}
 	}
 	if why != "" {
-		answer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored", Detail: why + "; nothing was stored."})
+		writeAnswer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored", Detail: why + "; nothing was stored."})
 		return
 	}
-	h.keep(w, r, inbox.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID})
+	h.storeDelivery(w, r, inbox.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topicOf(event, p), Body: body, Installation: p.Installation.ID})
 }
 
 // refuseMismatch refuses a signed body that does not match its event, and keeps it: GitHub may have changed its events, and then a person has to see
@@ -115,7 +115,7 @@ func (h *handler) refuseMismatch(w http.ResponseWriter, r *http.Request, d inbox
 		log.ErrorContext(r.Context(), "refused webhook not kept", "err", failed)
 		kept = "It is not processed."
 	}
-	problem(w, http.StatusUnprocessableEntity, "X-GitHub-Event says "+d.Event+", and "+err.Error()+". "+kept)
+	writeProblem(w, http.StatusUnprocessableEntity, "X-GitHub-Event says "+d.Event+", and "+err.Error()+". "+kept)
 }
 
 // countUndescribed counts a body with names that GitHub's description of its event does not have. They are not read.
@@ -123,23 +123,23 @@ func (h *handler) countUndescribed(r *http.Request, id, event string, p webhook)
 	if names := p.undescribedFields(event); len(names) > 0 {
 		h.counts.CountUndescribed(event)
 		h.log.InfoContext(r.Context(), "webhook has fields that its event is not described with", "delivery", id, "correlation", id, "event", event,
-			"count", len(names), "first", quoted(names[0]))
+			"count", len(names), "first", quoteShort(names[0]))
 	}
 }
 
-// keep stores a delivery before it answers. A second delivery with the same id gets the same answer as the first.
-func (h *handler) keep(w http.ResponseWriter, r *http.Request, delivery inbox.Delivery) {
+// storeDelivery stores a delivery before it answers. A second delivery with the same id gets the same answer as the first.
+func (h *handler) storeDelivery(w http.ResponseWriter, r *http.Request, delivery inbox.Delivery) {
 	fresh, err := h.store.Inbox.SaveDelivery(r.Context(), delivery)
 	if err != nil {
-		h.failed(w, r, delivery.ID, err)
+		h.answerFailure(w, r, delivery.ID, err)
 		return
 	}
 	h.log.DebugContext(r.Context(), "delivery stored", "delivery", delivery.ID, "correlation", delivery.ID, "source", delivery.Source, "event", delivery.Event, "fresh", fresh)
-	answer(w, http.StatusAccepted, Received{Delivery: delivery.ID, State: "accepted"})
+	writeAnswer(w, http.StatusAccepted, Received{Delivery: delivery.ID, State: "accepted"})
 }
 
-// signed reports whether the body is signed with the secret, or with the next one if there is one. Both are always compared.
-func (h *handler) signed(body []byte, header string) bool {
+// isSigned reports whether the body is signed with the secret, or with the next one if there is one. Both are always compared.
+func (h *handler) isSigned(body []byte, header string) bool {
 	now, next := Signed(h.github, body, header), Signed(h.next, body, header)
 	return now || next
 }
@@ -159,6 +159,6 @@ func Signed(key, body []byte, header string) bool {
 	return hmac.Equal(mac.Sum(nil), sent)
 }
 
-func named(s string) bool {
+func isValidName(s string) bool {
 	return s != "" && len(s) <= maxName && strings.IndexFunc(s, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
 }

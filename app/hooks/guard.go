@@ -259,7 +259,7 @@ func (g *guard) unsigned(w http.ResponseWriter, from string, cost int, detail st
 // refuse answers an unknown sender and closes the connection.
 func refuse(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Connection", "close")
-	problem(w, status, detail)
+	writeProblem(w, status, detail)
 }
 
 func tooMany(w http.ResponseWriter, wait time.Duration, detail string) {

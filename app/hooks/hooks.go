@@ -86,18 +86,18 @@ func New(c Config) (http.Handler, error) {
 	}
 	g := newGuard(c.Proxies, c.Now, c.Log)
 	mux := http.NewServeMux()
-	mux.Handle("POST /webhooks/github", traced("POST /webhooks/github", g.handler(h.gitHubEntrance(c.GitHubAddresses))))
+	mux.Handle("POST /webhooks/github", traceRequests("POST /webhooks/github", g.handler(h.gitHubEntrance(c.GitHubAddresses))))
 	switch {
 	case c.SlackSocket:
 		mux.HandleFunc("POST /webhooks/slack", noSlack)
 	case h.slack != "":
-		mux.Handle("POST /webhooks/slack", traced("POST /webhooks/slack", g.handler(h.slackEntrance())))
+		mux.Handle("POST /webhooks/slack", traceRequests("POST /webhooks/slack", g.handler(h.slackEntrance())))
 	}
 	return mux, nil
 }
 
-// traced begins a trace with each request. A trace that the request names is not continued: anybody can send one.
-func traced(route string, next http.Handler) http.Handler {
+// traceRequests begins a trace with each request. A trace that the request names is not continued: anybody can send one.
+func traceRequests(route string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := tracing.Start(r.Context(), tracing.Server, route)
 		defer span.End()
@@ -105,18 +105,18 @@ func traced(route string, next http.Handler) http.Handler {
 	})
 }
 
-// failed answers a request that could not be stored, so that the sender knows.
-func (h *handler) failed(w http.ResponseWriter, r *http.Request, delivery string, err error) {
+// answerFailure answers a request that could not be stored, so that the sender knows.
+func (h *handler) answerFailure(w http.ResponseWriter, r *http.Request, delivery string, err error) {
 	h.log.ErrorContext(r.Context(), "delivery not stored", "delivery", delivery, "correlation", delivery, "err", err)
 	notStored(w)
 }
 
 func notStored(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "10")
-	problem(w, http.StatusServiceUnavailable, "The delivery could not be stored. Send it again.")
+	writeProblem(w, http.StatusServiceUnavailable, "The delivery could not be stored. Send it again.")
 }
 
-func answer(w http.ResponseWriter, status int, body any) {
+func writeAnswer(w http.ResponseWriter, status int, body any) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
@@ -127,8 +127,8 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(append(raw, '\n')) // the sender disconnected and will retry
 }
 
-// problem answers with an RFC 9457 document; detail says what to do next.
-func problem(w http.ResponseWriter, status int, detail string) {
+// writeProblem answers with an RFC 9457 document; detail says what to do next.
+func writeProblem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{ // as above

@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const slackSecret = "8f742231b10e8888abcd99yyyzzz85a5"
@@ -25,7 +26,7 @@ const slackSecret = "8f742231b10e8888abcd99yyyzzz85a5"
 // open opens a store on the database at url.
 func open(t testing.TB, url string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), url, store.Options{
+	s, err := store.Open(t.Context(), url, db.Options{
 		Limits: lifecycle.Limits{
 			LaunchPatience: time.Minute, LeaseGrace: time.Minute, LookAgain: time.Second, RetryBase: time.Second, RetryMax: time.Hour,
 			BlockAfter: 3, VerifyGap: time.Second, WarnBefore: time.Minute,

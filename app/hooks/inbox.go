@@ -21,6 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -91,27 +92,27 @@ func NewInboxWorker(s *store.Store, pulls *pulls.Service, runs *runs.Service, sl
 	return &InboxWorker{store: s, records: s.PullRequests, pulls: pulls, runs: runs, inSlack: slack, app: appID, log: log}
 }
 
-// overtakes reports whether a delivery need not wait for earlier ones that cannot be processed yet: a close, the removal of one of
+// mayOvertake reports whether a delivery need not wait for earlier ones that cannot be processed yet: a close, the removal of one of
 // our labels, and events of a repository as a whole, after which much can no longer be processed. What it overtakes is older, so it
 // changes nothing afterwards.
-func overtakes(d inbox.Delivery) bool {
+func mayOvertake(d inbox.Delivery) bool {
 	if d.Event == onRepository || d.Event == repositorySeen {
 		return true
 	}
 	if d.Event != onPullRequest {
 		return false
 	}
-	e, err := read(d.Event, d.Body)
-	return err == nil && (e.Action == actionClosed || unlabeled(e))
+	e, err := decodeBody(d.Event, d.Body)
+	return err == nil && (e.Action == actionClosed || removesOurLabel(e))
 }
 
 // formerly returns the repository's earlier name, or its current one, for a delivery that concerns a repository as a whole; empty for
 // any other.
-func formerly(d inbox.Delivery) string {
+func formerRepository(d inbox.Delivery) string {
 	switch d.Event {
 	case onRepository:
-		if e, err := read(d.Event, d.Body); err == nil {
-			return e.formerly()
+		if e, err := decodeBody(d.Event, d.Body); err == nil {
+			return e.formerName()
 		}
 	case repositorySeen:
 		var s sighting
@@ -127,13 +128,13 @@ var errUnprocessable = errors.New("cannot be processed")
 
 // Process handles one delivery, once. An error means: retry. The delivery's note contains it too.
 func (w *InboxWorker) Process(ctx context.Context, row int64) error {
-	return w.process(ctx, row, false)
+	return w.processDelivery(ctx, row, false)
 }
 
-// process is Process. opened: the window that it leads to in Slack was opened already.
-func (w *InboxWorker) process(ctx context.Context, row int64, opened bool) error {
+// processDelivery is Process. opened: the window that it leads to in Slack was opened already.
+func (w *InboxWorker) processDelivery(ctx context.Context, row int64, opened bool) error {
 	delivery, done, err := w.store.Inbox.Delivery(ctx, row)
-	if errors.Is(err, store.ErrNotFound) || done {
+	if errors.Is(err, db.ErrNotFound) || done {
 		return nil
 	}
 	if err != nil {
@@ -148,7 +149,7 @@ func (w *InboxWorker) process(ctx context.Context, row int64, opened bool) error
 	if !opened {
 		w.openWindow(ctx, delivery)
 	}
-	note, err := w.handle(ctx, delivery)
+	note, err := w.handleDelivery(ctx, delivery)
 	log := w.log.With("delivery", delivery.ID, "event", delivery.Event)
 	if err == nil {
 		log.InfoContext(ctx, "delivery processed", "note", note)
@@ -179,8 +180,8 @@ func retryAfter(err error) time.Duration {
 // noteTimeout is the time limit for noting the result of a try.
 const noteTimeout = 5 * time.Second
 
-// final reports whether an error is permanent: a body that cannot be read, or a refusal by the service.
-func final(err error) bool {
+// isFinal reports whether an error is permanent: a body that cannot be read, or a refusal by the service.
+func isFinal(err error) bool {
 	return retryAfter(err) == 0 && (errors.Is(err, errUnprocessable) || app.KindOf(err) != "")
 }
 
@@ -191,7 +192,7 @@ func isRefusal(err error) bool {
 
 // isGivenUp reports whether a delivery that failed is not tried again, and the reason if that is a finding.
 func (w *InboxWorker) isGivenUp(ctx context.Context, d inbox.Delivery, err error) (reason inbox.Reason, isGivenUp bool) {
-	if final(err) {
+	if isFinal(err) {
 		return mismatchReason(err), true
 	}
 	now, failed := w.store.Now(ctx)
@@ -223,8 +224,8 @@ func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery, why 
 	if d.Source != SourceGitHub {
 		return nil
 	}
-	e, err := decode(d.Event, d.Body)
-	if err != nil || place(e, e.Repository.FullName) != nil {
+	e, err := decodeStored(d.Event, d.Body)
+	if err != nil || checkPlace(e, e.Repository.FullName) != nil {
 		return nil
 	}
 	switch d.Event {
@@ -233,30 +234,30 @@ func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery, why 
 			return w.pulls.LabelsGivenUp(ctx, changed, why)
 		}
 	case onComment, onReview, onReviewComment:
-		if sound(d.Event, e) == nil {
-			return w.pulls.CommentGivenUp(ctx, said(d.Event, e), why)
+		if checkComment(d.Event, e) == nil {
+			return w.pulls.CommentGivenUp(ctx, toCommentEvent(d.Event, e), why)
 		}
 	case onCheckRun:
 		if on, err := parseClick(e); err == nil {
-			return w.pulls.CheckActionGivenUp(ctx, click(e, on, d.ID), why)
+			return w.pulls.CheckActionGivenUp(ctx, toCheckEvent(e, on, d.ID), why)
 		}
 	case onRule:
-		return w.pulls.EnvironmentGivenUp(ctx, waiting(e), why)
+		return w.pulls.EnvironmentGivenUp(ctx, toEnvironmentEvent(e), why)
 	}
 	return nil
 }
 
-func (w *InboxWorker) handle(ctx context.Context, d inbox.Delivery) (note string, err error) {
+func (w *InboxWorker) handleDelivery(ctx context.Context, d inbox.Delivery) (note string, err error) {
 	defer func() { // returned as an error it is retried as long as any other; a panic would be retried for ever
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
 	if d.Source == SourceSlack {
-		return w.slack(ctx, d)
+		return w.handleSlack(ctx, d)
 	}
-	if d.Source == SourceSweep {
-		return w.sighting(ctx, d)
+	if d.Source == SourcePoll {
+		return w.handleSighting(ctx, d)
 	}
-	return w.event(ctx, d)
+	return w.handleGitHub(ctx, d)
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -77,7 +78,7 @@ func (w *writers) PullRequest(ctx context.Context, installation int64, _ string,
 		if err := json.Unmarshal(body, &e); err != nil {
 			return pullrequests.PullRequest{}, err
 		}
-		got := known(installation, e.GetRepo().GetFullName(), wire.Of(e.GetPullRequest()))
+		got := toPullRequest(installation, e.GetRepo().GetFullName(), wire.Of(e.GetPullRequest()))
 		if got.Number == number && !got.UpdatedAt.Before(newest.UpdatedAt) {
 			newest = got
 		}
@@ -183,7 +184,7 @@ func TestARealPayloadBecomesACluster(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.Equal(t, "github:id/2002", rows[0].RequestedBy)
-	require.Equal(t, &store.PRRef{Installation: github.Installation, Repo: "acme/shop", Number: 41, Head: pull(0).HeadSHA}, rows[0].PR)
+	require.Equal(t, &clusters.PRRef{Installation: github.Installation, Repo: "acme/shop", Number: 41, Head: pull(0).HeadSHA}, rows[0].PR)
 	require.Contains(t, i.notes()[0], "accepted aws-minimal-test")
 
 	require.NoError(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))), "the same delivery")

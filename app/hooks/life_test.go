@@ -34,6 +34,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -49,7 +50,7 @@ type tester interface {
 	Context() context.Context
 }
 
-// life is the front entry point whole: the stand-in GitHub, the entry point it sends webhooks to, the inbox, the sweep and the reading of
+// life is the front entry point whole: the stand-in GitHub, the entry point it sends webhooks to, the inbox, polling and the reading of
 // deliveries. What River would run, tests run when they like.
 type life struct {
 	tester
@@ -58,7 +59,7 @@ type life struct {
 	core    *app.Service
 	worker  *InboxWorker
 	runs    *runs.Service
-	sweep   *Sweep
+	poller  *Poller
 	missed  *Missed
 	address string              // its address
 	restart func()              // a new process: nothing is remembered but what is stored
@@ -94,7 +95,7 @@ func newLifeOn(t testing.TB, s *store.Store) *life {
 	require.NoError(t, err)
 	l.restart = func() { l.worker = l.workerOn(t, client) }
 	l.restart()
-	l.sweep = NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler))
+	l.poller = NewPoller(l.store, client, 0, slog.New(slog.DiscardHandler))
 	l.missed = NewMissed(l.store, client, nil, time.Minute, slog.New(slog.DiscardHandler))
 	return l
 }
@@ -227,7 +228,7 @@ func (l *life) query(sql string, args ...any) []string {
 }
 
 // clusters are those a pull request of acme/shop ever had, oldest first.
-func (l *life) clusters(number int) []store.Row {
+func (l *life) clusters(number int) []clusters.Row {
 	l.Helper()
 	rows, _, err := l.store.List(l.Context(), store.Filter{Repo: github.Repo, Number: number, Limit: 500})
 	require.NoError(l, err)
@@ -236,9 +237,9 @@ func (l *life) clusters(number int) []store.Row {
 }
 
 // wanted is the pull request's one wanted cluster of a profile.
-func (l *life) wanted(number int, profile string) (store.Row, bool) {
+func (l *life) wanted(number int, profile string) (clusters.Row, bool) {
 	l.Helper()
-	var found []store.Row
+	var found []clusters.Row
 	for _, row := range l.clusters(number) {
 		if row.Profile == profile && row.Desired == lifecycle.Present {
 			found = append(found, row)
@@ -246,12 +247,12 @@ func (l *life) wanted(number int, profile string) (store.Row, bool) {
 	}
 	require.LessOrEqual(l, len(found), 1, "one cluster for each pull request and profile")
 	if len(found) == 0 {
-		return store.Row{}, false
+		return clusters.Row{}, false
 	}
 	return found[0], true
 }
 
-func (l *life) one(number int, profile string) store.Row {
+func (l *life) one(number int, profile string) clusters.Row {
 	l.Helper()
 	row, there := l.wanted(number, profile)
 	require.True(l, there, "%s", strings.Join(l.notes(), "\n"))

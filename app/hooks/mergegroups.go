@@ -19,14 +19,14 @@ var commitForm = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 // endings are the reasons for which GitHub says that a commit leaves a merge queue.
 var endings = []string{"merged", "invalidated", "dequeued"}
 
-// endedUnseen is the reason for which the sweep says it.
+// endedUnseen is the reason if polling found it.
 const endedUnseen = "gone"
 
 // mergeGroup passes on that a commit came into a merge queue, or left it.
 func (w *InboxWorker) mergeGroup(ctx context.Context, e webhook) (string, error) {
-	err := place(e, e.Repository.FullName)
+	err := checkPlace(e, e.Repository.FullName)
 	if !commitForm.MatchString(e.MergeGroup.HeadSHA) {
-		err = errors.Join(err, fmt.Errorf("%w: merge_group.head_sha is required, but it is %s", errUnprocessable, quoted(e.MergeGroup.HeadSHA)))
+		err = errors.Join(err, fmt.Errorf("%w: merge_group.head_sha is required, but it is %s", errUnprocessable, quoteShort(e.MergeGroup.HeadSHA)))
 	}
 	if err != nil {
 		return "", err
@@ -37,7 +37,7 @@ func (w *InboxWorker) mergeGroup(ctx context.Context, e webhook) (string, error)
 	}
 	of := pulls.MergeGroupEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Head: e.MergeGroup.HeadSHA, Number: number,
-		Actor: actor(e.Sender), ActorID: e.Sender.ID,
+		Actor: actorOf(e.Sender), ActorID: e.Sender.ID,
 	}
 	if e.Sender.isBot() {
 		of.Actor, of.ActorID = "", 0
@@ -56,7 +56,7 @@ const (
 )
 
 // lookAtQueues looks at the branches of merge queues, once in a period, and makes deliveries of commits that came or left without an event.
-func (s *Sweep) lookAtQueues(ctx context.Context, now time.Time) error {
+func (s *Poller) lookAtQueues(ctx context.Context, now time.Time) error {
 	marks, err := s.store.Inbox.Marks(ctx, []string{queuesRead})
 	if err != nil || now.Sub(marks[queuesRead]) < s.every {
 		return err
@@ -82,7 +82,7 @@ func (s *Sweep) lookAtQueues(ctx context.Context, now time.Time) error {
 }
 
 // compareQueue compares a merge queue with what is known of it.
-func (s *Sweep) compareQueue(ctx context.Context, in outbox.QueueRepository, queued []github.Queued, now time.Time) error {
+func (s *Poller) compareQueue(ctx context.Context, in outbox.QueueRepository, queued []github.Queued, now time.Time) error {
 	known, err := s.store.Outbox.MergeGroupsOf(ctx, in.Repo)
 	if err != nil {
 		return err

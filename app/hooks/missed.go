@@ -69,7 +69,7 @@ func (m *Missed) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	since, err := m.since(ctx, now)
+	since, err := m.beginOfReading(ctx, now)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (m *Missed) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lost, err := m.lost(ctx, sent)
+	lost, err := m.listLost(ctx, sent)
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (m *Missed) Read(ctx context.Context) error {
 	return m.store.Inbox.SetMark(ctx, readMark, now)
 }
 
-// since returns where a reading begins.
-func (m *Missed) since(ctx context.Context, now time.Time) (time.Time, error) {
+// beginOfReading returns where a reading begins.
+func (m *Missed) beginOfReading(ctx context.Context, now time.Time) (time.Time, error) {
 	mark, err := m.store.Inbox.Mark(ctx, readMark)
 	switch oldest := now.Add(-keptThere); {
 	case err != nil:
@@ -110,7 +110,7 @@ func (m *Missed) since(ctx context.Context, now time.Time) (time.Time, error) {
 	case mark.IsZero():
 		return now.Add(-firstRead), nil
 	case mark.Before(oldest):
-		m.log.ErrorContext(ctx, "nobody read what GitHub sent for longer than it keeps it; the sweep sees what is closed, and labels set meanwhile have to be set again",
+		m.log.ErrorContext(ctx, "nobody read what GitHub sent for longer than it keeps it; polling sees what is closed, and labels set meanwhile have to be set again",
 			"from", mark, "to", oldest)
 		return oldest, nil
 	default:
@@ -118,9 +118,9 @@ func (m *Missed) since(ctx context.Context, now time.Time) (time.Time, error) {
 	}
 }
 
-// lost returns, oldest first, the newest tries of deliveries that GitHub got no success response for and that are not in the inbox. A
+// listLost returns, oldest first, the newest tries of deliveries that GitHub got no success response for and that are not in the inbox. A
 // delivery with a success response that is not there was ignored on purpose.
-func (m *Missed) lost(ctx context.Context, sent []github.HookDelivery) ([]github.HookDelivery, error) {
+func (m *Missed) listLost(ctx context.Context, sent []github.HookDelivery) ([]github.HookDelivery, error) {
 	answered := map[string]bool{}
 	for _, d := range sent {
 		answered[d.GUID] = answered[d.GUID] || d.StatusCode >= http.StatusOK && d.StatusCode < http.StatusMultipleChoices
@@ -128,7 +128,7 @@ func (m *Missed) lost(ctx context.Context, sent []github.HookDelivery) ([]github
 	newest := map[string]github.HookDelivery{}
 	var ids []string
 	for _, d := range sent { // newest first
-		if _, again := newest[d.GUID]; again || answered[d.GUID] || !m.meant(d) {
+		if _, again := newest[d.GUID]; again || answered[d.GUID] || !m.wouldBeStored(d) {
 			continue
 		}
 		newest[d.GUID] = d
@@ -146,8 +146,8 @@ func (m *Missed) lost(ctx context.Context, sent []github.HookDelivery) ([]github
 	return lost, nil
 }
 
-// meant reports whether the listener would store such a delivery, as far as the list shows.
-func (m *Missed) meant(d github.HookDelivery) bool {
+// wouldBeStored reports whether the listener would store such a delivery, as far as the list shows.
+func (m *Missed) wouldBeStored(d github.HookDelivery) bool {
 	if aboutRun(d.Event) { // the runs that matter are asked about anyway, and most are not ours
 		return false
 	}
@@ -160,7 +160,7 @@ func (m *Missed) askAgain(ctx context.Context, lost []github.HookDelivery) (aske
 		if asked == askAtOnce {
 			return asked, false, nil
 		}
-		may, err := m.may(ctx, d.GUID)
+		may, err := m.mayRequest(ctx, d.GUID)
 		if err != nil {
 			return asked, false, err
 		}
@@ -178,8 +178,8 @@ func (m *Missed) askAgain(ctx context.Context, lost []github.HookDelivery) (aske
 	return asked, true, nil
 }
 
-// may reports whether a delivery may be requested now, and counts the request.
-func (m *Missed) may(ctx context.Context, guid string) (bool, error) {
+// mayRequest reports whether a delivery may be requested now, and counts the request.
+func (m *Missed) mayRequest(ctx context.Context, guid string) (bool, error) {
 	for before, pause := range pauses {
 		may, err := m.store.Inbox.AskAgain(ctx, guid, before+1, pause)
 		if may || err != nil {

@@ -64,11 +64,11 @@ func TestWhatWasAnsweredOrMeansNothingIsNotSentAgain(t *testing.T) {
 	require.NotEmpty(t, l.mark())
 
 	elsewhere := NewMissed(l.store, l.missed.github, []int64{7}, time.Minute, l.missed.log)
-	require.True(t, l.missed.meant(wire.HookDelivery{Event: "pull_request", Action: "closed", Installation: 5001}))
-	require.False(t, elsewhere.meant(wire.HookDelivery{Event: "pull_request", Action: "closed", Installation: 5001}))
-	require.False(t, l.missed.meant(wire.HookDelivery{Event: "star", Action: "created"}))
-	require.False(t, l.missed.meant(wire.HookDelivery{Event: "workflow_run", Action: "completed", Installation: 5001}), "each run is asked about")
-	require.False(t, l.missed.meant(wire.HookDelivery{Event: "workflow_job", Action: "completed", Installation: 5001}))
+	require.True(t, l.missed.wouldBeStored(wire.HookDelivery{Event: "pull_request", Action: "closed", Installation: 5001}))
+	require.False(t, elsewhere.wouldBeStored(wire.HookDelivery{Event: "pull_request", Action: "closed", Installation: 5001}))
+	require.False(t, l.missed.wouldBeStored(wire.HookDelivery{Event: "star", Action: "created"}))
+	require.False(t, l.missed.wouldBeStored(wire.HookDelivery{Event: "workflow_run", Action: "completed", Installation: 5001}), "each run is asked about")
+	require.False(t, l.missed.wouldBeStored(wire.HookDelivery{Event: "workflow_job", Action: "completed", Installation: 5001}))
 }
 
 func TestADeliveryIsAskedForThreeTimesWithGrowingPauses(t *testing.T) {
@@ -130,7 +130,7 @@ func TestAReadingBeginsWhereTheLastOneEnded(t *testing.T) {
 		if !c.mark.IsZero() {
 			require.NoError(t, l.store.Inbox.SetMark(t.Context(), readMark, c.mark))
 		}
-		since, err := l.missed.since(t.Context(), now)
+		since, err := l.missed.beginOfReading(t.Context(), now)
 		require.NoError(t, err)
 		require.WithinDuration(t, c.want, since, time.Second, name)
 	}

@@ -15,16 +15,16 @@ import (
 	"github.com/ocpctl/ocpctl/app/runs"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
-// event passes one GitHub webhook to the service. A payload is only a hint: the service queries what its decisions depend on.
-func (w *InboxWorker) event(ctx context.Context, d inbox.Delivery) (string, error) {
+// handleGitHub passes one GitHub webhook to the service. A payload is only a hint: the service queries what its decisions depend on.
+func (w *InboxWorker) handleGitHub(ctx context.Context, d inbox.Delivery) (string, error) {
 	if _, known := Events()[d.Event]; !known {
 		return "not an event ocpctl listens to", nil
 	}
-	e, err := decode(d.Event, d.Body)
+	e, err := decodeStored(d.Event, d.Body)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
 	}
@@ -32,32 +32,32 @@ func (w *InboxWorker) event(ctx context.Context, d inbox.Delivery) (string, erro
 	case onPullRequest:
 		return w.pullRequest(ctx, e)
 	case onComment, onReview, onReviewComment:
-		return w.comment(ctx, d.Event, e)
+		return w.handleComment(ctx, d.Event, e)
 	case onCheckRun:
 		return w.checkRun(ctx, d.ID, e)
 	case onCheckSuite:
 		return w.checkSuite(ctx, d.ID, e)
 	case onDispatch:
-		return w.dispatch(ctx, d.ID, e)
+		return w.handleDispatch(ctx, d.ID, e)
 	case onRun, onJob:
-		return w.run(ctx, e)
+		return w.handleRun(ctx, e)
 	case onRule:
-		return w.environment(ctx, e)
+		return w.handleEnvironment(ctx, e)
 	case onMergeGroup:
 		return w.mergeGroup(ctx, e)
 	case onRepository:
-		return w.repository(ctx, e)
+		return w.handleRepository(ctx, e)
 	case onInstallation:
-		return w.installation(ctx, e, e.Repositories)
+		return w.handleInstallation(ctx, e, e.Repositories)
 	}
-	return w.installation(ctx, e, slices.Concat(e.Added, e.Removed))
+	return w.handleInstallation(ctx, e, slices.Concat(e.Added, e.Removed))
 }
 
-// place checks where something happened: the installation and owner/name.
-func place(e webhook, repo string) error {
+// checkPlace checks where something happened: the installation and owner/name.
+func checkPlace(e webhook, repo string) error {
 	if e.Installation.ID <= 0 || !fullName.MatchString(repo) {
 		return fmt.Errorf("%w: installation.id and repository.full_name (owner/name) are required, but they are %d and %s",
-			errUnprocessable, e.Installation.ID, quoted(repo))
+			errUnprocessable, e.Installation.ID, quoteShort(repo))
 	}
 	return nil
 }
@@ -65,23 +65,23 @@ func place(e webhook, repo string) error {
 // login matches account names as GitHub allows them: https://docs.github.com/enterprise-cloud@latest/admin/managing-iam
 var login = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\[bot\])?$`)
 
-// actor returns the login of who did something; empty if it is not a valid account name, or without the number of the account.
-func actor(a account) string {
+// actorOf returns the login of who did something; empty if it is not a valid account name, or without the number of the account.
+func actorOf(a account) string {
 	if !login.MatchString(a.Login) || a.ID <= 0 {
 		return ""
 	}
 	return a.Login
 }
 
-// somebody checks that the requester is known. Events that are no requests count whoever caused them.
-func somebody(a account) error {
-	if actor(a) == "" {
-		return fmt.Errorf("%w: a login and the account's number are required, but they are %s and %d", errUnprocessable, quoted(a.Login), a.ID)
+// checkActor checks that the requester is known. Events that are no requests count whoever caused them.
+func checkActor(a account) error {
+	if actorOf(a) == "" {
+		return fmt.Errorf("%w: a login and the account's number are required, but they are %s and %d", errUnprocessable, quoteShort(a.Login), a.ID)
 	}
 	return nil
 }
 
-func numbered(number int) error {
+func checkNumber(number int) error {
 	if number < 1 || number > math.MaxInt32 {
 		return fmt.Errorf("%w: %d is not a pull request number", errUnprocessable, number)
 	}
@@ -99,38 +99,38 @@ func (w *InboxWorker) pullRequest(ctx context.Context, e webhook) (string, error
 // pullEvent converts a pull request's event for the service.
 func pullEvent(e webhook) (pulls.PullRequestEvent, error) {
 	repo, pr := e.Repository.FullName, e.PullRequest
-	err := errors.Join(place(e, repo), numbered(pr.Number))
+	err := errors.Join(checkPlace(e, repo), checkNumber(pr.Number))
 	if year := pr.UpdatedAt.Year(); year < 2008 || year > 2999 {
 		err = errors.Join(err, fmt.Errorf("%w: updated_at is required, but its year is %d", errUnprocessable, year))
 	}
 	return pulls.PullRequestEvent{
-		PR:    known(e.Installation.ID, repo, github.Of(pr.rest())),
-		Actor: actor(e.Sender), ActorID: e.Sender.ID, Bot: e.Sender.isBot(), Action: e.Action, Label: e.Label.Name,
+		PR:    toPullRequest(e.Installation.ID, repo, github.Of(pr.toREST())),
+		Actor: actorOf(e.Sender), ActorID: e.Sender.ID, Bot: e.Sender.isBot(), Action: e.Action, Label: e.Label.Name,
 	}, err
 }
 
-func (w *InboxWorker) comment(ctx context.Context, event string, e webhook) (string, error) {
+func (w *InboxWorker) handleComment(ctx context.Context, event string, e webhook) (string, error) {
 	repo := e.Repository.FullName
 	if event == onComment && e.Issue.PullRequest == nil {
 		// Issues and pull requests share their numbers: a number known as a pull request is not an issue.
 		_, err := w.records.PullRequest(ctx, repo, e.Issue.Number)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, db.ErrNotFound) {
 			return "a comment on an issue, not on a pull request", nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("look for the pull request: %w", err)
 		}
 	}
-	if err := sound(event, e); err != nil {
+	if err := checkComment(event, e); err != nil {
 		return "", err
 	}
-	return w.pulls.Comment(ctx, said(event, e))
+	return w.pulls.Comment(ctx, toCommentEvent(event, e))
 }
 
-// sound checks the required fields of a comment, or of a review.
-func sound(event string, e webhook) error {
-	err := errors.Join(place(e, e.Repository.FullName), somebody(e.comment(event).User), numbered(e.commentedNumber(event)))
-	if e.comment(event).ID <= 0 {
+// checkComment checks the required fields of a comment, or of a review.
+func checkComment(event string, e webhook) error {
+	err := errors.Join(checkPlace(e, e.Repository.FullName), checkActor(e.commentIn(event).User), checkNumber(e.numberOfComment(event)))
+	if e.commentIn(event).ID <= 0 {
 		err = errors.Join(err, fmt.Errorf("%w: comment.id or review.id is required", errUnprocessable))
 	}
 	return err
@@ -139,15 +139,15 @@ func sound(event string, e webhook) error {
 // wrote is where on a pull request somebody wrote, by event.
 var wrote = map[string]pulls.Place{onComment: pulls.InConversation, onReview: pulls.InReview, onReviewComment: pulls.InCode}
 
-// said converts a checked comment or review for the service.
-func said(event string, e webhook) pulls.CommentEvent {
-	written := e.comment(event)
+// toCommentEvent converts a checked comment or review for the service.
+func toCommentEvent(event string, e webhook) pulls.CommentEvent {
+	written := e.commentIn(event)
 	by, action := written.User, e.Action
 	if event == onReview && action == actionSubmitted {
 		action = actionCreated
 	}
 	return pulls.CommentEvent{
-		Installation: e.Installation.ID, Repo: e.Repository.FullName, Number: e.commentedNumber(event), ID: written.ID, Place: wrote[event], Author: by.Login, AuthorID: by.ID,
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, Number: e.numberOfComment(event), ID: written.ID, Place: wrote[event], Author: by.Login, AuthorID: by.ID,
 		Action: action, Body: written.Body, At: written.CreatedAt.UTC(), Bot: e.isByBot(event),
 	}
 }
@@ -155,7 +155,7 @@ func said(event string, e webhook) pulls.CommentEvent {
 const othersCheck = "the check belongs to another App"
 
 func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) (string, error) {
-	if w.others(e.CheckRun) {
+	if w.isAnothersCheck(e.CheckRun) {
 		return othersCheck, nil
 	}
 	on, err := parseClick(e)
@@ -165,12 +165,12 @@ func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) 
 	if chatops.IsGateKey(on.cluster) {
 		return w.retryEnded(ctx, delivery, e, on.head)
 	}
-	return w.pulls.CheckAction(ctx, click(e, on, delivery))
+	return w.pulls.CheckAction(ctx, toCheckEvent(e, on, delivery))
 }
 
 // parseClick returns what was clicked; a re-run is a click on the Retry button.
 func parseClick(e webhook) (clicked, error) {
-	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
+	if err := errors.Join(checkPlace(e, e.Repository.FullName), checkActor(e.Sender)); err != nil {
 		return clicked{}, err
 	}
 	button := chatops.ActionRetry
@@ -186,10 +186,10 @@ func parseClick(e webhook) (clicked, error) {
 // checkSuite retries what failed or ended among the clusters with a check on the commit, each once; for the others there is nothing
 // to do.
 func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e webhook) (string, error) {
-	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
+	if err := errors.Join(checkPlace(e, e.Repository.FullName), checkActor(e.Sender)); err != nil {
 		return "", err
 	}
-	if w.others(e.CheckSuite) {
+	if w.isAnothersCheck(e.CheckSuite) {
 		return othersCheck, nil
 	}
 	return w.retryEnded(ctx, delivery, e, e.CheckSuite.HeadSHA)
@@ -203,7 +203,7 @@ func (w *InboxWorker) retryEnded(ctx context.Context, delivery string, e webhook
 	}
 	notes := []string{fmt.Sprintf("clusters to retry: %d", len(clusters))}
 	for _, cluster := range clusters {
-		note, err := w.pulls.CheckAction(ctx, click(e, clicked{cluster, head, chatops.ActionRetry}, delivery+":"+cluster))
+		note, err := w.pulls.CheckAction(ctx, toCheckEvent(e, clicked{cluster, head, chatops.ActionRetry}, delivery+":"+cluster))
 		if err != nil {
 			return "", err
 		}
@@ -212,21 +212,21 @@ func (w *InboxWorker) retryEnded(ctx context.Context, delivery string, e webhook
 	return strings.Join(notes, "; "), nil
 }
 
-func (w *InboxWorker) others(c check) bool { return w.app != 0 && c.App.ID != w.app }
+func (w *InboxWorker) isAnothersCheck(c check) bool { return w.app != 0 && c.App.ID != w.app }
 
 // clicked is a click on a button of a check run.
 type clicked struct{ cluster, head, button string }
 
-// click converts a click for the service.
-func click(e webhook, on clicked, cause string) pulls.CheckEvent {
+// toCheckEvent converts a click for the service.
+func toCheckEvent(e webhook, on clicked, cause string) pulls.CheckEvent {
 	return pulls.CheckEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Cluster: on.cluster, Head: on.head, Identifier: on.button,
 		Actor: e.Sender.Login, ActorID: e.Sender.ID, Bot: e.Sender.isBot(), Cause: cause,
 	}
 }
 
-func (w *InboxWorker) dispatch(ctx context.Context, delivery string, e webhook) (string, error) {
-	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
+func (w *InboxWorker) handleDispatch(ctx context.Context, delivery string, e webhook) (string, error) {
+	if err := errors.Join(checkPlace(e, e.Repository.FullName), checkActor(e.Sender)); err != nil {
 		return "", err
 	}
 	return w.pulls.Dispatch(ctx, pulls.DispatchEvent{
@@ -236,12 +236,12 @@ func (w *InboxWorker) dispatch(ctx context.Context, delivery string, e webhook) 
 }
 
 // run passes what happened to a workflow run or one of its jobs.
-func (w *InboxWorker) run(ctx context.Context, e webhook) (string, error) {
-	if err := place(e, e.Repository.FullName); err != nil {
+func (w *InboxWorker) handleRun(ctx context.Context, e webhook) (string, error) {
+	if err := checkPlace(e, e.Repository.FullName); err != nil {
 		return "", err
 	}
 	out := runs.Event{
-		Installation: e.Installation.ID, RepoID: strconv.FormatInt(e.Repository.ID, 10), Repo: e.Repository.FullName, Run: strconv.FormatInt(e.run(), 10),
+		Installation: e.Installation.ID, RepoID: strconv.FormatInt(e.Repository.ID, 10), Repo: e.Repository.FullName, Run: strconv.FormatInt(e.runID(), 10),
 		Attempt: e.WorkflowRun.Attempt, Completed: e.WorkflowRun.Status == finished, Conclusion: e.WorkflowRun.Conclusion,
 	}
 	if job := e.WorkflowJob; job.ID != 0 {
@@ -250,13 +250,13 @@ func (w *InboxWorker) run(ctx context.Context, e webhook) (string, error) {
 	return w.runs.Changed(ctx, out)
 }
 
-func (w *InboxWorker) repository(ctx context.Context, e webhook) (string, error) {
-	now, was := e.Repository.FullName, e.formerly()
-	if err := errors.Join(place(e, now), place(e, was)); err != nil {
+func (w *InboxWorker) handleRepository(ctx context.Context, e webhook) (string, error) {
+	now, was := e.Repository.FullName, e.formerName()
+	if err := errors.Join(checkPlace(e, now), checkPlace(e, was)); err != nil {
 		return "", err
 	}
 	moved := pulls.RepositoryEvent{
-		Installation: e.Installation.ID, RepoID: e.Repository.ID, Action: e.Action, From: was, Actor: actor(e.Sender), ActorID: e.Sender.ID,
+		Installation: e.Installation.ID, RepoID: e.Repository.ID, Action: e.Action, From: was, Actor: actorOf(e.Sender), ActorID: e.Sender.ID,
 	}
 	if was != now {
 		moved.To = now
@@ -264,11 +264,11 @@ func (w *InboxWorker) repository(ctx context.Context, e webhook) (string, error)
 	return w.pulls.RepositoryMoved(ctx, moved)
 }
 
-func (w *InboxWorker) installation(ctx context.Context, e webhook, repos []repository) (string, error) {
+func (w *InboxWorker) handleInstallation(ctx context.Context, e webhook, repos []repository) (string, error) {
 	if e.Installation.ID <= 0 {
 		return "", fmt.Errorf("%w: installation.id is required", errUnprocessable)
 	}
-	changed := pulls.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actor(e.Sender), ActorID: e.Sender.ID}
+	changed := pulls.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actorOf(e.Sender), ActorID: e.Sender.ID}
 	for _, repo := range repos {
 		if fullName.MatchString(repo.FullName) {
 			changed.Repos = append(changed.Repos, repo.FullName)

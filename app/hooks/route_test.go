@@ -19,7 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -75,7 +75,7 @@ func (d *idle) GivenUp(context.Context, inbound.Request) error              { re
 type nobodys struct{}
 
 func (nobodys) PullRequest(context.Context, string, int) (pullrequests.PullRequest, error) {
-	return pullrequests.PullRequest{}, store.ErrNotFound
+	return pullrequests.PullRequest{}, db.ErrNotFound
 }
 
 func (nobodys) EndedOnHead(context.Context, string, string) ([]string, error) {
@@ -138,11 +138,11 @@ func TestEachEventGoesToItsUseCase(t *testing.T) {
 			body, err := github.Payload(c.event)
 			require.NoError(t, err)
 			w, service := idleWorker(github.AppID)
-			_, err = w.handle(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
+			_, err = w.handleDelivery(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
 			require.NoError(t, err)
 			require.Equal(t, c.want, service.given)
 			other, service := idleWorker(github.AppID + 1)
-			_, err = other.handle(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
+			_, err = other.handleDelivery(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
 			require.NoError(t, err)
 			require.Equal(t, strings.HasPrefix(c.event.Name, "check_"), len(service.given) == 0, "checks of another App mean nothing")
 		})
@@ -194,7 +194,7 @@ func TestOddShapesAreGivenUpInWords(t *testing.T) {
 	} {
 		for body, want := range bodies {
 			w, service := idleWorker(0)
-			_, err := w.handle(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "d1", Event: event, Body: []byte(body)})
+			_, err := w.handleDelivery(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "d1", Event: event, Body: []byte(body)})
 			require.ErrorIs(t, err, errUnprocessable, "%s", body)
 			require.ErrorContains(t, err, want, "%s", body)
 			require.Empty(t, service.given)
@@ -298,25 +298,25 @@ func FuzzDelivery(f *testing.F) {
 	f.Add(installationSeen, []byte(`{"installation":1,"repository":"acme/shop","action":"suspend"}`))
 	f.Fuzz(func(t *testing.T, event string, body []byte) {
 		h := &handler{events: Events(), app: github.AppID, installations: []int64{5001}, repositories: []app.Repository{{Match: "acme/*"}}}
-		in, bad := read(event, body)
+		in, bad := decodeBody(event, body)
 		if bad == nil {
-			_ = h.idle(event, in)
-			_ = topic(event, in)
-			_ = in.fits(event)
+			_ = h.whyNoEffect(event, in)
+			_ = topicOf(event, in)
+			_ = in.checkShape(event)
 		}
 		source := SourceGitHub
 		if strings.HasSuffix(event, "_seen") {
-			source = SourceSweep
+			source = SourcePoll
 		}
 		delivery := inbox.Delivery{Source: source, ID: "d1", Event: event, Body: body}
-		_, _ = overtakes(delivery), formerly(delivery)
+		_, _ = mayOvertake(delivery), formerRepository(delivery)
 		w, service := idleWorker(0)
-		_, err := w.handle(t.Context(), delivery)
+		_, err := w.handleDelivery(t.Context(), delivery)
 		require.False(t, err != nil && strings.HasPrefix(err.Error(), "panic"), "%v", err)
 		if err != nil {
 			require.ErrorIs(t, err, errUnprocessable)
 		}
-		if source == SourceSweep { // what we wrote ourselves
+		if source == SourcePoll { // what we wrote ourselves
 			return
 		}
 		for _, e := range service.given {

@@ -15,6 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	stored "github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -47,7 +49,7 @@ func (c *testClock) pass(d time.Duration) {
 func newRunLife(t testing.TB) *runLife {
 	t.Helper()
 	c := &testClock{Time: time.Now().UTC().Truncate(time.Second)}
-	s, err := store.Open(t.Context(), pgtest.New(t), store.Options{Limits: servicetest.Limits(), Lease: time.Minute, Installation: "test", Now: c.now})
+	s, err := store.Open(t.Context(), pgtest.New(t), db.Options{Limits: servicetest.Limits(), Lease: time.Minute, Installation: "test", Now: c.now})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	l := &runLife{life: newLifeOn(t, s), at: c}
@@ -91,7 +93,7 @@ func (l *runLife) create(job int64, r *app.RunRequest) (app.Created, error) {
 	})
 }
 
-func (l *runLife) created(job int64, r *app.RunRequest) store.Row {
+func (l *runLife) created(job int64, r *app.RunRequest) clusters.Row {
 	l.Helper()
 	made, err := l.create(job, r)
 	require.NoError(l, err)
@@ -100,7 +102,7 @@ func (l *runLife) created(job int64, r *app.RunRequest) store.Row {
 }
 
 // row is a cluster as it is now.
-func (l *runLife) row(id string) store.Row {
+func (l *runLife) row(id string) clusters.Row {
 	l.Helper()
 	row, err := l.store.Cluster(l.Context(), id)
 	require.NoError(l, err)
@@ -108,7 +110,7 @@ func (l *runLife) row(id string) store.Row {
 }
 
 // decide lets the controller decide about a cluster, so that an end whose time has come takes effect.
-func (l *runLife) decide(id string) store.Row {
+func (l *runLife) decide(id string) clusters.Row {
 	l.Helper()
 	c, facts, err := l.store.Load(l.Context(), id)
 	require.NoError(l, err)

@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // runModel is what one life did; how its runs stand, GitHub says.
@@ -133,13 +134,13 @@ var runActions = map[string]func(l *runLife, t *rapid.T, m *runModel){
 		require.NoError(t, err)
 		if len(uses) > 0 {
 			use := rapid.SampledFrom(uses).Draw(t, "turn")
-			_, err := l.store.Runs.Release(l.Context(), m.shared, use.ID, store.Origin{Actor: "test", Why: "its run released it"})
+			_, err := l.store.Runs.Release(l.Context(), m.shared, use.ID, clusters.Origin{Actor: "test", Why: "its run released it"})
 			require.NoError(t, err)
 		}
 	},
 	"a person destroys": func(l *runLife, t *rapid.T, m *runModel) {
 		if rows := l.bound(m); len(rows) > 0 && rapid.IntRange(0, 3).Draw(t, "really") == 0 {
-			_, err := l.store.Destroy(l.Context(), rapid.SampledFrom(rows).Draw(t, "cluster").ID, store.Origin{Actor: "test", Why: "a person wants it"})
+			_, err := l.store.Destroy(l.Context(), rapid.SampledFrom(rows).Draw(t, "cluster").ID, clusters.Origin{Actor: "test", Why: "a person wants it"})
 			require.NoError(t, err)
 		}
 	},
@@ -225,7 +226,7 @@ func (l *runLife) restRuns() {
 }
 
 // bound are the wanted clusters of the life's runs.
-func (l *runLife) bound(m *runModel) (rows []store.Row) {
+func (l *runLife) bound(m *runModel) (rows []clusters.Row) {
 	l.Helper()
 	for _, id := range m.runs {
 		page, _, err := l.store.List(l.Context(), store.Filter{Run: fmt.Sprintf("%s/acme/shop/actions/runs/%d", wire.Site(l.github.URL()), id), Limit: 500})
@@ -284,7 +285,7 @@ func (l *runLife) checkRuns(m *runModel) {
 	}
 }
 
-func (l *runLife) checkEnd(m *runModel, row store.Row, b boundTo, said string) {
+func (l *runLife) checkEnd(m *runModel, row clusters.Row, b boundTo, said string) {
 	l.Helper()
 	of, stored, at := int64(0), b.RunConclusion, b.RunFinished
 	if b.Job != 0 && b.JobFinished != nil {
@@ -349,7 +350,7 @@ func (l *runLife) checkTurns(m *runModel) {
 		uses, err := l.store.Runs.Uses(l.Context(), m.shared)
 		require.NoError(l, err)
 		require.NotNil(l, uses[0].GrantedAt)
-		_, err = l.store.Runs.Release(l.Context(), m.shared, uses[0].ID, store.Origin{Actor: "test", Why: "its run released it"})
+		_, err = l.store.Runs.Release(l.Context(), m.shared, uses[0].ID, clusters.Origin{Actor: "test", Why: "its run released it"})
 		require.NoError(l, err)
 	}
 }
@@ -363,7 +364,7 @@ func number(text string) (n int64) {
 func (l *runLife) clearRuns(m *runModel) {
 	l.Helper()
 	for _, row := range append(l.bound(m), l.row(m.shared)) {
-		_, err := l.store.Destroy(l.Context(), row.ID, store.Origin{Actor: "test", Why: "the life is over"})
+		_, err := l.store.Destroy(l.Context(), row.ID, clusters.Origin{Actor: "test", Why: "the life is over"})
 		require.NoError(l, err)
 	}
 }

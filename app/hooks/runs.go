@@ -40,18 +40,18 @@ func (a Asker) Job(ctx context.Context, installation int64, repo, id string) (ru
 	return runs.JobState{Run: strconv.FormatInt(got.Run, 10), Completed: got.Completed, Conclusion: got.Conclusion}, ofRuns(err)
 }
 
-// environment passes on that a job waits for an environment.
-func (w *InboxWorker) environment(ctx context.Context, e webhook) (string, error) {
-	if err := place(e, e.Repository.FullName); err != nil {
+// handleEnvironment passes on that a job waits for an environment.
+func (w *InboxWorker) handleEnvironment(ctx context.Context, e webhook) (string, error) {
+	if err := checkPlace(e, e.Repository.FullName); err != nil {
 		return "", err
 	}
-	return w.pulls.Environment(ctx, waiting(e))
+	return w.pulls.Environment(ctx, toEnvironmentEvent(e))
 }
 
-// waiting is what an event says of a job that waits for an environment.
-func waiting(e webhook) pulls.EnvironmentEvent {
+// toEnvironmentEvent is what an event says of a job that waits for an environment.
+func toEnvironmentEvent(e webhook) pulls.EnvironmentEvent {
 	waits := pulls.EnvironmentEvent{
-		Installation: e.Installation.ID, Repo: e.Repository.FullName, RepoID: e.Repository.ID, Run: e.run(), Deployment: e.Deployment.ID, AskedAt: e.Deployment.CreatedAt,
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, RepoID: e.Repository.ID, Run: e.runID(), Deployment: e.Deployment.ID, AskedAt: e.Deployment.CreatedAt,
 		Environment: e.Environment, Branch: e.Repository.Branch,
 	}
 	for _, pr := range e.PullRequests {
@@ -73,16 +73,16 @@ func ofRuns(err error) error {
 	return err
 }
 
-// RunSweep asks about the pipeline runs on which a cluster or a turn depends.
-type RunSweep struct {
+// RunPoller asks about the pipeline runs on which a cluster or a turn depends.
+type RunPoller struct {
 	river.WorkerDefaults[queue.LookAtRunsArgs]
 	runs  *runs.Service
 	every time.Duration
 }
 
-// NewRunSweep returns the worker of queue.LookAtRunsArgs, which asks about each run once in the given period.
-func NewRunSweep(s *runs.Service, every time.Duration) *RunSweep {
-	return &RunSweep{runs: s, every: every}
+// NewRunPoller returns the worker of queue.LookAtRunsArgs, which asks about each run once in the given period.
+func NewRunPoller(s *runs.Service, every time.Duration) *RunPoller {
+	return &RunPoller{runs: s, every: every}
 }
 
 // runLooks is how many rounds a period has: a run that is due waits at most for one.
@@ -92,14 +92,14 @@ const runLooks = 12
 const LeastRunLook = runLooks * time.Second
 
 // Periodic returns the periodic job.
-func (s *RunSweep) Periodic() *river.PeriodicJob {
+func (s *RunPoller) Periodic() *river.PeriodicJob {
 	return river.NewPeriodicJob(cron.Every(s.every/runLooks), func() (river.JobArgs, *river.InsertOpts) {
 		return queue.LookAtRunsArgs{}, nil
 	}, &river.PeriodicJobOpts{RunOnStart: true, ID: "look_at_runs"})
 }
 
 // Work implements river.Worker.
-func (s *RunSweep) Work(ctx context.Context, _ *river.Job[queue.LookAtRunsArgs]) error {
+func (s *RunPoller) Work(ctx context.Context, _ *river.Job[queue.LookAtRunsArgs]) error {
 	return s.runs.Look(ctx)
 }
 

@@ -20,8 +20,8 @@ const (
 	queueSeen        = "merge_queue_seen"
 )
 
-// seenByTheSweep is the reason given in all of them.
-const seenByTheSweep = "seen by the sweep"
+// seenByPolling is the reason given in all of them.
+const seenByPolling = "seen by polling"
 
 // sighting is the body of such a delivery. Two equal sightings are equal to the byte.
 type sighting struct {
@@ -52,9 +52,9 @@ type sighting struct {
 	RepositoryID int64  `json:"repository_id,omitempty"`
 }
 
-// delivery converts a sighting. The id is derived from what was seen, so that the same sighting is only one delivery.
-func (s sighting) delivery() (inbox.Delivery, error) {
-	d := inbox.Delivery{Source: SourceSweep, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
+// toDelivery converts a sighting. The id is derived from what was seen, so that the same sighting is only one delivery.
+func (s sighting) toDelivery() (inbox.Delivery, error) {
+	d := inbox.Delivery{Source: SourcePoll, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
 	about := s.Repository
 	switch {
 	case s.Head != "":
@@ -75,8 +75,8 @@ func (s sighting) delivery() (inbox.Delivery, error) {
 	return d, nil
 }
 
-// sighting processes a delivery of our own.
-func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, error) {
+// handleSighting processes a delivery of our own.
+func (w *InboxWorker) handleSighting(ctx context.Context, d inbox.Delivery) (string, error) {
 	var s sighting
 	if err := json.Unmarshal(d.Body, &s); err != nil {
 		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
@@ -93,15 +93,15 @@ func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, e
 	case pullRequestSeen:
 		if s.State == nil {
 			if pullrequests.Nameless(s.Repository) {
-				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep)
+				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByPolling)
 			}
-			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)
+			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByPolling)
 			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why)
 		}
 		if s.Label != "" {
 			return w.pulls.SyncPullRequest(ctx, s.labelEvent())
 		}
-		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByTheSweep})
+		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByPolling})
 	}
-	return "", fmt.Errorf("%w: %s is not a kind of sighting", errUnprocessable, quoted(d.Event))
+	return "", fmt.Errorf("%w: %s is not a kind of sighting", errUnprocessable, quoteShort(d.Event))
 }

@@ -41,17 +41,17 @@ func (h *handler) slackEntrance() entrance {
 func answerSlack(w http.ResponseWriter, a SlackAnswer) {
 	switch {
 	case a.Status != http.StatusOK:
-		problem(w, a.Status, a.Detail)
+		writeProblem(w, a.Status, a.Detail)
 	case a.Body == nil:
 		w.WriteHeader(http.StatusOK)
 	default:
-		answer(w, a.Status, a.Body)
+		writeAnswer(w, a.Status, a.Body)
 	}
 }
 
 // noSlack answers Slack where requests come over a socket: the app must not have this address.
 func noSlack(w http.ResponseWriter, _ *http.Request) {
-	problem(w, http.StatusNotFound, "This server receives Slack's requests over Socket Mode (slack.mode is socket). "+
+	writeProblem(w, http.StatusNotFound, "This server receives Slack's requests over Socket Mode (slack.mode is socket). "+
 		"Remove this address from the Slack app, or set slack.mode to http.")
 }
 
@@ -74,8 +74,8 @@ func (w *InboxWorker) openWindow(ctx context.Context, d inbox.Delivery) {
 	}
 }
 
-// slack processes a stored request.
-func (w *InboxWorker) slack(ctx context.Context, d inbox.Delivery) (string, error) {
+// handleSlack processes a stored request.
+func (w *InboxWorker) handleSlack(ctx context.Context, d inbox.Delivery) (string, error) {
 	r, err := readSlack(d)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errUnprocessable, err)

@@ -92,7 +92,7 @@ func TestAWindowInSlackOpensAfterOneStatement(t *testing.T) {
 	typed.Kind, typed.Channel, typed.Text = inbound.Command, "C1", "create"
 	press.Kind, press.Value = inbound.Press, blocks.Press{Verb: chatops.VerbOpenForm}.Encode()
 	for i, r := range []inbound.Request{use(1), typed, press} {
-		_, err := entrance.Inbox.SaveDelivery(t.Context(), delivery(r))
+		_, err := entrance.Inbox.SaveDelivery(t.Context(), toDelivery(r))
 		require.NoError(t, err)
 		watched.statements.Store(0)
 		require.NoError(t, w.Work(t.Context(), &river.Job[queue.InboxArgs]{Args: queue.InboxArgs{Row: int64(i + 1)}}))
@@ -105,7 +105,7 @@ func TestAWindowInSlackOpensAfterOneStatement(t *testing.T) {
 	first, second := use(4), use(4)
 	first.Kind, first.Channel, first.Text, first.ID, first.Trigger = inbound.Command, "C1", "help", "1.1", "1.1"
 	for _, r := range []inbound.Request{first, second} {
-		_, err := entrance.Inbox.SaveDelivery(t.Context(), delivery(r))
+		_, err := entrance.Inbox.SaveDelivery(t.Context(), toDelivery(r))
 		require.NoError(t, err)
 	}
 	ran, err := s.Alone(t.Context(), "inbox slack:T1/U0004 of 0", func(ctx context.Context) error {

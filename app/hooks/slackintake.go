@@ -69,11 +69,11 @@ func (i *SlackIntake) Take(ctx context.Context, contentType string, body []byte)
 	}
 	ctx, cancel := context.WithTimeout(ctx, slackTime)
 	defer cancel()
-	d := delivery(r)
+	d := toDelivery(r)
 	fresh, err := i.store.Inbox.SaveDelivery(ctx, d)
 	if err != nil {
 		i.log.ErrorContext(ctx, "delivery not stored", "delivery", d.ID, "correlation", d.ID, "err", err)
-		return i.unstored(r)
+		return i.answerUnstored(r)
 	}
 	i.log.DebugContext(ctx, "delivery stored", "delivery", d.ID, "correlation", d.ID, "source", SourceSlack, "event", d.Event, "fresh", fresh)
 	return SlackAnswer{Status: http.StatusOK, Body: reply}
@@ -99,21 +99,21 @@ func (i *SlackIntake) Unstored(contentType string, body []byte) SlackAnswer {
 	if err != nil {
 		return SlackAnswer{Status: http.StatusServiceUnavailable, Detail: messages.SlackNotStored}
 	}
-	return i.unstored(r)
+	return i.answerUnstored(r)
 }
 
-// unstored tells the person, where Slack shows the answer. Everything else fails: Slack repeats an event, and marks a button whose
+// answerUnstored tells the person, where Slack shows the answer. Everything else fails: Slack repeats an event, and marks a button whose
 // press failed.
-func (i *SlackIntake) unstored(r inbound.Request) SlackAnswer {
+func (i *SlackIntake) answerUnstored(r inbound.Request) SlackAnswer {
 	if said, shown := slackapp.NotStored(r, messages.SlackNotStored); shown {
 		return SlackAnswer{Status: http.StatusOK, Body: said}
 	}
 	return SlackAnswer{Status: http.StatusServiceUnavailable, Detail: messages.SlackNotStored}
 }
 
-// delivery returns a request as it is stored. A person's requests are processed in order; so are what happened to a workspace, and the
+// toDelivery returns a request as it is stored. A person's requests are processed in order; so are what happened to a workspace, and the
 // visits to a person's App Home, which wait for no command.
-func delivery(r inbound.Request) inbox.Delivery {
+func toDelivery(r inbound.Request) inbox.Delivery {
 	d := inbox.Delivery{
 		Source: SourceSlack, ID: r.ID, Event: string(r.Kind), Topic: SourceSlack + ":" + r.Workspace + "/" + r.User, Body: r.Encode(),
 		Urgent: r.Trigger != "",

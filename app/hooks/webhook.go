@@ -57,7 +57,7 @@ func (a account) isBot() bool { return github.IsBot(a.Type) }
 
 // isByBot reports whether a program wrote the comment or review: a bot, or an App in a user's name.
 func (p webhook) isByBot(event string) bool {
-	written := p.comment(event)
+	written := p.commentIn(event)
 	return written.User.isBot() || p.Sender.isBot() || written.App != nil
 }
 
@@ -126,16 +126,16 @@ func isComment(event string) bool {
 	return event == onComment || event == onReview || event == onReviewComment
 }
 
-// comment returns what was written in an event: a comment, or a review as a whole.
-func (p webhook) comment(event string) comment {
+// commentIn returns what was written in an event: a comment, or a review as a whole.
+func (p webhook) commentIn(event string) comment {
 	if r := p.Review; event == onReview {
 		return comment{ID: r.ID, User: r.User, Body: r.Body, CreatedAt: r.SubmittedAt}
 	}
 	return p.Comment
 }
 
-// commentedNumber returns the number of what it was written on.
-func (p webhook) commentedNumber(event string) int {
+// numberOfComment returns the number of what it was written on.
+func (p webhook) numberOfComment(event string) int {
 	if event == onComment {
 		return p.Issue.Number
 	}
@@ -201,18 +201,18 @@ type changes struct {
 	} `json:"owner"`
 }
 
-// formerly returns the earlier name of a repository that was renamed or moved; otherwise its name.
-func (p webhook) formerly() string {
+// formerName returns the earlier name of a repository that was renamed or moved; otherwise its name.
+func (p webhook) formerName() string {
 	owner, name, _ := strings.Cut(p.Repository.FullName, "/")
 	from := p.Changes.Owner.From
 	return cmp.Or(from.Organization.Login, from.User.Login, owner) + "/" + cmp.Or(p.Changes.Repository.Name.From, name)
 }
 
-// rest converts the pull request to the REST API's form, so that one piece of code reads both.
-func (p pullRequest) rest() *gh.PullRequest {
+// toREST converts the pull request to the REST API's form, so that one piece of code reads both.
+func (p pullRequest) toREST() *gh.PullRequest {
 	out := &gh.PullRequest{
 		Number: &p.Number, State: &p.State, Draft: &p.Draft, Merged: &p.Merged, User: &gh.User{Login: &p.User.Login, ID: &p.User.ID},
-		AuthorAssociation: &p.Association, Head: p.Head.rest(), Base: p.Base.rest(), UpdatedAt: &gh.Timestamp{Time: p.UpdatedAt},
+		AuthorAssociation: &p.Association, Head: p.Head.toREST(), Base: p.Base.toREST(), UpdatedAt: &gh.Timestamp{Time: p.UpdatedAt},
 	}
 	if p.MergedAt != nil {
 		out.MergedAt = &gh.Timestamp{Time: *p.MergedAt}
@@ -223,7 +223,7 @@ func (p pullRequest) rest() *gh.PullRequest {
 	return out
 }
 
-func (b branch) rest() *gh.PullRequestBranch {
+func (b branch) toREST() *gh.PullRequestBranch {
 	out := &gh.PullRequestBranch{Ref: &b.Ref, SHA: &b.SHA}
 	if r := b.Repository; r != nil {
 		out.Repo = &gh.Repository{ID: &r.ID, FullName: &r.FullName, Fork: &r.Fork, Archived: &r.Archived}

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -82,7 +83,7 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 	} else {
 		err = s.store.Notices.Unsubscribe(ctx, sub, s.core.StoreOrigin(origin, p))
 	}
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return notices.Subscription{}, app.Fail(app.NotFound, messages.NotSubscribed(sub.Team, sub.Repo))
 	}
 	return sub, err

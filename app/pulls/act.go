@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // act is one thing to do about a pull request, as decide returns it and perform carries it out. The set is closed: each kind is
@@ -18,32 +18,32 @@ type (
 
 	// setEnd sets a reversible end of a cluster.
 	setEnd struct {
-		row  store.Row
-		kind store.EndKind
+		row  clusters.Row
+		kind clusters.EndKind
 		at   time.Time
 		why  string
 	}
 
 	// liftEnd lifts a reversible end of a cluster. was is why it had been set, as the note says it.
 	liftEnd struct {
-		row  store.Row
-		kind store.EndKind
+		row  clusters.Row
+		kind clusters.EndKind
 		was  string
 		why  string // what is true now; empty: the reason for the end is gone
 	}
 
 	// rebindApproval voids an approval of an older commit and asks for one of the newest.
-	rebindApproval struct{ row store.Row }
+	rebindApproval struct{ row clusters.Row }
 
 	// restoreLabel puts back a label that we removed although a cluster was requested by it.
 	restoreLabel struct {
 		label string
-		row   store.Row
+		row   clusters.Row
 	}
 
 	// liftHold lifts a hold that a label set.
 	liftHold struct {
-		row store.Row
+		row clusters.Row
 		why string
 	}
 )
@@ -57,16 +57,16 @@ type (
 	remark struct{ note string }
 
 	// useCluster notes that a cluster is used, which wakes it if a schedule put it to sleep.
-	useCluster struct{ row store.Row }
+	useCluster struct{ row clusters.Row }
 	// refreshAddons applies the add-ons of a cluster again after a push.
 	refreshAddons struct {
-		row store.Row
+		row clusters.Row
 		why string
 	}
 
 	// replaceCluster requests a cluster's successor after a push.
 	replaceCluster struct {
-		row     store.Row
+		row     clusters.Row
 		destroy bool // false: it was ended for this push before
 		why     string
 	}
@@ -78,10 +78,10 @@ type (
 	}
 
 	// showByLabel ties a label to a cluster that was not requested by one, so that it does not outlast the cluster.
-	showByLabel struct{ row store.Row }
+	showByLabel struct{ row clusters.Row }
 
 	// holdCreated holds a cluster that this event created before the process died.
-	holdCreated struct{ row store.Row }
+	holdCreated struct{ row clusters.Row }
 
 	// rejectLabel removes a label that can never mean anything, and tells whoever added it why.
 	rejectLabel struct{ label, note, why string }
@@ -93,11 +93,11 @@ type (
 	extendClusters struct {
 		label string
 		ttl   time.Duration
-		rows  []store.Row
+		rows  []clusters.Row
 	}
 
 	// holdClusters holds clusters because of a label.
-	holdClusters struct{ rows []store.Row }
+	holdClusters struct{ rows []clusters.Row }
 
 	// recheckEnds reads the pull request again, after a request was stored.
 	recheckEnds struct{}
@@ -131,4 +131,4 @@ func (recheckEnds) isAct()      {}
 func (checkFile) isAct()        {}
 func (tryAgain) isAct()         {}
 
-func isPresent(r store.Row) bool { return r.Desired == lifecycle.Present }
+func isPresent(r clusters.Row) bool { return r.Desired == lifecycle.Present }

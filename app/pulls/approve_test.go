@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // The heads of pull request 41: the one that is asked about first, and one that is pushed later.
@@ -50,7 +51,7 @@ func (h *fixture) push(at time.Time) pulls.PullRequestEvent {
 // waitsFor is the head that the pull request's approval waits for; empty: none does.
 func (h *fixture) waitsFor() string {
 	h.Helper()
-	waiting, _, err := h.Store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	waiting, _, err := h.Store.Approvals(h.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(h, err)
 	if len(waiting) == 0 {
 		return ""

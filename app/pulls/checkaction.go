@@ -12,7 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // CheckEvent is a click on a button of a cluster's check run, or on its re-run.
@@ -76,19 +77,19 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 }
 
 // clusterOf returns the cluster whose check was clicked; its id is empty if it is none of the repository's.
-func (s *Service) clusterOf(ctx context.Context, e CheckEvent) (store.Row, error) {
+func (s *Service) clusterOf(ctx context.Context, e CheckEvent) (clusters.Row, error) {
 	row, err := s.store.Cluster(ctx, e.Cluster)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (row.PR == nil || !strings.EqualFold(row.PR.Repo, e.Repo)) {
-		return store.Row{}, nil
+	if errors.Is(err, db.ErrNotFound) || err == nil && (row.PR == nil || !strings.EqualFold(row.PR.Repo, e.Repo)) {
+		return clusters.Row{}, nil
 	}
 	if err != nil {
-		return store.Row{}, fmt.Errorf("read cluster: %w", err)
+		return clusters.Row{}, fmt.Errorf("read cluster: %w", err)
 	}
 	return row, nil
 }
 
 // clicked acts only on the cluster whose check was clicked: if a newer one replaced it, people do not mean the old one.
-func (s *Service) clicked(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+func (s *Service) clicked(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
 	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 	}

@@ -3,6 +3,7 @@ package pulls_test
 import (
 	"fmt"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"strings"
 	"testing"
 	"time"
@@ -13,10 +14,9 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 )
 
-func (h *fixture) click(cause, actor, button string, row store.Row) string {
+func (h *fixture) click(cause, actor, button string, row clusters.Row) string {
 	h.Helper()
 	note, err := h.Service.CheckAction(h.Context(), pulls.CheckEvent{
 		Installation: 5001, Repo: repo, Cluster: row.ID, Identifier: button, Actor: actor, ActorID: servicetest.AccountID(actor), Cause: cause,

@@ -14,7 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -69,7 +70,7 @@ func (s *Service) sleepByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	_, _, err = s.core.Sleep(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.once(cmp.Or(c.Reason, messages.AskedFor(c.event.Author, messages.ByComment, "")), func(out store.Outcome) string {
+	_, _, err = s.core.Sleep(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.once(cmp.Or(c.Reason, messages.AskedFor(c.event.Author, messages.ByComment, "")), func(out clusters.Outcome) string {
 		return messages.AskedToSleep(c.event.Author, row.Card, out.Job)
 	}))
 	return "", "sleep of " + row.Name, err
@@ -80,7 +81,7 @@ func (s *Service) wakeByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	_, _, err = s.core.Wake(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, messages.ByComment, ""), func(out store.Outcome) string {
+	_, _, err = s.core.Wake(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, messages.ByComment, ""), func(out clusters.Outcome) string {
 		return messages.AskedToWake(c.event.Author, row.Card, out.Job)
 	}))
 	return "", "waking of " + row.Name, err
@@ -141,7 +142,7 @@ func (s *Service) principalOf(ctx context.Context, c command) (named, principal 
 	}
 	account, err := s.store.People.AccountOf(ctx, principal)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return word, principal, nil
 	case err != nil:
 		return "", "", fmt.Errorf("look for the owner of %s: %w", word, err)
@@ -155,7 +156,7 @@ func (s *Service) retryByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	var meant, all []store.Row
+	var meant, all []clusters.Row
 	for _, row := range rows {
 		if c.Profile == "" || row.Profile == c.Profile {
 			all = append(all, row)
@@ -176,19 +177,19 @@ func (s *Service) retryByComment(ctx context.Context, c command) (reply, note st
 }
 
 // lively reports whether a cluster exists or is on its way.
-func lively(row store.Row) bool { return row.Desired == lifecycle.Present }
+func lively(row clusters.Row) bool { return row.Desired == lifecycle.Present }
 
-func well(c command, row store.Row) error {
+func well(c command, row clusters.Row) error {
 	return app.Fail(app.Conflict, messages.NothingToRetry(c.event.Author, row.Card))
 }
 
 // retry retries the teardown if that is stuck, else creates a cluster of the next generation on behalf of whoever asks.
-func (s *Service) retry(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+func (s *Service) retry(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
 	switch {
 	case lively(row):
 		return "", "", well(c, row)
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
-		_, err := s.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, c.how(), ""), func(store.Outcome) string {
+		_, err := s.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, c.how(), ""), func(clusters.Outcome) string {
 			return messages.RetryingTeardown(c.event.Author, row.Name)
 		}))
 		return "", "retry of " + row.Name, err
@@ -202,7 +203,7 @@ func (s *Service) retry(ctx context.Context, c command, row store.Row) (reply, n
 
 // alike returns a request for a cluster like an earlier one: with the same choice about the time outside working hours, and with the same
 // lifetime unless a label sets another.
-func (s *Service) alike(ctx context.Context, r policy.Request, pr pullrequests.PullRequest, row store.Row) (app.ClusterRequest, error) {
+func (s *Service) alike(ctx context.Context, r policy.Request, pr pullrequests.PullRequest, row clusters.Row) (app.ClusterRequest, error) {
 	w, err := s.asked(ctx, r, pr)
 	if err != nil {
 		return app.ClusterRequest{}, err
@@ -223,7 +224,7 @@ func (s *Service) refreshByComment(ctx context.Context, c command) (reply, note 
 	if err != nil {
 		return "", "", err
 	}
-	_, _, err = s.core.Refresh(ctx, c.request.Principal, row.ID, c.once(c.Line, func(out store.Outcome) string {
+	_, _, err = s.core.Refresh(ctx, c.request.Principal, row.ID, c.once(c.Line, func(out clusters.Outcome) string {
 		return messages.RefreshingAddons(c.event.Author, row.Card, out.Job)
 	}))
 	return "", "refreshing " + row.Name, err

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func (s *Service) statusByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -34,7 +35,7 @@ func (s *Service) statusByComment(ctx context.Context, c command) (reply, note s
 	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: s.ui}, now), "status of " + messages.Clusters(len(rows)), nil
 }
 
-func (s *Service) exists(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+func (s *Service) exists(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("read the clock: %w", err)
@@ -51,8 +52,8 @@ func (s *Service) extendByComment(ctx context.Context, c command) (reply, note s
 }
 
 // extend extends a cluster as the command says, once, and replies.
-func (s *Service) extend(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
-	origin := c.once("", func(out store.Outcome) string {
+func (s *Service) extend(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
+	origin := c.once("", func(out clusters.Outcome) string {
 		return messages.Extended(c.event.Author, row.Card, out.Before, out.After, out.Capped, out.Warning)
 	})
 	_, err = s.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, origin)
@@ -68,9 +69,9 @@ func (s *Service) destroyByComment(ctx context.Context, c command) (reply, note 
 }
 
 // destroy starts a cluster's teardown, once, and replies.
-func (s *Service) destroy(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+func (s *Service) destroy(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
 	why := messages.AskedFor(c.event.Author, c.how(), c.Reason)
-	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out store.Outcome) string {
+	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out clusters.Outcome) string {
 		if out.Already {
 			return messages.DestroyingAlready(c.event.Author, row.Card)
 		}
@@ -89,9 +90,9 @@ func (s *Service) destroy(ctx context.Context, c command, row store.Row) (reply,
 
 // once returns the origin of a command whose reply is saved with the change, so that a comment that is processed twice changes
 // nothing the second time.
-func (c command) once(why string, reply func(store.Outcome) string) app.Origin {
+func (c command) once(why string, reply func(clusters.Outcome) string) app.Origin {
 	origin := c.origin(why)
-	origin.Reply = &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply { return c.reply(reply(out)) }}
+	origin.Reply = &clusters.ReplyOnce{Cause: c.cause, Build: func(out clusters.Outcome) clusters.Reply { return c.reply(reply(out)) }}
 	return origin
 }
 
@@ -110,7 +111,7 @@ func (c command) how() string {
 
 // one finds the cluster that a command means: the live one (see liveOne), else the newest released one, so that its end can
 // still be read.
-func (s *Service) one(ctx context.Context, c command) (store.Row, error) {
+func (s *Service) one(ctx context.Context, c command) (clusters.Row, error) {
 	row, err := s.liveOne(ctx, c)
 	if app.KindOf(err) != app.NotFound {
 		return row, err
@@ -118,16 +119,16 @@ func (s *Service) one(ctx context.Context, c command) (store.Row, error) {
 	gone, problem := s.lastGone(ctx, c)
 	switch {
 	case problem != nil:
-		return store.Row{}, problem
+		return clusters.Row{}, problem
 	case len(gone) == 0:
-		return store.Row{}, err
+		return clusters.Row{}, err
 	}
 	return gone[0], nil
 }
 
 // lastGone returns the pull request's newest cluster, of the command's profile if it names one. It is used if none is live; a
 // pull request that never had one gives none.
-func (s *Service) lastGone(ctx context.Context, c command) ([]store.Row, error) {
+func (s *Service) lastGone(ctx context.Context, c command) ([]clusters.Row, error) {
 	rows, _, err := s.store.List(ctx, store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Limit: 1})
 	if err != nil {
 		return nil, fmt.Errorf("look for the last cluster of %s#%d: %w", c.pr.Repo, c.pr.Number, err)
@@ -136,11 +137,11 @@ func (s *Service) lastGone(ctx context.Context, c command) ([]store.Row, error) 
 }
 
 // liveOne finds the newest live cluster of the named profile, or the only live one.
-func (s *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
+func (s *Service) liveOne(ctx context.Context, c command) (clusters.Row, error) {
 	filter := store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Live: true, Limit: 500}
 	rows, _, err := s.store.List(ctx, filter)
 	if err != nil {
-		return store.Row{}, fmt.Errorf("list clusters: %w", err)
+		return clusters.Row{}, fmt.Errorf("list clusters: %w", err)
 	}
 	if present := slices.DeleteFunc(slices.Clone(rows), going); len(present) > 0 {
 		rows = present
@@ -149,15 +150,15 @@ func (s *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
 	}
 	switch len(rows) {
 	case 0:
-		return store.Row{}, s.none(c)
+		return clusters.Row{}, s.none(c)
 	case 1:
 		return rows[0], nil
 	}
-	return store.Row{}, s.which(c, rows)
+	return clusters.Row{}, s.which(c, rows)
 }
 
 // which returns an error that asks which of several clusters the command means.
-func (s *Service) which(c command, rows []store.Row) error {
+func (s *Service) which(c command, rows []clusters.Row) error {
 	names := make([]string, 0, len(rows))
 	for _, row := range rows {
 		names = append(names, row.Profile)
@@ -170,4 +171,4 @@ func (s *Service) none(c command) error {
 	return app.Fail(app.NotFound, messages.NoClusterHere(c.event.Author, c.Profile, s.core.ProfileNames()))
 }
 
-func going(r store.Row) bool { return r.Desired != lifecycle.Present }
+func going(r clusters.Row) bool { return r.Desired != lifecycle.Present }

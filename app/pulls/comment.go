@@ -15,7 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -131,8 +132,8 @@ func (e CommentEvent) key() string {
 
 func (e CommentEvent) inConversation() bool { return cmp.Or(e.Place, InConversation) == InConversation }
 
-func (e CommentEvent) reaction(kind, reaction string) store.Effect {
-	return store.Effect{
+func (e CommentEvent) reaction(kind, reaction string) clusters.Effect {
+	return clusters.Effect{
 		Cause: fmt.Sprintf("react:%s:%s", kind, e.key()), Kind: outbox.EffectReact,
 		Installation: e.Installation, Repo: e.Repo, Number: e.Number, Target: e.ID, Content: reaction,
 	}
@@ -218,8 +219,8 @@ func to(login, message string) string {
 }
 
 // reply returns the command's reply, which is posted once.
-func (c command) reply(body string) store.Reply {
-	return store.Reply{
+func (c command) reply(body string) clusters.Reply {
+	return clusters.Reply{
 		Cause: c.cause, Thread: c.thread(), Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number,
 		Body: chatops.Answer(c.Line, body),
 	}
@@ -288,7 +289,7 @@ func (s *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 		return "", "", app.Fail(app.Conflict, messages.PullRequestClosed(c.pr.Repo, c.pr.Number))
 	}
 	newest, err := s.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, profile)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return "", "", fmt.Errorf("look for the cluster of %s: %w", profile, err)
 	}
 	if newest.ID != "" && newest.Desired == lifecycle.Present {
@@ -303,7 +304,7 @@ func (s *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 		w.AskedAt = latest(c.event.At, c.pr.UpdatedAt)
 	}
 	if c.event.ID != 0 && c.event.inConversation() {
-		w.OnRefusal = []store.Effect{c.event.reaction(outcome, "confused")}
+		w.OnRefusal = []clusters.Effect{c.event.reaction(outcome, "confused")}
 	}
 	if c.DryRun {
 		return s.previewByComment(ctx, c, w)
@@ -353,7 +354,7 @@ func (s *Service) followUp(ctx context.Context, c command, made string) error {
 func (s *Service) pullRequest(ctx context.Context, e CommentEvent, now bool) (pullrequests.PullRequest, error) {
 	pr, err := s.store.PullRequests.PullRequest(ctx, e.Repo, e.Number)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		pr = pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
 	case err != nil:
 		return pullrequests.PullRequest{}, fmt.Errorf("read pull request: %w", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // decide returns what to do about a pull request, in this order. It has no side effects, and equal facts give equal acts.
@@ -32,7 +32,7 @@ func decide(f facts) []act {
 // followState returns what makes the live clusters follow the state of the pull request.
 func followState(f facts) (acts []act) {
 	live, e := f.live(), f.event
-	if slices.ContainsFunc(live, func(r store.Row) bool { return r.PR.Installation != e.PR.Installation }) { // GitHub sent no event about that
+	if slices.ContainsFunc(live, func(r clusters.Row) bool { return r.PR.Installation != e.PR.Installation }) { // GitHub sent no event about that
 		acts = append(acts, moveInstallation{})
 	}
 	acts = append(acts, decideEnds(f)...)
@@ -52,23 +52,23 @@ func decideEnds(f facts) (acts []act) {
 }
 
 // endsOf returns which reversible ends of a cluster to set or to lift.
-func endsOf(f facts, row store.Row) (acts []act) {
+func endsOf(f facts, row clusters.Row) (acts []act) {
 	e, closed := f.event, isClosed(f)
 	for _, end := range []struct {
-		kind   store.EndKind
+		kind   clusters.EndKind
 		wanted bool
 		set    time.Time
 		why    string
 	}{
-		{store.EndPRClosed, closed, row.Ends.PRClosed, closedWhy(e, row)},
-		{store.EndLabelRemoved, isUnlabeled(e, row, f.returning[chatops.LabelPrefix+row.Profile]), row.Ends.LabelRemoved, messages.LabelGone},
+		{clusters.EndPRClosed, closed, row.Ends.PRClosed, closedWhy(e, row)},
+		{clusters.EndLabelRemoved, isUnlabeled(e, row, f.returning[chatops.LabelPrefix+row.Profile]), row.Ends.LabelRemoved, messages.LabelGone},
 	} {
 		why := messages.SeenLater(end.why, e.Why)
 		switch {
 		case end.wanted == !end.set.IsZero():
 		case end.wanted:
 			acts = append(acts, setEnd{row, end.kind, f.now.Add(row.Spec.Grace), why})
-		case end.kind != store.EndPRClosed || !f.hidden:
+		case end.kind != clusters.EndPRClosed || !f.hidden:
 			acts = append(acts, liftEnd{row, end.kind, why, e.Why})
 		}
 	}
@@ -81,12 +81,12 @@ func isClosed(f facts) bool { return !f.event.PR.Open || f.noDrafts || f.event.A
 // needsVisibility reports whether the decision depends on whether the App still sees the pull request.
 func needsVisibility(f facts) bool {
 	return !isClosed(f) && f.event.Action == ActionSeen &&
-		slices.ContainsFunc(f.live(), func(r store.Row) bool { return !r.Ends.PRClosed.IsZero() })
+		slices.ContainsFunc(f.live(), func(r clusters.Row) bool { return !r.Ends.PRClosed.IsZero() })
 }
 
 // isUnlabeled reports whether somebody removed the label that a cluster was requested by. A removal by us does not count: the
 // label comes back (returning), and until then only another removal by somebody counts.
-func isUnlabeled(e PullRequestEvent, row store.Row, returning bool) bool {
+func isUnlabeled(e PullRequestEvent, row clusters.Row, returning bool) bool {
 	label := chatops.LabelPrefix + row.Profile
 	switch {
 	case row.Source != string(policy.SourceLabel) || slices.Contains(e.PR.Labels, label):
@@ -98,12 +98,12 @@ func isUnlabeled(e PullRequestEvent, row store.Row, returning bool) bool {
 }
 
 // needsReturning reports whether isUnlabeled depends on whether the label comes back.
-func needsReturning(e PullRequestEvent, row store.Row) bool {
+func needsReturning(e PullRequestEvent, row clusters.Row) bool {
 	return isUnlabeled(e, row, false) != isUnlabeled(e, row, true)
 }
 
 // decideRestore returns the label to put back: one that we removed while somebody requested a live cluster by it.
-func decideRestore(e PullRequestEvent, live []store.Row) []act {
+func decideRestore(e PullRequestEvent, live []clusters.Row) []act {
 	if !e.own || e.Action != ActionUnlabeled || slices.Contains(e.PR.Labels, e.Label) {
 		return nil
 	}
@@ -116,7 +116,7 @@ func decideRestore(e PullRequestEvent, live []store.Row) []act {
 }
 
 // decideUnhold returns which holds end because their label is gone, whoever removed it.
-func decideUnhold(e PullRequestEvent, live []store.Row) (acts []act) {
+func decideUnhold(e PullRequestEvent, live []clusters.Row) (acts []act) {
 	if slices.Contains(e.PR.Labels, chatops.KeepLabel) {
 		return nil
 	}
@@ -181,8 +181,8 @@ func longest(lifetimes []extendClusters) []act {
 }
 
 // pushedOver returns the newest cluster of each profile that was requested for an older commit.
-func pushedOver(f facts) []store.Row {
-	return slices.DeleteFunc(f.newest(), func(r store.Row) bool { return r.PR == nil || r.PR.Head == f.event.PR.Head })
+func pushedOver(f facts) []clusters.Row {
+	return slices.DeleteFunc(f.newest(), func(r clusters.Row) bool { return r.PR == nil || r.PR.Head == f.event.PR.Head })
 }
 
 // needsPush reports whether something may follow from a push.
@@ -192,7 +192,7 @@ func needsPush(f facts) bool {
 }
 
 // isUsedByPush reports whether a push is a use of the cluster that matters.
-func isUsedByPush(row store.Row) bool { return row.UseMatters() && isPresent(row) }
+func isUsedByPush(row clusters.Row) bool { return row.UseMatters() && isPresent(row) }
 
 // decidePush returns what a push does to the clusters of older commits. A cluster that was ended for this push and has no
 // successor, because the process died in between, gets it now.
@@ -264,7 +264,7 @@ func decideLabel(f facts, label string) act {
 }
 
 // decideLifetime returns what follows from a label with a lifetime.
-func decideLifetime(e PullRequestEvent, live []store.Row, label string) act {
+func decideLifetime(e PullRequestEvent, live []clusters.Row, label string) act {
 	ttl, ok := chatops.ParseTTLLabel(label)
 	switch {
 	case !ok:
@@ -284,7 +284,7 @@ func reject(e PullRequestEvent, label, note, why string) act {
 	return rejectLabel{label, note, why}
 }
 
-// decideUnasked returns that a label without a request is removed: one that we put back too late, and one that the sweep finds
+// decideUnasked returns that a label without a request is removed: one that we put back too late, and one that polling finds
 // although GitHub never said who added it or when it came back.
 func decideUnasked(f facts, label string) act {
 	e := f.event

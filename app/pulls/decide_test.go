@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -31,31 +31,31 @@ const (
 var decidedAt = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // cluster returns a live cluster that was requested by its label.
-func cluster(change ...func(*store.Row)) store.Row {
-	var row store.Row
+func cluster(change ...func(*clusters.Row)) clusters.Row {
+	var row clusters.Row
 	row.ID, row.Name, row.Profile, row.Generation = "clu_1", "pr-41-small", small, 1
 	row.Desired, row.Source, row.Spec.Grace = lifecycle.Present, string(policy.SourceLabel), time.Hour
-	row.PR = &store.PRRef{Installation: 5, Repo: "acme/shop", Number: 41, Head: oldHead}
+	row.PR = &clusters.PRRef{Installation: 5, Repo: "acme/shop", Number: 41, Head: oldHead}
 	for _, c := range change {
 		c(&row)
 	}
 	return row
 }
 
-func byComment(r *store.Row)   { r.Source = string(policy.SourceComment) }
-func gone(r *store.Row)        { r.Desired = lifecycle.Absent }
-func held(r *store.Row)        { r.HoldWhy, r.Ends.Hold = keptWhy, decidedAt.Add(time.Hour) }
-func closing(r *store.Row)     { r.Ends.PRClosed = decidedAt.Add(time.Hour) }
-func unlabelling(r *store.Row) { r.Ends.LabelRemoved = decidedAt.Add(time.Hour) }
+func byComment(r *clusters.Row)   { r.Source = string(policy.SourceComment) }
+func gone(r *clusters.Row)        { r.Desired = lifecycle.Absent }
+func held(r *clusters.Row)        { r.HoldWhy, r.Ends.Hold = keptWhy, decidedAt.Add(time.Hour) }
+func closing(r *clusters.Row)     { r.Ends.PRClosed = decidedAt.Add(time.Hour) }
+func unlabelling(r *clusters.Row) { r.Ends.LabelRemoved = decidedAt.Add(time.Hour) }
 
 // seen returns the facts of an open pull request with the label and these clusters, on which nothing is to be done.
-func seen(rows ...store.Row) facts {
+func seen(rows ...clusters.Row) facts {
 	pr := pullrequests.PullRequest{Installation: 5, Repo: "acme/shop", Number: 41, Open: true, Labels: []string{smallLabel}, UpdatedAt: decidedAt}
 	return facts{event: PullRequestEvent{PR: pr, as: pr, Action: ActionEdited, Actor: "will", ActorID: 7, at: "7"}, now: decidedAt, clusters: rows}
 }
 
 // asking is seen with the facts about what people ask for.
-func asking(rows ...store.Row) facts {
+func asking(rows ...clusters.Row) facts {
 	f := seen(rows...)
 	f.asked = &requestFacts{
 		profileNames: []string{small}, profiles: map[string]string{smallLabel: small}, refused: map[string]bool{}, created: map[string]bool{},
@@ -101,26 +101,26 @@ func TestDecideFollowsTheStateOfThePullRequest(t *testing.T) {
 		"nothing changed":                    {seen(row), nil},
 		"no cluster":                         {after(seen(), closed), nil},
 		"a cluster that goes has no end":     {after(seen(cluster(gone)), closed), nil},
-		"closed":                             {after(seen(row), closed), []act{setEnd{row, store.EndPRClosed, end, lifecycle.BecauseClosed}}},
+		"closed":                             {after(seen(row), closed), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.BecauseClosed}}},
 		"closed, and it ends already":        {after(seen(cluster(closing)), closed), nil},
-		"merged":                             {after(seen(row), closed, func(f *facts) { f.event.PR.Merged = true }), []act{setEnd{row, store.EndPRClosed, end, lifecycle.BecauseMerged}}},
-		"seen closed by the sweep":           {after(seen(row), closed, func(f *facts) { f.event.Why = "seen by the sweep" }), []act{setEnd{row, store.EndPRClosed, end, lifecycle.BecauseClosed + ", seen by the sweep"}}},
-		"archived":                           {after(seen(row), func(f *facts) { f.event.Archived = true }), []act{setEnd{row, store.EndPRClosed, end, "acme/shop was archived"}}},
-		"a draft where drafts get none":      {after(seen(row), func(f *facts) { f.event.PR.Draft, f.noDrafts = true, true }), []act{setEnd{row, store.EndPRClosed, end, lifecycle.BecauseDraft}}},
+		"merged":                             {after(seen(row), closed, func(f *facts) { f.event.PR.Merged = true }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.BecauseMerged}}},
+		"seen closed by polling":             {after(seen(row), closed, func(f *facts) { f.event.Why = "seen by polling" }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.BecauseClosed + ", seen by polling"}}},
+		"archived":                           {after(seen(row), func(f *facts) { f.event.Archived = true }), []act{setEnd{row, clusters.EndPRClosed, end, "acme/shop was archived"}}},
+		"a draft where drafts get none":      {after(seen(row), func(f *facts) { f.event.PR.Draft, f.noDrafts = true, true }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.BecauseDraft}}},
 		"a draft where drafts get one":       {after(seen(row), func(f *facts) { f.event.PR.Draft = true }), nil},
-		"open again":                         {seen(cluster(closing)), []act{liftEnd{cluster(closing), store.EndPRClosed, lifecycle.BecauseClosed, ""}}},
+		"open again":                         {seen(cluster(closing)), []act{liftEnd{cluster(closing), clusters.EndPRClosed, lifecycle.BecauseClosed, ""}}},
 		"open, but the App is gone":          {after(seen(cluster(closing)), func(f *facts) { f.hidden = true }), nil},
-		"the label was removed":              {after(seen(row), labels(), action(ActionUnlabeled, smallLabel)), []act{setEnd{row, store.EndLabelRemoved, end, messages.LabelGone}}},
-		"the label is not there":             {after(seen(row), labels()), []act{setEnd{row, store.EndLabelRemoved, end, messages.LabelGone}}},
+		"the label was removed":              {after(seen(row), labels(), action(ActionUnlabeled, smallLabel)), []act{setEnd{row, clusters.EndLabelRemoved, end, messages.LabelGone}}},
+		"the label is not there":             {after(seen(row), labels()), []act{setEnd{row, clusters.EndLabelRemoved, end, messages.LabelGone}}},
 		"the label comes back":               {after(seen(row), labels(), func(f *facts) { f.returning = map[string]bool{smallLabel: true} }), nil},
 		"it was requested by comment":        {after(seen(comment), labels()), nil},
-		"the label is there again":           {seen(cluster(unlabelling)), []act{liftEnd{cluster(unlabelling), store.EndLabelRemoved, messages.LabelGone, ""}}},
+		"the label is there again":           {seen(cluster(unlabelling)), []act{liftEnd{cluster(unlabelling), clusters.EndLabelRemoved, messages.LabelGone, ""}}},
 		"the label was removed by us":        {after(seen(row), labels(), action(ActionUnlabeled, smallLabel), ourselves), []act{restoreLabel{smallLabel, row}}},
 		"another approval":                   {after(seen(row), func(f *facts) { f.outdated = map[string]bool{row.ID: true} }), []act{rebindApproval{row}}},
 		"another installation":               {after(seen(row), func(f *facts) { f.event.PR.Installation = 6 }), []act{moveInstallation{}}},
 		"held by a label that is gone":       {seen(cluster(held)), []act{liftHold{cluster(held), "the label " + chatops.KeepLabel + " was taken off"}}},
 		"held by a label that is there":      {after(seen(cluster(held)), labels(smallLabel, chatops.KeepLabel)), nil},
-		"after a request only ends count":    {after(seen(cluster(held)), closed, func(f *facts) { f.round = endsOnly }), []act{setEnd{cluster(held), store.EndPRClosed, end, lifecycle.BecauseClosed}}},
+		"after a request only ends count":    {after(seen(cluster(held)), closed, func(f *facts) { f.round = endsOnly }), []act{setEnd{cluster(held), clusters.EndPRClosed, end, lifecycle.BecauseClosed}}},
 		"what people ask for is not decided": {after(seen(), action(ActionLabeled, smallLabel)), nil},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, decide(c.facts)) })
@@ -151,15 +151,15 @@ func TestDecideAnswersLabels(t *testing.T) {
 		"ready, where drafts get none":         {after(asking(), action(ActionReady, ""), func(f *facts) { f.asked.draftsDenied = true }), []act{request, recheckEnds{}}},
 		"ready, where drafts get one":          {after(asking(), action(ActionReady, "")), nil},
 		"put back by us too late":              {after(asking(), action(ActionLabeled, smallLabel), ourselves), []act{removeLabel{smallLabel, "back:7", smallLabel + " stands for nothing any more", ""}}},
-		"found by the sweep":                   {after(asking(), action(ActionSeen, ""), quietly), []act{removeLabel{smallLabel, "unasked:7", smallLabel + " was set by nobody we know", messages.LabelOfNobody(smallLabel)}}},
-		"found by the sweep a moment later":    {after(asking(), action(ActionSeen, "")), nil},
+		"found by polling":                     {after(asking(), action(ActionSeen, ""), quietly), []act{removeLabel{smallLabel, "unasked:7", smallLabel + " was set by nobody we know", messages.LabelOfNobody(smallLabel)}}},
+		"found by polling a moment later":      {after(asking(), action(ActionSeen, "")), nil},
 		"an unknown profile":                   {after(asking(), labels(unknown), action(ActionLabeled, unknown)), []act{rejectLabel{unknown, "no profile is called smal", chatops.UnknownLabel(unknown, []string{small})}}},
 		"an unknown profile from before":       {after(asking(), labels(unknown)), nil},
 		"no lifetime":                          {after(asking(), labels(chatops.TTLLabelPrefix+"x"), action(ActionLabeled, chatops.TTLLabelPrefix+"x")), []act{rejectLabel{chatops.TTLLabelPrefix + "x", chatops.TTLLabelPrefix + "x is no lifetime", messages.NoLifetime(chatops.TTLLabelPrefix + "x")}}},
-		"a lifetime":                           {after(asking(row), labels(smallLabel, lifetime8), action(ActionLabeled, lifetime8)), []act{extendClusters{lifetime8, 8 * time.Hour, []store.Row{row}}}},
+		"a lifetime":                           {after(asking(row), labels(smallLabel, lifetime8), action(ActionLabeled, lifetime8)), []act{extendClusters{lifetime8, 8 * time.Hour, []clusters.Row{row}}}},
 		"a lifetime of no cluster":             {after(asking(), labels(lifetime8), action(ActionLabeled, lifetime8)), nil},
 		"a lifetime from before":               {after(asking(row), labels(smallLabel, lifetime8)), nil},
-		"keep":                                 {after(asking(row), labels(smallLabel, chatops.KeepLabel), action(ActionLabeled, chatops.KeepLabel)), []act{holdClusters{[]store.Row{row}}}},
+		"keep":                                 {after(asking(row), labels(smallLabel, chatops.KeepLabel), action(ActionLabeled, chatops.KeepLabel)), []act{holdClusters{[]clusters.Row{row}}}},
 		"keep before there is a cluster":       {after(asking(), labels(chatops.KeepLabel), action(ActionLabeled, chatops.KeepLabel)), []act{holdClusters{nil}}},
 		"keep from before":                     {after(asking(row), labels(smallLabel, chatops.KeepLabel)), nil},
 		"keep late, and kept already":          {after(asking(cluster(held)), labels(smallLabel, chatops.KeepLabel), action(ActionLabeled, chatops.KeepLabel), late), nil},
@@ -176,9 +176,9 @@ func TestDecideFollowsAPush(t *testing.T) {
 		return chatops.ShortSHA(newHead) + " was pushed, and the repository's file says " + mode
 	}
 	recreate, refresh := profiles.SynchronizeRecreate, profiles.SynchronizeRefresh
-	ended := cluster(gone, func(r *store.Row) { r.DesiredWhy = why(recreate) })
-	current := cluster(func(r *store.Row) { r.PR.Head = newHead })
-	resting := cluster(func(r *store.Row) { r.OffHours = true })
+	ended := cluster(gone, func(r *clusters.Row) { r.DesiredWhy = why(recreate) })
+	current := cluster(func(r *clusters.Row) { r.PR.Head = newHead })
+	resting := cluster(func(r *clusters.Row) { r.OffHours = true })
 	unread := errors.New("GitHub is down")
 	for name, c := range map[string]struct {
 		facts facts
@@ -209,12 +209,12 @@ func TestDecideFollowsAPush(t *testing.T) {
 // An extension is refused if the row changed since it was read, so it comes before the acts that change rows. Requests come before
 // the check of the ends that follows from them.
 func TestDecideOrdersItsActs(t *testing.T) {
-	large := cluster(func(r *store.Row) { r.ID, r.Profile, r.PR.Head = "clu_2", "large", newHead })
+	large := cluster(func(r *clusters.Row) { r.ID, r.Profile, r.PR.Head = "clu_2", "large", newHead })
 	lifetime24 := chatops.TTLLabelPrefix + "24"
 	f := after(asking(large), onHead, action(ActionReopened, ""), labels(chatops.KeepLabel, smallLabel, lifetime8, lifetime24, chatops.LabelPrefix+"large"))
 	f.asked.profiles[chatops.LabelPrefix+"large"] = "large"
 	f.asked.fileDiffers = true
-	rows := []store.Row{large}
+	rows := []clusters.Row{large}
 	require.Equal(t, []act{
 		extendClusters{lifetime24, 24 * time.Hour, rows}, followHead{}, holdClusters{rows}, requestCluster{smallLabel, small, 1}, recheckEnds{}, checkFile{},
 	}, decide(f))
@@ -233,11 +233,11 @@ func TestDecideOrdersItsActs(t *testing.T) {
 // carryOut does to the facts what the acts about the state do to the rows.
 func carryOut(f facts, acts []act) facts {
 	f.clusters = slices.Clone(f.clusters)
-	row := func(of store.Row) *store.Row {
-		return &f.clusters[slices.IndexFunc(f.clusters, func(r store.Row) bool { return r.ID == of.ID })]
+	row := func(of clusters.Row) *clusters.Row {
+		return &f.clusters[slices.IndexFunc(f.clusters, func(r clusters.Row) bool { return r.ID == of.ID })]
 	}
-	end := func(of store.Row, kind store.EndKind, at time.Time, why string) {
-		if kind == store.EndPRClosed {
+	end := func(of clusters.Row, kind clusters.EndKind, at time.Time, why string) {
+		if kind == clusters.EndPRClosed {
 			row(of).Ends.PRClosed, row(of).Ends.PRWhy = at, why
 			return
 		}
@@ -269,8 +269,8 @@ func carryOut(f facts, acts []act) facts {
 func TestDecidingAgainAfterTheActsChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		flip := func(name string) bool { return rapid.Bool().Draw(t, name) }
-		row := cluster(func(r *store.Row) {
-			for _, change := range []func(*store.Row){byComment, gone, held, closing, unlabelling} {
+		row := cluster(func(r *clusters.Row) {
+			for _, change := range []func(*clusters.Row){byComment, gone, held, closing, unlabelling} {
 				if flip("changed") {
 					change(r)
 				}

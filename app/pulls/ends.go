@@ -9,19 +9,20 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // live returns the clusters of a pull request whose desired state is present.
-func (s *Service) live(ctx context.Context, repo string, number int) ([]store.Row, error) {
+func (s *Service) live(ctx context.Context, repo string, number int) ([]clusters.Row, error) {
 	rows, _, err := s.store.List(ctx, store.Filter{Repo: repo, Number: number, Live: true, Limit: 500})
 	if err != nil {
 		return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
 	}
-	return slices.DeleteFunc(rows, func(r store.Row) bool { return r.Desired != lifecycle.Present }), nil
+	return slices.DeleteFunc(rows, func(r clusters.Row) bool { return r.Desired != lifecycle.Present }), nil
 }
 
 // closedWhy returns why the pull request counts as closed, or did.
-func closedWhy(e PullRequestEvent, row store.Row) string {
+func closedWhy(e PullRequestEvent, row clusters.Row) string {
 	switch {
 	case e.PR.Open && e.Archived:
 		return e.PR.Repo + archived
@@ -36,7 +37,7 @@ func closedWhy(e PullRequestEvent, row store.Row) string {
 }
 
 // setEnd sets a reversible end after the cluster's grace. why is the reason.
-func (s *Service) setEnd(ctx context.Context, row store.Row, kind store.EndKind, why string, by actor) (note string, err error) {
+func (s *Service) setEnd(ctx context.Context, row clusters.Row, kind clusters.EndKind, why string, by actor) (note string, err error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the clock: %w", err)
@@ -57,7 +58,7 @@ func (s *Service) setEndAt(ctx context.Context, a setEnd, by actor) (note string
 }
 
 // liftEnd lifts a reversible end. why is what is true now; empty: the reason for the end is gone.
-func (s *Service) liftEnd(ctx context.Context, row store.Row, kind store.EndKind, why string, by actor) error {
+func (s *Service) liftEnd(ctx context.Context, row clusters.Row, kind clusters.EndKind, why string, by actor) error {
 	whose, err := s.whose(ctx, by)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -29,7 +30,7 @@ type facts struct {
 	event    PullRequestEvent // as GitHub confirms it
 	round    round
 	now      time.Time
-	clusters []store.Row // all that the pull request has or had, newest first
+	clusters []clusters.Row // all that the pull request has or had, newest first
 
 	noDrafts  bool            // it is a draft, and the repository gives drafts no cluster
 	hidden    bool            // the App is not installed there, so an open pull request says nothing about its clusters
@@ -58,7 +59,7 @@ type pushFacts struct {
 }
 
 // live returns the clusters whose desired state is present.
-func (f facts) live() (rows []store.Row) {
+func (f facts) live() (rows []clusters.Row) {
 	for _, row := range f.clusters {
 		if isPresent(row) {
 			rows = append(rows, row)
@@ -68,24 +69,24 @@ func (f facts) live() (rows []store.Row) {
 }
 
 // newest returns the newest cluster of each profile.
-func (f facts) newest() []store.Row { return newestOfEach(slices.Clone(f.clusters)) }
+func (f facts) newest() []clusters.Row { return newestOfEach(slices.Clone(f.clusters)) }
 
 // newestOfEach keeps the newest cluster of each profile.
-func newestOfEach(rows []store.Row) []store.Row {
-	slices.SortStableFunc(rows, func(a, b store.Row) int {
+func newestOfEach(rows []clusters.Row) []clusters.Row {
+	slices.SortStableFunc(rows, func(a, b clusters.Row) int {
 		return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(b.Generation, a.Generation))
 	})
-	return slices.CompactFunc(rows, func(a, b store.Row) bool { return a.Profile == b.Profile })
+	return slices.CompactFunc(rows, func(a, b clusters.Row) bool { return a.Profile == b.Profile })
 }
 
 // newestOf returns the newest cluster of a profile; its id is empty if there is none.
-func (f facts) newestOf(profile string) store.Row {
+func (f facts) newestOf(profile string) clusters.Row {
 	for _, row := range f.newest() {
 		if row.Profile == profile {
 			return row
 		}
 	}
-	return store.Row{}
+	return clusters.Row{}
 }
 
 // readFacts reads what decide needs to know, once. An answer of GitHub that only some decisions need is asked for only if one
@@ -110,8 +111,8 @@ func (s *Service) readFacts(ctx context.Context, e PullRequestEvent, r round) (f
 }
 
 // clusters returns the clusters that a pull request has or had, newest first.
-func (s *Service) clusters(ctx context.Context, repo string, number int) ([]store.Row, error) {
-	var rows []store.Row
+func (s *Service) clusters(ctx context.Context, repo string, number int) ([]clusters.Row, error) {
+	var rows []clusters.Row
 	for f := (store.Filter{Repo: repo, Number: number, Limit: 500}); ; {
 		page, next, err := s.store.List(ctx, f)
 		if err != nil {
@@ -125,7 +126,7 @@ func (s *Service) clusters(ctx context.Context, repo string, number int) ([]stor
 }
 
 // newest returns the newest cluster of each profile that a pull request has or had.
-func (s *Service) newest(ctx context.Context, repo string, number int) ([]store.Row, error) {
+func (s *Service) newest(ctx context.Context, repo string, number int) ([]clusters.Row, error) {
 	rows, err := s.clusters(ctx, repo, number)
 	return newestOfEach(rows), err
 }
@@ -157,17 +158,17 @@ func (s *Service) readState(ctx context.Context, f *facts) (err error) {
 		if !row.NeedsApproval || e.PR.Head == "" {
 			continue
 		}
-		pending, _, err := s.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
+		pending, _, err := s.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: clusters.ApprovalPending, Kind: clusters.ApproveCreate})
 		if err != nil {
 			return fmt.Errorf("look for approvals of %s: %w", row.ID, err)
 		}
-		f.outdated[row.ID] = slices.ContainsFunc(pending, func(a store.Approval) bool { return a.Head != "" && a.Head != e.PR.Head })
+		f.outdated[row.ID] = slices.ContainsFunc(pending, func(a clusters.Approval) bool { return a.Head != "" && a.Head != e.PR.Head })
 	}
 	return nil
 }
 
 // isReturning reports whether we are about to put a cluster's label back, if isUnlabeled depends on that.
-func (s *Service) isReturning(ctx context.Context, e PullRequestEvent, row store.Row) (bool, error) {
+func (s *Service) isReturning(ctx context.Context, e PullRequestEvent, row clusters.Row) (bool, error) {
 	if !needsReturning(e, row) {
 		return false, nil
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -62,7 +63,7 @@ func (s *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 			continue
 		}
 		pr, err := s.store.PullRequests.PullRequest(ctx, e.Repo, e.Number)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, db.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
@@ -88,7 +89,7 @@ func (s *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 
 // endByMemory sets the end of a cluster if the person may destroy it: by GitHub's answer, or by the one of the last hour if
 // GitHub gives none. It does nothing if they may not, or if no answer is stored.
-func (s *Service) endByMemory(ctx context.Context, c command, row store.Row) error {
+func (s *Service) endByMemory(ctx context.Context, c command, row clusters.Row) error {
 	if row.Desired != lifecycle.Present {
 		return nil
 	}
@@ -99,7 +100,7 @@ func (s *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 		said, err = s.store.PullRequests.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
 		why += messages.RememberedPermission(said.Permission, said.SeenAt)
 	}
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, app.ErrRefused) {
+	if errors.Is(err, db.ErrNotFound) || errors.Is(err, app.ErrRefused) {
 		return nil
 	}
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -33,7 +34,7 @@ func (s *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEv
 		return e, err
 	}
 	known, err := s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		gated, err := s.store.Outbox.HasGate(ctx, e.PR.Repo, e.PR.Head)
 		if e.hint = err == nil && !gated && !e.concerns(); e.hint || err != nil {
 			return e, err
@@ -83,7 +84,7 @@ func (s *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	}
 	seen, err := s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number)
 	switch {
-	case err != nil && !errors.Is(err, store.ErrNotFound):
+	case err != nil && !errors.Is(err, db.ErrNotFound):
 		return e, fmt.Errorf("read pull request: %w", err)
 	case err == nil && e.PR.UpdatedAt.Before(seen.UpdatedAt):
 		e.PR, e.late = seen, true
@@ -109,7 +110,7 @@ func (s *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 // names is newer, so GitHub is asked by both.
 func (s *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
 	known, err := s.store.PullRequests.PullRequestElsewhere(ctx, e.PR)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {
@@ -183,7 +184,7 @@ func (s *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool
 		return false, err
 	}
 	known, err := s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return true, nil
 	}
 	sameRepo := known.RepoID == e.PR.RepoID || known.RepoID*e.PR.RepoID == 0
@@ -191,9 +192,9 @@ func (s *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool
 }
 
 // endOneByPayload sets the ends of one cluster that follow from a payload. It lifts none.
-func (s *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequestEvent) (notes []string, err error) {
+func (s *Service) endOneByPayload(ctx context.Context, row clusters.Row, e PullRequestEvent) (notes []string, err error) {
 	if !e.PR.Open && row.Ends.PRClosed.IsZero() {
-		said, err := s.setEnd(ctx, row, store.EndPRClosed, closedWhy(e, row), e.by())
+		said, err := s.setEnd(ctx, row, clusters.EndPRClosed, closedWhy(e, row), e.by())
 		if err != nil {
 			return nil, err
 		}
@@ -206,6 +207,6 @@ func (s *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequ
 	if err != nil || !isUnlabeled(e, row, returning) {
 		return notes, err
 	}
-	said, err := s.setEnd(ctx, row, store.EndLabelRemoved, messages.LabelGone, e.by())
+	said, err := s.setEnd(ctx, row, clusters.EndLabelRemoved, messages.LabelGone, e.by())
 	return append(notes, said), err
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // asRefusal returns the error with which GitHub refused something; nil if it is another error.
@@ -47,10 +47,10 @@ func (s *Service) LabelsGivenUp(ctx context.Context, e PullRequestEvent, why err
 }
 
 // isOfLabel returns whether a cluster is of the profile that a label names.
-func (s *Service) isOfLabel(label string) func(store.Row) bool {
+func (s *Service) isOfLabel(label string) func(clusters.Row) bool {
 	name, _ := profileIn(label)
 	profile, known := s.catalogue().Get(name)
-	return func(row store.Row) bool { return known && row.Profile == profile.Name }
+	return func(row clusters.Row) bool { return known && row.Profile == profile.Name }
 }
 
 // CheckActionGivenUp tells whoever clicked a button that it is not tried any more.
@@ -64,7 +64,7 @@ func (s *Service) CheckActionGivenUp(ctx context.Context, e CheckEvent, why erro
 	}
 	pr := row.PR
 	text := messages.ButtonGivenUp(e.Actor, e.Identifier, row.Name, asRefusal(why))
-	err = s.store.Outbox.SaveReply(ctx, store.Reply{Cause: "given up:click:" + e.Cause, Installation: e.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
+	err = s.store.Outbox.SaveReply(ctx, clusters.Reply{Cause: "given up:click:" + e.Cause, Installation: e.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
 	if err != nil {
 		return fmt.Errorf("answer: %w", err)
 	}

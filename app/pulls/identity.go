@@ -10,7 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -37,7 +38,7 @@ func (a actor) principal() string { return profiles.GitHubPrincipal(a.id) }
 // whose returns who did something on GitHub, for the audit trail; the control plane itself if nobody is known.
 func (s *Service) whose(ctx context.Context, by actor) (string, error) {
 	if by.login == "" || by.id == 0 {
-		return store.Lifecycle, nil
+		return db.Lifecycle, nil
 	}
 	seen, err := s.core.RecordGitHubAccount(ctx, app.GitHubAccount{ID: by.id, Login: by.login})
 	return seen.Principal, err
@@ -85,10 +86,10 @@ func (s *Service) linkByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	origin := store.Origin{Actor: account, Source: string(policy.SourceComment), Why: c.Line}
+	origin := clusters.Origin{Actor: account, Source: string(policy.SourceComment), Why: c.Line}
 	if c.Code != "" {
 		origin.Why = "/ocp link"
-		origin.Reply = &store.ReplyOnce{Cause: c.cause, Build: func(store.Outcome) store.Reply { return c.reply(messages.LinkedOnGitHub(c.event.Author)) }}
+		origin.Reply = &clusters.ReplyOnce{Cause: c.cause, Build: func(clusters.Outcome) clusters.Reply { return c.reply(messages.LinkedOnGitHub(c.event.Author)) }}
 		return "", "account linked", s.credentials.CompleteLink(ctx, account, c.Code, origin)
 	}
 	link, err := s.credentials.AccountLink(ctx, account, c.event.by().number(), origin)

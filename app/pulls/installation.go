@@ -10,7 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -108,7 +108,7 @@ func (s *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes
 // reachedOrNot ends or lifts the clusters of one repository, by what GitHub says about it.
 func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo string, pulls []pullrequests.PullRequest) (notes []string, err error) {
 	lost, ends := lostBy[e.Action]
-	var rows []store.Row
+	var rows []clusters.Row
 	if ends {
 		rows, err = s.goingOn(ctx, pulls)
 	} else {

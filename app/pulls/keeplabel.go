@@ -12,7 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -21,7 +22,7 @@ const keptWhy = "the label " + chatops.KeepLabel
 
 // holdClusters holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise
 // the label is removed and a reply says why.
-func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []store.Row) (note string, err error) {
+func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []clusters.Row) (note string, err error) {
 	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
 	if err != nil {
 		return "", err
@@ -53,10 +54,10 @@ func (s *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string
 	return s.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, text, text})
 }
 
-func kept(row store.Row) bool { return row.HoldWhy == keptWhy }
+func kept(row clusters.Row) bool { return row.HoldWhy == keptWhy }
 
 // keepOne holds a cluster for as long as the repository's file says, at most up to its profile's maximum.
-func (s *Service) keepOne(ctx context.Context, pr pullrequests.PullRequest, r policy.Request, row store.Row) (string, error) {
+func (s *Service) keepOne(ctx context.Context, pr pullrequests.PullRequest, r policy.Request, row clusters.Row) (string, error) {
 	until, err := s.keptUntil(ctx, pr, row)
 	if err != nil {
 		return "", err
@@ -65,7 +66,7 @@ func (s *Service) keepOne(ctx context.Context, pr pullrequests.PullRequest, r po
 	return row.Name + " is kept: " + change.Message, err
 }
 
-func (s *Service) keptUntil(ctx context.Context, pr pullrequests.PullRequest, row store.Row) (time.Time, error) {
+func (s *Service) keptUntil(ctx context.Context, pr pullrequests.PullRequest, row clusters.Row) (time.Time, error) {
 	file, _, err := s.file(ctx, pr)
 	if err != nil || file == nil || file.Keep == 0 {
 		return row.Ends.Max, err
@@ -82,7 +83,7 @@ func (s *Service) keptUntil(ctx context.Context, pr pullrequests.PullRequest, ro
 }
 
 // keepNew holds a cluster that was created while the label is there, if its requester may hold it.
-func (s *Service) keepNew(ctx context.Context, pr pullrequests.PullRequest, r policy.Request, row store.Row) error {
+func (s *Service) keepNew(ctx context.Context, pr pullrequests.PullRequest, r policy.Request, row clusters.Row) error {
 	if !keeps(pr, row) {
 		return nil
 	}
@@ -94,7 +95,7 @@ func (s *Service) keepNew(ctx context.Context, pr pullrequests.PullRequest, r po
 }
 
 // keeps reports whether the label still has to hold a cluster that was created while it is there.
-func keeps(pr pullrequests.PullRequest, row store.Row) bool {
+func keeps(pr pullrequests.PullRequest, row clusters.Row) bool {
 	return slices.Contains(pr.Labels, chatops.KeepLabel) && row.Ends.Hold.IsZero()
 }
 
@@ -104,8 +105,8 @@ func (s *Service) liftHold(ctx context.Context, e PullRequestEvent, a liftHold) 
 	if err != nil {
 		return "", err
 	}
-	_, err = s.store.Hold(ctx, a.row.ID, time.Time{}, store.Origin{Actor: whose, Source: string(policy.SourceLabel), Why: a.why})
-	if err != nil && !errors.Is(err, store.ErrConflict) {
+	_, err = s.store.Hold(ctx, a.row.ID, time.Time{}, clusters.Origin{Actor: whose, Source: string(policy.SourceLabel), Why: a.why})
+	if err != nil && !errors.Is(err, db.ErrConflict) {
 		return "", fmt.Errorf("let go of %s: %w", a.row.ID, err)
 	}
 	return a.row.Name + " is no longer held", nil

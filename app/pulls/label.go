@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -43,7 +43,7 @@ func (s *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requ
 	}
 	w.Request.Profile, w.Request.Generation, w.Request.TTL = a.profile, a.generation, labelled(pr.Labels)
 	w.Actor, w.Key, w.Cause, w.AskedAt = e.Actor, key, key, pr.UpdatedAt
-	w.Label, w.OnRefusal = a.label, []store.Effect{unlabel(pr, a.label, key)}
+	w.Label, w.OnRefusal = a.label, []clusters.Effect{unlabel(pr, a.label, key)}
 	made, err := s.core.CreateFrom(ctx, w)
 	switch {
 	case app.KindOf(err) == app.Conflict:
@@ -65,7 +65,7 @@ func (e PullRequestEvent) key(pr pullrequests.PullRequest, profile string) strin
 }
 
 // holdCreated holds the cluster that this event created, if the process died before it did that.
-func (s *Service) holdCreated(ctx context.Context, e PullRequestEvent, row store.Row) error {
+func (s *Service) holdCreated(ctx context.Context, e PullRequestEvent, row clusters.Row) error {
 	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *Service) removeLabel(ctx context.Context, e PullRequestEvent, a removeL
 
 // restoreLabel puts back a label that a live cluster was requested by.
 func (s *Service) restoreLabel(ctx context.Context, e PullRequestEvent, a restoreLabel) (note string, err error) {
-	err = s.store.Outbox.SaveEffect(ctx, store.Effect{
+	err = s.store.Outbox.SaveEffect(ctx, clusters.Effect{
 		Cause: fmt.Sprintf("relabel:%s#%d:%s:%s", e.PR.Repo, e.PR.Number, a.label, e.at), Kind: outbox.EffectAddLabel,
 		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: a.label,
 	})
@@ -106,8 +106,8 @@ func (s *Service) restoreLabel(ctx context.Context, e PullRequestEvent, a restor
 }
 
 // unlabel returns the effect that removes a label, once for its cause.
-func unlabel(pr pullrequests.PullRequest, label, cause string) store.Effect {
-	return store.Effect{
+func unlabel(pr pullrequests.PullRequest, label, cause string) clusters.Effect {
+	return clusters.Effect{
 		Cause: fmt.Sprintf("unlabel:%s#%d:%s:%s", pr.Repo, pr.Number, label, cause), Kind: outbox.EffectRemoveLabel,
 		Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Content: label,
 	}
@@ -142,7 +142,7 @@ func (s *Service) answerLabel(ctx context.Context, pr pullrequests.PullRequest, 
 
 // say replies on a pull request, once for its cause.
 func (s *Service) say(ctx context.Context, pr pullrequests.PullRequest, cause, text string) error {
-	err := s.store.Outbox.SaveReply(ctx, store.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
+	err := s.store.Outbox.SaveReply(ctx, clusters.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
 	if err != nil {
 		return fmt.Errorf("answer: %w", err)
 	}

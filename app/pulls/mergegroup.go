@@ -11,7 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -111,15 +112,15 @@ func (s *Service) createForQueue(ctx context.Context, e MergeGroupEvent, g outbo
 // endMergeGroup destroys the clusters of a commit that left the queue.
 func (s *Service) endMergeGroup(ctx context.Context, g outbox.MergeGroup, e MergeGroupEvent) (note string, err error) {
 	e.Ended = cmp.Or(e.Ended, g.EndedWhy)
-	clusters, err := s.store.Outbox.EndMergeGroup(ctx, g, e.Ended)
+	found, err := s.store.Outbox.EndMergeGroup(ctx, g, e.Ended)
 	if err != nil {
 		return "", err
 	}
-	for _, cluster := range clusters {
-		origin := store.Origin{Actor: store.Lifecycle, Source: string(policy.SourceMergeQueue), Why: messages.LeftMergeQueue(g.Number, e.Ended)}
+	for _, cluster := range found {
+		origin := clusters.Origin{Actor: db.Lifecycle, Source: string(policy.SourceMergeQueue), Why: messages.LeftMergeQueue(g.Number, e.Ended)}
 		if _, err := s.store.Destroy(ctx, cluster, origin); err != nil {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("it left the queue (%s); clusters that end: %d", e.Ended, len(clusters)), nil
+	return fmt.Sprintf("it left the queue (%s); clusters that end: %d", e.Ended, len(found)), nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -31,7 +31,7 @@ func reached(name string) app.RepositoryState {
 }
 
 // numbered has the label set on a pull request of repository 900.
-func (h *fixture) numbered() store.Row {
+func (h *fixture) numbered() clusters.Row {
 	h.Helper()
 	e := h.Event("labeled", "will", true, label)
 	e.Label, e.PR.RepoID = label, 900

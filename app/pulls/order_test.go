@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/pulls"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -19,10 +19,10 @@ func TestAnEndSaysHowItBecameKnown(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
 	e := h.Event(pulls.ActionSeen, "", false, label)
-	e.PR.Merged, e.Why = true, "seen by the sweep"
+	e.PR.Merged, e.Why = true, "seen by polling"
 	h.Sync(e)
-	require.Equal(t, "the pull request was merged, seen by the sweep", h.Only().Ends.Reason())
-	require.Equal(t, []string{store.Lifecycle}, h.Query(`SELECT actor FROM audit_events WHERE action = 'end_set'`))
+	require.Equal(t, "the pull request was merged, seen by polling", h.Only().Ends.Reason())
+	require.Equal(t, []string{db.Lifecycle}, h.Query(`SELECT actor FROM audit_events WHERE action = 'end_set'`))
 }
 
 // outcomeOf is what of a pull request's clusters must not depend on the order in which its events came.

@@ -20,7 +20,7 @@ const (
 	ActionUnlabeled   = "unlabeled"
 	ActionSynchronize = "synchronize"
 	ActionEdited      = "edited"
-	ActionSeen        = "seen" // ours: the sweep looked at it
+	ActionSeen        = "seen" // ours: polling looked at it
 
 	actionOvertaken = "overtaken" // ours: something newer was acted on before
 )
@@ -33,7 +33,7 @@ type PullRequestEvent struct {
 	Bot     bool   // the actor's account is a bot's, by its type
 	Action  string // GitHub's action
 	Label   string // the label of a labeled or unlabeled action
-	Why     string // how it became known without an event, e.g. "seen by the sweep"; empty: GitHub sent an event
+	Why     string // how it became known without an event, e.g. "seen by polling"; empty: GitHub sent an event
 
 	LabeledAt time.Time // when the label was added, if it was found later; zero: GitHub sent an event
 

@@ -18,6 +18,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy/rules"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -31,7 +33,7 @@ func TestALabelBecomesACluster(t *testing.T) {
 	require.Equal(t, servicetest.OnGitHub("will"), row.RequestedBy)
 	require.Equal(t, "platform", row.Team)
 	require.Equal(t, 1, row.Generation)
-	require.Equal(t, &store.PRRef{Installation: 5001, Repo: repo, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"}, row.PR)
+	require.Equal(t, &clusters.PRRef{Installation: 5001, Repo: repo, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"}, row.PR)
 	require.Equal(t, grace, row.Spec.Grace)
 	require.Equal(t, row.ID, row.Tags["ClusterId"])
 	require.Equal(t, "test", row.Tags["InstallationId"])
@@ -49,7 +51,7 @@ func TestTheSameEventTwiceChangesNothing(t *testing.T) {
 	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "labeled", Label: label}
 	h.Sync(e)
 	require.Equal(t, "nothing to change", h.Sync(e))
-	e.Action = "sweep" // the same state, seen by a look at the pull request
+	e.Action = "poll" // the same state, seen by a look at the pull request
 	require.Equal(t, "nothing to change", h.Sync(e))
 	h.Only()
 	require.Len(t, h.Query(`SELECT id FROM cluster_requests`), 1)
@@ -133,7 +135,7 @@ func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 
 func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
 	h := newFixture(t)
-	seen := pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Why: "seen by the sweep"}
+	seen := pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Why: "seen by polling"}
 	seen.PR.UpdatedAt = time.Now().UTC().Truncate(time.Second)
 	require.Equal(t, "nothing to change", h.Sync(seen), "who set it may be told any moment")
 	seen.PR.UpdatedAt = seen.PR.UpdatedAt.Add(-time.Hour)
@@ -281,7 +283,7 @@ func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
 	first := h.Only()
-	_, err := h.Store.Destroy(t.Context(), first.ID, store.Origin{Actor: servicetest.OnGitHub("will"), Why: "by hand"})
+	_, err := h.Store.Destroy(t.Context(), first.ID, clusters.Origin{Actor: servicetest.OnGitHub("will"), Why: "by hand"})
 	require.NoError(t, err)
 
 	require.Equal(t, "nothing to change", h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"}),
@@ -349,7 +351,7 @@ func TestTwoEventsAtOnceMakeOneCluster(t *testing.T) {
 		for _, one := range []pulls.PullRequestEvent{e, opened} {
 			both.Go(func() error {
 				_, err := h.Service.SyncPullRequest(t.Context(), one)
-				for errors.Is(err, store.ErrConflict) { // the inbox tries again: an account, and then a cluster, can be written by both at once
+				for errors.Is(err, db.ErrConflict) { // the inbox tries again: an account, and then a cluster, can be written by both at once
 					_, err = h.Service.SyncPullRequest(t.Context(), one)
 				}
 				return err

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -22,7 +22,7 @@ func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, 
 	}
 	var notes []string
 	for _, row := range rows {
-		said, err := s.setEnd(ctx, row, store.EndPRClosed, why, actor{})
+		said, err := s.setEnd(ctx, row, clusters.EndPRClosed, why, actor{})
 		if err != nil {
 			return "", err
 		}
@@ -32,20 +32,20 @@ func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, 
 }
 
 // goingOn returns the pull requests' clusters that have no such end yet.
-func (s *Service) goingOn(ctx context.Context, pulls []pullrequests.PullRequest) (rows []store.Row, err error) {
+func (s *Service) goingOn(ctx context.Context, pulls []pullrequests.PullRequest) (rows []clusters.Row, err error) {
 	for _, pr := range pulls {
 		live, err := s.live(ctx, pr.Repo, pr.Number)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, slices.DeleteFunc(live, func(r store.Row) bool { return !r.Ends.PRClosed.IsZero() })...)
+		rows = append(rows, slices.DeleteFunc(live, func(r clusters.Row) bool { return !r.Ends.PRClosed.IsZero() })...)
 	}
 	return rows, nil
 }
 
 // outOfSight returns the clusters of open pull requests that end because these could not be seen or, with wasArchived, because
 // their repository was archived. Drafts and closed pull requests are left to the next look at them.
-func (s *Service) outOfSight(ctx context.Context, pulls []pullrequests.PullRequest, wasArchived bool) (rows []store.Row, err error) {
+func (s *Service) outOfSight(ctx context.Context, pulls []pullrequests.PullRequest, wasArchived bool) (rows []clusters.Row, err error) {
 	for _, pr := range pulls {
 		if !pr.Open || pr.Draft {
 			continue
@@ -54,7 +54,7 @@ func (s *Service) outOfSight(ctx context.Context, pulls []pullrequests.PullReque
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, slices.DeleteFunc(live, func(r store.Row) bool {
+		rows = append(rows, slices.DeleteFunc(live, func(r clusters.Row) bool {
 			return r.Ends.PRClosed.IsZero() || strings.Contains(r.Ends.PRWhy, archived) != wasArchived
 		})...)
 	}
@@ -62,9 +62,9 @@ func (s *Service) outOfSight(ctx context.Context, pulls []pullrequests.PullReque
 }
 
 // endAll ends clusters after their grace.
-func (s *Service) endAll(ctx context.Context, rows []store.Row, why string, by actor) (note string, err error) {
+func (s *Service) endAll(ctx context.Context, rows []clusters.Row, why string, by actor) (note string, err error) {
 	for _, row := range rows {
-		if _, err := s.setEnd(ctx, row, store.EndPRClosed, why, by); err != nil {
+		if _, err := s.setEnd(ctx, row, clusters.EndPRClosed, why, by); err != nil {
 			return "", err
 		}
 	}
@@ -72,9 +72,9 @@ func (s *Service) endAll(ctx context.Context, rows []store.Row, why string, by a
 }
 
 // liftAll lifts these ends.
-func (s *Service) liftAll(ctx context.Context, rows []store.Row, why string, by actor) (note string, err error) {
+func (s *Service) liftAll(ctx context.Context, rows []clusters.Row, why string, by actor) (note string, err error) {
 	for _, row := range rows {
-		if err := s.liftEnd(ctx, row, store.EndPRClosed, why, by); err != nil {
+		if err := s.liftEnd(ctx, row, clusters.EndPRClosed, why, by); err != nil {
 			return "", err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // replaceCluster ends a cluster of an older commit and requests its successor on behalf of whoever pushed, judged like any
@@ -40,13 +40,13 @@ func (s *Service) replaceCluster(ctx context.Context, e PullRequestEvent, reques
 }
 
 // leaveLabel keeps the end of a replaced cluster from removing the label: only its successor's end or refusal does that.
-func (s *Service) leaveLabel(ctx context.Context, row store.Row) error {
+func (s *Service) leaveLabel(ctx context.Context, row clusters.Row) error {
 	places, err := s.store.Outbox.Subscribers(ctx, row.ID)
 	if err != nil {
 		return fmt.Errorf("look for the label of %s: %w", row.ID, err)
 	}
 	for _, place := range places {
-		if place.Kind == store.KindLabel {
+		if place.Kind == clusters.KindLabel {
 			return s.store.Outbox.Mute(ctx, place.ID)
 		}
 	}
@@ -54,7 +54,7 @@ func (s *Service) leaveLabel(ctx context.Context, row store.Row) error {
 }
 
 // successor returns the request for the next generation of a cluster that a push ends.
-func (s *Service) successor(ctx context.Context, e PullRequestEvent, row store.Row) (app.ClusterRequest, error) {
+func (s *Service) successor(ctx context.Context, e PullRequestEvent, row clusters.Row) (app.ClusterRequest, error) {
 	request, err := s.request(ctx, policy.Source(row.Source), e.PR, e.by())
 	if err != nil {
 		return app.ClusterRequest{}, err
@@ -68,7 +68,7 @@ func (s *Service) successor(ctx context.Context, e PullRequestEvent, row store.R
 	key := fmt.Sprintf("push:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, row.Profile, e.PR.Head, w.Request.Generation)
 	w.Actor, w.Key, w.Cause, w.AskedAt = e.Actor, key, key, e.PR.UpdatedAt
 	if label := chatops.LabelPrefix + row.Profile; row.Source == string(policy.SourceLabel) || slices.Contains(e.PR.Labels, label) {
-		w.Label, w.OnRefusal = label, []store.Effect{unlabel(e.PR, label, key)}
+		w.Label, w.OnRefusal = label, []clusters.Effect{unlabel(e.PR, label, key)}
 	}
 	return w, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // DispatchEvent is a repository_dispatch: a request from a repository's workflow.
@@ -180,7 +180,7 @@ func (s *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 	if err != nil {
 		return "", "", err
 	}
-	if i := slices.IndexFunc(live, func(r store.Row) bool { return r.Profile == w.Request.Profile }); i >= 0 {
+	if i := slices.IndexFunc(live, func(r clusters.Row) bool { return r.Profile == w.Request.Profile }); i >= 0 {
 		return "", live[i].Name + " is there already", nil
 	}
 	return s.createOnce(ctx, c, w)
@@ -204,9 +204,9 @@ func (s *Service) deleteByDispatch(ctx context.Context, c command, name string) 
 	if err != nil {
 		return "", "", err
 	}
-	for _, meant := range []func(store.Row) bool{
-		func(r store.Row) bool { return r.Name == name },
-		func(r store.Row) bool { return r.Profile == created },
+	for _, meant := range []func(clusters.Row) bool{
+		func(r clusters.Row) bool { return r.Name == name },
+		func(r clusters.Row) bool { return r.Profile == created },
 	} {
 		if i := slices.IndexFunc(live, meant); i >= 0 {
 			return s.destroy(ctx, c, live[i])

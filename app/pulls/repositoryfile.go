@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -130,7 +130,7 @@ func (s *Service) checkFile(ctx context.Context, e PullRequestEvent) (note strin
 			return "", err
 		}
 	}
-	err = s.store.Outbox.SaveEffect(ctx, store.Effect{
+	err = s.store.Outbox.SaveEffect(ctx, clusters.Effect{
 		Cause: fmt.Sprintf("check_config:%s#%d:%s", e.PR.Repo, e.PR.Number, e.PR.Head), Kind: outbox.EffectCheckConfig,
 		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.PR.Head,
 	})

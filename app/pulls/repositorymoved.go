@@ -11,7 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -83,7 +83,7 @@ func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 	}
 	// If another repository has the name, this one is not there.
 	reached := is.Installation != 0 && (e.RepoID == 0 || is.ID == e.RepoID)
-	var rows []store.Row
+	var rows []clusters.Row
 	switch {
 	case e.Action == actionDeleted && !reached:
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
@@ -164,7 +164,7 @@ func (s *Service) follow(ctx context.Context, e RepositoryEvent, installation in
 	if err != nil {
 		return "", err
 	}
-	origin := store.Origin{Actor: whose, Source: "github", Why: messages.RepositoryMoved(e.From, e.Action, e.To)}
+	origin := clusters.Origin{Actor: whose, Source: "github", Why: messages.RepositoryMoved(e.From, e.Action, e.To)}
 	n, err := s.store.PullRequests.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
 	if err != nil {
 		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -120,14 +120,14 @@ func street(t *testing.T) *fixture {
 		if w.groups == nil {
 			continue
 		}
-		link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub(w.login), "7", store.Origin{Actor: servicetest.OnGitHub(w.login), Source: string(policy.SourceComment)})
+		link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub(w.login), "7", clusters.Origin{Actor: servicetest.OnGitHub(w.login), Source: string(policy.SourceComment)})
 		require.NoError(t, err)
 		_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 		got, err := h.Service.Redeem(t.Context(), policy.Principal{ID: "saml:" + w.login + "@acme.example", Name: w.login, Proof: &policy.Claims{
 			Source: profiles.SourceSAML, Subject: w.login + "@acme.example", Values: map[string][]string{"groups": w.groups},
 		}}, handle, app.Origin{Source: policy.SourceWeb})
 		require.NoError(t, err)
-		require.NoError(t, h.Service.CompleteLink(t.Context(), servicetest.OnGitHub(w.login), got.Code.Reveal(), store.Origin{Actor: servicetest.OnGitHub(w.login)}))
+		require.NoError(t, h.Service.CompleteLink(t.Context(), servicetest.OnGitHub(w.login), got.Code.Reveal(), clusters.Origin{Actor: servicetest.OnGitHub(w.login)}))
 	}
 	maya := writer{login: "maya"}
 	h.writes(maya, 9, spoken{pr: forked, line: "/ocp help"}) // from here on it is known

@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -134,11 +135,11 @@ func (w *world) name() string { return w.names[len(w.names)-1] }
 func (w *world) will(what string, work func(context.Context) (string, error)) {
 	w.waiting = append(w.waiting, happening{what, func() error { _, err := work(w.Context()); return err }})
 }
-func (w *world) clusters() (rows []store.Row) {
+func (w *world) clusters() (rows []clusters.Row) {
 	return w.of(store.Filter{Repo: w.name(), Number: 41, Limit: 100})
 }
 
-func (w *world) of(f store.Filter) []store.Row {
+func (w *world) of(f store.Filter) []clusters.Row {
 	rows, _, err := w.h.Store.List(w.Context(), f)
 	require.NoError(w, err)
 	return rows
@@ -199,7 +200,7 @@ func (w *world) work(t *rapid.T) {
 // publish does to the label what the controller would: it makes effects, and takes off what tells the truth no longer. dies: it
 // does not remember what it made.
 func (w *world) publish(dies bool) {
-	newest := func() (store.Row, bool) {
+	newest := func() (clusters.Row, bool) {
 		row, err := w.h.Store.ClusterForPR(w.Context(), w.name(), 41, profile)
 		return row, err == nil
 	}
@@ -246,13 +247,13 @@ func (w *world) rest() {
 		if len(w.waiting) > 0 {
 			continue
 		}
-		for _, row := range w.of(store.Filter{Live: true, Limit: 500}) { // as the sweep would
+		for _, row := range w.of(store.Filter{Live: true, Limit: 500}) { // as polling would
 			if row.PR.Repo != w.name() && slices.Contains(w.names, row.PR.Repo) {
 				_, err := w.service.RepositoryMoved(w.Context(), pulls.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: row.PR.Repo, To: w.name()})
 				require.NoError(w, err)
 			}
 		}
-		_, err := w.service.SyncPullRequest(w.Context(), pulls.PullRequestEvent{PR: w.now(), Action: pulls.ActionSeen, Why: "seen by the sweep"})
+		_, err := w.service.SyncPullRequest(w.Context(), pulls.PullRequestEvent{PR: w.now(), Action: pulls.ActionSeen, Why: "seen by polling"})
 		require.NoError(w, err)
 		if len(w.undone()) == 0 {
 			return
@@ -271,7 +272,7 @@ func (w *world) check() {
 		strings.Join(w.h.Query(`SELECT actor || ' ' || action || ' ' || metadata::text FROM audit_events WHERE target_cluster_id IN (SELECT id FROM clusters WHERE repo = ANY ($1)) ORDER BY id`, w.names), "\n"))
 	require.Equal(w, len(w.clusters()), len(w.h.Query(`SELECT id FROM clusters WHERE repo = ANY ($1)`, w.names)), "all are found under the present name: "+said)
 	require.LessOrEqual(w, len(w.h.Query(`SELECT repo FROM pull_requests WHERE repo_id = $1`, w.pr.RepoID)), 1, said)
-	wanted := slices.DeleteFunc(w.clusters(), func(r store.Row) bool { return r.Desired != lifecycle.Present })
+	wanted := slices.DeleteFunc(w.clusters(), func(r clusters.Row) bool { return r.Desired != lifecycle.Present })
 	require.LessOrEqual(w, len(wanted), 1, said)
 	stands := slices.Contains(w.pr.Labels, label)
 	if stands && w.pr.Open && w.destroys == 0 && !w.strange {

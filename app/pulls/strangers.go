@@ -97,7 +97,7 @@ func (s *Service) answering(e CommentEvent, r policy.Request, writes int) {
 }
 
 // overlooked reports whether an action (an added label, a pushed file) is ignored because a person without permission was told
-// enough for now; an ignored label stays until the sweep removes it. Otherwise it counts the writes of the reply.
+// enough for now; an ignored label stays until polling removes it. Otherwise it counts the writes of the reply.
 func (s *Service) overlooked(e PullRequestEvent, r policy.Request) bool {
 	who := CommentEvent{Installation: e.PR.Installation, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}
 	if may(r) {

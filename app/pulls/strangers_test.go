@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestWhoMayDoNothingHereIsAnsweredSoMuchAndNoMore(t *testing.T) {
@@ -104,12 +104,12 @@ func TestAPushOfWhoMayDoNothingTakesNoClusterDown(t *testing.T) {
 
 func TestWhoseAccountItIsIsNotToldOnAPullRequest(t *testing.T) {
 	h := ready(t)
-	link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub("rita"), "7", store.Origin{Actor: servicetest.OnGitHub("rita"), Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub("rita"), "7", clusters.Origin{Actor: servicetest.OnGitHub("rita"), Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	got, err := h.Service.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Origin{Source: "web"})
 	require.NoError(t, err)
-	require.NoError(t, h.Service.CompleteLink(t.Context(), servicetest.OnGitHub("rita"), got.Code.Reveal(), store.Origin{Actor: servicetest.OnGitHub("rita")}))
+	require.NoError(t, h.Service.CompleteLink(t.Context(), servicetest.OnGitHub("rita"), got.Code.Reveal(), clusters.Origin{Actor: servicetest.OnGitHub("rita")}))
 	h.Comment(2, "will", "/ocp share --with @rita")
 	require.Contains(t, h.LastReply(), "is shared with principal `github:rita` now")
 	require.NotContains(t, h.LastReply(), "acme.example")

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // labelled returns the longest lifetime that a pull request's labels ask for; 0: none does.
@@ -50,7 +50,7 @@ func (s *Service) extendClusters(ctx context.Context, e PullRequestEvent, a exte
 	return strings.Join(notes, "; "), nil
 }
 
-func (s *Service) lengthenOne(ctx context.Context, r policy.Request, row store.Row, ttl time.Duration, e PullRequestEvent, label string) ([]string, error) {
+func (s *Service) lengthenOne(ctx context.Context, r policy.Request, row clusters.Row, ttl time.Duration, e PullRequestEvent, label string) ([]string, error) {
 	until := row.AcceptedAt.Add(ttl)
 	switch {
 	case !until.After(row.Ends.TTL):

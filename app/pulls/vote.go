@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -43,7 +44,7 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	for i, a := range waiting {
 		last := i == len(waiting)-1
 		if last {
-			origin = c.once(origin.Why, func(out store.Outcome) string {
+			origin = c.once(origin.Why, func(out clusters.Outcome) string {
 				return paragraphs(append(slices.Clone(replies), voted(c.event.Author, out.Approval, approves)))
 			})
 		}
@@ -72,7 +73,7 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 // ofOneCommit returns the approvals that an approving command means: all pending ones, of one commit. A full commit id is enough
 // to name it. Without one, or with an abbreviation, which a later commit can share, approval for the commit must have been
 // requested before the command was written. moved: the pull request turned out to be at another commit than was known.
-func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Approval, error) {
+func (c command) ofOneCommit(waiting []clusters.Approval, moved bool) ([]clusters.Approval, error) {
 	head := c.pr.Head
 	named := c.Commit != "" && strings.HasPrefix(head, c.Commit)
 	switch {
@@ -85,7 +86,7 @@ func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Appr
 	case moved:
 		return nil, app.Fail(app.Stale, messages.NewCommit(c.event.Author, c.Command, head))
 	}
-	if i := slices.IndexFunc(waiting, func(a store.Approval) bool { return !c.beforehand(a) }); i >= 0 {
+	if i := slices.IndexFunc(waiting, func(a clusters.Approval) bool { return !c.beforehand(a) }); i >= 0 {
 		return nil, app.Fail(app.Stale, messages.NotAwaited(c.event.Author, c.Command, waiting[i].ClusterName, head))
 	}
 	return waiting, nil
@@ -94,7 +95,7 @@ func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Appr
 // beforehand reports whether approval was requested, and the commit was there, before the command was written. Both times are
 // GitHub's and have whole seconds, so of two events in one second neither counts as earlier. If GitHub gives no time for the
 // request, ours counts, plus the most that the clocks may differ.
-func (c command) beforehand(a store.Approval) bool {
+func (c command) beforehand(a clusters.Approval) bool {
 	asked := a.CreatedAt.Add(clocksDiffer)
 	if a.AskedAt != nil {
 		asked = *a.AskedAt
@@ -108,7 +109,7 @@ const clocksDiffer = 5 * time.Second
 func paragraphs(replies []string) string { return strings.Join(replies, "\n\n") }
 
 // waiting returns the approvals that a command votes on; moved lists those that were voided for a newer commit.
-func (s *Service) waiting(ctx context.Context, c command) (all []store.Approval, moved []string, err error) {
+func (s *Service) waiting(ctx context.Context, c command) (all []clusters.Approval, moved []string, err error) {
 	rows, err := s.live(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
 		return nil, nil, err
@@ -124,7 +125,7 @@ func (s *Service) waiting(ctx context.Context, c command) (all []store.Approval,
 			}
 			moved = append(moved, said...)
 		}
-		page, _, err := s.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
+		page, _, err := s.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: clusters.ApprovalPending, Kind: clusters.ApproveCreate})
 		if err != nil {
 			return nil, nil, fmt.Errorf("look for approvals of %s: %w", row.ID, err)
 		}
@@ -134,18 +135,18 @@ func (s *Service) waiting(ctx context.Context, c command) (all []store.Approval,
 }
 
 // voted returns the reply about a vote's result.
-func voted(actor string, now store.Approval, approves bool) string {
+func voted(actor string, now clusters.Approval, approves bool) string {
 	switch {
 	case !approves:
 		return messages.Refused(actor, now.ClusterName)
-	case now.State == store.ApprovalPending:
+	case now.State == clusters.ApprovalPending:
 		return messages.ApprovedInPart(actor, now.ClusterName, app.CountApprovals(now), now.Needs)
 	}
 	return messages.Approved(actor, now.ClusterName, now.Head)
 }
 
 // rebind voids an approval of another head: a vote is for exactly what it was given for.
-func (s *Service) rebind(ctx context.Context, row store.Row, pr pullrequests.PullRequest) ([]string, error) {
+func (s *Service) rebind(ctx context.Context, row clusters.Row, pr pullrequests.PullRequest) ([]string, error) {
 	if !row.NeedsApproval || pr.Head == "" {
 		return nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestALabelsClusterWaitsForAWordInAComment(t *testing.T) {
@@ -69,7 +70,7 @@ func TestAPushBesideARequestLeavesAnApprovalThatCanBeGiven(t *testing.T) {
 		h.Sync(pulls.PullRequestEvent{PR: pushed, Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"})
 	}
 	h.Comment(1, "will", "/ocp create")
-	waiting, _, err := h.Store.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	waiting, _, err := h.Store.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(t, err)
 	require.Len(t, waiting, 1)
 	require.Equal(t, pushed.Head, waiting[0].Head)
@@ -80,13 +81,13 @@ func TestAPushBesideARequestLeavesAnApprovalThatCanBeGiven(t *testing.T) {
 func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	h := fixtureWith(t, servicetest.Careful(t, profiles.ApprovalTerms{}))
 	h.Labeled("will", label)
-	before, _, err := h.Store.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	before, _, err := h.Store.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(t, err)
 	pushed := h.PR(true, label)
 	pushed.Head = strings.Repeat("b", 40)
 	note := h.Sync(pulls.PullRequestEvent{PR: pushed, Actor: "will", ActorID: servicetest.AccountID("will"), Action: "synchronize"})
 	require.Contains(t, note, "waits for approval of "+pushed.Head)
-	after, _, err := h.Store.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	after, _, err := h.Store.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(t, err)
 	require.Len(t, after, 1)
 	require.NotEqual(t, before[0].ID, after[0].ID)

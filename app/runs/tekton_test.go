@@ -21,6 +21,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const (
@@ -43,7 +45,7 @@ func newOffice(t *testing.T) *office {
 	o := &office{T: t, api: standin.Start(), now: time.Now().UTC().Truncate(time.Second)}
 	t.Cleanup(o.api.Stop)
 	var err error
-	o.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{Limits: servicetest.Limits(), Lease: time.Minute, Installation: "test", Now: func() time.Time { return o.now }})
+	o.store, err = store.Open(t.Context(), pgtest.New(t), db.Options{Limits: servicetest.Limits(), Lease: time.Minute, Installation: "test", Now: func() time.Time { return o.now }})
 	require.NoError(t, err)
 	t.Cleanup(o.store.Close)
 	o.serve(issuer)
@@ -81,7 +83,7 @@ func builder() policy.Principal {
 }
 
 // create asks for a cluster as a PipelineRun of the namespace ci.
-func (o *office) create(name, run, uid string) store.Row {
+func (o *office) create(name, run, uid string) clusters.Row {
 	o.Helper()
 	made, err := o.core.Create(o.Context(), builder(), app.CreateRequest{
 		Name: name, Profile: servicetest.Profile, Source: policy.SourceAPI,
@@ -99,7 +101,7 @@ func (o *office) look(after time.Duration) {
 }
 
 // ends is when and why a cluster ends with its run; empty: it does not.
-func (o *office) ends(row store.Row) string {
+func (o *office) ends(row clusters.Row) string {
 	o.Helper()
 	row, err := o.store.Cluster(o.Context(), row.ID)
 	require.NoError(o, err)

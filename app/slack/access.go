@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -53,7 +53,7 @@ func (s *Service) share(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, err = s.core.Share(ctx, t.by, row.ID, share, t.once(s.why(t), func(store.Outcome) string {
+	_, err = s.core.Share(ctx, t.by, row.ID, share, t.once(s.why(t), func(clusters.Outcome) string {
 		return messages.SharedInSlack(row.Name, shown, t.Role)
 	}))
 	return slack.Message{}, err
@@ -78,7 +78,7 @@ func (s *Service) unshare(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, err = s.core.Unshare(ctx, t.by, row.ID, share.Kind, share.Grantee, t.once(s.why(t), func(store.Outcome) string {
+	_, err = s.core.Unshare(ctx, t.by, row.ID, share.Kind, share.Grantee, t.once(s.why(t), func(clusters.Outcome) string {
 		return messages.UnsharedInSlack(row.Name, shown)
 	}))
 	if app.KindOf(err) == app.NotFound {

@@ -10,17 +10,18 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // linkAccount answers only the person, with a link to confirm that their account is theirs, or completes it with the code that its page showed.
 func (s *Service) linkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
 	if t.Code != "" {
-		said := t.once("", func(store.Outcome) string { return messages.LinkedInSlack }).Reply
-		return slack.Message{}, s.credentials.CompleteLink(ctx, account, t.Code, store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link", Reply: said})
+		said := t.once("", func(clusters.Outcome) string { return messages.LinkedInSlack }).Reply
+		return slack.Message{}, s.credentials.CompleteLink(ctx, account, t.Code, clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link", Reply: said})
 	}
-	link, err := s.credentials.AccountLink(ctx, account, t.request.User, store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
+	link, err := s.credentials.AccountLink(ctx, account, t.request.User, clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -34,9 +35,9 @@ func secretAnswer(markdown string) slack.Message { return slack.Message{Text: sl
 // unlinkAccount removes the link of the account from which it is asked.
 func (s *Service) unlinkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
-	said := t.once("", func(store.Outcome) string { return messages.UnlinkedInSlack(subject(t.request)) }).Reply
-	err := s.store.People.Unlink(ctx, account, "", store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp unlink", Reply: said})
-	if errors.Is(err, store.ErrNotFound) {
+	said := t.once("", func(clusters.Outcome) string { return messages.UnlinkedInSlack(subject(t.request)) }).Reply
+	err := s.store.People.Unlink(ctx, account, "", clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp unlink", Reply: said})
+	if errors.Is(err, db.ErrNotFound) {
 		return blocks.Answer(messages.NotLinkedInSlack), nil
 	}
 	return slack.Message{}, err
@@ -52,7 +53,7 @@ func (s *Service) known(principal string) bool {
 func (s *Service) principalOf(ctx context.Context, workspace, person string) (string, error) {
 	account := accountOf(workspace, person)
 	linked, err := s.store.People.AccountOf(ctx, account)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return account, nil
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks/blockstest"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -50,7 +50,7 @@ func TestTheAnswersAreGolden(t *testing.T) {
 			say(user, "/ocp "+line, h.slack("U"+strings.ToUpper(user), line))
 		}
 	}
-	presses := func(user string, row store.Row, p blocks.Press) {
+	presses := func(user string, row clusters.Row, p blocks.Press) {
 		p.Cluster = row.ID
 		say(user, "presses "+string(p.Verb), h.press("U"+strings.ToUpper(user), p))
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // mostWaiting is how many approvals are listed.
 const mostWaiting = 10
 
 func (s *Service) approvals(ctx context.Context, t task) (slack.Message, error) {
-	page, next, err := s.core.Approvals(ctx, t.by, store.ApprovalFilter{State: store.ApprovalPending, Limit: mostWaiting})
+	page, next, err := s.core.Approvals(ctx, t.by, store.ApprovalFilter{State: clusters.ApprovalPending, Limit: mostWaiting})
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -64,8 +65,8 @@ func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
 		}
 		return slack.Message{}, s.askReason(t, seen)
 	}
-	_, err = s.core.Vote(ctx, t.by, id, approves, t.once(t.Reason, func(out store.Outcome) string {
-		return chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != store.ApprovalPending)
+	_, err = s.core.Vote(ctx, t.by, id, approves, t.once(t.Reason, func(out clusters.Outcome) string {
+		return chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != clusters.ApprovalPending)
 	}))
 	return slack.Message{}, err
 }
@@ -84,7 +85,7 @@ func (s *Service) meant(ctx context.Context, p policy.Principal, ref string) (id
 	if strings.HasPrefix(ref, approvalID) {
 		return ref, nil
 	}
-	page, _, err := s.core.Approvals(ctx, p, store.ApprovalFilter{State: store.ApprovalPending, Cluster: ref})
+	page, _, err := s.core.Approvals(ctx, p, store.ApprovalFilter{State: clusters.ApprovalPending, Cluster: ref})
 	if err != nil {
 		return "", err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // BenchmarkPress handles presses of a button that holds a cluster: from the stored request to the changed cluster, the row of the
@@ -33,7 +33,7 @@ func BenchmarkPress(b *testing.B) {
 	core := app.New(c)
 	service := slackapp.New(core, credentials.New(core, c), admin.New(core, c), newWorkspace(), c)
 	made, err := core.Create(b.Context(), policy.As("slack:T1/UMATE", "mate", policy.Requester, "platform"), app.CreateRequest{
-		Source: policy.SourceSlack, Name: "demo", Team: "platform", CostCenter: "sandbox", Environment: "test", Show: &store.SlackPlace{Workspace: "T1", Channel: "C1", Person: "UMATE"},
+		Source: policy.SourceSlack, Name: "demo", Team: "platform", CostCenter: "sandbox", Environment: "test", Show: &clusters.SlackPlace{Workspace: "T1", Channel: "C1", Person: "UMATE"},
 	})
 	require.NoError(b, err)
 	value := func(i int) string { // each press changes the cluster

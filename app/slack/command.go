@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // command does what somebody typed, in a command, a mention or a direct message, and answers that person.
@@ -122,8 +122,8 @@ func causeOf(r inbound.Request) string { return "slack:" + r.Workspace + ":" + r
 
 // replyTo returns an answer as the store keeps it: in the thread in which it was asked for. What was asked on Home, or in a form, is
 // answered in a direct message.
-func replyTo(r inbound.Request, m slack.Message) store.Reply {
-	reply := store.Reply{
+func replyTo(r inbound.Request, m slack.Message) clusters.Reply {
+	reply := clusters.Reply{
 		Cause: causeOf(r), Workspace: r.Workspace, Channel: cmp.Or(r.Channel, r.User), Person: r.User, Body: m.Text, Blocks: encode(m.Blocks),
 	}
 	if r.Thread != 0 {

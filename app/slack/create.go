@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // create requests a cluster. Without a profile it opens the form, if Slack still lets one open.
@@ -48,7 +49,7 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 		r.Show, instead = &place, elsewhere
 	}
 	r.Key = causeOf(t.request)
-	r.Say = func(v policy.Verdict, row store.Row) *store.Reply {
+	r.Say = func(v policy.Verdict, row clusters.Row) *clusters.Reply {
 		text := chatops.RefusalInSlack(v)
 		if v.Allowed {
 			text = messages.CreatedInSlack(row.Name, v.Approval != nil, len(v.Waits) > 0, instead)
@@ -101,8 +102,8 @@ func (s *Service) dryRun(ctx context.Context, t task, r app.CreateRequest) (slac
 // place returns where in Slack a cluster is shown: in the channel in which it was asked for if ocpctl may write there, else in the
 // direct messages with the person. instead: why it is not the channel that was meant. app.Denied: they chose a
 // channel in a form in which they may not have it posted.
-func (s *Service) place(ctx context.Context, p policy.Principal, r inbound.Request, team string) (place store.SlackPlace, instead messages.Instead, err error) {
-	place = store.SlackPlace{Workspace: r.Workspace, Channel: r.Channel, Person: r.User}
+func (s *Service) place(ctx context.Context, p policy.Principal, r inbound.Request, team string) (place clusters.SlackPlace, instead messages.Instead, err error) {
+	place = clusters.SlackPlace{Workspace: r.Workspace, Channel: r.Channel, Person: r.User}
 	if s.slack == nil && r.Channel != "" {
 		return place, "", nil
 	}
@@ -165,21 +166,21 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 }
 
 // findPlace returns where in Slack a cluster was shown when it was requested; nil: nowhere.
-func (s *Service) findPlace(ctx context.Context, cluster string) (*store.SlackPlace, error) {
+func (s *Service) findPlace(ctx context.Context, cluster string) (*clusters.SlackPlace, error) {
 	list, err := s.store.Outbox.Subscribers(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
 	for _, sub := range list {
 		if sub.Workspace != "" && !sub.Muted {
-			return &store.SlackPlace{Workspace: sub.Workspace, Channel: sub.Channel, Person: sub.Person}, nil
+			return &clusters.SlackPlace{Workspace: sub.Workspace, Channel: sub.Channel, Person: sub.Person}, nil
 		}
 	}
 	return nil, nil
 }
 
 // retryTeardown moves the next try of a teardown to now. Of two people who press a notice's button, the second hears who was first.
-func (s *Service) retryTeardown(ctx context.Context, t task, row store.Row) (slack.Message, error) {
+func (s *Service) retryTeardown(ctx context.Context, t task, row clusters.Row) (slack.Message, error) {
 	_, told, err := s.pressedIn(ctx, t, row.ID)
 	if err != nil {
 		return slack.Message{}, err
@@ -188,8 +189,8 @@ func (s *Service) retryTeardown(ctx context.Context, t task, row store.Row) (sla
 		by := s.shownActor(ctx, accountOf(t.request.Workspace, told.DoneBy))
 		return blocks.Answer(messages.TeardownRetriedBefore(row.Name, by)), nil
 	}
-	_, err = s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(store.Outcome) string { return messages.RetryingInSlack(row.Name) },
-		func(store.Outcome) blocks.Facts { return blocks.Facts{Done: messages.RetriedNote("")} }))
+	_, err = s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(clusters.Outcome) string { return messages.RetryingInSlack(row.Name) },
+		func(clusters.Outcome) blocks.Facts { return blocks.Facts{Done: messages.RetriedNote("")} }))
 	return slack.Message{}, err
 }
 
@@ -207,16 +208,16 @@ func (s *Service) retriedBefore(ctx context.Context, t task, cluster string) (sl
 }
 
 // newest returns the named cluster, or the person's newest one, live or gone.
-func (s *Service) newest(ctx context.Context, t task) (store.Row, error) {
+func (s *Service) newest(ctx context.Context, t task) (clusters.Row, error) {
 	if t.Cluster != "" {
 		return s.core.Cluster(ctx, t.by, t.Cluster)
 	}
 	rows, _, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Limit: 1}))
 	switch {
 	case err != nil:
-		return store.Row{}, err
+		return clusters.Row{}, err
 	case len(rows) == 0:
-		return store.Row{}, app.Fail(app.NotFound, messages.NoneInSlack(t.Verb))
+		return clusters.Row{}, app.Fail(app.NotFound, messages.NoneInSlack(t.Verb))
 	}
 	return rows[0], nil
 }

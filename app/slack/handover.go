@@ -10,12 +10,12 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // offer offers a cluster to a person, who has to accept it. The offer itself is a direct message to them.
-func (s *Service) offer(ctx context.Context, t task, row store.Row) (slack.Message, error) {
+func (s *Service) offer(ctx context.Context, t task, row clusters.Row) (slack.Message, error) {
 	found, err := s.colleague(ctx, t.Person)
 	if err != nil {
 		return slack.Message{}, err

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // The most that Home shows of each: Slack allows 100 blocks. The web pages show the rest.
@@ -42,8 +43,8 @@ func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.Home
 	if err != nil {
 		return v, err
 	}
-	team := slices.DeleteFunc(all, func(row store.Row) bool {
-		return slices.ContainsFunc(mine, func(m store.Row) bool { return m.ID == row.ID })
+	team := slices.DeleteFunc(all, func(row clusters.Row) bool {
+		return slices.ContainsFunc(mine, func(m clusters.Row) bool { return m.ID == row.ID })
 	})
 	v.More = moreMine != "" || moreAll != "" || len(team) > homeTeam
 	if err := s.replaced(ctx, mine, team); err != nil {
@@ -58,7 +59,7 @@ func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.Home
 }
 
 // replaced notes in the rows of clusters that end or ended which cluster was requested again in their place. Lists do not have it.
-func (s *Service) replaced(ctx context.Context, lists ...[]store.Row) error {
+func (s *Service) replaced(ctx context.Context, lists ...[]clusters.Row) error {
 	var ids []string
 	for _, row := range slices.Concat(lists...) {
 		if row.Desired != lifecycle.Present && row.PR == nil {
@@ -78,7 +79,7 @@ func (s *Service) replaced(ctx context.Context, lists ...[]store.Row) error {
 }
 
 // cardsOf returns the clusters' cards, and notes which buttons the person may press.
-func cardsOf(p policy.Principal, rows []store.Row, acts map[string][]chatops.Verb) (cards []lifecycle.Card) {
+func cardsOf(p policy.Principal, rows []clusters.Row, acts map[string][]chatops.Verb) (cards []lifecycle.Card) {
 	for _, row := range rows {
 		cards = append(cards, row.Card)
 		acts[row.ID] = buttonsOf(p, row)
@@ -95,7 +96,7 @@ var buttons = []struct {
 	{policy.ActRetry, chatops.VerbRetry}, {policy.ActShare, chatops.VerbShare}, {policy.ActTransfer, chatops.VerbTransfer}, {policy.ActDestroy, chatops.VerbDestroy},
 }
 
-func buttonsOf(p policy.Principal, row store.Row) (verbs []chatops.Verb) {
+func buttonsOf(p policy.Principal, row clusters.Row) (verbs []chatops.Verb) {
 	possible := append(app.Possible(p, row), policy.ActSee) // whoever sees it may read its log
 	for _, b := range buttons {
 		if slices.Contains(possible, b.act) {
@@ -107,7 +108,7 @@ func buttonsOf(p policy.Principal, row store.Row) (verbs []chatops.Verb) {
 
 // mayApprove returns what waits for an approval that this person may give.
 func (s *Service) mayApprove(ctx context.Context, p policy.Principal) (list []chatops.Waiting, err error) {
-	page, _, err := s.core.Approvals(ctx, p, store.ApprovalFilter{State: store.ApprovalPending, Limit: homeLooksAt})
+	page, _, err := s.core.Approvals(ctx, p, store.ApprovalFilter{State: clusters.ApprovalPending, Limit: homeLooksAt})
 	if err != nil {
 		return nil, err
 	}

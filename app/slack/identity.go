@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -75,7 +75,7 @@ func (s *Service) person(ctx context.Context, r inbound.Request) (people.SlackPe
 		return people.SlackPerson{Workspace: r.Workspace, ID: r.User, Stranger: r.HomeTeam != ""}, nil
 	}
 	known, err := s.store.People.SlackPerson(ctx, r.Workspace, r.User)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return people.SlackPerson{}, err
 	}
 	now, clock := s.store.Now(ctx)

@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func (s *Service) destroy(ctx context.Context, t task) (slack.Message, error) {
@@ -16,7 +16,7 @@ func (s *Service) destroy(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Destroy(ctx, t.by, row.ID, t.once(s.why(t), func(out store.Outcome) string {
+	_, _, err = s.core.Destroy(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
 		if out.Already {
 			return messages.DestroyingAlreadyInSlack(row.Card)
 		}
@@ -47,9 +47,9 @@ func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 			by, err := s.lastExtended(ctx, row)
 			return blocks.Answer(messages.ExtendedAlready(row.Card, by)), err
 		}
-		origin := t.onceShown(s.why(t), func(out store.Outcome) string {
+		origin := t.onceShown(s.why(t), func(out clusters.Outcome) string {
 			return messages.ExtendedInSlack(row.Card, out.Before, out.After, out.Capped, out.Warning)
-		}, func(out store.Outcome) blocks.Facts {
+		}, func(out clusters.Outcome) blocks.Facts {
 			if !warning { // its other buttons stay
 				return blocks.Facts{}
 			}
@@ -70,7 +70,7 @@ func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 const mostRaces = 5
 
 // lastExtended returns who extended a cluster last; empty: nobody did.
-func (s *Service) lastExtended(ctx context.Context, row store.Row) (by string, err error) {
+func (s *Service) lastExtended(ctx context.Context, row clusters.Row) (by string, err error) {
 	events, err := s.store.Timeline(ctx, row.ID)
 	if err != nil {
 		return "", err
@@ -89,14 +89,14 @@ func (s *Service) hold(ctx context.Context, t task) (slack.Message, error) {
 		return slack.Message{}, err
 	}
 	if t.Tonight {
-		_, err = s.core.KeepAwake(ctx, t.by, row.ID, t.onceShown(s.why(t), func(out store.Outcome) string {
+		_, err = s.core.KeepAwake(ctx, t.by, row.ID, t.onceShown(s.why(t), func(out clusters.Outcome) string {
 			return messages.KeptAwakeInSlack(row.Card, out.Awake)
-		}, func(out store.Outcome) blocks.Facts {
+		}, func(out clusters.Outcome) blocks.Facts {
 			return blocks.Facts{Done: messages.KeptAwakeInSlack(row.Card, out.Awake)}
 		}))
 		return slack.Message{}, err
 	}
-	_, err = s.core.Hold(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out store.Outcome) string {
+	_, err = s.core.Hold(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out clusters.Outcome) string {
 		return messages.HeldInSlack(row.Card, out.After, out.Capped, out.Warning)
 	}))
 	return slack.Message{}, err
@@ -107,7 +107,7 @@ func (s *Service) unhold(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, err = s.core.ReleaseHold(ctx, t.by, row.ID, t.once(s.why(t), func(out store.Outcome) string {
+	_, err = s.core.ReleaseHold(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
 		card := row.Card
 		card.Ends, card.DestroyAt = out.After, out.After.DestroyAt()
 		return messages.HoldReleased(card, !out.Before.Hold.IsZero())
@@ -120,7 +120,7 @@ func (s *Service) scale(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Scale(ctx, t.by, row.ID, t.Replicas, t.once(s.why(t), func(out store.Outcome) string {
+	_, _, err = s.core.Scale(ctx, t.by, row.ID, t.Replicas, t.once(s.why(t), func(out clusters.Outcome) string {
 		return messages.ScalingInSlack(row.Name, t.Replicas, out.Job)
 	}))
 	return slack.Message{}, err
@@ -131,7 +131,7 @@ func (s *Service) refresh(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Refresh(ctx, t.by, row.ID, t.once(s.why(t), func(out store.Outcome) string {
+	_, _, err = s.core.Refresh(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
 		return messages.RefreshingInSlack(row.Card, out.Job)
 	}))
 	return slack.Message{}, err
@@ -142,7 +142,7 @@ func (s *Service) sleep(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Sleep(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out store.Outcome) string {
+	_, _, err = s.core.Sleep(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out clusters.Outcome) string {
 		return messages.FallingAsleep(row.Card, out.Job)
 	}))
 	return slack.Message{}, err
@@ -153,7 +153,7 @@ func (s *Service) wake(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Wake(ctx, t.by, row.ID, t.once(s.why(t), func(out store.Outcome) string {
+	_, _, err = s.core.Wake(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
 		return messages.WakingUp(row.Card, out.Job)
 	}))
 	return slack.Message{}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // mostListed is how many clusters a page lists: a message holds 50 blocks.
@@ -66,7 +67,7 @@ const (
 
 // listed returns the clusters with what suggests that they are idle. Only stored facts count: the workers, and the reads of the
 // kubeconfig in the audit trail. Whether somebody uses a kubeconfig that they have is not known.
-func (s *Service) listed(ctx context.Context, all []store.Row, now time.Time) ([]blocks.Listed, error) {
+func (s *Service) listed(ctx context.Context, all []clusters.Row, now time.Time) ([]blocks.Listed, error) {
 	ids := make([]string, 0, len(all))
 	for _, row := range all {
 		ids = append(ids, row.ID)

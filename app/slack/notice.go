@@ -11,12 +11,13 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
 // shows is what the notice whose button was pressed shows from now on; nil: the button was in no notice.
-func (t task) shows(facts blocks.Facts) *store.Pressed {
+func (t task) shows(facts blocks.Facts) *clusters.Pressed {
 	if t.notice == "" {
 		return nil
 	}
@@ -27,7 +28,7 @@ func (t task) shows(facts blocks.Facts) *store.Pressed {
 	if err != nil {
 		panic(err) // plain values
 	}
-	return &store.Pressed{Notice: t.notice, Facts: raw}
+	return &clusters.Pressed{Notice: t.notice, Facts: raw}
 }
 
 // noticeOf returns the id of the notice in which a button stands: empty unless the notice is about what the button is about, so that
@@ -37,7 +38,7 @@ func (s *Service) noticeOf(ctx context.Context, p blocks.Press) (id string, err 
 		return "", nil
 	}
 	n, err := s.store.Notices.Notice(ctx, p.Notice)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return "", nil
 	}
 	var facts blocks.Facts
@@ -63,7 +64,7 @@ func (s *Service) pressedIn(ctx context.Context, t task, cluster string) (n noti
 		return n, facts, nil
 	}
 	n, err = s.store.Notices.Notice(ctx, t.notice)
-	if errors.Is(err, store.ErrNotFound) || err == nil && n.Cluster != cluster {
+	if errors.Is(err, db.ErrNotFound) || err == nil && n.Cluster != cluster {
 		return notices.Notice{}, facts, nil
 	}
 	if err == nil {

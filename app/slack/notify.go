@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -47,7 +47,7 @@ func (s *Service) subscribe(ctx context.Context, t task, sub notices.Subscriptio
 	if err := s.mayPost(ctx, t.by, t.request, channel, sub.Team); err != nil {
 		return slack.Message{}, err
 	}
-	_, err = s.notify.Subscribe(ctx, t.by, sub, t.once(s.why(t), func(out store.Outcome) string {
+	_, err = s.notify.Subscribe(ctx, t.by, sub, t.once(s.why(t), func(out clusters.Outcome) string {
 		return messages.Subscribed(messages.Channel(channel.Name, sub.Channel), out.EventsBefore, out.EventsAfter, sub.Team, sub.Repo, channel.External)
 	}))
 	return slack.Message{}, err
@@ -60,7 +60,7 @@ func (s *Service) unsubscribe(ctx context.Context, t task, sub notices.Subscript
 		return slack.Message{}, err
 	}
 	channel := s.channelName(ctx, sub.Channel)
-	_, err = s.notify.Unsubscribe(ctx, t.by, sub, t.once(s.why(t), func(store.Outcome) string {
+	_, err = s.notify.Unsubscribe(ctx, t.by, sub, t.once(s.why(t), func(clusters.Outcome) string {
 		return messages.Unsubscribed(channel, t.Events, sub.Team, sub.Repo)
 	}))
 	return slack.Message{}, err

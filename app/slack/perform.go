@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // task is a command on its way through the service, whichever way it came: typed, pressed or submitted.
@@ -75,14 +76,14 @@ func (t task) origin(why string) app.Origin { return app.Origin{Source: policy.S
 
 // once returns the origin of a change whose answer is saved with it, so that a request that is worked twice changes nothing the second
 // time.
-func (t task) once(why string, answer func(store.Outcome) string) app.Origin {
+func (t task) once(why string, answer func(clusters.Outcome) string) app.Origin {
 	return t.onceShown(why, answer, nil)
 }
 
 // onceShown is once for a button in a notice, which shows from then on what the press did. A nil shows: it stays as it is.
-func (t task) onceShown(why string, answer func(store.Outcome) string, shows func(store.Outcome) blocks.Facts) app.Origin {
+func (t task) onceShown(why string, answer func(clusters.Outcome) string, shows func(clusters.Outcome) blocks.Facts) app.Origin {
 	origin := t.origin(why)
-	origin.Reply = &store.ReplyOnce{Cause: causeOf(t.request), Build: func(out store.Outcome) store.Reply {
+	origin.Reply = &clusters.ReplyOnce{Cause: causeOf(t.request), Build: func(out clusters.Outcome) clusters.Reply {
 		reply := replyTo(t.request, blocks.Answer(answer(out)))
 		if shows != nil {
 			reply.Pressed = t.shows(shows(out))
@@ -110,24 +111,24 @@ const mostChoices = 10
 
 // one returns the cluster that a command means: the named one, or else the only one of the person. If they have several, the error is
 // the question which.
-func (s *Service) one(ctx context.Context, t task) (store.Row, error) {
+func (s *Service) one(ctx context.Context, t task) (clusters.Row, error) {
 	if t.Cluster != "" {
 		return s.core.Cluster(ctx, t.by, t.Cluster)
 	}
 	rows, more, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Live: true, Limit: mostChoices}))
 	if err != nil {
-		return store.Row{}, err
+		return clusters.Row{}, err
 	}
-	if present := slices.DeleteFunc(slices.Clone(rows), func(r store.Row) bool { return r.Desired != lifecycle.Present }); len(present) > 0 {
+	if present := slices.DeleteFunc(slices.Clone(rows), func(r clusters.Row) bool { return r.Desired != lifecycle.Present }); len(present) > 0 {
 		rows = present // of what is going away, people rarely mean anything
 	}
 	switch len(rows) {
 	case 0:
-		return store.Row{}, app.Fail(app.NotFound, messages.NoneInSlack(t.Verb))
+		return clusters.Row{}, app.Fail(app.NotFound, messages.NoneInSlack(t.Verb))
 	case 1:
 		return rows[0], nil
 	}
-	return store.Row{}, t.which(rows, more != "")
+	return clusters.Row{}, t.which(rows, more != "")
 }
 
 // mine narrows a filter to the clusters of the person: those that they asked for under any of their identities, and those that they
@@ -141,7 +142,7 @@ func (s *Service) mine(t task, f store.Filter) store.Filter {
 const mostValue = 1500
 
 // which asks which of several clusters the command means, with a button for each that repeats the command.
-func (t task) which(rows []store.Row, more bool) error {
+func (t task) which(rows []clusters.Row, more bool) error {
 	cards := make([]lifecycle.Card, 0, len(rows))
 	for _, row := range rows {
 		cards = append(cards, row.Card)

@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestAButtonDoesWhatTheCommandDoes(t *testing.T) {
@@ -92,7 +92,7 @@ func TestWhoHasSeveralClustersIsAskedWhichOne(t *testing.T) {
 	press := h.asks(inbound.Press, "UMATE")
 	press.Value = values[0]
 	require.Contains(t, h.slackAs(press), "The lifetime of `")
-	now := []store.Row{h.row(a.ID), h.row(b.ID)}
+	now := []clusters.Row{h.row(a.ID), h.row(b.ID)}
 	require.Equal(t, 1, moved(a, now[0])+moved(b, now[1]), "the one that was meant, by 3 hours")
 	require.Contains(t, h.slack("UMATE", "extend 3h alpha"), "The lifetime of `alpha`")
 }
@@ -112,7 +112,7 @@ func TestWhoHasManyClustersIsOfferedTheNewest(t *testing.T) {
 }
 
 // moved is 1 if a cluster's lifetime was extended by three hours.
-func moved(before, now store.Row) int {
+func moved(before, now clusters.Row) int {
 	if now.Ends.TTL.Sub(before.Ends.TTL) == 3*time.Hour {
 		return 1
 	}
@@ -120,7 +120,7 @@ func moved(before, now store.Row) int {
 }
 
 // extendButton is the first Extend button that a cluster's message shows now.
-func extendButton(row store.Row, notice string) blocks.Press {
+func extendButton(row clusters.Row, notice string) blocks.Press {
 	return blocks.Press{Verb: chatops.VerbExtend, Cluster: row.ID, Notice: notice, Value: "4h", End: row.Ends.TTL.UnixMicro()}
 }
 
@@ -245,7 +245,7 @@ func TestRefusingByButtonAsksForTheReasonInAForm(t *testing.T) {
 	h.enters(form, "reason", " ")
 	empty := h.with(inbound.Submission, "UBOSS", form)
 	h.handle(empty)
-	require.Equal(t, store.ApprovalPending, h.approval(a.ID).State)
+	require.Equal(t, clusters.ApprovalPending, h.approval(a.ID).State)
 	require.Contains(t, form.raw, "Nothing was changed.")
 
 	h.handle(press)
@@ -257,7 +257,7 @@ func TestRefusingByButtonAsksForTheReasonInAForm(t *testing.T) {
 	h.enters(form, "reason", "not this week")
 	sent := h.with(inbound.Submission, "UBOSS", form)
 	h.handle(sent)
-	require.Equal(t, store.ApprovalRefused, h.approval(a.ID).State)
+	require.Equal(t, clusters.ApprovalRefused, h.approval(a.ID).State)
 	require.Contains(t, form.raw, "Done.")
 	require.Contains(t, h.answers(sent)[0], "You refused `"+a.ClusterName+"`")
 	require.Equal(t, "answered before", h.handle(sent), "its process died before the form showed it")

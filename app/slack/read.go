@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // status shows the named cluster, or lists those that the person may see.
@@ -34,7 +35,7 @@ func (s *Service) statusOf(ctx context.Context, t task) (slack.Message, error) {
 	}
 	view := blocks.ClusterView{Card: row.Card, Detail: chatops.Detail{Approval: row.Spec.Approval, Advice: row.Spec.Advice}, Links: s.links()}
 	if row.NeedsApproval {
-		page, _, err := s.core.Approvals(ctx, t.by, store.ApprovalFilter{State: store.ApprovalPending, Cluster: row.ID, Kind: store.ApproveCreate})
+		page, _, err := s.core.Approvals(ctx, t.by, store.ApprovalFilter{State: clusters.ApprovalPending, Cluster: row.ID, Kind: clusters.ApproveCreate})
 		if err != nil && app.KindOf(err) == "" {
 			return slack.Message{}, err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // fixture is a servicetest.Fixture whose users type commands in Slack.
@@ -97,16 +98,16 @@ func (h *fixture) slackAs(e inbound.Request) string {
 }
 
 // waits labels the pull request and returns what its cluster waits for.
-func (h *fixture) waits() store.Approval {
+func (h *fixture) waits() clusters.Approval {
 	h.Helper()
 	h.Labeled("will", servicetest.Label)
-	page, _, err := h.Store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	page, _, err := h.Store.Approvals(h.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(h, err)
 	require.Len(h, page, 1)
 	return page[0]
 }
 
-func (h *fixture) approval(id string) store.Approval {
+func (h *fixture) approval(id string) clusters.Approval {
 	h.Helper()
 	a, err := h.Store.Approval(h.Context(), id)
 	require.NoError(h, err)
@@ -172,7 +173,7 @@ func TestARefusalInSlackEndsItWithAReason(t *testing.T) {
 	require.Contains(t, h.slack("UADMIN", "refuse "+a.Cluster+" not this week"), "You refused `"+a.ClusterName+"`")
 	require.Equal(t, lifecycle.Absent, h.Only().Desired)
 	now := h.approval(a.ID)
-	require.Equal(t, store.ApprovalRefused, now.State)
+	require.Equal(t, clusters.ApprovalRefused, now.State)
 	require.Contains(t, now.DecidedWhy, "not this week")
 }
 

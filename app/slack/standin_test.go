@@ -22,7 +22,7 @@ import (
 	standin "github.com/ocpctl/ocpctl/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -165,9 +165,9 @@ func TestAChannelWithAnotherIDKeepsWhatItHears(t *testing.T) {
 	_, err := p.Mention(ctx, "maya", "clusters", "create aws-minimal-test --name shop-smoke")
 	require.Contains(t, p.done(err), "create")
 	sub := notices.Subscription{Workspace: standin.Workspace, Channel: standin.Clusters, Events: []string{"ready"}, CreatedBy: "slack:maya"}
-	require.NoError(t, p.Store.Notices.Subscribe(ctx, sub, store.Origin{Actor: "slack:maya", Source: "slack"}))
+	require.NoError(t, p.Store.Notices.Subscribe(ctx, sub, clusters.Origin{Actor: "slack:maya", Source: "slack"}))
 	sub.Team = "platform"
-	require.NoError(t, p.Store.Notices.Subscribe(ctx, sub, store.Origin{Actor: "slack:maya", Source: "slack"}))
+	require.NoError(t, p.Store.Notices.Subscribe(ctx, sub, clusters.Origin{Actor: "slack:maya", Source: "slack"}))
 	require.NoError(t, p.Store.Notices.ChannelProblem(ctx, standin.Workspace, standin.Clusters, "channel_not_found"))
 
 	is, err := p.ChangeID(ctx, "clusters")

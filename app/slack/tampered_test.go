@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -83,7 +83,7 @@ func TestAnApprovalThatSomebodyMayNotSeeIsNotDecidedByItsButton(t *testing.T) {
 		}
 	}
 	require.Empty(t, h.approval(a.ID).Votes)
-	require.Equal(t, store.ApprovalPending, h.approval(a.ID).State)
+	require.Equal(t, clusters.ApprovalPending, h.approval(a.ID).State)
 	require.Contains(t, h.press("UBOSS", blocks.Press{Verb: chatops.VerbApprove, Approval: a.ID, Notice: other}), "You approved")
 	facts, version := h.told(other)
 	require.Equal(t, blocks.Facts{Title: "something else"}, facts)

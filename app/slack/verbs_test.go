@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -38,7 +38,7 @@ func (h *fixture) press(user string, p blocks.Press) string {
 }
 
 // mate is UMATE's cluster, ready, with what people fetch of it.
-func (h *fixture) mate(name string) store.Row {
+func (h *fixture) mate(name string) clusters.Row {
 	h.Helper()
 	e := h.asks(inbound.Command, "UMATE")
 	e.Text = "create aws-standard --name " + name
@@ -48,7 +48,7 @@ func (h *fixture) mate(name string) store.Row {
 }
 
 // ready makes a cluster ready, as if its install had succeeded.
-func (h *fixture) ready(row store.Row) store.Row {
+func (h *fixture) ready(row clusters.Row) clusters.Row {
 	h.Helper()
 	_, err := h.Store.Pool().Exec(h.Context(), `UPDATE jobs SET status = 'SUCCEEDED', started_at = created_at, ended_at = created_at WHERE cluster_id = $1`, row.ID)
 	require.NoError(h, err)
@@ -56,7 +56,7 @@ func (h *fixture) ready(row store.Row) store.Row {
 	return h.row(row.ID)
 }
 
-func (h *fixture) row(id string) store.Row {
+func (h *fixture) row(id string) clusters.Row {
 	h.Helper()
 	row, err := h.Store.Cluster(h.Context(), id)
 	require.NoError(h, err)
@@ -90,17 +90,17 @@ func (h *fixture) audited() int { return len(h.Query(`SELECT id::text FROM audit
 func TestTheAnswerIsSavedWithTheChange(t *testing.T) {
 	for name, c := range map[string]struct {
 		text   string
-		before func(h *fixture, row store.Row)
+		before func(h *fixture, row clusters.Row)
 		want   string
 	}{
 		"destroy": {text: "destroy demo -m over", want: "`demo` is being destroyed"},
 		"extend":  {text: "extend demo 2h", want: "The lifetime of `demo` now ends"},
 		"hold":    {text: "hold demo 3h", want: "`demo` is held"},
-		"unhold": {text: "unhold demo", want: "no longer held", before: func(h *fixture, _ store.Row) {
+		"unhold": {text: "unhold demo", want: "no longer held", before: func(h *fixture, _ clusters.Row) {
 			h.slack("UMATE", "hold demo 3h")
 		}},
 		"scale": {text: "scale demo 2", want: "is being scaled to 2 workers"},
-		"refresh": {text: "refresh other", want: "The add-ons of `other` are being applied again: cert-manager", before: func(h *fixture, _ store.Row) {
+		"refresh": {text: "refresh other", want: "The add-ons of `other` are being applied again: cert-manager", before: func(h *fixture, _ clusters.Row) {
 			made, err := h.Service.Create(h.Context(), policy.As("slack:T1/UMATE", "mate", policy.Requester, "platform"), app.CreateRequest{
 				Source: policy.SourceSlack, Profile: "aws-standard", Name: "other", Team: "platform", CostCenter: "sandbox", Environment: "test", Addons: &[]string{"cert-manager"},
 			})
@@ -108,13 +108,13 @@ func TestTheAnswerIsSavedWithTheChange(t *testing.T) {
 			h.ready(made.Row)
 		}},
 		"share":   {text: "share demo <@UPAY|pay>", want: "shared with `@pay`"},
-		"unshare": {text: "unshare demo <@UPAY|pay>", want: "no longer shared with `@pay`", before: func(h *fixture, _ store.Row) { h.slack("UMATE", "share demo <@UPAY>") }},
-		"retry": {text: "retry demo", want: "is tried again now", before: func(h *fixture, row store.Row) {
+		"unshare": {text: "unshare demo <@UPAY|pay>", want: "no longer shared with `@pay`", before: func(h *fixture, _ clusters.Row) { h.slack("UMATE", "share demo <@UPAY>") }},
+		"retry": {text: "retry demo", want: "is tried again now", before: func(h *fixture, row clusters.Row) {
 			h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = 'over', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
 		}},
 		"notify":     {text: "notify ready,failed", want: "`#clusters` now gets messages"},
-		"notify off": {text: "notify --off", want: "no longer gets messages", before: func(h *fixture, _ store.Row) { h.slack("UMATE", "notify ready") }},
-		"unlink": {text: "unlink", want: "is no longer linked", before: func(h *fixture, _ store.Row) {
+		"notify off": {text: "notify --off", want: "no longer gets messages", before: func(h *fixture, _ clusters.Row) { h.slack("UMATE", "notify ready") }},
+		"unlink": {text: "unlink", want: "is no longer linked", before: func(h *fixture, _ clusters.Row) {
 			h.links("UMATE", proved("saml:mate", "ocpctl-team-platform"))
 		}},
 	} {

@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -66,7 +66,7 @@ func (p *pages) asSeen(r *http.Request, who policy.Principal, id string, do func
 }
 
 // seen computes the mark of everything about a cluster that people change and decide by.
-func seen(row store.Row, shares []people.Share) string {
+func seen(row clusters.Row, shares []people.Share) string {
 	wanted := -1
 	if row.WorkersWanted != nil {
 		wanted = *row.WorkersWanted
@@ -226,6 +226,6 @@ func (p *pages) confirm(w http.ResponseWriter, r *http.Request, who policy.Princ
 }
 
 type destroyView struct {
-	Row  store.Row
+	Row  clusters.Row
 	Seen string
 }

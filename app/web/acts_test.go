@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -70,7 +70,7 @@ func TestDestroyingAsksFirst(t *testing.T) {
 	require.Contains(t, says(page), "already being destroyed: done with it")
 }
 
-func (h *fixture) cluster(id string) store.Row {
+func (h *fixture) cluster(id string) clusters.Row {
 	h.Helper()
 	row, err := h.store.Cluster(h.Context(), id)
 	require.NoError(h, err)
@@ -119,7 +119,7 @@ func TestAVoteForAnotherStandsOnTheClustersPageUntilItIsGiven(t *testing.T) {
 }
 
 // mayDo is what somebody is offered.
-func mayDo(role policy.Role, change func(*store.Row), shares ...people.Share) string {
+func mayDo(role policy.Role, change func(*clusters.Row), shares ...people.Share) string {
 	row := details(change).Row
 	row.Team = "platform"
 	who, inCluster := policy.As("x", "X", role, "platform", "payments"), policy.ClusterRole("")
@@ -131,38 +131,38 @@ func mayDo(role policy.Role, change func(*store.Row), shares ...people.Share) st
 
 func TestOnlyWhatMakesSenseIsOffered(t *testing.T) {
 	least, most := 0, 3
-	for want, change := range map[string]func(*store.Row){
-		"extend-hold-link-glass-share-transfer-destroy": func(*store.Row) {},
-		"extend-hold-scale-link-glass-share-transfer-destroy": func(r *store.Row) {
+	for want, change := range map[string]func(*clusters.Row){
+		"extend-hold-link-glass-share-transfer-destroy": func(*clusters.Row) {},
+		"extend-hold-scale-link-glass-share-transfer-destroy": func(r *clusters.Row) {
 			r.WorkersLeast, r.WorkersMost = &least, &most
 		},
-		"hold-link-glass-share-transfer-destroy": func(r *store.Row) { r.Ends.TTL = r.Ends.Max },
-		"extend-hold-share-transfer-destroy":     func(r *store.Row) { r.Status, r.Outputs = lifecycle.Creating, nil },
-		"retry": func(r *store.Row) {
+		"hold-link-glass-share-transfer-destroy": func(r *clusters.Row) { r.Ends.TTL = r.Ends.Max },
+		"extend-hold-share-transfer-destroy":     func(r *clusters.Row) { r.Status, r.Outputs = lifecycle.Creating, nil },
+		"retry": func(r *clusters.Row) {
 			r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 		},
-		"": func(r *store.Row) {
+		"": func(r *clusters.Row) {
 			r.Status, r.Phase, r.Desired, r.ReleasedAt = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent, noon
 		},
 	} {
 		require.Equal(t, want, mayDo(policy.Requester, change))
 	}
-	blocked := func(r *store.Row) {
+	blocked := func(r *clusters.Row) {
 		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 	}
 	require.Equal(t, "retry-abandon", mayDo(policy.PlatformAdmin, blocked))
-	require.Empty(t, mayDo(policy.Auditor, func(*store.Row) {}))
-	require.Equal(t, "share", mayDo(policy.Auditor, func(*store.Row) {}, people.Share{Kind: "principal", Grantee: "x"}), "to give it back")
+	require.Empty(t, mayDo(policy.Auditor, func(*clusters.Row) {}))
+	require.Equal(t, "share", mayDo(policy.Auditor, func(*clusters.Row) {}, people.Share{Kind: "principal", Grantee: "x"}), "to give it back")
 }
 
 func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
-	row := details(func(*store.Row) {}).Row
+	row := details(func(*clusters.Row) {}).Row
 	first := seen(row, nil)
 	n := 2
-	for name, change := range map[string]func(*store.Row){
-		"desired": func(r *store.Row) { r.Desired = lifecycle.Absent }, "owner": func(r *store.Row) { r.Owner = "rob" }, "team": func(r *store.Row) { r.Team = "x" },
-		"end": func(r *store.Row) { r.Ends.TTL = noon.Add(time.Minute) }, "hold": func(r *store.Row) { r.Ends.Hold = noon },
-		"workers": func(r *store.Row) { r.WorkersWanted = &n }, "approval": func(r *store.Row) { r.NeedsApproval = true },
+	for name, change := range map[string]func(*clusters.Row){
+		"desired": func(r *clusters.Row) { r.Desired = lifecycle.Absent }, "owner": func(r *clusters.Row) { r.Owner = "rob" }, "team": func(r *clusters.Row) { r.Team = "x" },
+		"end": func(r *clusters.Row) { r.Ends.TTL = noon.Add(time.Minute) }, "hold": func(r *clusters.Row) { r.Ends.Hold = noon },
+		"workers": func(r *clusters.Row) { r.WorkersWanted = &n }, "approval": func(r *clusters.Row) { r.NeedsApproval = true },
 	} {
 		changed := details(change).Row
 		require.NotEqual(t, first, seen(changed, nil), name)

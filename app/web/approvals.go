@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 type approvalsView struct {
@@ -33,7 +34,7 @@ const mostWaiting = 100
 
 func (p *pages) approvals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	var v approvalsView
-	waiting, _, err := p.App.Approvals(r.Context(), who, store.ApprovalFilter{State: store.ApprovalPending, Limit: mostWaiting})
+	waiting, _, err := p.App.Approvals(r.Context(), who, store.ApprovalFilter{State: clusters.ApprovalPending, Limit: mostWaiting})
 	if err == nil {
 		v.Waiting, err = p.approvalViews(r.Context(), who, waiting)
 	}
@@ -47,7 +48,7 @@ func (p *pages) approvals(w http.ResponseWriter, r *http.Request, who policy.Pri
 		return
 	}
 	for _, a := range all {
-		if a.State != store.ApprovalPending {
+		if a.State != clusters.ApprovalPending {
 			v.Past = append(v.Past, approvalView{Approval: a, What: what(a.Kind)})
 		}
 	}
@@ -79,17 +80,17 @@ func (p *pages) vote(approves bool) handler {
 }
 
 // voted says what the result of a vote is.
-func voted(a store.Approval) string {
+func voted(a clusters.Approval) string {
 	switch {
-	case a.State == store.ApprovalPending:
+	case a.State == clusters.ApprovalPending:
 		return fmt.Sprintf("Your approval was recorded: %d of %d.", len(a.Votes), a.Needs)
-	case a.State == store.ApprovalRefused && a.Kind == store.ApproveCreate:
+	case a.State == clusters.ApprovalRefused && a.Kind == clusters.ApproveCreate:
 		return "Refused. The cluster is not created."
-	case a.State == store.ApprovalRefused:
+	case a.State == clusters.ApprovalRefused:
 		return "Refused."
-	case a.Kind == store.ApproveKubeadmin:
+	case a.Kind == clusters.ApproveKubeadmin:
 		return "Approved. The requester can see the password once."
-	case a.Kind == store.ApproveKubeconfig:
+	case a.Kind == clusters.ApproveKubeconfig:
 		return "Approved. The requester can download the installer's kubeconfig once."
 	}
 	return "Approved. The cluster starts now, or when it reaches the front of the queue."
@@ -123,16 +124,16 @@ func (p *pages) approvalView(ctx context.Context, who policy.Principal, a app.Ap
 
 // grantedTo adds the link for the person who was granted access to one of the installer's credentials.
 func (v *approvalView) grantedTo(who policy.Principal) {
-	link := map[store.ApprovalKind]string{store.ApproveKubeadmin: "/kubeadmin-link", store.ApproveKubeconfig: "/admin-kubeconfig-link"}[v.Kind]
-	mine := link != "" && v.State == store.ApprovalApproved && v.RequestedBy == who.ID
+	link := map[clusters.ApprovalKind]string{clusters.ApproveKubeadmin: "/kubeadmin-link", clusters.ApproveKubeconfig: "/admin-kubeconfig-link"}[v.Kind]
+	mine := link != "" && v.State == clusters.ApprovalApproved && v.RequestedBy == who.ID
 	if v.Seen && mine && v.ExpiresAt.After(v.Now) {
 		v.ReadLink = "/clusters/" + v.Cluster + link
 	}
 }
 
-func (v *approvalView) about(row store.Row, github string) {
+func (v *approvalView) about(row clusters.Row, github string) {
 	v.Seen = true
-	if v.Kind == store.ApproveCreate {
+	if v.Kind == clusters.ApproveCreate {
 		v.Asks = fmt.Sprintf("%s, OpenShift %s on %s %s, %d machines for %s", row.Profile, row.Release, row.Platform, row.Region, row.Nodes, policy.Span(row.TTL))
 		v.Cost = fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", policy.Dollars(int64(row.HourlyCents)), policy.Dollars(row.Meter.Left(row.AcceptedAt, row.DestroyAt)))
 	}
@@ -142,18 +143,18 @@ func (v *approvalView) about(row store.Row, github string) {
 }
 
 // what names what is approved.
-func what(kind store.ApprovalKind) string {
+func what(kind clusters.ApprovalKind) string {
 	switch kind {
-	case store.ApproveKubeadmin:
+	case clusters.ApproveKubeadmin:
 		return "Show the kubeadmin password"
-	case store.ApproveKubeconfig:
+	case clusters.ApproveKubeconfig:
 		return "Hand out the installer's kubeconfig"
 	}
 	return "Create a cluster"
 }
 
 // takes says whose approval is needed.
-func takes(a store.Approval) string {
+func takes(a clusters.Approval) string {
 	who := "a platform admin"
 	if a.ByRole == string(policy.Requester) {
 		who = "a requester of the team or a platform admin"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
@@ -31,11 +31,11 @@ func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
 }
 
 func TestAnApprovalIsBoundToACommitThatCanBeLookedAt(t *testing.T) {
-	v := approvalView{Approval: app.Approval{Approval: store.Approval{Kind: store.ApproveCreate, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"}}}
-	row := details(func(r *store.Row) { r.PR = &store.PRRef{Repo: "acme/shop", Number: 41} }).Row
+	v := approvalView{Approval: app.Approval{Approval: clusters.Approval{Kind: clusters.ApproveCreate, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"}}}
+	row := details(func(r *clusters.Row) { r.PR = &clusters.PRRef{Repo: "acme/shop", Number: 41} }).Row
 	v.about(row, "https://github.com")
 	require.Equal(t, "https://github.com/acme/shop/commit/6dcb09b5b57875f334f61aebed695e2e4193db5e", v.HeadAt)
-	v.State, v.Now = store.ApprovalPending, noon
+	v.State, v.Now = clusters.ApprovalPending, noon
 	html := page(t, "approval", v)
 	require.Contains(t, html, "<code>6dcb09b5b578</code></a>: a push invalidates the approval.")
 }
@@ -67,13 +67,13 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 }
 
 func TestTheMessageSaysWhoseVotesItTakes(t *testing.T) {
-	for want, a := range map[string]store.Approval{
-		"approval by a platform admin":                                                                     {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveCreate},
-		"approval by a platform admin other than the requester":                                            {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveKubeadmin},
-		"approval by 2 people, each a requester of the team or a platform admin, other than the requester": {Needs: 2, ByRole: "requester", Kind: store.ApproveCreate},
+	for want, a := range map[string]clusters.Approval{
+		"approval by a platform admin":                                                                     {Needs: 1, ByRole: "platform_admin", Kind: clusters.ApproveCreate},
+		"approval by a platform admin other than the requester":                                            {Needs: 1, ByRole: "platform_admin", Kind: clusters.ApproveKubeadmin},
+		"approval by 2 people, each a requester of the team or a platform admin, other than the requester": {Needs: 2, ByRole: "requester", Kind: clusters.ApproveCreate},
 	} {
 		require.Equal(t, want, takes(a))
 	}
-	require.Equal(t, "Your approval was recorded: 1 of 2.", voted(store.Approval{State: store.ApprovalPending, Needs: 2, Votes: make([]store.ApprovalVote, 1)}))
-	require.Equal(t, "Refused.", voted(store.Approval{State: store.ApprovalRefused, Kind: store.ApproveKubeadmin}))
+	require.Equal(t, "Your approval was recorded: 1 of 2.", voted(clusters.Approval{State: clusters.ApprovalPending, Needs: 2, Votes: make([]clusters.ApprovalVote, 1)}))
+	require.Equal(t, "Refused.", voted(clusters.Approval{State: clusters.ApprovalRefused, Kind: clusters.ApproveKubeadmin}))
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/auditchain"
 )
 
 type auditView struct {
 	Fields []filterField
-	Head   *store.AuditHead // newest line; nil while an older page is shown
+	Head   *auditchain.Head // newest line; nil while an older page is shown
 	Lines  []auditLine
 	Older  string // URL of the next page
 }
@@ -26,7 +27,7 @@ type filterField struct {
 }
 
 type auditLine struct {
-	store.AuditLine
+	auditchain.Line
 	Message string // why
 }
 
@@ -72,11 +73,11 @@ func (p *pages) audit(w http.ResponseWriter, r *http.Request, who policy.Princip
 	p.show(w, r, who, status, "audit", v)
 }
 
-func (v *auditView) add(lines []store.AuditLine, newest bool) {
+func (v *auditView) add(lines []auditchain.Line, newest bool) {
 	for _, l := range lines {
 		var meta struct{ Why string }
 		_ = json.Unmarshal([]byte(l.Metadata), &meta) // the raw text is shown as well
-		v.Lines = append(v.Lines, auditLine{AuditLine: l, Message: messages.AuditText(messages.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Meta: json.RawMessage(l.Metadata)})})
+		v.Lines = append(v.Lines, auditLine{Line: l, Message: messages.AuditText(messages.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Meta: json.RawMessage(l.Metadata)})})
 	}
 	if newest && len(lines) > 0 {
 		head := lines[0].Head()

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 const (
@@ -88,7 +89,7 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 }
 
 // approvalsOf returns a cluster's relevant approvals: those that wait, and granted access to its password.
-func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row store.Row) ([]approvalView, error) {
+func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row clusters.Row) ([]approvalView, error) {
 	if row.Desired != lifecycle.Present || who.Role() == "" {
 		return nil, nil
 	}
@@ -101,7 +102,7 @@ func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row store
 		v := approvalView{Approval: a, Now: p.Now().UTC(), What: what(a.Kind), Takes: takes(a.Approval)}
 		v.about(row, p.GitHub)
 		v.grantedTo(who)
-		if a.State == store.ApprovalPending || v.ReadLink != "" {
+		if a.State == clusters.ApprovalPending || v.ReadLink != "" {
 			out = append(out, v)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // filledIn is the form as its page shows it, with a name and the given fields.
@@ -25,7 +26,7 @@ func (b *browser) filledIn(fields url.Values) url.Values {
 	return form
 }
 
-func (h *fixture) clusters() []store.Row {
+func (h *fixture) clusters() []clusters.Row {
 	h.Helper()
 	rows, _, err := h.store.List(h.Context(), store.Filter{})
 	require.NoError(h, err)

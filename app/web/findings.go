@@ -12,7 +12,7 @@ type findingsView struct {
 	Findings []reports.FindingRow
 }
 
-// findings shows what the sweeps found, with resolved findings on request.
+// findings shows what was found, with resolved findings on request.
 func (p *pages) findings(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	all := r.FormValue("show") == "all"
 	list, err := p.Admin.Findings(r.Context(), who, reports.FindingFilter{Resolved: all, Newest: true})

@@ -27,7 +27,9 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // people answers for GitHub: everybody may write, and nothing of a pull request is asked.
@@ -123,17 +125,17 @@ func ownCatalogue(t *testing.T) catalogue.Catalogue {
 	})
 }
 
-func (h *fixture) accept(name, team string) store.Row {
+func (h *fixture) accept(name, team string) clusters.Row {
 	h.Helper()
-	row := store.Row{CostCenter: "sandbox", Source: string(policy.SourceLabel)}
-	row.PR = &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b"}
+	row := clusters.Row{CostCenter: "sandbox", Source: string(policy.SourceLabel)}
+	row.PR = &clusters.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b"}
 	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
 	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
 	judged, err := h.store.Judge(h.Context(), store.Ask{
-		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
+		Scope:     usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
 		Principal: row.RequestedBy, Source: row.Source,
-	}, func(store.Usage) (store.Judgement, error) {
+	}, func(usage.Usage) (store.Judgement, error) {
 		return store.Judgement{Allowed: true, Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}, nil
 	}, nil)
 	require.NoError(h, err)
@@ -148,13 +150,13 @@ func (h *fixture) sql(query string, args ...any) {
 }
 
 // ready makes a cluster one that can be used.
-func (h *fixture) ready(row store.Row) {
+func (h *fixture) ready(row clusters.Row) {
 	h.Helper()
 	servicetest.Ready(h, h.store, h.shelf, row)
 }
 
 // shown is a ready cluster of team platform whose workers can be scaled, with a share for sid and one for una.
-func (h *fixture) shown(name string) store.Row {
+func (h *fixture) shown(name string) clusters.Row {
 	h.Helper()
 	row := h.accept(name, "platform")
 	h.ready(row)

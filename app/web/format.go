@@ -11,8 +11,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // step is one phase of the way a cluster is on.
@@ -30,7 +31,7 @@ var (
 )
 
 // stepsOf returns the steps of the way that a cluster is on, and its position. A phase outside (cleaning, failed) has none.
-func stepsOf(row store.Row) []step {
+func stepsOf(row clusters.Row) []step {
 	way := createSteps
 	if row.Status == lifecycle.Destroying || row.Status == lifecycle.Destroyed {
 		way = destroySteps
@@ -71,7 +72,7 @@ func actor(nameOf func(string) string) func(string) string {
 		nameOf = profiles.UnlinkedName
 	}
 	return func(id string) string {
-		if id == store.Lifecycle {
+		if id == db.Lifecycle {
 			return ""
 		}
 		return nameOf(id)
@@ -119,7 +120,7 @@ func notAsked(asked []query) (regions []query) {
 }
 
 // slept says until when a cluster sleeps and why, and what its sleep has saved; empty: it is awake and never slept.
-func slept(row store.Row, now time.Time) string {
+func slept(row clusters.Row, now time.Time) string {
 	var parts []string
 	if row.SleepWanted {
 		until := "until somebody wakes it"
@@ -135,7 +136,7 @@ func slept(row store.Row, now time.Time) string {
 }
 
 // cost says what the cluster has cost by list prices, so far or altogether, and what it will cost if it runs until its end.
-func cost(row store.Row, now time.Time) string {
+func cost(row clusters.Row, now time.Time) string {
 	switch {
 	case !row.ReleasedAt.IsZero():
 		return fmt.Sprintf("about %s in all", policy.Dollars(row.Meter.Spent(row.ReleasedAt)))
@@ -190,7 +191,7 @@ func span(d time.Duration) string {
 }
 
 // name formats a pull request for people.
-func name(pr *store.PRRef) string {
+func name(pr *clusters.PRRef) string {
 	if pr == nil {
 		return ""
 	}

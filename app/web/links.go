@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -146,7 +146,7 @@ func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Pr
 		return
 	}
 	text := "Another platform admin must now approve it. Come back here after that."
-	if a.State == store.ApprovalApproved {
+	if a.State == clusters.ApprovalApproved {
 		text = "It is already approved."
 	}
 	p.say(w, r, who, "/approvals/"+a.ID, said{Message: text})

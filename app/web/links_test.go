@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestAKubeconfigLinkIsUsedByItsButtonAndNotByBeingLookedAt(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAPasswordIsShownOnceToWhoeverWasGrantedALook(t *testing.T) {
 
 func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 	h := newFixture(t)
-	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1001", store.Origin{Actor: "github:maya"})
+	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1001", clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	at := strings.TrimPrefix(link.URL.Reveal(), h.base)
 	status, page, answer := h.as("nobody").get(at)
@@ -103,7 +103,7 @@ func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 	require.NotNil(t, code, page)
 	_, page, _ = b.get("/me")
 	require.NotContains(t, page, "<code>github:maya</code>", "the account has not confirmed it")
-	require.NoError(t, h.Credentials.CompleteLink(t.Context(), "github:maya", strings.ToLower(code[1]), store.Origin{Actor: "github:maya"}))
+	require.NoError(t, h.Credentials.CompleteLink(t.Context(), "github:maya", strings.ToLower(code[1]), clusters.Origin{Actor: "github:maya"}))
 	_, page, _ = b.get("/me")
 	require.Contains(t, page, "<code>github:maya</code>")
 	_, page, _ = b.post("/me/unlink", url.Values{"account": {"github:maya"}})
@@ -114,7 +114,7 @@ func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 func TestAnAccountOfSomebodyElsesIsNotTaken(t *testing.T) {
 	h := newFixture(t)
 	for i, who := range []string{"rob", "maya"} {
-		link, err := h.Credentials.AccountLink(t.Context(), "github:rob", "1002", store.Origin{Actor: "github:rob"})
+		link, err := h.Credentials.AccountLink(t.Context(), "github:rob", "1002", clusters.Origin{Actor: "github:rob"})
 		require.NoError(t, err)
 		status, page, _ := h.as(who).post(strings.TrimPrefix(link.URL.Reveal(), h.base), url.Values{"account": {"rob"}})
 		require.Equal(t, []int{http.StatusOK, http.StatusConflict}[i], status)
@@ -123,6 +123,6 @@ func TestAnAccountOfSomebodyElsesIsNotTaken(t *testing.T) {
 			continue
 		}
 		code := regexp.MustCompile(`/ocp link ([A-Z2-7]{6})`).FindStringSubmatch(page)
-		require.NoError(t, h.Credentials.CompleteLink(t.Context(), "github:rob", code[1], store.Origin{Actor: "github:rob"}))
+		require.NoError(t, h.Credentials.CompleteLink(t.Context(), "github:rob", code[1], clusters.Origin{Actor: "github:rob"}))
 	}
 }

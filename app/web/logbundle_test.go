@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // failedOnce gives a cluster an attempt that failed and stored a log bundle.
-func (h *fixture) failedOnce(row store.Row, number int, content string) {
+func (h *fixture) failedOnce(row clusters.Row, number int, content string) {
 	h.Helper()
 	attempt := fmt.Sprintf("att_%d", number)
 	h.sql(`INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, closed_at, outcome)

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -38,7 +38,7 @@ type offers struct {
 }
 
 // offersOf returns what somebody can do with a cluster, in which they may have at most this role; empty: none.
-func offersOf(who policy.Principal, row store.Row, role policy.ClusterRole, shares []people.Share, c profiles.Catalogue) offers {
+func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, shares []people.Share, c profiles.Catalogue) offers {
 	may := func(a policy.Act) bool { return who.May(a, row.Team) }
 	present := row.Desired == lifecycle.Present
 	ready := present && row.Status == lifecycle.Ready && row.Outputs != nil

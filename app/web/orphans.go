@@ -16,17 +16,17 @@ import (
 	"github.com/ocpctl/ocpctl/internal/download"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 type orphansView struct {
-	Tabs     []way
-	Orphans  []orphanCard
-	CSV      string
-	Older    string // address of the next page; empty: this is the last
-	Sweeps   []sweeps.Sweep
-	MaySweep bool
-	Choose   bool // some of them can be chosen for a plan
+	Tabs    []way
+	Orphans []orphanCard
+	CSV     string
+	Older   string // address of the next page; empty: this is the last
+	Scans   []scans.Scan
+	MayScan bool
+	Choose  bool // some of them can be chosen for a plan
 }
 
 // orphanCard is an orphan as the page shows it.
@@ -42,7 +42,7 @@ type orphanCard struct {
 
 // orphans shows what belongs to no living cluster: of one class, or all. It is told as CSV on request.
 func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	f := sweeps.Filter{Class: lifecycle.OrphanClass(r.FormValue("class")), Team: r.FormValue("team"), Cursor: r.FormValue("cursor"), Gone: r.FormValue("show") == "all"}
+	f := scans.Filter{Class: lifecycle.OrphanClass(r.FormValue("class")), Team: r.FormValue("team"), Cursor: r.FormValue("cursor"), Gone: r.FormValue("show") == "all"}
 	if !slices.Contains(lifecycle.OrphanClasses, f.Class) {
 		f.Class = ""
 	}
@@ -61,7 +61,7 @@ func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Princ
 		}
 		return
 	}
-	v := orphansView{Tabs: orphanTabs(f), CSV: "/admin/orphans?" + chosen(f, url.Values{"format": {"csv"}}).Encode(), MaySweep: who.MayAnywhere(policy.ActSweep), Older: older("/admin/orphans", chosen(f, nil), next)}
+	v := orphansView{Tabs: orphanTabs(f), CSV: "/admin/orphans?" + chosen(f, url.Values{"format": {"csv"}}).Encode(), MayScan: who.MayAnywhere(policy.ActScan), Older: older("/admin/orphans", chosen(f, nil), next)}
 	slices.SortStableFunc(list, moreUrgent)
 	mayDecide := app.MayForEverybody(who, policy.ActCleanup, messages.ToRemoveOrphans) == nil
 	for _, o := range list {
@@ -72,8 +72,8 @@ func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Princ
 		v.Choose = v.Choose || card.Plan
 		v.Orphans = append(v.Orphans, card)
 	}
-	if v.Sweeps, err = p.Admin.Sweeps(r.Context(), who, "", 5); err != nil {
-		v.Sweeps = nil // they concern every team, and this reader sees some
+	if v.Scans, err = p.Admin.Scans(r.Context(), who, "", 5); err != nil {
+		v.Scans = nil // they concern every team, and this reader sees some
 	}
 	p.show(w, r, who, http.StatusOK, "orphans", v)
 }
@@ -111,7 +111,7 @@ func decisionOn(o admin.Orphan) (decide string, plan bool) {
 	return "Let it stay", false
 }
 
-func orphanTabs(f sweeps.Filter) []way {
+func orphanTabs(f scans.Filter) []way {
 	tabs := []way{{To: "/admin/orphans", Label: "All", Here: f.Class == ""}}
 	for _, class := range lifecycle.OrphanClasses {
 		tabs = append(tabs, way{To: "/admin/orphans?class=" + string(class), Label: string(class), Here: f.Class == class})
@@ -120,7 +120,7 @@ func orphanTabs(f sweeps.Filter) []way {
 }
 
 // chosen returns the URL's parameters for a selection of orphans.
-func chosen(f sweeps.Filter, more url.Values) url.Values {
+func chosen(f scans.Filter, more url.Values) url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{"class": string(f.Class), "team": f.Team} {
 		if value != "" {
@@ -134,8 +134,8 @@ func chosen(f sweeps.Filter, more url.Values) url.Values {
 	return q
 }
 
-// sweepNow has the accounts looked through.
-func (p *pages) sweepNow(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	_, err := p.Admin.StartSweeps(r.Context(), who, "", originOf(r))
+// scanNow has the accounts looked through.
+func (p *pages) scanNow(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	_, err := p.Admin.StartScans(r.Context(), who, "", originOf(r))
 	p.answer(w, r, who, "/admin/orphans", "The accounts are being looked through, one after another. What is found appears here.", err)
 }

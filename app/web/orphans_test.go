@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// orphan stores what a sweep found of a cluster that the database does not know.
+// orphan stores what a scan found of a cluster that the database does not know.
 func (h *fixture) orphan(class lifecycle.OrphanClass) (id string) {
 	h.Helper()
 	id = "orp_" + string(class)
@@ -21,9 +21,9 @@ func (h *fixture) orphan(class lifecycle.OrphanClass) (id string) {
 		id, class, h.store.DB.Options.Installation)
 	require.NoError(h, err)
 	_, err = h.store.Pool().Exec(h.Context(), `
-		INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_sweep, sights, orphan_id)
+		INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_scan, sights, orphan_id)
 		VALUES ('aws', '123456789012', 'vpc-of-' || $1, '{us-east-1/ec2}', jsonb_build_object('id', 'vpc-of-' || $1, 'type', 'vpc', 'region', 'us-east-1', 'tags', jsonb_build_object(
-			'ManagedBy', 'cluster-control-plane', 'InstallationId', $2::text, 'ClusterId', 'clu_9', 'ClusterName', 'lost', 'kubernetes.io/cluster/lost-abcde', 'owned')), now(), now(), 'swp_1', 2, $1)`,
+			'ManagedBy', 'cluster-control-plane', 'InstallationId', $2::text, 'ClusterId', 'clu_9', 'ClusterName', 'lost', 'kubernetes.io/cluster/lost-abcde', 'owned')), now(), now(), 'scn_1', 2, $1)`,
 		id, h.store.DB.Options.Installation)
 	require.NoError(h, err)
 	return id
@@ -31,7 +31,7 @@ func (h *fixture) orphan(class lifecycle.OrphanClass) (id string) {
 
 func (h *fixture) orphanState(id string) lifecycle.OrphanState {
 	h.Helper()
-	o, err := h.store.Sweeps.Orphan(h.Context(), id)
+	o, err := h.store.Scans.Orphan(h.Context(), id)
 	require.NoError(h, err)
 	return o.State
 }

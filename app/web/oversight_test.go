@@ -16,9 +16,9 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
@@ -242,11 +242,11 @@ func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {
 	leak := lifecycle.Group{Installation: "test", Cluster: row.ID, Identity: "shop-abcde", Regions: []string{"us-east-1"}, Resources: []string{"vpc-1"}, Sights: 1, Fresh: true, HourlyCents: new(19.2)}
 	stray := lifecycle.Group{Place: "vpc-9", Name: "<b>", Owner: "<i>rob</i>", Regions: []string{}, Resources: []string{"vpc-9"}, Sights: 1, Fresh: true, Unpriced: 1}
 	for range 2 {
-		sweep, _, err := h.store.Sweeps.Open(t.Context(), sweeps.Wanted{Platform: "aws", Account: "123456789012"}, store.Origin{Actor: "saml:ada"})
+		scan, _, err := h.store.Scans.Open(t.Context(), scans.Wanted{Platform: "aws", Account: "123456789012"}, clusters.Origin{Actor: "saml:ada"})
 		require.NoError(t, err)
-		require.NoError(t, h.store.Sweeps.Close(t.Context(), sweep.ID, 1, sweeps.ResultRow{Outcome: lifecycle.Succeeded}))
-		_, err = h.store.Sweeps.KeepOrphans(t.Context(), sweep.ID, []lifecycle.Judged{{Group: leak, Class: lifecycle.ClassReleased, Of: &of, Why: "it still exists"},
-			{Group: stray, Class: lifecycle.ClassOwned, Why: "the Owner tag says somebody"}}, lifecycle.SweepLimits{MinSights: 2})
+		require.NoError(t, h.store.Scans.Close(t.Context(), scan.ID, 1, scans.ResultRow{Outcome: lifecycle.Succeeded}))
+		_, err = h.store.Scans.KeepOrphans(t.Context(), scan.ID, []lifecycle.Judged{{Group: leak, Class: lifecycle.ClassReleased, Of: &of, Why: "it still exists"},
+			{Group: stray, Class: lifecycle.ClassOwned, Why: "the Owner tag says somebody"}}, lifecycle.FindingLimits{MinSights: 2})
 		require.NoError(t, err)
 	}
 	_, page, _ := h.as("ada").get("/admin/orphans")
@@ -258,9 +258,9 @@ func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {
 	require.NotContains(t, page, "shop-abcde")
 	_, page, _ = h.as("ada").get("/admin/orphans?format=csv")
 	require.Contains(t, page, "released,reported,123456789012")
-	require.NotContains(t, page, "Sweep the accounts now")
+	require.NotContains(t, page, "Scan the accounts now")
 	_, page, _ = h.as("will").get("/admin/orphans")
-	require.Contains(t, page, "Sweep the accounts now")
-	_, page, _ = h.as("will").post("/admin/sweeps", url.Values{"reason": {"x"}})
+	require.Contains(t, page, "Scan the accounts now")
+	_, page, _ = h.as("will").post("/admin/scans", url.Values{"reason": {"x"}})
 	require.Contains(t, says(page), "No account is configured")
 }

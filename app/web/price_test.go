@@ -22,7 +22,10 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Over random lives, before and after scaling and extending, every place that names a price names the same one to the cent:
@@ -83,7 +86,7 @@ func newTill(t *testing.T) *till {
 	})
 	h := &till{}
 	h.at.Store(time.Date(2026, 11, 2, 9, 0, 0, 123_456_000, time.UTC).UnixMicro())
-	h.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{Limits: servicetest.Limits(), Lease: time.Minute, Installation: "test", Now: h.now})
+	h.store, err = store.Open(t.Context(), pgtest.New(t), db.Options{Limits: servicetest.Limits(), Lease: time.Minute, Installation: "test", Now: h.now})
 	require.NoError(t, err)
 	t.Cleanup(h.store.Close)
 	h.service = app.New(app.Config{
@@ -124,7 +127,7 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	require.Equal(t, verdict.Grant.PriceCents, int64(l.list*hours))
 	require.Equal(t, verdict.Grant.PriceCents, row.Meter.Total(row.AcceptedAt, row.DestroyAt))
 	require.Equal(t, verdict.Grant.HourlyCents, row.HourlyCents)
-	view := approvalView{Approval: app.Approval{Approval: store.Approval{Kind: store.ApproveCreate}}}
+	view := approvalView{Approval: app.Approval{Approval: clusters.Approval{Kind: clusters.ApproveCreate}}}
 	view.about(row, "")
 	text := fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", price.Dollars(int64(l.list)), price.Dollars(verdict.Grant.PriceCents))
 	require.Equal(t, text, view.Cost)
@@ -132,7 +135,7 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	return l
 }
 
-func (l *life) row(t *testing.T) store.Row {
+func (l *life) row(t *testing.T) clusters.Row {
 	row, err := l.store.Cluster(t.Context(), l.id)
 	require.NoError(t, err)
 	return row
@@ -173,7 +176,7 @@ func (l *life) agrees(t *testing.T, when string) {
 		require.Contains(t, chatops.Comment(card, chatops.Detail{}, chatops.Links{}), "about "+price.Dollars(total)+" if it runs until its end", when)
 		require.Contains(t, chatops.Comment(card, chatops.Detail{}, chatops.Links{}), "about "+price.Dollars(int64(row.HourlyCents))+" an hour", when)
 	}
-	used, err := l.store.Usage(t.Context(), store.Scope{Person: l.who.ID})
+	used, err := l.store.Usage(t.Context(), usage.Scope{Person: l.who.ID})
 	require.NoError(t, err)
 	require.Equal(t, []int64{spent, left}, []int64{used.Person.SpentCents, used.Person.CommittedCents}, when)
 	lines, err := l.store.Reports.UsageReport(t.Context(), reports.ReportFilter{From: now.Add(-20 * 24 * time.Hour), To: now.Add(time.Millisecond), By: "owner"})

@@ -20,7 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // columns are the principals of the matrix by the names they have in the cast.
@@ -154,7 +154,7 @@ func (h *fixture) filled(at string, n int) string {
 // What another team has and what does not exist look the same, on every page and to every form.
 func TestAForeignClusterLooksLikeNone(t *testing.T) {
 	h := newFixture(t)
-	foreign, none := h.shown("shop").ID, store.NewID("clu")
+	foreign, none := h.shown("shop").ID, db.NewID("clu")
 	b := h.as("rob").still()
 	for route, row := range everybody(t) {
 		method, at, _ := strings.Cut(route, " ")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // Another site can make a person's browser send a form with the person's cookie. None of ours takes one.
@@ -53,7 +53,7 @@ func TestNoFormIsTakenFromAnotherSite(t *testing.T) {
 func TestToLookChangesNothing(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop", "platform")
-	link, err := h.Credentials.AccountLink(t.Context(), "github:will", "1", store.Origin{Actor: "github:will"})
+	link, err := h.Credentials.AccountLink(t.Context(), "github:will", "1", clusters.Origin{Actor: "github:will"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	var before, after int

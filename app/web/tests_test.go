@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestAClustersPageShowsItsTests(t *testing.T) {
-	v := detailOf(details(func(*store.Row) {}))
+	v := detailOf(details(func(*clusters.Row) {}))
 	require.NotContains(t, page(t, "detail", v), "Tests</h2>")
 	run := lifecycle.TestRun{ID: "run_2", Workflow: "e2e", URL: "https://github.com/acme/shop/actions/runs/7002", Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e", Since: time.Unix(2, 0)}
 	v.Tests = lifecycle.TestsByRun([]lifecycle.TestReport{
@@ -35,15 +35,15 @@ func TestAClustersPageShowsItsTests(t *testing.T) {
 }
 
 func TestAClustersPageShowsWhatAPipelineWasTold(t *testing.T) {
-	require.NotContains(t, page(t, "detail", detailOf(details(func(*store.Row) {}))), "<dt>Signal</dt>")
-	html := page(t, "detail", detailOf(details(func(r *store.Row) {
+	require.NotContains(t, page(t, "detail", detailOf(details(func(*clusters.Row) {}))), "<dt>Signal</dt>")
+	html := page(t, "detail", detailOf(details(func(r *clusters.Row) {
 		r.Signal = lifecycle.Signal{Kind: lifecycle.SignalDeployment, Told: lifecycle.SignalReady}
 		r.ReadyAt = time.Unix(7200, 0)
 		r.FreeSince = r.ReadyAt.Add(-34 * time.Minute)
 	})))
 	require.Contains(t, html, "<dt>Signal</dt><dd>A deployment told its pipeline that it is ready.</dd>")
 	require.Contains(t, html, "<dt>Saved</dt><dd>No runner waited for it: 34 minutes saved.</dd>")
-	html = page(t, "detail", detailOf(details(func(r *store.Row) {
+	html = page(t, "detail", detailOf(details(func(r *clusters.Row) {
 		r.Signal = lifecycle.Signal{Kind: lifecycle.SignalDispatch, Problem: "GitHub refuses it: <403>."}
 	})))
 	require.Contains(t, html, "<dt>Signal</dt><dd>Its pipeline cannot be told when it is ready. GitHub refuses it: &lt;403&gt;.</dd>")

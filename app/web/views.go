@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 //go:embed templates
@@ -50,7 +51,7 @@ type problemView struct {
 }
 
 type listView struct {
-	Rows  []store.Row
+	Rows  []clusters.Row
 	All   bool
 	Older string // cursor of the next page
 }
@@ -135,7 +136,7 @@ var functions = template.FuncMap{
 	"percent": percent,
 	"titled":  titled,
 
-	"going": func(r store.Row) bool { return r.Desired == lifecycle.Absent },
+	"going": func(r clusters.Row) bool { return r.Desired == lifecycle.Absent },
 
 	"countTests": chatops.CountTests,
 	"took":       func(d time.Duration) string { return d.Round(time.Second).String() },

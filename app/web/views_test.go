@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -31,11 +32,11 @@ func shown(t *testing.T, p *pages, name string, view any) string {
 	return w.Body.String()
 }
 
-func details(change func(*store.Row)) app.Details {
-	row := store.Row{}
+func details(change func(*clusters.Row)) app.Details {
+	row := clusters.Row{}
 	row.ID, row.Name, row.Status, row.Phase, row.Desired = "clu_1", "shop", lifecycle.Ready, lifecycle.PhaseReady, lifecycle.Present
 	row.AcceptedAt, row.DestroyAt, row.Ends.Max = noon, noon.Add(90*time.Minute), noon.Add(90*time.Minute)
-	row.Outputs = &store.Outputs{
+	row.Outputs = &clusters.Outputs{
 		APIURL: "https://api.shop.example:6443", ConsoleURL: "https://console.shop.example",
 		KubeconfigRef: "s3://artifacts/kubeconfig", KubeadminRef: "s3://artifacts/kubeadmin-password",
 	}
@@ -43,7 +44,7 @@ func details(change func(*store.Row)) app.Details {
 	return app.Details{Row: row, Job: reports.Job{ID: "job_1", Type: lifecycle.JobCreate}}
 }
 
-func show(t *testing.T, change func(*store.Row)) string {
+func show(t *testing.T, change func(*clusters.Row)) string {
 	d := details(change)
 	v := detailOf(d)
 	v.Can = offersOf(policy.As("x", "Maya", policy.Requester, d.Row.Team), d.Row, policy.ClusterAdmin, nil, profiles.Catalogue{})
@@ -51,15 +52,15 @@ func show(t *testing.T, change func(*store.Row)) string {
 }
 
 func TestAReadyClusterShowsHowToReachIt(t *testing.T) {
-	html := show(t, func(*store.Row) {})
+	html := show(t, func(*clusters.Row) {})
 	for _, want := range []string{"https://console.shop.example", "Download kubeconfig", "in 1 h 30 min", "<summary>Extend</summary>"} {
 		require.Contains(t, html, want)
 	}
 }
 
 func TestAClustersPageSaysSinceWhenNobodyUsesItAndWhatFollows(t *testing.T) {
-	require.NotContains(t, show(t, func(*store.Row) {}), "<dt>Use</dt>", "nothing follows from that")
-	html := show(t, func(r *store.Row) {
+	require.NotContains(t, show(t, func(*clusters.Row) {}), "<dt>Use</dt>", "nothing follows from that")
+	html := show(t, func(r *clusters.Row) {
 		r.ReadyAt, r.ActiveAt, r.ActiveWhat = noon, noon.Add(10*time.Minute), lifecycle.ActivityPush
 		r.Idle, r.Ends.TTL = lifecycle.Idle{TellAfter: 20 * time.Minute, EndAfter: time.Hour}, r.Ends.Max
 		r.Ends.Idle = noon.Add(70 * time.Minute)
@@ -69,20 +70,20 @@ func TestAClustersPageSaysSinceWhenNobodyUsesItAndWhatFollows(t *testing.T) {
 }
 
 func TestAClustersPageSaysWhenItFallsAsleepNext(t *testing.T) {
-	require.NotContains(t, show(t, func(*store.Row) {}), "<dt>Off-hours</dt>", "it has no nights")
-	html := show(t, func(r *store.Row) { r.OffHours, r.RestAt = true, noon.Add(time.Hour) })
+	require.NotContains(t, show(t, func(*clusters.Row) {}), "<dt>Off-hours</dt>", "it has no nights")
+	html := show(t, func(r *clusters.Row) { r.OffHours, r.RestAt = true, noon.Add(time.Hour) })
 	require.Contains(t, html, "<dt>Off-hours</dt><dd>falls asleep at 2025-03-01 13:00 UTC, unless it is used</dd>")
 }
 
 func TestAClustersPageShowsWhatWaitsForGitHub(t *testing.T) {
-	d := details(func(*store.Row) {})
+	d := details(func(*clusters.Row) {})
 	require.NotContains(t, page(t, "detail", detailOf(d)), "<strong>GitHub:</strong>")
-	d.Conditions = []store.Condition{{Type: app.GitHubUpToDate, Status: "False", Message: "GitHub takes no calls until 2025-03-01 12:30:00 UTC."}}
+	d.Conditions = []clusters.Condition{{Type: app.GitHubUpToDate, Status: "False", Message: "GitHub takes no calls until 2025-03-01 12:30:00 UTC."}}
 	require.Contains(t, page(t, "detail", detailOf(d)), "<strong>GitHub:</strong> GitHub takes no calls until 2025-03-01 12:30:00 UTC.")
 }
 
 func TestAClusterThatIsGoingOffersNothing(t *testing.T) {
-	html := show(t, func(r *store.Row) {
+	html := show(t, func(r *clusters.Row) {
 		r.Status, r.Phase, r.Desired, r.DesiredWhy = lifecycle.Destroying, lifecycle.Verifying, lifecycle.Absent, "its label was removed"
 	})
 	require.NotContains(t, html, "Download kubeconfig")
@@ -90,7 +91,7 @@ func TestAClusterThatIsGoingOffersNothing(t *testing.T) {
 }
 
 func TestTheProofIsShownWithWhatIsLeft(t *testing.T) {
-	d := details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Failed, lifecycle.DestroyBlocked })
+	d := details(func(r *clusters.Row) { r.Status, r.Phase = lifecycle.Failed, lifecycle.DestroyBlocked })
 	d.Verifications = []attempts.VerificationRow{
 		{Attempt: 2, Number: 1, At: noon, Identities: []string{"shop-x7k2p"}, Words: []string{"vpc vpc-1: delete it"}},
 		{Attempt: 2, Number: 2, At: noon, Identities: []string{"shop-x7k2p"}, Control: "the zone is visible", Clean: true, Queries: []byte(`[{"service":"tagging","region":"ap-east-1","unasked":"not_enabled"},{"service":"tagging","region":"eu-west-3","unasked":"denied_by_organization"},{"service":"tagging","region":"eu-west-3","unasked":"denied_by_organization"}]`)},
@@ -103,7 +104,7 @@ func TestTheProofIsShownWithWhatIsLeft(t *testing.T) {
 }
 
 func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
-	html := show(t, func(r *store.Row) {
+	html := show(t, func(r *clusters.Row) {
 		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.CreateFailed, lifecycle.Absent
 		r.FailReason, r.FailMessage = "VcpuLimitExceeded", "no more vCPUs may run"
 		r.FailWhose, r.FailNext = "quota", "raise the limit L-1216C47A"
@@ -111,18 +112,18 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 	for _, want := range []string{"no more vCPUs may run", "the owners of the cloud account", "Raise the limit L-1216C47A. See <a", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
 		require.Contains(t, html, want)
 	}
-	html = show(t, func(r *store.Row) {
+	html = show(t, func(r *clusters.Row) {
 		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 		r.Blockers = []string{"vpc vpc-1: detach eni-7 of another team"}
 	})
 	for _, want := range []string{"Remaining at the last count", "detach eni-7", "the platform team", `href="/runbooks/destroy-blocked"`} {
 		require.Contains(t, html, want)
 	}
-	require.NotContains(t, show(t, func(*store.Row) {}), "Who can fix it")
+	require.NotContains(t, show(t, func(*clusters.Row) {}), "Who can fix it")
 }
 
 func TestAFailuresMessageStandsOnThePageOnce(t *testing.T) {
-	html := show(t, func(r *store.Row) {
+	html := show(t, func(r *clusters.Row) {
 		r.Status, r.Phase, r.Desired = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
 		r.FailReason, r.FailMessage = "BootstrapFailed", "the control plane never took over"
 		r.DesiredWhy = "the install failed: the control plane never took over"
@@ -133,7 +134,7 @@ func TestAFailuresMessageStandsOnThePageOnce(t *testing.T) {
 }
 
 func TestTheCommandThatFreesABlockerCanBeCopied(t *testing.T) {
-	html := show(t, func(r *store.Row) {
+	html := show(t, func(r *clusters.Row) {
 		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 		r.Blockers = []string{"volume vol-1 (shop-pvc): an administrator of the account: aws ec2 delete-volume --volume-id vol-1 (ask its owner)"}
 	})
@@ -141,11 +142,11 @@ func TestTheCommandThatFreesABlockerCanBeCopied(t *testing.T) {
 }
 
 func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
-	html := show(t, func(r *store.Row) {
+	html := show(t, func(r *clusters.Row) {
 		r.Status, r.Phase, r.Place = lifecycle.Pending, lifecycle.AwaitingCapacity, 2
 	})
 	require.Contains(t, html, "It is number 2 in the queue.")
-	html = show(t, func(r *store.Row) {
+	html = show(t, func(r *clusters.Row) {
 		r.Status, r.Phase = lifecycle.Creating, lifecycle.Installing
 		r.Progress = lifecycle.Progress{Percent: 40, Step: "bootstrap", ETA: noon.Add(10 * time.Minute), Late: noon.Add(25 * time.Minute)}
 	})
@@ -154,7 +155,7 @@ func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
 
 func TestWhatOthersWroteIsShownAsText(t *testing.T) {
 	evil := `<script>alert(1)</script>`
-	d := details(func(r *store.Row) {
+	d := details(func(r *clusters.Row) {
 		r.Why, r.Owner, r.FailMessage, r.Blockers = evil, evil, evil, []string{evil}
 		r.Outputs.ConsoleURL = "javascript:alert(1)"
 	})
@@ -168,7 +169,7 @@ func TestWhatOthersWroteIsShownAsText(t *testing.T) {
 
 func TestTheStepsSayWhereAClusterIs(t *testing.T) {
 	for phase, want := range map[lifecycle.Phase]string{lifecycle.Installing: "now", lifecycle.PhaseReady: "done"} {
-		row := details(func(r *store.Row) {
+		row := details(func(r *clusters.Row) {
 			r.Phase = phase
 			if phase != lifecycle.PhaseReady {
 				r.Status = lifecycle.Creating
@@ -180,8 +181,8 @@ func TestTheStepsSayWhereAClusterIs(t *testing.T) {
 			}
 		}
 	}
-	require.Empty(t, stepsOf(details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Creating, lifecycle.Cleaning }).Row))
-	released := stepsOf(details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Destroyed, lifecycle.Released }).Row)
+	require.Empty(t, stepsOf(details(func(r *clusters.Row) { r.Status, r.Phase = lifecycle.Creating, lifecycle.Cleaning }).Row))
+	released := stepsOf(details(func(r *clusters.Row) { r.Status, r.Phase = lifecycle.Destroyed, lifecycle.Released }).Row)
 	require.Equal(t, "done", released[len(released)-1].State)
 }
 

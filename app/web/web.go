@@ -30,7 +30,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 //go:embed assets
@@ -110,7 +110,7 @@ func New(c Config) http.Handler {
 // identified gives each request an id, which stands in the log lines of everything that it causes and in the response.
 func identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := store.NewID("req")
+		id := db.NewID("req")
 		w.Header().Set("X-Request-Id", id)
 		ctx, span := tracing.Start(tracing.With(r.Context(), tracing.Cause{Correlation: id}), tracing.Server, r.Method)
 		defer span.End()
@@ -178,7 +178,7 @@ func (p *pages) private() map[string]handler {
 		"POST /orphans/approve":        p.approveRemovals,
 		"POST /orphans/exempt":         p.exemptOrphans,
 		"GET /admin/orphans":           p.orphans,
-		"POST /admin/sweeps":           p.sweepNow,
+		"POST /admin/scans":            p.scanNow,
 		"GET /deliveries":              p.deliveries,
 		"GET /deliveries/{id}":         p.delivery,
 		"POST /deliveries/{id}/replay": p.replay,

@@ -7,16 +7,16 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// What is said about sweeps of cloud accounts.
+// What is said about scans of cloud accounts.
 const (
-	NoSweepAccount      = "No account is configured to be looked through. Add account or sweep.accounts to the server's configuration."
-	NoSweep             = "No account was looked through."
-	SweepsCoverAllTeams = "A sweep covers the resources of all teams, and you may see only some. Ask a platform admin or an auditor of every team."
+	NoScanAccount      = "No account is configured to be looked through. Add account or scan.accounts to the server's configuration."
+	NoScan             = "No account was looked through."
+	ScansCoverAllTeams = "A scan covers the resources of all teams, and you may see only some. Ask a platform admin or an auditor of every team."
 )
 
-// NoSuchSweep says that there is no sweep of that id.
-func NoSuchSweep(id string) string {
-	return fmt.Sprintf("There is no sweep %s. See ocpctl admin sweeps.", id)
+// NoSuchScan says that there is no scan of that id.
+func NoSuchScan(id string) string {
+	return fmt.Sprintf("There is no scan %s. See ocpctl admin scans.", id)
 }
 
 // NoOrphan says that there is no orphan of that id, or that the asker may not see it.
@@ -24,8 +24,8 @@ func NoOrphan(id string) string {
 	return fmt.Sprintf("There is no orphan %s. See ocpctl admin orphans.", id)
 }
 
-// UnknownSweepAccount says which accounts can be looked through.
-func UnknownSweepAccount(account string, known []string) Problem {
+// UnknownScanAccount says which accounts can be looked through.
+func UnknownScanAccount(account string, known []string) Problem {
 	return Problem{Detail: fmt.Sprintf("account %q is not configured", account), Accept: known}
 }
 
@@ -33,7 +33,7 @@ func UnknownSweepAccount(account string, known []string) Problem {
 func OrphanNext(class lifecycle.OrphanClass, state lifecycle.OrphanState, whose bool) string {
 	switch state {
 	case lifecycle.OrphanSeen:
-		return "Wait for the next sweep: it is reported if it is still there."
+		return "Wait for the next scan: it is reported if it is still there."
 	case lifecycle.OrphanExempt:
 		return "Nothing: it is exempt."
 	case lifecycle.OrphanApproved, lifecycle.OrphanRemoving:

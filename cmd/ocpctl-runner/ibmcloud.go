@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/inventory"
 	"github.com/ocpctl/ocpctl/runner/installer"
-	"github.com/ocpctl/ocpctl/runner/sweep"
+	"github.com/ocpctl/ocpctl/runner/scan"
 )
 
 // openIBMCloud opens IBM Cloud with the given API key or, without one, with the trusted profile of the pod.
@@ -21,8 +21,8 @@ func openIBMCloud(ctx context.Context, region string, keys cloud.Keys) (runner.C
 	return ibmcloud.New(ctx, region, keys, os.Getenv)
 }
 
-// openIBMInventory opens an account for a sweep in the same way.
-func openIBMInventory(_ context.Context, spec contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
+// openIBMInventory opens an account for a scan in the same way.
+func openIBMInventory(_ context.Context, spec contract.ScanSpec, keys cloud.Keys) (scan.Inventory, error) {
 	authenticator, err := access.Authenticate(keys, os.Getenv, nil)
 	if err != nil {
 		return nil, err

@@ -1,8 +1,8 @@
-// Command ocpctl-runner runs one attempt for one cluster, or looks through one cloud account in a sweep. ocpctl-server starts it, as a
+// Command ocpctl-runner runs one attempt for one cluster, or looks through one cloud account in a scan. ocpctl-server starts it, as a
 // local process or in a pod of its own; it is never started by hand.
 //
 // Its exit code says whether the server has the result, not what that is: 0 delivered, 1 not delivered, 2 wrong usage, 3 the attempt or
-// sweep belongs to another runner or is closed.
+// scan belongs to another runner or is closed.
 package main
 
 import (
@@ -31,8 +31,8 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/inventory"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/scan"
 	"github.com/ocpctl/ocpctl/runner/status"
-	"github.com/ocpctl/ocpctl/runner/sweep"
 )
 
 const (
@@ -61,7 +61,7 @@ func code(err error) int {
 }
 
 // flags say which server to use, what to do and where to work. A pod gets its token as a mounted file.
-type flags struct{ server, attempt, sweep, tokenFile, workDir, installers string }
+type flags struct{ server, attempt, scan, tokenFile, workDir, installers string }
 
 func run() error {
 	// The first SIGTERM stops the work gracefully; further ones change nothing. Only the host sends SIGKILL.
@@ -80,11 +80,11 @@ func run() error {
 		name, usage string
 	}{
 		{&f.server, "server", "base URL of the Status API"},
-		{&f.tokenFile, "token-file", "file that holds the token of the attempt or sweep"},
+		{&f.tokenFile, "token-file", "file that holds the token of the attempt or scan"},
 		{&f.attempt, "attempt", "id of the attempt"},
 		{&f.workDir, "work-dir", "empty directory to work in (attempt)"},
 		{&f.installers, "installers", "directory of <version>/openshift-install, ccoctl and oc (attempt)"},
-		{&f.sweep, "sweep", "id of the sweep, instead of an attempt"},
+		{&f.scan, "scan", "id of the scan, instead of an attempt"},
 	} {
 		cmd.Flags().StringVar(each.into, each.name, "", each.usage)
 	}
@@ -93,8 +93,8 @@ func run() error {
 
 // check returns what is wrong with the flags. A flag that would do nothing is refused.
 func (f flags) check() error {
-	if (f.attempt == "") == (f.sweep == "") {
-		return fmt.Errorf("%w: --attempt is %q and --sweep is %q; give one of them", errUsage, f.attempt, f.sweep)
+	if (f.attempt == "") == (f.scan == "") {
+		return fmt.Errorf("%w: --attempt is %q and --scan is %q; give one of them", errUsage, f.attempt, f.scan)
 	}
 	for _, each := range []struct {
 		name, value string
@@ -112,7 +112,7 @@ func (f flags) check() error {
 	return nil
 }
 
-// runtime is what attempts and sweeps are both given.
+// runtime is what attempts and scans are both given.
 type runtime struct {
 	token  secret.Text
 	pod    string
@@ -156,8 +156,8 @@ func start(ctx context.Context, f flags) error {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	given := runtime{token: token, pod: pod, http: client, log: log, redact: redact}
-	if f.sweep != "" {
-		err = given.sweep(ctx, f)
+	if f.scan != "" {
+		err = given.scan(ctx, f)
 	} else {
 		err = given.attempt(ctx, f, keys)
 	}
@@ -178,10 +178,10 @@ func (r runtime) attempt(ctx context.Context, f flags, keys cloud.Keys) error {
 	})
 }
 
-// sweep leaves the keys of the default chain to the SDK, which renews them.
-func (r runtime) sweep(ctx context.Context, f flags) error {
-	return sweep.Run(ctx, sweep.Config{
-		Server: f.server, Sweep: f.sweep, Token: r.token, Pod: r.pod, Clouds: map[string]sweep.Open{names.AWS: openAWSInventory, names.IBMCloud: openIBMInventory}, HTTP: r.http, Log: r.log, Redact: r.redact,
+// scan leaves the keys of the default chain to the SDK, which renews them.
+func (r runtime) scan(ctx context.Context, f flags) error {
+	return scan.Run(ctx, scan.Config{
+		Server: f.server, Scan: f.scan, Token: r.token, Pod: r.pod, Clouds: map[string]scan.Open{names.AWS: openAWSInventory, names.IBMCloud: openIBMInventory}, HTTP: r.http, Log: r.log, Redact: r.redact,
 	})
 }
 
@@ -212,8 +212,8 @@ func openAWS(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud,
 	return aws.New(ctx, region, with(keys)...)
 }
 
-// openAWSInventory opens an account for a sweep in the same way.
-func openAWSInventory(ctx context.Context, spec contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
+// openAWSInventory opens an account for a scan in the same way.
+func openAWSInventory(ctx context.Context, spec contract.ScanSpec, keys cloud.Keys) (scan.Inventory, error) {
 	return inventory.New(ctx, inventory.Config{
 		HomeRegion: spec.HomeRegion, BaseDomains: spec.BaseDomains, CallsPerSecond: spec.CallsPerSecond,
 	}, with(keys)...)

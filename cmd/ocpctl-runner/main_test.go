@@ -199,10 +199,10 @@ func TestExitCodesSayWhetherTheServerHasTheResult(t *testing.T) {
 		"no flags":               {nil, exitUsage},
 		"an unknown flag":        {append(flags(token), "--nope"), exitUsage},
 		"no such token file":     {flags(token + ".missing"), exitUsage},
-		"an attempt and a sweep": {append(flags(token), "--sweep", "swp_1"), exitUsage},
-		"a flag without effect":  {[]string{"--server", closed.URL, "--sweep", "swp_1", "--token-file", token, "--work-dir", dir}, exitUsage},
-		"no server":              {[]string{"--sweep", "swp_1", "--token-file", token}, exitUsage},
-		"the sweep is another":   {[]string{"--server", closed.URL, "--sweep", "swp_1", "--token-file", token}, exitFenced},
+		"an attempt and a scan":  {append(flags(token), "--scan", "scn_1"), exitUsage},
+		"a flag without effect":  {[]string{"--server", closed.URL, "--scan", "scn_1", "--token-file", token, "--work-dir", dir}, exitUsage},
+		"no server":              {[]string{"--scan", "scn_1", "--token-file", token}, exitUsage},
+		"the scan is another":    {[]string{"--server", closed.URL, "--scan", "scn_1", "--token-file", token}, exitFenced},
 		"the attempt is another": {flags(token), exitFenced},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,19 +9,19 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/lifecycle/orphans"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // homeRegions are where an account is asked about what has no region, by platform, if neither the account nor a profile says otherwise.
 var homeRegions = map[string]string{names.AWS: "us-east-1", names.IBMCloud: "us-south"}
 
 // accounts returns the accounts that are looked through, with the base domains of the catalogue in force.
-func accounts(c config.Config, of catalogue.Catalogue) (list []sweeps.Wanted) {
-	for _, a := range c.SweepAccounts() {
+func accounts(c config.Config, of catalogue.Catalogue) (list []scans.Wanted) {
+	for _, a := range c.ScanAccounts() {
 		region, domains := places(of, a.Platform)
-		list = append(list, sweeps.Wanted{Platform: a.Platform, Account: a.Account, Spec: sweeps.Spec{
+		list = append(list, scans.Wanted{Platform: a.Platform, Account: a.Account, Spec: scans.Spec{
 			Installation: c.Installation, HomeRegion: cmp.Or(a.Region, region, homeRegions[a.Platform]), Regions: a.Regions, BaseDomains: domains,
-			CloudCredentialsRef: a.CredentialsRef, CallsPerSecond: c.Sweep.CallsPerSecond,
+			CloudCredentialsRef: a.CredentialsRef, CallsPerSecond: c.Scan.CallsPerSecond,
 		}})
 	}
 	return list
@@ -41,10 +41,10 @@ func places(of catalogue.Catalogue, platform string) (region string, domains []s
 	return region, slices.Compact(domains)
 }
 
-// sweepAccounts returns what the controller looks through.
-func (in inner) sweepAccounts() controller.Accounts {
-	out := controller.Accounts{Wanted: func() []sweeps.Wanted { return accounts(in.cfg, in.catalogue.Current()) }, Every: in.cfg.Sweep.Every, Prices: in.resourcePrices}
-	for _, e := range in.cfg.Sweep.Exempt {
+// scanAccounts returns what the controller looks through.
+func (in inner) scanAccounts() controller.Accounts {
+	out := controller.Accounts{Wanted: func() []scans.Wanted { return accounts(in.cfg, in.catalogue.Current()) }, Every: in.cfg.Scan.Every, Prices: in.resourcePrices}
+	for _, e := range in.cfg.Scan.Exempt {
 		out.Exempt = append(out.Exempt, orphans.Rule{Account: e.Account, Identity: e.Identity, Name: e.Name, TagKey: e.TagKey, Why: e.Why})
 	}
 	return out

@@ -8,16 +8,16 @@ import (
 	"github.com/ocpctl/ocpctl/store/cleanup"
 )
 
-// wireCleanup says what is removed of what sweeps find. The catalogue can change while the server runs.
+// wireCleanup says what is removed of what scans find. The catalogue can change while the server runs.
 func (in inner) wireCleanup() controller.Cleanup {
-	return controller.Cleanup{Planner: cleanup.Config{Account: in.cfg.RunnersIn, BaseDomain: in.baseDomain}, Delete: in.cfg.Sweep.Classes(), Adopter: adopter{in}}
+	return controller.Cleanup{Planner: cleanup.Config{Account: in.cfg.RunnersIn, BaseDomain: in.baseDomain}, Delete: in.cfg.Scan.Classes(), Adopter: adopter{in}}
 }
 
 func (in inner) baseDomain(platform string) string {
 	return in.catalogue.Current().OnlyBaseDomain(platform)
 }
 
-// adopter gives a row to a cluster that only the cloud knows. It asks no cloud: a sweep did.
+// adopter gives a row to a cluster that only the cloud knows. It asks no cloud: a scan did.
 type adopter struct{ in inner }
 
 func (a adopter) Adopt(ctx context.Context, of recovery.Adoption) error {

@@ -24,10 +24,10 @@ func command(t *testing.T, env []string, args ...string) (out, errs string, code
 
 func TestTheEffectiveConfigurationIsPrinted(t *testing.T) {
 	path := write(t, "ocpctl.yaml", "database_url_ref: file:/db\nlimits: {wake: 7s}\ngithub: {webhook_secret_ref: 'file:/w'}\n")
-	out, errs, code := command(t, []string{"OCPCTL_LIMITS_SWEEP=2m", "OCPCTL_ROLES=hooks"}, "config", "-config", path)
+	out, errs, code := command(t, []string{"OCPCTL_LIMITS_FINDINGS=2m", "OCPCTL_ROLES=hooks"}, "config", "-config", path)
 	require.Zero(t, code, errs)
 	require.Regexp(t, `(?m)^limits.wake +7s +line 2$`, out)
-	require.Regexp(t, `(?m)^limits.sweep +2m0s +OCPCTL_LIMITS_SWEEP$`, out)
+	require.Regexp(t, `(?m)^limits.findings +2m0s +OCPCTL_LIMITS_FINDINGS$`, out)
 	require.Regexp(t, `(?m)^limits.keep +720h0m0s +default$`, out)
 
 	out, errs, code = command(t, nil, "config", "-config", path, "-roles", "hooks,worker", "-o", "yaml")

@@ -21,7 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/cloudtags"
 	"github.com/ocpctl/ocpctl/runner/platform"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 const recoverCommand = "recover"
@@ -95,9 +95,9 @@ func recoverySettings(ctx context.Context, c config.Config, r config.Roles, log 
 }
 
 // specOf returns the spec of a recovered cluster of a version: the settings in force now.
-func specOf(c config.Config) func(platform, version string) store.Spec {
-	return func(platform, version string) store.Spec {
-		return store.Spec{
+func specOf(c config.Config) func(platform, version string) clusters.Spec {
+	return func(platform, version string) clusters.Spec {
+		return clusters.Spec{
 			Zones: []string{}, PullSecretRef: c.Runner.PullSecretRef, SSHKey: c.Runner.SSHKey, SSHKeyRef: c.Runner.SSHKeyRef,
 			CloudCredsRef: c.Cloud(platform).CredentialsRef, ReleaseImage: c.Runner.Releases[version],
 		}

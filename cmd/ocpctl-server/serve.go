@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // drain is how long a graceful stop waits for requests and jobs, after listen.drain_delay; none of them takes longer than thirty seconds.
@@ -109,7 +109,7 @@ func (s *server) work(ctx context.Context) error {
 	held := make(chan error, 1)
 	go func() {
 		defer close(held)
-		held <- s.instance.Hold(holding, func(taken store.TakenOver) { logTakenOver(s.log, taken) }, func(err error) {
+		held <- s.instance.Hold(holding, func(taken db.TakenOver) { logTakenOver(s.log, taken) }, func(err error) {
 			s.log.Warn("lost this process's name in the queue and takes it again", "instance", s.instance.Name(), "err", err)
 		})
 	}()

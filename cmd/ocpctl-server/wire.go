@@ -21,7 +21,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // tokenLife is how long an attempt's token is valid; every response of the Status API renews it.
@@ -41,7 +42,7 @@ type server struct {
 	slack     *socketmode.Receiver // nil unless Slack's requests come over a socket
 	workers   *river.Client[pgx.Tx]
 	watch     func(context.Context) // watches runners; nil without workers
-	instance  *store.Instance       // this process's name in the queue; nil without workers
+	instance  *db.Instance          // this process's name in the queue; nil without workers
 
 	drainDelay time.Duration
 	draining   context.Context // done as soon as the server is asked to stop
@@ -73,7 +74,7 @@ func openStore(ctx context.Context, cfg config.Config, migrate bool, log *slog.L
 			return nil, err
 		}
 	}
-	db, err := store.Open(ctx, url.Reveal(), store.Options{
+	db, err := store.Open(ctx, url.Reveal(), db.Options{
 		Limits: cfg.Limits.Lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
 	})
 	if err != nil {
@@ -203,7 +204,7 @@ func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	site := github.Site(cfg.GitHub.APIURL)
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: func() []sweeps.Wanted { return accounts(cfg, in.catalogue.Current()) }, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: func() []scans.Wanted { return accounts(cfg, in.catalogue.Current()) }, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
 		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Installs: in.installs(),
 	}

@@ -29,7 +29,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -66,8 +66,8 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	tells := notifier.New(told)
 	tells.Register(workers)
 	gh := in.cfg.GitHub
-	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
-	labels := hooks.NewLabelSweep(in.store, client, repositories(in.cfg), in.log, gh.Installations...)
+	poller := hooks.NewPoller(in.store, client, gh.Look, in.log, gh.Installations...)
+	labels := hooks.NewLabelPoller(in.store, client, repositories(in.cfg), in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
 	inSlack := slackapp.New(core, links, admin.New(core, cfg), bot, cfg)
 	homes := hooks.NewHomes(in.store)
@@ -77,14 +77,14 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 		return err
 	}
 	ofRuns := runs.New(runs.Config{Store: in.store, GitHub: asker, Tekton: pipelineRuns, Site: cfg.GitHubSite, Every: gh.RunLook, Use: in.cfg.Limits.Use, Log: in.log})
-	runSweep := hooks.NewRunSweep(ofRuns, gh.RunLook)
+	runPoller := hooks.NewRunPoller(ofRuns, gh.RunLook)
 	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, ofRuns, inSlack, gh.AppID, in.log))
-	river.AddWorker(workers, runSweep)
+	river.AddWorker(workers, runPoller)
 	river.AddWorker(workers, hooks.NewPullWorker(pullRequests))
 	river.AddWorker(workers, homes)
 	river.AddWorker(workers, subscriptions)
 	river.AddWorker(workers, hooks.NewHomeWorker(inSlack, in.log))
-	river.AddWorker(workers, sweep)
+	river.AddWorker(workers, poller)
 	river.AddWorker(workers, labels)
 	river.AddWorker(workers, missed)
 	money := costs.New(cfg)
@@ -99,7 +99,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 		return err
 	}
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
-		Instance: s.instance.Name(), Periodic: append(slices.Concat(engine.Periodic(), tells.Periodic()), sweep.Periodic(), labels.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic(), subscriptions.Periodic(), budgets.Periodic(), bill.Periodic()),
+		Instance: s.instance.Name(), Periodic: append(slices.Concat(engine.Periodic(), tells.Periodic()), poller.Periodic(), labels.Periodic(), runPoller.Periodic(), missed.Periodic(), homes.Periodic(), subscriptions.Periodic(), budgets.Periodic(), bill.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: in.metrics.JobFailed,
 	})
@@ -133,7 +133,7 @@ func weekly(cfg config.WeeklyReport) (*notifier.Weekly, error) {
 }
 
 // register gives this process its name in the queue, and takes over the jobs of dead ones.
-func (in inner) register(ctx context.Context) (*store.Instance, error) {
+func (in inner) register(ctx context.Context) (*db.Instance, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("get this host's name: %w", err)
@@ -147,7 +147,7 @@ func (in inner) register(ctx context.Context) (*store.Instance, error) {
 	return instance, nil
 }
 
-func logTakenOver(log *slog.Logger, taken store.TakenOver) {
+func logTakenOver(log *slog.Logger, taken db.TakenOver) {
 	if len(taken.From) > 0 {
 		log.Warn("took over from processes that ended without a graceful stop", "from", taken.From, "jobs", taken.Jobs, "discarded", taken.Discarded)
 	}
@@ -203,8 +203,8 @@ func (in inner) wireController(client *github.Client, catalogue controller.Catal
 	return controller.New(controller.Config{
 		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
-		Limits: cfg.Limits.Lifecycle(), Hours: in.hours, Sweeps: cfg.SweepLimits(), Accounts: in.sweepAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
-		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
+		Limits: cfg.Limits.Lifecycle(), Hours: in.hours, FindingLimits: cfg.FindingLimits(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
+		Wake: cfg.Limits.Wake, FindEvery: cfg.Limits.Findings, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.WritePace(), Progress: cfg.GitHub.Progress,
 	}), nil
 }

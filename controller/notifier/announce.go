@@ -16,7 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -34,7 +35,7 @@ type announceWorker struct {
 // Work finds out who hears of an announcement and writes their notices. Done twice, it writes nothing the second time.
 func (w *announceWorker) Work(ctx context.Context, job *river.Job[queue.AnnounceArgs]) error {
 	a, err := w.n.Store.Notices.Announcement(ctx, job.Args.Cause)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -53,7 +54,7 @@ func (w *announceWorker) Work(ctx context.Context, job *river.Job[queue.Announce
 
 // whoHears reads what hear needs to know. An announcement is left to a process that has Slack and, if it is a weekly report, knows the schedule: while
 // servers are replaced, some may have another configuration. Where no process has Slack, nobody hears of it after a day.
-func (n *Notifier) whoHears(ctx context.Context, a notices.Announcement) ([]notices.Notice, error) {
+func (n *Notifier) whoHears(ctx context.Context, a clusters.Announcement) ([]notices.Notice, error) {
 	now, err := n.Store.Now(ctx)
 	age := now.Sub(a.CreatedAt)
 	if err != nil || age > tooOld {
@@ -73,7 +74,7 @@ func (n *Notifier) whoHears(ctx context.Context, a notices.Announcement) ([]noti
 	return noticesFor(e, workspace, n.AdminChannel), nil
 }
 
-func (n *Notifier) readEvent(ctx context.Context, a notices.Announcement, workspace string) (e event, err error) {
+func (n *Notifier) readEvent(ctx context.Context, a clusters.Announcement, workspace string) (e event, err error) {
 	e = event{cause: a.Cause, kind: blocks.Event(a.Event), cluster: a.Cluster}
 	var told told
 	if err := json.Unmarshal(a.Facts, &told); err != nil {
@@ -121,7 +122,7 @@ func (n *Notifier) readCluster(ctx context.Context, e *event, workspace string) 
 	switch m, err := n.Store.Notices.MessageOf(ctx, e.cluster); {
 	case err == nil:
 		e.message = &m
-	case !errors.Is(err, store.ErrNotFound):
+	case !errors.Is(err, db.ErrNotFound):
 		return err
 	}
 	holder, err := n.Store.Notices.HolderOf(ctx, e.cluster)

@@ -14,7 +14,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -46,7 +47,7 @@ func (w *world) subscribe(channel, team string, events ...string) {
 	w.t.Helper()
 	require.NoError(w.t, w.Store.Notices.Subscribe(w.t.Context(), notices.Subscription{
 		Workspace: "T1", Channel: channel, Team: team, Events: events, CreatedBy: "saml:maya",
-	}, store.Origin{Actor: "saml:maya"}))
+	}, clusters.Origin{Actor: "saml:maya"}))
 }
 
 // live does things at random while Slack and the processes fail at random.
@@ -55,9 +56,9 @@ func (w *world) live(pick func(int) int, steps int) {
 	w.slack.after = func(call string) error { return trouble(pick, call, false) }
 	for range steps {
 		if len(w.rows) == 0 || pick(6) == 0 {
-			var at *store.SlackPlace
+			var at *clusters.SlackPlace
 			if pick(2) == 0 {
-				at = &store.SlackPlace{Workspace: "T1", Channel: []string{"CHERE", "CALL"}[pick(2)], Person: "UMAYA"}
+				at = &clusters.SlackPlace{Workspace: "T1", Channel: []string{"CHERE", "CALL"}[pick(2)], Person: "UMAYA"}
 			}
 			w.accept([]string{"shop", "payments"}[pick(2)], at, pick(5) == 0)
 		}
@@ -72,12 +73,12 @@ func (w *world) live(pick func(int) int, steps int) {
 				w.step(id)
 			}
 		case 3:
-			_, err := w.Store.Extend(ctx, id, time.Hour, store.Origin{Actor: "saml:maya"})
-			require.True(w.t, err == nil || errors.Is(err, store.ErrConflict), err)
+			_, err := w.Store.Extend(ctx, id, time.Hour, clusters.Origin{Actor: "saml:maya"})
+			require.True(w.t, err == nil || errors.Is(err, db.ErrConflict), err)
 			w.step(id)
 		case 4:
 			if pick(4) == 0 {
-				_, err := w.Store.Destroy(ctx, id, store.Origin{Actor: "saml:maya"})
+				_, err := w.Store.Destroy(ctx, id, clusters.Origin{Actor: "saml:maya"})
 				require.NoError(w.t, err)
 				w.step(id)
 			}

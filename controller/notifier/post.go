@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -145,7 +145,7 @@ func (n *Notifier) findPlace(ctx context.Context, one notices.Notice, now time.T
 	}
 	m, err := n.Store.Notices.MessageOf(ctx, one.Cluster)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		return to, nil
 	case err != nil:
 		return to, err

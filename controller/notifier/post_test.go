@@ -14,13 +14,12 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/notices"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // here is where a cluster is asked for in Slack.
-var here = &store.SlackPlace{Workspace: "T1", Channel: "CHERE", Person: "UMAYA"}
+var here = &clusters.SlackPlace{Workspace: "T1", Channel: "CHERE", Person: "UMAYA"}
 
 func dieAfter(once string) func(string) error {
 	died := false
@@ -42,7 +41,7 @@ func (w *world) link(user, principal string) {
 }
 
 // expiring is a cluster an hour before its end, which was told.
-func (w *world) expiring(at *store.SlackPlace) string {
+func (w *world) expiring(at *clusters.SlackPlace) string {
 	w.t.Helper()
 	row := w.accept("shop", at, false)
 	w.install(row.ID, lifecycle.Succeeded)
@@ -89,9 +88,9 @@ func TestAfterAHandoverTheNewOwnerIsWarnedAndTheAskerIsNot(t *testing.T) {
 	w := newWorld(t)
 	w.link("UMAYA", "saml:maya")
 	row := w.accept("shop", here, false)
-	offer, err := w.Store.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/UNEW", Name: "new"}, "slack:1", time.Hour, nil, store.Origin{Actor: "saml:maya"})
+	offer, err := w.Store.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/UNEW", Name: "new"}, "slack:1", time.Hour, nil, clusters.Origin{Actor: "saml:maya"})
 	require.NoError(t, err)
-	require.NoError(t, w.Store.AcceptHandover(t.Context(), offer, "shop", "new", store.Origin{Actor: "slack:T1/UNEW"}, nil))
+	require.NoError(t, w.Store.AcceptHandover(t.Context(), offer, "shop", "new", clusters.Origin{Actor: "slack:T1/UNEW"}, nil))
 	w.did = append(w.did, offer.ID+":offered")
 	w.install(row.ID, lifecycle.Succeeded)
 	w.show(row.ID)
@@ -144,12 +143,12 @@ func TestAWarningSaysThatTheEndMovedElsewhere(t *testing.T) {
 	n := w.one("expiring", "CHERE")
 	f := w.factsNow(n.ID)
 	require.Equal(t, []any{"", time.Hour, 4 * time.Hour}, []any{f.Done, f.Before, f.Longest})
-	_, err := w.Store.Extend(t.Context(), id, 2*time.Hour, store.Origin{Actor: "saml:maya"})
+	_, err := w.Store.Extend(t.Context(), id, 2*time.Hour, clusters.Origin{Actor: "saml:maya"})
 	require.NoError(t, err)
 	w.settle()
 	require.Equal(t, 1, w.slack.at(n.ExternalID).updates)
 	require.Equal(t, "It was extended to 18:00 UTC on Friday, 20 November.", w.factsNow(n.ID).Done)
-	_, err = w.Store.Destroy(t.Context(), id, store.Origin{Actor: "saml:maya", Why: "done with it"})
+	_, err = w.Store.Destroy(t.Context(), id, clusters.Origin{Actor: "saml:maya", Why: "done with it"})
 	require.NoError(t, err)
 	w.settle()
 	require.Equal(t, "Its teardown began: done with it.", w.factsNow(n.ID).Done)
@@ -200,13 +199,13 @@ func TestAWarningThatWasNotPostedInTimeIsNotPosted(t *testing.T) {
 
 func (w *world) extend(id string) {
 	w.t.Helper()
-	_, err := w.Store.Extend(w.t.Context(), id, time.Hour, store.Origin{Actor: "saml:maya"})
+	_, err := w.Store.Extend(w.t.Context(), id, time.Hour, clusters.Origin{Actor: "saml:maya"})
 	require.NoError(w.t, err)
 }
 
 func (w *world) destroy(id string) {
 	w.t.Helper()
-	_, err := w.Store.Destroy(w.t.Context(), id, store.Origin{Actor: "saml:maya"})
+	_, err := w.Store.Destroy(w.t.Context(), id, clusters.Origin{Actor: "saml:maya"})
 	require.NoError(w.t, err)
 }
 
@@ -259,7 +258,7 @@ func TestAThousandFindingsAreAHandfulOfMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 100 {
-		require.NoError(t, w.Store.Notices.Announce(t.Context(), notices.Announcement{
+		require.NoError(t, w.Store.Notices.Announce(t.Context(), clusters.Announcement{
 			Cause: fmt.Sprint("finding:", i), Event: "finding", Facts: json.RawMessage(`{"finding":"orphan","identity":"x","why":"nobody's"}`),
 		}))
 	}
@@ -347,7 +346,7 @@ func TestAHandoverIsOfferedToThePersonAlone(t *testing.T) {
 	w.link("UNEW", "saml:will")
 	row := w.accept("shop", here, false)
 	for to, cause := range map[string]string{"slack:T1/UNEW": "hnd_1", "saml:will": "hnd_2"} {
-		require.NoError(t, w.Store.Notices.Announce(t.Context(), notices.Announcement{
+		require.NoError(t, w.Store.Notices.Announce(t.Context(), clusters.Announcement{
 			Cause: cause, Event: "handover", Cluster: row.ID, Facts: json.RawMessage(`{"handover":"` + cause + `","from":"Maya","to":"` + to + `"}`),
 		}))
 	}
@@ -367,7 +366,7 @@ func TestAnApprovalThatWasDecidedTakesItsButtonsBack(t *testing.T) {
 	w.settle()
 	n := w.one("approval", "CADMIN")
 	require.Empty(t, w.factsNow(n.ID).Done)
-	_, err := w.Store.Vote(t.Context(), w.approval(row.ID).ID, true, store.Origin{Actor: "saml:boss", Source: "web"})
+	_, err := w.Store.Vote(t.Context(), w.approval(row.ID).ID, true, clusters.Origin{Actor: "saml:boss", Source: "web"})
 	require.NoError(t, err)
 	w.settle()
 	require.Equal(t, "It was approved.", w.factsNow(n.ID).Done)

@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -22,8 +24,8 @@ var alone = map[string]bool{string(blocks.HandoverAsk): true, string(blocks.Week
 
 // sight is what a notice is about, as it is now.
 type sight struct {
-	row      store.Row         // zero: it is about no cluster
-	approval store.Approval    // that it is about; zero: it is about none
+	row      clusters.Row      // zero: it is about no cluster
+	approval clusters.Approval // that it is about; zero: it is about none
 	again    store.Successor   // the cluster that was requested again in place of row; zero: there is none
 	names    map[string]string // of those who did something about it, by principal
 }
@@ -85,7 +87,7 @@ func (s *sights) readSight(ctx context.Context, cluster, approval string) (now s
 		people = append(people, now.again.By)
 	}
 	if approval != "" {
-		if now.approval, err = s.store.Approval(ctx, approval); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if now.approval, err = s.store.Approval(ctx, approval); err != nil && !errors.Is(err, db.ErrNotFound) {
 			return now, err
 		}
 		for _, v := range now.approval.Votes {
@@ -124,7 +126,7 @@ func whyOutdated(n notices.Notice, s sight, now time.Time) string {
 		return "the cluster was used, or is no longer wanted"
 	case kind == blocks.Blocked && row.Status == lifecycle.Destroyed:
 		return "the cluster is gone"
-	case kind == blocks.Approval && s.approval.State != store.ApprovalPending:
+	case kind == blocks.Approval && s.approval.State != clusters.ApprovalPending:
 		return "the approval is no longer pending"
 	}
 	return ""
@@ -181,16 +183,16 @@ func currentFacts(n notices.Notice, s sight) blocks.Facts {
 	case blocks.Approval:
 		f.Done = decided[s.approval.State]
 		switch s.approval.State {
-		case store.ApprovalPending:
+		case clusters.ApprovalPending:
 			if s.approval.Needs > 1 {
 				f.Voters = s.listVoters(true)
 				for i, id := range f.Voters {
 					f.Voters[i] = s.nameAll(id)
 				}
 			}
-		case store.ApprovalApproved:
+		case clusters.ApprovalApproved:
 			f.Who = s.nameAll(s.listVoters(true)...)
-		case store.ApprovalRefused:
+		case clusters.ApprovalRefused:
 			f.Who = s.nameAll(s.listVoters(false)...)
 		}
 	}
@@ -198,12 +200,12 @@ func currentFacts(n notices.Notice, s sight) blocks.Facts {
 }
 
 // decided says what became of an approval, by its state.
-var decided = map[store.ApprovalState]string{
-	store.ApprovalApproved: "It was approved.",
-	store.ApprovalRefused:  "It was refused.",
-	store.ApprovalExpired:  "Nobody decided in time.",
-	store.ApprovalVoid:     "It is no longer needed.",
-	store.ApprovalUsed:     "It was approved, and used.",
+var decided = map[clusters.ApprovalState]string{
+	clusters.ApprovalApproved: "It was approved.",
+	clusters.ApprovalRefused:  "It was refused.",
+	clusters.ApprovalExpired:  "Nobody decided in time.",
+	clusters.ApprovalVoid:     "It is no longer needed.",
+	clusters.ApprovalUsed:     "It was approved, and used.",
 }
 
 func formatClock(t time.Time) string { return t.UTC().Format("15:04 UTC on Monday, 2 January") }

@@ -16,8 +16,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/notices"
 	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 func TestWhoIsMentionedInAClosedChannelIsToldAlone(t *testing.T) {
@@ -63,7 +65,7 @@ func TestWhoIsMentionedInAClosedChannelIsToldAlone(t *testing.T) {
 // vote has somebody vote for the approval of a cluster.
 func (w *world) vote(cluster, voter string, approves bool) {
 	w.t.Helper()
-	_, err := w.Store.Vote(w.t.Context(), w.approval(cluster).ID, approves, store.Origin{Actor: voter, Source: "api", Why: "why not"})
+	_, err := w.Store.Vote(w.t.Context(), w.approval(cluster).ID, approves, clusters.Origin{Actor: voter, Source: "api", Why: "why not"})
 	require.NoError(w.t, err)
 }
 
@@ -126,8 +128,8 @@ func TestAFailedClusterThatWasRequestedAgainHasNoRetryButtonAnywhere(t *testing.
 	again.Name, again.RequestedBy = "demo-again", "slack:T1/UROB"
 	again.ID, again.JobID = "", ""
 	_, err := w.Store.Judge(t.Context(), store.Ask{
-		Scope: store.Scope{Person: again.RequestedBy, Team: "shop"}, Principal: again.RequestedBy, Source: "slack", Request: []byte(`{}`), RetryOf: row.ID,
-	}, func(store.Usage) (store.Judgement, error) {
+		Scope: usage.Scope{Person: again.RequestedBy, Team: "shop"}, Principal: again.RequestedBy, Source: "slack", Request: []byte(`{}`), RetryOf: row.ID,
+	}, func(usage.Usage) (store.Judgement, error) {
 		return store.Judgement{Allowed: true, Row: again, Verdict: []byte(`{"allowed":true}`), MaxTTL: 8 * time.Hour}, nil
 	}, nil)
 	require.NoError(t, err)
@@ -191,7 +193,7 @@ func TestADigestOfFindingsLinksEachKindsRunbook(t *testing.T) {
 	for i, kind := range kinds {
 		raw, err := json.Marshal(map[string]string{"finding": string(kind), "why": "because"})
 		require.NoError(t, err)
-		require.NoError(t, w.Store.Notices.Announce(t.Context(), notices.Announcement{Cause: fmt.Sprint("finding:", i), Event: "finding", Facts: raw}))
+		require.NoError(t, w.Store.Notices.Announce(t.Context(), clusters.Announcement{Cause: fmt.Sprint("finding:", i), Event: "finding", Facts: raw}))
 	}
 	for _, j := range w.jobs() {
 		require.NoError(t, w.work(j))
@@ -214,9 +216,9 @@ func TestWhoLosesSomethingForARightIsToldOnce(t *testing.T) {
 	}
 	row := w.accept("shop", nil, false)
 	offer, err := w.Store.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/UWILL", Name: "Will"}, "offer", time.Hour, []byte(`{}`),
-		store.Origin{Actor: "slack:T1/UROB", Name: "Rob"})
+		clusters.Origin{Actor: "slack:T1/UROB", Name: "Rob"})
 	require.NoError(t, err)
-	require.NoError(t, w.Store.People.EndOfferOfFormer(t.Context(), offer, row.Name, store.Origin{Actor: "slack:T1/UWILL"}))
+	require.NoError(t, w.Store.People.EndOfferOfFormer(t.Context(), offer, row.Name, clusters.Origin{Actor: "slack:T1/UWILL"}))
 	w.settle()
 	told := map[string]string{}
 	for _, m := range w.slack.messages {

@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/notices"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/statistics"
 )
@@ -92,7 +92,7 @@ func (w *weeklyWorker) Work(ctx context.Context, _ *river.Job[queue.WeeklyArgs])
 	if err != nil {
 		return err
 	}
-	var others []notices.Announcement
+	var others []clusters.Announcement
 	for _, team := range teams {
 		others = append(others, announceWeek(cause+":"+team, covers, team))
 	}
@@ -104,12 +104,12 @@ func (w *weeklyWorker) Work(ctx context.Context, _ *river.Job[queue.WeeklyArgs])
 }
 
 // announceWeek announces the report on a team, or on all of them.
-func announceWeek(cause string, covers week, team string) notices.Announcement {
+func announceWeek(cause string, covers week, team string) clusters.Announcement {
 	facts, err := json.Marshal(told{Team: team, WeekFrom: covers.from, WeekTo: covers.to})
 	if err != nil {
 		panic(err) // plain values
 	}
-	return notices.Announcement{Cause: cause, Event: string(blocks.Weekly), Facts: facts}
+	return clusters.Announcement{Cause: cause, Event: string(blocks.Weekly), Facts: facts}
 }
 
 // readWeek reads the report, and who hears of it.

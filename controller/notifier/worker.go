@@ -10,7 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
@@ -48,7 +48,7 @@ func (l later) Error() string { return fmt.Sprintf("not its turn yet, retry in %
 // another at work leaves everything to it; that one looks once more after it let go.
 func (n *Notifier) catchUp(ctx context.Context, id string) error {
 	one, err := n.Store.Notices.Notice(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}
 	if err != nil {

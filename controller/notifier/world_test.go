@@ -25,6 +25,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 var limits = lifecycle.Limits{
@@ -159,7 +163,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, slack: newSlack(), needs: 1}
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	w.clock.Store(&start)
-	s, err := store.Open(t.Context(), pgtest.New(t), store.Options{Limits: limits, Lease: 15 * time.Minute, Now: w.now})
+	s, err := store.Open(t.Context(), pgtest.New(t), db.Options{Limits: limits, Lease: 15 * time.Minute, Now: w.now})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	w.Notifier = New(Config{
@@ -177,11 +181,11 @@ func (w *world) pass(d time.Duration) {
 }
 
 // accept makes a cluster that ends after four hours; at is where in Slack it is shown, nil: nowhere.
-func (w *world) accept(team string, at *store.SlackPlace, approval bool) store.Row {
+func (w *world) accept(team string, at *clusters.SlackPlace, approval bool) clusters.Row {
 	w.t.Helper()
-	row := store.Row{
+	row := clusters.Row{
 		CostCenter: "cc-1", Environment: "test", Source: "slack", Tags: map[string]string{},
-		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour, Notify: w.named},
+		Spec: clusters.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour, Notify: w.named},
 	}
 	row.Name, row.Platform, row.Profile, row.Release = fmt.Sprintf("c%d", len(w.rows)), "aws", "aws-minimal-test", "4.20.1"
 	row.Region, row.BaseDomain, row.Generation = "us-east-1", "labs.example.com", 1
@@ -193,8 +197,8 @@ func (w *world) accept(team string, at *store.SlackPlace, approval bool) store.R
 		j.Approval = &store.ApprovalAsk{Why: []string{"first"}, Needs: w.needs, By: "platform_admin", For: 24 * time.Hour, Asked: strings.Repeat("a", 64)}
 	}
 	judged, err := w.Store.Judge(w.t.Context(), store.Ask{
-		Scope: store.Scope{Person: row.RequestedBy, Team: team}, Principal: row.RequestedBy, Source: "slack", Request: []byte(`{}`),
-	}, func(store.Usage) (store.Judgement, error) { return j, nil }, nil)
+		Scope: usage.Scope{Person: row.RequestedBy, Team: team}, Principal: row.RequestedBy, Source: "slack", Request: []byte(`{}`),
+	}, func(usage.Usage) (store.Judgement, error) { return j, nil }, nil)
 	require.NoError(w.t, err)
 	w.rows = append(w.rows, judged.Row.ID)
 	if approval {
@@ -203,7 +207,7 @@ func (w *world) accept(team string, at *store.SlackPlace, approval bool) store.R
 	return judged.Row
 }
 
-func (w *world) approval(cluster string) store.Approval {
+func (w *world) approval(cluster string) clusters.Approval {
 	w.t.Helper()
 	page, _, err := w.Store.Approvals(w.t.Context(), store.ApprovalFilter{Cluster: cluster})
 	require.NoError(w.t, err)
@@ -236,7 +240,7 @@ func (w *world) install(id string, outcome lifecycle.Outcome) {
 	w.t.Helper()
 	w.step(id)
 	open, err := w.Store.Attempts.OpenAttempt(w.t.Context(), id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return // it waits for an approval, or was installed before
 	}
 	require.NoError(w.t, err)
@@ -247,15 +251,15 @@ func (w *world) install(id string, outcome lifecycle.Outcome) {
 	_, err = w.Store.Attempts.Claim(ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(w.t, err)
 	infra := strings.ToLower(id[len(id)-8:])
-	lease, err := w.Store.Record(ctx, open.Attempt, open.Token, store.IdentityRow{
+	lease, err := w.Store.Record(ctx, open.Attempt, open.Token, attempts.IdentityRow{
 		InfraID: infra, ClusterUUID: "uuid-" + infra, Account: "123456789012", Region: "us-east-1",
 		ReleaseDigest: "sha256:1", Metadata: `{"infraID":"` + infra + `"}`, InstallerSHA256: fmt.Sprintf("%064x", 2),
-	}, []store.ArtifactRow{{
+	}, []attempts.ArtifactRow{{
 		Type: "INSTALL_DIR_SNAPSHOT", Key: infra, ManifestKey: infra + ".json", Size: 10, InfraID: infra, SHA256: fmt.Sprintf("%064x", 1), TakenAt: w.now(),
 	}})
 	require.NoError(w.t, err)
 	if lease.Stop == "" {
-		_, err = w.Store.Attempts.Result(ctx, open.Attempt, open.Token, store.ResultRow{Outcome: outcome, Reason: "InstallFailed", Message: "no quota"})
+		_, err = w.Store.Attempts.Result(ctx, open.Attempt, open.Token, attempts.ResultRow{Outcome: outcome, Reason: "InstallFailed", Message: "no quota"})
 		require.NoError(w.t, err)
 	}
 	w.step(id)
@@ -265,7 +269,7 @@ func (w *world) install(id string, outcome lifecycle.Outcome) {
 func (w *world) show(id string) *posted {
 	w.t.Helper()
 	m, err := w.Store.Notices.MessageOf(w.t.Context(), id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && m.Timestamp != 0 {
+	if errors.Is(err, db.ErrNotFound) || err == nil && m.Timestamp != 0 {
 		return nil
 	}
 	require.NoError(w.t, err)

@@ -10,9 +10,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/cloudtags"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Adoption is one cluster that a sweep found under this installation's tags and that the database does not know.
+// Adoption is one cluster that a scan found under this installation's tags and that the database does not know.
 type Adoption struct {
 	Orphan    string // id; its removal was approved
 	Cluster   string // id, by its tags
@@ -34,8 +35,8 @@ type Tagged struct {
 var ErrUnfit = errors.New("it cannot be adopted")
 
 // Adopt gives the cluster a row from what the bucket and its tags tell, not wanted any more, so that it is torn down and counted like every
-// other. It deletes nothing. ErrUnfit: it is not certainly this installation's, or too little is known of it. store.ErrNameTaken: a living
-// cluster has its name. store.ErrConflict: the orphan or the cluster changed meanwhile.
+// other. It deletes nothing. ErrUnfit: it is not certainly this installation's, or too little is known of it. db.ErrNameTaken: a living
+// cluster has its name. db.ErrConflict: the orphan or the cluster changed meanwhile.
 func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	for _, resource := range slices.Concat(a.Resources, a.Beside) {
 		switch tags := resource.Tags; {
@@ -90,10 +91,10 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 			one.By, one.Reason, one.Message = store.Cleanup, store.ReasonFound, store.FoundInCloud
 		}
 	}
-	p.write.New.Why = "adopted: a sweep found it in the cloud, and no row knew it"
+	p.write.New.Why = "adopted: a scan found it in the cloud, and no row knew it"
 	wrote, err := c.Store.Recover(ctx, p.write)
 	if err == nil && !wrote {
-		return fmt.Errorf("%w: nothing of it was new", store.ErrConflict)
+		return fmt.Errorf("%w: nothing of it was new", db.ErrConflict)
 	}
 	return err
 }

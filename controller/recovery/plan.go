@@ -12,6 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // plan is what is written of one cluster.
@@ -117,7 +119,7 @@ func (r *run) describeCluster(c *cluster) (about contract.AttemptRecord, why str
 }
 
 // newRow is the row of an unknown cluster, before anything was decided about it, and when a ready one ends.
-func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row store.Row, end time.Time) {
+func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row clusters.Row, end time.Time) {
 	accepted := about.Accepted
 	if accepted == nil {
 		accepted = &contract.Accepted{Profile: "unknown", RequestedBy: store.Recovery, Source: store.Recovery}
@@ -132,7 +134,7 @@ func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row store.Row, e
 	spec := r.Spec(about.Platform, about.Version)
 	spec.Account, spec.CredentialsMode = about.Account, about.CredentialsMode
 	spec.DestroyDeadline = cmp.Or(about.DestroyDeadline, time.Hour)
-	row = store.Row{
+	row = clusters.Row{
 		CostCenter: about.Tags[tagkey.CostCenter], Environment: about.Tags[tagkey.Environment], Source: accepted.Source, Tags: about.Tags, Spec: spec,
 	}
 	row.ID, row.JobID, row.Name, row.Platform, row.Region, row.BaseDomain = c.id, about.Tags[tagkey.RequestID], about.Name, about.Platform, about.Region, about.BaseDomain
@@ -144,7 +146,7 @@ func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row store.Row, e
 	row.AcceptedAt, row.MaxTries = at, 1
 	row.Status, row.Phase, row.Why = lifecycle.Creating, lifecycle.Configuring, "recovered after the database was restored from a backup"
 	if pr := accepted.PullRequest; pr != nil {
-		row.PR = &store.PRRef{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
+		row.PR = &clusters.PRRef{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
 	}
 	row.Ends.Max, row.Ends.TTL = r.endsOf(about.Tags, at)
 	row.TTL = row.Ends.TTL.Sub(row.AcceptedAt)
@@ -204,13 +206,13 @@ func (r *run) toRecovered(of names.Scope, a *attempt, ready bool) store.Recovere
 	}
 	out.Identity = identityOf(of, a)
 	for _, s := range a.snapshots {
-		out.Artifacts = append(out.Artifacts, store.ArtifactRow{
+		out.Artifacts = append(out.Artifacts, attempts.ArtifactRow{
 			Type: string(s.Type), Key: s.Key, ManifestKey: s.ManifestKey, SHA256: s.SHA256, Size: s.Size, InfraID: s.InfraID, TakenAt: s.TakenAt,
 		})
 	}
 	if ready && out.Identity.InfraID != "" {
 		at := a.outputs.At
-		out.Outputs = &store.Outputs{
+		out.Outputs = &clusters.Outputs{
 			APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(),
 			KubeconfigRef: artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, at, artifacts.Kubeconfig),
 			KubeadminRef:  artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, at, artifacts.Kubeadmin),
@@ -221,7 +223,7 @@ func (r *run) toRecovered(of names.Scope, a *attempt, ready bool) store.Recovere
 }
 
 // identityOf returns what a create may have created: what its newest archive names, and the name that ccoctl runs with.
-func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
+func identityOf(of names.Scope, a *attempt) (out attempts.IdentityRow) {
 	if a.record != nil {
 		out.Account = a.record.Account
 		if i := a.record.Identity; i != nil {
@@ -243,7 +245,7 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 		}
 	}
 	if out.InfraID == "" && out.CCOName == "" {
-		return store.IdentityRow{}
+		return attempts.IdentityRow{}
 	}
 	out.Region = of.Region
 	if out.InfraID != "" {
@@ -270,7 +272,7 @@ func (r *run) addUnrecorded(of names.Scope, c *cluster, known []string, number i
 		known = append(known, infraID)
 		out = append(out, store.RecoveredAttempt{
 			Number: number, Kind: lifecycle.Create, OpenedAt: r.view.Now,
-			Identity: store.IdentityRow{InfraID: infraID, CCOName: group, Region: of.Region, Metadata: string(of.MetadataJSON(names.Identity{InfraID: infraID, CCOName: group}))},
+			Identity: attempts.IdentityRow{InfraID: infraID, CCOName: group, Region: of.Region, Metadata: string(of.MetadataJSON(names.Identity{InfraID: infraID, CCOName: group}))},
 		})
 		number++
 	}
@@ -280,7 +282,7 @@ func (r *run) addUnrecorded(of names.Scope, c *cluster, known []string, number i
 				continue
 			}
 			known = append(known, name)
-			out = append(out, store.RecoveredAttempt{Number: number, Kind: lifecycle.Create, OpenedAt: r.view.Now, Identity: store.IdentityRow{CCOName: name, Region: of.Region}})
+			out = append(out, store.RecoveredAttempt{Number: number, Kind: lifecycle.Create, OpenedAt: r.view.Now, Identity: attempts.IdentityRow{CCOName: name, Region: of.Region}})
 			number++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 var (
@@ -24,7 +25,7 @@ func newRun() *run {
 	return &run{
 		Config: Config{
 			Installation: "test", BucketName: "bucket", Keep: 8 * time.Hour, Wait: time.Minute,
-			Spec: func(string, string) store.Spec { return store.Spec{PullSecretRef: "file:/pull"} },
+			Spec: func(string, string) clusters.Spec { return clusters.Spec{PullSecretRef: "file:/pull"} },
 			Version: func(platform string) string {
 				return map[string]string{"aws": "4.20.1", "ibmcloud": "4.20.3"}[platform]
 			},

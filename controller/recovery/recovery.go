@@ -22,9 +22,11 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Searched is the cloud that Run searches by tags. What others have is found by sweeps of their accounts.
+// Searched is the cloud that Run searches by tags. What others have is found by scans of their accounts.
 const Searched = names.AWS
 
 // Cloud lists tagged resources, cloudtags.Client.
@@ -42,7 +44,7 @@ type Config struct {
 	Installation string
 	BaseDomain   func(platform string) string // of clusters that only tags tell of; nil or empty: such clusters need a person
 	Version      func(platform string) string // whose destroyer is used if nothing tells a cluster's; nil or empty: such clusters need a person
-	Spec         func(platform, version string) store.Spec
+	Spec         func(platform, version string) clusters.Spec
 	Since        time.Duration // only what was stored in this time is read; zero: everything
 	Keep         time.Duration // how long a ready cluster that was unknown is kept, and how early a known one may end
 	Wait         time.Duration // until runners of which the database knows nothing have certainly stopped
@@ -217,15 +219,15 @@ func (r *run) recoverCluster(ctx context.Context, c *cluster) error {
 		return nil
 	}
 	wrote, err := r.Store.Recover(ctx, p.write)
-	if wrong := errors.Is(err, store.ErrNameTaken) || errors.Is(err, store.ErrConflict); wrong && p.write.New != nil && p.write.New.PR != nil {
+	if wrong := errors.Is(err, db.ErrNameTaken) || errors.Is(err, db.ErrConflict); wrong && p.write.New != nil && p.write.New.PR != nil {
 		p.write.New.PR = nil // its pull request has another cluster by now
 		wrote, err = r.Store.Recover(ctx, p.write)
 	}
 	switch {
-	case errors.Is(err, store.ErrNameTaken):
+	case errors.Is(err, db.ErrNameTaken):
 		r.needsPerson(c, p, "a living cluster has its name "+p.name+"; run the recovery again after that one is destroyed")
 		return nil
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, db.ErrConflict):
 		r.needsPerson(c, p, "what was found contradicts the database: "+err.Error())
 		return nil
 	case err != nil:
@@ -258,8 +260,8 @@ func (r *run) postponeEnds(ctx context.Context) error {
 		const why = "the database was restored from a backup; an extension may have been lost"
 		line := Line{Cluster: id, Name: known.Name, Found: "database", Done: "held until " + until.UTC().Format("15:04 MST on 2 January"), Why: why}
 		if !r.DryRun {
-			_, err := r.Store.Hold(ctx, id, until, store.Origin{Actor: store.Recovery, Source: store.Recovery, Why: why})
-			if errors.Is(err, store.ErrConflict) {
+			_, err := r.Store.Hold(ctx, id, until, clusters.Origin{Actor: store.Recovery, Source: store.Recovery, Why: why})
+			if errors.Is(err, db.ErrConflict) {
 				continue // it went away meanwhile
 			}
 			if err != nil {

@@ -21,7 +21,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/costs"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/statistics"
 )
@@ -52,7 +54,7 @@ func world(t *testing.T) (recovery.Config, *sky) {
 	t.Helper()
 	s3test.Setenv(t)
 	limits := lifecycle.Limits{RetryBase: time.Second, RetryMax: time.Hour, LookAgain: time.Second, LaunchPatience: time.Minute, LeaseGrace: time.Minute, BlockAfter: 3, VerifyGap: time.Second}
-	s, err := store.Open(t.Context(), pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute, Installation: "test"})
+	s, err := store.Open(t.Context(), pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute, Installation: "test"})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	name := s3test.Bucket(t)
@@ -61,7 +63,7 @@ func world(t *testing.T) (recovery.Config, *sky) {
 	over := &sky{resources: map[string][]cloudtags.Resource{}}
 	return recovery.Config{
 		Store: s, Bucket: bucket, BucketName: name, Cloud: over, Regions: []string{"eu-west-1"}, Installation: "test", BaseDomain: func(string) string { return "labs.example.com" },
-		Version: func(string) string { return "4.20.3" }, Spec: func(string, string) store.Spec { return store.Spec{Zones: []string{}} }, Keep: time.Hour, Wait: time.Minute, Log: slog.New(slog.DiscardHandler),
+		Version: func(string) string { return "4.20.3" }, Spec: func(string, string) clusters.Spec { return clusters.Spec{Zones: []string{}} }, Keep: time.Hour, Wait: time.Minute, Log: slog.New(slog.DiscardHandler),
 	}, over
 }
 
@@ -102,7 +104,7 @@ func TestWhatContradictsOrCannotBeNamedIsAFindingUntilItIsResolved(t *testing.T)
 	require.NoError(t, err)
 	require.Len(t, open, 2)
 	_, err = cfg.Store.Cluster(t.Context(), "clu_2")
-	require.ErrorIs(t, err, store.ErrNotFound, "two living clusters never share a name")
+	require.ErrorIs(t, err, db.ErrNotFound, "two living clusters never share a name")
 
 	over.resources["eu-west-1"] = over.resources["eu-west-1"][:1]
 	_, err = recovery.Run(t.Context(), cfg)
@@ -130,7 +132,7 @@ func TestACloudThatDoesNotAnswerDoesNotHideWhatTheBucketKnows(t *testing.T) {
 	require.ErrorContains(t, err, "throttled")
 	require.Len(t, lines, 1)
 	_, err = cfg.Store.Cluster(t.Context(), "clu_1")
-	require.ErrorIs(t, err, store.ErrNotFound, "a dry run writes nothing")
+	require.ErrorIs(t, err, db.ErrNotFound, "a dry run writes nothing")
 
 	cfg.DryRun = false
 	_, err = recovery.Run(t.Context(), cfg)
@@ -148,7 +150,7 @@ func TestACloudThatDoesNotAnswerDoesNotHideWhatTheBucketKnows(t *testing.T) {
 // approved stores an orphan that only tags tell of, whose removal was approved.
 func approved(t *testing.T, s *store.Store, cluster string) (id string) {
 	t.Helper()
-	id = store.NewID("orp")
+	id = db.NewID("orp")
 	_, err := s.Pool().Exec(t.Context(), `
 		INSERT INTO orphans (id, platform, account, installation, cluster_tag, identity, place, class, why, regions, managed_by, resources, evidence,
 			first_seen_at, last_seen_at, sights, state, state_at, state_why)
@@ -157,31 +159,31 @@ func approved(t *testing.T, s *store.Store, cluster string) (id string) {
 	return id
 }
 
-func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
+func TestAClusterThatAScanFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	cfg, _ := world(t)
-	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
 	require.NoError(t, cfg.Adopt(t.Context(), a))
 	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Absent, row.Desired)
-	require.Equal(t, "a sweep found it", row.DesiredWhy)
+	require.Equal(t, "a scan found it", row.DesiredWhy)
 	require.Equal(t, []string{"shop-abcde"}, row.Identities)
 	require.Equal(t, "123456789012", row.Spec.Account, "its teardown compares it with its own")
 	var account string
 	require.NoError(t, cfg.Store.Pool().QueryRow(t.Context(), `SELECT account FROM attempts WHERE infra_id = 'shop-abcde'`).Scan(&account))
 	require.Equal(t, "123456789012", account)
-	_, err = cfg.Store.Pool().Exec(t.Context(), `UPDATE orphans SET cluster_id = 'clu_1' WHERE id = $1`, a.Orphan) // as the next sweep sees it
+	_, err = cfg.Store.Pool().Exec(t.Context(), `UPDATE orphans SET cluster_id = 'clu_1' WHERE id = $1`, a.Orphan) // as the next scan sees it
 	require.NoError(t, err)
-	removal, err := cfg.Store.Sweeps.Removal(t.Context(), a.Orphan)
+	removal, err := cfg.Store.Scans.Removal(t.Context(), a.Orphan)
 	require.NoError(t, err)
 	require.Equal(t, "clu_1", removal.Of.ID)
 	require.Zero(t, removal.Of.AcceptedAt, "its resources are older than its row, and are its own")
 	isInNoReport(t, cfg.Store)
 
-	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_2", "shop", "shop-fghij"), Region: "eu-west-1"}}}
-	require.ErrorIs(t, cfg.Adopt(t.Context(), b), store.ErrNameTaken, "its teardown would delete the other's DNS records")
+	require.ErrorIs(t, cfg.Adopt(t.Context(), b), db.ErrNameTaken, "its teardown would delete the other's DNS records")
 
 	b.Resources = append(b.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: "arn:x", Tags: map[string]string{tagkey.Installation: "other"}}})
 	require.ErrorIs(t, cfg.Adopt(t.Context(), b), recovery.ErrUnfit, "nothing of another installation is adopted")
@@ -197,7 +199,7 @@ func TestAnAdoptedClusterKnowsWhatItsTagsTellOfCcoctl(t *testing.T) {
 			tagkey.ClusterID: cluster, tagkey.CloudCredential + name: tagkey.Owned,
 		}}}
 	}
-	a := recovery.Adoption{Orphan: approved(t, cfg.Store, id), Cluster: id, Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, id), Cluster: id, Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource(id, "shop", "shop-abcde"), Region: "eu-west-1"}},
 		Beside:    []recovery.Tagged{role(id, of.CCOName()), role(id, of.CCOName()), role(id, "bank-aaaaaaaaaa"), role("", "shop-bbbbbbbbbb")}}
 	require.NoError(t, cfg.Adopt(t.Context(), a))
@@ -242,12 +244,12 @@ func TestAClusterWhoseRecordTellsOfAnotherAccountIsNotAdopted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = cfg.Bucket.PutOnce(t.Context(), artifacts.AttemptKey("clu_1", "create", 1, time.Now()), raw)
 	require.NoError(t, err)
-	err = cfg.Adopt(t.Context(), recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	err = cfg.Adopt(t.Context(), recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}})
 	require.ErrorIs(t, err, recovery.ErrUnfit)
 	require.ErrorContains(t, err, `its record tells of "210987654321"`)
 	_, err = cfg.Store.Cluster(t.Context(), "clu_1")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestAClusterThatTheBucketShowsAsReadyIsNotAdopted(t *testing.T) {
@@ -265,7 +267,7 @@ func TestAClusterThatTheBucketShowsAsReadyIsNotAdopted(t *testing.T) {
 		_, err = cfg.Bucket.PutOnce(t.Context(), key, data)
 		require.NoError(t, err)
 	}
-	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a sweep found it",
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
 	err = cfg.Adopt(t.Context(), a)
 	require.ErrorIs(t, err, recovery.ErrUnfit)

@@ -24,7 +24,7 @@ output "server_role_arns" {
 }
 
 output "runner_role_arns" {
-  description = "The runners' roles: create, destroy, operate and sweep."
+  description = "The runners' roles: create, destroy, operate and scan."
   value       = { for name, role in aws_iam_role.runner : name => role.arn }
 }
 

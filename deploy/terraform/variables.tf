@@ -71,7 +71,7 @@ variable "service_accounts" {
     runner_create  = optional(string, "ocpctl-runners/ocpctl-runner-create")
     runner_destroy = optional(string, "ocpctl-runners/ocpctl-runner-destroy")
     runner_operate = optional(string, "ocpctl-runners/ocpctl-runner-operate")
-    runner_sweep   = optional(string, "ocpctl-runners/ocpctl-sweep")
+    runner_scan   = optional(string, "ocpctl-runners/ocpctl-scan")
   })
   default = {}
 

@@ -26,7 +26,7 @@ func tagAttacks() []attack {
 		{name: "person/tag-capa", who: "requester", tried: "have the victim ask for a cluster with the own tag of the AWS provider, then destroy the own", play: steeringTag(func(v prey) (string, string) {
 			return "sigs.k8s.io/cluster-api-provider-aws/cluster/" + v.InfraID, "owned"
 		})},
-		{name: "person/tag-reserved", who: "requester", tried: "ask for clusters with each tag that a teardown, sweep or installer looks at", short: true, play: reservedTags},
+		{name: "person/tag-reserved", who: "requester", tried: "ask for clusters with each tag that a teardown, scan or installer looks at", short: true, play: reservedTags},
 		{name: "person/two-marks", who: "a tagger in the account", tried: "mark the victim's network as the own cluster's too, then destroy the own", play: twoMarks},
 	}
 }

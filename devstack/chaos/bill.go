@@ -197,7 +197,7 @@ func (t *Run) clustersByID(ctx context.Context) (map[string]listed, error) {
 
 // printForgotten counts everything that could have been forgotten, and returns an error if anything was.
 func (t *Run) printForgotten(ctx context.Context) error {
-	found, err := t.sweep(ctx)
+	found, err := t.scan(ctx)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (t *Run) printForgotten(ctx context.Context) error {
 		{"attempts that are open", "SELECT count(*) FROM attempts WHERE closed_at IS NULL", 0},
 		{"jobs that are open", "SELECT count(*) FROM jobs WHERE status IN ('PENDING', 'RUNNING', 'RETRYING')", 0},
 		{"runners in the queue", "SELECT count(*) FROM runner_queue", 0},
-		{"resources of ours that a sweep finds", "", len(found)},
+		{"resources of ours that a scan finds", "", len(found)},
 		{"resources in the stand-in cloud", "", len(t.Left(""))},
 	}
 	t.say("\nforgotten:")
@@ -226,24 +226,24 @@ func (t *Run) printForgotten(ctx context.Context) error {
 		}
 	}
 	for _, o := range found {
-		errs = append(errs, fmt.Errorf("the sweep found %s of class %s: %v", o.OrphanID, o.Class, o.Evidence))
+		errs = append(errs, fmt.Errorf("the scan found %s of class %s: %v", o.OrphanID, o.Class, o.Evidence))
 	}
 	return errors.Join(errs...)
 }
 
-// sweep has the accounts of all clouds looked through, and returns what is left over of clusters of this installation.
-func (t *Run) sweep(ctx context.Context) ([]client.Orphan, error) {
-	raw, err := t.ocpctl(ctx, "admin", "admin", "sweep", "-o", "json")
+// scan has the accounts of all clouds looked through, and returns what is left over of clusters of this installation.
+func (t *Run) scan(ctx context.Context) ([]client.Orphan, error) {
+	raw, err := t.ocpctl(ctx, "admin", "admin", "scan", "-o", "json")
 	if err != nil {
 		return nil, err
 	}
-	var open client.Sweeps
+	var open client.Scans
 	if err := json.Unmarshal([]byte(raw), &open); err != nil || len(open.Items) == 0 {
-		return nil, fmt.Errorf("read which sweeps were opened: %s: %w", raw, err)
+		return nil, fmt.Errorf("read which scans were opened: %s: %w", raw, err)
 	}
 	for _, s := range open.Items {
-		if err := t.until(ctx, "SELECT count(*) = 1 FROM sweeps WHERE id = $1 AND judged_at IS NOT NULL AND outcome = 'succeeded'", s.SweepID); err != nil {
-			return nil, fmt.Errorf("the sweep of the account %s on %s: %w", s.Account, s.Platform, err)
+		if err := t.until(ctx, "SELECT count(*) = 1 FROM scans WHERE id = $1 AND judged_at IS NOT NULL AND outcome = 'succeeded'", s.ScanID); err != nil {
+			return nil, fmt.Errorf("the scan of the account %s on %s: %w", s.Account, s.Platform, err)
 		}
 	}
 	if raw, err = t.ocpctl(ctx, "admin", "admin", "orphans", "-o", "json"); err != nil {
@@ -251,7 +251,7 @@ func (t *Run) sweep(ctx context.Context) ([]client.Orphan, error) {
 	}
 	var page client.OrphanPage
 	if err := json.Unmarshal([]byte(raw), &page); err != nil {
-		return nil, fmt.Errorf("read what the sweep found: %w", err)
+		return nil, fmt.Errorf("read what the scan found: %w", err)
 	}
 	return slices.DeleteFunc(page.Items, func(o client.Orphan) bool {
 		return o.Class != "released" && o.Class != "unknown" && o.Class != "unrecorded"

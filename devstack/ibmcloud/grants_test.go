@@ -55,9 +55,9 @@ var attempts = map[string]func(t *testing.T, c *cloud, name string) (*core.Detai
 func TestACallerMayDoWhatItsPoliciesSayAndNothingElse(t *testing.T) {
 	runner, err := policies.Runner()
 	require.NoError(t, err)
-	sweep, err := policies.Sweep()
+	scan, err := policies.Scan()
 	require.NoError(t, err)
-	callers := []ibmcloud.Caller{{APIKey: "runner", Access: &runner}, {APIKey: "sweep", Access: &sweep}}
+	callers := []ibmcloud.Caller{{APIKey: "runner", Access: &runner}, {APIKey: "scan", Access: &scan}}
 	for _, without := range runner.Policies {
 		less := slices.DeleteFunc(slices.Clone(runner.Policies), func(p policies.Policy) bool { return p.On() == "" || p.On() == without.On() })
 		callers = append(callers, ibmcloud.Caller{APIKey: "without " + without.On(), Access: &policies.Document{Policies: less}})
@@ -77,8 +77,8 @@ func TestACallerMayDoWhatItsPoliciesSayAndNothingElse(t *testing.T) {
 		resp, err := do(t, c, "made-without")
 		status(t, 403, resp, err)
 		if policy.On() != "iam-access-management" { // its call only reads
-			c.as(t, "sweep")
-			resp, err = do(t, c, "made-by-sweep")
+			c.as(t, "scan")
+			resp, err = do(t, c, "made-by-scan")
 			status(t, 403, resp, err)
 		}
 	}

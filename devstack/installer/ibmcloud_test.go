@@ -50,7 +50,7 @@ func ofGroup(t *testing.T, w *installertest.World, name string) {
 	require.NoError(t, err)
 }
 
-// standing are the kinds of what is left of a cluster, without what nobody but ccoctl and the sweep removes.
+// standing are the kinds of what is left of a cluster, without what nobody but ccoctl and the removal removes.
 func standing(w *installertest.World, t *testing.T, name string) map[string]int {
 	left := kinds(w.Left(t, name))
 	for _, kind := range []string{"serviceid", "apikey", "policy", "resource-group", "tag", "network-acl", "routing-table"} {

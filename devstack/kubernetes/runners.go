@@ -19,7 +19,7 @@ const (
 	Namespace      = "ocpctl-runners" // of the runners
 	CreateAccount  = "ocpctl-create"  // service accounts of the runners
 	DestroyAccount = "ocpctl-destroy"
-	SweepAccount   = "ocpctl-sweep"
+	ScanAccount    = "ocpctl-scan"
 
 	serverNamespace = "ocpctl"
 	serverAccount   = "ocpctl-server"

@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -63,7 +63,7 @@ func (h *Fixture) Comment(id int64, author, body string) string {
 func (h *Fixture) File(text string) { h.GitHub.Files = map[string]string{"main": text} }
 
 // Create creates a cluster of the default profile for team platform by the API.
-func (h *Fixture) Create(p policy.Principal, name string) store.Row {
+func (h *Fixture) Create(p policy.Principal, name string) clusters.Row {
 	h.Helper()
 	made, err := h.Service.Create(h.Context(), p, app.CreateRequest{
 		Source: policy.SourceAPI, Name: name, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
@@ -75,7 +75,7 @@ func (h *Fixture) Create(p policy.Principal, name string) store.Row {
 
 // Usable makes the only cluster READY without outputs, as if its install had succeeded, and returns it. Ready gives a cluster
 // outputs too.
-func (h *Fixture) Usable() store.Row {
+func (h *Fixture) Usable() clusters.Row {
 	h.Helper()
 	id := h.Only().ID
 	_, err := h.Store.Pool().Exec(h.Context(), `UPDATE jobs SET status = 'SUCCEEDED', started_at = created_at, ended_at = created_at WHERE cluster_id = $1`, id)
@@ -86,14 +86,14 @@ func (h *Fixture) Usable() store.Row {
 }
 
 // Destroy asks for a cluster's teardown.
-func (h *Fixture) Destroy(row store.Row) {
+func (h *Fixture) Destroy(row clusters.Row) {
 	h.Helper()
-	_, err := h.Store.Destroy(h.Context(), row.ID, store.Origin{Actor: OnGitHub("will"), Why: "by hand"})
+	_, err := h.Store.Destroy(h.Context(), row.ID, clusters.Origin{Actor: OnGitHub("will"), Why: "by hand"})
 	require.NoError(h, err)
 }
 
 // Release makes a cluster one that is gone, as a finished teardown leaves it.
-func (h *Fixture) Release(row store.Row) {
+func (h *Fixture) Release(row clusters.Row) {
 	h.Helper()
 	h.Query(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = 'by hand', teardown = 'DESTROY',
 		destroyed_at = now() WHERE id = $1 RETURNING id`, row.ID)

@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // Clusters are all there ever were, oldest first.
-func (h *Fixture) Clusters() []store.Row {
+func (h *Fixture) Clusters() []clusters.Row {
 	h.Helper()
 	rows, _, err := h.Store.List(h.Context(), store.Filter{Limit: 100})
 	require.NoError(h, err)
@@ -19,7 +20,7 @@ func (h *Fixture) Clusters() []store.Row {
 }
 
 // Only is the only cluster there ever was.
-func (h *Fixture) Only() store.Row {
+func (h *Fixture) Only() clusters.Row {
 	h.Helper()
 	rows := h.Clusters()
 	require.Len(h, rows, 1)

@@ -23,6 +23,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Limits are short ones.
@@ -36,7 +38,7 @@ func Limits() lifecycle.Limits {
 // Store returns a store on a database; pgtest.New creates one for the test.
 func Store(t testing.TB, url string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), url, store.Options{Limits: Limits(), Lease: time.Minute, Installation: "test"})
+	s, err := store.Open(t.Context(), url, db.Options{Limits: Limits(), Lease: time.Minute, Installation: "test"})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s
@@ -142,7 +144,7 @@ func Kubeconfig(apiURL string) string {
 }
 
 // Ready makes a cluster usable without an install: it simulates the install and its results, with the kubeconfigs that were asked for.
-func Ready(t testing.TB, s *store.Store, shelf Shelf, row store.Row) {
+func Ready(t testing.TB, s *store.Store, shelf Shelf, row clusters.Row) {
 	t.Helper()
 	kubeconfig, password := CredentialRef(row.ID, artifacts.Kubeconfig), CredentialRef(row.ID, artifacts.Kubeadmin)
 	domain := row.Name + "." + row.BaseDomain

@@ -17,6 +17,9 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 var (
@@ -63,7 +66,7 @@ func (w *world) command(t *rapid.T) {
 
 // owner has whoever asked for a cluster change it and take that back.
 func (w *world) owner(t *rapid.T) {
-	rows := slices.DeleteFunc(w.rows(), func(r store.Row) bool { return r.Desired != lifecycle.Present })
+	rows := slices.DeleteFunc(w.rows(), func(r clusters.Row) bool { return r.Desired != lifecycle.Present })
 	if len(rows) == 0 {
 		return
 	}
@@ -286,22 +289,22 @@ func (w *world) wake() {
 	require.NoError(w, w.current().homes.Work(w.Context(), nil))
 }
 
-func (w *world) rows() []store.Row {
+func (w *world) rows() []clusters.Row {
 	rows, _, err := w.store.List(w.Context(), store.Filter{Limit: 500})
 	require.NoError(w, err)
-	slices.SortFunc(rows, func(a, b store.Row) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(rows, func(a, b clusters.Row) int { return strings.Compare(a.ID, b.ID) })
 	return rows
 }
 
 // runner has a runner that was started go on: it claims its attempt, records what it will make, and ends.
 func (w *world) runner(t *rapid.T) {
-	rows := slices.DeleteFunc(w.rows(), func(r store.Row) bool { return r.Status == lifecycle.Destroyed })
+	rows := slices.DeleteFunc(w.rows(), func(r clusters.Row) bool { return r.Status == lifecycle.Destroyed })
 	if len(rows) == 0 {
 		return
 	}
 	row, ctx := one(t, "cluster", rows), w.Context()
 	attempt, err := w.store.Attempts.OpenAttempt(ctx, row.ID)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return
 	}
 	require.NoError(w, err)
@@ -312,16 +315,16 @@ func (w *world) runner(t *rapid.T) {
 		return // it was told to stop
 	}
 	infra := strings.ToLower(row.ID[len(row.ID)-8:])
-	lease, err := w.store.Record(ctx, attempt.Attempt, attempt.Token, store.IdentityRow{
+	lease, err := w.store.Record(ctx, attempt.Attempt, attempt.Token, attempts.IdentityRow{
 		InfraID: infra, ClusterUUID: "uuid-" + infra, Account: "123456789012", Region: "us-east-1", ReleaseDigest: "sha256:1",
 		Metadata: `{"infraID":"` + infra + `"}`, InstallerSHA256: strings.Repeat("2", 64),
-	}, []store.ArtifactRow{{
+	}, []attempts.ArtifactRow{{
 		Type: "INSTALL_DIR_SNAPSHOT", Key: infra, ManifestKey: infra + ".json", Size: 10, InfraID: infra, SHA256: strings.Repeat("1", 64), TakenAt: w.now(),
 	}})
 	if err != nil || lease.Stop != "" {
 		return
 	}
-	_, err = w.store.Attempts.Result(ctx, attempt.Attempt, attempt.Token, store.ResultRow{
+	_, err = w.store.Attempts.Result(ctx, attempt.Attempt, attempt.Token, attempts.ResultRow{
 		Outcome: one(t, "outcome", []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Succeeded, lifecycle.Failure}), Reason: "InstallFailed", Message: "no quota",
 	})
 	require.NoError(w, err)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 const aTime = `<!date\^(\d+)\^[^>]*>`
@@ -156,7 +156,7 @@ func (w *world) toldAsDone(name string, done, told *promises) {
 }
 
 // endsMoved: each extension moved the lifetime's end from where it was.
-func (w *world) endsMoved(row store.Row, of []change, p *promises) {
+func (w *world) endsMoved(row clusters.Row, of []change, p *promises) {
 	end := row.AcceptedAt.Add(row.TTL)
 	for _, c := range of {
 		if c.Action != "extended" {
@@ -173,7 +173,7 @@ func (w *world) endsMoved(row store.Row, of []change, p *promises) {
 }
 
 // holdsKept: a hold stands unless another or a release followed.
-func (w *world) holdsKept(row store.Row, of []change, p *promises) {
+func (w *world) holdsKept(row clusters.Row, of []change, p *promises) {
 	var hold time.Time
 	for _, c := range of {
 		switch c.Action {
@@ -189,7 +189,7 @@ func (w *world) holdsKept(row store.Row, of []change, p *promises) {
 }
 
 // sharesKept: a cluster is shared with those with whom somebody shared it last.
-func (w *world) sharesKept(row store.Row, of []change, p *promises) {
+func (w *world) sharesKept(row clusters.Row, of []change, p *promises) {
 	with := map[string]bool{}
 	for _, c := range of {
 		var grantee struct{ With string }

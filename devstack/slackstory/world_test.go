@@ -46,6 +46,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const (
@@ -121,7 +123,7 @@ func newWorld(outer *testing.T, t *rapid.T) *world {
 	w.clock.Store(&start)
 	ctx := context.WithoutCancel(t.Context())
 	var err error
-	w.store, err = store.Open(ctx, pgtest.New(outer), store.Options{Limits: limits, Lease: longLease, Installation: "test", Now: w.now})
+	w.store, err = store.Open(ctx, pgtest.New(outer), db.Options{Limits: limits, Lease: longLease, Installation: "test", Now: w.now})
 	require.NoError(t, err)
 	t.Cleanup(w.store.Close)
 	w.front = httptest.NewServer(http.HandlerFunc(w.arrive))
@@ -145,13 +147,13 @@ func (w *world) links() {
 	core := app.New(w.config())
 	links := credentials.New(core, w.config())
 	account := "slack:" + slack.Workspace + "/" + gwen
-	link, err := links.AccountLink(w.Context(), account, gwen, store.Origin{Actor: account, Source: "slack", Why: "/ocp link"})
+	link, err := links.AccountLink(w.Context(), account, gwen, clusters.Origin{Actor: account, Source: "slack", Why: "/ocp link"})
 	require.NoError(w, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	who := policy.Principal{ID: linked, Name: "Gwen", Proof: &policy.Claims{Source: profiles.SourceSAML, Subject: "gwen", Values: map[string][]string{"groups": {"story"}}}}
 	got, err := links.Redeem(w.Context(), who, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(w, err)
-	require.NoError(w, links.CompleteLink(w.Context(), account, got.Code.Reveal(), store.Origin{Actor: account, Source: "slack", Why: "/ocp link"}))
+	require.NoError(w, links.CompleteLink(w.Context(), account, got.Code.Reveal(), clusters.Origin{Actor: account, Source: "slack", Why: "/ocp link"}))
 }
 
 // config is that of the application.
@@ -184,8 +186,8 @@ func (w *world) restart() {
 	require.NoError(w, err)
 	engine := controller.New(controller.Config{
 		Store: w.store, Dispatcher: &w.yard, Teller: client, Spool: noSpool{}, Signer: token.NewSigner(key, time.Hour), Limits: limits,
-		Sweeps: lifecycle.SweepLimits{MinAge: time.Hour, MinSights: 2}, Links: chatops.Links{UI: cfg.UI}, Log: log,
-		Wake: time.Second, Sweep: time.Second, Now: w.now, Settling: -1,
+		FindingLimits: lifecycle.FindingLimits{MinAge: time.Hour, MinSights: 2}, Links: chatops.Links{UI: cfg.UI}, Log: log,
+		Wake: time.Second, FindEvery: time.Second, Now: w.now, Settling: -1,
 	})
 	p := &process{workers: river.NewWorkers(), homes: hooks.NewHomes(w.store)}
 	engine.Register(p.workers)

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// KindSweep is the kind of a job that looks through a cloud account. It belongs to no cluster: its id stands in Attempt.
-const KindSweep = "sweep"
+// KindScan is the kind of a job that looks through a cloud account. It belongs to no cluster: its id stands in Attempt.
+const KindScan = "scan"
 
-// Job is one attempt to start, or one sweep.
+// Job is one attempt to start, or one scan.
 type Job struct {
 	Attempt string // id; starting the same one again has no effect, unless it was forgotten after its end
-	Cluster string // id; empty for a sweep
-	Number  int    // 1 or more; of a sweep: how many runners it has had
+	Cluster string // id; empty for a scan
+	Number  int    // 1 or more; of a scan: how many runners it has had
 	Kind    string
 	Token   string // the attempt's JWT; passed on in a file that only the runner can read
 
@@ -67,28 +67,28 @@ func (r *Refusal) Error() string { return r.Trouble.Message + ": " + r.Err.Error
 // Unwrap returns the dispatcher's error.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Check returns what is wrong with a job: only a sweep has no cluster.
+// Check returns what is wrong with a job: only a scan has no cluster.
 func (j Job) Check() error {
-	if (j.Kind == KindSweep) != (j.Cluster == "") {
-		return fmt.Errorf("the job %s of kind %q names the cluster %q; a sweep has none, and everything else has one", j.Attempt, j.Kind, j.Cluster)
+	if (j.Kind == KindScan) != (j.Cluster == "") {
+		return fmt.Errorf("the job %s of kind %q names the cluster %q; a scan has none, and everything else has one", j.Attempt, j.Kind, j.Cluster)
 	}
 	return nil
 }
 
 // Arguments returns the runner's command line for the job.
 func (j Job) Arguments(statusURL, tokenFile, workDir, installers string) []string {
-	if j.Kind == KindSweep {
-		return []string{"--server", statusURL, "--sweep", j.Attempt, "--token-file", tokenFile}
+	if j.Kind == KindScan {
+		return []string{"--server", statusURL, "--scan", j.Attempt, "--token-file", tokenFile}
 	}
 	return []string{"--server", statusURL, "--attempt", j.Attempt, "--token-file", tokenFile, "--work-dir", workDir, "--installers", installers}
 }
 
-// Alone returns an error if another attempt than the job's is among the living attempts of its cluster, or another runner of a sweep is
+// Alone returns an error if another attempt than the job's is among the living attempts of its cluster, or another runner of a scan is
 // alive.
 func Alone(job Job, living []int) error {
 	for _, number := range living {
 		if number != job.Number && job.Cluster == "" {
-			return fmt.Errorf("runner %d of sweep %s is still alive; it has to end first", number, job.Attempt)
+			return fmt.Errorf("runner %d of scan %s is still alive; it has to end first", number, job.Attempt)
 		}
 		if number != job.Number {
 			return fmt.Errorf("the runner of attempt %d of cluster %s is still alive; it has to end first", number, job.Cluster)

@@ -36,7 +36,7 @@ const (
 	workFolder  = "work" // work directory of the runner
 )
 
-// startedFormat is the content of startedFile: time, kind, number and cluster of the attempt. A sweep has noCluster there.
+// startedFormat is the content of startedFile: time, kind, number and cluster of the attempt. A scan has noCluster there.
 const (
 	startedFormat = "%s %s attempt %d of cluster %s\n"
 	noCluster     = "-"
@@ -123,7 +123,7 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 	return nil
 }
 
-// checkAlone returns an error if another attempt of the cluster has a living runner. A sweep's directory admits only one.
+// checkAlone returns an error if another attempt of the cluster has a living runner. A scan's directory admits only one.
 func (p *Process) checkAlone(ctx context.Context, job Job) error {
 	if job.Cluster == "" {
 		return nil

@@ -98,19 +98,19 @@ func (WakeArgs) InsertOpts() river.InsertOpts {
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (SweepArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
+func (FindingsArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (WeeklyArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueMessages, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (RunSweepsArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
+func (RunScansArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (LaunchSweepArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueEffects, effectTries) }
+func (LaunchScanArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueEffects, effectTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (JudgeSweepArgs) InsertOpts() river.InsertOpts {
+func (JudgeScanArgs) InsertOpts() river.InsertOpts {
 	return uniqueOnce(QueueReconcile, reconcileTries)
 }
 

@@ -86,5 +86,5 @@ func (e jobErrors) subjectOf(ctx context.Context, job *rivertype.JobRow) (cluste
 // FailingFor is how long a delivery has to fail before it becomes a finding.
 const FailingFor = 5 * time.Minute
 
-// MostWorkFindings bounds the findings of each kind in one sweep.
+// MostWorkFindings bounds the findings of each kind in one look.
 const MostWorkFindings = 100

@@ -93,27 +93,27 @@ type TurnsArgs struct {
 // WakeArgs asks for one round of WakeDue.
 type WakeArgs struct{}
 
-// SweepArgs asks for one sweep over all clusters and resources.
-type SweepArgs struct{}
+// FindingsArgs asks for one look over all clusters and resources.
+type FindingsArgs struct{}
 
 // WeeklyArgs asks to have the weekly report posted if it is due.
 type WeeklyArgs struct{}
 
-// RunSweepsArgs asks for one round over the sweeps of cloud accounts: open those that are due, and see to the one whose turn it is. News
+// RunScansArgs asks for one round over the scans of cloud accounts: open those that are due, and see to the one whose turn it is. News
 // gives a change during a round a round of its own.
-type RunSweepsArgs struct {
+type RunScansArgs struct {
 	News string `json:"news"`
 }
 
-// LaunchSweepArgs asks to ensure that a sweep's runner is started.
-type LaunchSweepArgs struct {
-	Sweep  string `json:"sweep"`
+// LaunchScanArgs asks to ensure that a scan's runner is started.
+type LaunchScanArgs struct {
+	Scan   string `json:"scan"`
 	Runner int    `json:"runner"`
 }
 
-// JudgeSweepArgs asks to compare what a sweep saw with what is known.
-type JudgeSweepArgs struct {
-	Sweep string `json:"sweep"`
+// JudgeScanArgs asks to compare what a scan saw with what is known.
+type JudgeScanArgs struct {
+	Scan string `json:"scan"`
 }
 
 // LookArgs asks to check on GitHub the pull requests that were not checked for a while.
@@ -202,19 +202,19 @@ func (TurnsArgs) Kind() string { return "turns" }
 func (WakeArgs) Kind() string { return "wake" }
 
 // Kind implements river.JobArgs.
-func (SweepArgs) Kind() string { return "sweep" }
+func (FindingsArgs) Kind() string { return "findings" }
 
 // Kind implements river.JobArgs.
 func (WeeklyArgs) Kind() string { return "weekly" }
 
 // Kind implements river.JobArgs.
-func (RunSweepsArgs) Kind() string { return "run_sweeps" }
+func (RunScansArgs) Kind() string { return "run_scans" }
 
 // Kind implements river.JobArgs.
-func (LaunchSweepArgs) Kind() string { return "launch_sweep" }
+func (LaunchScanArgs) Kind() string { return "launch_scan" }
 
 // Kind implements river.JobArgs.
-func (JudgeSweepArgs) Kind() string { return "judge_sweep" }
+func (JudgeScanArgs) Kind() string { return "judge_scan" }
 
 // Kind implements river.JobArgs.
 func (LookArgs) Kind() string { return "look" }

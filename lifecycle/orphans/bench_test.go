@@ -38,7 +38,7 @@ func BenchmarkJudge(b *testing.B) {
 			names[name] = true
 		}
 		leaks := 0
-		for _, j := range lifecycle.Sweep(lifecycle.Seen{At: epoch.Add(time.Hour), Groups: Groups(Account{Names: names}, seen)}, k) {
+		for _, j := range lifecycle.Judge(lifecycle.Seen{At: epoch.Add(time.Hour), Groups: Groups(Account{Names: names}, seen)}, k) {
 			if j.Class == lifecycle.ClassReleased {
 				leaks++
 			}

@@ -1,7 +1,7 @@
-// Package orphans groups what a sweep saw in an account by whose it is: by tags, then by names as the installer and ccoctl give them, then
+// Package orphans groups what a scan saw in an account by whose it is: by tags, then by names as the installer and ccoctl give them, then
 // by the place that a resource is in. What has no such sign is a group of its own.
 //
-// It is pure, and judges nothing: lifecycle.Sweep does. A name or a place never outweighs a tag, and a resource with the marks of two
+// It is pure, and judges nothing: lifecycle.Judge does. A name or a place never outweighs a tag, and a resource with the marks of two
 // clusters is in neither's group.
 package orphans
 
@@ -17,12 +17,12 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Resource is one resource as sweeps saw it.
+// Resource is one resource as scans saw it.
 type Resource struct {
 	contract.SeenResource
 	SeenAt time.Time // the last time
-	Sights int       // sweeps in a row that saw it
-	Fresh  bool      // the newest sweep saw it
+	Sights int       // scans in a row that saw it
+	Fresh  bool      // the newest scan saw it
 }
 
 // Prices says what a resource costs, in US cents an hour.

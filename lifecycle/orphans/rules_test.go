@@ -19,7 +19,7 @@ func removable(o lifecycle.KnownOrphan, j lifecycle.Judged) bool {
 	return o.State == lifecycle.OrphanReported && class && j.Managed && o.Sights >= limits.MinSights
 }
 
-// broken returns which rule the account breaks; empty: none. complete: every part answered completely in the last three sweeps, which
+// broken returns which rule the account breaks; empty: none. complete: every part answered completely in the last three scans, which
 // were apart by more than the least age.
 func (a *account) broken(w *world, at time.Time, complete bool) string {
 	truths := map[string]thing{}
@@ -75,11 +75,11 @@ func (a *account) broken(w *world, at time.Time, complete bool) string {
 	return ""
 }
 
-// live sweeps a random world several times: first with a hostile outside, then three times completely.
+// live scans a random world several times: first with a hostile outside, then three times completely.
 func live(t *rapid.T, p pipeline) string {
 	w, a, at := drawWorld(t), newAccount(), epoch
 	parts := []string{"us-east-1/ec2", "global/iam", "global/s3", "global/route53"}
-	for range rapid.IntRange(0, 4).Draw(t, "hostile sweeps") {
+	for range rapid.IntRange(0, 4).Draw(t, "hostile scans") {
 		denied, lied := map[string]bool{}, map[string]bool{}
 		for _, part := range parts {
 			denied[part] = rapid.Bool().Draw(t, "denied "+part)
@@ -88,7 +88,7 @@ func live(t *rapid.T, p pipeline) string {
 			lied[x.ID] = rapid.IntRange(0, 5).Draw(t, "lied") == 0
 		}
 		at = at.Add(rapid.SampledFrom([]time.Duration{time.Minute, time.Hour}).Draw(t, "pause"))
-		a.sweep(w, p, at, denied, lied)
+		a.scan(w, p, at, denied, lied)
 		if rapid.Bool().Draw(t, "somebody approves") {
 			for key, o := range a.orphans {
 				if o.State == lifecycle.OrphanReported {
@@ -104,7 +104,7 @@ func live(t *rapid.T, p pipeline) string {
 	}
 	for range 3 {
 		at = at.Add(time.Hour)
-		a.sweep(w, p, at, nil, nil)
+		a.scan(w, p, at, nil, nil)
 		if rule := a.broken(w, at, false); rule != "" {
 			return rule
 		}
@@ -152,7 +152,7 @@ func TestNothingForeignIsRemovedAndNothingOfOursIsForgotten(t *testing.T) {
 func TestTheRulesNoticeEveryMutant(t *testing.T) {
 	judged := func(change func(*lifecycle.Judged)) func(lifecycle.Seen, lifecycle.Known) []lifecycle.Judged {
 		return func(s lifecycle.Seen, k lifecycle.Known) []lifecycle.Judged {
-			out := lifecycle.Sweep(s, k)
+			out := lifecycle.Judge(s, k)
 			for i := range out {
 				change(&out[i])
 			}
@@ -165,7 +165,7 @@ func TestTheRulesNoticeEveryMutant(t *testing.T) {
 				for i := range s.Groups {
 					s.Groups[i].Installation = here
 				}
-				return lifecycle.Sweep(s, k)
+				return lifecycle.Judge(s, k)
 			}
 		},
 		"a living cluster's name does not count": func(p *pipeline) {
@@ -174,7 +174,7 @@ func TestTheRulesNoticeEveryMutant(t *testing.T) {
 				for i := range k.Clusters {
 					k.Clusters[i].Identities = nil
 				}
-				return lifecycle.Sweep(s, k)
+				return lifecycle.Judge(s, k)
 			}
 		},
 		"what is unknown is live": func(p *pipeline) {
@@ -193,7 +193,7 @@ func TestTheRulesNoticeEveryMutant(t *testing.T) {
 			}
 		},
 		"an approval is for every class": func(p *pipeline) {
-			p.next = func(o lifecycle.KnownOrphan, j lifecycle.Judged, at time.Time, l lifecycle.SweepLimits) lifecycle.KnownOrphan {
+			p.next = func(o lifecycle.KnownOrphan, j lifecycle.Judged, at time.Time, l lifecycle.FindingLimits) lifecycle.KnownOrphan {
 				if o.State == lifecycle.OrphanApproved && j.Class != lifecycle.ClassLive {
 					o.Class = j.Class
 					return o
@@ -203,12 +203,12 @@ func TestTheRulesNoticeEveryMutant(t *testing.T) {
 		},
 		"one page that leaves it out is enough": func(p *pipeline) { p.gone = 1 },
 		"it is told at once": func(p *pipeline) {
-			p.next = func(o lifecycle.KnownOrphan, j lifecycle.Judged, at time.Time, _ lifecycle.SweepLimits) lifecycle.KnownOrphan {
-				return o.Next(j, at, lifecycle.SweepLimits{})
+			p.next = func(o lifecycle.KnownOrphan, j lifecycle.Judged, at time.Time, _ lifecycle.FindingLimits) lifecycle.KnownOrphan {
+				return o.Next(j, at, lifecycle.FindingLimits{})
 			}
 		},
 		"it is never told": func(p *pipeline) {
-			p.next = func(o lifecycle.KnownOrphan, j lifecycle.Judged, at time.Time, l lifecycle.SweepLimits) lifecycle.KnownOrphan {
+			p.next = func(o lifecycle.KnownOrphan, j lifecycle.Judged, at time.Time, l lifecycle.FindingLimits) lifecycle.KnownOrphan {
 				l.MinSights = 1000
 				return o.Next(j, at, l)
 			}

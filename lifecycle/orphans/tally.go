@@ -74,7 +74,7 @@ func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
 	if g.Exempt == "" {
 		for _, rule := range a.Exempt {
 			if rule.matches(a.ID, g.Identity, r) {
-				g.Exempt = cmp.Or(rule.Why, "sweep.exempt")
+				g.Exempt = cmp.Or(rule.Why, "scan.exempt")
 				break
 			}
 		}

@@ -17,7 +17,7 @@ const here, there, baseDomain = "here", "there", "labs.example.com"
 
 var (
 	epoch  = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-	limits = lifecycle.SweepLimits{MinAge: 30 * time.Minute, MinSights: 2}
+	limits = lifecycle.FindingLimits{MinAge: 30 * time.Minute, MinSights: 2}
 )
 
 // truth says whose a resource really is, whatever its tags say.
@@ -138,7 +138,7 @@ func (w *world) tamper(t *rapid.T, x *thing) {
 	}
 }
 
-// account is what the server keeps of the world between sweeps, as store/sweeps does.
+// account is what the server keeps of the world between scans, as store/scans does.
 type account struct {
 	sights  map[string]int
 	seenAt  map[string]time.Time
@@ -146,7 +146,7 @@ type account struct {
 	there   map[string]thing
 	orphans map[string]lifecycle.KnownOrphan
 	groups  map[string]lifecycle.Judged
-	was     map[string]lifecycle.OrphanState // before the last sweep
+	was     map[string]lifecycle.OrphanState // before the last scan
 
 	approved map[string]lifecycle.OrphanClass
 }
@@ -155,16 +155,16 @@ type account struct {
 type pipeline struct {
 	group func(Account, []Resource) []lifecycle.Group
 	judge func(lifecycle.Seen, lifecycle.Known) []lifecycle.Judged
-	next  func(lifecycle.KnownOrphan, lifecycle.Judged, time.Time, lifecycle.SweepLimits) lifecycle.KnownOrphan
-	gone  int // sweeps that have to miss a resource
+	next  func(lifecycle.KnownOrphan, lifecycle.Judged, time.Time, lifecycle.FindingLimits) lifecycle.KnownOrphan
+	gone  int // scans that have to miss a resource
 }
 
 func sound() pipeline {
-	return pipeline{group: Groups, judge: lifecycle.Sweep, next: lifecycle.KnownOrphan.Next, gone: 2}
+	return pipeline{group: Groups, judge: lifecycle.Judge, next: lifecycle.KnownOrphan.Next, gone: 2}
 }
 
-// sweep looks through the world. Parts in denied did not answer; lied are resources that a page left out.
-func (a *account) sweep(w *world, p pipeline, at time.Time, denied map[string]bool, lied map[string]bool) {
+// scan looks through the world. Parts in denied did not answer; lied are resources that a page left out.
+func (a *account) scan(w *world, p pipeline, at time.Time, denied map[string]bool, lied map[string]bool) {
 	shown := map[string]bool{}
 	for _, x := range w.things {
 		if denied[x.part] || lied[x.ID] {

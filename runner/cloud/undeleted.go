@@ -1,6 +1,6 @@
 package cloud
 
-// Undeleted is a resource that a sweep did not delete. The errors of Sweep and Detach join them with what could not be looked at.
+// Undeleted is a resource that a removal did not delete. The errors of Remove and Detach join them with what could not be looked at.
 type Undeleted struct {
 	ID   string // as the count calls it
 	What string // for people
@@ -19,14 +19,14 @@ const (
 	KeptRecord   = "KeptRecord"   // a DNS record that neither the installer nor the cluster made
 )
 
-// Kept says that a sweep left a resource on purpose. It has the form of a cloud's error, so that both are read in one way.
+// Kept says that a removal left a resource on purpose. It has the form of a cloud's error, so that both are read in one way.
 type Kept struct{ Code, Why string }
 
 func (k *Kept) Error() string        { return "it was not deleted" }
 func (k *Kept) ErrorCode() string    { return k.Code }
 func (k *Kept) ErrorMessage() string { return k.Why }
 
-// AllUndeleted lists the resources in an error of Sweep or Detach.
+// AllUndeleted lists the resources in an error of Remove or Detach.
 func AllUndeleted(err error) (all []*Undeleted) {
 	switch e := err.(type) {
 	case *Undeleted:

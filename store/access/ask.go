@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Wanted says which of a reader's accesses serve a request.
@@ -51,8 +51,8 @@ const (
 // Ask returns an access of the reader that serves the request, or asks for one: a runner makes it. A repeated call returns the one that
 // was asked for before. ErrConflict: the cluster is not ready or is going away. ErrStale: the reader's right ended since it was checked.
 // A TooMany: the reader gets no more now.
-func (s *Store) Ask(ctx context.Context, cluster string, w Wanted, d rows.Origin) (found Row, err error) {
-	err = s.db.Write(ctx, func(tx *rows.Tx) error {
+func (s *Store) Ask(ctx context.Context, cluster string, w Wanted, d clusters.Origin) (found Row, err error) {
+	err = s.db.Write(ctx, func(tx *clusters.Tx) error {
 		found, err = AskIn(ctx, tx, cluster, w, d)
 		return err
 	})
@@ -60,7 +60,7 @@ func (s *Store) Ask(ctx context.Context, cluster string, w Wanted, d rows.Origin
 }
 
 // AskIn is Ask in a transaction.
-func AskIn(ctx context.Context, tx *rows.Tx, cluster string, w Wanted, d rows.Origin) (Row, error) {
+func AskIn(ctx context.Context, tx *clusters.Tx, cluster string, w Wanted, d clusters.Origin) (Row, error) {
 	c := &change{tx}
 	cur, err := c.Lock(ctx, cluster)
 	if err == nil {
@@ -76,12 +76,12 @@ func AskIn(ctx context.Context, tx *rows.Tx, cluster string, w Wanted, d rows.Or
 	return found, nil
 }
 
-func (c *change) serve(ctx context.Context, cur usage.Held, w Wanted, d rows.Origin) (Row, error) {
+func (c *change) serve(ctx context.Context, cur usage.Held, w Wanted, d clusters.Origin) (Row, error) {
 	switch {
 	case cur.Desired == lifecycle.Absent:
-		return Row{}, fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+		return Row{}, fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 	case cur.Status != lifecycle.Ready:
-		return Row{}, fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, cur.Status)
+		return Row{}, fmt.Errorf("%w: the cluster is %s", db.ErrConflict, cur.Status)
 	}
 	if err := c.checkRight(ctx, cur, w); err != nil {
 		return Row{}, err
@@ -122,7 +122,7 @@ func (c *change) checkRight(ctx context.Context, cur usage.Held, w Wanted) error
 		return fmt.Errorf("check the right again: %w", err)
 	}
 	if !holds {
-		return fmt.Errorf("%w: the reader's right has ended", pg.ErrStale)
+		return fmt.Errorf("%w: the reader's right has ended", db.ErrStale)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (c *change) checkCount(ctx context.Context, cluster string, ask Ask) error 
 		Own, Run, Cluster, Often int
 		Oldest                   *time.Time // of those that count as often
 	}
-	n, err := pg.One[counts](ctx, c, `
+	n, err := db.One[counts](ctx, c, `
 		SELECT count(*) FILTER (WHERE valid AND theirs) AS own, count(*) FILTER (WHERE valid AND run_id = @run) AS run, count(*) FILTER (WHERE valid) AS cluster,
 			count(*) FILTER (WHERE asked_at > @hour AND theirs) AS often, min(asked_at) FILTER (WHERE asked_at > @hour AND theirs) AS oldest
 		FROM (SELECT a.asked_at, a.run_id,
@@ -175,9 +175,9 @@ func (w Wanted) servedBy(a Row, now time.Time) bool {
 	return left >= w.Least && (w.Most == 0 || left <= w.Most)
 }
 
-func (c *change) ask(ctx context.Context, cur usage.Held, ask Ask, d rows.Origin) (Row, error) {
-	row := Row{AccessAsk: ask, ID: pg.NewID("acc"), Cluster: cur.ID, Number: cur.AccessWanted + 1, State: Asked, AskedAt: c.Now}
-	var b pg.Batch
+func (c *change) ask(ctx context.Context, cur usage.Held, ask Ask, d clusters.Origin) (Row, error) {
+	row := Row{AccessAsk: ask, ID: db.NewID("acc"), Cluster: cur.ID, Number: cur.AccessWanted + 1, State: Asked, AskedAt: c.Now}
+	var b db.Batch
 	row = c.QueueAccess(&b, row)
 	if err := c.Send(ctx, &b); err != nil {
 		return Row{}, err
@@ -185,7 +185,7 @@ func (c *change) ask(ctx context.Context, cur usage.Held, ask Ask, d rows.Origin
 	if err := c.WantAccess(ctx, cur.ID, false); err != nil {
 		return Row{}, err
 	}
-	return row, c.RecordAction(d, "access.asked", cur.ID, rows.Action{After: map[string]any{
+	return row, c.RecordAction(d, "access.asked", cur.ID, clusters.Action{After: map[string]any{
 		"access": row.ID, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.RunID, "lifetime": ask.Lifetime.String(),
 	}})
 }
@@ -196,9 +196,9 @@ func (c *change) of(ctx context.Context, cluster, reader string) ([]Row, error) 
 		pgx.NamedArgs{"cluster": cluster, "reader": reader})
 }
 
-func list(ctx context.Context, from pg.Source, now time.Time, where string, args pgx.NamedArgs) ([]Row, error) {
+func list(ctx context.Context, from db.Source, now time.Time, where string, args pgx.NamedArgs) ([]Row, error) {
 	args["now"] = now
-	return pg.All[Row](ctx, from, `SELECT `+rows.AccessColumns+` FROM access a JOIN clusters c ON c.id = a.cluster_id
+	return db.All[Row](ctx, from, `SELECT `+clusters.AccessColumns+` FROM access a JOIN clusters c ON c.id = a.cluster_id
 		WHERE `+where+` ORDER BY a.number DESC, a.id DESC`, args)
 }
 
@@ -209,22 +209,22 @@ func (s *Store) List(ctx context.Context, cluster string, since time.Duration) (
 		return nil, err
 	}
 	all, err := list(ctx, s.db.Pool(), now, `a.cluster_id = @cluster AND (a.removed_at IS NULL OR a.removed_at > @since)
-		AND (coalesce(a.expires_at, a.asked_at + a.lifetime) > @since OR `+rows.AccessTaken+`)`, pgx.NamedArgs{"cluster": cluster, "since": now.Add(-since)})
+		AND (coalesce(a.expires_at, a.asked_at + a.lifetime) > @since OR `+clusters.AccessTaken+`)`, pgx.NamedArgs{"cluster": cluster, "since": now.Add(-since)})
 	if err != nil {
 		return nil, fmt.Errorf("read who has access to %s: %w", cluster, err)
 	}
 	return all, nil
 }
 
-// columnsNow are rows.AccessColumns with the database's clock, for those who ask every second.
-var columnsNow = strings.ReplaceAll(rows.AccessColumns, "@now", "coalesce(@fixed::timestamptz, clock_timestamp())")
+// columnsNow are clusters.AccessColumns with the database's clock, for those who ask every second.
+var columnsNow = strings.ReplaceAll(clusters.AccessColumns, "@now", "coalesce(@fixed::timestamptz, clock_timestamp())")
 
 // One returns an access to a cluster. ErrNotFound: the cluster has none of that id.
 func (s *Store) One(ctx context.Context, cluster, id string) (Row, error) {
-	found, err := pg.All[Row](ctx, s.db.Pool(), `SELECT `+columnsNow+` FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND a.id = @id`,
+	found, err := db.All[Row](ctx, s.db.Pool(), `SELECT `+columnsNow+` FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND a.id = @id`,
 		pgx.NamedArgs{"cluster": cluster, "id": id, "fixed": s.db.Fixed()})
 	if err == nil && len(found) == 0 {
-		err = pg.ErrNotFound
+		err = db.ErrNotFound
 	}
 	if err != nil {
 		return Row{}, fmt.Errorf("read access %s of %s: %w", id, cluster, err)
@@ -234,7 +234,7 @@ func (s *Store) One(ctx context.Context, cluster, id string) (Row, error) {
 
 // Mine returns the ids of a cluster's accesses whose reader is a principal, by any of its linked accounts.
 func (s *Store) Mine(ctx context.Context, cluster, principal string) (map[string]bool, error) {
-	found, err := pg.All[struct{ ID string }](ctx, s.db.Pool(), `
+	found, err := db.All[struct{ ID string }](ctx, s.db.Pool(), `
 		SELECT id FROM access WHERE cluster_id = $1 AND principal_key(reader) = ANY (identities_of($2))`, cluster, principal)
 	if err != nil {
 		return nil, fmt.Errorf("look for the access of %s to %s: %w", principal, cluster, err)

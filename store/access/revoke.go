@@ -8,21 +8,21 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Revoke revokes one access. It is never handed out again, and a runner removes its account from the cluster. A repeated call changes
 // nothing. ErrNotFound: the cluster has no such access.
-func (s *Store) Revoke(ctx context.Context, cluster, id string, d rows.Origin) error {
+func (s *Store) Revoke(ctx context.Context, cluster, id string, d clusters.Origin) error {
 	err := s.changeSeen(ctx, cluster, d, func(c *change, _ usage.Held) error {
 		found, err := list(ctx, c, c.Now, `a.cluster_id = @cluster AND a.id = @id`, pgx.NamedArgs{"cluster": cluster, "id": id})
 		switch {
 		case err != nil:
 			return err
 		case len(found) == 0:
-			return pg.ErrNotFound
+			return db.ErrNotFound
 		}
 		_, err = c.RevokeAccess(ctx, cluster, `a.id = @id`, pgx.NamedArgs{"id": id}, d)
 		return err
@@ -43,17 +43,17 @@ func (s *Store) RemoveExpired(ctx context.Context) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	due, err := pg.All[struct{ ID string }](ctx, s.db.Pool(), `
+	due, err := db.All[struct{ ID string }](ctx, s.db.Pool(), `
 		SELECT DISTINCT c.id FROM access a JOIN clusters c ON c.id = a.cluster_id
-		WHERE c.status = 'READY' AND c.desired = 'present' AND `+rows.ExpiredAccess+` AND NOT EXISTS (
+		WHERE c.status = 'READY' AND c.desired = 'present' AND `+clusters.ExpiredAccess+` AND NOT EXISTS (
 			SELECT FROM access b WHERE b.cluster_id = c.id AND b.revoked_by = @by AND b.revoke_why = @why AND b.revoked_at > @since)
 		ORDER BY c.id`,
-		pgx.NamedArgs{"now": now, "tail": rows.AccessTail, "by": pg.Lifecycle, "why": rows.AccessOver, "since": now.Add(-expiredEvery)})
+		pgx.NamedArgs{"now": now, "tail": clusters.AccessTail, "by": db.Lifecycle, "why": clusters.AccessOver, "since": now.Add(-expiredEvery)})
 	if err != nil {
 		return 0, fmt.Errorf("look for access whose time is over: %w", err)
 	}
 	for _, cluster := range due {
-		err := s.changeSeen(ctx, cluster.ID, rows.Origin{Actor: pg.Lifecycle}, func(c *change, cur usage.Held) error {
+		err := s.changeSeen(ctx, cluster.ID, clusters.Origin{Actor: db.Lifecycle}, func(c *change, cur usage.Held) error {
 			if cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present {
 				return nil
 			}

@@ -5,44 +5,44 @@ package access
 import (
 	"context"
 
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Store reads and writes accesses. It is safe for concurrent use.
-type Store struct{ db *rows.DB }
+type Store struct{ db *clusters.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *rows.DB) *Store { return &Store{d} }
+func New(d *clusters.DB) *Store { return &Store{d} }
 
 // change is a transaction of this package.
-type change struct{ *rows.Tx }
+type change struct{ *clusters.Tx }
 
-// changeSeen runs do on the locked cluster, see rows.DB.ChangeSeen.
-func (s *Store) changeSeen(ctx context.Context, id string, origin rows.Origin, do func(*change, usage.Held) error) error {
-	_, err := s.db.ChangeSeen(ctx, id, origin, func(tx *rows.Tx, held usage.Held, _ *rows.Outcome) error { return do(&change{tx}, held) })
+// changeSeen runs do on the locked cluster, see clusters.DB.ChangeSeen.
+func (s *Store) changeSeen(ctx context.Context, id string, origin clusters.Origin, do func(*change, usage.Held) error) error {
+	_, err := s.db.ChangeSeen(ctx, id, origin, func(tx *clusters.Tx, held usage.Held, _ *clusters.Outcome) error { return do(&change{tx}, held) })
 	return err
 }
 
 // The types that this package shares with the parts of the store that write such rows.
 type (
-	Ask   = rows.AccessAsk
-	OfRun = rows.OfRun
-	Row   = rows.AccessRow
-	Role  = rows.Role
+	Ask   = clusters.AccessAsk
+	OfRun = clusters.OfRun
+	Row   = clusters.AccessRow
+	Role  = clusters.Role
 )
 
 // Their constants.
 const (
-	RoleView  = rows.RoleView
-	RoleEdit  = rows.RoleEdit
-	RoleAdmin = rows.RoleAdmin
-	OwnRight  = rows.OwnRight
-	Asked     = rows.AccessAsked
-	Ready     = rows.AccessReady
-	Failed    = rows.AccessFailed
-	Expired   = rows.AccessExpired
-	Revoked   = rows.AccessRevoked
+	RoleView  = clusters.RoleView
+	RoleEdit  = clusters.RoleEdit
+	RoleAdmin = clusters.RoleAdmin
+	OwnRight  = clusters.OwnRight
+	Asked     = clusters.AccessAsked
+	Ready     = clusters.AccessReady
+	Failed    = clusters.AccessFailed
+	Expired   = clusters.AccessExpired
+	Revoked   = clusters.AccessRevoked
 )
 
 // ShareRight is the right of a share.

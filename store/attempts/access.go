@@ -9,16 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // AccessWork is what a runner has to bring about in its cluster.
 type AccessWork struct {
-	Give []rows.AccessRow // to make; their lifetime is limited to the cluster's
-	Take []rows.AccessRow // to remove
-	Keep []string         // other accounts that are valid; the runner removes all but these and those to make
+	Give []clusters.AccessRow // to make; their lifetime is limited to the cluster's
+	Take []clusters.AccessRow // to remove
+	Keep []string             // other accounts that are valid; the runner removes all but these and those to make
 }
 
 // LeastLifetime is the shortest life of a token: Kubernetes makes none for less (TokenRequest, spec.expirationSeconds).
@@ -29,19 +28,19 @@ var accessKinds = []lifecycle.Kind{lifecycle.Create, lifecycle.Access, lifecycle
 
 // AccessWork returns what is owed, and notes that this attempt may make it from now on, so that nothing is in a cluster without a row that
 // says so. A stopped attempt gets none.
-func (s *Store) AccessWork(ctx context.Context, attemptID, tokenID string) (work AccessWork, lease fence.Lease, err error) {
+func (s *Store) AccessWork(ctx context.Context, attemptID, tokenID string) (work AccessWork, lease Lease, err error) {
 	err = s.write(ctx, func(c *change) error {
 		f, err := c.LockAttempt(ctx, attemptID, tokenID)
 		switch {
 		case err != nil:
 			return err
 		case f.Unwanted() != "":
-			lease = fence.Lease{Stop: f.Unwanted(), Closed: f.Closed}
+			lease = Lease{Stop: f.Unwanted(), Closed: f.Closed}
 			return nil
 		case !f.Claimed:
-			return fmt.Errorf("nobody claimed the attempt: %w", pg.ErrFenced)
+			return fmt.Errorf("nobody claimed the attempt: %w", db.ErrFenced)
 		case !slices.Contains(accessKinds, f.Kind):
-			return fmt.Errorf("%w: a %s changes no access", pg.ErrConflict, f.Kind)
+			return fmt.Errorf("%w: a %s changes no access", db.ErrConflict, f.Kind)
 		}
 		if work, err = c.accessWork(ctx, f); err != nil {
 			return err
@@ -50,30 +49,30 @@ func (s *Store) AccessWork(ctx context.Context, attemptID, tokenID string) (work
 		return err
 	})
 	if err != nil {
-		return AccessWork{}, fence.Lease{}, fmt.Errorf("work on access of attempt %s: %w", attemptID, err)
+		return AccessWork{}, Lease{}, fmt.Errorf("work on access of attempt %s: %w", attemptID, err)
 	}
 	return work, lease, nil
 }
 
-func (c *change) accessWork(ctx context.Context, f fence.Fenced) (work AccessWork, err error) {
+func (c *change) accessWork(ctx context.Context, f Fenced) (work AccessWork, err error) {
 	args := pgx.NamedArgs{"cluster": f.ID, "now": c.Now, "done": f.AccessDone, "attempt": f.Number}
 	_, err = c.Exec(ctx, `UPDATE access a SET attempt = @attempt WHERE `+toGive, args)
 	if err != nil {
 		return work, fmt.Errorf("note what it may make: %w", err)
 	}
-	all, err := pg.All[rows.AccessRow](ctx, c, `
-		SELECT `+rows.AccessColumns+` FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND a.removed_at IS NULL ORDER BY a.number, a.id`, args)
+	all, err := db.All[clusters.AccessRow](ctx, c, `
+		SELECT `+clusters.AccessColumns+` FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND a.removed_at IS NULL ORDER BY a.number, a.id`, args)
 	if err != nil {
 		return work, fmt.Errorf("read who has access: %w", err)
 	}
 	for _, a := range all {
 		switch a.State {
-		case rows.AccessAsked:
+		case clusters.AccessAsked:
 			a.Lifetime = max(min(a.Lifetime, f.Ends.DestroyAt().Sub(c.Now)), LeastLifetime)
 			work.Give = append(work.Give, a)
-		case rows.AccessReady:
+		case clusters.AccessReady:
 			work.Keep = append(work.Keep, a.Account)
-		case rows.AccessRevoked, rows.AccessExpired:
+		case clusters.AccessRevoked, clusters.AccessExpired:
 			work.Take = append(work.Take, a)
 		}
 	}
@@ -97,9 +96,9 @@ type AccessState struct {
 
 // keepAccess stores what a runner did about access, as far as the rows allow it. A token that is valid for longer than it may be is not
 // kept. ErrConflict: it reports another cluster's access, or one that it was not told to make or to remove.
-func (c *change) keepAccess(ctx context.Context, f fence.Fenced, states []AccessState) error {
+func (c *change) keepAccess(ctx context.Context, f Fenced, states []AccessState) error {
 	if len(states) > 0 && !slices.Contains(accessKinds, f.Kind) {
-		return fmt.Errorf("%w: a %s changes no access", pg.ErrConflict, f.Kind)
+		return fmt.Errorf("%w: a %s changes no access", db.ErrConflict, f.Kind)
 	}
 	for _, said := range states {
 		a, err := c.accessOf(ctx, f, said.ID)
@@ -123,33 +122,33 @@ func (c *change) keepAccess(ctx context.Context, f fence.Fenced, states []Access
 
 // accessRow is an access with the attempt that was last told to make it.
 type accessRow struct {
-	rows.AccessRow
+	clusters.AccessRow
 	Attempt int
 }
 
-func (c *change) accessOf(ctx context.Context, f fence.Fenced, id string) (accessRow, error) {
-	found, err := pg.All[accessRow](ctx, c, `SELECT `+rows.AccessColumns+`, coalesce(a.attempt, 0) AS attempt
+func (c *change) accessOf(ctx context.Context, f Fenced, id string) (accessRow, error) {
+	found, err := db.All[accessRow](ctx, c, `SELECT `+clusters.AccessColumns+`, coalesce(a.attempt, 0) AS attempt
 		FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = @id AND a.cluster_id = @cluster`,
 		pgx.NamedArgs{"id": id, "cluster": f.ID, "now": c.Now})
 	switch {
 	case err != nil:
 		return accessRow{}, fmt.Errorf("read access %s: %w", id, err)
 	case len(found) == 0:
-		return accessRow{}, fmt.Errorf("%w: the cluster has no access %.80q", pg.ErrConflict, id)
+		return accessRow{}, fmt.Errorf("%w: the cluster has no access %.80q", db.ErrConflict, id)
 	}
 	return found[0], nil
 }
 
 // keepMinted stores where the credential is. It is stored once; a token that was made although it was revoked meanwhile is removed next.
-func (c *change) keepMinted(ctx context.Context, f fence.Fenced, a accessRow, said AccessState) error {
+func (c *change) keepMinted(ctx context.Context, f Fenced, a accessRow, said AccessState) error {
 	latest := c.Now.Add(a.Lifetime + clockSkew)
 	switch {
 	case a.MintedAt != nil && a.Ref == said.Ref:
 		return nil
 	case a.MintedAt != nil:
-		return &fence.Contradiction{Field: "access " + a.ID, Have: a.Ref, Said: said.Ref}
+		return &Contradiction{Field: "access " + a.ID, Have: a.Ref, Said: said.Ref}
 	case a.Attempt != f.Number:
-		return fmt.Errorf("%w: the attempt was not told to make access %s", pg.ErrConflict, a.ID)
+		return fmt.Errorf("%w: the attempt was not told to make access %s", db.ErrConflict, a.ID)
 	case said.ExpiresAt.After(latest): // no reason to end a create; it is never handed out, and the next try removes it
 		said.Trouble = fmt.Sprintf("its token would be valid until %s, and it may be valid until %s", said.ExpiresAt.UTC().Format(time.RFC3339), latest.UTC().Format(time.RFC3339))
 		_, err := c.Exec(ctx, `UPDATE access SET trouble = $2 WHERE id = $1`, a.ID, said.Trouble)
@@ -159,23 +158,23 @@ func (c *change) keepMinted(ctx context.Context, f fence.Fenced, a accessRow, sa
 	if err != nil {
 		return fmt.Errorf("keep access %s: %w", a.ID, err)
 	}
-	return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: "it was asked for"}, "access.minted", f.ID, rows.Action{After: map[string]any{
+	return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: "it was asked for"}, "access.minted", f.ID, clusters.Action{After: map[string]any{
 		"access": a.ID, "reader": a.Reader, "role": a.Role, "account": a.Account, "expiresAt": said.ExpiresAt, "attempt": f.Number,
 	}})
 }
 
 // keepRemoved stores that a revoked or expired access is gone from the cluster.
-func (c *change) keepRemoved(ctx context.Context, f fence.Fenced, a accessRow) error {
+func (c *change) keepRemoved(ctx context.Context, f Fenced, a accessRow) error {
 	switch {
 	case a.RemovedAt != nil:
 		return nil
-	case a.State != rows.AccessRevoked && a.State != rows.AccessExpired:
-		return fmt.Errorf("%w: access %s is valid, and nobody asked to remove it", pg.ErrConflict, a.ID)
+	case a.State != clusters.AccessRevoked && a.State != clusters.AccessExpired:
+		return fmt.Errorf("%w: access %s is valid, and nobody asked to remove it", db.ErrConflict, a.ID)
 	}
 	if _, err := c.Exec(ctx, `UPDATE access SET removed_at = $2, trouble = '' WHERE id = $1`, a.ID, c.Now); err != nil {
 		return fmt.Errorf("keep that access %s is gone: %w", a.ID, err)
 	}
-	return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: "it was " + a.State}, "access.account_removed", f.ID, rows.Action{Before: map[string]any{
+	return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: "it was " + a.State}, "access.account_removed", f.ID, clusters.Action{Before: map[string]any{
 		"access": a.ID, "reader": a.Reader, "role": a.Role, "account": a.Account,
 	}})
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // AddonState is what a runner reports about one add-on.
@@ -21,8 +20,8 @@ type AddonState struct {
 	Next    string // what to do about it
 }
 
-func (s *Store) addons(ctx context.Context, cluster string) ([]rows.Addon, error) {
-	out, err := pg.All[rows.Addon](ctx, s.db.Pool(), `SELECT name, manifests, waits FROM cluster_addons WHERE cluster_id = $1 ORDER BY position`, cluster)
+func (s *Store) addons(ctx context.Context, cluster string) ([]clusters.Addon, error) {
+	out, err := db.All[clusters.Addon](ctx, s.db.Pool(), `SELECT name, manifests, waits FROM cluster_addons WHERE cluster_id = $1 ORDER BY position`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read the add-ons of %s: %w", cluster, err)
 	}
@@ -30,15 +29,15 @@ func (s *Store) addons(ctx context.Context, cluster string) ([]rows.Addon, error
 }
 
 // keepAddons stores what a runner reports about add-ons as conditions. ErrConflict: the cluster was accepted without one.
-func (c *change) keepAddons(ctx context.Context, f fence.Fenced, states []AddonState) error {
+func (c *change) keepAddons(ctx context.Context, f Fenced, states []AddonState) error {
 	if len(states) > 0 && f.Kind != lifecycle.Create && f.Kind != lifecycle.Configure {
-		return fmt.Errorf("%w: only a create or a refresh brings add-ons", pg.ErrConflict)
+		return fmt.Errorf("%w: only a create or a refresh brings add-ons", db.ErrConflict)
 	}
 	for _, a := range states {
 		if !slices.Contains(f.Addons, a.Name) {
-			return fmt.Errorf("%w: the cluster was accepted without the add-on %q", pg.ErrConflict, a.Name)
+			return fmt.Errorf("%w: the cluster was accepted without the add-on %q", db.ErrConflict, a.Name)
 		}
-		q := rows.Condition{Type: rows.AddonCondition + a.Name, Status: "False", Reason: a.Reason, Message: strings.TrimSpace(a.Message + " " + a.Next)}
+		q := clusters.Condition{Type: clusters.AddonCondition + a.Name, Status: "False", Reason: a.Reason, Message: strings.TrimSpace(a.Message + " " + a.Next)}
 		if a.There {
 			q.Status = "True"
 		}

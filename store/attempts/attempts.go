@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // OpenAttempt returns what is needed to start, watch and stop the cluster's open attempt. ErrNotFound: none is open.
 func (s *Store) OpenAttempt(ctx context.Context, cluster string) (LaunchSpec, error) {
-	spec, err := pg.One[LaunchSpec](ctx, s.db.Pool(), `
+	spec, err := db.One[LaunchSpec](ctx, s.db.Pool(), `
 		SELECT a.id AS attempt, a.number, a.kind, a.cluster_id AS cluster, a.job_id AS job, a.token_id AS token, true AS open,
 			a.claimed_at IS NOT NULL AS claimed, a.launched_at IS NOT NULL AS launched,
 			coalesce(a.lease_until, '0001-01-01 00:00:00Z') AS lease_until, c.team, c.profile, c.platform,
@@ -34,7 +33,7 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers,
 			&spec.Cause.Correlation, &spec.Cause.Traceparent)
 	if err != nil {
-		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, pg.Plain(err))
+		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, db.Plain(err))
 	}
 	if spec.Row, err = s.db.Cluster(ctx, cluster); err != nil {
 		return SpecRow{}, err
@@ -66,7 +65,7 @@ type AttemptScope struct {
 
 // AttemptScope returns the scope of an attempt, open or closed. ErrNotFound: there is none of that id.
 func (s *Store) AttemptScope(ctx context.Context, attempt string) (AttemptScope, error) {
-	scope, err := pg.One[AttemptScope](ctx, s.db.Pool(), `
+	scope, err := db.One[AttemptScope](ctx, s.db.Pool(), `
 		SELECT a.cluster_id AS cluster, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, a.number,
 			a.kind, a.token_id AS token, a.closed_at IS NOT NULL AS closed, c.platform, c.name, c.base_domain, c.region
 		FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = $1`, attempt)
@@ -76,8 +75,8 @@ func (s *Store) AttemptScope(ctx context.Context, attempt string) (AttemptScope,
 	return scope, nil
 }
 
-func (s *Store) identities(ctx context.Context, cluster string) ([]fence.IdentityRow, error) {
-	out, err := pg.All[fence.IdentityRow](ctx, s.db.Pool(), `
+func (s *Store) identities(ctx context.Context, cluster string) ([]IdentityRow, error) {
+	out, err := db.All[IdentityRow](ctx, s.db.Pool(), `
 		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cluster_uuid, '') AS cluster_uuid, coalesce(cco_name, '') AS cco_name,
 			coalesce(account, '') AS account, coalesce(region, '') AS region, coalesce(release_digest, '') AS release_digest,
 			coalesce(metadata, '') AS metadata, coalesce(installer_sha256, '') AS installer_sha256,
@@ -89,8 +88,8 @@ func (s *Store) identities(ctx context.Context, cluster string) ([]fence.Identit
 	return out, nil
 }
 
-func (s *Store) artifacts(ctx context.Context, cluster string) ([]fence.ArtifactRow, error) {
-	out, err := pg.All[fence.ArtifactRow](ctx, s.db.Pool(), `
+func (s *Store) artifacts(ctx context.Context, cluster string) ([]ArtifactRow, error) {
+	out, err := db.All[ArtifactRow](ctx, s.db.Pool(), `
 		SELECT artifact_type AS type, s3_key AS key, manifest_key, checksum AS sha256, size, infra_id, taken_at
 		FROM artifacts WHERE cluster_id = $1 ORDER BY taken_at DESC, created_at DESC`, cluster)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // QueueIn reads a cluster's position in the capacity queue; the zero Line: it does not wait.
@@ -26,7 +26,7 @@ func (s *Store) QueueIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluste
 		Passed  *time.Time
 		Passer  *string
 	}
-	rows, err := pg.All[place](ctx, tx, `
+	rows, err := db.All[place](ctx, tx, `
 		SELECT 1 + (SELECT count(*) FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 				WHERE r.account = mine.account AND r.region = mine.region AND r.state = 'waiting' AND c.desired = 'present'
 					AND c.destroyed_at IS NULL AND (c.created_at, c.id) < (m.created_at, m.id))
@@ -43,9 +43,9 @@ func (s *Store) QueueIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluste
 		return lifecycle.QueuePosition{}, err
 	}
 	r := rows[0]
-	line := lifecycle.QueuePosition{Place: r.Place, For: r.Words, Since: r.Since, AskedAt: r.AskedAt, Asked: r.Asked, FreedAt: pg.Zero(r.FreedAt)}
+	line := lifecycle.QueuePosition{Place: r.Place, For: r.Words, Since: r.Since, AskedAt: r.AskedAt, Asked: r.Asked, FreedAt: db.Zero(r.FreedAt)}
 	if bound := s.db.Options.Limits.LetPast; bound > 0 && r.Place > 1 {
-		line.PassAt = passAt(r.Since, pg.Zero(r.Passed), bound)
+		line.PassAt = passAt(r.Since, db.Zero(r.Passed), bound)
 	}
 	if r.Passer != nil {
 		line.Passed = fmt.Sprintf("%s needs less and was let past at %s", *r.Passer, r.Passed.UTC().Format("15:04 UTC on 2 January"))

@@ -4,34 +4,33 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Claim gives the attempt to the first pod that asks, for good. ErrFenced: another pod has it, or it is closed, and this pod
 // must exit. With a lease that says stop, nothing is claimed.
-func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (fence.Lease, error) {
+func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (Lease, error) {
 	if pod == "" {
-		return fence.Lease{}, fmt.Errorf("claim attempt %s: %w: a pod needs a name", attemptID, pg.ErrConflict)
+		return Lease{}, fmt.Errorf("claim attempt %s: %w: a pod needs a name", attemptID, db.ErrConflict)
 	}
-	var lease fence.Lease
+	var lease Lease
 	err := s.write(ctx, func(c *change) (err error) {
 		f, err := c.LockAttempt(ctx, attemptID, tokenID)
 		switch {
 		case err != nil:
 			return err
 		case f.Closed:
-			return fmt.Errorf("%s: %w", f.Stop(), pg.ErrFenced)
+			return fmt.Errorf("%s: %w", f.Stop(), db.ErrFenced)
 		case f.Claimed && f.Pod != pod:
-			return fmt.Errorf("attempt %s is claimed by %s: %w", attemptID, f.Pod, pg.ErrFenced)
+			return fmt.Errorf("attempt %s is claimed by %s: %w", attemptID, f.Pod, db.ErrFenced)
 		case f.Claimed:
 			lease, err = c.RenewLease(ctx, f)
 			return err
 		case f.Unwanted() != "":
-			lease = fence.Lease{Stop: f.Unwanted()}
+			lease = Lease{Stop: f.Unwanted()}
 			return nil
 		}
-		lease = fence.Lease{Until: c.LeaseEnd()}
+		lease = Lease{Until: c.LeaseEnd()}
 		_, err = c.Exec(ctx, `UPDATE attempts SET claimed_by = $2, claimed_at = $3, lease_until = $4 WHERE id = $1`,
 			attemptID, pod, c.Now, lease.Until)
 		if err != nil {
@@ -40,7 +39,7 @@ func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (fenc
 		return c.RequestReconcile(ctx, f.ID)
 	})
 	if err != nil {
-		return fence.Lease{}, fmt.Errorf("claim attempt %s: %w", attemptID, err)
+		return Lease{}, fmt.Errorf("claim attempt %s: %w", attemptID, err)
 	}
 	return lease, nil
 }

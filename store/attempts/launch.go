@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Launched stores that the attempt's runner was started, completely. Nothing is stored of a closed attempt.
@@ -51,12 +51,12 @@ func (s *Store) LaunchRefused(ctx context.Context, attempt string, why lifecycle
 func (s *Store) Numbered(ctx context.Context, cluster string, number int) (id string, err error) {
 	err = s.db.Pool().QueryRow(ctx, `SELECT id FROM attempts WHERE cluster_id = $1 AND number = $2`, cluster, number).Scan(&id)
 	if err != nil {
-		return "", fmt.Errorf("read attempt %d of %s: %w", number, cluster, pg.Plain(err))
+		return "", fmt.Errorf("read attempt %d of %s: %w", number, cluster, db.Plain(err))
 	}
 	return id, nil
 }
 
 // RunnerChanged enqueues a reconcile of the cluster because something was seen of its runner. ErrNotFound: there is no such cluster.
 func (s *Store) RunnerChanged(ctx context.Context, cluster string) error {
-	return s.write(ctx, func(c *change) error { return pg.Plain(c.RequestReconcile(ctx, cluster)) })
+	return s.write(ctx, func(c *change) error { return db.Plain(c.RequestReconcile(ctx, cluster)) })
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // LogBundle is a log archive that an attempt stored when its installation failed.
@@ -19,7 +19,7 @@ type LogBundle struct {
 
 // LogBundles returns a cluster's log archives, those of the newest attempt first.
 func (s *Store) LogBundles(ctx context.Context, cluster string) ([]LogBundle, error) {
-	out, err := pg.All[LogBundle](ctx, s.db.Pool(), `
+	out, err := db.All[LogBundle](ctx, s.db.Pool(), `
 		SELECT a.number AS attempt, f.s3_key AS key, f.checksum AS sha256, f.size, f.taken_at
 		FROM artifacts f JOIN attempts a ON a.id = f.attempt_id
 		WHERE f.cluster_id = $1 AND f.artifact_type = 'LOG' AND f.s3_key LIKE 'operate/%'

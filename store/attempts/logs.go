@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // LogMark is how far the log of a job was read. The zero value is its start.
@@ -24,7 +24,7 @@ func (s *Store) LogAfter(ctx context.Context, jobID string, after LogMark) (line
 		Number, Seq int
 		Body        string
 	}
-	chunks, err := pg.All[chunk](ctx, s.db.Pool(), `
+	chunks, err := db.All[chunk](ctx, s.db.Pool(), `
 		SELECT a.number, l.seq, l.body FROM log_chunks l JOIN attempts a ON a.id = l.attempt_id
 		WHERE a.job_id = $1 AND (a.number, l.seq) > ($2, $3) ORDER BY a.number, l.seq LIMIT $4`, jobID, after.Attempt, after.Seq, mostChunks)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Capacity is given in the order of acceptance. Ahead of a cluster are those in the queue that were accepted earlier, and those
@@ -76,13 +76,13 @@ func passAt(since, passed time.Time, bound time.Duration) time.Time {
 // queueAhead reads what is ahead of the cluster. demand is what the cluster needs itself.
 func (c *change) queueAhead(ctx context.Context, args pgx.NamedArgs, demand []lifecycle.Quota) (l queueAhead, err error) {
 	args["let_past_seconds"] = c.DB.Options.Limits.LetPast.Seconds()
-	l.waiting, err = pg.All[lifecycle.Holding](ctx, c, `
+	l.waiting, err = db.All[lifecycle.Holding](ctx, c, `
 		SELECT r.cluster_id AS cluster, false AS ready, r.items AS quotas`+inLine+`
 			AND (c.created_at, c.id) < (SELECT m.created_at, m.id FROM clusters m WHERE m.id = @cluster) ORDER BY c.created_at, c.id`, args)
 	if err != nil {
 		return l, fmt.Errorf("read the line: %w", err)
 	}
-	others, err := pg.All[lifecycle.Holding](ctx, c, `
+	others, err := db.All[lifecycle.Holding](ctx, c, `
 		SELECT u.id AS cluster, false AS ready, coalesce((SELECT r.items FROM reservations r JOIN clusters o ON o.id = r.cluster_id
 			WHERE r.account = @account AND r.region = @region AND o.profile = u.profile ORDER BY r.asked_at DESC LIMIT 1), '[]') AS quotas
 		FROM clusters m, LATERAL (SELECT c.id, c.profile`+unasked+`) u WHERE m.id = @cluster`, args)
@@ -102,6 +102,6 @@ func (c *change) queueAhead(ctx context.Context, args pgx.NamedArgs, demand []li
 	if err != nil {
 		return l, fmt.Errorf("read since when it waits: %w", err)
 	}
-	l.since, l.passed = pg.Zero(since), pg.Zero(passed)
+	l.since, l.passed = db.Zero(since), db.Zero(passed)
 	return l, nil
 }

@@ -8,14 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Report stores a runner's progress and renews its lease. A repeated seq only renews; a report that changes nothing enqueues no
 // reconcile. A closed attempt's report is answered with stop and not stored.
-func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportRow) (fence.Lease, error) {
-	var lease fence.Lease
+func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportRow) (Lease, error) {
+	var lease Lease
 	logged := ""
 	err := s.write(ctx, func(c *change) (err error) {
 		f, err := c.LockAttempt(ctx, attemptID, tokenID)
@@ -23,11 +22,11 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 			return err
 		}
 		if f.Closed {
-			lease = fence.Lease{Stop: f.Stop(), Closed: true}
+			lease = Lease{Stop: f.Stop(), Closed: true}
 			return nil
 		}
 		if !f.Claimed {
-			return fmt.Errorf("nobody claimed the attempt: %w", pg.ErrFenced)
+			return fmt.Errorf("nobody claimed the attempt: %w", db.ErrFenced)
 		}
 		fresh, newest, err := c.keepReport(ctx, f, r)
 		if err != nil {
@@ -42,14 +41,14 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 			}
 		}
 		if r.Late {
-			lease = fence.Lease{Stop: f.Stop()}
+			lease = Lease{Stop: f.Stop()}
 			return nil
 		}
 		lease, err = c.RenewLease(ctx, f)
 		return err
 	})
 	if err != nil {
-		return fence.Lease{}, fmt.Errorf("report %d of attempt %s: %w", r.Seq, attemptID, err)
+		return Lease{}, fmt.Errorf("report %d of attempt %s: %w", r.Seq, attemptID, err)
 	}
 	if logged != "" {
 		s.db.LogNotifier.Logs(logged)
@@ -58,7 +57,7 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 }
 
 // keepReport inserts the report. fresh: this seq is new; newest: no higher seq was reported.
-func (c *change) keepReport(ctx context.Context, f fence.Fenced, r ReportRow) (fresh, newest bool, err error) {
+func (c *change) keepReport(ctx context.Context, f Fenced, r ReportRow) (fresh, newest bool, err error) {
 	args := pgx.NamedArgs{
 		"attempt": f.AttemptID, "seq": r.Seq, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "log": r.Log, "now": c.Now,
 	}
@@ -85,7 +84,7 @@ func (c *change) keepReport(ctx context.Context, f fence.Fenced, r ReportRow) (f
 }
 
 // keepFacts writes what a fresh report says, and enqueues a reconcile if it says something new.
-func (c *change) keepFacts(ctx context.Context, f fence.Fenced, r ReportRow, newest bool) error {
+func (c *change) keepFacts(ctx context.Context, f Fenced, r ReportRow, newest bool) error {
 	if r.Phase == "" || !newest { // a late report must not turn the phase back
 		r.Phase, r.Percent, r.Step = f.Phase, f.Percent, f.Step
 	}
@@ -129,9 +128,9 @@ func (c *change) keepFacts(ctx context.Context, f fence.Fenced, r ReportRow, new
 }
 
 // keepPass writes one verification pass. It is clean only if all evidence for that is there, whatever the runner says.
-func (c *change) keepPass(ctx context.Context, f fence.Fenced, p PassRow) error {
+func (c *change) keepPass(ctx context.Context, f Fenced, p PassRow) error {
 	if f.Kind != lifecycle.Destroy {
-		return fmt.Errorf("%w: only a destroy verifies", pg.ErrConflict)
+		return fmt.Errorf("%w: only a destroy verifies", db.ErrConflict)
 	}
 	p, err := judged(p)
 	if err != nil {
@@ -172,7 +171,7 @@ func judged(p PassRow) (PassRow, error) {
 			*list.raw = json.RawMessage(`[]`)
 		}
 		if err := json.Unmarshal(*list.raw, list.to); err != nil {
-			return p, fmt.Errorf("%w: verification pass %d: %w", pg.ErrConflict, p.Number, err)
+			return p, fmt.Errorf("%w: verification pass %d: %w", db.ErrConflict, p.Number, err)
 		}
 	}
 	words := make([]string, 0, len(left))

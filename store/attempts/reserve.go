@@ -12,9 +12,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // CapacityDemand is what an install needs of the limits of an account and region, as just measured.
@@ -33,19 +32,19 @@ type ReservationAnswer struct {
 // Reserve reserves capacity for the attempt's install, or puts its cluster into the queue. One demand per account and region is
 // judged at a time, so that installs that start together never count on the same capacity. An attempt that was granted a demand
 // is granted it again. A lease that says stop grants nothing.
-func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d CapacityDemand) (room ReservationAnswer, lease fence.Lease, err error) {
+func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d CapacityDemand) (room ReservationAnswer, lease Lease, err error) {
 	err = s.write(ctx, func(c *change) (err error) {
 		f, err := c.LockAttempt(ctx, attemptID, tokenID)
 		switch {
 		case err != nil:
 			return err
 		case f.Unwanted() != "":
-			lease = fence.Lease{Stop: f.Unwanted(), Closed: f.Closed}
+			lease = Lease{Stop: f.Unwanted(), Closed: f.Closed}
 			return nil
 		case !f.Claimed:
-			return fmt.Errorf("nobody claimed the attempt: %w", pg.ErrFenced)
+			return fmt.Errorf("nobody claimed the attempt: %w", db.ErrFenced)
 		case f.Kind != lifecycle.Create:
-			return fmt.Errorf("%w: only a create needs room", pg.ErrConflict)
+			return fmt.Errorf("%w: only a create needs room", db.ErrConflict)
 		}
 		if err := c.CheckPlace(ctx, f, d.Account, d.Region); err != nil {
 			return err
@@ -57,20 +56,20 @@ func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d Capaci
 		return err
 	})
 	if err != nil {
-		return ReservationAnswer{}, fence.Lease{}, fmt.Errorf("reserve room for attempt %s: %w", attemptID, err)
+		return ReservationAnswer{}, Lease{}, fmt.Errorf("reserve room for attempt %s: %w", attemptID, err)
 	}
 	return room, lease, nil
 }
 
 // reserve judges the demand under the lock of its account and region. Under that lock it takes no other cluster's row, because
 // whoever holds one may be waiting for the lock. A separate job wakes the queue.
-func (c *change) reserve(ctx context.Context, f fence.Fenced, d CapacityDemand) (ReservationAnswer, error) {
+func (c *change) reserve(ctx context.Context, f Fenced, d CapacityDemand) (ReservationAnswer, error) {
 	args := pgx.NamedArgs{"account": d.Account, "region": d.Region, "cluster": f.ID, "attempt": f.AttemptID, "now": c.Now}
 	if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('room ' || @account || ' ' || @region, 0))`, args); err != nil {
 		return ReservationAnswer{}, fmt.Errorf("lock the room of %s in %s: %w", d.Account, d.Region, err)
 	}
 	before, err := c.Reservation(ctx, args)
-	if err != nil || (before.State == rows.Granted && before.Attempt == f.AttemptID) {
+	if err != nil || (before.State == clusters.Granted && before.Attempt == f.AttemptID) {
 		return ReservationAnswer{}, err
 	}
 	if d.Quotas, err = c.attributed(ctx, d); err != nil {
@@ -85,31 +84,31 @@ func (c *change) reserve(ctx context.Context, f fence.Fenced, d CapacityDemand) 
 		return ReservationAnswer{}, err
 	}
 	var room ReservationAnswer
-	after := rows.Reservation{Attempt: f.AttemptID, Account: d.Account, Region: d.Region, State: rows.Granted}
+	after := clusters.Reservation{Attempt: f.AttemptID, Account: d.Account, Region: d.Region, State: clusters.Granted}
 	args["passed_at"] = nil
 	switch room.Wait, room.Never = lifecycle.Fits(d.Quotas, held, line.all()); {
 	case room.Never != "":
-		room.Wait, after = "", rows.Reservation{}
+		room.Wait, after = "", clusters.Reservation{}
 	case room.Wait != "" && c.mayPass(line) && lifecycle.FirstPast(d.Quotas, held, line.all()):
 		room.Wait, args["passed_at"] = "", c.Now
-		if err := c.Record(ctx, pg.Lifecycle, "let_past", f.ID, pg.Move{Why: line.letPast(c.DB.Options.Limits.LetPast)}); err != nil {
+		if err := c.Record(ctx, db.Lifecycle, "let_past", f.ID, db.Move{Why: line.letPast(c.DB.Options.Limits.LetPast)}); err != nil {
 			return ReservationAnswer{}, err
 		}
 	case room.Wait != "":
-		after.State, room.Place = rows.Waiting, len(line.all())+1
+		after.State, room.Place = clusters.Waiting, len(line.all())+1
 		room.Wait += line.unmeasured()
 	}
 	args["words"], args["place"] = room.Wait, room.Place
 	if err := c.keepReservation(ctx, args, after, d.Quotas); err != nil {
 		return ReservationAnswer{}, err
 	}
-	if before.State == rows.Waiting && after.State != rows.Waiting { // this look was not shown yet
+	if before.State == clusters.Waiting && after.State != clusters.Waiting { // this look was not shown yet
 		if err := c.RequestReconcile(ctx, f.ID); err != nil {
 			return ReservationAnswer{}, err
 		}
 	}
 	news := ulid.Make().String()
-	for _, r := range []rows.Reservation{before, after} { // the positions behind it moved
+	for _, r := range []clusters.Reservation{before, after} { // the positions behind it moved
 		if r.State != "" && (before.State != after.State || before.Account != after.Account) {
 			c.Enqueue(queue.CapacityQueueArgs{Account: r.Account, Region: r.Region, News: news})
 		}
@@ -117,7 +116,7 @@ func (c *change) reserve(ctx context.Context, f fence.Fenced, d CapacityDemand) 
 	return room, nil
 }
 
-func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r rows.Reservation, quotas []lifecycle.Quota) error {
+func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r clusters.Reservation, quotas []lifecycle.Quota) error {
 	if r.State == "" {
 		if _, err := c.Exec(ctx, `DELETE FROM reservations WHERE cluster_id = @cluster`, args); err != nil {
 			return fmt.Errorf("drop the reservation: %w", err)
@@ -153,7 +152,7 @@ func (c *change) attributed(ctx context.Context, d CapacityDemand) ([]lifecycle.
 	if len(groups) == 0 {
 		return d.Quotas, nil
 	}
-	recorded, err := pg.All[struct{ Name, Cluster string }](ctx, c, `
+	recorded, err := db.All[struct{ Name, Cluster string }](ctx, c, `
 		SELECT DISTINCT cco_name AS name, cluster_id AS cluster FROM attempts WHERE cco_name = ANY (@groups)`,
 		pgx.NamedArgs{"groups": slices.Sorted(maps.Keys(groups))})
 	if err != nil {
@@ -173,7 +172,7 @@ func (c *change) attributed(ctx context.Context, d CapacityDemand) ([]lifecycle.
 // held returns what counts as taken in addition to the measured usage: granted reservations of clusters that are not released, while the
 // attempt that got them runs, or if it recorded an identity.
 func (c *change) held(ctx context.Context, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
-	held, err := pg.All[lifecycle.Holding](ctx, c, `
+	held, err := db.All[lifecycle.Holding](ctx, c, `
 		SELECT r.cluster_id AS cluster, c.ready_at IS NOT NULL AS ready, r.items AS quotas
 		FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
 		WHERE r.account = @account AND r.region = @region AND r.state = 'granted' AND r.cluster_id <> @cluster

@@ -8,8 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // ownOutcomes are the outcomes that a runner may report.
@@ -17,48 +16,48 @@ var ownOutcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, li
 
 // Result closes the attempt with the runner's outcome. The same result again changes nothing; a result after the attempt was
 // closed otherwise is answered with stop and not stored.
-func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r fence.ResultRow) (fence.Lease, error) {
+func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultRow) (Lease, error) {
 	if !slices.Contains(ownOutcomes, r.Outcome) {
-		return fence.Lease{}, fmt.Errorf("result of attempt %s: %w: outcome %q is none of %v", attemptID, pg.ErrConflict, r.Outcome, ownOutcomes)
+		return Lease{}, fmt.Errorf("result of attempt %s: %w: outcome %q is none of %v", attemptID, db.ErrConflict, r.Outcome, ownOutcomes)
 	}
-	var lease fence.Lease
+	var lease Lease
 	err := s.write(ctx, func(c *change) error {
 		f, err := c.LockAttempt(ctx, attemptID, tokenID)
 		switch {
 		case err != nil:
 			return err
 		case f.Closed && f.Repeats(r):
-			lease = fence.Lease{Closed: true}
+			lease = Lease{Closed: true}
 			return nil
 		case f.Closed:
-			lease = fence.Lease{Stop: f.Stop(), Closed: true}
+			lease = Lease{Stop: f.Stop(), Closed: true}
 			return nil
 		case !f.Claimed:
-			return fmt.Errorf("nobody claimed the attempt: %w", pg.ErrFenced)
+			return fmt.Errorf("nobody claimed the attempt: %w", db.ErrFenced)
 		case r.Workers != nil && f.Kind != lifecycle.Scale:
-			return fmt.Errorf("%w: only a scaling counts workers", pg.ErrConflict)
+			return fmt.Errorf("%w: only a scaling counts workers", db.ErrConflict)
 		case r.Addons != nil && f.Kind != lifecycle.Create && f.Kind != lifecycle.Configure:
-			return fmt.Errorf("%w: only a create or a refresh brings add-ons", pg.ErrConflict)
+			return fmt.Errorf("%w: only a create or a refresh brings add-ons", db.ErrConflict)
 		case r.Asleep != nil && f.Kind != lifecycle.Sleep && f.Kind != lifecycle.Wake:
-			return fmt.Errorf("%w: only a runner that puts a cluster to sleep or wakes it sees whether it is asleep", pg.ErrConflict)
+			return fmt.Errorf("%w: only a runner that puts a cluster to sleep or wakes it sees whether it is asleep", db.ErrConflict)
 		case !r.LastUse.IsZero() && (f.Kind != lifecycle.Observe || r.Outcome != lifecycle.Succeeded):
-			return fmt.Errorf("%w: only a look inside that succeeded sees when people used the cluster", pg.ErrConflict)
+			return fmt.Errorf("%w: only a look inside that succeeded sees when people used the cluster", db.ErrConflict)
 		case r.Outcome == lifecycle.Succeeded && f.Kind == lifecycle.Create && !f.Recorded:
-			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", pg.ErrConflict)
+			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", db.ErrConflict)
 		}
 		if err := c.finish(ctx, f, r); err != nil {
 			return err
 		}
-		lease = fence.Lease{Closed: true}
+		lease = Lease{Closed: true}
 		return c.RequestReconcile(ctx, f.ID)
 	})
 	if err != nil {
-		return fence.Lease{}, fmt.Errorf("result of attempt %s: %w", attemptID, err)
+		return Lease{}, fmt.Errorf("result of attempt %s: %w", attemptID, err)
 	}
 	return lease, nil
 }
 
-func (c *change) finish(ctx context.Context, f fence.Fenced, r fence.ResultRow) error {
+func (c *change) finish(ctx context.Context, f Fenced, r ResultRow) error {
 	_, err := c.Exec(ctx, `
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message,
 			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons, asleep_seen = @asleep,
@@ -67,7 +66,7 @@ func (c *change) finish(ctx context.Context, f fence.Fenced, r fence.ResultRow) 
 		pgx.NamedArgs{
 			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message,
 			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers, "addons": r.Addons, "asleep": r.Asleep,
-			"use": pg.Null(r.LastUse),
+			"use": db.Null(r.LastUse),
 		})
 	if err != nil {
 		return fmt.Errorf("close the attempt: %w", err)

@@ -6,13 +6,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/fence"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // SpecRow is everything a runner's spec is built from.
 type SpecRow struct {
-	Row        rows.Row
+	Row        clusters.Row
 	Attempt    string
 	Number     int
 	Kind       lifecycle.Kind
@@ -20,11 +19,11 @@ type SpecRow struct {
 	Token      string // token id (jti) of the attempt's JWT
 	Open       bool
 	LeaseUntil time.Time
-	Identities []fence.IdentityRow // every record ever acknowledged for the cluster, oldest first
-	Artifacts  []fence.ArtifactRow // newest first
-	Workers    int                 // a scale attempt is to reach
-	Addons     []rows.Addon        // a create or configure attempt is to bring, in this order
-	Cause      tracing.Cause       // what set the attempt off
+	Identities []IdentityRow    // every record ever acknowledged for the cluster, oldest first
+	Artifacts  []ArtifactRow    // newest first
+	Workers    int              // a scale attempt is to reach
+	Addons     []clusters.Addon // a create or configure attempt is to bring, in this order
+	Cause      tracing.Cause    // what set the attempt off
 }
 
 // ReportRow is a progress report. Seq rises by one per attempt; a repeated seq changes nothing.
@@ -33,9 +32,9 @@ type ReportRow struct {
 	Phase     lifecycle.Phase
 	Percent   int
 	Step      string
-	Account   string              // as preflight saw it
-	Log       string              // redacted lines
-	Artifacts []fence.ArtifactRow `json:"snapshots"` // the contract's name: a spooled report is read as it was written
+	Account   string        // as preflight saw it
+	Log       string        // redacted lines
+	Artifacts []ArtifactRow `json:"snapshots"` // the contract's name: a spooled report is read as it was written
 	Pass      *PassRow
 	ToolExit  *ToolExitRow
 	Addons    []AddonState  // what became of add-ons since the last report

@@ -8,11 +8,11 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // calls lists what the teardown does, as package runner does it.
-func calls(account string, of names.Scope, known []sweeps.RecordedName) []Call {
+func calls(account string, of names.Scope, known []scans.RecordedName) []Call {
 	if of.Platform == names.IBMCloud {
 		return ibmCalls(account, of, known)
 	}
@@ -58,7 +58,7 @@ func byName(infraID string) (list []string) {
 }
 
 // sort tells the resources that the calls remove from those that they do not. What is in a removed one ends with it.
-func (p *Plan) sort(of names.Scope, known []sweeps.RecordedName, seen []contract.SeenResource) {
+func (p *Plan) sort(of names.Scope, known []scans.RecordedName, seen []contract.SeenResource) {
 	why, removed := make([]string, len(seen)), make([]bool, len(seen))
 	gone := map[string]bool{}
 	for i, s := range seen {
@@ -84,7 +84,7 @@ func (p *Plan) sort(of names.Scope, known []sweeps.RecordedName, seen []contract
 }
 
 // covered says which call removes a resource, or why none does.
-func covered(of names.Scope, known []sweeps.RecordedName, s contract.SeenResource) (removed bool, why string) {
+func covered(of names.Scope, known []scans.RecordedName, s contract.SeenResource) (removed bool, why string) {
 	switch {
 	case of.Platform == names.IBMCloud:
 		return ibmCovered(of, known, s)

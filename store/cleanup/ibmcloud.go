@@ -9,11 +9,11 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // ibmCalls lists what the teardown does on IBM Cloud, as package runner does it. There names own resources, and not tags.
-func ibmCalls(account string, of names.Scope, known []sweeps.RecordedName) []Call {
+func ibmCalls(account string, of names.Scope, known []scans.RecordedName) []Call {
 	infraIDs, groups := ibmNames(known)
 	list := []Call{
 		{"check the account", "the token of the API key (POST /identity/token) has to be of account " + account},
@@ -48,7 +48,7 @@ func ibmCalls(account string, of names.Scope, known []sweeps.RecordedName) []Cal
 }
 
 // ibmNames are the recorded infraIDs, and the names of the cluster's resource groups. The installer names one after the infraID if it is told none.
-func ibmNames(known []sweeps.RecordedName) (infraIDs, groups []string) {
+func ibmNames(known []scans.RecordedName) (infraIDs, groups []string) {
 	for _, n := range known {
 		if n.InfraID != "" && !slices.Contains(infraIDs, n.InfraID) {
 			infraIDs = append(infraIDs, n.InfraID)
@@ -76,7 +76,7 @@ var ibmInstances = []string{"-cos", "-image-registry"}
 
 // ibmCovered says which call removes a resource on IBM Cloud, or why none does. What has none of these names ends with what it is in: a
 // volume of a pod with its resource group, an API key with its service ID.
-func ibmCovered(of names.Scope, known []sweeps.RecordedName, s contract.SeenResource) (removed bool, why string) {
+func ibmCovered(of names.Scope, known []scans.RecordedName, s contract.SeenResource) (removed bool, why string) {
 	if s.Type == "record" {
 		return recordCovered(of, s)
 	}

@@ -8,21 +8,21 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 const ibmAccount = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 
 // ibmLeak is a VPC on IBM Cloud of a cluster that was released, under the names that its second attempt recorded.
-func ibmLeak(more ...contract.SeenResource) (r sweeps.Removal, ccoName string) {
+func ibmLeak(more ...contract.SeenResource) (r scans.Removal, ccoName string) {
 	of := scope
 	of.Platform, of.Region = names.IBMCloud, "us-south"
 	ccoName = of.CCOName()
-	r = leak(func(r *sweeps.Removal, vpc *contract.SeenResource) {
+	r = leak(func(r *scans.Removal, vpc *contract.SeenResource) {
 		*vpc = contract.SeenResource{ID: "vpc/1", Type: "vpc", Region: "us-south", Name: "shop-abcde-vpc", Within: "group/1", Tags: own()}
 		r.Orphan.Platform, r.Orphan.Account, r.Orphan.Regions = names.IBMCloud, ibmAccount, []string{"us-south"}
 		r.Of.Platform, r.Of.Region, r.Of.Accounts = names.IBMCloud, "us-south", []string{ibmAccount}
-		r.Of.Names = []sweeps.RecordedName{{InfraID: "shop-abcde", CCOName: ccoName, Account: ibmAccount, Region: "us-south"}}
+		r.Of.Names = []scans.RecordedName{{InfraID: "shop-abcde", CCOName: ccoName, Account: ibmAccount, Region: "us-south"}}
 		for _, s := range more {
 			r.Seen = append(r.Seen, row(s))
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // Plan says how an orphan is removed.
@@ -30,10 +30,10 @@ type Plan struct {
 	Waits   string // why it cannot begin now; empty: it can
 	Doubt   string // why only a person may approve it; empty: nothing speaks against the setting
 
-	Add     []store.IdentityRow // names that the teardown has to learn first
-	Calls   []Call              // of the teardown, in their order
-	Removed []Resource          // that are there and that these calls remove, also of other orphans with the same names
-	Kept    []Resource          // that are there and that they do not remove; the teardown counts what has the cluster's tag or names
+	Add     []attempts.IdentityRow // names that the teardown has to learn first
+	Calls   []Call                 // of the teardown, in their order
+	Removed []Resource             // that are there and that these calls remove, also of other orphans with the same names
+	Kept    []Resource             // that are there and that they do not remove; the teardown counts what has the cluster's tag or names
 }
 
 // Call is one step of the teardown.
@@ -56,7 +56,7 @@ func onPlatform(platform string, value func(string) string) string {
 }
 
 // PlanOf returns the plan for an orphan as it is now. It refuses everything that is not certainly this installation's own.
-func (c Config) PlanOf(r sweeps.Removal) Plan {
+func (c Config) PlanOf(r scans.Removal) Plan {
 	p := Plan{Orphan: r.Orphan.ID, Class: r.Orphan.Class, State: r.Orphan.State, Why: r.Orphan.StateReason()}
 	seen, err := resources(r.Seen)
 	beside, failed := resources(r.Beside)
@@ -68,7 +68,7 @@ func (c Config) PlanOf(r sweeps.Removal) Plan {
 		return p
 	}
 	var of names.Scope
-	var known []sweeps.RecordedName
+	var known []scans.RecordedName
 	if r.Of == nil {
 		of, known, p.Refused = c.unknown(r, seen, beside)
 	} else {
@@ -86,7 +86,7 @@ func (c Config) PlanOf(r sweeps.Removal) Plan {
 		return p
 	}
 	for _, add := range p.Add {
-		known = append(known, sweeps.RecordedName{InfraID: add.InfraID, CCOName: add.CCOName, Region: add.Region})
+		known = append(known, scans.RecordedName{InfraID: add.InfraID, CCOName: add.CCOName, Region: add.Region})
 	}
 	p.sort(of, known, slices.Concat(seen, beside))
 	p.Calls = calls(r.Orphan.Account, of, known)
@@ -96,7 +96,7 @@ func (c Config) PlanOf(r sweeps.Removal) Plan {
 	return p
 }
 
-func resources(rows []sweeps.SeenRow) ([]contract.SeenResource, error) {
+func resources(rows []scans.SeenRow) ([]contract.SeenResource, error) {
 	seen := make([]contract.SeenResource, len(rows))
 	for i, row := range rows {
 		if err := json.Unmarshal(row.Resource, &seen[i]); err != nil {
@@ -107,7 +107,7 @@ func resources(rows []sweeps.SeenRow) ([]contract.SeenResource, error) {
 }
 
 // refused says why an orphan is not certainly this installation's own. It looks at every resource itself, not only at the orphan's class.
-func refused(r sweeps.Removal, seen []contract.SeenResource) string {
+func refused(r scans.Removal, seen []contract.SeenResource) string {
 	o := r.Orphan
 	switch {
 	case !slices.Contains(lifecycle.Removable, o.Class):
@@ -130,7 +130,7 @@ func refused(r sweeps.Removal, seen []contract.SeenResource) string {
 }
 
 // contested says which other resource has the mark of this cluster and that of another owner. A teardown deletes nothing while there is one.
-func contested(r sweeps.Removal, beside []contract.SeenResource) string {
+func contested(r scans.Removal, beside []contract.SeenResource) string {
 	for _, s := range beside {
 		if why := foreign(r, s); why != "" {
 			return fmt.Sprintf("%s has a mark of this cluster, but %s; a teardown deletes nothing until the wrong tag is removed", s.ID, why)
@@ -140,12 +140,12 @@ func contested(r sweeps.Removal, beside []contract.SeenResource) string {
 }
 
 // ours reports that an InstallationId is this installation's, or was when the cluster was accepted.
-func ours(r sweeps.Removal, installation string) bool {
+func ours(r scans.Removal, installation string) bool {
 	return installation == r.Installation || r.Of != nil && installation == r.Of.Installation
 }
 
 // foreign says why a resource belongs to somebody else; empty if it does not.
-func foreign(r sweeps.Removal, s contract.SeenResource) string {
+func foreign(r scans.Removal, s contract.SeenResource) string {
 	cluster, name, recorded := r.Orphan.ClusterTag, r.Orphan.ClusterTag, time.Time{}
 	if r.Of != nil {
 		cluster, name, recorded = r.Of.ID, r.Of.Name, r.Of.AcceptedAt
@@ -166,7 +166,7 @@ func foreign(r sweeps.Removal, s contract.SeenResource) string {
 
 // elsewhere says why the orphan's account is not certainly that of its cluster: a teardown searches in the cluster's account, and nowhere else.
 // Empty: it is.
-func (c Config) elsewhere(r sweeps.Removal) string {
+func (c Config) elsewhere(r scans.Removal) string {
 	var accounts []string
 	if r.Of != nil {
 		accounts = r.Of.Accounts
@@ -186,7 +186,7 @@ func (c Config) elsewhere(r sweeps.Removal) string {
 }
 
 // ofKnown returns what the teardown of a known cluster goes by.
-func ofKnown(r sweeps.Removal) (of names.Scope, known []sweeps.RecordedName, refused, waits string) {
+func ofKnown(r scans.Removal) (of names.Scope, known []scans.RecordedName, refused, waits string) {
 	c := *r.Of
 	of = names.Scope{
 		Platform: c.Platform, Installation: cmp.Or(c.Installation, r.Installation), Cluster: c.ID, Attempt: c.Newest, Name: c.Name, BaseDomain: c.BaseDomain, Region: c.Region,
@@ -194,11 +194,11 @@ func ofKnown(r sweeps.Removal) (of names.Scope, known []sweeps.RecordedName, ref
 	released := c.DestroyedAt != nil
 	switch {
 	case r.Orphan.Class == lifecycle.ClassUnknown:
-		refused = "its cluster is known by now; the next sweep judges it again"
+		refused = "its cluster is known by now; the next scan judges it again"
 	case r.Orphan.Class == lifecycle.ClassReleased && !released:
-		refused = fmt.Sprintf("its cluster %s is %s by now; the next sweep judges it again", c.Name, c.Status)
+		refused = fmt.Sprintf("its cluster %s is %s by now; the next scan judges it again", c.Name, c.Status)
 	case released && !r.Orphan.LastSeenAt.After(*c.DestroyedAt):
-		refused = "it was not seen since its cluster was destroyed; the next sweep judges it again"
+		refused = "it was not seen since its cluster was destroyed; the next scan judges it again"
 	case c.NameOf != "":
 		waits = fmt.Sprintf("the name %s is that of the cluster %s now, and a teardown deletes DNS records by that name; it begins after that cluster is destroyed", c.Name, c.NameOf)
 	case c.Open:
@@ -210,7 +210,7 @@ func ofKnown(r sweeps.Removal) (of names.Scope, known []sweeps.RecordedName, ref
 }
 
 // unknown returns what the teardown of an adopted cluster goes by: its tags.
-func (c Config) unknown(r sweeps.Removal, seen, beside []contract.SeenResource) (of names.Scope, known []sweeps.RecordedName, refused string) {
+func (c Config) unknown(r scans.Removal, seen, beside []contract.SeenResource) (of names.Scope, known []scans.RecordedName, refused string) {
 	of = names.Scope{Platform: r.Orphan.Platform, Installation: r.Installation, Cluster: r.Orphan.ClusterTag, BaseDomain: onPlatform(r.Orphan.Platform, c.BaseDomain)}
 	var infraIDs []string
 	for _, s := range seen {
@@ -244,7 +244,7 @@ func (c Config) unknown(r sweeps.Removal, seen, beside []contract.SeenResource) 
 	slices.Sort(infraIDs)
 	for _, infraID := range infraIDs {
 		if of.IsInfraID(infraID) {
-			known = append(known, sweeps.RecordedName{InfraID: infraID, CCOName: group, Region: of.Region})
+			known = append(known, scans.RecordedName{InfraID: infraID, CCOName: group, Region: of.Region})
 		}
 	}
 	return of, append(known, ccoNames(of, slices.Concat(seen, beside))...), ""
@@ -252,10 +252,10 @@ func (c Config) unknown(r sweeps.Removal, seen, beside []contract.SeenResource) 
 
 // ccoNames returns ccoctl's names that tags of the cluster's roles tell. What ccoctl made is an orphan beside the installer's, because it has
 // other marks, and one teardown removes both.
-func ccoNames(of names.Scope, all []contract.SeenResource) (known []sweeps.RecordedName) {
+func ccoNames(of names.Scope, all []contract.SeenResource) (known []scans.RecordedName) {
 	for _, s := range all {
 		for _, name := range of.CCONamesIn(s.Tags) {
-			if one := (sweeps.RecordedName{CCOName: name, Region: of.Region}); !slices.Contains(known, one) {
+			if one := (scans.RecordedName{CCOName: name, Region: of.Region}); !slices.Contains(known, one) {
 				known = append(known, one)
 			}
 		}
@@ -294,9 +294,9 @@ func mayLive(now time.Time, seen []contract.SeenResource) (refused, doubt string
 
 // missing returns the orphan's names that its cluster did not record. Only names that ocpctl or the installer give to that cluster are ever
 // added.
-func missing(r sweeps.Removal, of names.Scope, known []sweeps.RecordedName) (add []store.IdentityRow, refused string) {
+func missing(r scans.Removal, of names.Scope, known []scans.RecordedName) (add []attempts.IdentityRow, refused string) {
 	for name := range strings.SplitSeq(r.Orphan.Identity, ",") {
-		recorded := func(n sweeps.RecordedName) bool { return n.InfraID == name || n.CCOName == name }
+		recorded := func(n scans.RecordedName) bool { return n.InfraID == name || n.CCOName == name }
 		if name == "" || slices.ContainsFunc(known, recorded) {
 			continue
 		}
@@ -305,7 +305,7 @@ func missing(r sweeps.Removal, of names.Scope, known []sweeps.RecordedName) (add
 				return nil, fmt.Sprintf("%s is in %s, but its cluster is in %s; remove it by hand", name, at, of.Region)
 			}
 		}
-		one := store.IdentityRow{Account: r.Orphan.Account, Region: of.Region}
+		one := attempts.IdentityRow{Account: r.Orphan.Account, Region: of.Region}
 		switch {
 		case of.IsInfraID(name):
 			one.InfraID, one.Metadata = name, string(of.MetadataJSON(names.Identity{InfraID: name, Account: one.Account}))

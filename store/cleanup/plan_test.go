@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 var (
@@ -37,17 +37,17 @@ func own(more ...string) map[string]string {
 }
 
 // leak is a VPC of a cluster that was released, under a name that it recorded.
-func leak(change func(r *sweeps.Removal, vpc *contract.SeenResource)) sweeps.Removal {
+func leak(change func(r *scans.Removal, vpc *contract.SeenResource)) scans.Removal {
 	id, at := "clu_1", released
-	r := sweeps.Removal{
+	r := scans.Removal{
 		At: now, Installation: "here",
-		Orphan: sweeps.OrphanRow{
+		Orphan: scans.OrphanRow{
 			ID: "orp_1", Platform: "aws", Account: "123456789012", Installation: "here", ClusterTag: "clu_1", Identity: "shop-abcde", ClusterID: &id,
 			Class: lifecycle.ClassReleased, ManagedBy: true, Regions: []string{"eu-west-1"}, LastSeenAt: now, State: lifecycle.OrphanApproved,
 		},
-		Of: &sweeps.RemovalCluster{
+		Of: &scans.RemovalCluster{
 			ID: id, Name: "shop", Platform: "aws", BaseDomain: "labs.example.com", Region: "eu-west-1", Installation: "here", Status: lifecycle.Destroyed,
-			Desired: lifecycle.Absent, DestroyedAt: &at, Newest: 2, Accounts: []string{"123456789012"}, Names: []sweeps.RecordedName{{InfraID: "shop-abcde", Account: "123456789012", Region: "eu-west-1"}},
+			Desired: lifecycle.Absent, DestroyedAt: &at, Newest: 2, Accounts: []string{"123456789012"}, Names: []scans.RecordedName{{InfraID: "shop-abcde", Account: "123456789012", Region: "eu-west-1"}},
 		},
 	}
 	vpc := contract.SeenResource{ID: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1", Type: "vpc", Region: "eu-west-1", Tags: own(tagkey.KubernetesCluster+"shop-abcde", "owned")}
@@ -56,16 +56,16 @@ func leak(change func(r *sweeps.Removal, vpc *contract.SeenResource)) sweeps.Rem
 	return r
 }
 
-func row(s contract.SeenResource) sweeps.SeenRow {
+func row(s contract.SeenResource) scans.SeenRow {
 	raw, _ := json.Marshal(s) // it has only strings
-	return sweeps.SeenRow{ID: s.ID, Resource: raw}
+	return scans.SeenRow{ID: s.ID, Resource: raw}
 }
 
-func unknown(r *sweeps.Removal, _ *contract.SeenResource) {
+func unknown(r *scans.Removal, _ *contract.SeenResource) {
 	r.Of, r.Orphan.ClusterID, r.Orphan.Class = nil, nil, lifecycle.ClassUnknown
 }
 
-func living(r *sweeps.Removal, _ *contract.SeenResource) {
+func living(r *scans.Removal, _ *contract.SeenResource) {
 	r.Orphan.Class, r.Orphan.Identity = lifecycle.ClassUnrecorded, "shop-fghij"
 	r.Of.DestroyedAt, r.Of.Status, r.Of.Desired = nil, lifecycle.Ready, lifecycle.Present
 }
@@ -73,14 +73,14 @@ func living(r *sweeps.Removal, _ *contract.SeenResource) {
 func TestWhatIsAsOldAsItsClusterIsRemoved(t *testing.T) {
 	accepted := released.Add(-time.Hour)
 	for name, made := range map[string]time.Time{"made after it": accepted.Add(time.Minute), "made as it was accepted, by another clock": accepted.Add(-time.Second), "the cloud does not say when": {}} {
-		p := cfg.PlanOf(leak(func(r *sweeps.Removal, vpc *contract.SeenResource) { r.Of.AcceptedAt, vpc.MadeAt = accepted, made }))
+		p := cfg.PlanOf(leak(func(r *scans.Removal, vpc *contract.SeenResource) { r.Of.AcceptedAt, vpc.MadeAt = accepted, made }))
 		require.Empty(t, p.Refused, name)
 		require.Len(t, p.Removed, 1, name)
 	}
 }
 
 func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
-	p := cfg.PlanOf(leak(func(r *sweeps.Removal, _ *contract.SeenResource) {
+	p := cfg.PlanOf(leak(func(r *scans.Removal, _ *contract.SeenResource) {
 		r.Seen = append(r.Seen,
 			row(contract.SeenResource{ID: "role/1", Type: "role", Name: "shop-abcde-worker-role"}),
 			row(contract.SeenResource{ID: "profile/1", Type: "instance-profile", Name: "shop-abcde-worker-profile"}),
@@ -92,7 +92,7 @@ func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
 			row(contract.SeenResource{ID: "volume/1", Type: "volume", Region: "us-west-2", Tags: own(tagkey.KubernetesCluster+"shop-abcde", "owned")}),
 			row(contract.SeenResource{ID: "bucket/1", Type: "bucket", Name: "openshift-bootstrap-data-shop-abcde"}),
 			row(contract.SeenResource{ID: "sg/1", Type: "security-group", Region: "eu-west-1", Name: "shop-abcde-lookalike"}))
-		r.Beside = []sweeps.SeenRow{
+		r.Beside = []scans.SeenRow{
 			row(contract.SeenResource{ID: "volume/cut", Type: "volume", Region: "eu-west-1", Tags: map[string]string{tagkey.KubernetesCluster + "shop-abcde": "owned"}}),
 			row(contract.SeenResource{ID: "volume/forged", Type: "volume", Region: "eu-west-1", Tags: own(tagkey.KubernetesCluster+"other-fghij", "owned")}),
 		}
@@ -122,63 +122,63 @@ func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
 
 // Whatever is not certainly this installation's own is refused, whatever class it was given.
 func TestNothingForeignIsEverPlannedFor(t *testing.T) {
-	tag := func(key, value string) func(*sweeps.Removal, *contract.SeenResource) {
-		return func(_ *sweeps.Removal, s *contract.SeenResource) { s.Tags[key] = value }
+	tag := func(key, value string) func(*scans.Removal, *contract.SeenResource) {
+		return func(_ *scans.Removal, s *contract.SeenResource) { s.Tags[key] = value }
 	}
 	for name, c := range map[string]struct {
-		change func(*sweeps.Removal, *contract.SeenResource)
+		change func(*scans.Removal, *contract.SeenResource)
 		why    string
 	}{
-		"of another installation":              {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.Class = lifecycle.ClassForeign }, "ocpctl never removes what is foreign"},
-		"a person's":                           {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.Class = lifecycle.ClassOwned }, "ocpctl never removes what is owned"},
-		"nobody's":                             {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.Class = lifecycle.ClassNobody }, "ocpctl never removes what is nobody"},
-		"misjudged, of another installation":   {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.Installation = "there" }, `it belongs to the installation "there"`},
+		"of another installation":              {func(r *scans.Removal, _ *contract.SeenResource) { r.Orphan.Class = lifecycle.ClassForeign }, "ocpctl never removes what is foreign"},
+		"a person's":                           {func(r *scans.Removal, _ *contract.SeenResource) { r.Orphan.Class = lifecycle.ClassOwned }, "ocpctl never removes what is owned"},
+		"nobody's":                             {func(r *scans.Removal, _ *contract.SeenResource) { r.Orphan.Class = lifecycle.ClassNobody }, "ocpctl never removes what is nobody"},
+		"misjudged, of another installation":   {func(r *scans.Removal, _ *contract.SeenResource) { r.Orphan.Installation = "there" }, `it belongs to the installation "there"`},
 		"one resource of another installation": {tag(tagkey.Installation, "there"), `belongs to the installation "there"`},
 		"one resource of another cluster":      {tag(tagkey.ClusterID, "clu_2"), `is tagged with the cluster "clu_2"`},
-		"another's resource with its mark": {func(r *sweeps.Removal, _ *contract.SeenResource) {
-			r.Beside = []sweeps.SeenRow{row(contract.SeenResource{ID: "volume/9", Tags: map[string]string{tagkey.Installation: "there"}})}
+		"another's resource with its mark": {func(r *scans.Removal, _ *contract.SeenResource) {
+			r.Beside = []scans.SeenRow{row(contract.SeenResource{ID: "volume/9", Tags: map[string]string{tagkey.Installation: "there"}})}
 		}, `volume/9 has a mark of this cluster, but belongs to the installation "there"; a teardown deletes nothing until`},
-		"somebody's, marked later": {func(r *sweeps.Removal, s *contract.SeenResource) {
+		"somebody's, marked later": {func(r *scans.Removal, s *contract.SeenResource) {
 			r.Of.AcceptedAt, s.MadeAt = released.Add(-time.Hour), released.AddDate(-1, 0, 0)
 		}, "was made at 12:00 UTC on 3 March 2025, before the cluster shop was accepted, so somebody else put the cluster's tags or name on it"},
-		"somebody's, marked later, beside it": {func(r *sweeps.Removal, _ *contract.SeenResource) {
+		"somebody's, marked later, beside it": {func(r *scans.Removal, _ *contract.SeenResource) {
 			r.Of.AcceptedAt = released.Add(-time.Hour)
-			r.Beside = []sweeps.SeenRow{row(contract.SeenResource{ID: "volume/9", MadeAt: released.AddDate(-1, 0, 0), Tags: own(tagkey.KubernetesCluster+"shop-abcde", "owned")})}
+			r.Beside = []scans.SeenRow{row(contract.SeenResource{ID: "volume/9", MadeAt: released.AddDate(-1, 0, 0), Tags: own(tagkey.KubernetesCluster+"shop-abcde", "owned")})}
 		}, "volume/9 has a mark of this cluster, but was made at"},
 		"one resource of another tool": {tag(tagkey.ManagedBy, "terraform"), `is managed by "terraform"`},
-		"gone meanwhile":               {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.GoneAt = &now }, "nothing of it is there any more"},
-		"seen before the release only": {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.LastSeenAt = released }, "it was not seen since its cluster was destroyed"},
-		"its cluster lives": {func(r *sweeps.Removal, _ *contract.SeenResource) {
+		"gone meanwhile":               {func(r *scans.Removal, _ *contract.SeenResource) { r.Orphan.GoneAt = &now }, "nothing of it is there any more"},
+		"seen before the release only": {func(r *scans.Removal, _ *contract.SeenResource) { r.Orphan.LastSeenAt = released }, "it was not seen since its cluster was destroyed"},
+		"its cluster lives": {func(r *scans.Removal, _ *contract.SeenResource) {
 			r.Of.DestroyedAt = nil
 			r.Of.Status = lifecycle.Ready
 		}, "its cluster shop is READY by now"},
-		"a name that the installer never gives": {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.Identity = "shop-of-finance" }, "shop-of-finance is no name that the installer or ocpctl gives to the cluster shop"},
-		"another cluster's name":                {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.Identity = "shop2-abcde" }, "shop2-abcde is no name"},
-		"another cluster's ccoctl name": {func(r *sweeps.Removal, _ *contract.SeenResource) {
+		"a name that the installer never gives": {func(r *scans.Removal, _ *contract.SeenResource) { r.Orphan.Identity = "shop-of-finance" }, "shop-of-finance is no name that the installer or ocpctl gives to the cluster shop"},
+		"another cluster's name":                {func(r *scans.Removal, _ *contract.SeenResource) { r.Orphan.Identity = "shop2-abcde" }, "shop2-abcde is no name"},
+		"another cluster's ccoctl name": {func(r *scans.Removal, _ *contract.SeenResource) {
 			other := scope
 			other.Cluster = "clu_2"
 			r.Orphan.Identity = other.CCOName()
 		}, "is no name that the installer or ocpctl gives"},
-		"a name that another cluster recorded": {func(r *sweeps.Removal, s *contract.SeenResource) {
+		"a name that another cluster recorded": {func(r *scans.Removal, s *contract.SeenResource) {
 			living(r, s)
-			r.Taken = []sweeps.TakenName{{Name: "shop-fghij", Cluster: "clu_2"}}
+			r.Taken = []scans.TakenName{{Name: "shop-fghij", Cluster: "clu_2"}}
 		}, "the cluster clu_2 recorded the name shop-fghij"},
-		"a name in another region": {func(r *sweeps.Removal, _ *contract.SeenResource) {
+		"a name in another region": {func(r *scans.Removal, _ *contract.SeenResource) {
 			r.Orphan.Identity, r.Orphan.Regions = "shop-fghij", []string{"us-west-2"}
 		}, "shop-fghij is in us-west-2, but its cluster is in eu-west-1"},
-		"no mark that a teardown searches for": {func(_ *sweeps.Removal, s *contract.SeenResource) {
+		"no mark that a teardown searches for": {func(_ *scans.Removal, s *contract.SeenResource) {
 			delete(s.Tags, tagkey.KubernetesCluster+"shop-abcde")
 		}, "no teardown searches for any of its resources"},
 		"a mark that is only shared":     {tag(tagkey.KubernetesCluster+"shop-abcde", "shared"), "no teardown searches for any of its resources"},
-		"unknown without every tag":      {func(r *sweeps.Removal, s *contract.SeenResource) { unknown(r, s); r.Orphan.ManagedBy = false }, "not each of its resources is tagged"},
-		"unknown of no installation":     {func(r *sweeps.Removal, s *contract.SeenResource) { unknown(r, s); r.Orphan.Installation = "" }, "not each of its resources is tagged"},
-		"unknown without a cluster's id": {func(r *sweeps.Removal, s *contract.SeenResource) { unknown(r, s); r.Orphan.ClusterTag = "" }, "not each of its resources is tagged"},
-		"unknown with something like an id": {func(r *sweeps.Removal, s *contract.SeenResource) {
+		"unknown without every tag":      {func(r *scans.Removal, s *contract.SeenResource) { unknown(r, s); r.Orphan.ManagedBy = false }, "not each of its resources is tagged"},
+		"unknown of no installation":     {func(r *scans.Removal, s *contract.SeenResource) { unknown(r, s); r.Orphan.Installation = "" }, "not each of its resources is tagged"},
+		"unknown without a cluster's id": {func(r *scans.Removal, s *contract.SeenResource) { unknown(r, s); r.Orphan.ClusterTag = "" }, "not each of its resources is tagged"},
+		"unknown with something like an id": {func(r *scans.Removal, s *contract.SeenResource) {
 			unknown(r, s)
 			r.Orphan.ClusterTag, s.Tags[tagkey.ClusterID] = "shop", "shop"
 		}, `"shop" is not the id of a cluster`},
-		"unknown without a name":       {func(r *sweeps.Removal, s *contract.SeenResource) { unknown(r, s); delete(s.Tags, tagkey.ClusterName) }, "no tag tells the name of its cluster"},
-		"unrecorded without every tag": {func(r *sweeps.Removal, s *contract.SeenResource) { living(r, s); r.Orphan.ManagedBy = false }, "not each of its resources is tagged"},
+		"unknown without a name":       {func(r *scans.Removal, s *contract.SeenResource) { unknown(r, s); delete(s.Tags, tagkey.ClusterName) }, "no tag tells the name of its cluster"},
+		"unrecorded without every tag": {func(r *scans.Removal, s *contract.SeenResource) { living(r, s); r.Orphan.ManagedBy = false }, "not each of its resources is tagged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := cfg.PlanOf(leak(c.change))
@@ -189,8 +189,8 @@ func TestNothingForeignIsEverPlannedFor(t *testing.T) {
 
 // A teardown searches in one account. In another one, the same names and tags are somebody else's.
 func TestNothingInAnotherAccountIsPlannedFor(t *testing.T) {
-	other := func(change func(*sweeps.Removal, *contract.SeenResource), accounts ...string) sweeps.Removal {
-		return leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+	other := func(change func(*scans.Removal, *contract.SeenResource), accounts ...string) scans.Removal {
+		return leak(func(r *scans.Removal, s *contract.SeenResource) {
 			change(r, s)
 			if r.Of != nil {
 				r.Of.Accounts = accounts
@@ -199,7 +199,7 @@ func TestNothingInAnotherAccountIsPlannedFor(t *testing.T) {
 			s.Tags[tagkey.KubernetesCluster+"shop-fghij"] = "owned"
 		})
 	}
-	same := func(*sweeps.Removal, *contract.SeenResource) {}
+	same := func(*scans.Removal, *contract.SeenResource) {}
 	why := "it is in the account 999999999999, but the teardown of its cluster works in 123456789012"
 	require.Contains(t, cfg.PlanOf(other(same, "123456789012")).Refused, why)
 	require.Contains(t, cfg.PlanOf(other(same, "123456789012", "999999999999")).Refused, why, "one of them is another")
@@ -212,15 +212,15 @@ func TestNothingInAnotherAccountIsPlannedFor(t *testing.T) {
 
 func TestARemovalWaitsForWhatItCouldHarm(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*sweeps.Removal, *contract.SeenResource)
+		change func(*scans.Removal, *contract.SeenResource)
 		why    string
 	}{
-		"another cluster has the name": {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Of.NameOf = "clu_2" }, "the name shop is that of the cluster clu_2 now"},
-		"an attempt is open": {func(r *sweeps.Removal, s *contract.SeenResource) {
+		"another cluster has the name": {func(r *scans.Removal, _ *contract.SeenResource) { r.Of.NameOf = "clu_2" }, "the name shop is that of the cluster clu_2 now"},
+		"an attempt is open": {func(r *scans.Removal, s *contract.SeenResource) {
 			living(r, s)
 			r.Of.Open, s.Tags[tagkey.KubernetesCluster+"shop-fghij"] = true, "owned"
 		}, "an attempt of its cluster is open"},
-		"its cluster is being created": {func(r *sweeps.Removal, s *contract.SeenResource) {
+		"its cluster is being created": {func(r *scans.Removal, s *contract.SeenResource) {
 			living(r, s)
 			r.Of.Status, s.Tags[tagkey.KubernetesCluster+"shop-fghij"] = lifecycle.Pending, "owned"
 		}, "its cluster is being created"},
@@ -238,15 +238,15 @@ func TestATeardownLearnsOnlyNamesOfItsCluster(t *testing.T) {
 	for name, c := range map[string]struct {
 		identity string
 		tags     map[string]string
-		add      store.IdentityRow
+		add      attempts.IdentityRow
 	}{
 		"an infraID of the installer": {"shop-fghij", map[string]string{tagkey.KubernetesCluster + "shop-fghij": "owned"},
-			store.IdentityRow{InfraID: "shop-fghij", Account: "123456789012", Region: "eu-west-1", Metadata: string(scope.MetadataJSON(names.Identity{InfraID: "shop-fghij", ClusterUUID: ""}))}},
+			attempts.IdentityRow{InfraID: "shop-fghij", Account: "123456789012", Region: "eu-west-1", Metadata: string(scope.MetadataJSON(names.Identity{InfraID: "shop-fghij", ClusterUUID: ""}))}},
 		"ccoctl's name of an attempt": {scope.CCOName(), map[string]string{tagkey.CloudCredential + scope.CCOName(): "owned"},
-			store.IdentityRow{CCOName: scope.CCOName(), Account: "123456789012", Region: "eu-west-1"}},
+			attempts.IdentityRow{CCOName: scope.CCOName(), Account: "123456789012", Region: "eu-west-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := cfg.PlanOf(leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+			p := cfg.PlanOf(leak(func(r *scans.Removal, s *contract.SeenResource) {
 				living(r, s)
 				r.Orphan.Identity = c.identity
 				maps.Copy(s.Tags, c.tags)
@@ -254,7 +254,7 @@ func TestATeardownLearnsOnlyNamesOfItsCluster(t *testing.T) {
 			}))
 			require.Empty(t, p.Refused)
 			require.Empty(t, p.Waits)
-			require.Equal(t, []store.IdentityRow{c.add}, p.Add)
+			require.Equal(t, []attempts.IdentityRow{c.add}, p.Add)
 			require.Len(t, p.Removed, 1)
 		})
 	}
@@ -262,7 +262,7 @@ func TestATeardownLearnsOnlyNamesOfItsCluster(t *testing.T) {
 
 func TestAnUnknownClusterThatMayBeAliveIsNotRemoved(t *testing.T) {
 	ends := func(tags ...string) Plan {
-		return cfg.PlanOf(leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+		return cfg.PlanOf(leak(func(r *scans.Removal, s *contract.SeenResource) {
 			unknown(r, s)
 			delete(s.Tags, tagkey.TTLExpiry)
 			for i, tag := range tags {
@@ -297,7 +297,7 @@ func TestAnUnknownClusterIsPlannedForByItsTags(t *testing.T) {
 func TestWhatIsOlderThanAnUnknownClusterIsNotRemoved(t *testing.T) {
 	id := "clu_" + ulid.MustNew(ulid.Timestamp(released.Add(-48*time.Hour)), ulid.DefaultEntropy()).String()
 	madeAt := func(at time.Time) Plan {
-		return cfg.PlanOf(leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+		return cfg.PlanOf(leak(func(r *scans.Removal, s *contract.SeenResource) {
 			unknown(r, s)
 			r.Orphan.ClusterTag, s.Tags[tagkey.ClusterID], s.MadeAt = id, id, at
 		}))
@@ -311,9 +311,9 @@ func TestWhatCcoctlMadeForAnUnknownClusterIsRemovedWithIt(t *testing.T) {
 	first := scope
 	first.Attempt = 1
 	beside := func(name string) Plan {
-		return cfg.PlanOf(leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+		return cfg.PlanOf(leak(func(r *scans.Removal, s *contract.SeenResource) {
 			unknown(r, s)
-			r.Beside = []sweeps.SeenRow{
+			r.Beside = []scans.SeenRow{
 				row(contract.SeenResource{ID: "role/1", Type: "role", Region: "global", Tags: own(tagkey.CloudCredential+name, tagkey.Owned)}),
 				row(contract.SeenResource{ID: "oidc-provider/1", Type: "oidc-provider", Region: "global", Tags: map[string]string{tagkey.CloudCredential + name: tagkey.Owned}}),
 			}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Delivery is one writing of a billing period by the cloud.
@@ -28,7 +28,7 @@ type Billed struct {
 
 // Deliveries returns the deliveries of an export that were read last, one for each period.
 func (s *Store) Deliveries(ctx context.Context, export string) ([]Delivery, error) {
-	found, err := pg.All[Delivery](ctx, s.db.Pool(), `SELECT export, period::timestamptz AS period, delivery AS id FROM cost_exports WHERE export = @export ORDER BY period`,
+	found, err := db.All[Delivery](ctx, s.db.Pool(), `SELECT export, period::timestamptz AS period, delivery AS id FROM cost_exports WHERE export = @export ORDER BY period`,
 		pgx.NamedArgs{"export": export})
 	if err != nil {
 		return nil, fmt.Errorf("read what is known of %s: %w", export, err)
@@ -39,7 +39,7 @@ func (s *Store) Deliveries(ctx context.Context, export string) ([]Delivery, erro
 // SaveBilled replaces everything that is known of a delivery's period, all or nothing, also what another export said of it: one export at a
 // time is read, and what it said before it was renamed must not count beside it. The same delivery can be saved again.
 func (s *Store) SaveBilled(ctx context.Context, d Delivery, lines int, billed []Billed) error {
-	return s.db.Write(ctx, func(tx *rows.Tx) error {
+	return s.db.Write(ctx, func(tx *clusters.Tx) error {
 		args := pgx.NamedArgs{"export": d.Export, "period": d.Period, "delivery": d.ID, "lines": lines, "now": tx.Now}
 		if _, err := tx.Exec(ctx, `
 			INSERT INTO cost_exports (export, period, delivery, lines, read_at) VALUES (@export, @period, @delivery, @lines, @now)
@@ -79,7 +79,7 @@ func (s *Store) Bill(ctx context.Context, f Filter) (Bill, error) {
 	if err := f.check(); err != nil {
 		return Bill{}, fmt.Errorf("read the bill: %w", err)
 	}
-	found, err := pg.One[struct {
+	found, err := db.One[struct {
 		Known, Unknown, Untagged int64
 		Through                  *time.Time
 	}](ctx, s.db.Pool(), `

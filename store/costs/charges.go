@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/internal/price"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Charge is what a cluster used on a day (UTC) at one rate. A cluster that was scaled, or slept, has several on that day.
@@ -50,7 +50,7 @@ func (s *Store) Charges(ctx context.Context, f Filter, each func(Charge) error) 
 	}
 	rows, err := s.db.Pool().Query(ctx, charges, pgx.NamedArgs{"from": f.From, "to": f.To, "teams": f.Teams})
 	if err != nil {
-		return fmt.Errorf("read charges: %w", pg.Plain(err))
+		return fmt.Errorf("read charges: %w", db.Plain(err))
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -63,7 +63,7 @@ func (s *Store) Charges(ctx context.Context, f Filter, each func(Charge) error) 
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read charges: %w", pg.Plain(err))
+		return fmt.Errorf("read charges: %w", db.Plain(err))
 	}
 	return nil
 }

@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Store reads and writes costs. It is safe for concurrent use.
-type Store struct{ db *rows.DB }
+type Store struct{ db *clusters.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *rows.DB) *Store { return &Store{d} }
+func New(d *clusters.DB) *Store { return &Store{d} }
 
 // Filter selects clusters and days.
 type Filter struct {
@@ -26,7 +26,7 @@ type Filter struct {
 
 func (f Filter) check() error {
 	if !f.From.Before(f.To) {
-		return fmt.Errorf("%w: there is no time between %s and %s", pg.ErrConflict, f.From.Format(time.RFC3339), f.To.Format(time.RFC3339))
+		return fmt.Errorf("%w: there is no time between %s and %s", db.ErrConflict, f.From.Format(time.RFC3339), f.To.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -36,5 +36,5 @@ func (s *Store) AnnounceBudgets(ctx context.Context, reached []usage.Threshold) 
 	if len(reached) == 0 {
 		return nil
 	}
-	return s.db.Write(ctx, func(tx *rows.Tx) error { return tx.AnnounceBudget(ctx, reached) })
+	return s.db.Write(ctx, func(tx *clusters.Tx) error { return tx.AnnounceBudget(ctx, reached) })
 }

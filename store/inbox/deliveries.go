@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // DeliveryState says whether a delivery was processed.
@@ -61,20 +61,20 @@ const deliveryColumns = `d.id AS row, d.source, d.delivery_id AS id, d.event, d.
 // Deliveries returns a page of deliveries, newest first, and the cursor of the next; empty: this is the last. ErrConflict: the
 // cursor is invalid.
 func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) (page []DeliveryInfo, next string, err error) {
-	limit := pg.PageOf(f.Limit)
-	w := pg.Conditions{Args: pgx.NamedArgs{"limit": limit + 1}}
+	limit := db.PageOf(f.Limit)
+	w := db.Conditions{Args: pgx.NamedArgs{"limit": limit + 1}}
 	w.Add(f.Source != "", "d.source = @source", "source", f.Source)
 	w.Add(f.Event != "", "d.event = @event", "event", f.Event)
 	w.Add(f.Topic != "", "d.topic = @topic", "topic", f.Topic)
 	w.Add(f.State != "", "d.state = @state", "state", f.State)
 	if f.Cursor != "" {
-		row, err := pg.Cursor(f.Cursor)
+		row, err := db.Cursor(f.Cursor)
 		if err != nil {
 			return nil, "", fmt.Errorf("list deliveries: %w", err)
 		}
 		w.Add(true, "d.id < @cursor", "cursor", row)
 	}
-	page, err = pg.All[DeliveryInfo](ctx, s.db.Pool(), `SELECT `+deliveryColumns+` FROM deliveries d `+w.Where()+` ORDER BY d.id DESC LIMIT @limit`, w.Args)
+	page, err = db.All[DeliveryInfo](ctx, s.db.Pool(), `SELECT `+deliveryColumns+` FROM deliveries d `+w.Where()+` ORDER BY d.id DESC LIMIT @limit`, w.Args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list deliveries: %w", err)
 	}
@@ -91,7 +91,7 @@ func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []by
 		DeliveryInfo
 		Body []byte
 	}
-	d, err := pg.One[record](ctx, s.db.Pool(), `SELECT `+deliveryColumns+`, d.body FROM deliveries d WHERE d.id = $1`, row)
+	d, err := db.One[record](ctx, s.db.Pool(), `SELECT `+deliveryColumns+`, d.body FROM deliveries d WHERE d.id = $1`, row)
 	if err != nil {
 		return DeliveryInfo{}, nil, fmt.Errorf("read delivery %d: %w", row, err)
 	}
@@ -100,19 +100,19 @@ func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []by
 
 // Replay processes a delivery again at once, whatever its state, and returns it as it stands. A cause that was answered is not
 // applied twice.
-func (s *Store) Replay(ctx context.Context, row int64, d rows.Origin) (DeliveryInfo, error) {
+func (s *Store) Replay(ctx context.Context, row int64, d clusters.Origin) (DeliveryInfo, error) {
 	var again DeliveryInfo
 	err := s.write(ctx, func(c *change) error {
-		was, err := pg.One[DeliveryInfo](ctx, c, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = $1 FOR UPDATE`, row)
+		was, err := db.One[DeliveryInfo](ctx, c, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = $1 FOR UPDATE`, row)
 		if err != nil {
 			return err
 		}
 		// If River has not yet recorded the end of the previous run, the job inserted here is taken for that run. The delivery
 		// is then asked for again soon, at nudge_at.
-		again, err = pg.One[DeliveryInfo](ctx, c, `
+		again, err = db.One[DeliveryInfo](ctx, c, `
 			UPDATE deliveries d SET state = 'received', finished_at = NULL, tries = 0, failing_since = NULL, refused_since = NULL, try_at = NULL, reason = '',
 				nudge_at = @nudge, note = @note WHERE d.id = @row RETURNING `+deliveryColumns,
-			pgx.NamedArgs{"row": row, "nudge": c.Now.Add(rows.NudgeSoon), "note": "again, for " + d.DisplayName() + "; before: " + lastNote(was.Note)})
+			pgx.NamedArgs{"row": row, "nudge": c.Now.Add(clusters.NudgeSoon), "note": "again, for " + d.DisplayName() + "; before: " + lastNote(was.Note)})
 		if err != nil {
 			return fmt.Errorf("put it back: %w", err)
 		}
@@ -123,7 +123,7 @@ func (s *Store) Replay(ctx context.Context, row int64, d rows.Origin) (DeliveryI
 			return fmt.Errorf("bring its job forward: %w", err)
 		}
 		c.Enqueue(queue.InboxArgs{Row: row})
-		return c.RecordAction(d, "delivery_replayed", "", rows.Action{
+		return c.RecordAction(d, "delivery_replayed", "", clusters.Action{
 			Before: map[string]any{"state": was.State, "note": was.Note}, After: map[string]any{"state": again.State},
 			Note: fmt.Sprintf("%s %s, row %d", was.Source, was.ID, row),
 		})

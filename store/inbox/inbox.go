@@ -7,7 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/tracing"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // saveDelivery is one statement, and so one round trip and one commit: the row and, if the row is new, the River job that
@@ -42,7 +42,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err e
 	tag, err := s.db.Pool().Exec(ctx, saveDelivery, d.Source, d.ID, d.Event, d.Topic, d.Body, queue.InboxTries, d.Installation,
 		queue.Metadata(ctx), tracing.Of(ctx).Traceparent, priority, s.db.Fixed())
 	if err != nil {
-		return false, fmt.Errorf("save delivery %s: %w", d.ID, pg.Plain(err))
+		return false, fmt.Errorf("save delivery %s: %w", d.ID, db.Plain(err))
 	}
 	if tag.RowsAffected() == 0 {
 		return false, nil
@@ -58,7 +58,7 @@ func (s *Store) Delivery(ctx context.Context, row int64) (d Delivery, done bool,
 			coalesce($2::timestamptz, clock_timestamp()), state <> 'received' FROM deliveries WHERE id = $1`, row, s.db.Fixed()).
 		Scan(&d.Row, &d.Source, &d.ID, &d.Event, &d.Topic, &d.Installation, &d.Body, &d.ReceivedAt, &d.Tries, &d.FailingSince, &d.RefusedSince, &d.Traceparent, &d.ReadAt, &done)
 	if err != nil {
-		return Delivery{}, false, fmt.Errorf("read delivery %d: %w", row, pg.Plain(err))
+		return Delivery{}, false, fmt.Errorf("read delivery %d: %w", row, db.Plain(err))
 	}
 	return d, done, nil
 }
@@ -88,7 +88,7 @@ func (s *Store) RetryDelivery(ctx context.Context, row int64, why string, refuse
 			ELSE least(interval '1 minute', interval '1 second' * power(2, least(tries, 6))) END AS wait FROM deliveries WHERE id = $1) AS w
 		WHERE id = $1 AND state = 'received'`, row, why, now, wait, refused)
 	if err != nil {
-		return fmt.Errorf("note a failed try of delivery %d: %w", row, pg.Plain(err))
+		return fmt.Errorf("note a failed try of delivery %d: %w", row, db.Plain(err))
 	}
 	return nil
 }

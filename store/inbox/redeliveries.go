@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // MissingDeliveries returns which of a source's deliveries never arrived, in the given order.
@@ -34,7 +34,7 @@ func (s *Store) AskAgain(ctx context.Context, guid string, most int, pause time.
 		ON CONFLICT (guid) DO UPDATE SET asked = r.asked + 1, asked_at = excluded.asked_at
 		WHERE r.asked < $2 AND r.asked_at <= excluded.asked_at - $3::interval`, guid, most, pause, s.db.Fixed())
 	if err != nil {
-		return false, fmt.Errorf("ask again for delivery %s: %w", guid, pg.Plain(err))
+		return false, fmt.Errorf("ask again for delivery %s: %w", guid, db.Plain(err))
 	}
 	return tag.RowsAffected() == 1, nil
 }
@@ -49,7 +49,7 @@ const (
 // Redeliveries counts them by state. Those that came are forgotten with the delivery.
 func (s *Store) Redeliveries(ctx context.Context) (map[string]int64, error) {
 	out := map[string]int64{redeliveryCame: 0, redeliveryAwaited: 0, redeliveryOver: 0}
-	groups, err := pg.All[pg.NamedCount](ctx, s.db.Pool(), `
+	groups, err := db.All[db.NamedCount](ctx, s.db.Pool(), `
 		SELECT CASE WHEN EXISTS (SELECT 1 FROM deliveries d WHERE d.source = 'github' AND d.delivery_id = r.guid) THEN $1
 			WHEN r.asked_at > coalesce($4::timestamptz, clock_timestamp()) - interval '1 hour' THEN $2 ELSE $3 END AS name, count(*) AS n
 		FROM redeliveries r GROUP BY 1`, redeliveryCame, redeliveryAwaited, redeliveryOver, s.db.Fixed())
@@ -77,7 +77,7 @@ func (s *Store) Marks(ctx context.Context, names []string) (map[string]time.Time
 		Name string
 		At   time.Time
 	}
-	found, err := pg.All[mark](ctx, s.db.Pool(), `SELECT name, at FROM marks WHERE name = ANY ($1)`, names)
+	found, err := db.All[mark](ctx, s.db.Pool(), `SELECT name, at FROM marks WHERE name = ANY ($1)`, names)
 	if err != nil {
 		return nil, fmt.Errorf("read %d marks: %w", len(names), err)
 	}
@@ -102,7 +102,7 @@ func (s *Store) SetMark(ctx context.Context, name string, at time.Time) error {
 		INSERT INTO marks AS m (name, at, set_at) VALUES ($1, $2, coalesce($3::timestamptz, clock_timestamp()))
 		ON CONFLICT (name) DO UPDATE SET at = greatest(m.at, excluded.at), set_at = excluded.set_at`, name, at, s.db.Fixed())
 	if err != nil {
-		return fmt.Errorf("remember how far %s came: %w", name, pg.Plain(err))
+		return fmt.Errorf("remember how far %s came: %w", name, db.Plain(err))
 	}
 	return nil
 }

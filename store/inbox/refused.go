@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const (
@@ -34,7 +34,7 @@ func (s *Store) KeepRefused(ctx context.Context, d Delivery, reason Reason, note
 		ON CONFLICT (source, delivery_id) DO NOTHING`,
 		refusedID, mostRefused-1, d.Source, d.ID, d.Event, d.Topic, d.Body, d.Installation, reason, note, s.db.Fixed())
 	if err != nil {
-		return fmt.Errorf("keep the refused delivery %s: %w", d.ID, pg.Plain(err))
+		return fmt.Errorf("keep the refused delivery %s: %w", d.ID, db.Plain(err))
 	}
 	return nil
 }

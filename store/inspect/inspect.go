@@ -15,7 +15,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/ocpctl/ocpctl/migrations"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Database is what a database says about itself.
@@ -41,7 +41,7 @@ type Database struct {
 
 // Look connects to a database and asks it about itself.
 func Look(ctx context.Context, url string) (d Database, err error) {
-	config, err := pg.PoolConfig(url)
+	config, err := db.PoolConfig(url)
 	if err != nil {
 		return d, err
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // Scope is what the server knows about an attempt without its runner.
@@ -97,10 +97,10 @@ func (e *Invalid) snapshots(list []contract.Snapshot, of Scope) {
 	}
 }
 
-func artifactRows(list []contract.Snapshot) []store.ArtifactRow {
-	var out []store.ArtifactRow
+func artifactRows(list []contract.Snapshot) []attempts.ArtifactRow {
+	var out []attempts.ArtifactRow
 	for _, s := range list {
-		out = append(out, store.ArtifactRow{
+		out = append(out, attempts.ArtifactRow{
 			Type: s.Type, Key: s.Key, ManifestKey: s.ManifestKey, SHA256: s.SHA256, Size: s.Size, InfraID: s.InfraID, TakenAt: s.TakenAt,
 		})
 	}
@@ -260,7 +260,7 @@ var plainReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 
 // Result converts an attempt's end to a row. The references to the cluster's credentials are built here: a runner only reports when
 // it stored them.
-func Result(r contract.Result, of Scope) (store.ResultRow, error) {
+func Result(r contract.Result, of Scope) (attempts.ResultRow, error) {
 	var bad Invalid
 	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%.40q is not an outcome of a runner", r.Outcome), toStrings(outcomes)...)
 	bad.check(r.Reason != "" && !plainReason.MatchString(r.Reason), "reason", fmt.Sprintf("%.80q is not one word", r.Reason), "one word of at most 64 letters and digits")
@@ -270,16 +270,16 @@ func Result(r contract.Result, of Scope) (store.ResultRow, error) {
 	bad.check(!r.LastUse.Equal(r.LastUse.Truncate(time.Hour)), "lastUse", "the time is not the beginning of an hour", "a whole hour in UTC, e.g. 2030-01-01T14:00:00Z")
 	bad.outputs(r.Outputs, of)
 	if len(bad) > 0 {
-		return store.ResultRow{}, bad
+		return attempts.ResultRow{}, bad
 	}
-	out := store.ResultRow{
+	out := attempts.ResultRow{
 		Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message),
 		Whose: r.Whose, Next: sentence(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons, Asleep: r.Asleep,
 		LastUse: r.LastUse,
 	}
 	if r.Outputs != nil {
 		at := r.Outputs.StoredAt
-		out.Outputs = &store.Outputs{
+		out.Outputs = &clusters.Outputs{
 			APIURL: r.Outputs.APIURL, ConsoleURL: r.Outputs.ConsoleURL,
 			KubeconfigRef: artifacts.CredentialRef(of.Bucket, of.Cluster, of.Attempt, at, artifacts.Kubeconfig),
 			KubeadminRef:  artifacts.CredentialRef(of.Bucket, of.Cluster, of.Attempt, at, artifacts.Kubeadmin),

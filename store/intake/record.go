@@ -10,7 +10,6 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
@@ -29,7 +28,7 @@ const destroyBundle = "INSTALL_DIR_SNAPSHOT"
 // Record converts a record to rows. It is a gate: an infraID needs everything that its teardown needs and an archive of its install
 // directory; a ccoctl name needs its account and region. Every name must derive from the attempt's own cluster, and the metadata for
 // a teardown is built here, never taken from the runner. The store compares account and region with the cluster's own.
-func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow, error) {
+func Record(r contract.Record, of Scope) (attempts.IdentityRow, []attempts.ArtifactRow, error) {
 	var bad Invalid
 	i := r.Identity
 	bad.check(i.InfraID == "" && i.CCOName == "", "identity.infraId", "it is empty, and so is identity.ccoName", "the infraID of metadata.json")
@@ -41,7 +40,7 @@ func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow
 	bad.check(!plainName.MatchString(i.Account), "identity.account", fmt.Sprintf("%.80q is not an account id", i.Account), "the account the runner is in")
 	bad.check(i.Region != of.Region, "identity.region", fmt.Sprintf("%.80q is not the cluster's region", i.Region), of.Region)
 	bad.snapshots(r.Snapshots, of)
-	out := store.IdentityRow{ // field by field, so that a change of one side is noticed
+	out := attempts.IdentityRow{ // field by field, so that a change of one side is noticed
 		InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName,
 		Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, InstallerSHA256: i.InstallerSHA256, ResourceGroupID: i.ResourceGroupID,
 	}
@@ -50,7 +49,7 @@ func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow
 		out.Metadata = string(of.MetadataJSON(namesOf(i)))
 	}
 	if len(bad) > 0 {
-		return store.IdentityRow{}, nil, bad
+		return attempts.IdentityRow{}, nil, bad
 	}
 	return out, artifactRows(r.Snapshots), nil
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // fields are what an error is about; each says what would be accepted.
@@ -55,7 +56,7 @@ func whole() contract.Record {
 func TestAWholeRecordIsTakenAsItIs(t *testing.T) {
 	id, list, err := Record(whole(), shop)
 	require.NoError(t, err)
-	require.Equal(t, store.IdentityRow{
+	require.Equal(t, attempts.IdentityRow{
 		InfraID: "shop-x7k2p", ClusterUUID: uuid, CCOName: shop.CCOName(), Account: "123456789012", Region: "us-east-1",
 		ReleaseDigest: "sha256:" + strings.Repeat("e", 64), Metadata: string(shop.MetadataJSON(names.Identity{InfraID: "shop-x7k2p", ClusterUUID: uuid})), InstallerSHA256: strings.Repeat("a", 64),
 	}, id)
@@ -170,7 +171,7 @@ func TestOutputsLeadToThisClusterAlone(t *testing.T) {
 	}
 	row, err := Result(good(), shop)
 	require.NoError(t, err)
-	require.Equal(t, store.Outputs{
+	require.Equal(t, clusters.Outputs{
 		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console-openshift-console.apps.shop.labs.example.com",
 		KubeconfigRef: "s3://artifacts/operate/clusters/clu_1/" + stamp + "/kubeconfig",
 		KubeadminRef:  "s3://artifacts/operate/clusters/clu_1/" + stamp + "/kubeadmin-password",

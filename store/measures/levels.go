@@ -9,8 +9,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Level is a figure of one group as it is now.
@@ -46,7 +46,7 @@ func Gauges() []Gauge {
 			LEFT JOIN clusters c ON c.id = a.cluster_id AND c.destroyed_at IS NULL GROUP BY r.role`},
 		{"ocpctl_access_revoking_seconds", "For how long the access that was revoked first, or whose time was over first, of those whose account is not removed from its ready cluster, waits for that; 0: none waits.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - a.revoked_at)), 0)::float8 AS value
-			FROM access a JOIN clusters c ON c.id = a.cluster_id AND c.status = 'READY' AND c.desired = 'present' WHERE ` + rows.AccessTaken},
+			FROM access a JOIN clusters c ON c.id = a.cluster_id AND c.status = 'READY' AND c.desired = 'present' WHERE ` + clusters.AccessTaken},
 		{"ocpctl_orphans", "Groups of cloud resources that belong to no living cluster and were told, by class.", []string{"class"},
 			`SELECT ARRAY[k.class] AS labels, count(o.id)::float8 AS value
 			FROM (VALUES ('released'), ('unrecorded'), ('unknown'), ('owned'), ('nobody'), ('foreign')) AS k (class)
@@ -55,9 +55,9 @@ func Gauges() []Gauge {
 			`SELECT ARRAY[k.class] AS labels, coalesce(sum(o.hourly_cents), 0)::float8 AS value
 			FROM (VALUES ('released'), ('unrecorded'), ('unknown'), ('owned'), ('nobody'), ('foreign')) AS k (class)
 			LEFT JOIN orphans o ON o.class = k.class AND o.gone_at IS NULL AND o.state IN ('reported', 'approved', 'removing', 'kept') GROUP BY k.class`},
-		{"ocpctl_sweep_age_seconds", "For how long the cloud account that was looked through to the end the longest ago was not; 0: no account ever was.", nil,
+		{"ocpctl_scan_age_seconds", "For how long the cloud account that was looked through to the end the longest ago was not; 0: no account ever was.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - newest)), 0)::float8 AS value
-			FROM (SELECT max(closed_at) AS newest FROM sweeps WHERE outcome = 'succeeded' GROUP BY platform, account) AS accounts`},
+			FROM (SELECT max(closed_at) AS newest FROM scans WHERE outcome = 'succeeded' GROUP BY platform, account) AS accounts`},
 		{"ocpctl_attempt_unclaimed_seconds", "How long the oldest attempt waits for its runner; 0: none waits.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - opened_at)), 0)::float8 AS value
 			FROM attempts WHERE closed_at IS NULL AND claimed_at IS NULL`},
@@ -98,7 +98,7 @@ func (s *Store) Levels(ctx context.Context) ([]Level, error) {
 	for _, g := range Gauges() {
 		parts = append(parts, `SELECT '`+g.Name+`' AS metric, labels, value FROM (`+g.sql+`) AS levels`)
 	}
-	levels, err := pg.All[Level](ctx, s.db.Pool(), strings.Join(parts, " UNION ALL "), pgx.NamedArgs{
+	levels, err := db.All[Level](ctx, s.db.Pool(), strings.Join(parts, " UNION ALL "), pgx.NamedArgs{
 		"now": now, "lease": s.db.Options.Lease, "kinds": lifecycle.Kinds,
 		"queues": []string{queue.QueueInbox, queue.QueueReconcile, queue.QueueEffects, queue.QueueMessages},
 	})

@@ -1,6 +1,8 @@
 package measures
 
-import "github.com/ocpctl/ocpctl/store/internal/usage"
+import (
+	"github.com/ocpctl/ocpctl/store/usage"
+)
 
 // Measure is one figure that is counted over time: a histogram, or without buckets a counter.
 type Measure struct {

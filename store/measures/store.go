@@ -10,15 +10,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Store reads figures. It is safe for concurrent use.
-type Store struct{ db *rows.DB }
+type Store struct{ db *clusters.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *rows.DB) *Store { return &Store{d} }
+func New(d *clusters.DB) *Store { return &Store{d} }
 
 // settled is how old an event has to be before it is counted: until then a transaction that began earlier may still commit.
 const settled = 30 * time.Second
@@ -42,7 +42,7 @@ func (s *Store) Counted(ctx context.Context, m Measure, from time.Time) (counts 
 	if !until.After(from) {
 		return nil, from, nil
 	}
-	counts, err = pg.All[Count](ctx, s.db.Pool(), `
+	counts, err = db.All[Count](ctx, s.db.Pool(), `
 		SELECT labels, coalesce(width_bucket(took, @buckets::float8[]), 0) AS bucket,
 			count(*) AS n, sum(took)::float8 AS seconds
 		FROM (SELECT labels, greatest(0, extract(epoch FROM took))::float8 AS took FROM (`+m.events+`) AS events) AS taken GROUP BY 1, 2`,

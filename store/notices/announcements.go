@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Announce writes an announcement by itself. What happens in a change is announced with rows.Tx.Announce, in its transaction.
-func (s *Store) Announce(ctx context.Context, a Announcement) error {
+// Announce writes an announcement by itself. What happens in a change is announced with clusters.Tx.Announce, in its transaction.
+func (s *Store) Announce(ctx context.Context, a clusters.Announcement) error {
 	err := s.write(ctx, func(c *change) error { return c.Announce(ctx, a) })
 	if err != nil {
 		return fmt.Errorf("announce %s: %w", a.Cause, err)
@@ -19,7 +19,7 @@ func (s *Store) Announce(ctx context.Context, a Announcement) error {
 }
 
 // AnnounceTogether writes announcements in one transaction, or none of them if the first one's cause was announced before.
-func (s *Store) AnnounceTogether(ctx context.Context, first Announcement, others []Announcement) (fresh bool, err error) {
+func (s *Store) AnnounceTogether(ctx context.Context, first clusters.Announcement, others []clusters.Announcement) (fresh bool, err error) {
 	err = s.write(ctx, func(c *change) error {
 		if fresh, err = c.AnnounceFirst(ctx, first); err != nil || !fresh {
 			return err
@@ -46,11 +46,11 @@ func (s *Store) IsAnnounced(ctx context.Context, cause string) (is bool, err err
 }
 
 // Announcement returns what happened for a cause, unless its notices were written. ErrNotFound: they were, or there is none.
-func (s *Store) Announcement(ctx context.Context, cause string) (Announcement, error) {
-	a, err := pg.One[Announcement](ctx, s.db.Pool(), `
+func (s *Store) Announcement(ctx context.Context, cause string) (clusters.Announcement, error) {
+	a, err := db.One[clusters.Announcement](ctx, s.db.Pool(), `
 		SELECT id, cause, event, coalesce(cluster_id, '') AS cluster, facts, created_at FROM announcements WHERE cause = $1 AND done_at IS NULL`, cause)
 	if err != nil {
-		return Announcement{}, fmt.Errorf("read the announcement of %s: %w", cause, err)
+		return clusters.Announcement{}, fmt.Errorf("read the announcement of %s: %w", cause, err)
 	}
 	return a, nil
 }
@@ -61,8 +61,8 @@ func (s *Store) Announced(ctx context.Context, announcement int64, list []Notice
 	err := s.write(ctx, func(c *change) error {
 		var id int64
 		err := c.QueryRow(ctx, `UPDATE announcements SET done_at = $2 WHERE id = $1 AND done_at IS NULL RETURNING id`, announcement, c.Now).Scan(&id)
-		switch err = pg.Plain(err); {
-		case errors.Is(err, pg.ErrNotFound):
+		switch err = db.Plain(err); {
+		case errors.Is(err, db.ErrNotFound):
 			return nil
 		case err != nil:
 			return err
@@ -87,7 +87,7 @@ type SlackMessage struct {
 
 // MessageOf returns the message of a cluster in Slack. ErrNotFound: it was not asked for there.
 func (s *Store) MessageOf(ctx context.Context, cluster string) (SlackMessage, error) {
-	m, err := pg.One[SlackMessage](ctx, s.db.Pool(), `
+	m, err := db.One[SlackMessage](ctx, s.db.Pool(), `
 		SELECT id AS subscriber, workspace, channel, person, external_id AS timestamp, muted
 		FROM subscribers WHERE cluster_id = $1 AND kind = 'slack_message'`, cluster)
 	if err != nil {
@@ -98,9 +98,9 @@ func (s *Store) MessageOf(ctx context.Context, cluster string) (SlackMessage, er
 
 // HolderOf returns the principal whose cluster it is: whoever accepted it last, else whoever requested it.
 func (s *Store) HolderOf(ctx context.Context, cluster string) (principal string, err error) {
-	err = s.db.Pool().QueryRow(ctx, `SELECT `+rows.HeldBy+` FROM clusters c WHERE c.id = $1`, cluster).Scan(&principal)
+	err = s.db.Pool().QueryRow(ctx, `SELECT `+clusters.HeldBy+` FROM clusters c WHERE c.id = $1`, cluster).Scan(&principal)
 	if err != nil {
-		return "", fmt.Errorf("look whose cluster %s is: %w", cluster, pg.Plain(err))
+		return "", fmt.Errorf("look whose cluster %s is: %w", cluster, db.Plain(err))
 	}
 	return principal, nil
 }
@@ -108,7 +108,7 @@ func (s *Store) HolderOf(ctx context.Context, cluster string) (principal string,
 // PersonOf returns the person in a workspace whom a principal's identities name: the account that was seen last, if several do. An empty
 // workspace means any. Both results are empty if there is nobody.
 func (s *Store) PersonOf(ctx context.Context, workspace, principal string) (in, person string, err error) {
-	found, err := pg.All[struct{ Workspace, Person string }](ctx, s.db.Pool(), `
+	found, err := db.All[struct{ Workspace, Person string }](ctx, s.db.Pool(), `
 		SELECT split_part(substr(i.id, 7), '/', 1) AS workspace, split_part(substr(i.id, 7), '/', 2) AS person
 		FROM unnest(identities_of($1)) AS i (id) LEFT JOIN accounts a ON a.account = i.id
 		WHERE i.id LIKE 'slack:_%/_%' AND ($2 = '' OR starts_with(i.id, 'slack:' || $2 || '/'))

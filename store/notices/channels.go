@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // ChannelProblem records Slack's error code for a channel in which nothing can be written, or with an empty channel for a whole
@@ -18,7 +18,7 @@ func (s *Store) ChannelProblem(ctx context.Context, workspace, channel, code str
 	}
 	_, err := s.db.Pool().Exec(ctx, `
 		INSERT INTO slack_channels AS s (workspace, channel, next_at, problem, problem_since)
-		VALUES (@workspace, @channel, `+pg.PaceClock+` + @probe::interval, @code, `+pg.PaceClock+`)
+		VALUES (@workspace, @channel, `+db.PaceClock+` + @probe::interval, @code, `+db.PaceClock+`)
 		ON CONFLICT (workspace, channel) DO UPDATE SET problem = excluded.problem, problem_since = coalesce(s.problem_since, excluded.problem_since),
 			next_at = greatest(s.next_at, CASE WHEN s.problem = '' THEN excluded.next_at ELSE s.next_at END)`,
 		pgx.NamedArgs{"workspace": workspace, "channel": channel, "code": code, "probe": probeEvery, "fixed": s.db.Fixed()})
@@ -58,8 +58,8 @@ func (s *Store) solved(ctx context.Context, workspace string, channels []string)
 }
 
 func (c *change) solve(ctx context.Context, args pgx.NamedArgs) error {
-	healed, err := pg.All[struct{ Channel string }](ctx, c, `
-		UPDATE slack_channels SET problem = '', problem_since = NULL, next_at = `+pg.PaceClock+` + @every::interval
+	healed, err := db.All[struct{ Channel string }](ctx, c, `
+		UPDATE slack_channels SET problem = '', problem_since = NULL, next_at = `+db.PaceClock+` + @every::interval
 		WHERE workspace = @workspace AND channel = ANY (@channels) AND problem <> '' RETURNING channel`, args)
 	if err != nil {
 		return fmt.Errorf("clear them: %w", err)

@@ -3,8 +3,6 @@ package notices
 import (
 	"encoding/json"
 	"time"
-
-	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
 // Notice is one message in Slack about something that happened.
@@ -26,9 +24,6 @@ type Notice struct {
 	PostingAt  *time.Time // since when a post is under way or its answer is lost; nil: neither. Notices of one digest have the same
 	CreatedAt  time.Time
 }
-
-// Announcement is something that happened, of which somebody may want to hear.
-type Announcement = rows.Announcement
 
 // Subscription says that a channel wants to hear of some events.
 type Subscription struct {

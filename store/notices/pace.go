@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Slack takes about one message per second in each channel, and 50 edits per minute in a workspace (chat.update is of tier 3). It
@@ -35,12 +35,12 @@ const (
 )
 
 // probeAgain is when the next try is due where something is wrong, as an SQL expression.
-const probeAgain = pg.PaceClock + ` + least(greatest(` + pg.PaceClock + ` - s.problem_since, @probe::interval), @probe_max::interval)`
+const probeAgain = db.PaceClock + ` + least(greatest(` + db.PaceClock + ` - s.problem_since, @probe::interval), @probe_max::interval)`
 
 // takeTurn writes nothing and waits for no lock if it is too soon. Where something is wrong, in the channel or in the whole
 // workspace, a turn is a try to write there, and the next one comes much later.
 const takeTurn = `
-	WITH clock AS (SELECT ` + pg.PaceClock + ` AS now),
+	WITH clock AS (SELECT ` + db.PaceClock + ` AS now),
 	whole AS (SELECT next_at, problem FROM slack_channels WHERE workspace = @workspace AND channel = ''),
 	here AS (SELECT next_at FROM slack_channels WHERE workspace = @workspace AND channel = @channel),
 	tier AS (SELECT next_at - @burst::interval AS next_at FROM slack_channels WHERE @edit AND workspace = @workspace AND channel = @edits),
@@ -53,11 +53,11 @@ const takeTurn = `
 		WHERE (EXISTS (SELECT FROM tried) OR NOT EXISTS (SELECT FROM whole WHERE whole.problem <> '' OR whole.next_at > clock.now))
 			AND NOT EXISTS (SELECT FROM tier WHERE tier.next_at > clock.now)
 		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = CASE WHEN s.problem = '' THEN excluded.next_at ELSE ` + probeAgain + ` END
-			WHERE s.next_at <= ` + pg.PaceClock + ` RETURNING true),
+			WHERE s.next_at <= ` + db.PaceClock + ` RETURNING true),
 	counted AS (
 		INSERT INTO slack_channels AS s (workspace, channel, next_at) SELECT @workspace, @edits, clock.now + @edit_every::interval FROM clock
 		WHERE @edit AND EXISTS (SELECT FROM taken)
-		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = greatest(s.next_at, ` + pg.PaceClock + `) + @edit_every::interval)
+		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = greatest(s.next_at, ` + db.PaceClock + `) + @edit_every::interval)
 	SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN interval '0'
 		ELSE greatest((SELECT max(next_at) FROM whole), (SELECT max(next_at) FROM here), (SELECT max(next_at) FROM tier), clock.now + @soon::interval) - clock.now
 		END FROM clock`
@@ -80,7 +80,7 @@ func (s *Store) take(ctx context.Context, workspace, channel string, edit bool) 
 		"edit": edit, "edits": edits, "edit_every": editEvery, "burst": editBurst,
 	}).Scan(&wait)
 	if err == nil && wait > longestWait { // a clock that ran ahead wrote it
-		_, err = s.db.Pool().Exec(ctx, `UPDATE slack_channels SET next_at = `+pg.PaceClock+` WHERE workspace = @workspace AND channel IN ('', @channel, @edits)`,
+		_, err = s.db.Pool().Exec(ctx, `UPDATE slack_channels SET next_at = `+db.PaceClock+` WHERE workspace = @workspace AND channel IN ('', @channel, @edits)`,
 			pgx.NamedArgs{"edits": edits, "workspace": workspace, "channel": channel, "fixed": s.db.Fixed()})
 		wait = every
 	}
@@ -98,7 +98,7 @@ func (s *Store) HoldWorkspace(ctx context.Context, workspace string, d time.Dura
 // HoldChannel is HoldWorkspace for one channel.
 func (s *Store) HoldChannel(ctx context.Context, workspace, channel string, d time.Duration) error {
 	_, err := s.db.Pool().Exec(ctx, `
-		INSERT INTO slack_channels AS s (workspace, channel, next_at) VALUES (@workspace, @channel, `+pg.PaceClock+` + @hold::interval)
+		INSERT INTO slack_channels AS s (workspace, channel, next_at) VALUES (@workspace, @channel, `+db.PaceClock+` + @hold::interval)
 		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = greatest(s.next_at, excluded.next_at)`,
 		pgx.NamedArgs{"workspace": workspace, "channel": channel, "hold": min(d, longestHold), "fixed": s.db.Fixed()})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const noticeColumns = `
@@ -29,14 +29,14 @@ func (c *change) save(ctx context.Context, list []Notice) error {
 		if len(n.Facts) == 0 {
 			n.Facts = json.RawMessage(`{}`)
 		}
-		id := pg.NewID("not")
+		id := db.NewID("not")
 		tag, err := c.Exec(ctx, `
 			INSERT INTO notices (id, cause, kind, cluster_id, workspace, channel, person, thread, mention, facts, created_at, nudge_at)
 			VALUES (@id, @cause, @kind, nullif(@cluster, ''), @workspace, @channel, @person, nullif(@thread, ''), @mention, @facts, @now, @nudge)
 			ON CONFLICT (cause, workspace, channel, person) DO NOTHING`,
 			pgx.NamedArgs{
 				"id": id, "cause": n.Cause, "kind": n.Kind, "cluster": n.Cluster, "workspace": n.Workspace, "channel": n.Channel,
-				"person": n.Person, "thread": n.Thread, "mention": n.Mention, "facts": n.Facts, "now": c.Now, "nudge": c.Now.Add(rows.NudgeAgain),
+				"person": n.Person, "thread": n.Thread, "mention": n.Mention, "facts": n.Facts, "now": c.Now, "nudge": c.Now.Add(clusters.NudgeAgain),
 			})
 		if err != nil {
 			return fmt.Errorf("write the notice of %s: %w", n.Cause, err)
@@ -50,7 +50,7 @@ func (c *change) save(ctx context.Context, list []Notice) error {
 
 // Notice returns one notice. ErrNotFound: there is none of that id.
 func (s *Store) Notice(ctx context.Context, id string) (Notice, error) {
-	n, err := pg.One[Notice](ctx, s.db.Pool(), `SELECT `+noticeColumns+` FROM notices n WHERE n.id = $1`, id)
+	n, err := db.One[Notice](ctx, s.db.Pool(), `SELECT `+noticeColumns+` FROM notices n WHERE n.id = $1`, id)
 	if err != nil {
 		return Notice{}, fmt.Errorf("read notice %s: %w", id, err)
 	}
@@ -60,7 +60,7 @@ func (s *Store) Notice(ctx context.Context, id string) (Notice, error) {
 // Waiting returns the notices that are not up to date in the place of one of them (the same channel, thread or person), oldest first
 // and at most limit. There is none if the notice itself needs nothing any more and no other waits there.
 func (s *Store) Waiting(ctx context.Context, id string, limit int) ([]Notice, error) {
-	list, err := pg.All[Notice](ctx, s.db.Pool(), `
+	list, err := db.All[Notice](ctx, s.db.Pool(), `
 		SELECT `+noticeColumns+` FROM notices o JOIN notices n
 			ON (n.workspace, n.channel, n.person, coalesce(n.thread, '')) = (o.workspace, o.channel, o.person, coalesce(o.thread, ''))
 		WHERE o.id = $1 AND n.shown_version < n.wanted_version AND n.given_up = ''
@@ -73,7 +73,7 @@ func (s *Store) Waiting(ctx context.Context, id string, limit int) ([]Notice, er
 
 // Together returns the notices that one message shows: a digest, or the one alone. Oldest first.
 func (s *Store) Together(ctx context.Context, n Notice) ([]Notice, error) {
-	list, err := pg.All[Notice](ctx, s.db.Pool(), `
+	list, err := db.All[Notice](ctx, s.db.Pool(), `
 		SELECT `+noticeColumns+` FROM notices n
 		WHERE n.workspace = $1 AND n.posted_in = $2 AND n.external_id = $3 AND n.kind = $4 AND n.given_up = '' ORDER BY n.created_at, n.id`,
 		n.Workspace, n.PostedIn, n.ExternalID, n.Kind)
@@ -126,7 +126,7 @@ func (s *Store) GiveUp(ctx context.Context, ids []string, why string) error {
 // Pressed adds to a notice's facts what a button in it did and who pressed it, and asks for its update. A fact that it has is replaced.
 // Nothing happens to a notice that does not exist.
 func (s *Store) Pressed(ctx context.Context, id string, facts json.RawMessage) error {
-	err := s.write(ctx, func(c *change) error { return c.ShowPressed(ctx, rows.Pressed{Notice: id, Facts: facts}) })
+	err := s.write(ctx, func(c *change) error { return c.ShowPressed(ctx, clusters.Pressed{Notice: id, Facts: facts}) })
 	if err != nil {
 		return fmt.Errorf("update notice %s: %w", id, err)
 	}

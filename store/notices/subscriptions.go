@@ -9,23 +9,23 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const subscriptionColumns = `id, workspace, channel, team, repo, events, created_by, claims, created_at`
 
 // Subscribe adds to what a channel wants to hear of the same team and repository. The reply's outcome has the events before and after.
-func (s *Store) Subscribe(ctx context.Context, sub Subscription, d rows.Origin) error {
+func (s *Store) Subscribe(ctx context.Context, sub Subscription, d clusters.Origin) error {
 	return s.subscribe(ctx, sub, true, d)
 }
 
 // ReplaceSubscription replaces what a channel wants to hear of the same team and repository.
-func (s *Store) ReplaceSubscription(ctx context.Context, sub Subscription, d rows.Origin) error {
+func (s *Store) ReplaceSubscription(ctx context.Context, sub Subscription, d clusters.Origin) error {
 	return s.subscribe(ctx, sub, false, d)
 }
 
-func (s *Store) subscribe(ctx context.Context, sub Subscription, add bool, d rows.Origin) error {
+func (s *Store) subscribe(ctx context.Context, sub Subscription, add bool, d clusters.Origin) error {
 	err := s.write(ctx, func(c *change) error {
 		before, err := c.eventsOf(ctx, sub)
 		if err != nil {
@@ -40,11 +40,11 @@ func (s *Store) subscribe(ctx context.Context, sub Subscription, add bool, d row
 			return err
 		}
 		if !slices.Equal(before, after) {
-			if err := c.RecordAction(d, "subscribed", "", rows.Action{Before: before, After: after, Note: sub.about()}); err != nil {
+			if err := c.RecordAction(d, "subscribed", "", clusters.Action{Before: before, After: after, Note: sub.about()}); err != nil {
 				return err
 			}
 		}
-		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{EventsBefore: before, EventsAfter: after})
+		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{EventsBefore: before, EventsAfter: after})
 	})
 	if err != nil {
 		return fmt.Errorf("subscribe channel %s: %w", sub.Channel, err)
@@ -69,8 +69,8 @@ func (c *change) subscribe(ctx context.Context, sub Subscription, events []strin
 		INSERT INTO channel_subscriptions (id, workspace, channel, team, repo, events, created_by, claims, created_at)
 		VALUES (@id, @workspace, @channel, @team, @repo, @events, @by, @claims::jsonb, @now)
 		ON CONFLICT (workspace, channel, team, repo) DO UPDATE SET events = excluded.events, created_by = excluded.created_by, claims = excluded.claims`,
-		pgx.NamedArgs{"id": pg.NewID("sbn"), "workspace": sub.Workspace, "channel": sub.Channel, "team": sub.Team, "repo": sub.Repo, "events": events,
-			"by": sub.CreatedBy, "claims": pg.JSON(sub.Claims), "now": c.Now})
+		pgx.NamedArgs{"id": db.NewID("sbn"), "workspace": sub.Workspace, "channel": sub.Channel, "team": sub.Team, "repo": sub.Repo, "events": events,
+			"by": sub.CreatedBy, "claims": db.JSON(sub.Claims), "now": c.Now})
 	return err
 }
 
@@ -88,18 +88,18 @@ func (s Subscription) about() string {
 
 // Unsubscribe removes what a channel is subscribed to, for one team and repository (empty: for all of them). ErrNotFound: there
 // is no such subscription.
-func (s *Store) Unsubscribe(ctx context.Context, sub Subscription, d rows.Origin) error {
+func (s *Store) Unsubscribe(ctx context.Context, sub Subscription, d clusters.Origin) error {
 	err := s.write(ctx, func(c *change) error {
-		was, err := pg.One[Subscription](ctx, c, `
+		was, err := db.One[Subscription](ctx, c, `
 			DELETE FROM channel_subscriptions WHERE workspace = $1 AND channel = $2 AND team = $3 AND repo = $4
 			RETURNING `+subscriptionColumns, sub.Workspace, sub.Channel, sub.Team, sub.Repo)
 		if err != nil {
 			return err
 		}
-		if err := c.RecordAction(d, "unsubscribed", "", rows.Action{Before: was.Events, Note: was.about()}); err != nil {
+		if err := c.RecordAction(d, "unsubscribed", "", clusters.Action{Before: was.Events, Note: was.about()}); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
+		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{})
 	})
 	if err != nil {
 		return fmt.Errorf("unsubscribe channel %s: %w", sub.Channel, err)
@@ -121,10 +121,10 @@ func (s *Store) End(ctx context.Context, sub Subscription, why Ending) error {
 		if err != nil {
 			return fmt.Errorf("tell the channel: %w", err)
 		}
-		if err := c.Announce(ctx, rows.Announcement{Cause: sub.ID + ":ended", Event: rows.EventSubscriptionEnded, Facts: facts}); err != nil {
+		if err := c.Announce(ctx, clusters.Announcement{Cause: sub.ID + ":ended", Event: clusters.EventSubscriptionEnded, Facts: facts}); err != nil {
 			return err
 		}
-		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle}, "subscription_ended", "", rows.Action{
+		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle}, "subscription_ended", "", clusters.Action{
 			Before: sub.Events, After: map[string]any{"ended": why, "made_by": sub.CreatedBy}, Note: sub.about(),
 		})
 	})
@@ -136,7 +136,7 @@ func (s *Store) End(ctx context.Context, sub Subscription, why Ending) error {
 
 // All lists the subscriptions of all workspaces.
 func (s *Store) All(ctx context.Context) ([]Subscription, error) {
-	list, err := pg.All[Subscription](ctx, s.db.Pool(), `SELECT `+subscriptionColumns+` FROM channel_subscriptions ORDER BY workspace, channel, team, repo`)
+	list, err := db.All[Subscription](ctx, s.db.Pool(), `SELECT `+subscriptionColumns+` FROM channel_subscriptions ORDER BY workspace, channel, team, repo`)
 	if err != nil {
 		return nil, fmt.Errorf("list all subscriptions: %w", err)
 	}
@@ -145,7 +145,7 @@ func (s *Store) All(ctx context.Context) ([]Subscription, error) {
 
 // Subscriptions lists a workspace's subscriptions: of one channel, or of all (an empty channel).
 func (s *Store) Subscriptions(ctx context.Context, workspace, channel string) ([]Subscription, error) {
-	list, err := pg.All[Subscription](ctx, s.db.Pool(), `
+	list, err := db.All[Subscription](ctx, s.db.Pool(), `
 		SELECT `+subscriptionColumns+` FROM channel_subscriptions WHERE workspace = $1 AND ($2 = '' OR channel = $2) ORDER BY channel, team, repo`,
 		workspace, channel)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *Store) Subscriptions(ctx context.Context, workspace, channel string) ([
 
 // Subscribed lists the subscriptions to an event of a team's clusters, or of a repository's.
 func (s *Store) Subscribed(ctx context.Context, event, team, repo string) ([]Subscription, error) {
-	list, err := pg.All[Subscription](ctx, s.db.Pool(), `
+	list, err := db.All[Subscription](ctx, s.db.Pool(), `
 		SELECT `+subscriptionColumns+` FROM channel_subscriptions
 		WHERE $1 = ANY (events) AND team IN ('', $2) AND repo IN ('', $3) ORDER BY workspace, channel, team, repo`, event, team, repo)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Store) Subscribed(ctx context.Context, event, team, repo string) ([]Sub
 
 // TeamsSubscribed lists the teams of the subscriptions to an event that name a team and no repository.
 func (s *Store) TeamsSubscribed(ctx context.Context, event string) ([]string, error) {
-	list, err := pg.All[struct{ Team string }](ctx, s.db.Pool(), `
+	list, err := db.All[struct{ Team string }](ctx, s.db.Pool(), `
 		SELECT DISTINCT team FROM channel_subscriptions WHERE $1 = ANY (events) AND team <> '' AND repo = '' ORDER BY team`, event)
 	if err != nil {
 		return nil, fmt.Errorf("list the teams of subscriptions to %s: %w", event, err)

@@ -6,24 +6,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // The kinds.
 const (
-	EffectReact        rows.EffectKind = "react"         // to a comment
-	EffectAddLabel     rows.EffectKind = "add_label"     // to a pull request
-	EffectRemoveLabel  rows.EffectKind = "remove_label"  // from a pull request
-	EffectCheckConfig  rows.EffectKind = "check_config"  // checks the repository's file at a pull request's head
-	EffectEnsureLabels rows.EffectKind = "ensure_labels" // creates all our labels in a repository
-
-	EffectRemoveDeployments = rows.EffectRemoveDeployments // removes the deployments of an environment that only one cluster had
+	EffectReact        clusters.EffectKind = "react"         // to a comment
+	EffectAddLabel     clusters.EffectKind = "add_label"     // to a pull request
+	EffectRemoveLabel  clusters.EffectKind = "remove_label"  // from a pull request
+	EffectCheckConfig  clusters.EffectKind = "check_config"  // checks the repository's file at a pull request's head
+	EffectEnsureLabels clusters.EffectKind = "ensure_labels" // creates all our labels in a repository
 )
 
 // SaveEffect asks for a change to be made. A cause has one effect: later ones are ignored.
-func (s *Store) SaveEffect(ctx context.Context, e rows.Effect) error {
-	err := s.write(ctx, func(c *change) error { return c.SaveEffects(ctx, []rows.Effect{e}) })
+func (s *Store) SaveEffect(ctx context.Context, e clusters.Effect) error {
+	err := s.write(ctx, func(c *change) error { return c.SaveEffects(ctx, []clusters.Effect{e}) })
 	if err != nil {
 		return fmt.Errorf("save the effect of %s: %w", e.Cause, err)
 	}
@@ -32,10 +30,10 @@ func (s *Store) SaveEffect(ctx context.Context, e rows.Effect) error {
 
 // AskEffect is SaveEffect for a person's request: it writes an audit line in the same transaction. It returns the cause's
 // effect. If that was asked for before, the earlier effect is returned and no second line is written.
-func (s *Store) AskEffect(ctx context.Context, e rows.Effect, d rows.Origin, action string) (EffectState, error) {
+func (s *Store) AskEffect(ctx context.Context, e clusters.Effect, d clusters.Origin, action string) (EffectState, error) {
 	var state EffectState
 	err := s.write(ctx, func(c *change) (err error) {
-		if err = c.SaveEffects(ctx, []rows.Effect{e}); err != nil {
+		if err = c.SaveEffects(ctx, []clusters.Effect{e}); err != nil {
 			return err
 		}
 		if len(c.Jobs) > 0 { // it is a new one
@@ -44,7 +42,7 @@ func (s *Store) AskEffect(ctx context.Context, e rows.Effect, d rows.Origin, act
 				return err
 			}
 		}
-		state, err = pg.One[EffectState](ctx, c, effectState+` WHERE cause = $1`, e.Cause)
+		state, err = db.One[EffectState](ctx, c, effectState+` WHERE cause = $1`, e.Cause)
 		return err
 	})
 	if err != nil {
@@ -54,21 +52,21 @@ func (s *Store) AskEffect(ctx context.Context, e rows.Effect, d rows.Origin, act
 }
 
 // Effect returns one effect. done: it was made, or given up.
-func (s *Store) Effect(ctx context.Context, id string) (e rows.Effect, done bool, err error) {
+func (s *Store) Effect(ctx context.Context, id string) (e clusters.Effect, done bool, err error) {
 	type record struct {
-		rows.Effect
+		clusters.Effect
 		Done bool
 	}
-	r, err := pg.One[record](ctx, s.db.Pool(), `
+	r, err := db.One[record](ctx, s.db.Pool(), `
 		SELECT id, cause, kind, installation, repo, number, target, content, created_at, done_at IS NOT NULL AS done FROM effects WHERE id = $1`, id)
 	if err != nil {
-		return rows.Effect{}, false, fmt.Errorf("read effect %s: %w", id, err)
+		return clusters.Effect{}, false, fmt.Errorf("read effect %s: %w", id, err)
 	}
 	return r.Effect, r.Done, nil
 }
 
 // HasNewer reports whether a later effect of the same kind and content is still to be made.
-func (s *Store) HasNewer(ctx context.Context, e rows.Effect) (newer bool, err error) {
+func (s *Store) HasNewer(ctx context.Context, e clusters.Effect) (newer bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
 		SELECT EXISTS (SELECT FROM effects WHERE done_at IS NULL AND kind = $1 AND content = $2 AND (created_at, id) > ($3, $4))`,
 		e.Kind, e.Content, e.CreatedAt, e.ID).Scan(&newer)
@@ -86,13 +84,13 @@ func (s *Store) EffectFailed(ctx context.Context, id string, refused bool) (sinc
 		UPDATE effects SET refused_since = CASE WHEN $2 THEN coalesce(refused_since, $3::timestamptz, clock_timestamp()) END
 		WHERE id = $1 RETURNING refused_since`, id, refused, s.db.Fixed()).Scan(&at)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("record that effect %s was not made: %w", id, pg.Plain(err))
+		return time.Time{}, fmt.Errorf("record that effect %s was not made: %w", id, db.Plain(err))
 	}
-	return pg.Zero(at), nil
+	return db.Zero(at), nil
 }
 
 // Awaited reports whether such an effect on a pull request is still to be made.
-func (s *Store) Awaited(ctx context.Context, kind rows.EffectKind, repo string, number int, content string) (awaited bool, err error) {
+func (s *Store) Awaited(ctx context.Context, kind clusters.EffectKind, repo string, number int, content string) (awaited bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
 		SELECT EXISTS (SELECT FROM effects WHERE done_at IS NULL AND kind = $1 AND repo = $2 AND number = $3 AND content = $4)`,
 		kind, repo, number, content).Scan(&awaited)
@@ -107,7 +105,7 @@ const noteGivenUp = "given up"
 
 // EffectState is an effect and its result.
 type EffectState struct {
-	rows.Effect
+	clusters.Effect
 	DoneAt *time.Time // nil: it is still to be made
 	Note   string     // the result
 }
@@ -120,7 +118,7 @@ const effectState = `
 
 // EffectState returns the current state of one effect. ErrNotFound: there is none of that id.
 func (s *Store) EffectState(ctx context.Context, id string) (EffectState, error) {
-	state, err := pg.One[EffectState](ctx, s.db.Pool(), effectState+` WHERE id = $1`, id)
+	state, err := db.One[EffectState](ctx, s.db.Pool(), effectState+` WHERE id = $1`, id)
 	if err != nil {
 		return EffectState{}, fmt.Errorf("read effect %s: %w", id, err)
 	}

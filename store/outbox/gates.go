@@ -6,12 +6,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // EffectGate brings a gate up to date. Its content is the gate's id.
-const EffectGate = rows.EffectGate
+const EffectGate = clusters.EffectGate
 
 // Gate is the check that branch rules require: of a profile on a commit, for all pull requests whose head the commit is.
 type Gate struct {
@@ -37,14 +37,14 @@ type GateMember struct {
 // AskGate asks for a gate to be brought up to date, and makes it if there is none. A cause asks once.
 func (s *Store) AskGate(ctx context.Context, g Gate, cause string) error {
 	err := s.write(ctx, func(c *change) error {
-		id, err := pg.One[struct{ ID string }](ctx, c, `
+		id, err := db.One[struct{ ID string }](ctx, c, `
 			INSERT INTO gates AS g (id, installation, repo, head, profile, asked_at, refused) VALUES (@id, @installation, @repo, @head, @profile, @now, @refused)
 			ON CONFLICT (repo, head, profile) DO UPDATE SET asked_at = @now, installation = @installation, refused = @refused RETURNING g.id`,
-			pgx.NamedArgs{"id": pg.NewID("gat"), "installation": g.Installation, "repo": g.Repo, "head": g.Head, "profile": g.Profile, "now": c.Now, "refused": g.Refused})
+			pgx.NamedArgs{"id": db.NewID("gat"), "installation": g.Installation, "repo": g.Repo, "head": g.Head, "profile": g.Profile, "now": c.Now, "refused": g.Refused})
 		if err != nil {
 			return err
 		}
-		return c.SaveEffects(ctx, []rows.Effect{rows.GateEffect(id.ID, cause, g.Installation, g.Repo)})
+		return c.SaveEffects(ctx, []clusters.Effect{clusters.GateEffect(id.ID, cause, g.Installation, g.Repo)})
 	})
 	if err != nil {
 		return fmt.Errorf("ask for the gate of %s on %s of %s: %w", g.Profile, g.Head, g.Repo, err)
@@ -56,7 +56,7 @@ const gateColumns = `id, installation, repo, head, profile, external_id, shown, 
 
 // Gate returns a gate. ErrNotFound: it was removed, because nothing asked for it for long.
 func (s *Store) Gate(ctx context.Context, id string) (Gate, error) {
-	g, err := pg.One[Gate](ctx, s.db.Pool(), `SELECT `+gateColumns+` FROM gates WHERE id = $1`, id)
+	g, err := db.One[Gate](ctx, s.db.Pool(), `SELECT `+gateColumns+` FROM gates WHERE id = $1`, id)
 	if err != nil {
 		return Gate{}, fmt.Errorf("read gate %s: %w", id, err)
 	}
@@ -65,7 +65,7 @@ func (s *Store) Gate(ctx context.Context, id string) (Gate, error) {
 
 // GateMembers returns the pull requests whose head a gate's commit is, and those that were closed with it.
 func (s *Store) GateMembers(ctx context.Context, g Gate) ([]GateMember, error) {
-	members, err := pg.All[GateMember](ctx, s.db.Pool(), `
+	members, err := db.All[GateMember](ctx, s.db.Pool(), `
 		WITH here AS (
 			SELECT c.id, s.number, c.repo, c.pr_number, c.generation FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
 			WHERE s.kind = @check AND s.repo = @repo AND s.head = @head AND NOT s.left_behind AND c.profile = @profile),
@@ -76,7 +76,7 @@ func (s *Store) GateMembers(ctx context.Context, g Gate) ([]GateMember, error) {
 				SELECT FROM clusters c WHERE c.repo = h.repo AND c.pr_number = h.pr_number AND c.profile = @profile AND c.generation > h.generation)
 				ORDER BY h.generation DESC LIMIT 1), '') AS cluster
 		FROM numbers n LEFT JOIN pull_requests p ON p.repo = @repo AND p.number = n.number ORDER BY n.number`,
-		pgx.NamedArgs{"check": rows.KindCheck, "repo": g.Repo, "head": g.Head, "profile": g.Profile})
+		pgx.NamedArgs{"check": clusters.KindCheck, "repo": g.Repo, "head": g.Head, "profile": g.Profile})
 	if err != nil {
 		return nil, fmt.Errorf("list the pull requests of gate %s: %w", g.ID, err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // GitHubBudget is what remains of an installation's primary rate limit, as GitHub last reported it.
@@ -23,22 +23,22 @@ type GitHubBudget struct {
 func (s *Store) SeeBudget(ctx context.Context, b GitHubBudget) error {
 	_, err := s.db.Pool().Exec(ctx, `
 		INSERT INTO github_budgets (installation, resource, allowed, remaining, resets_at, seen_at)
-		VALUES (@installation, @resource, @allowed, @remaining, @resets, `+pg.PaceClock+`)
+		VALUES (@installation, @resource, @allowed, @remaining, @resets, `+db.PaceClock+`)
 		ON CONFLICT (installation, resource) DO UPDATE
 			SET allowed = excluded.allowed, remaining = excluded.remaining, resets_at = excluded.resets_at, seen_at = excluded.seen_at`,
 		pgx.NamedArgs{
 			"installation": b.Installation, "resource": b.Resource, "allowed": b.Allowed, "remaining": b.Remaining, "resets": b.ResetsAt, "fixed": s.db.Fixed(),
 		})
 	if err != nil {
-		return fmt.Errorf("keep the budget of installation %d: %w", b.Installation, pg.Plain(err))
+		return fmt.Errorf("keep the budget of installation %d: %w", b.Installation, db.Plain(err))
 	}
 	return nil
 }
 
 // GitHubBudgets returns what remains of each installation's limits. A limit whose reset time is past counts as full.
 func (s *Store) GitHubBudgets(ctx context.Context) ([]GitHubBudget, error) {
-	out, err := pg.All[GitHubBudget](ctx, s.db.Pool(), `
-		SELECT installation, resource, allowed, resets_at, CASE WHEN resets_at <= `+pg.PaceClock+` THEN allowed ELSE remaining END AS remaining
+	out, err := db.All[GitHubBudget](ctx, s.db.Pool(), `
+		SELECT installation, resource, allowed, resets_at, CASE WHEN resets_at <= `+db.PaceClock+` THEN allowed ELSE remaining END AS remaining
 		FROM github_budgets ORDER BY installation, resource`, pgx.NamedArgs{"fixed": s.db.Fixed()})
 	if err != nil {
 		return nil, fmt.Errorf("read the budgets of GitHub's limits: %w", err)
@@ -49,13 +49,13 @@ func (s *Store) GitHubBudgets(ctx context.Context) ([]GitHubBudget, error) {
 // GitHubAnswers stores whether GitHub answers an installation's calls. Of several reports that it does not, the first counts.
 func (s *Store) GitHubAnswers(ctx context.Context, installation int64, answers bool) error {
 	sql := `
-		INSERT INTO paces AS p (installation, away_since) VALUES (@installation, ` + pg.PaceClock + `)
+		INSERT INTO paces AS p (installation, away_since) VALUES (@installation, ` + db.PaceClock + `)
 		ON CONFLICT (installation) DO UPDATE SET away_since = coalesce(p.away_since, excluded.away_since)`
 	if answers {
 		sql = `UPDATE paces SET away_since = NULL WHERE installation = @installation AND away_since IS NOT NULL`
 	}
 	if _, err := s.db.Pool().Exec(ctx, sql, pgx.NamedArgs{"installation": installation, "fixed": s.db.Fixed()}); err != nil {
-		return fmt.Errorf("keep whether GitHub answers for installation %d: %w", installation, pg.Plain(err))
+		return fmt.Errorf("keep whether GitHub answers for installation %d: %w", installation, db.Plain(err))
 	}
 	return nil
 }
@@ -66,8 +66,8 @@ func (s *Store) GitHubAway(ctx context.Context) (map[int64]time.Duration, error)
 		Installation int64
 		Away         time.Duration
 	}
-	rows, err := pg.All[record](ctx, s.db.Pool(), `
-		SELECT installation, coalesce(`+pg.PaceClock+` - away_since, interval '0') AS away FROM paces`, pgx.NamedArgs{"fixed": s.db.Fixed()})
+	rows, err := db.All[record](ctx, s.db.Pool(), `
+		SELECT installation, coalesce(`+db.PaceClock+` - away_since, interval '0') AS away FROM paces`, pgx.NamedArgs{"fixed": s.db.Fixed()})
 	if err != nil {
 		return nil, fmt.Errorf("read since when GitHub is away: %w", err)
 	}
@@ -99,8 +99,8 @@ func (s *Store) WaitsForGitHub(ctx context.Context, cluster string) (GitHubBackl
 		Since               *time.Time
 		AwaySince, HeldTill *time.Time
 	}
-	got, err := pg.All[record](ctx, s.db.Pool(), `
-		WITH clock AS (SELECT `+pg.PaceClock+` AS now),
+	got, err := db.All[record](ctx, s.db.Pool(), `
+		WITH clock AS (SELECT `+db.PaceClock+` AS now),
 		cluster AS (SELECT id, installation, repo || '#' || pr_number AS topic, updated_at FROM clusters WHERE id = @cluster AND repo IS NOT NULL),
 		behind AS (SELECT kind FROM subscribers WHERE cluster_id = @cluster AND workspace = '' AND shown_version < wanted_version AND NOT muted),
 		events AS (SELECT received_at FROM deliveries, clock, cluster WHERE state = 'received' AND deliveries.topic = cluster.topic AND received_at < clock.now - @after::interval)

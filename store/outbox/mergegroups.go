@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // MergeGroup is a commit of a merge queue that checks were asked for.
@@ -35,7 +35,7 @@ const mergeGroupColumns = `installation, repo, head, number, pull_head, mode, as
 func (s *Store) SaveMergeGroup(ctx context.Context, g MergeGroup) (MergeGroup, error) {
 	var kept MergeGroup
 	err := s.write(ctx, func(c *change) (err error) {
-		kept, err = pg.One[MergeGroup](ctx, c, `
+		kept, err = db.One[MergeGroup](ctx, c, `
 			INSERT INTO merge_groups AS g (installation, repo, head, number, pull_head, mode, asked_at)
 			VALUES (@installation, @repo, @head, @number, @pull, @mode, @now)
 			ON CONFLICT (repo, head) DO UPDATE SET installation = @installation RETURNING `+mergeGroupColumns,
@@ -51,7 +51,7 @@ func (s *Store) SaveMergeGroup(ctx context.Context, g MergeGroup) (MergeGroup, e
 // EndMergeGroup records that a group left the queue, and returns the clusters of its own that are still wanted, also those whose check is not on
 // the commit yet. A group of which only the end
 // is known is recorded as ended, so that a late request for its checks makes nothing.
-func (s *Store) EndMergeGroup(ctx context.Context, g MergeGroup, why string) (clusters []string, err error) {
+func (s *Store) EndMergeGroup(ctx context.Context, g MergeGroup, why string) (found []string, err error) {
 	err = s.write(ctx, func(c *change) error {
 		_, err := c.Exec(ctx, `
 			INSERT INTO merge_groups AS g (installation, repo, head, number, pull_head, mode, asked_at, ended_at, ended_why)
@@ -65,17 +65,17 @@ func (s *Store) EndMergeGroup(ctx context.Context, g MergeGroup, why string) (cl
 			SELECT coalesce(array_agg(c.id ORDER BY c.id), '{}') FROM clusters c WHERE c.pr_number IS NULL AND c.desired = 'present' AND (
 				EXISTS (SELECT FROM subscribers s WHERE s.cluster_id = c.id AND s.kind = $3 AND s.repo = $1 AND s.head = $2 AND NOT s.left_behind)
 				OR EXISTS (SELECT FROM cluster_requests r WHERE r.cluster_id = c.id AND starts_with(r.idempotency_key, $4)))`,
-			g.Repo, g.Head, rows.KindCheck, g.Key("")).Scan(&clusters)
+			g.Repo, g.Head, clusters.KindCheck, g.Key("")).Scan(&found)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("end the merge group %s of %s: %w", g.Head, g.Repo, err)
 	}
-	return clusters, nil
+	return found, nil
 }
 
 // MergeGroupAt returns the group of a commit. ErrNotFound: it is none.
 func (s *Store) MergeGroupAt(ctx context.Context, repo, head string) (MergeGroup, error) {
-	g, err := pg.One[MergeGroup](ctx, s.db.Pool(), `SELECT `+mergeGroupColumns+` FROM merge_groups WHERE repo = $1 AND head = $2`, repo, head)
+	g, err := db.One[MergeGroup](ctx, s.db.Pool(), `SELECT `+mergeGroupColumns+` FROM merge_groups WHERE repo = $1 AND head = $2`, repo, head)
 	if err != nil {
 		return MergeGroup{}, fmt.Errorf("read the merge group %s of %s: %w", head, repo, err)
 	}
@@ -84,7 +84,7 @@ func (s *Store) MergeGroupAt(ctx context.Context, repo, head string) (MergeGroup
 
 // MergeGroupsOf returns the groups of a repository, those that left the queue included.
 func (s *Store) MergeGroupsOf(ctx context.Context, repo string) ([]MergeGroup, error) {
-	list, err := pg.All[MergeGroup](ctx, s.db.Pool(), `SELECT `+mergeGroupColumns+` FROM merge_groups WHERE repo = $1 ORDER BY asked_at, head`, repo)
+	list, err := db.All[MergeGroup](ctx, s.db.Pool(), `SELECT `+mergeGroupColumns+` FROM merge_groups WHERE repo = $1 ORDER BY asked_at, head`, repo)
 	if err != nil {
 		return nil, fmt.Errorf("list the merge groups of %s: %w", repo, err)
 	}
@@ -100,7 +100,7 @@ type QueueRepository struct {
 // QueueRepositories returns the repositories in whose merge queues there may be a commit that needs a gate: those with a gate that was asked for
 // since a time.
 func (s *Store) QueueRepositories(ctx context.Context, since time.Time) ([]QueueRepository, error) {
-	list, err := pg.All[QueueRepository](ctx, s.db.Pool(), `
+	list, err := db.All[QueueRepository](ctx, s.db.Pool(), `
 		SELECT DISTINCT ON (repo) installation, repo FROM gates WHERE asked_at >= $1 ORDER BY repo, asked_at DESC`, since)
 	if err != nil {
 		return nil, fmt.Errorf("list the repositories with gates: %w", err)
@@ -127,8 +127,8 @@ func (s *Store) ShowOnCommit(ctx context.Context, cluster string, g MergeGroup) 
 			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
 			SELECT @id, c.id, @kind, @installation, @repo, @number, @head, c.row_version, @nudge FROM clusters c WHERE c.id = @cluster
 			ON CONFLICT (cluster_id, head) WHERE kind = 'github_check' DO NOTHING`,
-			pgx.NamedArgs{"id": pg.NewID("sub"), "kind": rows.KindCheck, "installation": g.Installation, "repo": g.Repo, "number": g.Number, "head": g.Head,
-				"cluster": cluster, "nudge": c.Now.Add(rows.NudgeSoon)})
+			pgx.NamedArgs{"id": db.NewID("sub"), "kind": clusters.KindCheck, "installation": g.Installation, "repo": g.Repo, "number": g.Number, "head": g.Head,
+				"cluster": cluster, "nudge": c.Now.Add(clusters.NudgeSoon)})
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const subscriberColumns = `
@@ -15,7 +15,7 @@ const subscriberColumns = `
 
 // Subscribers returns a cluster's subscribers.
 func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, error) {
-	subs, err := pg.All[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 ORDER BY id`, cluster)
+	subs, err := db.All[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 ORDER BY id`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("list subscribers of %s: %w", cluster, err)
 	}
@@ -23,14 +23,14 @@ func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, 
 }
 
 // SubscriberToShow returns a subscriber and the current state of its cluster.
-func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber, rows.Row, error) {
-	sub, err := pg.One[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE id = $1`, subID)
+func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber, clusters.Row, error) {
+	sub, err := db.One[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE id = $1`, subID)
 	if err != nil {
-		return Subscriber{}, rows.Row{}, fmt.Errorf("read subscriber %s: %w", subID, err)
+		return Subscriber{}, clusters.Row{}, fmt.Errorf("read subscriber %s: %w", subID, err)
 	}
 	row, err := s.db.Cluster(ctx, sub.Cluster)
 	if err != nil {
-		return Subscriber{}, rows.Row{}, err
+		return Subscriber{}, clusters.Row{}, err
 	}
 	return sub, row, nil
 }
@@ -100,7 +100,7 @@ func (s *Store) CommentLocked(ctx context.Context, cluster string) (locked bool,
 }
 
 // SaveReply asks for an answer to be posted. A cause is answered once: the first answer stands.
-func (s *Store) SaveReply(ctx context.Context, r rows.Reply) error {
+func (s *Store) SaveReply(ctx context.Context, r clusters.Reply) error {
 	err := s.write(ctx, func(c *change) error { return c.Reply(ctx, r) })
 	if err != nil {
 		return fmt.Errorf("save the reply to %s: %w", r.Cause, err)
@@ -113,17 +113,17 @@ const replyColumns = `
 	coalesce(workspace, '') AS workspace, coalesce(channel, '') AS channel, coalesce(person, '') AS person, body, blocks, external_id`
 
 // Reply returns one answer. ErrNotFound: there is none of that id.
-func (s *Store) Reply(ctx context.Context, id string) (rows.Reply, error) {
-	r, err := pg.One[rows.Reply](ctx, s.db.Pool(), `SELECT `+replyColumns+` FROM replies WHERE id = $1`, id)
+func (s *Store) Reply(ctx context.Context, id string) (clusters.Reply, error) {
+	r, err := db.One[clusters.Reply](ctx, s.db.Pool(), `SELECT `+replyColumns+` FROM replies WHERE id = $1`, id)
 	if err != nil {
-		return rows.Reply{}, fmt.Errorf("read reply %s: %w", id, err)
+		return clusters.Reply{}, fmt.Errorf("read reply %s: %w", id, err)
 	}
 	return r, nil
 }
 
 // Thread returns the answers of a thread, in order.
-func (s *Store) Thread(ctx context.Context, thread string) ([]rows.Reply, error) {
-	list, err := pg.All[rows.Reply](ctx, s.db.Pool(), `SELECT `+replyColumns+` FROM replies WHERE thread = $1 AND thread <> '' ORDER BY created_at, id`, thread)
+func (s *Store) Thread(ctx context.Context, thread string) ([]clusters.Reply, error) {
+	list, err := db.All[clusters.Reply](ctx, s.db.Pool(), `SELECT `+replyColumns+` FROM replies WHERE thread = $1 AND thread <> '' ORDER BY created_at, id`, thread)
 	if err != nil {
 		return nil, fmt.Errorf("read the answers to %s: %w", thread, err)
 	}
@@ -149,7 +149,7 @@ const givenUp = -1
 
 // Answered reports whether a cause was answered: then everything it asked for was done, and must not be done again.
 func (s *Store) Answered(ctx context.Context, cause string) (done bool, err error) {
-	if err := s.db.Pool().QueryRow(ctx, rows.Answered, cause).Scan(&done); err != nil {
+	if err := s.db.Pool().QueryRow(ctx, clusters.Answered, cause).Scan(&done); err != nil {
 		return false, fmt.Errorf("look for the answer to %s: %w", cause, err)
 	}
 	return done, nil

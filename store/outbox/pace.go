@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Pace is how fast content may be written on GitHub. A zero field sets no limit.
@@ -43,12 +43,12 @@ const unlimited = 100 * 365 * 24 * time.Hour
 // takePace writes nothing and waits for no lock if it is too soon.
 const takePace = `
 	WITH taken AS (
-		UPDATE paces SET next_at = ` + pg.PaceClock + ` + @every::interval,
-			minute_full = greatest(minute_full, ` + pg.PaceClock + `) + @minute_step::interval,
-			hour_full = greatest(hour_full, ` + pg.PaceClock + `) + @hour_step::interval
-		WHERE installation = @installation AND ` + pg.PaceFree + ` <= ` + pg.PaceClock + ` RETURNING true)
+		UPDATE paces SET next_at = ` + db.PaceClock + ` + @every::interval,
+			minute_full = greatest(minute_full, ` + db.PaceClock + `) + @minute_step::interval,
+			hour_full = greatest(hour_full, ` + db.PaceClock + `) + @hour_step::interval
+		WHERE installation = @installation AND ` + db.PaceFree + ` <= ` + db.PaceClock + ` RETURNING true)
 	SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN interval '0'
-		ELSE greatest(` + pg.PaceFree + `, ` + pg.PaceClock + ` + @soon::interval) - ` + pg.PaceClock + ` END
+		ELSE greatest(` + db.PaceFree + `, ` + db.PaceClock + ` + @soon::interval) - ` + db.PaceClock + ` END
 	FROM paces WHERE installation = @installation`
 
 // tooSoon is the least wait that is returned: another may have taken the permit that was just seen to be free.
@@ -89,8 +89,8 @@ func (s *Store) believed(ctx context.Context, installation int64, wait time.Dura
 		return wait, nil
 	}
 	_, err := s.db.Pool().Exec(ctx, `
-		UPDATE paces SET next_at = least(next_at, `+pg.PaceClock+`), held_until = least(held_until, `+pg.PaceClock+`),
-			minute_full = least(minute_full, `+pg.PaceClock+` + interval '1 minute'), hour_full = least(hour_full, `+pg.PaceClock+` + interval '1 hour')
+		UPDATE paces SET next_at = least(next_at, `+db.PaceClock+`), held_until = least(held_until, `+db.PaceClock+`),
+			minute_full = least(minute_full, `+db.PaceClock+` + interval '1 minute'), hour_full = least(hour_full, `+db.PaceClock+` + interval '1 hour')
 		WHERE installation = @installation`, pgx.NamedArgs{"installation": installation, "fixed": s.db.Fixed()})
 	return time.Minute, err
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // firstWords selects whether something in an installation waits for its first post. Older posts wait for a person to remove an
@@ -39,7 +39,7 @@ func (s *Store) PaceAhead(ctx context.Context, installation int64, p Pace, canWa
 		SELECT CASE WHEN at <= now THEN interval '0' ELSE at - now END FROM free`,
 		pgx.NamedArgs{
 			"installation": installation, "fixed": s.db.Fixed(), "minute": minute.depth, "usual": usual, "behind": behind,
-			"can_wait": canWait, "comment": rows.KindComment, "young": young,
+			"can_wait": canWait, "comment": clusters.KindComment, "young": young,
 		}).Scan(&wait)
 	if errors.Is(err, pgx.ErrNoRows) { // nothing was written there yet
 		return 0, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // ShowAgain posts a cluster's message in a channel of Slack again, and its thread, if somebody deleted the message there. shown is
@@ -25,8 +25,8 @@ func (s *Store) ShowAgain(ctx context.Context, cluster, workspace, channel strin
 				AND EXISTS (SELECT FROM subscribers m WHERE m.cluster_id = s.cluster_id AND m.kind = @message AND m.muted)
 			RETURNING id`,
 			pgx.NamedArgs{
-				"cluster": cluster, "workspace": workspace, "channel": channel, "message": rows.KindSlackMessage,
-				"version": cur.Version, "nudge": c.Now.Add(rows.NudgeSoon),
+				"cluster": cluster, "workspace": workspace, "channel": channel, "message": clusters.KindSlackMessage,
+				"version": cur.Version, "nudge": c.Now.Add(clusters.NudgeSoon),
 			})
 		if err != nil {
 			return err

@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // NotPosted records that the post of a subscriber was refused: nothing arrived that an earlier post did not leave there.
@@ -23,7 +23,7 @@ func (s *Store) NotPosted(ctx context.Context, subID string) error {
 func (s *Store) ThreadShown(ctx context.Context, subID string, externalID, to, version int64) error {
 	_, err := s.db.Pool().Exec(ctx, `
 		UPDATE subscribers SET external_id = CASE WHEN told_to < @to THEN @external ELSE external_id END, told_to = greatest(told_to, @to),
-			shown_at = CASE WHEN told_to < @to THEN `+pg.PaceClock+` ELSE shown_at END,
+			shown_at = CASE WHEN told_to < @to THEN `+db.PaceClock+` ELSE shown_at END,
 			shown_version = greatest(shown_version, @version), posting_at = NULL WHERE id = @id`,
 		pgx.NamedArgs{"id": subID, "external": externalID, "to": to, "version": version, "fixed": s.db.Fixed()})
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) ThreadShown(ctx context.Context, subID string, externalID, to, v
 
 // SlackMessage returns the message that shows a cluster in Slack. ErrNotFound: there is none.
 func (s *Store) SlackMessage(ctx context.Context, cluster string) (Subscriber, error) {
-	sub, err := pg.One[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 AND kind = $2`, cluster, rows.KindSlackMessage)
+	sub, err := db.One[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 AND kind = $2`, cluster, clusters.KindSlackMessage)
 	if err != nil {
 		return Subscriber{}, fmt.Errorf("read the message of %s in Slack: %w", cluster, err)
 	}
@@ -44,7 +44,7 @@ func (s *Store) SlackMessage(ctx context.Context, cluster string) (Subscriber, e
 // MuteSlack stops updates of a cluster's message in Slack and of its thread for good, because somebody deleted the message.
 func (s *Store) MuteSlack(ctx context.Context, cluster string) error {
 	_, err := s.db.Pool().Exec(ctx, `UPDATE subscribers SET muted = true, posting_at = NULL WHERE cluster_id = $1 AND kind = ANY ($2)`,
-		cluster, []string{rows.KindSlackMessage, rows.KindSlackThread})
+		cluster, []string{clusters.KindSlackMessage, clusters.KindSlackThread})
 	if err != nil {
 		return fmt.Errorf("mute %s in Slack: %w", cluster, err)
 	}
@@ -56,7 +56,7 @@ func (s *Store) WakeThread(ctx context.Context, cluster string) error {
 	_, err := s.db.Pool().Exec(ctx, `
 		UPDATE river_job j SET state = 'available', scheduled_at = clock_timestamp() FROM subscribers s
 		WHERE s.cluster_id = $1 AND s.kind = $2 AND j.kind = 'publish' AND j.state = 'scheduled' AND j.args @> jsonb_build_object('subscriber', s.id)`,
-		cluster, rows.KindSlackThread)
+		cluster, clusters.KindSlackThread)
 	if err != nil {
 		return fmt.Errorf("wake the thread of %s: %w", cluster, err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Mute stops updates of a subscriber for good, because somebody removed what it showed.
@@ -35,7 +35,7 @@ func (s *Store) ShowByLabel(ctx context.Context, cluster string) error {
 			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
 			SELECT @id, c.id, @kind, c.installation, c.repo, c.pr_number, c.pr_head, c.row_version, @nudge FROM clusters c WHERE c.id = @cluster
 			ON CONFLICT (cluster_id, kind) WHERE kind <> 'github_check' DO NOTHING RETURNING id, wanted_version`,
-			pgx.NamedArgs{"id": pg.NewID("sub"), "cluster": cluster, "kind": rows.KindLabel, "nudge": c.Now.Add(rows.NudgeSoon)}).Scan(&id, &version)
+			pgx.NamedArgs{"id": db.NewID("sub"), "cluster": cluster, "kind": clusters.KindLabel, "nudge": c.Now.Add(clusters.NudgeSoon)}).Scan(&id, &version)
 		if err == nil {
 			c.Enqueue(queue.PublishArgs{Subscriber: id, Version: version})
 		}
@@ -53,10 +53,10 @@ func (s *Store) ShowByLabel(ctx context.Context, cluster string) error {
 // FollowHead gives the wanted clusters of a pull request a check on its new head, and updates the checks on other heads once
 // more, as left behind. A head that the pull request returns to gets its check back. It does nothing if that changes nothing.
 func (s *Store) FollowHead(ctx context.Context, repo string, number int, head string) error {
-	clusters, err := pg.All[struct{ ID string }](ctx, s.db.Pool(), `
+	clusters, err := db.All[struct{ ID string }](ctx, s.db.Pool(), `
 		SELECT c.id FROM clusters c WHERE c.repo = $1 AND c.pr_number = $2 AND c.desired = 'present'
 			AND ARRAY[$3] <> ARRAY(SELECT s.head FROM subscribers s WHERE s.cluster_id = c.id AND s.kind = $4 AND NOT s.left_behind)
-		ORDER BY c.id`, repo, number, head, rows.KindCheck)
+		ORDER BY c.id`, repo, number, head, clusters.KindCheck)
 	for _, cluster := range clusters { // a change for each, so that none waits for another's row
 		if err == nil {
 			err = s.write(ctx, func(c *change) error { return c.followHead(ctx, cluster.ID, head) })
@@ -78,13 +78,13 @@ func (c *change) followHead(ctx context.Context, cluster, head string) error {
 		INSERT INTO subscribers AS s (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
 		SELECT @id, c.id, @kind, c.installation, c.repo, c.pr_number, @head, c.row_version, @nudge FROM clusters c WHERE c.id = @cluster
 		ON CONFLICT (cluster_id, head) WHERE kind = 'github_check' DO UPDATE SET left_behind = false WHERE s.left_behind`,
-		pgx.NamedArgs{"id": pg.NewID("sub"), "cluster": cluster, "kind": rows.KindCheck, "head": head, "nudge": c.Now.Add(rows.NudgeSoon)})
+		pgx.NamedArgs{"id": db.NewID("sub"), "cluster": cluster, "kind": clusters.KindCheck, "head": head, "nudge": c.Now.Add(clusters.NudgeSoon)})
 	if err != nil {
 		return fmt.Errorf("add its check: %w", err)
 	}
-	left, err := pg.All[struct{ ID string }](ctx, c, `
+	left, err := db.All[struct{ ID string }](ctx, c, `
 		UPDATE subscribers SET left_behind = true WHERE cluster_id = $1 AND kind = $2 AND head <> $3 AND NOT left_behind RETURNING id`,
-		cluster, rows.KindCheck, head)
+		cluster, clusters.KindCheck, head)
 	if err != nil {
 		return fmt.Errorf("leave its checks: %w", err)
 	}
@@ -96,7 +96,7 @@ func (c *change) followHead(ctx context.Context, cluster, head string) error {
 		return err
 	}
 	for _, sub := range left {
-		if _, err := c.Exec(ctx, `UPDATE subscribers SET wanted_version = $2, nudge_at = $3 WHERE id = $1`, sub.ID, version, c.Now.Add(rows.NudgeSoon)); err != nil {
+		if _, err := c.Exec(ctx, `UPDATE subscribers SET wanted_version = $2, nudge_at = $3 WHERE id = $1`, sub.ID, version, c.Now.Add(clusters.NudgeSoon)); err != nil {
 			return fmt.Errorf("show what is left: %w", err)
 		}
 		c.Enqueue(queue.PublishArgs{Subscriber: sub.ID, Version: version})

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Owner is the signed-in principal, as the sign-in showed it.
@@ -31,7 +31,7 @@ type Account struct {
 const accountColumns = `account, number, principal, name, proof, linked_at, seen_at`
 
 // linkAccount links an account to its owner.
-func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d rows.Origin) error {
+func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d clusters.Origin) error {
 	if err := c.checkLinkable(ctx, account, by.Principal); err != nil {
 		return err
 	}
@@ -45,10 +45,10 @@ func (c *change) linkAccount(ctx context.Context, account, number string, by Own
 		return fmt.Errorf("keep the account: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("%w: %s is linked to another principal", pg.ErrConflict, account)
+		return fmt.Errorf("%w: %s is linked to another principal", db.ErrConflict, account)
 	}
 	c.NextTurns() // who is counted together changed
-	return c.RecordAction(d, "account_linked", "", rows.Action{After: map[string]string{"account": account, "principal": by.Principal}})
+	return c.RecordAction(d, "account_linked", "", clusters.Action{After: map[string]string{"account": account, "principal": by.Principal}})
 }
 
 // checkLinkable returns ErrConflict if the account is another person's, by a link or by the catalogue.
@@ -60,16 +60,16 @@ func (c *change) checkLinkable(ctx context.Context, account, principal string) e
 	}
 	switch {
 	case linked:
-		return fmt.Errorf("%w: %s is linked to another principal", pg.ErrConflict, account)
+		return fmt.Errorf("%w: %s is linked to another principal", db.ErrConflict, account)
 	case anothers:
-		return fmt.Errorf("%w: %s belongs to another person", pg.ErrConflict, account)
+		return fmt.Errorf("%w: %s belongs to another person", db.ErrConflict, account)
 	}
 	return nil
 }
 
 // AccountOf returns the link of an account. ErrNotFound: it is not linked.
 func (s *Store) AccountOf(ctx context.Context, account string) (Account, error) {
-	a, err := pg.One[Account](ctx, s.db.Pool(), `SELECT `+accountColumns+` FROM accounts WHERE account = $1`, account)
+	a, err := db.One[Account](ctx, s.db.Pool(), `SELECT `+accountColumns+` FROM accounts WHERE account = $1`, account)
 	if err != nil {
 		return Account{}, fmt.Errorf("read the account %s: %w", account, err)
 	}
@@ -78,7 +78,7 @@ func (s *Store) AccountOf(ctx context.Context, account string) (Account, error) 
 
 // AccountsOf lists a principal's linked accounts.
 func (s *Store) AccountsOf(ctx context.Context, principal string) ([]Account, error) {
-	list, err := pg.All[Account](ctx, s.db.Pool(), `SELECT `+accountColumns+` FROM accounts WHERE principal = $1 ORDER BY account`, principal)
+	list, err := db.All[Account](ctx, s.db.Pool(), `SELECT `+accountColumns+` FROM accounts WHERE principal = $1 ORDER BY account`, principal)
 	if err != nil {
 		return nil, fmt.Errorf("read the accounts of %s: %w", principal, err)
 	}
@@ -86,18 +86,18 @@ func (s *Store) AccountsOf(ctx context.Context, principal string) ([]Account, er
 }
 
 // Unlink removes an account's link. principal is the owner it must have; empty: any. ErrNotFound: there is no such link.
-func (s *Store) Unlink(ctx context.Context, account, principal string, d rows.Origin) error {
+func (s *Store) Unlink(ctx context.Context, account, principal string, d clusters.Origin) error {
 	err := s.write(ctx, func(c *change) error {
-		was, err := pg.One[Account](ctx, c, `
+		was, err := db.One[Account](ctx, c, `
 			DELETE FROM accounts WHERE account = $1 AND ($2 = '' OR principal = $2) RETURNING `+accountColumns, account, principal)
 		if err != nil {
 			return err
 		}
 		c.NextTurns()
-		if err := c.RecordAction(d, "account_unlinked", "", rows.Action{Before: map[string]string{"account": account, "principal": was.Principal}}); err != nil {
+		if err := c.RecordAction(d, "account_unlinked", "", clusters.Action{Before: map[string]string{"account": account, "principal": was.Principal}}); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
+		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{})
 	})
 	if err != nil {
 		return fmt.Errorf("unlink %s: %w", account, err)
@@ -108,7 +108,7 @@ func (s *Store) Unlink(ctx context.Context, account, principal string, d rows.Or
 // SignedIn updates the principal's linked accounts from a sign-in. It writes an audit line for each whose proof changed.
 func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
 	err := s.write(ctx, func(c *change) error {
-		seen, err := pg.All[struct {
+		seen, err := db.All[struct {
 			Account string
 			News    bool
 		}](ctx, c, `
@@ -123,8 +123,8 @@ func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
 			if !a.News {
 				continue
 			}
-			d := rows.Origin{Actor: by.Principal, Source: door, Why: "its sign-in showed something else than the one before"}
-			if err := c.RecordAction(d, "account_proved", "", rows.Action{Note: a.Account}); err != nil {
+			d := clusters.Origin{Actor: by.Principal, Source: door, Why: "its sign-in showed something else than the one before"}
+			if err := c.RecordAction(d, "account_proved", "", clusters.Action{Note: a.Account}); err != nil {
 				return err
 			}
 		}

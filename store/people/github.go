@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // GitHubAccount is an account on GitHub as it was seen last.
@@ -48,8 +48,8 @@ func (s *Store) RecordGitHubAccount(ctx context.Context, id int64, login string)
 		if !anothers {
 			return nil
 		}
-		return c.RecordAction(rows.Origin{Actor: principal, Source: "github", Why: "the login " + login + " was another account's before"},
-			"login_reused", "", rows.Action{Note: login})
+		return c.RecordAction(clusters.Origin{Actor: principal, Source: "github", Why: "the login " + login + " was another account's before"},
+			"login_reused", "", clusters.Action{Note: login})
 	})
 	if err == nil {
 		seen, err = s.gitHubAccount(ctx, id)
@@ -63,12 +63,12 @@ func (s *Store) RecordGitHubAccount(ctx context.Context, id int64, login string)
 const githubColumns = `g.id, g.principal, g.login, ARRAY(SELECT l.login FROM github_logins l WHERE l.account = g.id ORDER BY 1) AS owns`
 
 func (s *Store) gitHubAccount(ctx context.Context, id int64) (GitHubAccount, error) {
-	return pg.One[GitHubAccount](ctx, s.db.Pool(), `SELECT `+githubColumns+` FROM github_accounts g WHERE g.id = $1`, id)
+	return db.One[GitHubAccount](ctx, s.db.Pool(), `SELECT `+githubColumns+` FROM github_accounts g WHERE g.id = $1`, id)
 }
 
 // LoginOwner returns whose a login on GitHub is. An owner may have another login by now. ErrNotFound: no account was seen with it.
 func (s *Store) LoginOwner(ctx context.Context, login string) (GitHubAccount, error) {
-	a, err := pg.One[GitHubAccount](ctx, s.db.Pool(), `
+	a, err := db.One[GitHubAccount](ctx, s.db.Pool(), `
 		SELECT `+githubColumns+` FROM github_logins o JOIN github_accounts g ON g.id = o.account WHERE o.login = lower($1)`, login)
 	if err != nil {
 		return GitHubAccount{}, fmt.Errorf("look for whose login %s is: %w", login, err)
@@ -78,7 +78,7 @@ func (s *Store) LoginOwner(ctx context.Context, login string) (GitHubAccount, er
 
 // UnknownLogins returns those of the logins with which no account was seen.
 func (s *Store) UnknownLogins(ctx context.Context, logins []string) ([]string, error) {
-	found, err := pg.All[struct{ Login string }](ctx, s.db.Pool(), `
+	found, err := db.All[struct{ Login string }](ctx, s.db.Pool(), `
 		SELECT t.login FROM unnest($1::text[]) AS t (login) WHERE NOT EXISTS (SELECT FROM github_logins l WHERE l.login = lower(t.login))`, logins)
 	if err != nil {
 		return nil, fmt.Errorf("look for logins that nobody was seen with: %w", err)
@@ -96,7 +96,7 @@ const hasLoginStill = `NOT EXISTS (SELECT FROM github_accounts o WHERE lower(o.l
 
 // LoginsOf returns, by principal, the current logins of accounts on GitHub, to mention them. Others are missing.
 func (s *Store) LoginsOf(ctx context.Context, principals ...string) (map[string]string, error) {
-	found, err := pg.All[struct{ Principal, Login string }](ctx, s.db.Pool(), `
+	found, err := db.All[struct{ Principal, Login string }](ctx, s.db.Pool(), `
 		SELECT t.id AS principal, g.login FROM unnest($1::text[]) AS t (id) JOIN github_accounts g ON g.principal = account_of(principal_key(t.id)) AND `+hasLoginStill, principals)
 	if err != nil {
 		return nil, fmt.Errorf("look for the names of accounts on GitHub: %w", err)
@@ -115,7 +115,7 @@ func (s *Store) CurrentLogins(ctx context.Context, names []string) ([]string, er
 	if len(names) == 0 {
 		return nil, nil
 	}
-	found, err := pg.All[struct{ Name string }](ctx, s.db.Pool(), `
+	found, err := db.All[struct{ Name string }](ctx, s.db.Pool(), `
 		SELECT coalesce(g.login, t.name) AS name FROM unnest($1::text[]) WITH ORDINALITY AS t (name, at)
 		LEFT JOIN github_logins l ON l.login = lower(t.name)
 		LEFT JOIN github_accounts g ON (g.id = l.account OR g.principal = t.name) AND `+hasLoginStill+`

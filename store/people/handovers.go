@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Grantee is the person to whom a cluster is offered.
@@ -20,18 +20,6 @@ type Grantee struct {
 	Name    string // for people; empty: the account
 }
 
-// HandoverState is the state of an offer. All but HandoverOffered are final.
-type HandoverState = rows.HandoverState
-
-// The states.
-const (
-	HandoverOffered   = rows.HandoverOffered
-	HandoverAccepted  = rows.HandoverAccepted
-	HandoverDeclined  = rows.HandoverDeclined
-	HandoverWithdrawn = rows.HandoverWithdrawn
-	HandoverExpired   = rows.HandoverExpired
-)
-
 // Handover is an offer of a cluster to a person.
 type Handover struct {
 	ID                      string
@@ -39,7 +27,7 @@ type Handover struct {
 	Team                    string // the cluster's when it was offered
 	FromPrincipal, FromName string
 	ToAccount, ToName       string
-	State                   HandoverState
+	State                   clusters.HandoverState
 	CreatedAt, ExpiresAt    time.Time
 	DecidedAt               *time.Time // nil while it is offered
 	DecidedBy               string     // principal
@@ -53,9 +41,9 @@ const handoverColumns = `id, cluster_id AS cluster, team, from_principal, from_n
 // OfferHandover offers a cluster to a person for that long. Another open offer of the cluster is withdrawn; one to the same account is
 // returned as it is, and so is that of the same cause. claims is what the actor had proved, as JSON; nil: not known. ErrConflict: the cluster is going away. ErrStale: the row is not the version
 // that the actor saw.
-func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, claims []byte, d rows.Origin) (offered Handover, err error) {
-	_, err = s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) error {
-		known, err := pg.All[Handover](ctx, c, `SELECT `+handoverColumns+` FROM handovers
+func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, claims []byte, d clusters.Origin) (offered Handover, err error) {
+	_, err = s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) error {
+		known, err := db.All[Handover](ctx, c, `SELECT `+handoverColumns+` FROM handovers
 			WHERE cause = @cause OR cluster_id = @cluster AND to_account = @to AND state = 'offered' AND expires_at > @now ORDER BY cause = @cause DESC`,
 			pgx.NamedArgs{"cause": cause, "cluster": id, "to": to.Account, "now": c.Now})
 		switch {
@@ -65,9 +53,9 @@ func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause 
 			offered, out.Already = known[0], true
 			return nil
 		case cur.Desired == lifecycle.Absent:
-			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		}
-		if err := c.WithdrawHandover(ctx, id, rows.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: "it was offered to somebody else"}); err != nil {
+		if err := c.WithdrawHandover(ctx, id, clusters.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: "it was offered to somebody else"}); err != nil {
 			return err
 		}
 		offered, err = c.offer(ctx, id, to, cause, lasts, claims, d)
@@ -80,14 +68,14 @@ func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause 
 }
 
 // offer writes an offer, and the announcement that brings it to the person.
-func (c *change) offer(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, claims []byte, d rows.Origin) (Handover, error) {
-	h, err := pg.One[Handover](ctx, c, `
+func (c *change) offer(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, claims []byte, d clusters.Origin) (Handover, error) {
+	h, err := db.One[Handover](ctx, c, `
 		INSERT INTO handovers (id, cluster_id, team, from_principal, from_name, to_account, to_name, cause, from_claims, created_at, expires_at)
 		SELECT @id, c.id, c.team, @from, @from_name, @to, @to_name, @cause, @claims::jsonb, @now, @expires FROM clusters c WHERE c.id = @cluster
 		RETURNING `+handoverColumns,
 		pgx.NamedArgs{
-			"id": pg.NewID("hnd"), "cluster": id, "from": d.Actor, "from_name": d.DisplayName(), "to": to.Account, "to_name": to.Name,
-			"cause": cause, "claims": pg.JSON(claims), "now": c.Now, "expires": pg.Round(c.Now.Add(lasts)),
+			"id": db.NewID("hnd"), "cluster": id, "from": d.Actor, "from_name": d.DisplayName(), "to": to.Account, "to_name": to.Name,
+			"cause": cause, "claims": db.JSON(claims), "now": c.Now, "expires": db.Round(c.Now.Add(lasts)),
 		})
 	if err != nil {
 		return Handover{}, fmt.Errorf("write the handover: %w", err)
@@ -96,14 +84,14 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 	if err != nil {
 		return Handover{}, fmt.Errorf("write the handover: %w", err)
 	}
-	err = c.Announce(ctx, rows.Announcement{Cause: h.ID + ":offered", Event: "handover", Cluster: id, Facts: facts})
+	err = c.Announce(ctx, clusters.Announcement{Cause: h.ID + ":offered", Event: "handover", Cluster: id, Facts: facts})
 	if err != nil {
 		return Handover{}, fmt.Errorf("announce the handover: %w", err)
 	}
 	if err := c.NewVersion(ctx, id); err != nil { // its thread tells it
 		return h, err
 	}
-	return h, c.RecordAction(d, "handover_offered", id, rows.Action{After: map[string]string{"to": to.Account, "name": to.Name}, Note: h.ID})
+	return h, c.RecordAction(d, "handover_offered", id, clusters.Action{After: map[string]string{"to": to.Account, "name": to.Name}, Note: h.ID})
 }
 
 // Handover returns an offer. One whose time is over is expired, even if that is not stored yet.
@@ -121,7 +109,7 @@ func (s *Store) handover(ctx context.Context, where, key string) (Handover, erro
 	if err != nil {
 		return Handover{}, err
 	}
-	h, err := pg.One[Handover](ctx, s.db.Pool(), `SELECT `+handoverColumns+` FROM handovers WHERE `+where, pgx.NamedArgs{"key": key, "now": now})
+	h, err := db.One[Handover](ctx, s.db.Pool(), `SELECT `+handoverColumns+` FROM handovers WHERE `+where, pgx.NamedArgs{"key": key, "now": now})
 	if err != nil {
 		return Handover{}, fmt.Errorf("read the handover %s: %w", key, err)
 	}
@@ -130,8 +118,8 @@ func (s *Store) handover(ctx context.Context, where, key string) (Handover, erro
 
 // EndHandover ends an open offer without giving the cluster away: state is HandoverDeclined or HandoverWithdrawn. ErrConflict: it is no
 // longer offered.
-func (s *Store) EndHandover(ctx context.Context, h Handover, state HandoverState, d rows.Origin) error {
-	_, err := s.changeSeen(ctx, h.Cluster, d, func(c *change, _ usage.Held, _ *rows.Outcome) error {
+func (s *Store) EndHandover(ctx context.Context, h Handover, state clusters.HandoverState, d clusters.Origin) error {
+	_, err := s.changeSeen(ctx, h.Cluster, d, func(c *change, _ usage.Held, _ *clusters.Outcome) error {
 		return c.EndHandover(ctx, h.ID, state, d)
 	})
 	if err != nil {
@@ -143,16 +131,16 @@ func (s *Store) EndHandover(ctx context.Context, h Handover, state HandoverState
 // EndOfferOfFormer withdraws an open offer whose maker may no longer transfer the cluster, and announces that to them; name
 // is the cluster's. ErrConflict as
 // with EndHandover.
-func (s *Store) EndOfferOfFormer(ctx context.Context, h Handover, name string, d rows.Origin) error {
-	_, err := s.changeSeen(ctx, h.Cluster, d, func(c *change, _ usage.Held, _ *rows.Outcome) error {
-		if err := c.EndHandover(ctx, h.ID, HandoverWithdrawn, d); err != nil {
+func (s *Store) EndOfferOfFormer(ctx context.Context, h Handover, name string, d clusters.Origin) error {
+	_, err := s.changeSeen(ctx, h.Cluster, d, func(c *change, _ usage.Held, _ *clusters.Outcome) error {
+		if err := c.EndHandover(ctx, h.ID, clusters.HandoverWithdrawn, d); err != nil {
 			return err
 		}
 		facts, err := json.Marshal(map[string]string{"to": h.FromPrincipal, "offered": name, "offered_to": h.ToName})
 		if err != nil {
 			return fmt.Errorf("tell the end of the handover: %w", err)
 		}
-		return c.Announce(ctx, rows.Announcement{Cause: h.ID + ":ended", Event: rows.EventHandoverEnded, Facts: facts})
+		return c.Announce(ctx, clusters.Announcement{Cause: h.ID + ":ended", Event: clusters.EventHandoverEnded, Facts: facts})
 	})
 	if err != nil {
 		return fmt.Errorf("end the handover %s of a former member: %w", h.ID, err)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // JobName is a name in the tokens of jobs, and the number that its platform never gives again.
@@ -35,8 +35,8 @@ func (s *Store) RecordJobName(ctx context.Context, n JobName) (reused bool, err 
 			if first, _, err = s.jobNameOwner(ctx, c, n); err != nil || first == n.Number || tag.RowsAffected() == 0 {
 				return err
 			}
-			return c.RecordAction(rows.Origin{Actor: n.Kind + " " + n.Number, Source: "oidc", Why: "the name " + n.Name + " was another's before on " + n.Site},
-				"name_reused", "", rows.Action{Note: n.Name})
+			return c.RecordAction(clusters.Origin{Actor: n.Kind + " " + n.Number, Source: "oidc", Why: "the name " + n.Name + " was another's before on " + n.Site},
+				"name_reused", "", clusters.Action{Note: n.Name})
 		})
 	}
 	if err != nil {
@@ -54,8 +54,8 @@ func (s *Store) JobNameOwner(ctx context.Context, n JobName) (first string, err 
 }
 
 // jobNameOwner also reports whether the number was seen with the name.
-func (s *Store) jobNameOwner(ctx context.Context, q pg.Source, n JobName) (first string, seen bool, err error) {
-	found, err := pg.All[struct {
+func (s *Store) jobNameOwner(ctx context.Context, q db.Source, n JobName) (first string, seen bool, err error) {
+	found, err := db.All[struct {
 		Number  string
 		IsFirst bool
 	}](ctx, q, `SELECT number, is_first FROM job_names WHERE site = $1 AND kind = $2 AND name = lower($3) AND (is_first OR number = $4)`, n.Site, n.Kind, n.Name, n.Number)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // LinkKind says what a one-time link is for.
@@ -40,7 +40,7 @@ type Link struct {
 }
 
 // approvals are those that the links to the installer's credentials use up.
-var approvals = map[LinkKind]rows.ApprovalKind{LinkKubeadmin: rows.ApproveKubeadmin, LinkInstallers: rows.ApproveKubeconfig}
+var approvals = map[LinkKind]clusters.ApprovalKind{LinkKubeadmin: clusters.ApproveKubeadmin, LinkInstallers: clusters.ApproveKubeconfig}
 
 // handleBytes are 256 bits, of which one is fixed, so that nobody guesses a handle.
 const handleBytes = 32
@@ -48,7 +48,7 @@ const handleBytes = 32
 // NewLink makes a link that is valid for that long, and returns the handle that its URL ends with. The handle is a secret that
 // is not stored: the store keeps its SHA-256. A link to one of the installer's credentials uses up its principal's approval; ErrNotFound:
 // there is none.
-func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d rows.Origin) (handle string, made Link, err error) {
+func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d clusters.Origin) (handle string, made Link, err error) {
 	raw := make([]byte, handleBytes)
 	if _, err := rand.Read(raw); err != nil {
 		return "", Link{}, fmt.Errorf("make a link: %w", err)
@@ -62,11 +62,11 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d rows
 			}
 		}
 		if kind, needed := approvals[l.Kind]; needed {
-			if err := c.UseApproval(ctx, l.Cluster, kind, rows.Origin{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
+			if err := c.UseApproval(ctx, l.Cluster, kind, clusters.Origin{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
 				return err
 			}
 		}
-		l.ExpiresAt = pg.Round(c.Now.Add(lasts))
+		l.ExpiresAt = db.Round(c.Now.Add(lasts))
 		_, err := c.Exec(ctx, `
 			INSERT INTO links (hash, kind, principal, cluster_id, access_id, account, number, created_at, expires_at)
 			VALUES (@hash, @kind, @principal, nullif(@cluster, ''), nullif(@access, ''), @account, @number, @now, @expires)`,
@@ -77,7 +77,7 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d rows
 		if err != nil {
 			return fmt.Errorf("keep the link: %w", err)
 		}
-		return c.RecordAction(d, "link_made", l.Cluster, rows.Action{After: l.told()})
+		return c.RecordAction(d, "link_made", l.Cluster, clusters.Action{After: l.told()})
 	})
 	if err != nil {
 		return "", Link{}, fmt.Errorf("make a %s link: %w", l.Kind, err)
@@ -91,9 +91,9 @@ func (s *Store) LinkFor(ctx context.Context, handle, principal string) (Link, er
 	if err != nil {
 		return Link{}, err
 	}
-	l, err := pg.One[Link](ctx, s.db.Pool(), `SELECT `+linkColumns+` FROM links WHERE `+linkWorks,
+	l, err := db.One[Link](ctx, s.db.Pool(), `SELECT `+linkColumns+` FROM links WHERE `+linkWorks,
 		pgx.NamedArgs{"hash": hashed(handle), "actor": principal, "now": now})
-	if errors.Is(err, pg.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		err = errNoLink
 	}
 	if err != nil {
@@ -108,7 +108,7 @@ const (
 )
 
 // errNoLink tells a caller nothing more, so that handles cannot be probed.
-var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", pg.ErrNotFound)
+var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", db.ErrNotFound)
 
 // UseLink uses up a link for the signed-in principal; an account's link waits from then on for the account to type its code (CompleteLink). If the link is unknown, used,
 // expired or another's, the caller gets only ErrNotFound; the audit trail says which. ErrConflict: the account is linked to
@@ -116,9 +116,9 @@ var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", pg.Err
 //
 // Whoever follows an account's link must first confirm on one of our pages that the account is theirs.
 func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
-	refused, d := false, rows.Origin{Actor: by.Principal, Source: door}
+	refused, d := false, clusters.Origin{Actor: by.Principal, Source: door}
 	err = s.write(ctx, func(c *change) error {
-		links, err := pg.All[Link](ctx, c, `UPDATE links SET used_at = @now WHERE `+linkWorks+` RETURNING `+linkColumns,
+		links, err := db.All[Link](ctx, c, `UPDATE links SET used_at = @now WHERE `+linkWorks+` RETURNING `+linkColumns,
 			pgx.NamedArgs{"hash": hashed(handle), "actor": by.Principal, "now": c.Now})
 		if err != nil {
 			return fmt.Errorf("spend it: %w", err)
@@ -127,7 +127,7 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 			return c.refuseLink(ctx, hashed(handle), d) // committed, for its audit line
 		}
 		used = links[0]
-		if err := c.RecordAction(d, "link_used", used.Cluster, rows.Action{After: used.told()}); err != nil {
+		if err := c.RecordAction(d, "link_used", used.Cluster, clusters.Action{After: used.told()}); err != nil {
 			return err
 		}
 		if used.Kind == LinkOfAccount {
@@ -146,18 +146,18 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 }
 
 // refuseLink records in the audit trail why a link did not work.
-func (c *change) refuseLink(ctx context.Context, hash string, d rows.Origin) error {
+func (c *change) refuseLink(ctx context.Context, hash string, d clusters.Origin) error {
 	type record struct {
 		Kind               LinkKind
 		Principal, Cluster string
 		Used, Over         bool
 	}
-	r, err := pg.One[record](ctx, c, `
+	r, err := db.One[record](ctx, c, `
 		SELECT kind, principal, coalesce(cluster_id, '') AS cluster, used_at IS NOT NULL AS used, expires_at <= $2 AS over
 		FROM links WHERE hash = $1`, hash, c.Now)
 	why := "it was " + r.Principal + "'s"
 	switch {
-	case errors.Is(err, pg.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		why = "there is no such link"
 	case err != nil:
 		return fmt.Errorf("look for the link: %w", err)
@@ -167,7 +167,7 @@ func (c *change) refuseLink(ctx context.Context, hash string, d rows.Origin) err
 		why = "its time was over"
 	}
 	d.Why = why
-	return c.RecordAction(d, "link_refused", r.Cluster, rows.Action{Note: string(r.Kind)})
+	return c.RecordAction(d, "link_refused", r.Cluster, clusters.Action{Note: string(r.Kind)})
 }
 
 // told is a link as the audit trail keeps it.

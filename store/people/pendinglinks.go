@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 
 // awaitAccount keeps a link that the signed-in person confirmed until its account types the code, which is returned and not stored.
 // A newer one of the same account replaces it. ErrConflict as with linkAccount.
-func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d rows.Origin) (code string, err error) {
+func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d clusters.Origin) (code string, err error) {
 	if err := c.checkLinkable(ctx, l.Account, by.Principal); err != nil {
 		return "", err
 	}
@@ -38,11 +38,11 @@ func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d rows.Orig
 		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,
 			code = excluded.code, tries = 0, expires_at = excluded.expires_at`,
 		pgx.NamedArgs{"account": l.Account, "number": l.Number, "principal": by.Principal, "name": by.Name, "proof": object(by.Proof),
-			"code": hashCode(l.Account, code), "expires": pg.Round(c.Now.Add(CodeLasts))})
+			"code": hashCode(l.Account, code), "expires": db.Round(c.Now.Add(CodeLasts))})
 	if err != nil {
 		return "", fmt.Errorf("keep the pending link: %w", err)
 	}
-	return code, c.RecordAction(d, "account_link_confirmed", "", rows.Action{After: map[string]string{"account": l.Account, "principal": by.Principal}})
+	return code, c.RecordAction(d, "account_link_confirmed", "", clusters.Action{After: map[string]string{"account": l.Account, "principal": by.Principal}})
 }
 
 // newCode returns a random code of letters and at least one digit, by which commands tell it from a word.
@@ -57,13 +57,13 @@ func newCode() string {
 // CompleteLink links an account to the person who confirmed it, with the code that only they saw. The account is the one that types
 // it. ErrNotFound: nothing waits for this code of this account; after MaxCodeTries wrong ones nothing waits any more. The audit trail
 // says why. ErrConflict: the account became somebody else's in the meantime.
-func (s *Store) CompleteLink(ctx context.Context, account, code string, d rows.Origin) error {
+func (s *Store) CompleteLink(ctx context.Context, account, code string, d clusters.Origin) error {
 	refused := false
 	err := s.write(ctx, func(c *change) error {
 		if done, err := c.AnsweredBefore(ctx, d.Reply); err != nil || done {
 			return err
 		}
-		p, err := pg.One[struct {
+		p, err := db.One[struct {
 			Number, Principal, Name, Code string
 			Proof                         json.RawMessage
 			Tries                         int
@@ -71,7 +71,7 @@ func (s *Store) CompleteLink(ctx context.Context, account, code string, d rows.O
 		}](ctx, c, `SELECT number, principal, name, code, proof, tries, expires_at <= $2 AS over FROM pending_links WHERE account = $1 FOR UPDATE`, account, c.Now)
 		why := ""
 		switch {
-		case errors.Is(err, pg.ErrNotFound):
+		case errors.Is(err, db.ErrNotFound):
 			why = "no link of the account waits for a code"
 		case err != nil:
 			return fmt.Errorf("look for the pending link: %w", err)
@@ -89,10 +89,10 @@ func (s *Store) CompleteLink(ctx context.Context, account, code string, d rows.O
 		if err := c.linkAccount(ctx, account, p.Number, Owner{Principal: p.Principal, Name: p.Name, Proof: p.Proof}, d); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
+		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{})
 	})
 	if err == nil && refused {
-		err = fmt.Errorf("%w: the code does not work, or not any more", pg.ErrNotFound)
+		err = fmt.Errorf("%w: the code does not work, or not any more", db.ErrNotFound)
 	}
 	if err != nil {
 		return fmt.Errorf("complete the link of %s: %w", account, err)
@@ -101,7 +101,7 @@ func (s *Store) CompleteLink(ctx context.Context, account, code string, d rows.O
 }
 
 // refuseCode counts a wrong code and records why it did not work.
-func (c *change) refuseCode(ctx context.Context, account, why string, d rows.Origin) error {
+func (c *change) refuseCode(ctx context.Context, account, why string, d clusters.Origin) error {
 	for _, statement := range []string{
 		`UPDATE pending_links SET tries = tries + 1 WHERE account = @account`,
 		`DELETE FROM pending_links WHERE account = @account AND (tries >= @most OR expires_at <= @now)`,
@@ -111,7 +111,7 @@ func (c *change) refuseCode(ctx context.Context, account, why string, d rows.Ori
 		}
 	}
 	d.Why = why
-	return c.RecordAction(d, "link_refused", "", rows.Action{Note: string(LinkOfAccount)})
+	return c.RecordAction(d, "link_refused", "", clusters.Action{Note: string(LinkOfAccount)})
 }
 
 // hashCode is what is stored of a code. The account is in it, so that it is nothing for another.

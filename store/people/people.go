@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Person is one human with several identities, as the catalogue links them.
@@ -48,7 +48,7 @@ func (s *Store) KeepPeople(ctx context.Context, people []Person) error {
 			return err
 		}
 		c.NextTurns() // who is counted together changed
-		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: "the catalogue links identities in another way"}, "people_linked", "", rows.Action{After: len(people)})
+		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: "the catalogue links identities in another way"}, "people_linked", "", clusters.Action{After: len(people)})
 	})
 	if err != nil {
 		return fmt.Errorf("keep the catalogue's people: %w", err)
@@ -89,7 +89,7 @@ func (s *Store) ShownNames(ctx context.Context, principals ...string) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	found, err := pg.All[struct{ Account, Name string }](ctx, s.db.Pool(), `SELECT account, name FROM slack_people WHERE account = ANY ($1) AND name <> ''`, principals)
+	found, err := db.All[struct{ Account, Name string }](ctx, s.db.Pool(), `SELECT account, name FROM slack_people WHERE account = ANY ($1) AND name <> ''`, principals)
 	if err != nil {
 		return nil, fmt.Errorf("look for the names of people in Slack: %w", err)
 	}
@@ -104,7 +104,7 @@ func (s *Store) ShownNames(ctx context.Context, principals ...string) (map[strin
 // NamesOf returns, by principal, the display names of those that belong to a person of the catalogue, and of accounts on GitHub their login
 // there. Others are missing, because the name they give themselves could be anybody's.
 func (s *Store) NamesOf(ctx context.Context, principals ...string) (map[string]string, error) {
-	found, err := pg.All[struct{ Principal, Name string }](ctx, s.db.Pool(), `
+	found, err := db.All[struct{ Principal, Name string }](ctx, s.db.Pool(), `
 		SELECT t.id AS principal, coalesce(
 			(SELECT min(p.name) FROM person_identities p WHERE p.person = person_of(t.id)),
 			(SELECT g.login || CASE WHEN l.account = g.id THEN ' (GitHub)' ELSE ' (GitHub account ' || g.id || ')' END

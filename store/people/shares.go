@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Access is what a share allows.
@@ -24,10 +24,10 @@ const (
 
 // Share gives access to a cluster; a second call changes it, and revokes what it gave beyond its new role. ErrConflict: the cluster is going away, or the share is
 // invalid. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Share(ctx context.Context, id string, share Share, d rows.Origin) error {
-	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *rows.Outcome) error {
+func (s *Store) Share(ctx context.Context, id string, share Share, d clusters.Origin) error {
+	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *clusters.Outcome) error {
 		if cur.Desired == lifecycle.Absent {
-			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		}
 		before, err := c.share(ctx, id, share.Kind, share.Grantee)
 		if err != nil || before != nil && before.Access == share.Access && before.Role == share.Role {
@@ -46,7 +46,7 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d rows.Origin
 		if err := c.revokeAbove(ctx, id, share, d); err != nil {
 			return err
 		}
-		return c.RecordAction(d, "shared", id, rows.Action{Before: shown(before), After: shown(&share)})
+		return c.RecordAction(d, "shared", id, clusters.Action{Before: shown(before), After: shown(&share)})
 	})
 	if err != nil {
 		return fmt.Errorf("share %s: %w", id, err)
@@ -55,7 +55,7 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d rows.Origin
 }
 
 // revokeAbove revokes what a share gave beyond its role; an empty role gives nothing.
-func (c *change) revokeAbove(ctx context.Context, id string, share Share, d rows.Origin) error {
+func (c *change) revokeAbove(ctx context.Context, id string, share Share, d clusters.Origin) error {
 	d.Why = "the share with " + share.Grantee + " was changed"
 	_, err := c.RevokeAccess(ctx, id, `a.by_right = @right AND array_position(@order, a.role) > coalesce(array_position(@order, @most), 0)`,
 		pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee, "most": string(share.Role), "order": []string{"view", "edit", "admin"}}, d)
@@ -64,14 +64,14 @@ func (c *change) revokeAbove(ctx context.Context, id string, share Share, d rows
 
 // Unshare takes a team's or a principal's access away, whatever the cluster's state, and revokes every credential that it gave. ErrNotFound: there is no such share or
 // cluster.
-func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d rows.Origin) error {
-	_, err := s.changeSeen(ctx, id, d, func(c *change, _ usage.Held, _ *rows.Outcome) error {
+func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d clusters.Origin) error {
+	_, err := s.changeSeen(ctx, id, d, func(c *change, _ usage.Held, _ *clusters.Outcome) error {
 		before, err := c.share(ctx, id, kind, grantee)
 		switch {
 		case err != nil:
 			return err
 		case before == nil:
-			return pg.ErrNotFound
+			return db.ErrNotFound
 		}
 		return c.unshare(ctx, id, before, "", d)
 	})
@@ -82,7 +82,7 @@ func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d rows.Or
 }
 
 // unshare removes a share, and revokes every credential that it gave. ending is why it ended without somebody ending it; empty: somebody did.
-func (c *change) unshare(ctx context.Context, id string, share *Share, ending string, d rows.Origin) error {
+func (c *change) unshare(ctx context.Context, id string, share *Share, ending string, d clusters.Origin) error {
 	if _, err := c.Exec(ctx, `DELETE FROM shares WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, share.Kind, share.Grantee); err != nil {
 		return fmt.Errorf("remove the share: %w", err)
 	}
@@ -94,7 +94,7 @@ func (c *change) unshare(ctx context.Context, id string, share *Share, ending st
 	if _, err := c.RevokeAccess(ctx, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
 		return err
 	}
-	return c.RecordAction(d, "unshared", id, rows.Action{Before: shown(share), Note: ending})
+	return c.RecordAction(d, "unshared", id, clusters.Action{Before: shown(share), Note: ending})
 }
 
 // SharedWithOneself is why a share ended whose maker is the person that it was with: it gives nothing, because they would keep it after
@@ -105,15 +105,15 @@ const SharedWithOneself = "shared_with_oneself"
 // that these shares gave. It returns how many there were.
 func (s *Store) EndOwnShares(ctx context.Context) (n int, err error) {
 	own := `s.kind = 'principal' AND principal_key(s.granted_by) = ANY (identities_of(s.grantee)::text[])`
-	found, err := pg.All[struct{ Cluster, Grantee string }](ctx, s.db.Pool(), `
+	found, err := db.All[struct{ Cluster, Grantee string }](ctx, s.db.Pool(), `
 		SELECT s.cluster_id AS cluster, s.grantee FROM shares s JOIN clusters c ON c.id = s.cluster_id WHERE c.desired = 'present' AND `+own+` ORDER BY 1, 2`)
 	if err != nil {
 		return 0, fmt.Errorf("look for shares with oneself: %w", err)
 	}
 	for _, f := range found {
-		d := rows.Origin{Actor: pg.Lifecycle, Why: "a share with oneself gives nothing"}
-		_, err := s.changeSeen(ctx, f.Cluster, d, func(c *change, _ usage.Held, _ *rows.Outcome) error {
-			still, err := pg.All[Share](ctx, c, `SELECT `+shareColumns+` FROM shares s WHERE s.cluster_id = $1 AND s.grantee = $2 AND `+own, f.Cluster, f.Grantee)
+		d := clusters.Origin{Actor: db.Lifecycle, Why: "a share with oneself gives nothing"}
+		_, err := s.changeSeen(ctx, f.Cluster, d, func(c *change, _ usage.Held, _ *clusters.Outcome) error {
+			still, err := db.All[Share](ctx, c, `SELECT `+shareColumns+` FROM shares s WHERE s.cluster_id = $1 AND s.grantee = $2 AND `+own, f.Cluster, f.Grantee)
 			if err != nil || len(still) == 0 { // somebody else shared it again, or it was ended
 				return err
 			}
@@ -131,7 +131,7 @@ const shareColumns = `s.kind, s.grantee, s.access, CASE WHEN s.access = 'use' AN
 
 // share reads one share; nil: there is none.
 func (c *change) share(ctx context.Context, id, kind, grantee string) (*Share, error) {
-	found, err := pg.All[Share](ctx, c, `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, kind, grantee)
+	found, err := db.All[Share](ctx, c, `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, kind, grantee)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func shown(s *Share) any {
 
 // Shares returns a cluster's shares.
 func (s *Store) Shares(ctx context.Context, id string) ([]Share, error) {
-	list, err := pg.All[Share](ctx, s.db.Pool(), `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 ORDER BY kind, grantee`, id)
+	list, err := db.All[Share](ctx, s.db.Pool(), `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 ORDER BY kind, grantee`, id)
 	if err != nil {
 		return nil, fmt.Errorf("read the shares of %s: %w", id, err)
 	}
@@ -161,7 +161,7 @@ func (s *Store) Shares(ctx context.Context, id string) ([]Share, error) {
 
 // SharedWith returns the share that gives a principal and its teams most; the zero Share: none gives anything.
 func (s *Store) SharedWith(ctx context.Context, id, principal string, teams []string) (Share, error) {
-	found, err := pg.All[Share](ctx, s.db.Pool(), `
+	found, err := db.All[Share](ctx, s.db.Pool(), `
 		SELECT * FROM (SELECT `+shareColumns+` FROM shares s WHERE s.cluster_id = @cluster AND `+usage.SharedWith+`) s
 		ORDER BY s.access = 'use' DESC, array_position(ARRAY['view', 'edit', 'admin'], s.role) DESC NULLS LAST, s.kind, s.grantee LIMIT 1`,
 		pgx.NamedArgs{"cluster": id, "principal": principal, "teams": teams})
@@ -179,7 +179,7 @@ type Share struct {
 	Kind      string // "team" or "principal"
 	Grantee   string // the team's name, or the principal's id
 	Access    Access
-	Role      rows.Role // in the cluster, of a share to use it
-	GrantedBy string    // filled by the store, like the next
+	Role      clusters.Role // in the cluster, of a share to use it
+	GrantedBy string        // filled by the store, like the next
 	CreatedAt time.Time
 }

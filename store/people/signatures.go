@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // SpendSignature accepts a signature once. hash is its SHA-256 in lower-case hex; until is when the signature expires: it is
@@ -13,7 +13,7 @@ import (
 func (s *Store) SpendSignature(ctx context.Context, hash string, until time.Time) (fresh bool, err error) {
 	tag, err := s.db.Pool().Exec(ctx, `INSERT INTO signatures (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`, hash, until)
 	if err != nil {
-		return false, fmt.Errorf("spend a signature: %w", pg.Plain(err))
+		return false, fmt.Errorf("spend a signature: %w", db.Plain(err))
 	}
 	return tag.RowsAffected() == 1, nil
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // SlackPerson is what Slack said of somebody.
@@ -34,7 +34,7 @@ const slackPersonColumns = `workspace, id, home, org, name, email, mapped, bot, 
 
 // SlackPerson returns what Slack said of somebody the last time. ErrNotFound: it was never asked.
 func (s *Store) SlackPerson(ctx context.Context, workspace, id string) (SlackPerson, error) {
-	p, err := pg.One[SlackPerson](ctx, s.db.Pool(), `SELECT `+slackPersonColumns+` FROM slack_people WHERE workspace = $1 AND id = $2`, workspace, id)
+	p, err := db.One[SlackPerson](ctx, s.db.Pool(), `SELECT `+slackPersonColumns+` FROM slack_people WHERE workspace = $1 AND id = $2`, workspace, id)
 	if err != nil {
 		return SlackPerson{}, fmt.Errorf("read the Slack account %s/%s: %w", workspace, id, err)
 	}
@@ -45,8 +45,8 @@ func (s *Store) SlackPerson(ctx context.Context, workspace, id string) (SlackPer
 // decides whom the account counts for.
 func (s *Store) KeepSlackPerson(ctx context.Context, p SlackPerson) error {
 	err := s.write(ctx, func(c *change) error {
-		was, err := pg.One[SlackPerson](ctx, c, `SELECT `+slackPersonColumns+` FROM slack_people WHERE workspace = $1 AND id = $2 FOR UPDATE`, p.Workspace, p.ID)
-		if err != nil && !errors.Is(err, pg.ErrNotFound) {
+		was, err := db.One[SlackPerson](ctx, c, `SELECT `+slackPersonColumns+` FROM slack_people WHERE workspace = $1 AND id = $2 FOR UPDATE`, p.Workspace, p.ID)
+		if err != nil && !errors.Is(err, db.ErrNotFound) {
 			return err
 		}
 		_, err = c.Exec(ctx, `
@@ -62,7 +62,7 @@ func (s *Store) KeepSlackPerson(ctx context.Context, p SlackPerson) error {
 		}
 		c.NextTurns() // who is counted together changed
 		account := "slack:" + p.Workspace + "/" + p.ID
-		return c.RecordAction(rows.Origin{Actor: account, Source: "slack", Why: "the e-mail that Slack confirmed"}, "account_mapped", "", rows.Action{
+		return c.RecordAction(clusters.Origin{Actor: account, Source: "slack", Why: "the e-mail that Slack confirmed"}, "account_mapped", "", clusters.Action{
 			Before: map[string]string{"account": account, "identity": was.Mapped}, After: map[string]string{"account": account, "identity": p.Mapped},
 		})
 	})

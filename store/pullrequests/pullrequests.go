@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // SeePullRequest stores the newest state seen of a pull request. fresh is false if a newer one is known. GitHub's clock has
@@ -33,14 +33,14 @@ func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened boo
 			err = s.giveWay(ctx, pr)
 			continue
 		}
-		d := rows.Origin{Actor: pg.Lifecycle, Why: "its pull request " + strconv.Itoa(pr.Number) + " was seen under the new name"}
+		d := clusters.Origin{Actor: db.Lifecycle, Why: "its pull request " + strconv.Itoa(pr.Number) + " was seen under the new name"}
 		_, err = s.RenameRepository(ctx, o.Repo, pr.Repo, pr.RepoID, pr.Installation, d)
 	}
 	if err == nil {
 		fresh, err = s.see(ctx, pr, reopened)
 	}
 	if err != nil {
-		return false, fmt.Errorf("remember %s#%d: %w", pr.Repo, pr.Number, pg.Plain(err))
+		return false, fmt.Errorf("remember %s#%d: %w", pr.Repo, pr.Number, db.Plain(err))
 	}
 	return fresh, nil
 }
@@ -48,7 +48,7 @@ func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened boo
 // see stores a state. The gates of the commits that the pull request is at, or was at, depend on it.
 func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
 	err = s.write(ctx, func(c *change) error {
-		was, err := pg.All[struct{ Head string }](ctx, c, `SELECT head FROM pull_requests WHERE repo = $1 AND number = $2`, pr.Repo, pr.Number)
+		was, err := db.All[struct{ Head string }](ctx, c, `SELECT head FROM pull_requests WHERE repo = $1 AND number = $2`, pr.Repo, pr.Number)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh b
 		for _, w := range was {
 			heads = append(heads, w.Head)
 		}
-		return c.AskGatesOn(ctx, pr.Repo, heads, pg.NewID("see")) // GitHub's times have whole seconds, so no part of the state tells two of them apart
+		return c.AskGatesOn(ctx, pr.Repo, heads, db.NewID("see")) // GitHub's times have whole seconds, so no part of the state tells two of them apart
 	})
 	return fresh, err
 }
@@ -99,7 +99,7 @@ const pullColumns = `installation, repo, number, open, draft, merged, fork, labe
 
 // PullRequest returns the newest state seen of a pull request. ErrNotFound: none was seen.
 func (s *Store) PullRequest(ctx context.Context, repo string, number int) (PullRequest, error) {
-	pr, err := pg.One[PullRequest](ctx, s.db.Pool(), `SELECT `+pullColumns+` FROM pull_requests WHERE repo = $1 AND number = $2`, repo, number)
+	pr, err := db.One[PullRequest](ctx, s.db.Pool(), `SELECT `+pullColumns+` FROM pull_requests WHERE repo = $1 AND number = $2`, repo, number)
 	if err != nil {
 		return PullRequest{}, fmt.Errorf("read %s#%d: %w", repo, number, err)
 	}
@@ -121,7 +121,7 @@ func (s *Store) AskAbout(ctx context.Context, repo string, number int) error {
 // PullRequestElsewhere returns a pull request under its repository's current name, if that is another one. ErrNotFound: it is
 // not.
 func (s *Store) PullRequestElsewhere(ctx context.Context, pr PullRequest) (PullRequest, error) {
-	known, err := pg.One[PullRequest](ctx, s.db.Pool(), `
+	known, err := db.One[PullRequest](ctx, s.db.Pool(), `
 		SELECT `+pullColumns+` FROM pull_requests WHERE repo_id = $1 AND repo_id <> 0 AND number = $2 AND repo <> $3
 		ORDER BY updated_at DESC LIMIT 1`, pr.RepoID, pr.Number, pr.Repo)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Store) PullsToLook(ctx context.Context, before time.Time, limit int) ([
 		}
 		idle = tag.RowsAffected()
 	}
-	list, err := pg.All[PullRequest](ctx, s.db.Pool(), `
+	list, err := db.All[PullRequest](ctx, s.db.Pool(), `
 		SELECT `+pullOfCluster+` FROM (`+due+`) l
 			JOIN LATERAL (SELECT * FROM clusters c WHERE c.repo = l.repo AND c.pr_number = l.number AND c.desired = 'present' ORDER BY c.id DESC LIMIT 1) c ON true
 			LEFT JOIN pull_requests p ON p.repo = l.repo AND p.number = l.number
@@ -170,7 +170,7 @@ func (s *Store) PullsToLook(ctx context.Context, before time.Time, limit int) ([
 // closed; the zero time: there is none.
 func (s *Store) PullsEnding(ctx context.Context, pulls []PullRequest) (ends []time.Time, err error) {
 	repos, numbers := named(pulls)
-	found, err := pg.All[struct{ At *time.Time }](ctx, s.db.Pool(), `
+	found, err := db.All[struct{ At *time.Time }](ctx, s.db.Pool(), `
 		SELECT max(c.end_pr_closed) AS at FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS n (repo, number, nr)
 			LEFT JOIN clusters c ON c.repo = n.repo AND c.pr_number = n.number AND c.desired = 'present'
 		GROUP BY n.nr ORDER BY n.nr`, repos, numbers)
@@ -178,7 +178,7 @@ func (s *Store) PullsEnding(ctx context.Context, pulls []PullRequest) (ends []ti
 		return nil, fmt.Errorf("look which of %d pull requests count as closed: %w", len(pulls), err)
 	}
 	for _, f := range found {
-		ends = append(ends, pg.Zero(f.At))
+		ends = append(ends, db.Zero(f.At))
 	}
 	return ends, nil
 }
@@ -205,7 +205,7 @@ func (s *Store) Looked(ctx context.Context, pulls ...PullRequest) error {
 
 // PullsOf returns the pull requests of an installation with a wanted cluster: of these repositories, or of all with nil.
 func (s *Store) PullsOf(ctx context.Context, installation int64, repos []string) ([]PullRequest, error) {
-	list, err := pg.All[PullRequest](ctx, s.db.Pool(), `
+	list, err := db.All[PullRequest](ctx, s.db.Pool(), `
 		SELECT DISTINCT ON (c.repo, c.pr_number) `+pullOfCluster+`
 		FROM clusters c LEFT JOIN LATERAL (SELECT * FROM pull_requests p WHERE p.repo = c.repo AND p.number = c.pr_number LIMIT 1) p ON true
 		WHERE c.desired = 'present' AND c.repo IS NOT NULL AND c.installation = $1 AND ($2::text[] IS NULL OR c.repo = ANY ($2))
@@ -230,16 +230,16 @@ func (s *Store) ReachedBefore(ctx context.Context, repos []string, installation 
 
 // EndedOnHead returns the clusters that have a check on a commit, have the desired state absent, and were not replaced by a
 // newer one of the same pull request and profile.
-func (s *Store) EndedOnHead(ctx context.Context, repo, head string) (clusters []string, err error) {
+func (s *Store) EndedOnHead(ctx context.Context, repo, head string) (found []string, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
 		SELECT coalesce(array_agg(DISTINCT c.id), '{}') FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
 		WHERE s.kind = $3 AND s.repo = $1 AND s.head = $2 AND NOT s.left_behind AND c.desired = 'absent' AND NOT EXISTS (
 			SELECT 1 FROM clusters n WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation)`,
-		repo, head, rows.KindCheck).Scan(&clusters)
+		repo, head, clusters.KindCheck).Scan(&found)
 	if err != nil {
 		return nil, fmt.Errorf("look for clusters that ended on %s of %s: %w", head, repo, err)
 	}
-	return clusters, nil
+	return found, nil
 }
 
 // PullRequest is the newest state seen of a pull request.

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // RenameRepository moves what we know of a repository to another name, another installation, or both: its clusters, their
@@ -22,9 +22,9 @@ import (
 // Nothing happens if no rows of that repository have the old name: a repeated or late event changes nothing, even if the name is
 // another repository's by then. A repository that has the new name in our rows must have been renamed too: its rows wait under a
 // placeholder name until we learn its new one.
-func (s *Store) RenameRepository(ctx context.Context, from, to string, id, installation int64, d rows.Origin) (clusters int, err error) {
+func (s *Store) RenameRepository(ctx context.Context, from, to string, id, installation int64, d clusters.Origin) (clusters int, err error) {
 	if from == "" || to == "" {
-		return 0, fmt.Errorf("rename %q to %q: %w: a repository has a name before and after", from, to, pg.ErrConflict)
+		return 0, fmt.Errorf("rename %q to %q: %w: a repository has a name before and after", from, to, db.ErrConflict)
 	}
 	err = s.write(ctx, func(c *change) error {
 		if err := c.TakeLocks(ctx, renaming(from, to)); err != nil {
@@ -52,7 +52,7 @@ func (s *Store) seenOtherwise(ctx context.Context, pr PullRequest) ([]otherwise,
 	if pr.RepoID == 0 {
 		return nil, nil
 	}
-	return pg.All[otherwise](ctx, s.db.Pool(), `
+	return db.All[otherwise](ctx, s.db.Pool(), `
 		(SELECT repo, repo_id, updated_at FROM pull_requests WHERE repo = $3 AND number = $2 AND repo_id NOT IN (0, $1))
 		UNION ALL
 		(SELECT repo, repo_id, updated_at FROM pull_requests WHERE repo_id = $1 AND number = $2 AND repo_id <> 0 AND repo <> $3
@@ -66,7 +66,7 @@ func (s *Store) giveWay(ctx context.Context, pr PullRequest) error {
 		if err := c.TakeLocks(ctx, renaming(pr.Repo)); err != nil {
 			return err
 		}
-		return c.displace(ctx, carriage{to: pr.Repo, id: pr.RepoID}, rows.Origin{Actor: pg.Lifecycle})
+		return c.displace(ctx, carriage{to: pr.Repo, id: pr.RepoID}, clusters.Origin{Actor: db.Lifecycle})
 	})
 }
 
@@ -96,7 +96,7 @@ const withoutName = "repository/~"
 // Nameless reports whether a repository lost its name to another and its new name is not known, or it no longer exists.
 func Nameless(repo string) bool { return strings.HasPrefix(repo, withoutName) }
 
-func (c *change) rename(ctx context.Context, to carriage, d rows.Origin) (clusters int, err error) {
+func (c *change) rename(ctx context.Context, to carriage, d clusters.Origin) (clusters int, err error) {
 	names := []string{to.from}
 	if to.id != 0 {
 		names = append(names, nameless(to.id))
@@ -129,11 +129,11 @@ func (c *change) rename(ctx context.Context, to carriage, d rows.Origin) (cluste
 }
 
 // displace moves any other repository away from the name.
-func (c *change) displace(ctx context.Context, to carriage, d rows.Origin) error {
+func (c *change) displace(ctx context.Context, to carriage, d clusters.Origin) error {
 	if to.id == 0 || to.from == to.to {
 		return nil
 	}
-	others, err := pg.All[struct{ ID int64 }](ctx, c, `
+	others, err := db.All[struct{ ID int64 }](ctx, c, `
 		SELECT repo_id AS id FROM pull_requests WHERE repo = $1 AND repo_id NOT IN (0, $2)
 		UNION SELECT repo_id FROM clusters WHERE repo = $1 AND repo_id NOT IN (0, $2) ORDER BY 1`, to.to, to.id)
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *change) carries(ctx context.Context, w *carriage) (some bool, err error
 
 // carry writes the new name over the old. A cluster stays behind if its pull request and profile already have one under the new
 // name: its pull request is still found by the old name, because GitHub redirects.
-func (c *change) carry(ctx context.Context, w carriage, d rows.Origin) (clusters int, err error) {
+func (c *change) carry(ctx context.Context, w carriage, d clusters.Origin) (list int, err error) {
 	if _, err := c.Exec(ctx, `SELECT set_config('ocpctl.renames', 'on', true)`); err != nil {
 		return 0, fmt.Errorf("say that it renames: %w", err)
 	}
@@ -184,7 +184,7 @@ func (c *change) carry(ctx context.Context, w carriage, d rows.Origin) (clusters
 		ID   string
 		Live bool
 	}
-	found, err := pg.All[cluster](ctx, c, `
+	found, err := db.All[cluster](ctx, c, `
 		SELECT x.id, x.destroyed_at IS NULL AS live FROM clusters x WHERE `+isCarried+` AND NOT EXISTS (
 			SELECT 1 FROM clusters o WHERE o.id <> x.id AND o.repo = @to AND o.pr_number = x.pr_number AND o.profile = x.profile
 				AND (o.generation = x.generation OR (o.desired = 'present' AND x.desired = 'present')))
@@ -206,11 +206,11 @@ func (c *change) carry(ctx context.Context, w carriage, d rows.Origin) (clusters
 		if err := c.SetDesired(ctx, cl.ID, "repo = repo", pgx.NamedArgs{}); err != nil {
 			return 0, err
 		}
-		if err := c.RecordAction(d, "repository_renamed", cl.ID, rows.Action{Before: w.from, After: w.to}); err != nil {
+		if err := c.RecordAction(d, "repository_renamed", cl.ID, clusters.Action{Before: w.from, After: w.to}); err != nil {
 			return 0, err
 		}
 	}
-	return len(found), c.RecordAction(d, "repository_renamed", "", rows.Action{
+	return len(found), c.RecordAction(d, "repository_renamed", "", clusters.Action{
 		Before: w.from, After: w.to, Note: fmt.Sprintf("GitHub's number %d, %d clusters", w.id, len(found)),
 	})
 }
@@ -223,7 +223,7 @@ func (c *change) carryRows(ctx context.Context, w carriage, clusters []string) e
 	)
 	args := w.args()
 	args["clusters"], args["scope"] = clusters, lifecycle.ScopeRepository
-	var b pg.Batch
+	var b db.Batch
 	b.Do("rename its clusters", `UPDATE clusters x SET `+carried+known+` WHERE id = ANY (@clusters)`, args)
 	b.Do("rename the places that show them", `UPDATE subscribers x SET `+carried+` WHERE cluster_id = ANY (@clusters) AND workspace = ''`, args)
 	b.Do("rename their own environments' repository", `UPDATE own_environments x SET `+carried+` WHERE cluster_id = ANY (@clusters) AND repo = @from`, args)

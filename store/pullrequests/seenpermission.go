@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // SeenPermission is what GitHub reported about a person in a repository.
@@ -29,7 +29,7 @@ const seenAgain = time.Minute
 func (s *Store) SeePermission(ctx context.Context, p SeenPermission) error {
 	_, err := s.db.Pool().Exec(ctx, `
 		INSERT INTO seen_permissions AS p (installation, repo, account, login, permission, teams, seen_at)
-		VALUES (@installation, @repo, @account, @login, @permission, coalesce(@teams::text[], '{}'), `+pg.PaceClock+`)
+		VALUES (@installation, @repo, @account, @login, @permission, coalesce(@teams::text[], '{}'), `+db.PaceClock+`)
 		ON CONFLICT (installation, repo, account) DO UPDATE
 			SET login = excluded.login, permission = excluded.permission, teams = excluded.teams, seen_at = excluded.seen_at
 			WHERE (p.login, p.permission, p.teams) IS DISTINCT FROM (excluded.login, excluded.permission, excluded.teams)
@@ -39,16 +39,16 @@ func (s *Store) SeePermission(ctx context.Context, p SeenPermission) error {
 			"teams": p.Teams, "again": seenAgain, "fixed": s.db.Fixed(),
 		})
 	if err != nil {
-		return fmt.Errorf("remember the permission of %s in %s: %w", p.Login, p.Repo, pg.Plain(err))
+		return fmt.Errorf("remember the permission of %s in %s: %w", p.Login, p.Repo, db.Plain(err))
 	}
 	return nil
 }
 
 // PermissionSeen returns what GitHub reported about a person in a repository within that time. ErrNotFound: nothing.
 func (s *Store) PermissionSeen(ctx context.Context, installation int64, repo string, account int64, within time.Duration) (SeenPermission, error) {
-	seen, err := pg.One[SeenPermission](ctx, s.db.Pool(), `
+	seen, err := db.One[SeenPermission](ctx, s.db.Pool(), `
 		SELECT installation, repo, account, login, permission, teams, seen_at FROM seen_permissions
-		WHERE installation = @installation AND repo = @repo AND account = @account AND seen_at > `+pg.PaceClock+` - @within::interval`,
+		WHERE installation = @installation AND repo = @repo AND account = @account AND seen_at > `+db.PaceClock+` - @within::interval`,
 		pgx.NamedArgs{"installation": installation, "repo": strings.ToLower(repo), "account": account, "within": within, "fixed": s.db.Fixed()})
 	if err != nil {
 		return SeenPermission{}, fmt.Errorf("look for the permission of account %d in %s: %w", account, repo, err)

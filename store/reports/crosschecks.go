@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // behindFor is how long a comment, check, deployment or message may show another state than its cluster's row.
@@ -17,17 +17,17 @@ const behindFor = 10 * time.Minute
 
 // crossChecks compare the rows of clusters with what should agree with them. Each returns findings.
 var crossChecks = []struct{ what, sql string }{
-	// Sweeps that looked through the machines of the cluster's region completely, twice since it was ready, saw nothing with its mark or, on
+	// Scans that looked through the machines of the cluster's region completely, twice since it was ready, saw nothing with its mark or, on
 	// IBM Cloud, its name. Other regions may be denied to them.
 	{"clusters that the cloud no longer has", `
 		SELECT 'cloud_gone' AS kind, c.id AS cluster, '' AS identity, min(w.closed_at) AS since,
-			c.name || ' is ready, but the last ' || count(DISTINCT w.id) || ' sweeps that looked through its region completely saw none of its resources' AS why,
+			c.name || ' is ready, but the last ' || count(DISTINCT w.id) || ' scans that looked through its region completely saw none of its resources' AS why,
 			array_agg(DISTINCT 'no resource ' || CASE c.platform WHEN 'ibmcloud' THEN 'has a name that begins with ' ELSE 'is tagged kubernetes.io/cluster/' END
 				|| a.infra_id || ' in account ' || a.account || ', ' || a.region) AS evidence
 		FROM clusters c
 		JOIN attempts a ON a.cluster_id = c.id AND a.kind = 'create' AND a.outcome = 'succeeded' AND a.infra_id IS NOT NULL
-		JOIN sweeps w ON w.platform = c.platform AND w.account = a.account AND w.outcome = 'succeeded' AND a.region = ANY (w.regions) AND w.opened_at > a.closed_at
-			AND EXISTS (SELECT FROM sweep_parts p WHERE p.sweep_id = w.id AND p.name = a.region || CASE c.platform WHEN 'ibmcloud' THEN '/vpc' ELSE '/ec2' END AND p.done_at IS NOT NULL AND p.err = '')
+		JOIN scans w ON w.platform = c.platform AND w.account = a.account AND w.outcome = 'succeeded' AND a.region = ANY (w.regions) AND w.opened_at > a.closed_at
+			AND EXISTS (SELECT FROM scan_parts p WHERE p.scan_id = w.id AND p.name = a.region || CASE c.platform WHEN 'ibmcloud' THEN '/vpc' ELSE '/ec2' END AND p.done_at IS NOT NULL AND p.err = '')
 		WHERE c.status = 'READY' AND c.desired = 'present'
 			AND NOT EXISTS (SELECT FROM seen s WHERE s.platform = c.platform AND s.account = a.account AND s.gone_at IS NULL
 				AND (s.resource -> 'tags' ? ('kubernetes.io/cluster/' || a.infra_id)
@@ -57,7 +57,7 @@ var crossChecks = []struct{ what, sql string }{
 		GROUP BY c.id ORDER BY since, c.id LIMIT @most`},
 }
 
-// CrossFindings compares the rows of clusters with what sweeps saw, with the archives that were recorded, and with what is shown on GitHub,
+// CrossFindings compares the rows of clusters with what scans saw, with the archives that were recorded, and with what is shown on GitHub,
 // deployments of runs included, and in Slack. It changes nothing: WakeDue has what is behind shown again, and what a missing cluster means is for a person to say.
 func (s *Store) CrossFindings(ctx context.Context) (found []lifecycle.Finding, err error) {
 	now, err := s.db.Now(ctx)
@@ -65,7 +65,7 @@ func (s *Store) CrossFindings(ctx context.Context) (found []lifecycle.Finding, e
 		return nil, err
 	}
 	for _, check := range crossChecks {
-		some, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), check.sql, pgx.NamedArgs{"most": queue.MostWorkFindings, "behind": now.Add(-behindFor)})
+		some, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), check.sql, pgx.NamedArgs{"most": queue.MostWorkFindings, "behind": now.Add(-behindFor)})
 		if err != nil {
 			return nil, fmt.Errorf("look for %s: %w", check.what, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // FindingRow is one finding as stored.
@@ -32,7 +32,7 @@ type findingKey struct {
 
 func keyOf(f lifecycle.Finding) findingKey { return findingKey{f.Kind, f.Cluster, f.Identity} }
 
-// SaveFindings stores what one sweep found, and returns and announces the findings that are new. judged are the kinds that the sweep could
+// SaveFindings stores what one look found, and returns and announces the findings that are new. judged are the kinds that the look could
 // judge: an open finding of these kinds that is not in found is resolved. Other kinds stay as they are.
 func (s *Store) SaveFindings(ctx context.Context, judged []lifecycle.FindingKind, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
 	found = merge(found)
@@ -111,7 +111,7 @@ const mostFindings = 1000
 
 // Findings returns the selected findings, at most 1000.
 func (s *Store) Findings(ctx context.Context, f FindingFilter) ([]FindingRow, error) {
-	w := pg.Conditions{Args: pgx.NamedArgs{"limit": mostFindings}}
+	w := db.Conditions{Args: pgx.NamedArgs{"limit": mostFindings}}
 	w.Add(!f.Resolved, "resolved_at IS NULL", "", nil)
 	w.Add(f.Kind != "", "kind = @kind", "kind", f.Kind)
 	w.Add(f.Cluster != "", "cluster_id = @cluster", "cluster", f.Cluster)
@@ -120,7 +120,7 @@ func (s *Store) Findings(ctx context.Context, f FindingFilter) ([]FindingRow, er
 	if f.Newest {
 		order = "first_seen_at DESC, id DESC"
 	}
-	open, err := pg.All[FindingRow](ctx, s.db.Pool(), `
+	open, err := db.All[FindingRow](ctx, s.db.Pool(), `
 		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence, first_seen_at, last_seen_at, times_seen, resolved_at
 		FROM findings `+w.Where()+` ORDER BY `+order+` LIMIT @limit`, w.Args)
 	if err != nil {

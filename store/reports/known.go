@@ -11,12 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Known returns what a sweep judges, from one snapshot: the live clusters that may not be as they should be, and those that seen
+// Known returns what a look judges, from one snapshot: the live clusters that may not be as they should be, and those that seen
 // names by id, by a recorded name or by a domain, live or released. A ready cluster whose next look and end are still to come is left out: it is
-// as it should be, and there may be very many. Only the columns that lifecycle.Sweep needs are read, and only the recorded names
+// as it should be, and there may be very many. Only the columns that lifecycle.Judge needs are read, and only the recorded names
 // that were seen.
 func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known, error) {
 	k := lifecycle.Known{Installation: s.db.Options.Installation}
@@ -107,17 +107,17 @@ func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 	err := row.Scan(&k.ID, &k.Name, &k.Status, &k.Phase, &k.Desired, &k.Why, &k.Blockers, &wake, &released, &k.MovedAt,
 		&k.Ends.TTL, &k.Ends.Max, &closed, &k.Ends.PRWhy, &unlabelled, &finished, &k.Ends.RunWhy, &claim, &hold,
 		&k.Domain, &k.Owner, &k.Team, &k.Installation)
-	k.WakeAt, k.ReleasedAt = pg.Zero(wake), pg.Zero(released)
-	k.Ends.PRClosed, k.Ends.LabelRemoved, k.Ends.RunFinished, k.Ends.Claim = pg.Zero(closed), pg.Zero(unlabelled), pg.Zero(finished), pg.Zero(claim)
-	k.Ends.Hold = pg.Zero(hold)
+	k.WakeAt, k.ReleasedAt = db.Zero(wake), db.Zero(released)
+	k.Ends.PRClosed, k.Ends.LabelRemoved, k.Ends.RunFinished, k.Ends.Claim = db.Zero(closed), db.Zero(unlabelled), db.Zero(finished), db.Zero(claim)
+	k.Ends.Hold = db.Zero(hold)
 	return k, err
 }
 
-// ClosedFor returns which of the attempts and sweeps have been closed for at least that long. Unknown ids are left out.
+// ClosedFor returns which of the attempts and scans have been closed for at least that long. Unknown ids are left out.
 func (s *Store) ClosedFor(ctx context.Context, attempts []string, long time.Duration) ([]string, error) {
 	var closed []string
 	err := s.db.Pool().QueryRow(ctx, `
-		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM (SELECT id, closed_at FROM attempts UNION ALL SELECT id, closed_at FROM sweeps) AS runners
+		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM (SELECT id, closed_at FROM attempts UNION ALL SELECT id, closed_at FROM scans) AS runners
 		WHERE id = ANY ($1) AND closed_at <= coalesce($2::timestamptz, clock_timestamp()) - $3::interval`,
 		attempts, s.db.Fixed(), long).Scan(&closed)
 	if err != nil {

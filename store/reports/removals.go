@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // RemovalKind says which of a released cluster's objects are to be deleted from the bucket.
@@ -49,7 +49,7 @@ const dueRemovals = `
 // DueRemovals returns the deletions that are due now, those with the fewest failures first, at most limit. Only released
 // clusters are among them. retention is how long a cluster's state is kept after its end.
 func (s *Store) DueRemovals(ctx context.Context, retention time.Duration, limit int) ([]Removal, error) {
-	due, err := pg.All[Removal](ctx, s.db.Pool(), dueRemovals+` ORDER BY r.tries, d.since LIMIT @limit`, s.removalArgs(retention, limit))
+	due, err := db.All[Removal](ctx, s.db.Pool(), dueRemovals+` ORDER BY r.tries, d.since LIMIT @limit`, s.removalArgs(retention, limit))
 	if err != nil {
 		return nil, fmt.Errorf("list what is to be deleted: %w", err)
 	}
@@ -60,7 +60,7 @@ func (s *Store) DueRemovals(ctx context.Context, retention time.Duration, limit 
 func (s *Store) FailedRemovals(ctx context.Context, retention, late time.Duration, limit int) ([]Removal, error) {
 	args := s.removalArgs(retention, limit)
 	args["late"] = late
-	failed, err := pg.All[Removal](ctx, s.db.Pool(), dueRemovals+`
+	failed, err := db.All[Removal](ctx, s.db.Pool(), dueRemovals+`
 		AND r.tries > 0 AND d.since <= coalesce(@now::timestamptz, clock_timestamp()) - @late::interval ORDER BY d.since LIMIT @limit`, args)
 	if err != nil {
 		return nil, fmt.Errorf("list what could not be deleted: %w", err)
@@ -94,7 +94,7 @@ func (s *Store) Removed(ctx context.Context, r Removal, objects int) error {
 		if r.Kind == RemoveState {
 			what = "archives, logs and counts were deleted after the retention"
 		}
-		return c.Record(ctx, pg.Lifecycle, string(r.Kind)+".removed", r.Cluster, map[string]any{
+		return c.Record(ctx, db.Lifecycle, string(r.Kind)+".removed", r.Cluster, map[string]any{
 			"objects": objects, "why": fmt.Sprintf("%s: %d objects, every version counted", what, objects),
 		})
 	})

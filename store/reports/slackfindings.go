@@ -6,13 +6,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // SlackFindings returns the channels in which nothing can be written, and the workspaces that refuse the bot, as far as something
 // waits to be posted there.
 func (s *Store) SlackFindings(ctx context.Context) ([]lifecycle.Finding, error) {
-	found, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
+	found, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
 		SELECT CASE WHEN c.channel = '' THEN 'slack_refused' ELSE 'slack_channel' END AS kind, '' AS cluster,
 			'workspace ' || c.workspace || CASE WHEN c.channel = '' THEN '' ELSE ' channel ' || c.channel END AS identity, c.problem_since AS since,
 			CASE WHEN c.channel = '' THEN 'Slack refuses the bot in this workspace' ELSE 'the bot cannot write in this channel of Slack' END AS why,

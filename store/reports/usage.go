@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // ReportFilter selects the clusters and the time of a usage report.
@@ -55,7 +55,7 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 		column, known = "coalesce(c.effective_tags ->> @tag, '')", true
 	}
 	if !known {
-		return nil, fmt.Errorf("report usage: %w: by %q is none of %s, tag:<key>", pg.ErrConflict, f.By, strings.Join(Groups, ", "))
+		return nil, fmt.Errorf("report usage: %w: by %q is none of %s, tag:<key>", db.ErrConflict, f.By, strings.Join(Groups, ", "))
 	}
 	now, err := s.db.Now(ctx)
 	if err != nil {
@@ -65,10 +65,10 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 		f.To = now
 	}
 	if !f.From.Before(f.To) {
-		return nil, fmt.Errorf("report usage: %w: there is no time between %s and %s", pg.ErrConflict, f.From.Format(time.RFC3339), f.To.Format(time.RFC3339))
+		return nil, fmt.Errorf("report usage: %w: there is no time between %s and %s", db.ErrConflict, f.From.Format(time.RFC3339), f.To.Format(time.RFC3339))
 	}
-	lines, err := pg.All[ReportLine](ctx, s.db.Pool(), fmt.Sprintf(usageReport, column),
-		pgx.NamedArgs{"from": f.From, "to": f.To, "tag": tag, "teams": f.Teams, "until": pg.Null(f.Until)})
+	lines, err := db.All[ReportLine](ctx, s.db.Pool(), fmt.Sprintf(usageReport, column),
+		pgx.NamedArgs{"from": f.From, "to": f.To, "tag": tag, "teams": f.Teams, "until": db.Null(f.Until)})
 	if err != nil {
 		return nil, fmt.Errorf("report usage by %s: %w", f.By, err)
 	}

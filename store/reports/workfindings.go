@@ -8,7 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // lostFor is how long a lost delivery is a finding. It stays in the list of deliveries for longer.
@@ -22,7 +22,7 @@ func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	deliveries, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
+	deliveries, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
 		SELECT 'delivery_failing' AS kind, '' AS cluster, 'delivery ' || id AS identity, failing_since AS since,
 			'the ' || event || ' of ' || topic || ' cannot be worked and is tried again' AS why,
 			ARRAY[source || ' ' || delivery_id, note] AS evidence
@@ -30,7 +30,7 @@ func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for deliveries that fail: %w", err)
 	}
-	lost, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
+	lost, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
 		SELECT 'delivery_lost' AS kind, '' AS cluster, 'delivery ' || id AS identity, finished_at AS since,
 			'the ' || event || CASE topic WHEN '' THEN '' ELSE ' of ' || topic END || ' was not processed: ' || reason AS why,
 			ARRAY[source || ' ' || delivery_id, note] AS evidence
@@ -38,7 +38,7 @@ func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for deliveries that are lost: %w", err)
 	}
-	jobs, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
+	jobs, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
 		WITH ended AS (
 			SELECT kind, state, finalized_at, attempt, errors, args, coalesce((SELECT c.id FROM clusters c WHERE c.id = args ->> 'cluster'), '') AS cluster,
 				kind || coalesce(' ' || coalesce(args ->> 'cluster', args ->> 'subscriber', args ->> 'reply', args ->> 'effect'), '') AS identity

@@ -6,23 +6,23 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // EnterFor locks the run of a request about a cluster, and the cluster, and returns what of the run asks. A Refusal: the run is over, so
 // nothing that it asks for now would end with it.
-func EnterFor(ctx context.Context, tx *rows.Tx, ref Ref, job, cluster string) (rows.OfRun, error) {
+func EnterFor(ctx context.Context, tx *clusters.Tx, ref Ref, job, cluster string) (clusters.OfRun, error) {
 	run, err := (&change{tx}).enter(ctx, ref, cluster)
 	if err != nil {
-		return rows.OfRun{}, err
+		return clusters.OfRun{}, err
 	}
-	return rows.OfRun{RunID: run.ID, RunAttempt: ref.Attempt, RunJob: job}, nil
+	return clusters.OfRun{RunID: run.ID, RunAttempt: ref.Attempt, RunJob: job}, nil
 }
 
 // Asker is what of the run asks for a cluster that is bound to its place.
-func (p *Place) Asker() rows.OfRun {
-	return rows.OfRun{RunID: p.Run.ID, RunAttempt: p.ask.Attempt, RunJob: p.ask.Job}
+func (p *Place) Asker() clusters.OfRun {
+	return clusters.OfRun{RunID: p.Run.ID, RunAttempt: p.ask.Attempt, RunJob: p.ask.Job}
 }
 
 // openAccess holds for an access a that may be valid at the time @now.
@@ -42,7 +42,7 @@ func (c *change) revokeJob(ctx context.Context, run, job string) error {
 // revokeUse revokes the access to a locked cluster that belongs to a turn which ended.
 func (c *change) revokeUse(ctx context.Context, u Use) error {
 	_, err := c.RevokeAccess(ctx, u.Cluster, `a.run_id = @run AND a.run_attempt = @attempt AND a.run_job = @job`,
-		pgx.NamedArgs{"run": u.RunID, "attempt": u.Attempt, "job": u.Job}, rows.Origin{Actor: pg.Lifecycle, Why: "its turn on the cluster ended"})
+		pgx.NamedArgs{"run": u.RunID, "attempt": u.Attempt, "job": u.Job}, clusters.Origin{Actor: db.Lifecycle, Why: "its turn on the cluster ended"})
 	return err
 }
 
@@ -51,16 +51,16 @@ func (c *change) revokeUse(ctx context.Context, u Use) error {
 func (c *change) revokeEach(ctx context.Context, run, which string, args pgx.NamedArgs, why string) error {
 	which = `a.run_id = @run AND ` + which
 	args["run"], args["now"] = run, c.Now
-	clusters, err := pg.All[struct{ Cluster string }](ctx, c, `
+	found, err := db.All[struct{ Cluster string }](ctx, c, `
 		SELECT DISTINCT a.cluster_id AS cluster FROM access a WHERE `+openAccess+` AND `+which+` ORDER BY 1`, args)
 	if err != nil {
 		return fmt.Errorf("list the clusters to which %s has access: %w", run, err)
 	}
-	for _, one := range clusters {
+	for _, one := range found {
 		if _, err := c.Lock(ctx, one.Cluster); err != nil {
 			return err
 		}
-		if _, err := c.RevokeAccess(ctx, one.Cluster, which, args, rows.Origin{Actor: pg.Lifecycle, Why: why}); err != nil {
+		if _, err := c.RevokeAccess(ctx, one.Cluster, which, args, clusters.Origin{Actor: db.Lifecycle, Why: why}); err != nil {
 			return err
 		}
 	}

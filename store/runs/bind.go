@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Ask is a run's request for a cluster, and how the cluster is to belong to the run.
@@ -22,7 +22,7 @@ type Ask struct {
 
 	// Reuse judges whether the wanted cluster of the slot can be handed to the requester; its error is returned. Nil: a new cluster is
 	// asked for, whatever the slot has.
-	Reuse func(rows.Row) error
+	Reuse func(clusters.Row) error
 }
 
 // The reasons for which a run gets no cluster and no turn. Each comes in a Refusal.
@@ -72,13 +72,13 @@ type Place struct {
 
 // Enter locks the run of a request for a cluster and looks at its slot. It returns the slot's cluster if that is reused, and then it
 // is the requester's; otherwise the place of a new one. A Refusal: the run gets no cluster.
-func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *rows.Row, place *Place, err error) {
+func Enter(ctx context.Context, tx *clusters.Tx, a Ask, principal string) (reused *clusters.Row, place *Place, err error) {
 	c := &change{tx}
 	run, err := c.enter(ctx, a.Ref, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
+	found, err := db.All[clusters.RowRecord](ctx, c, `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`
 		WHERE rc.run_id = @run AND (rc.slot = @slot OR @reuse AND rc.slot = nullif(@beside, '')) AND rc.newest AND c.desired = 'present'
 		ORDER BY rc.slot = @slot DESC`, pgx.NamedArgs{"run": run.ID, "slot": a.Slot, "beside": a.Beside, "reuse": a.Reuse != nil})
 	switch {
@@ -105,33 +105,33 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 }
 
 // handOver hands the slot's cluster to the attempt, and to the job if it lasts as long as that.
-func (c *change) handOver(ctx context.Context, run Run, row rows.Row, a Ask, principal string) (rows.Row, error) {
+func (c *change) handOver(ctx context.Context, run Run, row clusters.Row, a Ask, principal string) (clusters.Row, error) {
 	_, err := c.Exec(ctx, `
 		UPDATE run_clusters SET attempt = @attempt, lifetime = @lifetime, job = @job, job_conclusion = '', job_finished_at = NULL, job_confirmed = true, bound_at = @now
 		WHERE cluster_id = @cluster`,
 		pgx.NamedArgs{"cluster": row.ID, "attempt": a.Attempt, "lifetime": a.Lifetime, "job": a.Job, "now": c.Now})
 	if err != nil {
-		return rows.Row{}, fmt.Errorf("hand over %s: %w", row.ID, err)
+		return clusters.Row{}, fmt.Errorf("hand over %s: %w", row.ID, err)
 	}
 	if err := c.settle(ctx, run); err != nil {
-		return rows.Row{}, err
+		return clusters.Row{}, err
 	}
 	a.Slot = row.Run.Slot
-	if err := c.Record(ctx, principal, "run_took_over", row.ID, pg.Move{Why: said(run, a)}); err != nil {
-		return rows.Row{}, err
+	if err := c.Record(ctx, principal, "run_took_over", row.ID, db.Move{Why: said(run, a)}); err != nil {
+		return clusters.Row{}, err
 	}
-	now, err := pg.One[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`WHERE c.id = $1`, row.ID)
+	now, err := db.One[clusters.RowRecord](ctx, c, `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`WHERE c.id = $1`, row.ID)
 	if err != nil {
-		return rows.Row{}, fmt.Errorf("read %s: %w", row.ID, err)
+		return clusters.Row{}, fmt.Errorf("read %s: %w", row.ID, err)
 	}
 	if now.Lifecycle.Cluster.Desired == lifecycle.Absent { // its end came while the lock was waited for
-		return rows.Row{}, fmt.Errorf("%w: %s is going", pg.ErrStale, row.ID)
+		return clusters.Row{}, fmt.Errorf("%w: %s is going", db.ErrStale, row.ID)
 	}
 	return now.Row(), nil
 }
 
 // Queue binds a cluster that is inserted by the same batch to its place.
-func (p *Place) Queue(tx *rows.Tx, b *pg.Batch, cluster string) {
+func (p *Place) Queue(tx *clusters.Tx, b *db.Batch, cluster string) {
 	b.Do("leave the slot", `UPDATE run_clusters SET newest = false WHERE run_id = $1 AND slot = $2 AND newest`, p.Run.ID, p.ask.Slot)
 	b.Do("bind the cluster to its run", `
 		INSERT INTO run_clusters (cluster_id, run_id, attempt, slot, lifetime, job, bound_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -139,8 +139,8 @@ func (p *Place) Queue(tx *rows.Tx, b *pg.Batch, cluster string) {
 }
 
 // Record writes the audit line of a cluster that was bound to its place.
-func (p *Place) Record(ctx context.Context, tx *rows.Tx, principal, cluster string) error {
-	return tx.Record(ctx, principal, "run_bound", cluster, pg.Move{Why: said(p.Run, p.ask)})
+func (p *Place) Record(ctx context.Context, tx *clusters.Tx, principal, cluster string) error {
+	return tx.Record(ctx, principal, "run_bound", cluster, db.Move{Why: said(p.Run, p.ask)})
 }
 
 // said names what a cluster is bound to, for the audit trail.

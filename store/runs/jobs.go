@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Job is a job of a run on whose end something depends.
@@ -20,7 +20,7 @@ type Job struct {
 
 // Jobs returns the jobs of a run whose end was not confirmed yet and ends a cluster or a turn.
 func (s *Store) Jobs(ctx context.Context, run string) ([]Job, error) {
-	list, err := pg.All[Job](ctx, s.db.Pool(), `
+	list, err := db.All[Job](ctx, s.db.Pool(), `
 		SELECT id, attempt, min(since) AS since FROM (
 			SELECT b.job AS id, b.attempt, b.bound_at AS since FROM run_clusters b JOIN clusters c ON c.id = b.cluster_id
 				WHERE b.run_id = $1 AND b.lifetime = 'job' AND c.desired = 'present' AND (b.job_finished_at IS NULL OR NOT b.job_confirmed)
@@ -49,7 +49,7 @@ func (s *Store) SeeJob(ctx context.Context, run, job string, finish lifecycle.Fi
 		if finish.At.IsZero() || !confirmed {
 			return known, nil
 		}
-		open, err := pg.All[openUse](ctx, c, `
+		open, err := db.All[openUse](ctx, c, `
 			SELECT id, cluster_id AS cluster FROM uses WHERE run_id = @run AND job = @job AND released_at IS NULL ORDER BY cluster_id, id`, args)
 		if err != nil {
 			return Run{}, fmt.Errorf("list the turns of job %s: %w", job, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Note writes down the run that a verified token names, if it was not known, and returns what is known of it. Nothing follows from it.
@@ -17,7 +17,7 @@ func (s *Store) Note(ctx context.Context, ref Ref) (run Run, err error) {
 		if err != nil {
 			return err
 		}
-		run, err = pg.One[Run](ctx, c, byToken, args)
+		run, err = db.One[Run](ctx, c, byToken, args)
 		return err
 	})
 	if err != nil {
@@ -32,7 +32,7 @@ const byToken = `SELECT ` + runColumns + ` FROM runs r WHERE platform = @platfor
 // writeDown writes down a run that was not known, and returns the arguments that name it.
 func (c *change) writeDown(ctx context.Context, ref Ref) (pgx.NamedArgs, error) {
 	args := pgx.NamedArgs{
-		"id": pg.NewID("run"), "platform": ref.Platform, "issuer": ref.Issuer, "scope": ref.Scope, "key": ref.Key, "repo": ref.Repo, "name": ref.Name,
+		"id": db.NewID("run"), "platform": ref.Platform, "issuer": ref.Issuer, "scope": ref.Scope, "key": ref.Key, "repo": ref.Repo, "name": ref.Name,
 		"url": ref.URL, "event": ref.Event, "ref": ref.Ref, "head": ref.Head, "number": ref.Number, "actor": ref.Actor, "attempt": ref.Attempt,
 		"unwatched": ref.Unwatched, "now": c.Now,
 	}

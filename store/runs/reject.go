@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // EffectReject rejects the jobs of a run that wait for an environment, although nothing is known of the run. Its content is a Rejection.
-const EffectReject rows.EffectKind = "reject"
+const EffectReject clusters.EffectKind = "reject"
 
 // Rejection is the answer to jobs about whose run the platform could not be asked.
 type Rejection struct {
@@ -26,7 +26,7 @@ func (s *Store) Reject(ctx context.Context, installation int64, repo string, r R
 		return fmt.Errorf("write the rejection of run %d: %w", r.Run, err)
 	}
 	err = s.write(ctx, func(c *change) error {
-		return c.SaveEffects(ctx, []rows.Effect{{
+		return c.SaveEffects(ctx, []clusters.Effect{{
 			Cause: fmt.Sprintf("reject:%d:%d:%d:%s", installation, r.Run, r.Deployment, r.Environment), Kind: EffectReject, Installation: installation, Repo: repo, Content: string(content),
 		}})
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Ref is a run as its token names it.
@@ -52,7 +52,7 @@ type Repository struct {
 
 // RepositoryOf returns what identifies the repository of a cluster. run is the id of its run; empty: it belongs to none.
 func (s *Store) RepositoryOf(ctx context.Context, cluster, run string) (Repository, error) {
-	return pg.One[Repository](ctx, s.db.Pool(), `
+	return db.One[Repository](ctx, s.db.Pool(), `
 		SELECT c.repo_id, coalesce(r.issuer, '') AS issuer, coalesce(r.scope, '') AS scope FROM clusters c LEFT JOIN runs r ON r.id = $2 WHERE c.id = $1`, cluster, run)
 }
 
@@ -61,7 +61,7 @@ const runColumns = `r.id, r.platform, r.issuer, r.scope, r.key, r.installation, 
 
 // finish is how the newest attempt finished; the zero value: it runs.
 func (r Run) finish() lifecycle.Finish {
-	return lifecycle.Finish{Conclusion: r.Conclusion, At: pg.Zero(r.FinishedAt)}
+	return lifecycle.Finish{Conclusion: r.Conclusion, At: db.Zero(r.FinishedAt)}
 }
 
 // Over reports whether an attempt of the run is finished.
@@ -84,7 +84,7 @@ func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older
 	if err != nil {
 		return Run{}, false, err
 	}
-	run, err = pg.One[Run](ctx, c, byToken+` FOR NO KEY UPDATE`, args)
+	run, err = db.One[Run](ctx, c, byToken+` FOR NO KEY UPDATE`, args)
 	if err != nil {
 		return Run{}, false, fmt.Errorf("lock the run: %w", err)
 	}
@@ -96,7 +96,7 @@ func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older
 	}
 	newer := ref.Attempt > run.Attempt
 	args["id"], args["look"] = run.ID, c.Now.Add(firstLook)
-	run, err = pg.One[Run](ctx, c, `
+	run, err = db.One[Run](ctx, c, `
 		UPDATE runs r SET attempt = @attempt, repo = @repo, url = @url, actor = @actor, seen_at = @now,
 			state = CASE WHEN @attempt > attempt THEN 'running' ELSE state END, conclusion = CASE WHEN @attempt > attempt THEN '' ELSE conclusion END,
 			finished_at = CASE WHEN @attempt > attempt THEN NULL ELSE finished_at END, confirmed = confirmed OR @attempt > attempt,
@@ -127,7 +127,7 @@ func (s *Store) Known(ctx context.Context, platform lifecycle.Platform, scope, k
 
 // Named returns the runs of a platform with a scope and a key, one for each issuer that has such a run.
 func (s *Store) Named(ctx context.Context, platform lifecycle.Platform, scope, key string) ([]Run, error) {
-	list, err := pg.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE platform = $1 AND scope = $2 AND key = $3 ORDER BY id`, platform, scope, key)
+	list, err := db.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE platform = $1 AND scope = $2 AND key = $3 ORDER BY id`, platform, scope, key)
 	if err != nil {
 		return nil, fmt.Errorf("look for run %s of %s: %w", key, scope, err)
 	}
@@ -136,7 +136,7 @@ func (s *Store) Named(ctx context.Context, platform lifecycle.Platform, scope, k
 
 // Run returns one run. ErrNotFound: there is none of that id.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
-	run, err := pg.One[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE id = $1`, id)
+	run, err := db.One[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE id = $1`, id)
 	if err != nil {
 		return Run{}, fmt.Errorf("read run %s: %w", id, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Seen is the state of a run as its platform, or a webhook alone, describes it.
@@ -33,13 +33,13 @@ func (s *Store) See(ctx context.Context, id string, seen Seen, next time.Time) (
 		state := run
 		if seen.replaces(run) {
 			state.Attempt, state.State, state.Conclusion, state.Confirmed = seen.Attempt, seen.State, seen.Conclusion, true
-			state.UpdatedAt = pg.Null(seen.UpdatedAt)
+			state.UpdatedAt = db.Null(seen.UpdatedAt)
 			goesOn := run.State == lifecycle.RunFinished && run.Attempt == seen.Attempt
 			switch {
 			case seen.State == lifecycle.RunRunning:
 				state.FinishedAt, state.Conclusion = nil, ""
 			case !goesOn:
-				state.FinishedAt = pg.Null(c.Now)
+				state.FinishedAt = db.Null(c.Now)
 			}
 		}
 		state.MissedAt, state.Unwatched = nil, ""
@@ -74,7 +74,7 @@ func (c *change) storeUnconfirmed(ctx context.Context, run Run, seen Seen, next 
 	if seen.State != lifecycle.RunFinished || seen.Attempt != run.Attempt || run.State == lifecycle.RunFinished {
 		return run, nil
 	}
-	run.State, run.Conclusion, run.FinishedAt, run.Confirmed = lifecycle.RunFinished, seen.Conclusion, pg.Null(c.Now), false
+	run.State, run.Conclusion, run.FinishedAt, run.Confirmed = lifecycle.RunFinished, seen.Conclusion, db.Null(c.Now), false
 	return c.update(ctx, run, next)
 }
 
@@ -88,11 +88,11 @@ func (s *Store) Miss(ctx context.Context, id string, next time.Time) (Run, error
 		run.Unwatched = ""
 		switch {
 		case run.MissedAt == nil:
-			run.MissedAt = pg.Null(c.Now)
+			run.MissedAt = db.Null(c.Now)
 		case c.Now.Sub(*run.MissedAt) >= leastMissing:
 			if !run.Confirmed || run.State == lifecycle.RunRunning { // one that finished before keeps its conclusion
 				run.State, run.Conclusion, run.Confirmed = lifecycle.RunFinished, lifecycle.ConclusionGone, true
-				run.FinishedAt = cmp.Or(run.FinishedAt, pg.Null(c.Now))
+				run.FinishedAt = cmp.Or(run.FinishedAt, db.Null(c.Now))
 			}
 			if err := c.missJobs(ctx, id); err != nil {
 				return Run{}, err
@@ -112,7 +112,7 @@ func (s *Store) Unwatch(ctx context.Context, id, why string, next time.Time) (Ru
 
 // Postpone sets when to ask about a run again, whose platform gave no answer.
 func (s *Store) Postpone(ctx context.Context, id string, next time.Time) error {
-	_, err := s.db.Pool().Exec(ctx, `UPDATE runs SET look_at = $2 WHERE id = $1 AND look_at IS NOT NULL`, id, pg.Null(next))
+	_, err := s.db.Pool().Exec(ctx, `UPDATE runs SET look_at = $2 WHERE id = $1 AND look_at IS NOT NULL`, id, db.Null(next))
 	if err != nil {
 		return fmt.Errorf("postpone the look at %s: %w", id, err)
 	}
@@ -122,7 +122,7 @@ func (s *Store) Postpone(ctx context.Context, id string, next time.Time) error {
 // change runs do on a locked run, and settles what follows.
 func (s *Store) change(ctx context.Context, id string, do func(*change, Run) (Run, error)) (run Run, err error) {
 	err = s.write(ctx, func(c *change) error {
-		known, err := pg.One[Run](ctx, c, `SELECT `+runColumns+` FROM runs r WHERE id = $1 FOR NO KEY UPDATE`, id)
+		known, err := db.One[Run](ctx, c, `SELECT `+runColumns+` FROM runs r WHERE id = $1 FOR NO KEY UPDATE`, id)
 		if err != nil {
 			return err
 		}
@@ -142,14 +142,14 @@ func (s *Store) change(ctx context.Context, id string, do func(*change, Run) (Ru
 
 // update writes a run. A run on which nothing depends is not looked at.
 func (c *change) update(ctx context.Context, run Run, next time.Time) (Run, error) {
-	out, err := pg.One[Run](ctx, c, `
+	out, err := db.One[Run](ctx, c, `
 		UPDATE runs r SET installation = @installation, repo = @repo, name = @name, attempt = @attempt, state = @state, conclusion = @conclusion,
 			finished_at = @finished, confirmed = @confirmed, updated_at = @updated, missed_at = @missed, unwatched = @unwatched, seen_at = @now, look_at = @next
 		WHERE id = @id RETURNING `+runColumns,
 		pgx.NamedArgs{
 			"id": run.ID, "installation": run.Installation, "repo": run.Repo, "name": run.Name, "attempt": run.Attempt, "state": run.State,
 			"conclusion": run.Conclusion, "finished": run.FinishedAt, "confirmed": run.Confirmed, "updated": run.UpdatedAt, "missed": run.MissedAt,
-			"unwatched": run.Unwatched, "now": c.Now, "next": pg.Null(next),
+			"unwatched": run.Unwatched, "now": c.Now, "next": db.Null(next),
 		})
 	if err != nil {
 		return Run{}, fmt.Errorf("update the run: %w", err)
@@ -164,11 +164,11 @@ const depends = `(EXISTS (SELECT FROM run_clusters b JOIN clusters c ON c.id = b
 
 // ToLook returns the runs to ask about, the longest due first, and forgets to ask about those on which nothing depends.
 func (s *Store) ToLook(ctx context.Context, now time.Time, limit int) ([]Run, error) {
-	_, err := s.db.Pool().Exec(ctx, `UPDATE runs r SET look_at = NULL WHERE look_at <= @now AND NOT `+depends, pgx.NamedArgs{"now": pg.Null(now)})
+	_, err := s.db.Pool().Exec(ctx, `UPDATE runs r SET look_at = NULL WHERE look_at <= @now AND NOT `+depends, pgx.NamedArgs{"now": db.Null(now)})
 	if err != nil {
 		return nil, fmt.Errorf("forget runs on which nothing depends: %w", err)
 	}
-	list, err := pg.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE look_at <= @now ORDER BY look_at, id LIMIT @limit`, pgx.NamedArgs{"now": pg.Null(now), "limit": limit})
+	list, err := db.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE look_at <= @now ORDER BY look_at, id LIMIT @limit`, pgx.NamedArgs{"now": db.Null(now), "limit": limit})
 	if err != nil {
 		return nil, fmt.Errorf("list runs to look at: %w", err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // bound is a wanted cluster of a run.
@@ -42,7 +42,7 @@ func (c *change) lockClusters(ctx context.Context, run, also string) error {
 // settle brings the ends of a locked run's clusters, the uses of its attempts and its access to clusters up to date with what is known of it. It is the only
 // place where the end of a run's cluster is set or lifted.
 func (c *change) settle(ctx context.Context, run Run) error {
-	clusters, err := pg.All[bound](ctx, c, `
+	clusters, err := db.All[bound](ctx, c, `
 		SELECT b.cluster_id AS cluster, b.lifetime, b.attempt, coalesce((c.spec ->> 'runGrace')::bigint, 0) AS grace, b.job_conclusion, b.job_finished_at,
 			c.ready_at, EXISTS (SELECT FROM signals g WHERE g.cluster_id = b.cluster_id AND g.run_id = b.run_id AND g.problem = '') AS signalled
 		FROM run_clusters b JOIN clusters c ON c.id = b.cluster_id WHERE b.run_id = $1 AND c.desired = 'present' ORDER BY b.cluster_id`, run.ID)
@@ -52,8 +52,8 @@ func (c *change) settle(ctx context.Context, run Run) error {
 	for _, b := range clusters {
 		at, why := lifecycle.RunEnd(lifecycle.Bound{
 			Platform: run.Platform, Lifetime: b.Lifetime, Attempt: b.Attempt, Grace: time.Duration(b.Grace),
-			Job: lifecycle.Finish{Conclusion: b.JobConclusion, At: pg.Zero(b.JobFinishedAt)}, Newest: run.Attempt, Run: run.finish(),
-			Signalled: b.Signalled, ReadyAt: pg.Zero(b.ReadyAt),
+			Job: lifecycle.Finish{Conclusion: b.JobConclusion, At: db.Zero(b.JobFinishedAt)}, Newest: run.Attempt, Run: run.finish(),
+			Signalled: b.Signalled, ReadyAt: db.Zero(b.ReadyAt),
 		})
 		if err := c.setEnd(ctx, b.Cluster, at, why); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (c *change) noteUse(ctx context.Context, run Run) error {
 	if run.State != lifecycle.RunRunning || run.Unwatched != "" || run.MissedAt != nil {
 		return nil
 	}
-	clusters, err := pg.All[struct{ ID string }](ctx, c, `
+	clusters, err := db.All[struct{ ID string }](ctx, c, `
 		SELECT c.id FROM clusters c WHERE c.desired = 'present' AND (
 			c.id IN (SELECT b.cluster_id FROM run_clusters b WHERE b.run_id = $1) AND c.end_run_finished IS NULL
 			OR c.id IN (SELECT u.cluster_id FROM uses u WHERE u.run_id = $1 AND u.granted_at IS NOT NULL AND u.released_at IS NULL))
@@ -100,11 +100,11 @@ func (c *change) setEnd(ctx context.Context, cluster string, at time.Time, why s
 	if err != nil {
 		return err
 	}
-	at = pg.Round(at)
+	at = db.Round(at)
 	if cur.Desired == lifecycle.Absent || cur.Ends.RunFinished.Equal(at) && cur.Ends.RunWhy == why {
 		return nil
 	}
-	err = c.SetDesired(ctx, cluster, "end_run_finished = @at, run_end_why = @why", pgx.NamedArgs{"at": pg.Null(at), "why": why})
+	err = c.SetDesired(ctx, cluster, "end_run_finished = @at, run_end_why = @why", pgx.NamedArgs{"at": db.Null(at), "why": why})
 	if err != nil {
 		return err
 	}
@@ -112,5 +112,5 @@ func (c *change) setEnd(ctx context.Context, cluster string, at time.Time, why s
 	if at.IsZero() {
 		action, why = "end_lifted", "its run goes on"
 	}
-	return c.Record(ctx, pg.Lifecycle, action, cluster, pg.Move{End: string(rows.EndRunFinished), At: pg.Null(at), Why: why})
+	return c.Record(ctx, db.Lifecycle, action, cluster, db.Move{End: string(clusters.EndRunFinished), At: db.Null(at), Why: why})
 }

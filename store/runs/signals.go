@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // EffectSignal tells a pipeline what became of a cluster. Its content is the signal's id.
-const EffectSignal rows.EffectKind = "signal"
+const EffectSignal clusters.EffectKind = "signal"
 
 // SignalAsk is a run's request to be told when a cluster is ready or failed.
 type SignalAsk struct {
@@ -22,28 +22,28 @@ type SignalAsk struct {
 }
 
 // AskSignal writes the request of a run about a cluster. An attempt of a run has one signal of a cluster: asked for again, it is told again.
-func AskSignal(ctx context.Context, tx *rows.Tx, cluster string, a SignalAsk) error {
+func AskSignal(ctx context.Context, tx *clusters.Tx, cluster string, a SignalAsk) error {
 	c := &change{tx}
 	args, err := c.writeDown(ctx, a.Ref)
 	if err != nil {
 		return err
 	}
-	run, err := pg.One[Run](ctx, c, byToken, args)
+	run, err := db.One[Run](ctx, c, byToken, args)
 	if err != nil {
 		return fmt.Errorf("look for the run of a signal: %w", err)
 	}
 	if _, err := c.Lock(ctx, cluster); err != nil { // what becomes of it is told before this, or because of this
 		return err
 	}
-	id, err := pg.One[struct{ ID string }](ctx, c, `
+	id, err := db.One[struct{ ID string }](ctx, c, `
 		INSERT INTO signals AS g (id, cluster_id, run_id, attempt, kind, asked_at) VALUES (@id, @cluster, @run, @attempt, @kind, @now)
 		ON CONFLICT (cluster_id, run_id, attempt) DO UPDATE SET kind = @kind, asked_at = @now, told = '', told_at = NULL, problem = ''
 		RETURNING g.id`,
-		pgx.NamedArgs{"id": pg.NewID("sig"), "cluster": cluster, "run": run.ID, "attempt": a.Attempt, "kind": a.Kind, "now": c.Now})
+		pgx.NamedArgs{"id": db.NewID("sig"), "cluster": cluster, "run": run.ID, "attempt": a.Attempt, "kind": a.Kind, "now": c.Now})
 	if err != nil {
 		return fmt.Errorf("write the signal: %w", err)
 	}
-	return c.SaveEffects(ctx, []rows.Effect{signalEffect(id.ID, fmt.Sprintf("asked:%d", c.Now.UnixMicro()), run.Installation, run.Repo)})
+	return c.SaveEffects(ctx, []clusters.Effect{signalEffect(id.ID, fmt.Sprintf("asked:%d", c.Now.UnixMicro()), run.Installation, run.Repo)})
 }
 
 // AskSignal is AskSignal for a cluster that is there.
@@ -55,13 +55,13 @@ func (s *Store) AskSignal(ctx context.Context, cluster string, a SignalAsk) erro
 	return nil
 }
 
-func signalEffect(signal, why string, installation int64, repo string) rows.Effect {
-	return rows.Effect{Cause: "signal:" + signal + ":" + why, Kind: EffectSignal, Installation: installation, Repo: repo, Content: signal}
+func signalEffect(signal, why string, installation int64, repo string) clusters.Effect {
+	return clusters.Effect{Cause: "signal:" + signal + ":" + why, Kind: EffectSignal, Installation: installation, Repo: repo, Content: signal}
 }
 
 // TellSignals has every signal of a locked cluster told that it is in another state.
-func TellSignals(ctx context.Context, tx *rows.Tx, cluster string, state lifecycle.SignalState) error {
-	list, err := pg.All[struct {
+func TellSignals(ctx context.Context, tx *clusters.Tx, cluster string, state lifecycle.SignalState) error {
+	list, err := db.All[struct {
 		ID           string
 		Installation int64
 		Repo         string
@@ -69,7 +69,7 @@ func TellSignals(ctx context.Context, tx *rows.Tx, cluster string, state lifecyc
 	if err != nil {
 		return fmt.Errorf("list the signals of %s: %w", cluster, err)
 	}
-	var effects []rows.Effect
+	var effects []clusters.Effect
 	for _, g := range list {
 		effects = append(effects, signalEffect(g.ID, string(state), g.Installation, g.Repo))
 	}
@@ -90,7 +90,7 @@ type Signal struct {
 
 // Signal returns one signal. ErrNotFound: there is none of that id.
 func (s *Store) Signal(ctx context.Context, id string) (Signal, error) {
-	g, err := pg.One[Signal](ctx, s.db.Pool(), `
+	g, err := db.One[Signal](ctx, s.db.Pool(), `
 		SELECT g.id, g.cluster_id AS cluster, g.kind, g.attempt, g.asked_at, g.told, g.problem, r.id AS run_id, r.key AS run_key, r.event,
 			r.head AS claimed, r.head_sha AS head, r.url
 		FROM signals g JOIN runs r ON r.id = g.run_id WHERE g.id = $1`, id)
@@ -120,7 +120,7 @@ func (s *Store) NotTold(ctx context.Context, g Signal, problem string) error {
 		if err != nil || tag.RowsAffected() == 0 {
 			return run, err
 		}
-		return run, c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: problem}, "signal_refused", g.Cluster, rows.Action{Note: g.ID})
+		return run, c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: problem}, "signal_refused", g.Cluster, clusters.Action{Note: g.ID})
 	})
 	if err != nil {
 		return fmt.Errorf("record the problem of signal %s: %w", g.ID, err)
@@ -131,7 +131,7 @@ func (s *Store) NotTold(ctx context.Context, g Signal, problem string) error {
 // SignalledCommits returns the commits of the runs of a repository that wait for a signal of the cluster or were sent one, the newest
 // first, as far as they are known.
 func (s *Store) SignalledCommits(ctx context.Context, cluster, scope string) ([]string, error) {
-	list, err := pg.All[struct{ HeadSHA string }](ctx, s.db.Pool(), `
+	list, err := db.All[struct{ HeadSHA string }](ctx, s.db.Pool(), `
 		SELECT r.head_sha FROM signals g JOIN runs r ON r.id = g.run_id
 		WHERE g.cluster_id = $1 AND r.scope = $2 AND r.head_sha <> '' ORDER BY g.asked_at DESC, g.id DESC`, cluster, scope)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *change) takeHandedOver(ctx context.Context, run Run, attempt int, clust
 	if tag.RowsAffected() == 0 {
 		return nil
 	}
-	if err := c.Record(ctx, principal, "run_took_over", cluster, pg.Move{Why: fmt.Sprintf("attempt %d of %s, which its signal started", attempt, named(run))}); err != nil {
+	if err := c.Record(ctx, principal, "run_took_over", cluster, db.Move{Why: fmt.Sprintf("attempt %d of %s, which its signal started", attempt, named(run))}); err != nil {
 		return err
 	}
 	return c.settle(ctx, run)

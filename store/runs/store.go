@@ -8,20 +8,20 @@ package runs
 import (
 	"context"
 
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // Store reads and writes runs. It is safe for concurrent use.
-type Store struct{ db *rows.DB }
+type Store struct{ db *clusters.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *rows.DB) *Store { return &Store{d} }
+func New(d *clusters.DB) *Store { return &Store{d} }
 
 // change is a transaction of this package. Locks are taken in one order everywhere: the run's row, then the rows of clusters by their
 // ids.
-type change struct{ *rows.Tx }
+type change struct{ *clusters.Tx }
 
 // write runs one change.
 func (s *Store) write(ctx context.Context, do func(*change) error) error {
-	return s.db.Write(ctx, func(tx *rows.Tx) error { return do(&change{tx}) })
+	return s.db.Write(ctx, func(tx *clusters.Tx) error { return do(&change{tx}) })
 }

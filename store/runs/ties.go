@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Ties are what connects a run with a cluster.
@@ -20,13 +20,13 @@ type Ties struct {
 }
 
 // NoteRequest writes down which run asked for a cluster that does not end with it.
-func NoteRequest(ctx context.Context, tx *rows.Tx, cluster string, ref Ref) error {
+func NoteRequest(ctx context.Context, tx *clusters.Tx, cluster string, ref Ref) error {
 	c := &change{tx}
 	args, err := c.writeDown(ctx, ref)
 	if err != nil {
 		return err
 	}
-	run, err := pg.One[Run](ctx, c, byToken, args)
+	run, err := db.One[Run](ctx, c, byToken, args)
 	if err != nil {
 		return fmt.Errorf("look for the run that asked for %s: %w", cluster, err)
 	}
@@ -39,7 +39,7 @@ func NoteRequest(ctx context.Context, tx *rows.Tx, cluster string, ref Ref) erro
 // TiesOf returns what connects a run with a cluster. A run of Tekton without a key stands for all of its namespace. pull is the number of
 // the run's pull request in the repository that the run's scope names; 0: none that counts.
 func (s *Store) TiesOf(ctx context.Context, cluster string, ref Ref, pull int) (Ties, error) {
-	ties, err := pg.One[Ties](ctx, s.db.Pool(), `
+	ties, err := db.One[Ties](ctx, s.db.Pool(), `
 		WITH siblings AS (SELECT id, key FROM runs WHERE platform = @platform AND issuer = @issuer AND scope = @scope)
 		SELECT
 			EXISTS (SELECT FROM (SELECT run_id, cluster_id FROM run_clusters UNION ALL SELECT run_id, cluster_id FROM run_requests) b

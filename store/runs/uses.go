@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // UseState is where a use stands.
@@ -57,7 +57,7 @@ const (
 
 // AskUse asks for a run's turn on a cluster, and grants it if nobody is ahead. The same attempt and job have one use at a time; fresh
 // is false if they had it. A Refusal: the run is over. ErrConflict: the cluster is going away.
-func (s *Store) AskUse(ctx context.Context, cluster string, ref Ref, job string, d rows.Origin) (use Use, fresh bool, err error) {
+func (s *Store) AskUse(ctx context.Context, cluster string, ref Ref, job string, d clusters.Origin) (use Use, fresh bool, err error) {
 	err = s.write(ctx, func(c *change) error {
 		run, err := c.enter(ctx, ref, cluster)
 		if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) AskUse(ctx context.Context, cluster string, ref Ref, job string,
 			return err
 		}
 		if cur.Desired == lifecycle.Absent {
-			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		}
 		if err := c.Active(ctx, cur, lifecycle.ActivityTurn); err != nil {
 			return err
@@ -85,25 +85,25 @@ func (s *Store) AskUse(ctx context.Context, cluster string, ref Ref, job string,
 	return use, fresh, nil
 }
 
-func (c *change) askUse(ctx context.Context, run Run, cluster string, attempt int, job string, d rows.Origin) (use Use, fresh bool, err error) {
-	known, err := pg.All[Use](ctx, c, `SELECT `+useColumns+useSources+`
+func (c *change) askUse(ctx context.Context, run Run, cluster string, attempt int, job string, d clusters.Origin) (use Use, fresh bool, err error) {
+	known, err := db.All[Use](ctx, c, `SELECT `+useColumns+useSources+`
 		WHERE u.cluster_id = $1 AND u.run_id = $2 AND u.attempt = $3 AND u.job = $4 AND u.released_at IS NULL`, cluster, run.ID, attempt, job)
 	if err != nil || len(known) > 0 {
 		return append(known, Use{})[0], false, err
 	}
-	id := pg.NewID("use")
+	id := db.NewID("use")
 	_, err = c.Exec(ctx, `INSERT INTO uses (id, cluster_id, run_id, attempt, job, principal, asked_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		id, cluster, run.ID, attempt, job, d.Actor, c.Now)
 	if err != nil {
 		return Use{}, false, fmt.Errorf("write the use: %w", err)
 	}
-	if err := c.RecordAction(rows.Origin{Actor: d.Actor, Source: d.Source, Verdict: d.Verdict, Why: "for " + turnOf(run.URL, run.Name, attempt)}, "use_asked", cluster, rows.Action{Note: id}); err != nil {
+	if err := c.RecordAction(clusters.Origin{Actor: d.Actor, Source: d.Source, Verdict: d.Verdict, Why: "for " + turnOf(run.URL, run.Name, attempt)}, "use_asked", cluster, clusters.Action{Note: id}); err != nil {
 		return Use{}, false, err
 	}
 	if err := c.grant(ctx, cluster); err != nil {
 		return Use{}, false, err
 	}
-	use, err = pg.One[Use](ctx, c, `SELECT `+useColumns+useSources+`WHERE u.id = $1`, id)
+	use, err = db.One[Use](ctx, c, `SELECT `+useColumns+useSources+`WHERE u.id = $1`, id)
 	return use, true, err
 }
 
@@ -113,7 +113,7 @@ func turnOf(url, name string, attempt int) string {
 
 // grant gives the turn on a locked cluster to the first in its queue, unless somebody has it.
 func (c *change) grant(ctx context.Context, cluster string) error {
-	granted, err := pg.All[Use](ctx, c, `
+	granted, err := db.All[Use](ctx, c, `
 		WITH next AS (
 			UPDATE uses SET granted_at = @now WHERE id = (
 				SELECT u.id FROM uses u WHERE u.cluster_id = @cluster AND u.released_at IS NULL AND u.granted_at IS NULL ORDER BY `+byTurn+` LIMIT 1)
@@ -125,7 +125,7 @@ func (c *change) grant(ctx context.Context, cluster string) error {
 	}
 	for _, u := range granted {
 		why := "to " + turnOf(u.RunURL, u.RunName, u.Attempt)
-		if err := c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: why}, "use_granted", cluster, rows.Action{Note: u.ID}); err != nil {
+		if err := c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: why}, "use_granted", cluster, clusters.Action{Note: u.ID}); err != nil {
 			return err
 		}
 	}
@@ -133,8 +133,8 @@ func (c *change) grant(ctx context.Context, cluster string) error {
 }
 
 // release ends uses of a locked cluster, with the access that was for them, and grants the next one.
-func (c *change) release(ctx context.Context, cluster string, uses []string, d rows.Origin) error {
-	released, err := pg.All[Use](ctx, c, `
+func (c *change) release(ctx context.Context, cluster string, uses []string, d clusters.Origin) error {
+	released, err := db.All[Use](ctx, c, `
 		WITH over AS (UPDATE uses SET released_at = @now, why = @why WHERE id = ANY (@uses) AND cluster_id = @cluster AND released_at IS NULL RETURNING *)
 		SELECT `+useColumns+` FROM over u JOIN runs r ON r.id = u.run_id ORDER BY u.id`,
 		pgx.NamedArgs{"uses": uses, "cluster": cluster, "now": c.Now, "why": d.Reason()})
@@ -142,7 +142,7 @@ func (c *change) release(ctx context.Context, cluster string, uses []string, d r
 		return fmt.Errorf("release the turn on %s: %w", cluster, err)
 	}
 	for _, u := range released {
-		if err := c.RecordAction(d, "use_released", cluster, rows.Action{Note: u.ID}); err != nil {
+		if err := c.RecordAction(d, "use_released", cluster, clusters.Action{Note: u.ID}); err != nil {
 			return err
 		}
 		if err := c.revokeUse(ctx, u); err != nil {
@@ -153,14 +153,14 @@ func (c *change) release(ctx context.Context, cluster string, uses []string, d r
 }
 
 // Release ends a use, and grants the cluster's next one. A use that ended before stays as it is.
-func (s *Store) Release(ctx context.Context, cluster, use string, d rows.Origin) (Use, error) {
+func (s *Store) Release(ctx context.Context, cluster, use string, d clusters.Origin) (Use, error) {
 	var out Use
-	_, err := s.db.ChangeOnce(ctx, cluster, d, func(tx *rows.Tx, _ usage.Held, _ *rows.Outcome) (err error) {
+	_, err := s.db.ChangeOnce(ctx, cluster, d, func(tx *clusters.Tx, _ usage.Held, _ *clusters.Outcome) (err error) {
 		c := &change{tx}
 		if err := c.release(ctx, cluster, []string{use}, d); err != nil {
 			return err
 		}
-		out, err = pg.One[Use](ctx, c, `SELECT `+useColumns+useSources+`WHERE u.id = $1 AND u.cluster_id = $2`, use, cluster)
+		out, err = db.One[Use](ctx, c, `SELECT `+useColumns+useSources+`WHERE u.id = $1 AND u.cluster_id = $2`, use, cluster)
 		return err
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *change) releaseEach(ctx context.Context, open []openUse, why string) er
 		if _, err := c.Lock(ctx, u.Cluster); err != nil {
 			return err
 		}
-		if err := c.release(ctx, u.Cluster, uses, rows.Origin{Actor: pg.Lifecycle, Why: why}); err != nil {
+		if err := c.release(ctx, u.Cluster, uses, clusters.Origin{Actor: db.Lifecycle, Why: why}); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (c *change) releaseEach(ctx context.Context, open []openUse, why string) er
 
 // releaseOver releases the uses of attempts of a locked run that are over.
 func (c *change) releaseOver(ctx context.Context, run Run) error {
-	open, err := pg.All[openUse](ctx, c, `
+	open, err := db.All[openUse](ctx, c, `
 		SELECT id, cluster_id AS cluster FROM uses WHERE run_id = $1 AND released_at IS NULL AND (attempt < $2 OR attempt = $2 AND $3)
 		ORDER BY cluster_id, id`, run.ID, run.Attempt, run.ended()) // another run may get the turn
 	if err != nil {
@@ -208,7 +208,7 @@ func (c *change) releaseOver(ctx context.Context, run Run) error {
 // ExpireUses releases turns that were granted longer than most ago, and returns how many.
 func (s *Store) ExpireUses(ctx context.Context, most time.Duration) (n int, err error) {
 	err = s.write(ctx, func(c *change) error {
-		open, err := pg.All[openUse](ctx, c, `
+		open, err := db.All[openUse](ctx, c, `
 			SELECT id, cluster_id AS cluster FROM uses WHERE released_at IS NULL AND granted_at <= $1 ORDER BY cluster_id, id`, c.Now.Add(-most))
 		if err != nil {
 			return err
@@ -224,7 +224,7 @@ func (s *Store) ExpireUses(ctx context.Context, most time.Duration) (n int, err 
 
 // Uses returns the uses of a cluster that are not released, in the order of their turns, then the newest released ones.
 func (s *Store) Uses(ctx context.Context, cluster string) ([]Use, error) {
-	list, err := pg.All[Use](ctx, s.db.Pool(), `
+	list, err := db.All[Use](ctx, s.db.Pool(), `
 		(SELECT `+useColumns+useSources+`WHERE u.cluster_id = $1 AND u.released_at IS NULL ORDER BY `+byTurn+`)
 		UNION ALL
 		(SELECT `+useColumns+useSources+`WHERE u.cluster_id = $1 AND u.released_at IS NOT NULL ORDER BY u.released_at DESC, u.id DESC LIMIT 50)`, cluster)

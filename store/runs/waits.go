@@ -7,12 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // EffectReview tells the jobs that wait for a cluster how it stands, or decides about them. Its content is the wait's id.
-const EffectReview rows.EffectKind = "review"
+const EffectReview clusters.EffectKind = "review"
 
 // EnvironmentPrefix begins the slot of a cluster for which jobs of its run wait. The environment is named after its profile.
 const EnvironmentPrefix = "environment/"
@@ -27,13 +27,13 @@ type WaitAsk struct {
 
 // AskWait writes down that jobs of a run wait for a cluster, or why they get none. Several jobs of an attempt wait for an environment
 // together, and a job may wait after the others were let through: then all is decided anew.
-func AskWait(ctx context.Context, tx *rows.Tx, a WaitAsk, cluster, refusal string) error {
+func AskWait(ctx context.Context, tx *clusters.Tx, a WaitAsk, cluster, refusal string) error {
 	c := &change{tx}
 	args, err := c.writeDown(ctx, a.Ref)
 	if err != nil {
 		return err
 	}
-	run, err := pg.One[Run](ctx, c, byToken, args)
+	run, err := db.One[Run](ctx, c, byToken, args)
 	if err != nil {
 		return fmt.Errorf("look for the run of a wait: %w", err)
 	}
@@ -46,18 +46,18 @@ func AskWait(ctx context.Context, tx *rows.Tx, a WaitAsk, cluster, refusal strin
 			return err
 		}
 	}
-	id, err := pg.One[struct{ ID string }](ctx, c, `
+	id, err := db.One[struct{ ID string }](ctx, c, `
 		INSERT INTO waits AS w (id, run_id, attempt, environment, cluster_id, refusal, asked_at)
 		VALUES (@id, @run, @attempt, @environment, nullif(@cluster, ''), @refusal, @now)
 		ON CONFLICT (run_id, attempt, environment) DO UPDATE SET cluster_id = excluded.cluster_id, refusal = excluded.refusal,
 			asked_at = CASE WHEN w.cluster_id = excluded.cluster_id THEN w.asked_at ELSE @now END, said = CASE WHEN w.cluster_id = excluded.cluster_id THEN w.said ELSE '' END, asks = w.asks + 1,
 			decision = '', decided_at = NULL, problem = ''
 		RETURNING w.id`,
-		pgx.NamedArgs{"id": pg.NewID("wai"), "run": run.ID, "attempt": a.Attempt, "environment": a.Environment, "cluster": cluster, "refusal": refusal, "now": c.Now})
+		pgx.NamedArgs{"id": db.NewID("wai"), "run": run.ID, "attempt": a.Attempt, "environment": a.Environment, "cluster": cluster, "refusal": refusal, "now": c.Now})
 	if err != nil {
 		return fmt.Errorf("write the wait: %w", err)
 	}
-	return c.SaveEffects(ctx, []rows.Effect{reviewEffect(id.ID, "asked:"+a.Event, a.Installation, run.Repo)})
+	return c.SaveEffects(ctx, []clusters.Effect{reviewEffect(id.ID, "asked:"+a.Event, a.Installation, run.Repo)})
 }
 
 // Refuse writes down why the jobs that wait for an environment get no cluster, although policy was not asked.
@@ -69,13 +69,13 @@ func (s *Store) Refuse(ctx context.Context, a WaitAsk, refusal string) error {
 	return nil
 }
 
-func reviewEffect(wait, why string, installation int64, repo string) rows.Effect {
-	return rows.Effect{Cause: "review:" + wait + ":" + why, Kind: EffectReview, Installation: installation, Repo: repo, Content: wait}
+func reviewEffect(wait, why string, installation int64, repo string) clusters.Effect {
+	return clusters.Effect{Cause: "review:" + wait + ":" + why, Kind: EffectReview, Installation: installation, Repo: repo, Content: wait}
 }
 
 // TellWaits has the jobs that wait for a locked cluster told what has become of it. seen is the number of the attempts that it had.
-func TellWaits(ctx context.Context, tx *rows.Tx, cluster string, state lifecycle.WaitState, seen int) error {
-	list, err := pg.All[struct {
+func TellWaits(ctx context.Context, tx *clusters.Tx, cluster string, state lifecycle.WaitState, seen int) error {
+	list, err := db.All[struct {
 		ID           string
 		Installation int64
 		Repo         string
@@ -83,7 +83,7 @@ func TellWaits(ctx context.Context, tx *rows.Tx, cluster string, state lifecycle
 	if err != nil {
 		return fmt.Errorf("list who waits for %s: %w", cluster, err)
 	}
-	var effects []rows.Effect
+	var effects []clusters.Effect
 	for _, w := range list {
 		effects = append(effects, reviewEffect(w.ID, fmt.Sprintf("%s:%s:%d", cluster, state, seen), w.Installation, w.Repo))
 	}
@@ -105,7 +105,7 @@ type Wait struct {
 
 // Wait returns one wait. ErrNotFound: there is none of that id.
 func (s *Store) Wait(ctx context.Context, id string) (Wait, error) {
-	w, err := pg.One[Wait](ctx, s.db.Pool(), `
+	w, err := db.One[Wait](ctx, s.db.Pool(), `
 		SELECT w.id, w.environment, coalesce(w.cluster_id, '') AS cluster, w.refusal, w.attempt, w.asks, w.said, w.notes, w.decision, r.id AS run_id, r.key AS run_key,
 			w.attempt < r.attempt OR r.state = 'finished' AND r.confirmed AS over
 		FROM waits w JOIN runs r ON r.id = w.run_id WHERE w.id = $1`, id)
@@ -138,7 +138,7 @@ func (s *Store) Decided(ctx context.Context, w Wait, decision lifecycle.WaitDeci
 		if err != nil || tag.RowsAffected() == 0 || w.Cluster == "" {
 			return err
 		}
-		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: why}, "wait_"+string(decision), w.Cluster, rows.Action{Note: w.Environment})
+		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: why}, "wait_"+string(decision), w.Cluster, clusters.Action{Note: w.Environment})
 	})
 	if err != nil {
 		return fmt.Errorf("record the end of wait %s: %w", w.ID, err)
@@ -153,7 +153,7 @@ func (s *Store) Untold(ctx context.Context, w Wait, problem string) error {
 		if err != nil || tag.RowsAffected() == 0 || w.Cluster == "" {
 			return err
 		}
-		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: problem}, "wait_untold", w.Cluster, rows.Action{Note: w.Environment})
+		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: problem}, "wait_untold", w.Cluster, clusters.Action{Note: w.Environment})
 	})
 	if err != nil {
 		return fmt.Errorf("record the problem of wait %s: %w", w.ID, err)

@@ -2,7 +2,7 @@ package statistics
 
 import (
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Parts of the queries. A cluster c is selected by its team alone; when something happened is up to each query.

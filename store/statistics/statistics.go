@@ -11,15 +11,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Store reads statistics. It is safe for concurrent use.
-type Store struct{ db *rows.DB }
+type Store struct{ db *clusters.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *rows.DB) *Store { return &Store{d} }
+func New(d *clusters.DB) *Store { return &Store{d} }
 
 // Filter selects the time and the clusters of a summary.
 type Filter struct {
@@ -154,7 +154,7 @@ func (s *Store) Summary(ctx context.Context, f Filter) (sum Summary, err error) 
 // reader reads one table after the other, until one fails.
 type reader struct {
 	ctx  context.Context
-	from pg.Source
+	from db.Source
 	args pgx.NamedArgs
 	err  error
 }
@@ -163,7 +163,7 @@ func read[T any](r *reader, what, sql string, into *[]T) {
 	if r.err != nil {
 		return
 	}
-	if *into, r.err = pg.All[T](r.ctx, r.from, sql, r.args); r.err != nil {
+	if *into, r.err = db.All[T](r.ctx, r.from, sql, r.args); r.err != nil {
 		r.err = fmt.Errorf("%s: %w", what, r.err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // historyOf is how many runs a cluster's history has.
@@ -42,7 +42,7 @@ type Target struct {
 
 // Target returns where a report is shown. ErrNotFound: there is no such report.
 func (s *Store) Target(ctx context.Context, report string) (Target, error) {
-	t, err := pg.One[Target](ctx, s.db.Pool(), `
+	t, err := db.One[Target](ctx, s.db.Pool(), `
 		SELECT r.id AS run_id, r.key AS run_key, r.repo, c.profile, r.name AS workflow, r.event, r.head AS claimed,
 			coalesce(nullif(t.head, ''), r.head_sha) AS head, c.name AS cluster, c.id AS cluster_id
 		FROM test_reports t JOIN runs r ON r.id = t.run_id JOIN clusters c ON c.id = t.cluster_id WHERE t.id = $1`, report)
@@ -59,7 +59,7 @@ const onCommit = `FROM test_reports t JOIN runs r ON r.id = t.run_id JOIN cluste
 // Waiting returns the effects that are to show reports on a commit. Read them before the reports: each shows what is read then.
 func (s *Store) Waiting(ctx context.Context, t Target) (effects []string, err error) {
 	type row struct{ ID string }
-	list, err := pg.All[row](ctx, s.db.Pool(), `
+	list, err := db.All[row](ctx, s.db.Pool(), `
 		SELECT e.id FROM effects e WHERE e.done_at IS NULL AND e.kind = @kind AND e.content IN (SELECT t.id `+onCommit+`)`, t.args())
 	for _, one := range list {
 		effects = append(effects, one.ID)

@@ -10,12 +10,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/internal/pg"
-	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // EffectCheck shows the results on a commit as a check. Its content is a report's id.
-const EffectCheck rows.EffectKind = "test_check"
+const EffectCheck clusters.EffectKind = "test_check"
 
 // MostReports is how many reports one attempt of a run may have on a cluster.
 const MostReports = 100
@@ -25,7 +25,7 @@ var ErrTooMany = errors.New("the attempt has reported too often")
 
 // Save stores a report of a run that is written down, for a cluster. One of the same attempt, job and name is replaced; then fresh is
 // false. With check, the results are shown on the tested commit; a pull request's cluster shows them in its comment.
-func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestReport, check bool, d rows.Origin) (fresh bool, err error) {
+func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestReport, check bool, d clusters.Origin) (fresh bool, err error) {
 	err = s.write(ctx, func(c *change) error {
 		if _, err := c.Lock(ctx, cluster); err != nil { // one report at a time, so that none is counted twice
 			return err
@@ -36,7 +36,7 @@ func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestR
 		}
 		fresh = id.Fresh
 		if check {
-			err := c.SaveEffects(ctx, []rows.Effect{{
+			err := c.SaveEffects(ctx, []clusters.Effect{{
 				Cause: fmt.Sprintf("tests:%s:%d", id.ID, c.Now.UnixMicro()), Kind: EffectCheck, Installation: id.Installation, Repo: id.Repo, Content: id.ID,
 			}})
 			if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestR
 		if r.Crashed > 0 {
 			said += fmt.Sprintf(", suites that crashed: %d", r.Crashed)
 		}
-		if err := c.RecordAction(d, "tests_reported", cluster, rows.Action{Move: pg.Move{Why: said}, Note: id.ID}); err != nil {
+		if err := c.RecordAction(d, "tests_reported", cluster, clusters.Action{Move: db.Move{Why: said}, Note: id.ID}); err != nil {
 			return err
 		}
 		return c.refresh(ctx, cluster)
@@ -61,7 +61,7 @@ func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestR
 // refresh has the cluster's comment updated, if it has one.
 func (c *change) refresh(ctx context.Context, cluster string) error {
 	var shown bool
-	err := c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM subscribers WHERE cluster_id = $1 AND kind = $2 AND NOT muted)`, cluster, rows.KindComment).Scan(&shown)
+	err := c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM subscribers WHERE cluster_id = $1 AND kind = $2 AND NOT muted)`, cluster, clusters.KindComment).Scan(&shown)
 	if err != nil || !shown {
 		return err
 	}
@@ -94,7 +94,7 @@ func (c *change) put(ctx context.Context, cluster, run string, r lifecycle.TestR
 		return out, err
 	}
 	args := pgx.NamedArgs{
-		"id": pg.NewID("tst"), "cluster": cluster, "run": run, "attempt": r.Attempt, "job": r.Job, "name": r.Name, "total": r.Total, "passed": r.Passed,
+		"id": db.NewID("tst"), "cluster": cluster, "run": run, "attempt": r.Attempt, "job": r.Job, "name": r.Name, "total": r.Total, "passed": r.Passed,
 		"failed": r.Failed, "skipped": r.Skipped, "duration": r.Duration, "failures": failures, "slowest": slowest, "url": r.URL, "head": r.Run.Head,
 		"flaky": r.Flaky, "crashed": r.Crashed, "flaky_tests": flaky, "crashes": crashes, "principal": principal, "now": c.Now, "most": MostReports,
 	}
@@ -107,7 +107,7 @@ func (c *change) put(ctx context.Context, cluster, run string, r lifecycle.TestR
 	if others >= MostReports {
 		return out, ErrTooMany
 	}
-	return pg.One[put](ctx, c, `
+	return db.One[put](ctx, c, `
 		WITH stored AS (
 			INSERT INTO test_reports AS t (id, cluster_id, run_id, attempt, job, name, total, passed, failed, skipped, duration, failures, slowest, url, head,
 				flaky, crashed, flaky_tests, crashes, principal, reported_at)
@@ -156,8 +156,8 @@ func (r record) report() lifecycle.TestReport {
 	}
 }
 
-func reports(ctx context.Context, from pg.Source, sql string, args pgx.NamedArgs) ([]lifecycle.TestReport, error) {
-	all, err := pg.All[record](ctx, from, sql, args)
+func reports(ctx context.Context, from db.Source, sql string, args pgx.NamedArgs) ([]lifecycle.TestReport, error) {
+	all, err := db.All[record](ctx, from, sql, args)
 	out := make([]lifecycle.TestReport, len(all))
 	for i, one := range all {
 		out[i] = one.report()

@@ -93,7 +93,7 @@ var irregular = []string{
 	"sent", "done", "chosen", "drawn", "grown", "born", "bound", "brought", "built", "bought", "caught", "dealt", "eaten", "fallen", "felt", "forgotten",
 	"got", "heard", "hidden", "laid", "led", "lent", "met", "paid", "sold", "spent", "spoken", "stood", "stolen", "struck", "sworn", "thought", "thrown",
 	"understood", "woken", "won", "worn", "wound", "ran", "came", "went", "wrote", "took", "gave", "saw", "knew", "began", "begun", "became", "broken",
-	"borne", "frozen", "proven", "sunk", "torn", "slept", "swept", "sought", "taught", "wrought", "withdrawn",
+	"borne", "frozen", "proven", "sunk", "torn", "slept", "sought", "taught", "wrought", "withdrawn",
 }
 
 // notParticiples end in "ed" and are none.

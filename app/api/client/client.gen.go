@@ -406,7 +406,7 @@ const (
 	FindingKindSlackChannel     FindingKind = "slack_channel"
 	FindingKindSlackRefused     FindingKind = "slack_refused"
 	FindingKindStuck            FindingKind = "stuck"
-	FindingKindSweepFailing     FindingKind = "sweep_failing"
+	FindingKindScanFailing     FindingKind = "scan_failing"
 )
 
 // Valid indicates whether the value is a known member of the FindingKind enum.
@@ -442,7 +442,7 @@ func (e FindingKind) Valid() bool {
 		return true
 	case FindingKindStuck:
 		return true
-	case FindingKindSweepFailing:
+	case FindingKindScanFailing:
 		return true
 	default:
 		return false
@@ -1892,7 +1892,7 @@ type Orphan struct {
 	// Evidence The first of them.
 	Evidence []string `json:"evidence"`
 
-	// FirstSeenAt By a sweep, as an orphan.
+	// FirstSeenAt By a scan, as an orphan.
 	FirstSeenAt time.Time `json:"firstSeenAt"`
 	GoneAt      time.Time `json:"goneAt,omitempty,omitzero"`
 
@@ -1925,7 +1925,7 @@ type Orphan struct {
 	// Resources How many.
 	Resources int `json:"resources"`
 
-	// Sights Sweeps in a row that saw it.
+	// Sights Scans in a row that saw it.
 	Sights int `json:"sights"`
 
 	// State seen (not often or long enough to be told), reported, exempt, approved, removing, kept (somebody's, and never removed) or gone.
@@ -2630,8 +2630,8 @@ type SummaryWeek struct {
 	Week time.Time `json:"week"`
 }
 
-// Sweep defines model for Sweep.
-type Sweep struct {
+// Scan defines model for Scan.
+type Scan struct {
 	Account string `json:"account"`
 
 	// AskedBy Id of the principal, or schedule.
@@ -2641,7 +2641,7 @@ type Sweep struct {
 	Calls   map[string]int `json:"calls"`
 	EndedAt time.Time      `json:"endedAt,omitempty,omitzero"`
 
-	// JobID The same sweep as a job of type ORPHAN_SWEEP.
+	// JobID The same scan as a job of type ORPHAN_SCAN.
 	JobID   string `json:"jobId"`
 	Message string `json:"message,omitempty,omitzero"`
 
@@ -2655,7 +2655,7 @@ type Sweep struct {
 	// Resources How many it saw that may belong to a cluster.
 	Resources int `json:"resources"`
 
-	// Round Number of the sweep, counted for each account.
+	// Round Number of the scan, counted for each account.
 	Round int `json:"round"`
 
 	// Runner Number of its newest runner: another one follows one that was lost.
@@ -2667,22 +2667,22 @@ type Sweep struct {
 
 	// State waiting, running, succeeded, failed, stopped or lost.
 	State   string `json:"state"`
-	SweepID string `json:"sweepId"`
+	ScanID string `json:"scanId"`
 
 	// Trouble Why its runner does not start.
 	Trouble string `json:"trouble,omitempty,omitzero"`
 }
 
-// SweepDetail defines model for SweepDetail.
-type SweepDetail struct {
-	// Embedded struct due to allOf(#/components/schemas/Sweep)
-	Sweep `yaml:",inline"`
+// ScanDetail defines model for ScanDetail.
+type ScanDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Scan)
+	Scan `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	Parts []SweepPart `json:"parts"`
+	Parts []ScanPart `json:"parts"`
 }
 
-// SweepPart defines model for SweepPart.
-type SweepPart struct {
+// ScanPart defines model for ScanPart.
+type ScanPart struct {
 	Calls int `json:"calls"`
 
 	// Complete Only a complete part says that something is gone.
@@ -2696,8 +2696,8 @@ type SweepPart struct {
 	Resources int    `json:"resources"`
 }
 
-// SweepRequest defines model for SweepRequest.
-type SweepRequest struct {
+// ScanRequest defines model for ScanRequest.
+type ScanRequest struct {
 	// Account One of the configured accounts; without it, all of them.
 	Account string `json:"account,omitempty,omitzero"`
 
@@ -2705,9 +2705,9 @@ type SweepRequest struct {
 	Reason string `json:"reason,omitempty,omitzero"`
 }
 
-// Sweeps defines model for Sweeps.
-type Sweeps struct {
-	Items []Sweep `json:"items"`
+// Scans defines model for Scans.
+type Scans struct {
+	Items []Scan `json:"items"`
 }
 
 // Team defines model for Team.
@@ -3292,7 +3292,7 @@ type WakeClusterParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Source github, slack or sweep.
+	// Source github, slack or poll.
 	Source string `form:"source,omitempty" json:"source,omitempty,omitzero"`
 
 	// Event As GitHub names it, e.g. pull_request.
@@ -3313,7 +3313,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
+	// Kind overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, scan_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
@@ -3325,7 +3325,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -3452,8 +3452,8 @@ type EnsureLabelsParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
-// ListSweepsParams defines parameters for ListSweeps.
-type ListSweepsParams struct {
+// ListScansParams defines parameters for ListScans.
+type ListScansParams struct {
 	// Account Of this cloud account.
 	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
 
@@ -3536,8 +3536,8 @@ type ExemptOrphansJSONRequestBody = OrphanExemption
 // EnsureLabelsJSONRequestBody defines body for EnsureLabels for application/json ContentType.
 type EnsureLabelsJSONRequestBody = LabelsRequest
 
-// StartSweepsJSONRequestBody defines body for StartSweeps for application/json ContentType.
-type StartSweepsJSONRequestBody = SweepRequest
+// StartScansJSONRequestBody defines body for StartScans for application/json ContentType.
+type StartScansJSONRequestBody = ScanRequest
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -4053,7 +4053,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/wake (the `WakeCluster` operationId).
 	WakeCluster(ctx context.Context, id ID, params *WakeClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
+	// ListDeliveries List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first.
 	//
 	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4091,7 +4091,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/dry-run (the `DryRun` operationId).
 	DryRun(ctx context.Context, body DryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListFindings List problems that the sweeps found, newest first.
+	// ListFindings List problems that ocpctl found, newest first.
 	//
 	// Corresponds with GET /api/v1/findings (the `ListFindings` operationId).
 	ListFindings(ctx context.Context, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4255,35 +4255,35 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 	GetLabels(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSweeps List the looks through cloud accounts, newest first.
+	// ListScans List the looks through cloud accounts, newest first.
 	//
-	// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
-	ListSweeps(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /api/v1/scans (the `ListScans` operationId).
+	ListScans(ctx context.Context, params *ListScansParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StartSweepsWithBody Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	// StartScansWithBody Look through a cloud account now, or through all that are configured (platform admins of all teams).
 	//
-	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// A scan only reads. Accounts are looked through one after another. If a scan of an account is waiting or running, the response names it, so
 	// that the request can be repeated safely.
 	//
 	// Takes any type of body and a specified content type.
 	//
-	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
-	StartSweepsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with POST /api/v1/scans (the `StartScans` operationId).
+	StartScansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	// StartScans Look through a cloud account now, or through all that are configured (platform admins of all teams).
 	//
-	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// A scan only reads. Accounts are looked through one after another. If a scan of an account is waiting or running, the response names it, so
 	// that the request can be repeated safely.
 	//
 	// Takes a body of the `application/json` content type.
 	//
-	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
-	StartSweeps(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with POST /api/v1/scans (the `StartScans` operationId).
+	StartScans(ctx context.Context, body StartScansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSweep Get one sweep with what it looked at.
+	// GetScan Get one scan with what it looked at.
 	//
-	// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
-	GetSweep(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /api/v1/scans/{id} (the `GetScan` operationId).
+	GetScan(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTeams List the teams you may see, with their budgets.
 	//
@@ -5368,7 +5368,7 @@ func (c *Client) WakeCluster(ctx context.Context, id ID, params *WakeClusterPara
 	return c.Client.Do(req)
 }
 
-// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
+// ListDeliveries List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first.
 //
 // Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5466,7 +5466,7 @@ func (c *Client) DryRun(ctx context.Context, body DryRunJSONRequestBody, reqEdit
 	return c.Client.Do(req)
 }
 
-// ListFindings List problems that the sweeps found, newest first.
+// ListFindings List problems that ocpctl found, newest first.
 //
 // Corresponds with GET /api/v1/findings (the `ListFindings` operationId).
 func (c *Client) ListFindings(ctx context.Context, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5880,11 +5880,11 @@ func (c *Client) GetLabels(ctx context.Context, id ID, reqEditors ...RequestEdit
 	return c.Client.Do(req)
 }
 
-// ListSweeps List the looks through cloud accounts, newest first.
+// ListScans List the looks through cloud accounts, newest first.
 //
-// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
-func (c *Client) ListSweeps(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListSweepsRequest(c.Server, params)
+// Corresponds with GET /api/v1/scans (the `ListScans` operationId).
+func (c *Client) ListScans(ctx context.Context, params *ListScansParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListScansRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5895,16 +5895,16 @@ func (c *Client) ListSweeps(ctx context.Context, params *ListSweepsParams, reqEd
 	return c.Client.Do(req)
 }
 
-// StartSweepsWithBody Look through a cloud account now, or through all that are configured (platform admins of all teams).
+// StartScansWithBody Look through a cloud account now, or through all that are configured (platform admins of all teams).
 //
-// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// A scan only reads. Accounts are looked through one after another. If a scan of an account is waiting or running, the response names it, so
 // that the request can be repeated safely.
 //
 // Takes any type of body and a specified content type.
 //
-// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
-func (c *Client) StartSweepsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewStartSweepsRequestWithBody(c.Server, contentType, body)
+// Corresponds with POST /api/v1/scans (the `StartScans` operationId).
+func (c *Client) StartScansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartScansRequestWithBody(c.Server, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5915,16 +5915,16 @@ func (c *Client) StartSweepsWithBody(ctx context.Context, contentType string, bo
 	return c.Client.Do(req)
 }
 
-// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
+// StartScans Look through a cloud account now, or through all that are configured (platform admins of all teams).
 //
-// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// A scan only reads. Accounts are looked through one after another. If a scan of an account is waiting or running, the response names it, so
 // that the request can be repeated safely.
 //
 // Takes a body of the `application/json` content type.
 //
-// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
-func (c *Client) StartSweeps(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewStartSweepsRequest(c.Server, body)
+// Corresponds with POST /api/v1/scans (the `StartScans` operationId).
+func (c *Client) StartScans(ctx context.Context, body StartScansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartScansRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5935,11 +5935,11 @@ func (c *Client) StartSweeps(ctx context.Context, body StartSweepsJSONRequestBod
 	return c.Client.Do(req)
 }
 
-// GetSweep Get one sweep with what it looked at.
+// GetScan Get one scan with what it looked at.
 //
-// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
-func (c *Client) GetSweep(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetSweepRequest(c.Server, id)
+// Corresponds with GET /api/v1/scans/{id} (the `GetScan` operationId).
+func (c *Client) GetScan(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetScanRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -9692,8 +9692,8 @@ func NewGetLabelsRequest(server string, id ID) (*http.Request, error) {
 	return req, nil
 }
 
-// NewListSweepsRequest constructs an http.Request for the ListSweeps method
-func NewListSweepsRequest(server string, params *ListSweepsParams) (*http.Request, error) {
+// NewListScansRequest constructs an http.Request for the ListScans method
+func NewListScansRequest(server string, params *ListScansParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -9701,7 +9701,7 @@ func NewListSweepsRequest(server string, params *ListSweepsParams) (*http.Reques
 		return nil, err
 	}
 
-	operationPath := fmt.Sprintf("/api/v1/sweeps")
+	operationPath := fmt.Sprintf("/api/v1/scans")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -9750,19 +9750,19 @@ func NewListSweepsRequest(server string, params *ListSweepsParams) (*http.Reques
 	return req, nil
 }
 
-// NewStartSweepsRequest calls the generic StartSweeps builder with application/json body
-func NewStartSweepsRequest(server string, body StartSweepsJSONRequestBody) (*http.Request, error) {
+// NewStartScansRequest calls the generic StartScans builder with application/json body
+func NewStartScansRequest(server string, body StartScansJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewStartSweepsRequestWithBody(server, "application/json", bodyReader)
+	return NewStartScansRequestWithBody(server, "application/json", bodyReader)
 }
 
-// NewStartSweepsRequestWithBody constructs an http.Request for the StartSweeps method, with any body, and a specified content type
-func NewStartSweepsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+// NewStartScansRequestWithBody constructs an http.Request for the StartScans method, with any body, and a specified content type
+func NewStartScansRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -9770,7 +9770,7 @@ func NewStartSweepsRequestWithBody(server string, contentType string, body io.Re
 		return nil, err
 	}
 
-	operationPath := fmt.Sprintf("/api/v1/sweeps")
+	operationPath := fmt.Sprintf("/api/v1/scans")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -9790,8 +9790,8 @@ func NewStartSweepsRequestWithBody(server string, contentType string, body io.Re
 	return req, nil
 }
 
-// NewGetSweepRequest constructs an http.Request for the GetSweep method
-func NewGetSweepRequest(server string, id ID) (*http.Request, error) {
+// NewGetScanRequest constructs an http.Request for the GetScan method
+func NewGetScanRequest(server string, id ID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -9806,7 +9806,7 @@ func NewGetSweepRequest(server string, id ID) (*http.Request, error) {
 		return nil, err
 	}
 
-	operationPath := fmt.Sprintf("/api/v1/sweeps/%s", pathParam0)
+	operationPath := fmt.Sprintf("/api/v1/scans/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -10447,7 +10447,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/wake (the `WakeCluster` operationId).
 	WakeClusterWithResponse(ctx context.Context, id ID, params *WakeClusterParams, reqEditors ...RequestEditorFn) (*WakeClusterResponse, error)
 
-	// ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
+	// ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10489,7 +10489,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/dry-run (the `DryRun` operationId).
 	DryRunWithResponse(ctx context.Context, body DryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*DryRunResponse, error)
 
-	// ListFindingsWithResponse List problems that the sweeps found, newest first.
+	// ListFindingsWithResponse List problems that ocpctl found, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10687,39 +10687,39 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 	GetLabelsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetLabelsResponse, error)
 
-	// ListSweepsWithResponse List the looks through cloud accounts, newest first.
+	// ListScansWithResponse List the looks through cloud accounts, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
-	ListSweepsWithResponse(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*ListSweepsResponse, error)
+	// Corresponds with GET /api/v1/scans (the `ListScans` operationId).
+	ListScansWithResponse(ctx context.Context, params *ListScansParams, reqEditors ...RequestEditorFn) (*ListScansResponse, error)
 
-	// StartSweepsWithBodyWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	// StartScansWithBodyWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
 	//
-	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// A scan only reads. Accounts are looked through one after another. If a scan of an account is waiting or running, the response names it, so
 	// that the request can be repeated safely.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
-	StartSweepsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error)
+	// Corresponds with POST /api/v1/scans (the `StartScans` operationId).
+	StartScansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartScansResponse, error)
 
-	// StartSweepsWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	// StartScansWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
 	//
-	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// A scan only reads. Accounts are looked through one after another. If a scan of an account is waiting or running, the response names it, so
 	// that the request can be repeated safely.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
-	StartSweepsWithResponse(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error)
+	// Corresponds with POST /api/v1/scans (the `StartScans` operationId).
+	StartScansWithResponse(ctx context.Context, body StartScansJSONRequestBody, reqEditors ...RequestEditorFn) (*StartScansResponse, error)
 
-	// GetSweepWithResponse Get one sweep with what it looked at.
+	// GetScanWithResponse Get one scan with what it looked at.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
-	GetSweepWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetSweepResponse, error)
+	// Corresponds with GET /api/v1/scans/{id} (the `GetScan` operationId).
+	GetScanWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetScanResponse, error)
 
 	// ListTeamsWithResponse List the teams you may see, with their budgets.
 	//
@@ -14212,32 +14212,32 @@ func (r GetLabelsResponse) ContentType() string {
 	return ""
 }
 
-type ListSweepsResponse struct {
+type ListScansResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *Sweeps
+	JSON200 *Scans
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListSweepsResponse) GetJSON200() *Sweeps {
+func (r ListScansResponse) GetJSON200() *Scans {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListSweepsResponse) GetApplicationProblemJSONDefault() *Problem {
+func (r ListScansResponse) GetApplicationProblemJSONDefault() *Problem {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListSweepsResponse) GetBody() []byte {
+func (r ListScansResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListSweepsResponse) Status() string {
+func (r ListScansResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -14245,7 +14245,7 @@ func (r ListSweepsResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListSweepsResponse) StatusCode() int {
+func (r ListScansResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -14253,39 +14253,39 @@ func (r ListSweepsResponse) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListSweepsResponse) ContentType() string {
+func (r ListScansResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-type StartSweepsResponse struct {
+type StartScansResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON202 the response for an HTTP 202 `application/json` response
-	JSON202 *Sweeps
+	JSON202 *Scans
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
 }
 
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
-func (r StartSweepsResponse) GetJSON202() *Sweeps {
+func (r StartScansResponse) GetJSON202() *Scans {
 	return r.JSON202
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r StartSweepsResponse) GetApplicationProblemJSONDefault() *Problem {
+func (r StartScansResponse) GetApplicationProblemJSONDefault() *Problem {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r StartSweepsResponse) GetBody() []byte {
+func (r StartScansResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r StartSweepsResponse) Status() string {
+func (r StartScansResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -14293,7 +14293,7 @@ func (r StartSweepsResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r StartSweepsResponse) StatusCode() int {
+func (r StartScansResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -14301,39 +14301,39 @@ func (r StartSweepsResponse) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r StartSweepsResponse) ContentType() string {
+func (r StartScansResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-type GetSweepResponse struct {
+type GetScanResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *SweepDetail
+	JSON200 *ScanDetail
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetSweepResponse) GetJSON200() *SweepDetail {
+func (r GetScanResponse) GetJSON200() *ScanDetail {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r GetSweepResponse) GetApplicationProblemJSONDefault() *Problem {
+func (r GetScanResponse) GetApplicationProblemJSONDefault() *Problem {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetSweepResponse) GetBody() []byte {
+func (r GetScanResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetSweepResponse) Status() string {
+func (r GetScanResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -14341,7 +14341,7 @@ func (r GetSweepResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetSweepResponse) StatusCode() int {
+func (r GetScanResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -14349,7 +14349,7 @@ func (r GetSweepResponse) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetSweepResponse) ContentType() string {
+func (r GetScanResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15321,7 +15321,7 @@ func (c *ClientWithResponses) WakeClusterWithResponse(ctx context.Context, id ID
 	return ParseWakeClusterResponse(rsp)
 }
 
-// ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
+// ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15399,7 +15399,7 @@ func (c *ClientWithResponses) DryRunWithResponse(ctx context.Context, body DryRu
 	return ParseDryRunResponse(rsp)
 }
 
-// ListFindingsWithResponse List problems that the sweeps found, newest first.
+// ListFindingsWithResponse List problems that ocpctl found, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15747,62 +15747,62 @@ func (c *ClientWithResponses) GetLabelsWithResponse(ctx context.Context, id ID, 
 	return ParseGetLabelsResponse(rsp)
 }
 
-// ListSweepsWithResponse List the looks through cloud accounts, newest first.
+// ListScansWithResponse List the looks through cloud accounts, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
-func (c *ClientWithResponses) ListSweepsWithResponse(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*ListSweepsResponse, error) {
-	rsp, err := c.ListSweeps(ctx, params, reqEditors...)
+// Corresponds with GET /api/v1/scans (the `ListScans` operationId).
+func (c *ClientWithResponses) ListScansWithResponse(ctx context.Context, params *ListScansParams, reqEditors ...RequestEditorFn) (*ListScansResponse, error) {
+	rsp, err := c.ListScans(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListSweepsResponse(rsp)
+	return ParseListScansResponse(rsp)
 }
 
-// StartSweepsWithBodyWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+// StartScansWithBodyWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
 //
-// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// A scan only reads. Accounts are looked through one after another. If a scan of an account is waiting or running, the response names it, so
 // that the request can be repeated safely.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
-// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
-func (c *ClientWithResponses) StartSweepsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error) {
-	rsp, err := c.StartSweepsWithBody(ctx, contentType, body, reqEditors...)
+// Corresponds with POST /api/v1/scans (the `StartScans` operationId).
+func (c *ClientWithResponses) StartScansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartScansResponse, error) {
+	rsp, err := c.StartScansWithBody(ctx, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseStartSweepsResponse(rsp)
+	return ParseStartScansResponse(rsp)
 }
 
-// StartSweepsWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+// StartScansWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
 //
-// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// A scan only reads. Accounts are looked through one after another. If a scan of an account is waiting or running, the response names it, so
 // that the request can be repeated safely.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
-func (c *ClientWithResponses) StartSweepsWithResponse(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error) {
-	rsp, err := c.StartSweeps(ctx, body, reqEditors...)
+// Corresponds with POST /api/v1/scans (the `StartScans` operationId).
+func (c *ClientWithResponses) StartScansWithResponse(ctx context.Context, body StartScansJSONRequestBody, reqEditors ...RequestEditorFn) (*StartScansResponse, error) {
+	rsp, err := c.StartScans(ctx, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseStartSweepsResponse(rsp)
+	return ParseStartScansResponse(rsp)
 }
 
-// GetSweepWithResponse Get one sweep with what it looked at.
+// GetScanWithResponse Get one scan with what it looked at.
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
-func (c *ClientWithResponses) GetSweepWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetSweepResponse, error) {
-	rsp, err := c.GetSweep(ctx, id, reqEditors...)
+// Corresponds with GET /api/v1/scans/{id} (the `GetScan` operationId).
+func (c *ClientWithResponses) GetScanWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetScanResponse, error) {
+	rsp, err := c.GetScan(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetSweepResponse(rsp)
+	return ParseGetScanResponse(rsp)
 }
 
 // ListTeamsWithResponse List the teams you may see, with their budgets.
@@ -18323,22 +18323,22 @@ func ParseGetLabelsResponse(rsp *http.Response) (*GetLabelsResponse, error) {
 	return response, nil
 }
 
-// ParseListSweepsResponse parses an HTTP response from a ListSweepsWithResponse call
-func ParseListSweepsResponse(rsp *http.Response) (*ListSweepsResponse, error) {
+// ParseListScansResponse parses an HTTP response from a ListScansWithResponse call
+func ParseListScansResponse(rsp *http.Response) (*ListScansResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListSweepsResponse{
+	response := &ListScansResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest Sweeps
+		var dest Scans
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -18356,22 +18356,22 @@ func ParseListSweepsResponse(rsp *http.Response) (*ListSweepsResponse, error) {
 	return response, nil
 }
 
-// ParseStartSweepsResponse parses an HTTP response from a StartSweepsWithResponse call
-func ParseStartSweepsResponse(rsp *http.Response) (*StartSweepsResponse, error) {
+// ParseStartScansResponse parses an HTTP response from a StartScansWithResponse call
+func ParseStartScansResponse(rsp *http.Response) (*StartScansResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &StartSweepsResponse{
+	response := &StartScansResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
-		var dest Sweeps
+		var dest Scans
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -18389,22 +18389,22 @@ func ParseStartSweepsResponse(rsp *http.Response) (*StartSweepsResponse, error) 
 	return response, nil
 }
 
-// ParseGetSweepResponse parses an HTTP response from a GetSweepWithResponse call
-func ParseGetSweepResponse(rsp *http.Response) (*GetSweepResponse, error) {
+// ParseGetScanResponse parses an HTTP response from a GetScanWithResponse call
+func ParseGetScanResponse(rsp *http.Response) (*GetScanResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &GetSweepResponse{
+	response := &GetScanResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest SweepDetail
+		var dest ScanDetail
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -41,8 +41,8 @@ func (p Policy) On() string { return p.Service + p.Type }
 // Runner is for whoever installs, changes and destroys clusters.
 func Runner() (Document, error) { return read("runner.json") }
 
-// Sweep is for whoever looks through an account and changes nothing.
-func Sweep() (Document, error) { return read("sweep.json") }
+// Scan is for whoever looks through an account and changes nothing.
+func Scan() (Document, error) { return read("scan.json") }
 
 func read(name string) (d Document, err error) {
 	raw, err := files.ReadFile(name)

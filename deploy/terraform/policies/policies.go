@@ -75,8 +75,8 @@ func Destroy() []string { return []string{"runner-read", "runner-delete", "runne
 // reach the cluster's API, and in the cloud they stop and start machines of the installation and change nothing else.
 func Operate() []string { return []string{"runner-read", "runner-power", "runner-guard"} }
 
-// Sweep names the policies of runners that look through a whole account: they read in every region, and nothing else.
-func Sweep() []string { return []string{"sweep-read"} }
+// Scan names the policies of runners that look through a whole account: they read in every region, and nothing else.
+func Scan() []string { return []string{"scan-read"} }
 
 // Mint names what create and destroy need in addition for clusters in credentials mode Mint.
 func Mint() []string { return []string{"runner-mint"} }

@@ -75,7 +75,7 @@ run "policies_are_rendered" {
     error_message = "helm_values has keys that the chart does not have."
   }
   assert {
-    condition     = join(",", keys(yamldecode(output.helm_values).components)) == "api,hooks,worker" && join(",", keys(yamldecode(output.helm_values).runner.serviceAccounts)) == "create,destroy,operate,sweep"
+    condition     = join(",", keys(yamldecode(output.helm_values).components)) == "api,hooks,worker" && join(",", keys(yamldecode(output.helm_values).runner.serviceAccounts)) == "create,destroy,operate,scan"
     error_message = "helm_values does not name the chart's components and service accounts."
   }
   assert {

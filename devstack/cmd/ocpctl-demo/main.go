@@ -48,7 +48,12 @@ func run() error {
 		return err
 	}
 	cfg.Kubernetes = *kubernetes
-	release, err := takePID(*dir)
+	if *play { // a demo that was used has clusters, people and settings that the test does not expect
+		if err := os.RemoveAll(cfg.Dir); err != nil {
+			return err
+		}
+	}
+	release, err := takePID(cfg.Dir)
 	if err != nil {
 		return err
 	}
@@ -88,6 +93,7 @@ func settings(dir string, play bool) (devstack.Config, error) {
 	cfg := devstack.Config{Dir: dir, Bin: filepath.Join(dir, "bin"), BasePort: 8080, Workflows: true, Source: "."}
 	if play { // an end-to-end test should be short, and its grace period must end while an install still runs
 		cfg.Hour, cfg.Grace = 15*time.Second, 4*time.Second
+		cfg.Dir, cfg.BasePort = filepath.Join(dir, "story"), 0 // it runs beside a demo
 	}
 	if raw := os.Getenv("OCPCTL_DEMO_PORT"); raw != "" {
 		port, err := strconv.Atoi(raw)

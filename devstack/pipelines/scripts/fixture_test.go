@@ -30,6 +30,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // bin has ocpctl, built once for all tests.
@@ -146,7 +147,7 @@ func (o *office) settle() {
 }
 
 // clusters are all clusters, the newest first.
-func (o *office) clusters() []store.Row {
+func (o *office) clusters() []clusters.Row {
 	o.Helper()
 	list, _, err := o.store.List(o.Context(), store.Filter{})
 	require.NoError(o, err)
@@ -154,7 +155,7 @@ func (o *office) clusters() []store.Row {
 }
 
 // only is the only cluster.
-func (o *office) only() store.Row {
+func (o *office) only() clusters.Row {
 	o.Helper()
 	list := o.clusters()
 	require.Len(o, list, 1)

@@ -60,7 +60,7 @@ var shared = sync.OnceValues(func() (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	alive, err := sweepAfter(dir, server.PID())
+	alive, err := removeAfter(dir, server.PID())
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +90,12 @@ type instance struct {
 	alive io.Closer
 }
 
-// sweepAfter starts a small process that waits for the end of this one (its input then ends), stops the server and deletes its
+// removeAfter starts a small process that waits for the end of this one (its input then ends), stops the server and deletes its
 // directory. There is no other moment at which all tests of the process have certainly ended.
-func sweepAfter(dir string, pid int) (alive io.Closer, err error) {
+func removeAfter(dir string, pid int) (alive io.Closer, err error) {
 	const script = `cat >/dev/null; kill -INT "$1" 2>/dev/null; i=0
 while kill -0 "$1" 2>/dev/null && [ $i -lt 100 ]; do sleep 0.05; i=$((i+1)); done; rm -rf "$2"`
-	cmd := exec.Command("sh", "-c", script, "sweep", strconv.Itoa(pid), dir)
+	cmd := exec.Command("sh", "-c", script, "remove", strconv.Itoa(pid), dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // signals for the tests must not reach it
 	if alive, err = cmd.StdinPipe(); err != nil {
 		return nil, err

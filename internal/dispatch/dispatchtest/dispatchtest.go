@@ -65,7 +65,7 @@ func Run(t *testing.T, cfg Config) {
 		{"what is left is kept until it is forgotten, and not while it is alive", (*suite).forgets},
 		{"nothing is known of what was never started", (*suite).knowsNothing},
 		{"nothing is started beside a living runner of the cluster", (*suite).standsAlone},
-		{"a sweep runs without a cluster, beside others, and again once it was forgotten", (*suite).sweeps},
+		{"a scan runs without a cluster, beside others, and again once it was forgotten", (*suite).scans},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &suite{T: t, cfg: cfg, cluster: fmt.Sprintf("clu_%d", time.Now().UnixNano()), heard: map[string][]heard{}}
@@ -119,8 +119,8 @@ func (s *suite) reports(attempt, what string) (list []heard) {
 
 func (s *suite) job(number int, kind, behaviour string) dispatch.Job {
 	prefix := "att"
-	if kind == dispatch.KindSweep {
-		prefix = "swp"
+	if kind == dispatch.KindScan {
+		prefix = "scn"
 	}
 	job := dispatch.Job{
 		Attempt: fmt.Sprintf("%s_%s_%d_%d", prefix, behaviour, number, time.Now().UnixNano()), Cluster: s.cluster, Number: number, Kind: kind,
@@ -267,15 +267,15 @@ func (s *suite) standsAlone() {
 	require.Equal(s, []int{2}, living)
 }
 
-func (s *suite) sweeps() {
-	sweep := func() dispatch.Job {
-		job := s.job(1, dispatch.KindSweep, "polite")
+func (s *suite) scans() {
+	scan := func() dispatch.Job {
+		job := s.job(1, dispatch.KindScan, "polite")
 		job.Cluster, job.Team, job.Profile = "", "", ""
 		return job
 	}
 	create := s.job(1, "create", "polite")
 	s.start(create)
-	first, other := sweep(), sweep()
+	first, other := scan(), scan()
 	s.start(first)
 	s.start(other)
 	require.Empty(s, s.reports(first.Attempt, "started")[0].Error)
@@ -296,8 +296,8 @@ func (s *suite) sweeps() {
 	})
 	require.Equal(s, dispatch.Running, s.see(s.d, first.Attempt))
 
-	wrong := s.job(1, dispatch.KindSweep, "polite")
-	require.ErrorContains(s, s.d.Start(s.Context(), wrong), "a sweep has none")
+	wrong := s.job(1, dispatch.KindScan, "polite")
+	require.ErrorContains(s, s.d.Start(s.Context(), wrong), "a scan has none")
 	wrong = s.job(1, "create", "polite")
 	wrong.Cluster = ""
 	require.ErrorContains(s, s.d.Start(s.Context(), wrong), "everything else has one")

@@ -128,8 +128,8 @@ func describeRight(a authorizationv1.ResourceAttributes) string {
 // tryJob has the API server check the Job of a first attempt.
 func (d *Dispatcher) tryJob(ctx context.Context, kind string) KindOutcome {
 	asked := dispatch.Job{Attempt: "att_doctor", Cluster: "clu_doctor", Number: 1, Kind: kind}
-	if kind == dispatch.KindSweep {
-		asked.Attempt, asked.Cluster = "swp_doctor", ""
+	if kind == dispatch.KindScan {
+		asked.Attempt, asked.Cluster = "scn_doctor", ""
 	}
 	job, err := d.cfg.jobOf(asked)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestAProcessWithTheChartsRightsIsInOrder(t *testing.T) {
 	require.Empty(t, found.Excess)
 	require.Empty(t, found.Refused)
 	require.Equal(t, kinds, e.tried)
-	require.Equal(t, []string{"ConfigMap ca", "Secret ocpctl-keys", "Secret registry", "service account ocpctl-runner-create", "service account ocpctl-runner-destroy", "service account ocpctl-sweep"}, found.Unread)
+	require.Equal(t, []string{"ConfigMap ca", "Secret ocpctl-keys", "Secret registry", "service account ocpctl-runner-create", "service account ocpctl-runner-destroy", "service account ocpctl-scan"}, found.Unread)
 }
 
 func TestEachRightThatIsMissingIsNamed(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 )
 
 // kinds are the kinds of attempt by which some settings are given.
-var kinds = []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", dispatch.KindSweep}
+var kinds = []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", dispatch.KindScan}
 
 // Check returns everything that is wrong, each with its field in the section runner.kubernetes and what would be accepted.
 func (s Settings) Check() []error {
@@ -50,7 +50,7 @@ func (s Settings) checkNames(wrong report) {
 	name("service_accounts.scale", a.Scale, true)
 	name("service_accounts.configure", a.Configure, true)
 	name("service_accounts.access", a.Access, true)
-	name("service_accounts.sweep", a.Sweep, true)
+	name("service_accounts.scan", a.Scan, true)
 	name("image_cache_claim", s.ImageCacheClaim, true)
 	for i, secret := range s.ImagePullSecrets {
 		name(fmt.Sprintf("image_pull_secrets[%d]", i), secret, false)

@@ -76,7 +76,7 @@ type ServiceAccounts struct {
 	Scale     string `yaml:"scale"`     // of sleep and wake too; empty: create's
 	Configure string `yaml:"configure"` // empty: create's
 	Access    string `yaml:"access"`    // empty: configure's
-	Sweep     string `yaml:"sweep"`     // empty: no sweep is started, because no other account may read as much
+	Scan      string `yaml:"scan"`      // empty: no scan is started, because no other account may read as much
 }
 
 // Resources are requests and limits of one runner: cpu, memory, ephemeral-storage.
@@ -161,11 +161,11 @@ func (s *Settings) serviceAccount(kind string) string {
 	return map[string]string{
 		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
 		"access": cmp.Or(a.Access, a.Configure, a.Create), "sleep": cmp.Or(a.Scale, a.Create), "wake": cmp.Or(a.Scale, a.Create),
-		"observe": cmp.Or(a.Access, a.Configure, a.Create), "tag": cmp.Or(a.Scale, a.Create), dispatch.KindSweep: a.Sweep,
+		"observe": cmp.Or(a.Access, a.Configure, a.Create), "tag": cmp.Or(a.Scale, a.Create), dispatch.KindScan: a.Scan,
 	}[kind]
 }
 
-// listServedKinds lists the kinds that have a service account. Only sweeps may have none.
+// listServedKinds lists the kinds that have a service account. Only scans may have none.
 func (s *Settings) listServedKinds() []string {
 	return slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return s.serviceAccount(kind) == "" })
 }

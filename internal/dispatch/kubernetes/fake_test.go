@@ -61,7 +61,7 @@ func settled() Config {
 	return Config{
 		Settings: Settings{
 			Namespace: "ocpctl-runners", Image: "quay.io/example/ocpctl-runner:1.4.0",
-			ServiceAccounts: ServiceAccounts{Create: "ocpctl-runner-create", Destroy: "ocpctl-runner-destroy", Sweep: "ocpctl-sweep"},
+			ServiceAccounts: ServiceAccounts{Create: "ocpctl-runner-create", Destroy: "ocpctl-runner-destroy", Scan: "ocpctl-scan"},
 		},
 		Installation: "prod", StatusURL: "https://ocpctl.example.com",
 	}
@@ -74,9 +74,9 @@ func attempt(number int, kind string) dispatch.Job {
 	}
 }
 
-// sweep is a job of a sweep's runner.
-func sweep(number int) dispatch.Job {
-	return dispatch.Job{Attempt: "swp_01JCZ8M4S3X6V9Q2T5W8YBSWEEP", Number: number, Kind: dispatch.KindSweep, Token: "the-token", Job: "job_01JCZ8M4S3X6V9Q2T5W8YBSWJB", Platform: "aws"}
+// scan is a job of a scan's runner.
+func scan(number int) dispatch.Job {
+	return dispatch.Job{Attempt: "scn_01JCZ8M4S3X6V9Q2T5W8YBXSCAN", Number: number, Kind: dispatch.KindScan, Token: "the-token", Job: "job_01JCZ8M4S3X6V9Q2T5W8YBSWJB", Platform: "aws"}
 }
 
 func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -23,7 +23,7 @@ const (
 	LabelCluster      = "ocpctl/cluster" // id
 	LabelAttempt      = "ocpctl/attempt" // number
 	LabelAttemptID    = "ocpctl/attempt-id"
-	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure, access, sleep, wake or sweep
+	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure, access, sleep, wake or scan
 	LabelInstallation = "ocpctl/installation"
 	LabelJob          = "ocpctl/job" // id of the public job
 	LabelTeam         = "ocpctl/team"
@@ -36,7 +36,7 @@ const group = 65532
 
 const tokenVolume, workVolume, tempVolume, cacheVolume, containerName = "token", "work", "tmp", "image-cache", "runner"
 
-// A sweep on IBM Cloud exchanges a token of its service account for the trusted profile that the variable names. The file is one of those that
+// A scan on IBM Cloud exchanges a token of its service account for the trusted profile that the variable names. The file is one of those that
 // IBM's SDK reads (go-sdk-core, core/container_authenticator.go).
 const (
 	profileVariable  = "IBMCLOUD_TRUSTED_PROFILE_ID"
@@ -45,7 +45,7 @@ const (
 	profileTokenFile = "sa-token"
 )
 
-// jobName derives a DNS label from cluster, kind and number: clu_01J… becomes ocpctl-clu-01j…-create-3. A sweep gives its own id.
+// jobName derives a DNS label from cluster, kind and number: clu_01J… becomes ocpctl-clu-01j…-create-3. A scan gives its own id.
 func jobName(job dispatch.Job) (string, error) {
 	if err := job.Check(); err != nil {
 		return "", err
@@ -138,7 +138,7 @@ func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec 
 		runner.VolumeMounts = append(runner.VolumeMounts, corev1.VolumeMount{Name: cacheVolume, MountPath: cacheDir})
 		runner.Env = append(runner.Env, corev1.EnvVar{Name: dispatch.ImageCacheVariable, Value: cacheDir})
 	}
-	if job.Platform == "ibmcloud" && job.Kind == dispatch.KindSweep && c.hasVariable(profileVariable) { // every other attempt has an API key
+	if job.Platform == "ibmcloud" && job.Kind == dispatch.KindScan && c.hasVariable(profileVariable) { // every other attempt has an API key
 		sources := []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
 			Audience: "iam", Path: profileTokenFile, ExpirationSeconds: new(int64(3600)),
 		}}}

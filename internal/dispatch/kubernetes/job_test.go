@@ -86,7 +86,7 @@ func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
 	require.Equal(t, "3Gi", got.String())
 }
 
-func TestOnlyASweepOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
+func TestOnlyAScanOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
 	with := func(more ...string) Config {
 		c := settled()
 		c.Env = append(c.Env, more...)
@@ -110,18 +110,18 @@ func TestOnlyASweepOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
 		}
 		return ""
 	}
-	require.Equal(t, "/var/run/secrets/tokens/sa-token for iam", tokenOf(with(profile), sweep(1), "ibmcloud"))
-	require.Empty(t, tokenOf(with(profile), sweep(1), "aws"))
+	require.Equal(t, "/var/run/secrets/tokens/sa-token for iam", tokenOf(with(profile), scan(1), "ibmcloud"))
+	require.Empty(t, tokenOf(with(profile), scan(1), "aws"))
 	require.Empty(t, tokenOf(with(profile), attempt(1, "create"), "ibmcloud"), "an install has an API key")
-	require.Empty(t, tokenOf(with(), sweep(1), "ibmcloud"))
-	require.Empty(t, tokenOf(with("IBMCLOUD_TRUSTED_PROFILE_ID="), sweep(1), "ibmcloud"))
+	require.Empty(t, tokenOf(with(), scan(1), "ibmcloud"))
+	require.Empty(t, tokenOf(with("IBMCLOUD_TRUSTED_PROFILE_ID="), scan(1), "ibmcloud"))
 }
 
 func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg Config
 		job dispatch.Job
-	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}, "sweep": {settled(), sweep(2)}, "create-ibmcloud": {cached(), attempt(1, "create")}} {
+	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}, "scan": {settled(), scan(2)}, "create-ibmcloud": {cached(), attempt(1, "create")}} {
 		t.Run(name, func(t *testing.T) {
 			if name == "destroy-openshift" {
 				c.job.Platform, c.job.Team = "ibmcloud", "team with spaces"
@@ -142,8 +142,8 @@ func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 	for _, kind := range kinds {
 		job := attempt(99999, kind)
-		if kind == dispatch.KindSweep {
-			job = sweep(99999)
+		if kind == dispatch.KindScan {
+			job = scan(99999)
 		}
 		name, err := jobName(job)
 		require.NoError(t, err)
@@ -158,9 +158,9 @@ func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 	}
 	cfg := settled()
 	require.NoError(t, cfg.setDefaults())
-	cfg.ServiceAccounts.Sweep = ""
-	_, err := cfg.jobOf(sweep(1))
-	require.ErrorContains(t, err, `no service account is configured for attempts of kind "sweep"`, "no other account may read a whole account")
+	cfg.ServiceAccounts.Scan = ""
+	_, err := cfg.jobOf(scan(1))
+	require.ErrorContains(t, err, `no service account is configured for attempts of kind "scan"`, "no other account may read a whole account")
 	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag"}, cfg.listServedKinds())
 	_, err = cfg.jobOf(attempt(1, "unknown"))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "unknown"`)

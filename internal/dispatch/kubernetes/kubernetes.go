@@ -110,7 +110,7 @@ func (d *Dispatcher) Observe(ctx context.Context, attempt string) (dispatch.Obse
 }
 
 // findJob returns an attempt's Job, nil if there is none, and its pods. A Job that is being deleted is found only if there is no other: a
-// sweep's next runner has a Job and a pod of its own.
+// scan's next runner has a Job and a pod of its own.
 func (d *Dispatcher) findJob(ctx context.Context, attempt string) (*batchv1.Job, []corev1.Pod, error) {
 	jobs, pods, err := d.listJobsAndPods(ctx, d.ofAttempt(attempt))
 	if err != nil || len(jobs) == 0 {
@@ -142,8 +142,8 @@ func (d *Dispatcher) Living(ctx context.Context, cluster string) ([]int, error) 
 	return d.livingAttempts(jobs, pods)
 }
 
-// listBeside returns the numbers of what a job must not be started beside: attempts of its cluster, or other runners of the same sweep. kept:
-// an earlier runner of the sweep has ended and was not forgotten, so nothing is started.
+// listBeside returns the numbers of what a job must not be started beside: attempts of its cluster, or other runners of the same scan. kept:
+// an earlier runner of the scan has ended and was not forgotten, so nothing is started.
 func (d *Dispatcher) listBeside(ctx context.Context, job dispatch.Job) (living []int, kept bool, err error) {
 	if job.Cluster != "" {
 		living, err = d.Living(ctx, job.Cluster)

@@ -110,17 +110,17 @@ func TestNothingIsStartedBesideALivingPodOfAnotherAttempt(t *testing.T) {
 	require.Len(t, c.jobs, 1)
 }
 
-func TestASweepHasOneRunnerAtATimeAndAnotherOnlyOnceItWasForgotten(t *testing.T) {
+func TestAScanHasOneRunnerAtATimeAndAnotherOnlyOnceItWasForgotten(t *testing.T) {
 	c, d := newCluster(t)
 	create := attempt(1, "create")
 	require.NoError(t, d.Start(t.Context(), create))
 	c.running(create, corev1.PodRunning)
-	first, second := sweep(1), sweep(2)
+	first, second := scan(1), scan(2)
 	require.NoError(t, d.Start(t.Context(), first), "beside an attempt of a cluster")
-	require.Equal(t, "ocpctl-swp-01jcz8m4s3x6v9q2t5w8ybsweep-sweep-1", c.jobs[1].Name)
+	require.Equal(t, "ocpctl-scn-01jcz8m4s3x6v9q2t5w8ybxscan-scan-1", c.jobs[1].Name)
 	require.NotContains(t, c.jobs[1].Labels, LabelCluster)
 	c.running(first, corev1.PodRunning)
-	require.ErrorContains(t, d.Start(t.Context(), second), "runner 1 of sweep swp_01JCZ8M4S3X6V9Q2T5W8YBSWEEP is still alive")
+	require.ErrorContains(t, d.Start(t.Context(), second), "runner 1 of scan scn_01JCZ8M4S3X6V9Q2T5W8YBXSCAN is still alive")
 
 	c.pods[1].Status.Phase = corev1.PodFailed
 	c.jobs[1].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}

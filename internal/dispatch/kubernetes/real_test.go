@@ -88,7 +88,7 @@ func replica(t testing.TB, to *rest.Config, statusURL string, change func(*Confi
 	cfg := Config{
 		Settings: Settings{
 			Namespace: development.Namespace, Image: probe,
-			ServiceAccounts: ServiceAccounts{Create: development.CreateAccount, Destroy: development.DestroyAccount, Sweep: development.SweepAccount},
+			ServiceAccounts: ServiceAccounts{Create: development.CreateAccount, Destroy: development.DestroyAccount, Scan: development.ScanAccount},
 			Resources:       map[string]Resources{"default": {Requests: map[string]string{"cpu": "10m", "memory": "16Mi"}, Limits: map[string]string{"memory": "100Mi"}}},
 		},
 		Installation: "test", StatusURL: statusURL,

@@ -64,42 +64,42 @@ func (a answers) instead(cfg awssdk.Config) awssdk.Config {
 	return cfg
 }
 
-// The sweep and the count are given different eyes here: had they one client or one listing between them, a blind sweep
+// The removal and the count are given different eyes here: had they one client or one listing between them, a blind removal
 // would be proven right by the count.
-func TestTheCountSeesWhatABlindSweepDoesNot(t *testing.T) {
+func TestTheCountSeesWhatABlindRemovalDoesNot(t *testing.T) {
 	for _, c := range leaks() {
-		if c.swept == 0 {
+		if c.removed == 0 {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			s := leaky(t)
 			c.ours(t, s)
 			blind := aws.NewOf(nothing.instead(s.config(t)), count.New(s.config(t)))
-			deleted, err := blind.Sweep(t.Context(), s.target)
+			deleted, err := blind.Remove(t.Context(), s.target)
 			require.NoError(t, err, "it believes that nothing is there")
 			require.Empty(t, deleted)
 			require.Equal(t, c.want, kinds(blind.Verify(t.Context(), s.target)))
 
 			shut := aws.NewOf(denied().instead(s.config(t)), count.New(s.config(t)))
-			deleted, err = shut.Sweep(t.Context(), s.target)
+			deleted, err = shut.Remove(t.Context(), s.target)
 			require.ErrorContains(t, err, "AccessDenied")
 			require.Empty(t, deleted)
 			require.Equal(t, c.want, kinds(shut.Verify(t.Context(), s.target)))
 
-			_, err = s.client.Sweep(t.Context(), s.target)
+			_, err = s.client.Remove(t.Context(), s.target)
 			require.NoError(t, err)
 			require.True(t, s.client.Verify(t.Context(), s.target).Clean)
 		})
 	}
 }
 
-func TestWhatTheCountMayNotListIsAFindingAlthoughTheSweepSawNothing(t *testing.T) {
+func TestWhatTheCountMayNotListIsAFindingAlthoughTheRemovalSawNothing(t *testing.T) {
 	for operation := range nothing {
 		t.Run(operation, func(t *testing.T) {
 			s := leaky(t)
 			shut := answers{operation: refused("AccessDenied")}
 			client := aws.NewOf(s.config(t), count.New(shut.instead(s.config(t))))
-			deleted, err := client.Sweep(t.Context(), s.target)
+			deleted, err := client.Remove(t.Context(), s.target)
 			require.NoError(t, err)
 			require.Empty(t, deleted, "there is nothing")
 			p := client.Verify(t.Context(), s.target)

@@ -28,8 +28,8 @@ const (
 	globalRegion = "us-east-1"
 	// callTimeout limits one query with all its pages and retries.
 	callTimeout = time.Minute
-	// sweepTimeout limits one sweep; what it did not reach is counted, and deleted by the next one.
-	sweepTimeout = 10 * time.Minute
+	// removalTimeout limits one removal; what it did not reach is counted, and deleted by the next one.
+	removalTimeout = 10 * time.Minute
 	// attempts of one request and the longest wait between two: in an account whose request rate others exhaust, a response comes
 	// within seconds, while an unreachable service must not cost every query its whole timeout.
 	attempts   = 6
@@ -73,7 +73,7 @@ func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	return c.count.Verify(ctx, t)
 }
 
-// retryer repeats throttled calls more often than the SDK's three times: otherwise, in a busy account, a sweep would achieve nothing
+// retryer repeats throttled calls more often than the SDK's three times: otherwise, in a busy account, a removal would achieve nothing
 // and a preflight warn about everything.
 func retryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })

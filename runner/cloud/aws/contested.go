@@ -28,7 +28,7 @@ const iamLookups = 4
 // they do: by each mark alone in the tagging API of every recorded region and of us-east-1, through all roles and users of the
 // account, which the tagging API does not list reliably, and by the records of its private zone. An error means that the search was incomplete, so nothing is known.
 func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	ctx, cancel := context.WithTimeout(ctx, removalTimeout)
 	defer cancel()
 	o := ownerOf(t)
 	found := map[string]string{}

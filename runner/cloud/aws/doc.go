@@ -4,7 +4,7 @@
 // It must never report an unanswered query as an empty result, never count or delete what is not proven to be this cluster's, and
 // delete only by exact name. Endpoints and credentials come from the SDK's default chain unless New is told otherwise.
 //
-// Sweep deletes the leak classes of openshift-install (a create killed between two calls, records without a twin, untaggable
+// Remove deletes the leak classes of openshift-install (a create killed between two calls, records without a twin, untaggable
 // profiles) and what ccoctl created, each looked up by its name right before the deletion. Verify is implemented by another package
 // (count), which shares no code with this one: what a query here cannot see, the count still names. Some small queries are therefore
 // written twice, and neither side may use the other's. One file per service or concern.

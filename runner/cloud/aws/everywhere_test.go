@@ -79,8 +79,8 @@ func TestARegionThatCannotBeAskedIsInTheProof(t *testing.T) {
 				require.Equal(t, "refused-query", pass.Leftovers[0].Type)
 				require.Contains(t, pass.Leftovers[0].Free, "allow the runner tag:GetResources in "+elsewhere)
 			}
-			_, err := s.client.Sweep(t.Context(), s.target)
-			require.Equal(t, name != "it does not answer", err == nil, "what a sweep may not see, the count tells: %v", err)
+			_, err := s.client.Remove(t.Context(), s.target)
+			require.Equal(t, name != "it does not answer", err == nil, "what a removal may not see, the count tells: %v", err)
 		})
 	}
 }
@@ -91,7 +91,7 @@ func TestWhatTheIndexRemembersIsNotLeft(t *testing.T) {
 	tags := map[string]string{kubeKey + mine: "owned", "ClusterId": s.target.Cluster, "InstallationId": "test"}
 	s.plant(t, standin.Resource{Service: "ec2", Type: "snapshot", Region: elsewhere, Tags: tags})
 	s.AWS.SetLag(standin.Lag{Delete: time.Hour})
-	deleted, err := s.client.Sweep(t.Context(), s.target)
+	deleted, err := s.client.Remove(t.Context(), s.target)
 	require.NoError(t, err)
 	require.Len(t, deleted, 1)
 	pass := s.client.Verify(t.Context(), s.target)
@@ -110,7 +110,7 @@ func TestABucketOfAnyNameIsFoundByItsTags(t *testing.T) {
 	s.taggedBucket(t, "reports", map[string]string{"ClusterId": s.target.Cluster, "InstallationId": "other"})
 	pass := s.client.Verify(t.Context(), s.target)
 	require.Equal(t, []string{"backups-of-demo", "reports"}, buckets(pass))
-	deleted, err := s.client.Sweep(t.Context(), s.target)
+	deleted, err := s.client.Remove(t.Context(), s.target)
 	require.Equal(t, []string{"bucket backups-of-demo"}, deleted)
 	require.ErrorContains(t, err, "bucket reports has the tag InstallationId=other: it was not deleted")
 	pass = s.client.Verify(t.Context(), s.target)

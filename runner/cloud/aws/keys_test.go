@@ -83,7 +83,7 @@ func TestEveryTagKeyThatATeardownLooksForIsReserved(t *testing.T) {
 	s.Must(t, s.dir, "destroy cluster")
 	gone := s.Tool(t, "ccoctl", t.TempDir(), "aws", "delete", "--name", "keys-b2c3d4e5f6", "--region", s.target.Region)
 	require.Zero(t, gone.Code, gone.Stderr)
-	_, err = s.client.Sweep(t.Context(), s.target)
+	_, err = s.client.Remove(t.Context(), s.target)
 	require.NoError(t, err)
 	s.client.Verify(t.Context(), s.target)
 

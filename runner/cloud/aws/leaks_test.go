@@ -103,8 +103,8 @@ type leak struct {
 	ours    func(*testing.T, *scene)
 	foreign func(*testing.T, *scene)
 	want    []string // kinds that Verify counts
-	swept   int      // how many things Sweep deletes; 0: it names them to people or leaves them to the installer
-	stays   []string // texts that must be left after the sweep
+	removed int      // how many things Remove deletes; 0: it names them to people or leaves them to the installer
+	stays   []string // texts that must be left after the removal
 }
 
 func leaks() []leak {
@@ -113,7 +113,7 @@ func leaks() []leak {
 			name:    "a private zone the install had no time to tag",
 			ours:    func(t *testing.T, s *scene) { s.zone(t, mine+"-x7k2p") },
 			foreign: func(t *testing.T, s *scene) { s.zoneOf(t, "other.labs.example.com", mine+"-b2c3d") },
-			want:    []string{"hosted-zone"}, swept: 1, stays: []string{"other.labs.example.com"},
+			want:    []string{"hosted-zone"}, removed: 1, stays: []string{"other.labs.example.com"},
 		}, {
 			name: "public records whose private twins never came or went",
 			ours: func(t *testing.T, s *scene) {
@@ -125,12 +125,12 @@ func leaks() []leak {
 				s.record(t, "api.notdemo.labs.example.com.")
 				s.record(t, "demo-2.labs.example.com.")
 			},
-			want: []string{"record"}, swept: 2, stays: []string{"api.other.labs", "api.notdemo.labs", "demo-2.labs"},
+			want: []string{"record"}, removed: 2, stays: []string{"api.other.labs", "api.notdemo.labs", "demo-2.labs"},
 		}, {
 			name:    "the bootstrap bucket, untagged",
 			ours:    func(t *testing.T, s *scene) { s.bucket(t, bootstrap+mine, "") },
 			foreign: func(t *testing.T, s *scene) { s.bucket(t, bootstrap+neighbour, "") },
-			want:    []string{"bucket"}, swept: 1, stays: []string{bootstrap + neighbour},
+			want:    []string{"bucket"}, removed: 1, stays: []string{bootstrap + neighbour},
 		}, {
 			name: "a copied image and its snapshot, untagged",
 			ours: func(t *testing.T, s *scene) { s.image(t, mine+"-master", nil) },
@@ -138,7 +138,7 @@ func leaks() []leak {
 				s.image(t, neighbour+"-master", nil)
 				s.image(t, namesake+"-master", map[string]string{kubeKey + namesake: "owned"})
 			},
-			want: []string{"image", "snapshot"}, swept: 2, stays: []string{neighbour + "-master", "of-" + neighbour, namesake + "-master", "of-" + namesake},
+			want: []string{"image", "snapshot"}, removed: 2, stays: []string{neighbour + "-master", "of-" + neighbour, namesake + "-master", "of-" + namesake},
 		}, {
 			name: "instance profiles and roles by name",
 			ours: func(t *testing.T, s *scene) { s.profile(t, mine, "worker", kubeKey+mine+"=owned") },
@@ -146,7 +146,7 @@ func leaks() []leak {
 				s.profile(t, neighbour, "worker", kubeKey+neighbour+"=owned")
 				s.role(t, namesake+"-worker-role", kubeKey+namesake+"=owned")
 			},
-			want: []string{"instance-profile", "role"}, swept: 2, stays: []string{neighbour + "-worker-role", neighbour + "-worker-profile", namesake + "-worker-role"},
+			want: []string{"instance-profile", "role"}, removed: 2, stays: []string{neighbour + "-worker-role", neighbour + "-worker-profile", namesake + "-worker-role"},
 		}, {
 			name: "what ccoctl made",
 			ours: func(t *testing.T, s *scene) {
@@ -159,7 +159,7 @@ func leaks() []leak {
 				s.plant(t, standin.Resource{Service: "iam", Type: "oidc-provider", Name: theirCCO + "-oidc" + oidcHost})
 				s.bucket(t, theirCCO+"-oidc", ccoKey+theirCCO+"=owned")
 			},
-			want: []string{"bucket", "oidc-provider", "role"}, swept: 3,
+			want: []string{"bucket", "oidc-provider", "role"}, removed: 3,
 			stays: []string{theirCCO + "-openshift", "oidc-provider/" + theirCCO, "bucket " + theirCCO + "-oidc"},
 		}, {
 			name: "the image registry's bucket, tagged",
@@ -167,7 +167,7 @@ func leaks() []leak {
 				s.bucket(t, mine+"-image-registry-us-east-1-aaaa", kubeKey+mine+"=owned")
 			},
 			foreign: func(t *testing.T, s *scene) { s.bucket(t, neighbour+"-image-registry-us-east-1-aaaa", "") },
-			want:    []string{"bucket"}, swept: 1, stays: []string{neighbour + "-image-registry"},
+			want:    []string{"bucket"}, removed: 1, stays: []string{neighbour + "-image-registry"},
 		}, {
 			name: "a minted user is the installer's to delete",
 			ours: func(t *testing.T, s *scene) {
@@ -238,14 +238,14 @@ func TestEveryLeakClassIsFoundAndRemovedOrNamedAndNothingForeignIsTouched(t *tes
 				require.Contains(t, l.Free, "aws ", "who can free it and by which command")
 			}
 
-			deleted, err := s.client.Sweep(t.Context(), s.target)
+			deleted, err := s.client.Remove(t.Context(), s.target)
 			require.NoError(t, err)
-			require.Len(t, deleted, c.swept, deleted)
+			require.Len(t, deleted, c.removed, deleted)
 			left := strings.Join(s.Left(t, ""), "\n")
 			for _, text := range c.stays {
 				require.Contains(t, left, text)
 			}
-			require.Equal(t, c.swept > 0, s.client.Verify(t.Context(), s.target).Clean)
+			require.Equal(t, c.removed > 0, s.client.Verify(t.Context(), s.target).Clean)
 		})
 	}
 }
@@ -267,7 +267,7 @@ func TestWhatIsNotProvenOursIsLeftAndTold(t *testing.T) {
 			s := leaky(t)
 			c.plant(t, s)
 			before := s.Left(t, "")
-			deleted, err := s.client.Sweep(t.Context(), s.target)
+			deleted, err := s.client.Remove(t.Context(), s.target)
 			require.ErrorContains(t, err, c.says)
 			require.Empty(t, deleted)
 			require.Equal(t, before, s.Left(t, ""))
@@ -276,25 +276,25 @@ func TestWhatIsNotProvenOursIsLeftAndTold(t *testing.T) {
 	}
 }
 
-func TestACcoNameAloneIsCountedAndSwept(t *testing.T) {
+func TestACcoNameAloneIsCountedAndRemoved(t *testing.T) {
 	s := leaky(t)
 	s.target.Identities = []contract.Identity{{CCOName: myCCO, Account: account, Region: "us-east-1"}}
 	s.role(t, myCCO+"-openshift-ingress-operator-cloud-credentials", ccoKey+myCCO+"=owned")
 	s.bucket(t, myCCO+"-oidc", "")
 	s.record(t, "api.demo.labs.example.com.") // somebody else's: this cluster came to no infraID
 	require.Equal(t, []string{"bucket", "role"}, kinds(s.client.Verify(t.Context(), s.target)))
-	deleted, err := s.client.Sweep(t.Context(), s.target)
+	deleted, err := s.client.Remove(t.Context(), s.target)
 	require.NoError(t, err)
 	require.Len(t, deleted, 2)
 	require.True(t, s.client.Verify(t.Context(), s.target).Clean)
 	require.NotEmpty(t, s.Left(t, "api.demo.labs"))
 }
 
-func TestAKilledSweepLeavesASnapshotThatIsFound(t *testing.T) {
+func TestAKilledRemovalLeavesASnapshotThatIsFound(t *testing.T) {
 	s := leaky(t)
 	s.image(t, mine+"-master", nil)
 	s.AWS.Refuse("ec2:DeleteSnapshot", -1, "")
-	deleted, err := s.client.Sweep(t.Context(), s.target)
+	deleted, err := s.client.Remove(t.Context(), s.target)
 	require.ErrorContains(t, err, "delete snapshot")
 	require.Len(t, deleted, 1, "the image went first")
 	require.Equal(t, []string{"snapshot"}, kinds(s.client.Verify(t.Context(), s.target)), "its snapshot carries the cluster's tag by now")

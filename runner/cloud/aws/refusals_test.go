@@ -16,10 +16,10 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// refusalsOf sweeps and returns the reason for each resource that stayed, by the id under which the count has it.
+// refusalsOf removes and returns the reason for each resource that stayed, by the id under which the count has it.
 func (s *scene) refusalsOf(t *testing.T) map[string]string {
 	t.Helper()
-	_, err := s.client.Sweep(t.Context(), s.target)
+	_, err := s.client.Remove(t.Context(), s.target)
 	counted := s.client.Verify(t.Context(), s.target)
 	found := map[string]string{}
 	for _, left := range cloud.AllUndeleted(err) {
@@ -35,7 +35,7 @@ func (s *scene) refusalsOf(t *testing.T) map[string]string {
 	return found
 }
 
-func TestWhatTheSweepMayNotTouchIsKeptWithItsReason(t *testing.T) {
+func TestWhatTheRemovalMayNotTouchIsKeptWithItsReason(t *testing.T) {
 	const infra, cco = "kept-c9772", "kept-k3v7q2m4ab"
 	s := newScene(t, "kept", "us-east-1")
 	s.target.Identities = []contract.Identity{{InfraID: infra, CCOName: cco, Account: account, Region: "us-east-1"}}
@@ -177,7 +177,7 @@ func TestASnapshotThatSomebodysImageUsesIsToldWithTheImage(t *testing.T) {
 		require.NoError(t, err)
 		images[name] = planted.ID
 	}
-	_, err = s.client.Sweep(t.Context(), s.target)
+	_, err = s.client.Remove(t.Context(), s.target)
 	left := cloud.AllUndeleted(err)
 	require.Len(t, left, 1, err)
 	refused, _ := installer.RefusalOf(left[0].ID, left[0].Err)

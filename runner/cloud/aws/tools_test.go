@@ -17,12 +17,12 @@ import (
 )
 
 // What the scripted tools leave behind when they are told to leak, after a destroy that exited 0: all of it is counted;
-// swept is what may be removed by exact name, the rest is named to people or deleted by the next destroy.
-func TestWhatTheToolsLeakIsCountedAndSweptOrNamed(t *testing.T) {
-	swept := map[string]bool{installer.LeakZone: true, installer.LeakRecord: true, installer.LeakBucket: true, installer.LeakImage: true, installer.LeakProfile: true}
+// removed is what may be removed by exact name, the rest is named to people or deleted by the next destroy.
+func TestWhatTheToolsLeakIsCountedAndRemovedOrNamed(t *testing.T) {
+	removed := map[string]bool{installer.LeakZone: true, installer.LeakRecord: true, installer.LeakBucket: true, installer.LeakImage: true, installer.LeakProfile: true}
 	named := map[string]string{installer.LeakUser: "user", installer.LeakVolume: "volume", installer.LeakSnapshot: "snapshot", installer.LeakDNS: "record"}
 	for _, leak := range installer.Leaks() {
-		if !swept[leak.Class] && named[leak.Class] == "" {
+		if !removed[leak.Class] && named[leak.Class] == "" {
 			continue // destroy removes it, or goes on for ever: see below
 		}
 		t.Run(leak.Class, func(t *testing.T) {
@@ -33,14 +33,14 @@ func TestWhatTheToolsLeakIsCountedAndSweptOrNamed(t *testing.T) {
 			s.Must(t, s.dir, "destroy cluster")
 			found := s.client.Verify(t.Context(), s.target)
 			require.NotEmpty(t, found.Leftovers)
-			deleted, err := s.client.Sweep(t.Context(), s.target)
+			deleted, err := s.client.Remove(t.Context(), s.target)
 			if leak.Class == installer.LeakDNS {
 				require.ErrorContains(t, err, "is external-dns's, with the owner id shop")
 			} else {
 				require.NoError(t, err)
 			}
 			after := s.client.Verify(t.Context(), s.target)
-			if swept[leak.Class] {
+			if removed[leak.Class] {
 				require.NotEmpty(t, deleted)
 				require.Empty(t, s.Left(t, s.target.Name), "counted by the stand-ins")
 				require.True(t, after.Clean, after.Leftovers)
@@ -77,7 +77,7 @@ func TestACcoctlKilledAfterAnyWriteIsCleanedUp(t *testing.T) {
 			require.NotEmpty(t, s.Left(t, name))
 			s.target.Identities = []contract.Identity{{CCOName: name, Account: account, Region: "us-east-1"}}
 			require.False(t, s.client.Verify(t.Context(), s.target).Clean)
-			_, err := s.client.Sweep(t.Context(), s.target)
+			_, err := s.client.Remove(t.Context(), s.target)
 			require.NoError(t, err)
 			require.Empty(t, s.Left(t, name), "counted by the stand-ins")
 			require.True(t, s.client.Verify(t.Context(), s.target).Clean)
@@ -104,7 +104,7 @@ func TestAnIAMThatLagsIsWhyOneCleanPassIsNotEnough(t *testing.T) {
 	s.AWS.SetLag(standin.Lag{IAM: time.Hour})
 	require.True(t, s.client.Verify(t.Context(), s.target).Clean, "not seen yet")
 	s.AWS.SetLag(standin.Lag{})
-	_, err := s.client.Sweep(t.Context(), s.target)
+	_, err := s.client.Remove(t.Context(), s.target)
 	require.NoError(t, err)
 	require.True(t, s.client.Verify(t.Context(), s.target).Clean)
 }

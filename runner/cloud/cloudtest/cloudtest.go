@@ -29,7 +29,7 @@ type Scene interface {
 
 	// Create makes a cluster as a runner does, and returns the target with what was recorded.
 	Create(t *testing.T, target cloud.Target) cloud.Target
-	// Destroy runs the installer's destroyer, if it may run, and ccoctl's delete, as a runner does before it calls Sweep.
+	// Destroy runs the installer's destroyer, if it may run, and ccoctl's delete, as a runner does before it calls Remove.
 	Destroy(t *testing.T, target cloud.Target, destroyer bool)
 	// LookAlikes makes things of others that resemble the target's, and returns their ids as leftovers and deletions name them. Among them are a
 	// VPC called my-<infraID>-vpc, and what has a name that goes on where the target's infraID or ccoctl's name ends.
@@ -38,7 +38,7 @@ type Scene interface {
 	// returns their ids as Contested names them.
 	PlantOlder(t *testing.T, target cloud.Target, made time.Time) (ids []string)
 
-	// PlantElsewhere makes things that somebody made of the target's in another region, with its tags: a snapshot and an image that a sweep
+	// PlantElsewhere makes things that somebody made of the target's in another region, with its tags: a snapshot and an image that a removal
 	// deletes, and things that it leaves to people, one of them made at a time. It returns their ids as leftovers name them.
 	PlantElsewhere(t *testing.T, target cloud.Target, made time.Time) (deleted, left []string)
 
@@ -63,7 +63,7 @@ func Run(t *testing.T, start func(t *testing.T) Scene) {
 		"limits tell usage and need, and its end gives all back":     quotas,
 		"machines are stopped and started, and no one else's":        power,
 		"preparing twice makes one thing":                            prepare,
-		"nothing is swept of which nothing was recorded":             unrecorded,
+		"nothing is removed of which nothing was recorded":           unrecorded,
 		"what is older than the cluster is contested":                older,
 		"what has its tags in another region is removed, or blocks":  everywhere,
 	} {
@@ -101,7 +101,7 @@ func empty(t *testing.T, s Scene) {
 	contested, err := s.Client().Contested(t.Context(), target)
 	require.NoError(t, err)
 	require.Empty(t, contested)
-	deleted, err := s.Client().Sweep(t.Context(), target)
+	deleted, err := s.Client().Remove(t.Context(), target)
 	require.NoError(t, err)
 	require.Empty(t, deleted)
 }
@@ -157,7 +157,7 @@ func life(t *testing.T, s Scene) {
 	for _, id := range foreign {
 		require.NotEmpty(t, s.Left(id), "somebody else's %s is gone", id)
 	}
-	deleted, err := s.Client().Sweep(t.Context(), target)
+	deleted, err := s.Client().Remove(t.Context(), target)
 	require.NoError(t, err, "again, and nothing is there")
 	require.Empty(t, deleted)
 }
@@ -177,9 +177,9 @@ func teardown(t *testing.T, s Scene, target cloud.Target, foreign []string) {
 	until := time.Now().Add(30 * time.Second)
 	var pass contract.Pass
 	for pass = s.Client().Verify(t.Context(), target); !pass.Clean && time.Now().Before(until); pass = s.Client().Verify(t.Context(), target) {
-		swept, err := s.Client().Sweep(t.Context(), target)
+		removed, err := s.Client().Remove(t.Context(), target)
 		require.NoError(t, err)
-		deleted = append(deleted, swept...)
+		deleted = append(deleted, removed...)
 	}
 	require.Empty(t, pass.Leftovers)
 	require.True(t, pass.Clean)
@@ -343,7 +343,7 @@ func prepare(t *testing.T, s Scene) {
 	require.Equal(t, once, s.Left("shop-abcdefghij"))
 	target.Identities = []contract.Identity{{CCOName: "shop-abcdefghij", Account: target.Account, Region: target.Region}}
 	require.Equal(t, len(once) == 0, s.Client().Verify(t.Context(), target).Clean, "what was prepared is counted")
-	_, err = s.Client().Sweep(t.Context(), target)
+	_, err = s.Client().Remove(t.Context(), target)
 	require.NoError(t, err)
 	require.Empty(t, s.Left("shop-abcdefghij"))
 }
@@ -355,9 +355,9 @@ func unrecorded(t *testing.T, s Scene) {
 	there := s.Left(infraID)
 	_, err := s.Client().Machines(t.Context(), target)
 	require.Error(t, err, "machines are found by a recorded name only")
-	_, err = s.Client().Sweep(t.Context(), target)
+	_, err = s.Client().Remove(t.Context(), target)
 	require.NoError(t, err)
-	require.Subset(t, s.Left(infraID), withoutRecords(there), "a runner never sweeps without a record; if it did, only DNS records go by the cluster's name")
+	require.Subset(t, s.Left(infraID), withoutRecords(there), "a runner never removes without a record; if it did, only DNS records go by the cluster's name")
 }
 
 // withoutRecords leaves out DNS records, which are known by the cluster's name alone.

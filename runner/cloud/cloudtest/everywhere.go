@@ -20,7 +20,7 @@ func everywhere(t *testing.T, s Scene) {
 
 	target.Everywhere = true
 	require.ElementsMatch(t, append(ours, left...), elsewhere(t, s.Client().Verify(t.Context(), target), target.Region))
-	deleted, err := s.Client().Sweep(t.Context(), target)
+	deleted, err := s.Client().Remove(t.Context(), target)
 	require.Len(t, deleted, len(ours), deleted)
 	for _, id := range left {
 		require.NotContains(t, deleted, id)

@@ -30,8 +30,8 @@ import (
 const (
 	// callTimeout limits one query with all its pages and retries.
 	callTimeout = time.Minute
-	// sweepTimeout limits one sweep; what it did not reach is counted, and deleted by the next one.
-	sweepTimeout = 20 * time.Minute
+	// removalTimeout limits one removal; what it did not reach is counted, and deleted by the next one.
+	removalTimeout = 20 * time.Minute
 )
 
 // Client queries one region and the global services. It is safe for concurrent use.

@@ -106,7 +106,7 @@ func TestATokenThatIsNotFoundIsNoResourceThatIsGone(t *testing.T) {
 	before := s.left()
 	client, err := ibmcloud.NewHurried(region, cloud.Keys{Secret: secret.New("ours")}, s.env("IBMCLOUD_IAM_API_ENDPOINT="+s.Base()+"/nowhere"), time.Second)
 	require.NoError(t, err)
-	_, err = client.Sweep(t.Context(), s.target)
+	_, err = client.Remove(t.Context(), s.target)
 	require.Error(t, err)
 	_, err = client.Contested(t.Context(), s.target)
 	require.Error(t, err)

@@ -15,9 +15,9 @@ import (
 // in their name, and records of the cluster's domain that lead to somebody else's load balancer or are older, because the installer's destroyer
 // takes every name that contains it. An error means that the search was incomplete, so nothing is known.
 func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	ctx, cancel := context.WithTimeout(ctx, removalTimeout)
 	defer cancel()
-	s, err := c.newSweep(ctx, t)
+	s, err := c.newRemoval(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 
 // claimed returns the CRNs of what is in the cluster's resource groups or has one of its names, and adds what only mentions the cluster. It looks at
 // everything that a teardown deletes for what is older; policies, keys and authorizations belong to what is asked here.
-func (s *sweep) claimed(ctx context.Context, regions []string, found map[string]cloud.Contested) ([]string, error) {
+func (s *removal) claimed(ctx context.Context, regions []string, found map[string]cloud.Contested) ([]string, error) {
 	crns, err := s.crnsIn(ctx, s.owner)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func TestAPersonsTagIsNoOtherCluster(t *testing.T) {
 	for _, m := range machines {
 		require.True(t, m.Ours, m.Name)
 	}
-	_, err = s.client.Sweep(t.Context(), s.target)
+	_, err = s.client.Remove(t.Context(), s.target)
 	require.NoError(t, err)
 	require.NotContains(t, s.left(), "resource-group "+myCCO)
 

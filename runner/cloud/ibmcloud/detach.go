@@ -12,9 +12,9 @@ import (
 // removed. Call it before the installer's destroy, which deletes the VPCs and the storage: afterwards nobody can tell whose those were. No
 // cluster needs them any more: an authorization serves the import of the boot image.
 func (c *Client) Detach(ctx context.Context, t cloud.Target) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	ctx, cancel := context.WithTimeout(ctx, removalTimeout)
 	defer cancel()
-	s, err := c.newSweep(ctx, t)
+	s, err := c.newRemoval(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (c *Client) Detach(ctx context.Context, t cloud.Target) ([]string, error) {
 	return s.deleted, errors.Join(s.errs...)
 }
 
-func (s *sweep) detachNetworks(ctx context.Context, t cloud.Target) {
+func (s *removal) detachNetworks(ctx context.Context, t cloud.Target) {
 	var found []regional
 	for _, region := range t.Regions() {
 		all, err := s.objectsIn(ctx, region, vpcs)

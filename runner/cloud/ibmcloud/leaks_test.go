@@ -9,8 +9,8 @@ import (
 	standin "github.com/ocpctl/ocpctl/devstack/ibmcloud"
 )
 
-// What openshift-install's destroyer leaves on IBM Cloud, each class alone: it is counted, swept, and then the account is clean.
-func TestEachLeakIsCountedAndSwept(t *testing.T) {
+// What openshift-install's destroyer leaves on IBM Cloud, each class alone: it is counted, removed, and then the account is clean.
+func TestEachLeakIsCountedAndRemoved(t *testing.T) {
 	for name, plant := range map[string]func(t *testing.T, s *scene, group string){
 		"the resource group alone":   func(*testing.T, *scene, string) {},
 		"a volume of a claim":        func(t *testing.T, s *scene, group string) { s.vpcObject(t, "volume", "pvc-1", group, "") },
@@ -59,7 +59,7 @@ func TestEachLeakIsCountedAndSwept(t *testing.T) {
 			if len(s.left()) > 1 {
 				require.Greater(t, len(s.client.Verify(t.Context(), s.target).Leftovers), len(alone.Leftovers))
 			}
-			deleted, err := s.client.Sweep(t.Context(), s.target)
+			deleted, err := s.client.Remove(t.Context(), s.target)
 			require.NoError(t, err)
 			require.NotEmpty(t, deleted)
 			pass := s.client.Verify(t.Context(), s.target)

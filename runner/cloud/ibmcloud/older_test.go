@@ -81,7 +81,7 @@ func TestNothingOlderThanTheClusterIsDeleted(t *testing.T) {
 
 			_, err = s.client.Detach(t.Context(), s.target)
 			require.NoError(t, err)
-			_, err = s.client.Sweep(t.Context(), s.target) // it may have been put there after Contested looked
+			_, err = s.client.Remove(t.Context(), s.target) // it may have been put there after Contested looked
 			require.ErrorContains(t, err, idOf(planted)+" was made at ")
 			require.ErrorContains(t, err, "before the cluster was accepted: it was not deleted")
 			require.NotEmpty(t, s.Resources(planted.ID))
@@ -117,7 +117,7 @@ func TestOlderStorageThatWasDeletedIsNotReclaimed(t *testing.T) {
 		ended, err := s.client.Detach(t.Context(), s.target)
 		require.NoError(t, err)
 		require.Empty(t, ended, "nor does it lose its authorization")
-		_, err = s.client.Sweep(t.Context(), s.target)
+		_, err = s.client.Remove(t.Context(), s.target)
 		require.ErrorContains(t, err, storage.CRN()+" was made at ")
 		require.Subset(t, s.left(), []string{"instance " + name, "reclamation " + name, "policy"}, left)
 	}
@@ -133,7 +133,7 @@ func TestAnOlderInstanceThatWasDeletedIsNotReclaimed(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, keys.CRN(), found[0].ID)
-	_, err = s.client.Sweep(t.Context(), s.target)
+	_, err = s.client.Remove(t.Context(), s.target)
 	require.ErrorContains(t, err, keys.CRN()+" was made at ")
 	require.Subset(t, s.left(), []string{"instance payroll", "reclamation payroll"})
 }
@@ -141,7 +141,7 @@ func TestAnOlderInstanceThatWasDeletedIsNotReclaimed(t *testing.T) {
 func TestAnOlderServiceIDKeepsItsPolicy(t *testing.T) {
 	s, id := aging(t, time.Now(), time.Now().AddDate(0, 0, -1), "a service ID of its name")
 	policy := s.access(t, "iam-"+id.ID, "")
-	_, err := s.client.Sweep(t.Context(), s.target)
+	_, err := s.client.Remove(t.Context(), s.target)
 	require.ErrorContains(t, err, id.CRN())
 	require.NotEmpty(t, s.Resources(policy))
 }
@@ -159,7 +159,7 @@ func TestAnOlderNetworkMayGoOnAskingItsZone(t *testing.T) {
 	ended, err := s.client.Detach(t.Context(), s.target)
 	require.NoError(t, err)
 	require.Empty(t, ended)
-	deleted, err := s.client.Sweep(t.Context(), s.target)
+	deleted, err := s.client.Remove(t.Context(), s.target)
 	require.ErrorContains(t, err, vpc.CRN()+" was made at ")
 	require.Empty(t, deleted)
 }
@@ -188,7 +188,7 @@ func TestRecordsThatAreOlderAreMentions(t *testing.T) {
 		require.Equal(t, "record api.shop."+s.target.BaseDomain+" in zone "+s.target.BaseDomain, found[0].ID)
 		require.Contains(t, found[0].Mark, "before the cluster was accepted")
 		require.True(t, found[0].Mention)
-		deleted, err := s.client.Sweep(t.Context(), s.target)
+		deleted, err := s.client.Remove(t.Context(), s.target)
 		require.ErrorContains(t, err, found[0].ID+" was made at ")
 		require.Empty(t, deleted)
 	}

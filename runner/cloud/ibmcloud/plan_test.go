@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/cleanup"
-	"github.com/ocpctl/ocpctl/store/sweeps"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // The plan of a removal is shown to people before they approve it (store/cleanup). Between the first and the other steps the runner runs
@@ -36,7 +36,7 @@ func TestThePlanOfARemovalListsWhatATeardownCallsAndInThatOrder(t *testing.T) {
 	_, err := s.client.Detach(t.Context(), s.target)
 	require.NoError(t, err)
 	detached := len(s.Journal())
-	_, err = s.client.Sweep(t.Context(), s.target)
+	_, err = s.client.Remove(t.Context(), s.target)
 	require.NoError(t, err)
 	require.Empty(t, s.left())
 
@@ -100,15 +100,15 @@ func planOf(t *testing.T) []cleanup.Call {
 	now := time.Now()
 	destroyed := now.Add(-24 * time.Hour)
 	always := func(value string) func(string) string { return func(string) string { return value } }
-	plan := cleanup.Config{BaseDomain: always(domain), Account: always(account)}.PlanOf(sweeps.Removal{
-		At: now, Installation: "test", Seen: []sweeps.SeenRow{{ID: "vpc/1", Resource: raw}},
-		Orphan: sweeps.OrphanRow{
+	plan := cleanup.Config{BaseDomain: always(domain), Account: always(account)}.PlanOf(scans.Removal{
+		At: now, Installation: "test", Seen: []scans.SeenRow{{ID: "vpc/1", Resource: raw}},
+		Orphan: scans.OrphanRow{
 			ID: "orp_1", Platform: names.IBMCloud, Account: account, Installation: "test", ClusterTag: of.Cluster, Identity: mine, ClusterID: &of.Cluster,
 			Class: lifecycle.ClassReleased, ManagedBy: true, Regions: []string{region}, LastSeenAt: now, State: lifecycle.OrphanApproved,
 		},
-		Of: &sweeps.RemovalCluster{
+		Of: &scans.RemovalCluster{
 			ID: of.Cluster, Name: "shop", Platform: names.IBMCloud, BaseDomain: domain, Region: region, Installation: "test", Status: lifecycle.Destroyed, Desired: lifecycle.Absent,
-			DestroyedAt: &destroyed, Newest: 1, Accounts: []string{account}, Names: []sweeps.RecordedName{{InfraID: mine, CCOName: of.CCOName(), Account: account, Region: region}},
+			DestroyedAt: &destroyed, Newest: 1, Accounts: []string{account}, Names: []scans.RecordedName{{InfraID: mine, CCOName: of.CCOName(), Account: account, Region: region}},
 		},
 	})
 	require.Empty(t, plan.Refused)

@@ -125,7 +125,7 @@ func (z domainZones) missing(t cloud.Target) string {
 }
 
 // shadowed warns about zones that the installer's destroyer may take for the cluster's: it takes the last one whose name the base domain
-// contains (openshift/installer pkg/destroy/ibmcloud). What it then leaves is swept.
+// contains (openshift/installer pkg/destroy/ibmcloud). What it then leaves is removed.
 func shadowed(all []zone, ours zone) []cloud.Problem {
 	var others []string
 	for _, z := range all {

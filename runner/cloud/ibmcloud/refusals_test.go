@@ -11,11 +11,11 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// refusalsOf sweeps and returns the refusal of each resource that stayed, by the id under which the count has it, but for the resource groups:
+// refusalsOf removes and returns the refusal of each resource that stayed, by the id under which the count has it, but for the resource groups:
 // they wait for what is in them.
 func (s *scene) refusalsOf(t *testing.T) map[string]installer.Refusal {
 	t.Helper()
-	_, err := s.client.Sweep(t.Context(), s.target)
+	_, err := s.client.Remove(t.Context(), s.target)
 	found := map[string]installer.Refusal{}
 	for _, left := range cloud.AllUndeleted(err) {
 		refused, ok := installer.RefusalOf(left.ID, left.Err)
@@ -80,7 +80,7 @@ func TestEveryRefusalOfADeletionIsToldForItsResource(t *testing.T) {
 				require.Equal(t, []any{c.reason, c.whose, c.heals}, []any{refused.Reason, refused.Whose, refused.Heals()}, refused.Words)
 			}
 			require.NoError(t, s.Unpin(protected))
-			_, err := s.client.Sweep(t.Context(), s.target)
+			_, err := s.client.Remove(t.Context(), s.target)
 			require.NoError(t, err)
 			require.Empty(t, s.left())
 		})

@@ -26,7 +26,7 @@ const (
 // Tag attaches the cluster's tags to every resource in its resource groups and to ccoctl's service IDs, as tagkey.IBM writes them, and returns to
 // how many. A resource that has them all stays as it is. API keys and policies of service IDs have no tags; they go with their service ID.
 func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	ctx, cancel := context.WithTimeout(ctx, removalTimeout)
 	defer cancel()
 	account, err := c.checkedAccount(ctx, t)
 	if err != nil {

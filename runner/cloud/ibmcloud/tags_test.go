@@ -66,7 +66,7 @@ func TestTheTagsOfAClusterWithoutAnInfraIDAreDeleted(t *testing.T) {
 	n, err := s.client.Tag(t.Context(), s.target, map[string]string{"ClusterId": s.target.Cluster})
 	require.NoError(t, err)
 	require.NotZero(t, n)
-	deleted, err := s.client.Sweep(t.Context(), s.target)
+	deleted, err := s.client.Remove(t.Context(), s.target)
 	require.NoError(t, err)
 	require.Contains(t, deleted, "tag clusterid:"+strings.ToLower(s.target.Cluster))
 }

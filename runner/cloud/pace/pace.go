@@ -1,4 +1,4 @@
-// Package pace limits, counts and slows down the calls of a sweep through a cloud account: other programs need the account's rate too. Each
+// Package pace limits, counts and slows down the calls of a scan through a cloud account: other programs need the account's rate too. Each
 // service in each region has a rate of its own.
 package pace
 

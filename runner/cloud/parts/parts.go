@@ -1,4 +1,4 @@
-// Package parts runs the lists of which one part of a sweep through a cloud account consists.
+// Package parts runs the lists of which one part of a scan through a cloud account consists.
 package parts
 
 import (

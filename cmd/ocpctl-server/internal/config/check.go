@@ -30,7 +30,7 @@ func (c Config) check(r Roles) []error {
 	bad = append(bad, c.checkDurations()...)
 	bad = append(bad, c.GitHub.check()...)
 	bad = append(bad, c.Bill.check()...)
-	bad = append(bad, c.Sweep.check()...)
+	bad = append(bad, c.Scan.check()...)
 	bad = append(bad, c.checkRepositories()...)
 	bad = append(bad, c.checkFeatures()...)
 	if !c.Demo {
@@ -163,7 +163,7 @@ func (c Config) checkDurations() []error {
 		{"limits.launch_patience", l.LaunchPatience, 1}, {"limits.lease_grace", l.LeaseGrace, 1}, {"limits.look_again", l.LookAgain, 1},
 		{"limits.retry_base", l.RetryBase, 1}, {"limits.retry_max", l.RetryMax, l.RetryBase},
 		{"limits.verify_gap", l.VerifyGap, 1}, {"limits.warn_before", l.WarnBefore, 1}, {"limits.let_past", l.LetPast, 1}, {"limits.use", l.Use, time.Minute},
-		{"limits.access", l.Access, profiles.LeastAccess}, {"limits.wake", l.Wake, time.Second}, {"limits.sweep", l.Sweep, time.Second}, {"limits.keep", l.Keep, time.Hour},
+		{"limits.access", l.Access, profiles.LeastAccess}, {"limits.wake", l.Wake, time.Second}, {"limits.findings", l.Findings, time.Second}, {"limits.keep", l.Keep, time.Hour},
 		{"limits.overdue_after", l.OverdueAfter, 1}, {"limits.unlooked_after", l.UnlookedAfter, 1}, {"limits.still_after", l.StillAfter, 1},
 	} {
 		switch {

@@ -42,7 +42,7 @@ type Config struct {
 	Bill         Bill          `yaml:"bill"`         // what the cloud billed
 	Account      string        `yaml:"account"`      // the AWS account for clusters; empty: clouds.aws.account
 	Clouds       Clouds        `yaml:"clouds"`       // accounts and keys by platform
-	Sweep        Sweep         `yaml:"sweep"`        // cloud accounts that are looked through for orphans
+	Scan         Scan          `yaml:"scan"`         // cloud accounts that are looked through for orphans
 	Limits       Limits        `yaml:"limits"`       // time limits of the controller
 	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a TTL; 1h outside the demo
 	Grace        time.Duration `yaml:"grace"`        // after a pull request was closed or a label removed; 0: the profile's
@@ -245,7 +245,7 @@ type Limits struct {
 	Use            time.Duration `yaml:"use"`                 // the longest turn of a pipeline's run on a cluster
 	Access         time.Duration `yaml:"access"`              // how long a kubeconfig may be valid
 	Wake           time.Duration `yaml:"wake"`                // how often clusters that are due are looked for
-	Sweep          time.Duration `yaml:"sweep"`               // how often everything is checked for findings
+	Findings       time.Duration `yaml:"findings"`            // how often everything is checked for findings
 	Keep           time.Duration `yaml:"keep"`                // how long logs, reports and processed deliveries are kept
 	OverdueAfter   time.Duration `yaml:"overdue_after"`       // past its end, before a cluster that is not being destroyed is a finding
 	UnlookedAfter  time.Duration `yaml:"unlooked_after"`      // past its wake-up time, before a cluster that nobody processed is a finding
@@ -274,14 +274,14 @@ func Defaults() Config {
 		SAML:      SAML{Name: "AWS IAM Identity Center"},
 		Session:   Session{Life: 8 * time.Hour},
 		API:       API{Rate: 20, Burst: 60, Timeout: 30 * time.Second},
-		Sweep:     Sweep{Every: 6 * time.Hour, MinAge: 30 * time.Minute, MinSights: 2, CallsPerSecond: 5},
+		Scan:      Scan{Every: 6 * time.Hour, MinAge: 30 * time.Minute, MinSights: 2, CallsPerSecond: 5},
 		Hour:      time.Hour,
 		Bill:      Bill{Every: 6 * time.Hour},
 		Limits: Limits{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
 			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Use: 6 * time.Hour, Access: 24 * time.Hour, Runners: 50, Wake: 5 * time.Second,
-			Sweep: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
+			Findings: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
 		},
 	}
 }
@@ -294,10 +294,10 @@ func (l Limits) Lifecycle() lifecycle.Limits {
 	}
 }
 
-// SweepLimits returns the limits of findings and orphans.
-func (c Config) SweepLimits() lifecycle.SweepLimits {
+// FindingLimits returns the limits of findings and orphans.
+func (c Config) FindingLimits() lifecycle.FindingLimits {
 	l := c.Limits
-	return lifecycle.SweepLimits{
-		MinAge: c.Sweep.MinAge, MinSights: c.Sweep.MinSights, EndMargin: l.OverdueAfter, WakeMargin: l.UnlookedAfter, StillFor: l.StillAfter,
+	return lifecycle.FindingLimits{
+		MinAge: c.Scan.MinAge, MinSights: c.Scan.MinSights, EndMargin: l.OverdueAfter, WakeMargin: l.UnlookedAfter, StillFor: l.StillAfter,
 	}
 }

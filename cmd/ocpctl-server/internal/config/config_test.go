@@ -56,10 +56,10 @@ func TestASoundFileLoadsOverTheDefaults(t *testing.T) {
 	cfg, err := load(t, everything, sound+"limits: {verify_gap: 5m}\n")
 	require.NoError(t, err)
 	require.Equal(t, 5*time.Minute, cfg.Limits.VerifyGap)
-	require.Equal(t, Defaults().Limits.Sweep, cfg.Limits.Sweep)
+	require.Equal(t, Defaults().Limits.Findings, cfg.Limits.Findings)
 	require.Equal(t, "127.0.0.1:8081", cfg.Listen.Public)
 	require.Equal(t, 24*time.Hour, cfg.Limits.Lifecycle().RetryMax)
-	require.Equal(t, 3*time.Hour, cfg.SweepLimits().StillFor)
+	require.Equal(t, 3*time.Hour, cfg.FindingLimits().StillFor)
 }
 
 func TestEverySecretMayStandInSecretsManager(t *testing.T) {
@@ -118,7 +118,7 @@ runner:
   ssh_key_ref: /run/ssh-key
   env: {DATABASE_URL: "postgres://x", IBMCLOUD_APIKEY: "CANARY", IC_API_KEY: "CANARY"}
   releases: {"4.20": "quay.io/openshift-release-dev/ocp-release@sha256:0123", "4.20.3": "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"}
-limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, runners: -1, runners_per_region: -2, verify_gap: -1m, use: 1s, warn_before: 0s, look_again: often}
+limits: {wake: 10ms, findings: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, runners: -1, runners_per_region: -2, verify_gap: -1m, use: 1s, warn_before: 0s, look_again: often}
 grace: -1h
 repositories: [{match: "acme/["}]
 artifacts: {runner_role: runner}
@@ -174,7 +174,7 @@ session: {life: 13h, not_before: soon}
 		"runner.lease is 20s; give at least three times runner.heartbeat (15s)",
 		`runner.status_url is "ftp://x"`,
 		"limits.wake is 10ms; give 1s or more",
-		"limits.sweep is 0s; give 1s or more",
+		"limits.findings is 0s; give 1s or more",
 		"limits.retry_max is 1m0s; give 1h0m0s or more",
 		"limits.runners is -1; give 1 or more, or 0 for no limit", "limits.runners_per_region is -2; give 1 or more, or 0 for no limit",
 		"limits.block_after is 0; give 1 or more",

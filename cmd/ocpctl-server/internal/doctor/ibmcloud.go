@@ -20,12 +20,12 @@ func (d *doctor) ibmCloud(_ context.Context, f *findings) {
 	} else {
 		f.ok("account", "clusters are created in %s alone; each runner compares it with the account of its API key", account)
 	}
-	swept := slices.ContainsFunc(c.SweepAccounts(), func(a config.SweepAccount) bool {
+	scanned := slices.ContainsFunc(c.ScanAccounts(), func(a config.ScanAccount) bool {
 		return a.Platform == "ibmcloud" && (account == "" || a.Account == account)
 	})
-	if swept {
-		f.ok("sweep", "the account is looked through for orphans")
+	if scanned {
+		f.ok("scan", "the account is looked through for orphans")
 	} else {
-		f.warn("sweep", "Set clouds.ibmcloud.account, or add the account to sweep.accounts with platform: ibmcloud.", "no account on IBM Cloud is looked through for orphans")
+		f.warn("scan", "Set clouds.ibmcloud.account, or add the account to scan.accounts with platform: ibmcloud.", "no account on IBM Cloud is looked through for orphans")
 	}
 }

@@ -14,17 +14,17 @@ func TestWhatIsSetForIBMCloudIsExamined(t *testing.T) {
 	for name, c := range map[string]struct {
 		on   bool
 		set  config.Clouds
-		also []config.SweepAccount
+		also []config.ScanAccount
 		want map[string]Status
 	}{
 		"off":                   {false, config.Clouds{}, nil, map[string]Status{"ibmcloud.account": Skipped}},
-		"no account":            {true, config.Clouds{}, nil, map[string]Status{"ibmcloud.account": Warn, "ibmcloud.sweep": Warn}},
-		"an account":            {true, config.Clouds{IBMCloud: config.Cloud{Account: account}}, nil, map[string]Status{"ibmcloud.account": OK, "ibmcloud.sweep": OK}},
-		"only AWS is looked at": {true, config.Clouds{IBMCloud: config.Cloud{Account: account}}, []config.SweepAccount{{Account: "123456789012"}}, map[string]Status{"ibmcloud.account": OK, "ibmcloud.sweep": Warn}},
+		"no account":            {true, config.Clouds{}, nil, map[string]Status{"ibmcloud.account": Warn, "ibmcloud.scan": Warn}},
+		"an account":            {true, config.Clouds{IBMCloud: config.Cloud{Account: account}}, nil, map[string]Status{"ibmcloud.account": OK, "ibmcloud.scan": OK}},
+		"only AWS is looked at": {true, config.Clouds{IBMCloud: config.Cloud{Account: account}}, []config.ScanAccount{{Account: "123456789012"}}, map[string]Status{"ibmcloud.account": OK, "ibmcloud.scan": Warn}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, f := &doctor{}, &findings{area: "ibmcloud"}
-			d.Settings.Features.IBMCloud, d.Settings.Clouds, d.Settings.Sweep.Accounts = c.on, c.set, c.also
+			d.Settings.Features.IBMCloud, d.Settings.Clouds, d.Settings.Scan.Accounts = c.on, c.set, c.also
 			d.ibmCloud(t.Context(), f)
 			got := map[string]Status{}
 			for _, r := range f.results {

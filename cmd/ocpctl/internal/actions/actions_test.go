@@ -21,6 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -42,7 +43,7 @@ func (j *job) when(text string, do func()) (done func()) {
 }
 
 // live returns the only live cluster.
-func (j *job) live() store.Row {
+func (j *job) live() clusters.Row {
 	rows, _, err := j.store.List(j.Context(), store.Filter{Live: true})
 	require.NoError(j, err)
 	require.Len(j, rows, 1)
@@ -174,7 +175,7 @@ func TestTheTimeLimitCountsOnceForTheTurnAndTheCluster(t *testing.T) {
 	require.EqualValues(t, exit.TimedOut, j.timesOut("wait-cluster", "take-turn", "true"))
 	row := j.live()
 	shared := people.Share{Kind: "principal", Grantee: row.RequestedBy, Access: people.AccessUse, Role: "edit"}
-	require.NoError(t, j.store.People.Share(t.Context(), row.ID, shared, store.Origin{Actor: "saml:maya"}), "else another run has no turn on it")
+	require.NoError(t, j.store.People.Share(t.Context(), row.ID, shared, clusters.Origin{Actor: "saml:maya"}), "else another run has no turn on it")
 	j.env["GITHUB_RUN_ID"] = "9100200301"
 	require.EqualValues(t, exit.TimedOut, j.step("wait-cluster", "take-turn", "true", "wait-timeout", "1s"), j.logged())
 	require.Contains(t, j.logged(), "timed out: it is not this run's turn on "+row.Name+" yet: "+j.url+"/clusters/"+row.ID+". Raise wait-timeout.")
@@ -184,7 +185,7 @@ func TestTheTimeLimitCountsOnceForTheTurnAndTheCluster(t *testing.T) {
 	j.log.Reset() // the step before said this, too
 	done := j.when("Waiting for the turn on the cluster", func() {
 		j.passed.Store(int64(2 * time.Hour))
-		_, err := j.store.Runs.Release(t.Context(), row.ID, uses[0].ID, store.Origin{Actor: "test", Why: "it is done"})
+		_, err := j.store.Runs.Release(t.Context(), row.ID, uses[0].ID, clusters.Origin{Actor: "test", Why: "it is done"})
 		require.NoError(j, err)
 	})
 	require.EqualValues(t, exit.TimedOut, j.step("wait-cluster", "take-turn", "true", "wait-timeout", "2h"), j.logged())

@@ -16,20 +16,20 @@ import (
 )
 
 func (a *app) admin() *cobra.Command {
-	deliveries := group("deliveries", "Deliveries from GitHub, Slack and the sweep, and their results", "", a.deliveryList(), a.deliveryShow(), a.deliveryReplay())
+	deliveries := group("deliveries", "Deliveries from GitHub, Slack and polling, and their results", "", a.deliveryList(), a.deliveryShow(), a.deliveryReplay())
 	reload := a.catalogState("reload-catalogue", "Reload the catalogue's directory now instead of at the next check",
 		func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.ReloadCatalogue(ctx) })
 	reload.Aliases = []string{"reload-catalog"}
 	orphans := a.orphans()
 	orphans.AddCommand(a.orphanActs()...)
-	return group("admin", "For administrators: deliveries, findings, orphans, the catalogue, repository labels", "", deliveries, a.findings(), orphans, a.sweep(), a.sweeps(), reload, a.labels())
+	return group("admin", "For administrators: deliveries, findings, orphans, the catalogue, repository labels", "", deliveries, a.findings(), orphans, a.scan(), a.scans(), reload, a.labels())
 }
 
 func (a *app) deliveryList() *cobra.Command {
 	var params client.ListDeliveriesParams
 	var most int
 	c := &cobra.Command{
-		Use: "list", Short: "List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "list", Short: "List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  ocpctl admin deliveries list --state failed\n  ocpctl admin deliveries list --topic acme/shop#41",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			api, err := a.api()
@@ -57,7 +57,7 @@ func (a *app) deliveryList() *cobra.Command {
 		}),
 	}
 	f := c.Flags()
-	f.StringVar(&params.Source, "source", "", "filter by `source`: github, slack or sweep")
+	f.StringVar(&params.Source, "source", "", "filter by `source`: github, slack or poll")
 	f.StringVar(&params.Event, "event", "", "filter by `event`, e.g. pull_request")
 	f.StringVar(&params.Topic, "topic", "", "filter by `subject`, e.g. acme/shop#41")
 	f.StringVar(&params.State, "state", "", "filter by `state`: received, done or failed")
@@ -136,7 +136,7 @@ func (a *app) deliveryReplay() *cobra.Command {
 func (a *app) findings() *cobra.Command {
 	var params client.ListFindingsParams
 	c := &cobra.Command{
-		Use: "findings", Short: "List problems that the sweeps found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "findings", Short: "List problems that ocpctl found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			api, err := a.api()
 			if err != nil {
@@ -164,7 +164,7 @@ func (a *app) findings() *cobra.Command {
 			})
 		}),
 	}
-	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing, archive_unknown or shown_behind")
+	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, scan_failing, cloud_gone, archive_missing, archive_unknown or shown_behind")
 	c.Flags().BoolVarP(&params.All, "all", "a", false, "include resolved findings")
 	return c
 }

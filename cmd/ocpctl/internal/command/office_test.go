@@ -28,6 +28,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -75,7 +76,7 @@ func newOffice(t *testing.T) *office {
 	t.Cleanup(server.Close)
 	o.url = server.URL
 	o.env = map[string]string{"HOME": t.TempDir(), "XDG_RUNTIME_DIR": t.TempDir()}
-	o.world.UUID = func() string { return store.NewID("key") }
+	o.world.UUID = func() string { return db.NewID("key") }
 	o.cast()
 	o.furnish()
 	o.rows = servicetest.Keep(t, o.store)

@@ -16,25 +16,25 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-func (a *app) sweep() *cobra.Command {
-	var said client.SweepRequest
+func (a *app) scan() *cobra.Command {
+	var said client.ScanRequest
 	c := &cobra.Command{
-		Use: "sweep", Short: "Look through the cloud accounts now for resources that belong to no living cluster", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "scan", Short: "Look through the cloud accounts now for resources that belong to no living cluster", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Look through the cloud accounts now for resources that belong to no living cluster.
 
-A sweep only reads. Accounts are looked through one after another; what is found is listed by "ocpctl admin orphans". It is safe to
-repeat: a sweep that waits or runs is shown as it is. Only platform admins of all teams may do this.`,
-		Example: "  ocpctl admin sweep\n  ocpctl admin sweep --account 123456789012",
+A scan only reads. Accounts are looked through one after another; what is found is listed by "ocpctl admin orphans". It is safe to
+repeat: a scan that waits or runs is shown as it is. Only platform admins of all teams may do this.`,
+		Example: "  ocpctl admin scan\n  ocpctl admin scan --account 123456789012",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			api, err := a.api()
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Sweeps](api.StartSweeps(ctx, said))
+			answer, err := connect.Read[client.Scans](api.StartScans(ctx, said))
 			if err != nil {
 				return err
 			}
-			return a.printSweeps(answer)
+			return a.printScans(answer)
 		}),
 	}
 	c.Flags().StringVar(&said.Account, "account", "", "only this cloud `account`")
@@ -42,23 +42,23 @@ repeat: a sweep that waits or runs is shown as it is. Only platform admins of al
 	return c
 }
 
-func (a *app) sweeps() *cobra.Command {
-	var params client.ListSweepsParams
+func (a *app) scans() *cobra.Command {
+	var params client.ListScansParams
 	c := &cobra.Command{
-		Use: "sweeps [SWEEP]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "scans [SCAN]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			api, err := a.api()
 			if err != nil {
 				return err
 			}
 			if len(args) == 1 {
-				return a.showSweep(ctx, api, args[0])
+				return a.showScan(ctx, api, args[0])
 			}
-			answer, err := connect.Read[client.Sweeps](api.ListSweeps(ctx, &params))
+			answer, err := connect.Read[client.Scans](api.ListScans(ctx, &params))
 			if err != nil {
 				return err
 			}
-			return a.printSweeps(answer)
+			return a.printScans(answer)
 		}),
 	}
 	c.Flags().StringVar(&params.Account, "account", "", "filter by cloud `account`")
@@ -66,15 +66,15 @@ func (a *app) sweeps() *cobra.Command {
 	return c
 }
 
-func (a *app) showSweep(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[client.SweepDetail](api.GetSweep(ctx, id))
+func (a *app) showScan(ctx context.Context, api *connect.API, id string) error {
+	answer, err := connect.Read[client.ScanDetail](api.GetScan(ctx, id))
 	if err != nil {
 		return err
 	}
 	return a.print(answer.Raw, []string{id}, func(s *table.Screen) {
 		one := answer.Value
 		f := s.Facts()
-		f.Add("sweep", one.SweepID)
+		f.Add("scan", one.ScanID)
 		f.Add("account", one.Account)
 		f.Add("state", one.State)
 		f.Add("opened", humanize.When(one.OpenedAt, s.Now))
@@ -90,17 +90,17 @@ func (a *app) showSweep(ctx context.Context, api *connect.API, id string) error 
 	})
 }
 
-func (a *app) printSweeps(answer connect.Answer[client.Sweeps]) error {
+func (a *app) printScans(answer connect.Answer[client.Scans]) error {
 	var names []string
 	for _, s := range answer.Value.Items {
-		names = append(names, s.SweepID)
+		names = append(names, s.ScanID)
 	}
 	return a.print(answer.Raw, names, func(s *table.Screen) {
-		t := s.Columns("SWEEP", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT")
+		t := s.Columns("SCAN", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT")
 		for _, one := range answer.Value.Items {
-			t.Row(one.SweepID, one.Account, one.State, humanize.Away(one.OpenedAt, s.Now), humanize.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), orElse(one.Message, one.Trouble))
+			t.Row(one.ScanID, one.Account, one.State, humanize.Away(one.OpenedAt, s.Now), humanize.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), orElse(one.Message, one.Trouble))
 		}
-		t.Write("No sweeps.")
+		t.Write("No scans.")
 	})
 }
 

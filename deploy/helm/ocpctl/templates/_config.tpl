@@ -111,7 +111,7 @@ runner:
       scale: {{ .Values.runner.serviceAccounts.operate.name }}
       configure: {{ .Values.runner.serviceAccounts.operate.name }}
       access: {{ .Values.runner.serviceAccounts.operate.name }}
-      sweep: {{ .Values.runner.serviceAccounts.sweep.name }}
+      scan: {{ .Values.runner.serviceAccounts.scan.name }}
 {{- end -}}
 
 {{/* The whole file: the chart's part, the references to mounted secrets, values.config over both, and the chart's listeners. */}}

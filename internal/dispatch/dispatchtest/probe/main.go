@@ -1,4 +1,4 @@
-// Command probe plays the runner in the tests that every dispatcher passes. The id of the attempt or sweep says what it does: att_polite_… ends when it
+// Command probe plays the runner in the tests that every dispatcher passes. The id of the attempt or scan says what it does: att_polite_… ends when it
 // is asked to, att_stubborn_… does not, att_brief_… ends by itself; att_failing_… ends with exit code 3, att_filling_… writes 3 MiB to its
 // work directory, att_deaf_… too and does not end when it is asked to, and att_hungry_… uses 200 MiB of memory. It reports what happens to it to the address that a real runner
 // would take for the Status API.
@@ -21,13 +21,13 @@ import (
 func main() {
 	server := flag.String("server", "", "where to report")
 	attempt := flag.String("attempt", "", "id of the attempt")
-	sweep := flag.String("sweep", "", "id of the sweep, instead")
+	scan := flag.String("scan", "", "id of the scan, instead")
 	token := flag.String("token-file", "", "the attempt's token")
 	work := flag.String("work-dir", "", "must be writable")
 	flag.String("installers", "", "not used")
 	flag.Parse()
-	if *sweep != "" {
-		*attempt = *sweep
+	if *scan != "" {
+		*attempt = *scan
 	}
 
 	asked := make(chan os.Signal, 8)
@@ -40,10 +40,10 @@ func main() {
 	if info, err := os.Stat(*token); err == nil {
 		report["mode"] = info.Mode().Perm()
 	}
-	if *sweep != "" && *work != "" {
-		report["error"] = "a sweep needs no work directory"
+	if *scan != "" && *work != "" {
+		report["error"] = "a scan needs no work directory"
 	}
-	if *sweep == "" {
+	if *scan == "" {
 		if err := os.WriteFile(*work+"/written", nil, 0o600); err != nil {
 			report["error"] = err.Error()
 		}

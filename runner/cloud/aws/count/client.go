@@ -8,8 +8,6 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
@@ -80,14 +78,6 @@ func (c *Client) account(ctx context.Context) (string, error) {
 
 func (c *Client) ec2In(region string) *ec2.Client {
 	return ec2.NewFromConfig(c.cfg, func(o *ec2.Options) { o.Region = region })
-}
-
-func (c *Client) elbIn(region string) *elasticloadbalancingv2.Client {
-	return elasticloadbalancingv2.NewFromConfig(c.cfg, func(o *elasticloadbalancingv2.Options) { o.Region = region })
-}
-
-func (c *Client) classicIn(region string) *elasticloadbalancing.Client {
-	return elasticloadbalancing.NewFromConfig(c.cfg, func(o *elasticloadbalancing.Options) { o.Region = region })
 }
 
 func (c *Client) taggingIn(region string) *resourcegroupstaggingapi.Client {

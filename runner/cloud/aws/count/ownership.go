@@ -74,7 +74,7 @@ func (id identity) unlessAnothers(q question) question {
 	ask := q.ask
 	q.ask = func(ctx context.Context) ([]thing, error) {
 		things, err := ask(ctx)
-		return slices.DeleteFunc(things, func(t thing) bool { return id.whose(t.tags) == anothers }), err
+		return slices.DeleteFunc(things, func(t thing) bool { return id.whose(t.Tags) == anothers }), err
 	}
 	return q
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // firstQuestions are the queries that need no other's result, in a fixed order. DNS is queried only for a cluster that may have been
@@ -37,10 +38,10 @@ func (c *Client) globalOf(id identity) []question {
 		qs = append(qs, c.bucketByName(bootstrapBucket(infraID)))
 	}
 	if prefixes := suffixed(append(slices.Clone(id.infraIDs), id.ccoNames...), "-"); len(prefixes) > 0 {
-		qs = append(qs, c.rolesNamed(id, prefixes))
+		qs = append(qs, c.identitiesNamed(kinds.Role, id, prefixes))
 	}
 	if prefixes := suffixed(id.infraIDs, "-"); len(prefixes) > 0 {
-		qs = append(qs, c.profilesNamed(id, prefixes), c.usersNamed(id, prefixes), c.bucketsNamed(suffixed(id.infraIDs, registryInfix)))
+		qs = append(qs, c.identitiesNamed(kinds.Profile, id, prefixes), c.identitiesNamed(kinds.User, id, prefixes), c.bucketsNamed(suffixed(id.infraIDs, registryInfix)))
 	}
 	for _, name := range id.ccoNames {
 		qs = append(qs, c.providersOf(name), c.bucketByName(oidcBucket(name)))
@@ -51,20 +52,20 @@ func (c *Client) globalOf(id identity) []question {
 // computeOf queries one region for EC2 resources.
 func (c *Client) computeOf(region string, id identity) []question {
 	var qs []question
-	for _, kind := range ec2Kinds {
+	for _, kind := range kinds.AllEC2 {
 		for _, infraID := range id.infraIDs {
 			qs = append(qs, c.ec2Question(region, kind, "tag:"+kubernetesTag(infraID), owned))
 		}
 		if id.cluster != "" {
 			qs = append(qs, c.ec2Question(region, kind, "tag:"+clusterTag, id.cluster))
 		}
-		if len(id.infraIDs) == 0 || !kind.named {
+		if len(id.infraIDs) == 0 || !kind.IsNamed {
 			continue
 		}
 		// An AMI that was copied but not yet tagged, or a group that lost its tags, still has its name.
 		names := suffixed(id.infraIDs, "-*")
 		qs = append(qs, id.unlessAnothers(c.ec2Question(region, kind, "tag:Name", names...)))
-		switch kind.noun {
+		switch kind.Noun {
 		case "image":
 			qs = append(qs, id.unlessAnothers(c.ec2Question(region, kind, "name", names...)))
 		case "security-group":
@@ -76,7 +77,7 @@ func (c *Client) computeOf(region string, id identity) []question {
 
 // balancingOf queries one region for load balancers of both generations.
 func (c *Client) balancingOf(region string, id identity) []question {
-	qs := []question{c.classicOf(region, id, nil)}
+	qs := []question{c.classics(region, id)}
 	for _, infraID := range id.infraIDs {
 		qs = append(qs, c.balancerByName(region, infraID+"-ext"), c.balancerByName(region, infraID+"-int"))
 	}
@@ -92,18 +93,18 @@ func (c *Client) followUps(t cloud.Target, found []located) []question {
 	known := map[string]bool{}
 	vpcs := map[string][]string{}
 	for _, f := range found {
-		if f.kind != kindARN && !known[f.id] {
-			known[f.id] = true
-			if f.kind == "vpc" {
-				vpcs[f.region] = append(vpcs[f.region], f.id)
+		if f.kind != kindARN && !known[f.ID] {
+			known[f.ID] = true
+			if f.kind == kinds.VPC.Noun {
+				vpcs[f.region] = append(vpcs[f.region], f.ID)
 			}
 		}
 	}
 	var qs []question
 	for _, f := range found {
-		if f.kind == kindARN && !known[f.id] && !known[lastPart(f.id)] {
-			known[f.id] = true
-			qs = append(qs, c.confirm(f.id, f.region))
+		if f.kind == kindARN && !known[f.ID] && !known[lastPart(f.ID)] {
+			known[f.ID] = true
+			qs = append(qs, c.confirm(f.ID, f.region))
 		}
 	}
 	for _, region := range regions(t, false) {
@@ -111,12 +112,12 @@ func (c *Client) followUps(t cloud.Target, found []located) []question {
 		if len(ids) == 0 {
 			continue
 		}
-		for _, kind := range ec2Kinds {
-			if kind.inVPC != "" {
-				qs = append(qs, c.ec2Question(region, kind, kind.inVPC, ids...))
+		for _, kind := range kinds.AllEC2 {
+			if kind.InVPC != "" {
+				qs = append(qs, c.ec2Question(region, kind, kind.InVPC, ids...))
 			}
 		}
-		qs = append(qs, c.balancersInVPC(region, ids), c.targetGroupsInVPC(region, ids), c.classicOf(region, identity{}, ids))
+		qs = append(qs, c.balancingInVPC(region, ids)...)
 	}
 	return qs
 }

@@ -2,27 +2,22 @@ package count
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
-	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
-// thing is a resource that a query found; it still exists unless gone (AWS lists deleted resources for up to an hour).
+// thing is a resource that a query found; it still exists unless it is gone.
 type thing struct {
-	kind, id, name string
-	free           string // who can remove it and how
-	region         string // empty: that of the query
-	detail         string // what its price depends on, as in contract.SeenResource
-	tags           map[string]string
-	gone           bool
+	kinds.Resource
+	kind   string
+	free   string // who can remove it and how
+	region string // empty: that of the query
 }
 
 // question is one query of the cloud, including its pages.
@@ -63,16 +58,16 @@ func (c *Client) ask(ctx context.Context, q question) answer {
 			return a
 		}
 	}
-	if err != nil && !notFound(err) {
+	if err != nil && !kinds.IsAbsent(err) {
 		a.query.Err = err.Error()
 		a.things = []thing{{
-			kind: "refused-query", id: q.service + ":" + q.call, name: q.asked,
+			kind: "refused-query", Resource: kinds.Resource{ID: q.service + ":" + q.call, Name: q.asked},
 			free: fmt.Sprintf("an administrator of the account: allow the runner %s in %s, or find out why it does not answer", permission(q.service, q.call), q.region),
 		}}
 		return a
 	}
 	for _, t := range things {
-		if !t.gone {
+		if !t.Gone {
 			a.things = append(a.things, t)
 		}
 	}
@@ -93,33 +88,8 @@ func permission(service, call string) string {
 	return service + ":" + call
 }
 
-// notFound reports that the cloud answered and the resource does not exist.
-func notFound(err error) bool {
-	var api smithy.APIError
-	if errors.As(err, &api) {
-		switch code := api.ErrorCode(); code {
-		case "NoSuchEntity", "NoSuchBucket", "NoSuchHostedZone", "NotFound",
-			"NoSuchTagSet", "LoadBalancerNotFound", "TargetGroupNotFound", "ListenerNotFound":
-			return true
-		default:
-			// EC2 spells it InvalidVpcID.NotFound, NatGatewayNotFound, InvalidAllocationID.NotFound …
-			return strings.HasSuffix(code, ".NotFound") || code == "NatGatewayNotFound" || code == "InvalidPlacementGroup.Unknown"
-		}
-	}
-	return false
-}
-
-// statusCode returns the HTTP status of a refused call, zero if there was no response.
-func statusCode(err error) int {
-	var response *smithyhttp.ResponseError
-	if errors.As(err, &response) {
-		return response.HTTPStatusCode()
-	}
-	return 0
-}
-
 // refusedCredentials reports that the cloud answered and does not accept our credentials.
 func refusedCredentials(err error) bool {
-	code := statusCode(err)
+	code := kinds.StatusOf(err)
 	return code == http.StatusUnauthorized || code == http.StatusForbidden
 }

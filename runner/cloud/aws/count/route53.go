@@ -10,6 +10,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // zone is a hosted zone in comparable form: its name without the final dot, its id without the path.
@@ -28,13 +30,13 @@ func (c *Client) zonesNamed(ctx context.Context, name string) ([]zone, error) {
 			return nil, err
 		}
 		for _, z := range out.HostedZones {
-			if dnsName(z.Name) == name {
+			if kinds.DNSName(z.Name) == name {
 				found = append(found, zoneOf(z))
 			}
 		}
 		// Zones are ordered, beginning with the requested name, so the first other name ends the search.
 		last := len(out.HostedZones) - 1
-		if !out.IsTruncated || last >= 0 && dnsName(out.HostedZones[last].Name) != name {
+		if !out.IsTruncated || last >= 0 && kinds.DNSName(out.HostedZones[last].Name) != name {
 			return found, nil
 		}
 		in.DNSName, in.HostedZoneId = out.NextDNSName, out.NextHostedZoneId
@@ -81,50 +83,35 @@ func (c *Client) recordsLeft(public zone, domain string) question {
 	return question{
 		service: "route53", call: "ListResourceRecordSets", region: globalRegion, asked: "zone=" + public.id + " suffix=." + domain + ".",
 		ask: func(ctx context.Context) ([]thing, error) {
-			records, err := c.records(ctx, public.id)
-			if err != nil {
-				return nil, err
-			}
 			var out []thing
-			for _, r := range records {
-				if name := dnsName(r.Name); name == domain || strings.HasSuffix(name, "."+domain) {
-					out = append(out, recordThing(public, r))
+			err := kinds.ListRecords(ctx, c.r53, public.id, func(page []types.ResourceRecordSet) error {
+				for _, r := range page {
+					if name := kinds.DNSName(r.Name); name == domain || strings.HasSuffix(name, "."+domain) {
+						out = append(out, recordThing(public, r))
+					}
 				}
-			}
-			return out, nil
+				return nil
+			})
+			return out, err
 		},
 	}
 }
 
-// records lists a whole zone: relying on a wrong order would hide a record.
-func (c *Client) records(ctx context.Context, zoneID string) ([]types.ResourceRecordSet, error) {
-	var all []types.ResourceRecordSet
-	p := route53.NewListResourceRecordSetsPaginator(c.r53, &route53.ListResourceRecordSetsInput{HostedZoneId: &zoneID})
-	for p.HasMorePages() {
-		page, err := p.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page.ResourceRecordSets...)
-	}
-	return all, nil
-}
-
 func zoneOf(z types.HostedZone) zone {
 	return zone{
-		id: strings.TrimPrefix(awssdk.ToString(z.Id), "/hostedzone/"), name: dnsName(z.Name),
+		id: kinds.ZoneID(z.Id), name: kinds.DNSName(z.Name),
 		private: z.Config != nil && z.Config.PrivateZone,
 	}
 }
 
 func zoneThing(z zone) thing {
-	return thing{kind: "hosted-zone", id: z.id, name: z.name, free: fmt.Sprintf(
+	return thing{kind: kinds.Zone, Resource: kinds.Resource{ID: z.id, Name: z.name}, free: fmt.Sprintf(
 		"the DNS administrator: aws route53 delete-hosted-zone --id %s (%s; first delete its records, which aws route53 list-resource-record-sets --hosted-zone-id %s lists)", z.id, z.name, z.id)}
 }
 
 func recordThing(z zone, r types.ResourceRecordSet) thing {
-	name := dnsName(r.Name)
-	return thing{kind: "record", id: z.id + "/" + name + "/" + string(r.Type), name: name, free: fmt.Sprintf(
+	name := kinds.DNSName(r.Name)
+	return thing{kind: kinds.Record, Resource: kinds.Resource{ID: z.id + "/" + name + "/" + string(r.Type), Name: name}, free: fmt.Sprintf(
 		"the DNS administrator: aws route53 change-resource-record-sets --hosted-zone-id %s --change-batch '%s'", z.id, deletion(r))}
 }
 
@@ -145,6 +132,3 @@ func deletion(r types.ResourceRecordSet) string {
 	}
 	return string(raw)
 }
-
-// dnsName removes the final dot.
-func dnsName(name *string) string { return strings.TrimSuffix(awssdk.ToString(name), ".") }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // bootstrapBucket contains the bootstrap ignition, which is full of secrets.
@@ -40,9 +42,9 @@ func (c *Client) bucketByName(name string) question {
 func (c *Client) bucketExists(ctx context.Context, name string) (bool, error) {
 	_, err := c.s3.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &name})
 	switch {
-	case err == nil || statusCode(err) == http.StatusMovedPermanently:
+	case err == nil || kinds.StatusOf(err) == http.StatusMovedPermanently:
 		return true, nil
-	case statusCode(err) == http.StatusNotFound:
+	case kinds.StatusOf(err) == http.StatusNotFound:
 		return false, nil
 	}
 	return false, err
@@ -69,52 +71,25 @@ func (c *Client) bucketListed(name string) question {
 }
 
 // listBuckets lists those of the account's buckets for whose name it is true, with the size of what is in them.
-func (c *Client) listBuckets(ctx context.Context, prefix *string, ours func(name string) bool) ([]thing, error) {
-	p := s3.NewListBucketsPaginator(c.s3, &s3.ListBucketsInput{Prefix: prefix, MaxBuckets: awssdk.Int32(bucketPage)}) // with a length it tells regions
-	found, err := collect(ctx, p, func(page *s3.ListBucketsOutput) (found []thing) {
-		for _, b := range page.Buckets {
-			if name := awssdk.ToString(b.Name); ours(name) {
+func (c *Client) listBuckets(ctx context.Context, prefix *string, isOurs func(name string) bool) ([]thing, error) {
+	var found []thing
+	err := kinds.ListBuckets(ctx, c.s3, prefix, func(page []types.Bucket) error {
+		for _, b := range page {
+			if name := awssdk.ToString(b.Name); isOurs(name) {
 				t := bucketThing(name)
 				t.region = awssdk.ToString(b.BucketRegion)
 				found = append(found, t)
 			}
 		}
-		return found
+		return nil
 	})
-	for i := range found {
-		found[i].detail = c.sizeOf(ctx, found[i])
+	for i, t := range found {
+		api := s3.New(c.s3.Options(), func(o *s3.Options) { o.Region = cmp.Or(t.region, globalRegion) })
+		found[i].Detail = kinds.BucketSize(ctx, api, t.Name)
 	}
 	return found, err
 }
 
-const (
-	bucketPage = 1000
-	sizePages  = 10 // a price is not worth more
-)
-
-// sizeOf adds up the first objects in a bucket, in whole GiB; empty: the credentials may not list them, or there are none.
-func (c *Client) sizeOf(ctx context.Context, bucket thing) string {
-	api := s3.New(c.s3.Options(), func(o *s3.Options) { o.Region = cmp.Or(bucket.region, globalRegion) })
-	p := s3.NewListObjectsV2Paginator(api, &s3.ListObjectsV2Input{Bucket: &bucket.name})
-	var bytes int64
-	for range sizePages {
-		if !p.HasMorePages() {
-			break
-		}
-		page, err := p.NextPage(ctx)
-		if err != nil {
-			return "" // it is there, whatever is in it
-		}
-		for _, o := range page.Contents {
-			bytes += awssdk.ToInt64(o.Size)
-		}
-	}
-	if bytes == 0 {
-		return ""
-	}
-	return strconv.FormatInt((bytes+1<<30-1)>>30, 10)
-}
-
 func bucketThing(name string) thing {
-	return thing{kind: "bucket", id: name, name: name, free: fmt.Sprintf("an administrator of the account: aws s3 rb --force s3://%s", name)}
+	return thing{kind: kinds.Bucket, Resource: kinds.Resource{ID: name, Name: name}, free: fmt.Sprintf("an administrator of the account: aws s3 rb --force s3://%s", name)}
 }

@@ -9,6 +9,8 @@ import (
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // kindARN marks a thing that the tagging API listed and no describe call confirmed: the API lists what was tagged once, so it proves
@@ -22,7 +24,7 @@ func (c *Client) tagged(region, key, value string) question {
 		ask: func(ctx context.Context) ([]thing, error) {
 			mappings, err := c.resources(ctx, region, key, value)
 			return each(mappings, func(m types.ResourceTagMapping) thing {
-				return thing{kind: kindARN, id: awssdk.ToString(m.ResourceARN)}
+				return thing{kind: kindARN, Resource: kinds.Resource{ID: awssdk.ToString(m.ResourceARN)}}
 			}), err
 		},
 	}
@@ -36,14 +38,11 @@ func (c *Client) resources(ctx context.Context, region, key, value string) ([]ty
 	}
 	var all []types.ResourceTagMapping
 	p := tagging.NewGetResourcesPaginator(c.taggingIn(region), &tagging.GetResourcesInput{TagFilters: []types.TagFilter{filter}})
-	for p.HasMorePages() {
-		page, err := p.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
+	err := kinds.EachPage(ctx, p, func(page *tagging.GetResourcesOutput) error {
 		all = append(all, page.ResourceTagMappingList...)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // confirm returns the query that proves whether an ARN still exists.
@@ -60,9 +59,9 @@ func (c *Client) confirm(arn, region string) question {
 	kind, id, _ := strings.Cut(resource, "/")
 	switch service {
 	case "ec2":
-		for _, k := range ec2Kinds {
-			if k.arnType == kind {
-				return c.ec2Question(region, k, k.idFilter, id)
+		for _, k := range kinds.AllEC2 {
+			if k.ARN == kind {
+				return c.ec2Question(region, k, k.IDs, id)
 			}
 		}
 	case "elasticloadbalancing":
@@ -79,50 +78,42 @@ func (c *Client) confirm(arn, region string) question {
 	return unknownARN(arn, region)
 }
 
-func (c *Client) confirmIAM(arn, kind, path, region string) question {
-	name := path[strings.LastIndex(path, "/")+1:]
-	switch kind {
-	case "role":
-		return c.roleByName(name)
-	case "instance-profile":
-		return c.profileByName(name)
-	case "user":
-		return c.userByName(name)
-	case "oidc-provider":
-		return c.providerByARN(arn)
+func (c *Client) confirmIAM(arn, noun, path, region string) question {
+	for _, kind := range kinds.AllIAM {
+		switch {
+		case kind.Noun != noun:
+		case noun == kinds.Provider.Noun:
+			return c.identityByID(kind, arn)
+		default:
+			return c.identityByID(kind, path[strings.LastIndex(path, "/")+1:])
+		}
 	}
 	return unknownARN(arn, region)
 }
 
 func (c *Client) confirmBalancer(arn, kind, region string) question {
-	q := question{service: "elasticloadbalancing", region: region, asked: "arn=" + arn}
+	asked, only := "arn="+arn, kinds.Which{ARNs: []string{arn}}
 	switch {
 	case kind == "targetgroup":
-		q.call = "DescribeTargetGroups"
-		q.ask = func(ctx context.Context) ([]thing, error) {
-			found, err := c.groups(ctx, region, &elb.DescribeTargetGroupsInput{TargetGroupArns: []string{arn}})
-			return found.things(), err
-		}
+		return c.balancingQuestion(region, kinds.TargetGroup, asked, only, nil)
 	case kind == "loadbalancer" && strings.Count(arn, "/") == 3: // a classic load balancer has no type and no id in its ARN
-		q.call = "DescribeLoadBalancers"
-		q.ask = func(ctx context.Context) ([]thing, error) {
-			return c.balancers(ctx, region, &elb.DescribeLoadBalancersInput{LoadBalancerArns: []string{arn}}, nil)
-		}
+		return c.balancingQuestion(region, kinds.LoadBalancer, asked, only, nil)
 	case kind == "loadbalancer" && strings.Count(arn, "/") == 1:
-		return c.classicByName(region, lastPart(arn))
+		name := lastPart(arn)
+		return c.balancingQuestion(region, kinds.ClassicBalancer, "classic, name="+name, kinds.Which{Names: []string{name}}, nil)
 	case kind == "listener":
-		q.call = "DescribeListeners"
-		q.ask = func(ctx context.Context) ([]thing, error) {
-			out, err := c.elbIn(region).DescribeListeners(ctx, &elb.DescribeListenersInput{ListenerArns: []string{arn}})
-			if err != nil || len(out.Listeners) == 0 {
-				return nil, err
-			}
-			return []thing{{kind: "listener", id: arn, free: "an administrator of the account: delete its load balancer"}}, nil
+		return question{
+			service: "elasticloadbalancing", call: "DescribeListeners", region: region, asked: asked,
+			ask: func(ctx context.Context) ([]thing, error) {
+				out, err := kinds.NewBalancingAPI(c.cfg, region).V2.DescribeListeners(ctx, &elb.DescribeListenersInput{ListenerArns: []string{arn}})
+				if err != nil || len(out.Listeners) == 0 {
+					return nil, err
+				}
+				return []thing{{kind: "listener", Resource: kinds.Resource{ID: arn}, free: "an administrator of the account: delete its load balancer"}}, nil
+			},
 		}
-	default:
-		return unknownARN(arn, region)
 	}
-	return q
+	return unknownARN(arn, region)
 }
 
 // unknownARN is a tagged resource of a service that this package cannot describe. The installer's destroy retries it for ever.
@@ -130,7 +121,7 @@ func unknownARN(arn, region string) question {
 	return question{
 		service: "tagging", call: "GetResources", region: region, asked: "arn=" + arn,
 		ask: func(context.Context) ([]thing, error) {
-			return []thing{{kind: "tagged-resource", id: arn, free: fmt.Sprintf(
+			return []thing{{kind: "tagged-resource", Resource: kinds.Resource{ID: arn}, free: fmt.Sprintf(
 				"its creator: openshift-install never deletes this kind; delete %s manually, or remove the cluster's tag from it", arn)}}, nil
 		},
 	}

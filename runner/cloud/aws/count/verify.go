@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // Verify counts what is left of a cluster, in one pass. It never fails: what could not be queried is a finding in the pass. The
@@ -58,7 +59,7 @@ func (v *verification) add(answers []answer) {
 		v.pass.Queries = append(v.pass.Queries, a.query)
 		for _, t := range a.things {
 			v.found = append(v.found, located{t, a.query.Region})
-			key := t.kind + "/" + t.id
+			key := t.kind + "/" + t.ID
 			if t.kind == "refused-query" {
 				key += "/" + a.query.Region + "/" + a.query.Asked
 			}
@@ -66,7 +67,7 @@ func (v *verification) add(answers []answer) {
 				continue
 			}
 			v.seen[key] = true
-			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.id, Name: t.name, Free: t.free, Region: placeOf(t, a.query), Detail: t.detail})
+			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.ID, Name: t.Name, Free: t.free, Region: placeOf(t, a.query), Detail: t.Detail})
 		}
 	}
 }
@@ -111,7 +112,7 @@ func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contr
 	a.query.Count = 1
 	if want := t.RecordedAccount(pass.Account); want != pass.Account {
 		a.query.Err = fmt.Sprintf("the credentials belong to account %s, but the cluster belongs to account %s", pass.Account, want)
-		a.things = []thing{{kind: "wrong-account", id: pass.Account, free: fmt.Sprintf(
+		a.things = []thing{{kind: "wrong-account", Resource: kinds.Resource{ID: pass.Account}, free: fmt.Sprintf(
 			"an administrator of this installation: give the runner credentials for account %s", want)}}
 	}
 	return a
@@ -127,7 +128,7 @@ func (c *Client) zoneControl(ctx context.Context, baseDomain string) (a answer, 
 		a.query.Count = len(public)
 	} else if a.query.Err == "" {
 		a.query.Err = "the public zone of " + baseDomain + " is not visible"
-		a.things = []thing{{kind: "zone-not-visible", id: baseDomain, free: "the DNS administrator: give the runner's credentials access to the public zone of " + baseDomain}}
+		a.things = []thing{{kind: "zone-not-visible", Resource: kinds.Resource{ID: baseDomain}, free: "the DNS administrator: give the runner's credentials access to the public zone of " + baseDomain}}
 	}
 	return a, public
 }

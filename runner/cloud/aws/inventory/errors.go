@@ -3,14 +3,13 @@ package inventory
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 
 	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // requestID is what differs in every answer, so that the same refusal always has the same text.
@@ -49,23 +48,5 @@ func rootOf(err error) error {
 // answered reports that AWS answered, with whatever. Without an answer the rest of a part is not asked for: every list would cost all
 // its tries.
 func answered(err error) bool {
-	return codeOf(err) != ""
-}
-
-// codeOf returns AWS's code for an error; empty if there was no answer.
-func codeOf(err error) string {
-	var api smithy.APIError
-	if errors.As(err, &api) {
-		return api.ErrorCode()
-	}
-	return ""
-}
-
-// absent reports that AWS answered and that what was asked for does not exist (any more).
-func absent(err error) bool {
-	if slices.Contains([]string{"NoSuchEntity", "NoSuchHostedZone", "LoadBalancerNotFound", "TargetGroupNotFound"}, codeOf(err)) {
-		return true
-	}
-	var response *smithyhttp.ResponseError
-	return errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotFound
+	return kinds.CodeOf(err) != ""
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // identities is the account's IAM. The lists of roles and users contain no tags; GetAccountAuthorizationDetails does, in the same
@@ -23,13 +24,13 @@ func (c *Client) listIAM(ctx context.Context, emit Emit) error {
 	i := &identities{api: iam.NewFromConfig(c.aws), emit: emit, roles: map[string]bool{}}
 	all := listsOf(ctx)
 	all.Run(i.rolesAndUsers)
-	all.Run(i.profiles)
-	all.Run(i.providers)
+	all.Run(func(ctx context.Context) error {
+		return i.listKind(ctx, kinds.Profile, func(r kinds.Resource) bool { return identityNamed(r.Name) || i.roleOf(r) != "" }, nil)
+	})
+	all.Run(func(ctx context.Context) error { // there are at most a hundred providers
+		return i.listKind(ctx, kinds.Provider, nil, func(r kinds.Resource) bool { return tagged(r.Tags) || oidcProvider.MatchString(r.ID) })
+	})
 	return all.Err()
-}
-
-func iamTags(tags []types.Tag) map[string]string {
-	return tagsOf(tags, func(t types.Tag) (*string, *string) { return t.Key, t.Value })
 }
 
 // identityNamed reports that the installer, ccoctl or the credentials operator may have made a role or user of this name.
@@ -37,80 +38,59 @@ func identityNamed(name string) bool { return named(name) || operatorRole.MatchS
 
 func (i *identities) rolesAndUsers(ctx context.Context) error {
 	p := iam.NewGetAccountAuthorizationDetailsPaginator(i.api, &iam.GetAccountAuthorizationDetailsInput{
-		Filter: []types.EntityType{types.EntityTypeRole, types.EntityTypeUser}, MaxItems: awssdk.Int32(longPage),
+		Filter: []types.EntityType{types.EntityTypeRole, types.EntityTypeUser}, MaxItems: awssdk.Int32(1000),
 	})
-	return eachPage(ctx, p, func(page *iam.GetAccountAuthorizationDetailsOutput) error {
+	return kinds.EachPage(ctx, p, func(page *iam.GetAccountAuthorizationDetailsOutput) error {
 		var seen []contract.SeenResource
 		add := func(noun string, arn, name *string, tags []types.Tag, s contract.SeenResource) {
-			s.ID, s.Type, s.Name, s.Tags = awssdk.ToString(arn), noun, awssdk.ToString(name), iamTags(tags)
+			s.ID, s.Type, s.Name, s.Tags = awssdk.ToString(arn), noun, awssdk.ToString(name), kinds.IAMTags(tags)
 			if tagged(s.Tags) || identityNamed(s.Name) {
-				i.roles[s.ID] = noun == "role"
+				i.roles[s.ID] = noun == kinds.Role.Noun
 				seen = append(seen, s)
 			}
 		}
 		for _, r := range page.RoleDetailList {
-			add("role", r.Arn, r.RoleName, r.Tags, contract.SeenResource{MadeAt: made(r.CreateDate)})
+			add(kinds.Role.Noun, r.Arn, r.RoleName, r.Tags, contract.SeenResource{MadeAt: awssdk.ToTime(r.CreateDate).UTC()})
 		}
 		for _, u := range page.UserDetailList {
-			add("user", u.Arn, u.UserName, u.Tags, contract.SeenResource{MadeAt: made(u.CreateDate)})
+			add(kinds.User.Noun, u.Arn, u.UserName, u.Tags, contract.SeenResource{MadeAt: awssdk.ToTime(u.CreateDate).UTC()})
 		}
 		return i.emit(seen)
 	})
 }
 
-// profiles lists those that are named as the installer does, or whose role is reported. Only their tags are asked for: no list contains
-// tags, and no index has those of profiles.
-func (i *identities) profiles(ctx context.Context) error {
-	p := iam.NewListInstanceProfilesPaginator(i.api, &iam.ListInstanceProfilesInput{MaxItems: awssdk.Int32(longPage)})
-	return eachPage(ctx, p, func(page *iam.ListInstanceProfilesOutput) error {
+// roleOf returns the ARN of the reported role of a profile.
+func (i *identities) roleOf(r kinds.Resource) (role string) {
+	for _, arn := range r.In {
+		if i.roles[arn] {
+			role = arn
+		}
+	}
+	return role
+}
+
+// listKind asks for the tags of what is likely a cluster's, judged by its list (nil: everything), and emits what still is with its tags (nil: all).
+// No list contains tags, and no index has those of profiles.
+func (i *identities) listKind(ctx context.Context, kind kinds.IAM, isLikely, isReported func(kinds.Resource) bool) error {
+	return kind.List(ctx, i.api, func(page []kinds.Resource) error {
 		var seen []contract.SeenResource
-		for _, profile := range page.InstanceProfiles {
-			s := contract.SeenResource{
-				ID: awssdk.ToString(profile.Arn), Type: "instance-profile", Name: awssdk.ToString(profile.InstanceProfileName), MadeAt: made(profile.CreateDate),
-			}
-			for _, r := range profile.Roles {
-				if i.roles[awssdk.ToString(r.Arn)] {
-					s.Within = awssdk.ToString(r.Arn)
-				}
-			}
-			if !identityNamed(s.Name) && s.Within == "" {
+		for _, listed := range page {
+			if isLikely != nil && !isLikely(listed) {
 				continue
 			}
-			found, err := once(ctx, i.api.GetInstanceProfile, &iam.GetInstanceProfileInput{InstanceProfileName: profile.InstanceProfileName})
-			if err != nil && absent(err) {
+			r, err := kind.Get(ctx, i.api, listed.ID)
+			if err != nil && kinds.IsAbsent(err) {
 				continue // the list lags
 			}
 			if err != nil {
 				return err
 			}
-			s.Tags = iamTags(found.InstanceProfile.Tags)
-			seen = append(seen, s)
+			if isReported == nil || isReported(r) {
+				s := seenResource(kind.Noun, r.ARN, r)
+				s.Within = i.roleOf(listed)
+				seen = append(seen, s)
+			}
 		}
 		return i.emit(seen)
 	})
-}
-
-// providers asks for each: there are at most a hundred.
-func (i *identities) providers(ctx context.Context) error {
-	out, err := once(ctx, i.api.ListOpenIDConnectProviders, &iam.ListOpenIDConnectProvidersInput{}) // this call has no pages
-	if err != nil {
-		return err
-	}
-	var seen []contract.SeenResource
-	for _, p := range out.OpenIDConnectProviderList {
-		found, err := once(ctx, i.api.GetOpenIDConnectProvider, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: p.Arn})
-		if err != nil && absent(err) {
-			continue // the list lags
-		}
-		if err != nil {
-			return err
-		}
-		s := contract.SeenResource{
-			ID: awssdk.ToString(p.Arn), Type: "oidc-provider", Name: awssdk.ToString(found.Url), Tags: iamTags(found.Tags), MadeAt: made(found.CreateDate),
-		}
-		if tagged(s.Tags) || oidcProvider.MatchString(s.ID) {
-			seen = append(seen, s)
-		}
-	}
-	return i.emit(seen)
 }

@@ -7,8 +7,8 @@
 // An account is listed in parts, one per service and region (Parts). A resource belongs to exactly one part. What has a tag or a name of
 // a cluster is reported (marks.go), and so is what is in a reported VPC or belongs to a reported resource. One file per service.
 //
-// It shares no query with runner/cloud/aws, which deletes, or with count, which proves that nothing is left: a leak is a mistake in one
-// of these two, and a query of theirs would not see it.
+// It shares its lists with count (package kinds), and no query with runner/cloud/aws, which deletes: a leak is a mistake there, and a query of
+// the code that deletes would not see it.
 package inventory
 
 import (
@@ -204,3 +204,6 @@ func (c *Client) globalARN(service, resource string) string {
 func (c *Client) ec2In(region string) *ec2.Client {
 	return ec2.NewFromConfig(c.aws, func(o *ec2.Options) { o.Region = region })
 }
+
+// listsOf are the lists of one part.
+func listsOf(ctx context.Context) *parts.Lists { return parts.New(ctx, answered, plain) }

@@ -335,11 +335,11 @@ func TestWhatOnlyTheTaggingAPIKnowsIsReportedAndItsTombstonesOfOtherThingsAreNot
 	require.Equal(t, "rds db", seen["arn:aws:rds:us-east-1:123456789012:db:"+infraID+"-orders"].Detail)
 }
 
-// The role of a sweep may do exactly what a sweep does: a missing action makes parts incomplete, and an unused one is too much.
-func TestTheSweepsPolicyNamesExactlyTheCallsThatAreMade(t *testing.T) {
-	const reader, readerKey = "arn:aws:sts::" + account + ":assumed-role/ocpctl-runner-sweep/sweep", "AKIADEMO0000SWEEPER1"
+// The role of a scan may do exactly what a scan does: a missing action makes parts incomplete, and an unused one is too much.
+func TestTheScansPolicyNamesExactlyTheCallsThatAreMade(t *testing.T) {
+	const reader, readerKey = "arn:aws:sts::" + account + ":assumed-role/ocpctl-runner-scan/scan", "AKIADEMO0000SCANNER1"
 	values := policies.Values{"partition": {"aws"}}
-	policy, err := policies.Union(values, policies.Sweep()...)
+	policy, err := policies.Union(values, policies.Scan()...)
 	require.NoError(t, err)
 	c := start(t, aws.Config{Callers: []aws.Caller{{AccessKey: readerKey, SecretKey: secretKey, ARN: reader, Policy: policy}}})
 	for _, r := range []aws.Resource{

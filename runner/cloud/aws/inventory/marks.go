@@ -66,18 +66,3 @@ func recordOf(name, baseDomain string) bool {
 	}
 	return false
 }
-
-// tagsOf converts the tags of any of the SDK's packages; nil if there are none.
-func tagsOf[T any](tags []T, pair func(T) (key, value *string)) map[string]string {
-	if len(tags) == 0 {
-		return nil
-	}
-	out := make(map[string]string, len(tags))
-	for _, t := range tags {
-		key, value := pair(t)
-		if key != nil && value != nil {
-			out[*key] = *value
-		}
-	}
-	return out
-}

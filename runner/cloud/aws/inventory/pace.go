@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// tries of one call: a sweep has time, and an unanswered call makes a whole part incomplete.
+	// tries of one call: a scan has time, and an unanswered call makes a whole part incomplete.
 	tries          = 8
 	defaultBackoff = 20 * time.Second
 )

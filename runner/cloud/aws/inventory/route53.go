@@ -4,13 +4,13 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // mostZones is how many zones one ListTagsForResources call takes.
@@ -39,7 +39,7 @@ func (c *Client) listRoute53(ctx context.Context, emit Emit) error {
 
 func (d *dns) listZones(ctx context.Context) error {
 	p := route53.NewListHostedZonesPaginator(d.api, &route53.ListHostedZonesInput{})
-	return eachPage(ctx, p, func(page *route53.ListHostedZonesOutput) error {
+	return kinds.EachPage(ctx, p, func(page *route53.ListHostedZonesOutput) error {
 		for some := range slices.Chunk(page.HostedZones, mostZones) {
 			if err := d.judge(ctx, some); err != nil {
 				return err
@@ -58,7 +58,7 @@ func (d *dns) judge(ctx context.Context, zones []types.HostedZone) error {
 	}
 	var seen []contract.SeenResource
 	for _, z := range zones {
-		id, name := zoneID(z.Id), dnsName(z.Name)
+		id, name := kinds.ZoneID(z.Id), kinds.DNSName(z.Name)
 		if slices.Contains(d.cfg.BaseDomains, name) {
 			d.zones = append(d.zones, id)
 			d.names[id] = name
@@ -75,7 +75,7 @@ func (d *dns) judge(ctx context.Context, zones []types.HostedZone) error {
 		if made && len(tags[id]) == 0 { // the infraID with a random end: all that an untagged zone says about who made it
 			detail += " " + awssdk.ToString(z.CallerReference)
 		}
-		seen = append(seen, contract.SeenResource{ID: d.arnOf(id), Type: "hosted-zone", Name: name, Tags: tags[id], Detail: detail})
+		seen = append(seen, contract.SeenResource{ID: d.arnOf(id), Type: kinds.Zone, Name: name, Tags: tags[id], Detail: detail})
 	}
 	return d.emit(seen)
 }
@@ -84,12 +84,12 @@ func (d *dns) judge(ctx context.Context, zones []types.HostedZone) error {
 func (d *dns) tags(ctx context.Context, zones []types.HostedZone) (map[string]map[string]string, error) {
 	var of []string
 	for _, z := range zones {
-		of = append(of, zoneID(z.Id))
+		of = append(of, kinds.ZoneID(z.Id))
 	}
-	out, err := once(ctx, d.api.ListTagsForResources, &route53.ListTagsForResourcesInput{ResourceType: types.TagResourceTypeHostedzone, ResourceIds: of})
+	out, err := kinds.Once(ctx, d.api.ListTagsForResources, &route53.ListTagsForResourcesInput{ResourceType: types.TagResourceTypeHostedzone, ResourceIds: of})
 	found := map[string]map[string]string{}
 	switch {
-	case err != nil && absent(err) && len(zones) > 1:
+	case err != nil && kinds.IsAbsent(err) && len(zones) > 1:
 		for _, z := range zones {
 			one, err := d.tags(ctx, []types.HostedZone{z})
 			if err != nil {
@@ -98,26 +98,24 @@ func (d *dns) tags(ctx context.Context, zones []types.HostedZone) (map[string]ma
 			maps.Copy(found, one)
 		}
 		return found, nil
-	case err != nil && absent(err):
+	case err != nil && kinds.IsAbsent(err):
 		return found, nil
 	case err != nil:
 		return nil, err
 	}
 	for _, set := range out.ResourceTagSets {
-		found[zoneID(set.ResourceId)] = tagsOf(set.Tags, func(t types.Tag) (*string, *string) { return t.Key, t.Value })
+		found[kinds.ZoneID(set.ResourceId)] = kinds.TagsOf(set.Tags, func(t types.Tag) (*string, *string) { return t.Key, t.Value })
 	}
 	return found, nil
 }
 
-// listRecords emits the records that the installer makes for clusters, by their exact names. It reads the whole zone: what looks like
-// an order may not be one.
+// listRecords emits the records that the installer makes for clusters, by their exact names.
 func (d *dns) listRecords(ctx context.Context, zone string) error {
 	domain := d.names[zone]
-	p := route53.NewListResourceRecordSetsPaginator(d.api, &route53.ListResourceRecordSetsInput{HostedZoneId: &zone})
-	return eachPage(ctx, p, func(page *route53.ListResourceRecordSetsOutput) error {
+	return kinds.ListRecords(ctx, d.api, zone, func(page []types.ResourceRecordSet) error {
 		var seen []contract.SeenResource
-		for _, r := range page.ResourceRecordSets {
-			name := dnsName(r.Name)
+		for _, r := range page {
+			name := kinds.DNSName(r.Name)
 			if !recordOf(name, domain) || !leads(r.Type) {
 				continue
 			}
@@ -125,7 +123,7 @@ func (d *dns) listRecords(ctx context.Context, zone string) error {
 			if set := awssdk.ToString(r.SetIdentifier); set != "" {
 				id += "/" + set
 			}
-			seen = append(seen, contract.SeenResource{ID: id, Type: "record", Name: name, Within: d.arnOf(zone)})
+			seen = append(seen, contract.SeenResource{ID: id, Type: kinds.Record, Name: name, Within: d.arnOf(zone)})
 		}
 		return d.emit(seen)
 	})
@@ -137,10 +135,3 @@ func leads(t types.RRType) bool {
 }
 
 func (d *dns) arnOf(zone string) string { return d.globalARN(partRoute53, "hostedzone/"+zone) }
-
-func zoneID(id *string) string { return strings.TrimPrefix(awssdk.ToString(id), "/hostedzone/") }
-
-// dnsName is a name in lower case without the final dot.
-func dnsName(name *string) string {
-	return strings.ToLower(strings.TrimSuffix(awssdk.ToString(name), "."))
-}

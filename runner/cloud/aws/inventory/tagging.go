@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/kinds"
 )
 
 // listTagged lists what has a cluster's tag and is in no other part: a database, a file system, a log group. The tagging API also lists
@@ -21,8 +22,8 @@ func (c *Client) listTagged(ctx context.Context, region string, emit Emit) error
 	api := tagging.NewFromConfig(c.aws, func(o *tagging.Options) { o.Region = region })
 	all := listsOf(ctx)
 	all.Run(func(ctx context.Context) error {
-		p := tagging.NewGetResourcesPaginator(api, &tagging.GetResourcesInput{ResourcesPerPage: awssdk.Int32(shortPage)})
-		return eachPage(ctx, p, func(page *tagging.GetResourcesOutput) error {
+		p := tagging.NewGetResourcesPaginator(api, &tagging.GetResourcesInput{ResourcesPerPage: awssdk.Int32(100)})
+		return kinds.EachPage(ctx, p, func(page *tagging.GetResourcesOutput) error {
 			var seen []contract.SeenResource
 			for _, m := range page.ResourceTagMappingList {
 				if s, ok := taggedResource(region, m); ok {
@@ -38,7 +39,7 @@ func (c *Client) listTagged(ctx context.Context, region string, emit Emit) error
 // taggedResource gives service and kind as the detail: rds db.
 func taggedResource(region string, m types.ResourceTagMapping) (contract.SeenResource, bool) {
 	s := contract.SeenResource{ID: awssdk.ToString(m.ResourceARN), Type: "tagged-resource", Region: region}
-	s.Tags = tagsOf(m.Tags, func(t types.Tag) (*string, *string) { return t.Key, t.Value })
+	s.Tags = kinds.TagsOf(m.Tags, func(t types.Tag) (*string, *string) { return t.Key, t.Value })
 	name, err := arn.Parse(s.ID)
 	if err != nil || !tagged(s.Tags) || listedElsewhere(name) {
 		return contract.SeenResource{}, false
@@ -46,7 +47,7 @@ func taggedResource(region string, m types.ResourceTagMapping) (contract.SeenRes
 	kind, rest := cutResource(name.Resource)
 	s.Name, s.Detail = rest, name.Service+" "+kind
 	if name.Service == "s3" {
-		s.Type, s.Name, s.Detail = "bucket", name.Resource, ""
+		s.Type, s.Name, s.Detail = kinds.Bucket, name.Resource, ""
 	}
 	return s, true
 }
@@ -56,11 +57,11 @@ func listedElsewhere(name arn.ARN) bool {
 	kind, _ := cutResource(name.Resource)
 	switch name.Service {
 	case "ec2":
-		return slices.ContainsFunc(ec2Kinds, func(k ec2Kind) bool { return k.arn == kind })
+		return slices.ContainsFunc(kinds.AllEC2, func(k kinds.EC2) bool { return k.ARN == kind })
 	case "elasticloadbalancing":
 		return kind == "loadbalancer" || kind == "targetgroup" || strings.HasPrefix(kind, "listener") // a listener ends with its load balancer
 	case "iam":
-		return slices.Contains([]string{"role", "user", "instance-profile", "oidc-provider"}, kind)
+		return slices.ContainsFunc(kinds.AllIAM, func(k kinds.IAM) bool { return k.Noun == kind })
 	case "route53":
 		return kind == "hostedzone"
 	case "s3":

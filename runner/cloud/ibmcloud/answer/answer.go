@@ -1,7 +1,7 @@
 // Package answer reads what IBM Cloud answers: errors, tokens, resource names, and lists of several pages, for which IBM's SDKs have a pager
 // in some services only. It makes no call.
 //
-// It must never take for an empty list what is none. The count and the account sweep use it, and what deletes does not.
+// It must never take for an empty list what is none. The count and the account scan use it, and what deletes does not.
 package answer
 
 import (

@@ -35,7 +35,7 @@ func TestAnEmptyCloudIsCleanAndTheProofSaysWhatWasAsked(t *testing.T) {
 	}
 	for _, call := range []string{"iam-identity Token", "iam-identity ListServiceIds", "iam-identity ListAPIKeys", "iam-policy-management ListV2Policies",
 		"resource-manager ListResourceGroups", "resource-controller ListResourceInstances", "resource-controller ListReclamations", "resource-controller ListResourceKeys",
-		"internet-svcs ListZones", "internet-svcs ListAllDnsRecords", "dns-svcs ListZones", "global-search Search", "global-tagging ListTags"} {
+		"internet-svcs ListZones", "internet-svcs ListAllDnsRecords", "dns-svcs ListDnszones", "global-search Search", "global-tagging ListTags"} {
 		require.True(t, asked["global "+call], call)
 	}
 	require.Equal(t, pass, s.verify(t), "the same cloud gives the same pass")

@@ -12,5 +12,5 @@
 //
 // Three kinds of leftovers cannot be told apart from other clusters' once what they refer to is gone for good: an authorization whose
 // Object Storage instance was reclaimed, a permitted network whose VPC was deleted, and API keys without their service ID. The count
-// finds them as long as the instance, the VPC or the service ID can still be looked up; the account sweep lists the others.
+// finds them as long as the instance, the VPC or the service ID can still be looked up; the account scan lists the others.
 package count

@@ -12,12 +12,10 @@ import (
 	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
 
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
-const (
-	kindGroup    = "resource-group"
-	groupDeleted = "DELETED" // the state of a group that is gone
-)
+const kindGroup = "resource-group"
 
 // groupControl finds the cluster's resource groups, and proves of each that is not listed that it is gone. That is a proof for everything in
 // it: IBM deletes a group only when it is empty. Without it an empty answer proves nothing: IBM's lists leave out, with status 200, whatever
@@ -69,7 +67,7 @@ func (c *Client) groupByID(g recordedGroup) question {
 		next: fmt.Sprintf("give the runner's credentials the role Viewer on resource group %s (%s) and the roles that a teardown needs on everything in it: "+
 			"without them nobody can tell whether the cluster is gone", g.name, g.id),
 		ask: func(ctx context.Context) ([]thing, error) {
-			api, err := c.managers()
+			api, err := c.api.ResourceManager()
 			if err != nil {
 				return nil, err
 			}
@@ -81,7 +79,7 @@ func (c *Client) groupByID(g recordedGroup) question {
 				return nil, answer.Explain(response, err)
 			case found == nil || answer.Text(found.ID) != g.id:
 				return nil, answer.ErrNoList
-			case answer.Text(found.State) == groupDeleted:
+			case answer.Text(found.State) == kinds.GroupDeleted:
 				return nil, nil
 			}
 			return []thing{groupThing(*found)}, nil
@@ -102,15 +100,10 @@ func (c *Client) seesAllGroups(account string, g recordedGroup) question {
 			if err != nil {
 				return nil, err
 			}
-			api, err := c.policies()
-			if err != nil {
-				return nil, err
-			}
-			p, err := api.NewV2PoliciesPager(&iampolicymanagementv1.ListV2PoliciesOptions{AccountID: &account, IamID: &iamID, Type: &kind})
 			sees := false
-			_, err = collect(ctx, p, err, func(p iampolicymanagementv1.V2PolicyTemplateMetaData) thing {
-				sees = sees || iamID != "" && readPolicy(p).subject["iam_id"] == iamID && onAllGroups(p)
-				return thing{}
+			err := c.api.ListPolicies(ctx, account, &kind, &iamID, func(page []kinds.Policy) error {
+				sees = sees || iamID != "" && slices.ContainsFunc(page, func(p kinds.Policy) bool { return p.Who["iam_id"] == iamID && onAllGroups(p) })
+				return nil
 			})
 			if err == nil && !sees {
 				err = fmt.Errorf("resource group %s is not listed, but the credentials may not see all groups", g.name)
@@ -121,40 +114,25 @@ func (c *Client) seesAllGroups(account string, g recordedGroup) question {
 }
 
 // onAllGroups reports that an access policy is for every resource group of the account, at all times.
-func onAllGroups(p iampolicymanagementv1.V2PolicyTemplateMetaData) bool {
+func onAllGroups(p kinds.Policy) bool {
 	if answer.Text(p.State) != "active" || p.Rule != nil || p.Resource == nil || len(p.Resource.Tags) > 0 {
 		return false
 	}
-	about := readPolicy(p).resource
-	for key := range about {
+	for key := range p.About {
 		if key != "accountId" && key != "resourceType" {
 			return false
 		}
 	}
-	return about["resourceType"] == kindGroup
+	return p.About["resourceType"] == kindGroup
 }
 
-// groupsOf lists the account's resource groups. The call has no pages.
-func (c *Client) groupsOf(ctx context.Context, account string) ([]thing, error) {
-	api, err := c.managers()
-	if err != nil {
-		return nil, err
-	}
-	list, response, err := api.ListResourceGroupsWithContext(ctx, &resourcemanagerv2.ListResourceGroupsOptions{AccountID: &account})
-	switch {
-	case err != nil:
-		return nil, answer.Explain(response, err)
-	case list == nil || list.Resources == nil:
-		return nil, answer.ErrNoList
-	}
-	var all []thing
-	for _, g := range list.Resources {
-		if answer.Text(g.State) == groupDeleted {
-			continue
-		}
+// groupsOf lists the account's resource groups.
+func (c *Client) groupsOf(ctx context.Context, account string) (all []thing, err error) {
+	list, err := c.api.ListGroups(ctx, account)
+	for _, g := range list {
 		all = append(all, groupThing(g))
 	}
-	return all, nil
+	return all, err
 }
 
 func groupThing(g resourcemanagerv2.ResourceGroup) thing {

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
 // answering is a client of a cloud that answers every request in one way, with a token for account 0a1b.
@@ -38,17 +39,17 @@ func answering(t *testing.T, status int, body string) *Client {
 func everyQuestion(c *Client) []question {
 	id := identity{cluster: "01HX", infraIDs: []string{"demo-abcde"}, ccoNames: []string{"demo-k3j2"}, groupIDs: []string{"g1"}}
 	target := cloud.Target{Name: "demo", BaseDomain: "labs.example.com", Region: "us-south", Identities: []contract.Identity{{InfraID: "demo-abcde", CCOName: "demo-k3j2"}}}
-	zones := []zone{{instance: "crn:v1:bluemix:public:internet-svcs:global:a/0a1b:1::", id: "z1", name: "labs.example.com"}, {instance: "2", id: "z2", name: "labs.example.com", private: true}}
+	zones := []kinds.Zone{{Instance: "crn:v1:bluemix:public:internet-svcs:global:a/0a1b:1::", ID: "z1", Name: "labs.example.com"}, {Instance: "2", ID: "z2", Name: "labs.example.com", Private: true}}
 	v := &verification{pass: &contract.Pass{Account: "0a1b"}, seen: map[string]bool{}}
 	v.add(reply{things: []thing{
 		{kind: kindHit, crn: "crn:v1:bluemix:public:is:eu-de:a/0a1b::vpc:r010-1"}, {kind: kindHit, crn: "crn:v1:bluemix:public:kms:us-south:a/0a1b:5::"},
 	}})
 	all := append(c.firstQuestions(target, id, zones, v), c.followUps(id, []string{"us-south"}, v)...)
-	for _, kind := range vpcKinds {
+	for _, kind := range kinds.AllVPC {
 		all = append(all, c.vpcQuestion("us-south", kind, "all"))
 	}
 	g := recordedGroup{name: "demo-k3j2", id: "g1", used: true}
-	return append(all, c.instancesOf(serviceCIS, "internet-svcs"), c.groupByID(g), c.seesAllGroups("0a1b", g))
+	return append(all, c.instancesOf(kinds.InternetServices, new([]string)), c.groupByID(g), c.seesAllGroups("0a1b", g))
 }
 
 func TestWhatIsNoAnswerIsNeverAnEmptyList(t *testing.T) {

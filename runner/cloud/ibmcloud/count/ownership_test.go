@@ -6,6 +6,8 @@ import (
 
 	"github.com/IBM/platform-services-go-sdk/iampolicymanagementv1"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
 func TestANameIsMadeFromAnInfraIDOnlyIfItBeginsWithIt(t *testing.T) {
@@ -68,6 +70,6 @@ func TestOnlyAPolicyWithoutConditionsIsForAllResourceGroups(t *testing.T) {
 		raw["type"], raw["control"] = json.RawMessage(`"access"`), json.RawMessage(`{"grant":{"roles":[]}}`)
 		var p *iampolicymanagementv1.V2PolicyTemplateMetaData
 		require.NoError(t, iampolicymanagementv1.UnmarshalV2PolicyTemplateMetaData(raw, &p))
-		require.Equal(t, want, onAllGroups(*p), body)
+		require.Equal(t, want, onAllGroups(kinds.ReadPolicy(*p)), body)
 	}
 }

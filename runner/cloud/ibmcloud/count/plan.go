@@ -6,10 +6,11 @@ import (
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
 // lookFor makes the queries of a pass, in a fixed order: regions, then what needs no other's result, then what depends on what was found.
-func (c *Client) lookFor(ctx context.Context, t cloud.Target, id identity, zones []zone, v *verification) {
+func (c *Client) lookFor(ctx context.Context, t cloud.Target, id identity, zones []kinds.Zone, v *verification) {
 	var listed []string
 	if len(id.all()) > 0 {
 		listed = regions(t)
@@ -22,14 +23,14 @@ func (c *Client) lookFor(ctx context.Context, t cloud.Target, id identity, zones
 }
 
 // firstQuestions are the queries of the global services that need no other's result, but for the VPCs that were found.
-func (c *Client) firstQuestions(t cloud.Target, id identity, zones []zone, v *verification) []question {
+func (c *Client) firstQuestions(t cloud.Target, id identity, zones []kinds.Zone, v *verification) []question {
 	account := v.pass.Account
 	var qs []question
-	vpcs := v.of(kindVPC, func(t thing) string { return t.id })
+	vpcs := v.of(kinds.NounVPC, func(t thing) string { return t.id })
 	for _, z := range zones {
-		if z.name == dnsName(&t.BaseDomain) {
-			qs = append(qs, c.recordsLeft(z, dnsName(new(t.Domain()))))
-			if z.private {
+		if z.Name == kinds.DNSName(&t.BaseDomain) {
+			qs = append(qs, c.recordsLeft(z, kinds.DNSName(new(t.Domain()))))
+			if z.Private {
 				qs = append(qs, c.networksLeft(z, vpcs))
 			}
 		}

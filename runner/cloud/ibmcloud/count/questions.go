@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
 )
 
 // thing is a resource that a query found.
@@ -90,28 +88,9 @@ func (a *reply) keep(ours func(thing) bool) {
 	a.things, a.query.Count = kept, len(kept)
 }
 
-// keepFindings removes from an answer what is there for others than the pass.
-func (a *reply) keepFindings() {
-	a.things = slices.DeleteFunc(a.things, func(t thing) bool { return t.kind != kindRefused })
-}
-
 // The kinds of leftovers that are no resources.
 const (
 	kindRefused = "refused-query"
 	kindAccount = "wrong-account"
 	kindZone    = "zone-not-visible"
 )
-
-// collect reads every page and converts its items. A refused page makes the whole result an error. made is the error of making the pager.
-func collect[T any](ctx context.Context, p answer.Pager[T], made error, thingOf func(T) thing) (all []thing, err error) {
-	err = answer.Pages(ctx, p, made, func(page []T) error {
-		for _, item := range page {
-			all = append(all, thingOf(item))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return all, nil
-}

@@ -10,12 +10,7 @@ import (
 	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
 
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
-)
-
-// The services whose instances are looked for, as Resource Controller calls them.
-const (
-	serviceCIS = "75874a60-cb12-11e7-948e-37ac098eb1b9"
-	serviceDNS = "b4ed8a30-936f-11e9-b289-1d079699cbe5"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
 const (
@@ -25,50 +20,31 @@ const (
 
 // instancesIn queries everything that Resource Controller knows in a resource group, resources of VPCs among it.
 func (c *Client) instancesIn(group string) question {
-	return c.instances("resource_group_id="+group, &resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group}, states...)
+	return c.instances("resource_group_id="+group, resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group})
 }
 
 // instancesNamed queries the instances with one name in the whole account.
 func (c *Client) instancesNamed(name string) question {
-	return c.instances("name="+name, &resourcecontrollerv2.ListResourceInstancesOptions{Name: &name}, states...)
+	return c.instances("name="+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name})
 }
 
-// states are those of an instance that exists. A list that is asked for no state has those that are active or being provisioned.
-var states = []*string{
-	nil, new(resourcecontrollerv2.ListResourceInstancesOptionsStateFailedConst), new(resourcecontrollerv2.ListResourceInstancesOptionsStateInactiveConst),
-	new(resourcecontrollerv2.ListResourceInstancesOptionsStatePreProvisioningConst),
-}
-
-func (c *Client) instances(asked string, options *resourcecontrollerv2.ListResourceInstancesOptions, in ...*string) question {
+func (c *Client) instances(asked string, options resourcecontrollerv2.ListResourceInstancesOptions) question {
 	return question{
 		service: "resource-controller", call: "ListResourceInstances", region: global, asked: asked,
-		ask: func(ctx context.Context) ([]thing, error) {
-			api, err := c.resources()
-			if err != nil {
-				return nil, err
-			}
-			var all []thing
-			for _, state := range in {
-				options := *options
-				options.Limit, options.State = answer.Hundred(), state
-				p, err := api.NewResourceInstancesPager(&options)
-				some, err := collect(ctx, p, err, instanceThing)
-				if err != nil {
-					return nil, err
+		ask: func(ctx context.Context) (all []thing, err error) {
+			err = c.api.ListInstances(ctx, kinds.ServiceInstances, options, kinds.InstanceStates, func(page []resourcecontrollerv2.ResourceInstance) error {
+				for _, r := range page {
+					all = append(all, instanceThing(r))
 				}
-				all = append(all, some...)
-			}
-			return slices.DeleteFunc(all, func(t thing) bool { return t.kind == "" }), nil
+				return nil
+			})
+			return all, err
 		},
 	}
 }
 
-// instanceThing has no kind if the instance is gone for good: IBM lists it for a while.
 func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
 	t := thing{kind: kindInstance, id: answer.Text(r.CRN, r.ID), name: answer.Text(r.Name), crn: answer.Text(r.CRN, r.ID), group: answer.Text(r.ResourceGroupID)}
-	if answer.Text(r.State) == resourcecontrollerv2.ListResourceInstancesOptionsStateRemovedConst {
-		return thing{}
-	}
 	t.free = fmt.Sprintf("an administrator of the account: ibmcloud resource service-instance-delete %s --recursive", t.id)
 	if of, ok := answer.ParseCRN(t.crn); ok && of.Service == "is" {
 		t.free += " (a resource of a VPC: if the VPC does not list it any more, Resource Controller forgets it later)"
@@ -78,19 +54,9 @@ func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
 
 // getInstance returns one instance, and no kind if there is none or if it is gone for good.
 func (c *Client) getInstance(ctx context.Context, id string) (thing, error) {
-	api, err := c.resources()
-	if err != nil {
+	found, err := c.api.GetInstance(ctx, kinds.ServiceInstances, id)
+	if err != nil || found == nil {
 		return thing{}, err
-	}
-	found, response, err := api.GetResourceInstanceWithContext(ctx, &resourcecontrollerv2.GetResourceInstanceOptions{ID: &id})
-	if code := answer.StatusOf(response, err); code == http.StatusNotFound || code == http.StatusGone {
-		return thing{}, nil
-	}
-	if err != nil {
-		return thing{}, answer.Explain(response, err)
-	}
-	if found == nil || found.ID == nil && found.CRN == nil {
-		return thing{}, answer.ErrNoList
 	}
 	return instanceThing(*found), nil
 }
@@ -115,19 +81,12 @@ func (c *Client) reclamations(account string, id identity, names []string) quest
 	return question{
 		service: "resource-controller", call: "ListReclamations", region: global, asked: "account_id=" + account + "; resource group, or name=" + strings.Join(names, ","),
 		ask: func(ctx context.Context) ([]thing, error) {
-			api, err := c.resources()
+			list, err := c.api.ListReclamations(ctx, account)
 			if err != nil {
 				return nil, err
 			}
-			list, response, err := api.ListReclamationsWithContext(ctx, &resourcecontrollerv2.ListReclamationsOptions{AccountID: &account})
-			switch {
-			case err != nil:
-				return nil, answer.Explain(response, err)
-			case list == nil || list.Resources == nil:
-				return nil, answer.ErrNoList
-			}
 			var out []thing
-			for _, r := range list.Resources {
+			for _, r := range list {
 				instance, err := c.getInstance(ctx, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
 				ours := id.inGroup(thing{group: answer.Text(r.ResourceGroupID)})
 				code := answer.StatusOf(nil, err)
@@ -150,22 +109,19 @@ func (c *Client) reclamations(account string, id identity, names []string) quest
 func (c *Client) keysNamed(name string) question {
 	return question{
 		service: "resource-controller", call: "ListResourceKeys", region: global, asked: "name=" + name,
-		ask: func(ctx context.Context) ([]thing, error) {
-			api, err := c.resources()
-			if err != nil {
-				return nil, err
-			}
-			p, err := api.NewResourceKeysPager(&resourcecontrollerv2.ListResourceKeysOptions{Name: &name, Limit: answer.Hundred()})
-			all, err := collect(ctx, p, err, func(k resourcecontrollerv2.ResourceKey) thing {
-				if answer.Text(k.State) == "removed" {
-					return thing{}
+		ask: func(ctx context.Context) (all []thing, err error) {
+			err = c.api.ListKeys(ctx, &name, func(page []resourcecontrollerv2.ResourceKey) error {
+				for _, k := range page {
+					if answer.Text(k.State) != "removed" {
+						all = append(all, thing{
+							kind: "resource-key", id: answer.Text(k.CRN, k.ID), name: answer.Text(k.Name), crn: answer.Text(k.SourceCRN),
+							free: fmt.Sprintf("an administrator of the account: ibmcloud resource service-key-delete %s", answer.Text(k.GUID, k.CRN, k.ID)),
+						})
+					}
 				}
-				return thing{
-					kind: "resource-key", id: answer.Text(k.CRN, k.ID), name: answer.Text(k.Name), crn: answer.Text(k.SourceCRN),
-					free: fmt.Sprintf("an administrator of the account: ibmcloud resource service-key-delete %s", answer.Text(k.GUID, k.CRN, k.ID)),
-				}
+				return nil
 			})
-			return slices.DeleteFunc(all, func(t thing) bool { return t.kind == "" }), err
+			return all, err
 		},
 	}
 }

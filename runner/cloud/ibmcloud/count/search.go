@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/IBM/platform-services-go-sdk/globalsearchv2"
-	"github.com/IBM/platform-services-go-sdk/globaltaggingv1"
-
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
 // kindHit marks a thing that Global Search listed and no other query confirmed: it is an index, which is late and keeps what is gone.
@@ -40,34 +38,16 @@ func (c *Client) searches(account string, id identity) []question {
 func (c *Client) search(account, query string, ours func(thing) bool) question {
 	return question{
 		service: "global-search", call: "Search", region: global, asked: query,
-		ask: func(ctx context.Context) ([]thing, error) {
-			api, err := c.index()
-			if err != nil {
-				return nil, err
-			}
-			var found []thing
-			options := &globalsearchv2.SearchOptions{Query: &query, Fields: []string{"crn", "name", "type", "family", "resource_group_id"}, AccountID: &account, Limit: answer.Hundred()}
-			for {
-				page, response, err := api.SearchWithContext(ctx, options)
-				switch {
-				case err != nil:
-					return nil, answer.Explain(response, err)
-				case page == nil || page.Items == nil:
-					return nil, answer.ErrNoList
-				}
-				for _, item := range page.Items {
-					name, _ := item.GetProperty("name").(string)
-					group, _ := item.GetProperty("resource_group_id").(string)
-					if t := (thing{kind: kindHit, id: answer.Text(item.CRN), crn: answer.Text(item.CRN), name: name, group: group}); ours(t) {
+		ask: func(ctx context.Context) (found []thing, err error) {
+			err = c.api.Search(ctx, account, query, []string{"crn", "name", "type", "family", "resource_group_id"}, func(page []kinds.Hit) error {
+				for _, hit := range page {
+					if t := (thing{kind: kindHit, id: hit.CRN, crn: hit.CRN, name: hit.Name, group: hit.Group}); ours(t) {
 						found = append(found, t)
 					}
 				}
-				if len(page.Items) == 0 || answer.Text(page.SearchCursor) == "" {
-					return found, nil
-				}
-				// The cursor says what is searched for.
-				options = &globalsearchv2.SearchOptions{SearchCursor: page.SearchCursor, AccountID: &account, Limit: answer.Hundred()}
-			}
+				return nil
+			})
+			return found, err
 		},
 	}
 }
@@ -81,14 +61,14 @@ func (c *Client) confirm(hit thing, listed []string) (q question, ok bool) {
 	case of.Service == "iam-identity", of.Service == "resource-controller" && of.Kind == "resource-group":
 		return question{}, false
 	case of.Service == "is":
-		i := slices.IndexFunc(vpcKinds, func(k vpcKind) bool { return k.crnType == of.Kind })
+		kind, known := kinds.FindVPC(of.Kind)
 		switch {
-		case i < 0:
+		case !known:
 			return c.confirmInstance(hit.crn), true
 		case slices.Contains(listed, of.Region()):
 			return question{}, false
 		}
-		q = c.vpcQuestion(of.Region(), vpcKinds[i], "id="+of.ID)
+		q = c.vpcQuestion(of.Region(), kind, "id="+of.ID)
 		list := q.ask
 		q.ask = func(ctx context.Context) ([]thing, error) {
 			all, err := list(ctx)
@@ -116,27 +96,15 @@ func (c *Client) tagsLeft(id identity) question {
 	names := id.tagNames()
 	return question{
 		service: "global-tagging", call: "ListTags", region: global, asked: "tag=" + strings.Join(names, ","),
-		ask: func(ctx context.Context) ([]thing, error) {
-			api, err := c.tags()
-			if err != nil {
-				return nil, err
-			}
-			kind, left := globaltaggingv1.ListTagsOptionsTagTypeUserConst, []thing(nil)
-			err = answer.CountedPages(func(_, listed int64) (int, *int64, error) {
-				page, response, err := api.ListTagsWithContext(ctx, &globaltaggingv1.ListTagsOptions{TagType: &kind, Offset: &listed, Limit: answer.Hundred()})
-				switch {
-				case err != nil:
-					return 0, nil, answer.Explain(response, err)
-				case page == nil:
-					return 0, nil, answer.ErrNoList
-				}
-				for _, t := range page.Items {
-					if slices.Contains(names, strings.ToLower(answer.Text(t.Name))) {
-						left = append(left, thing{kind: "user-tag", id: answer.Text(t.Name), free: fmt.Sprintf(
-							"an administrator of the account: ibmcloud resource tag-delete --tag-name %s (after everything with the tag is gone)", answer.Text(t.Name))})
+		ask: func(ctx context.Context) (left []thing, err error) {
+			err = c.api.ListTags(ctx, func(page []string) error {
+				for _, tag := range page {
+					if slices.Contains(names, strings.ToLower(tag)) {
+						left = append(left, thing{kind: "user-tag", id: tag, free: fmt.Sprintf(
+							"an administrator of the account: ibmcloud resource tag-delete --tag-name %s (after everything with the tag is gone)", tag)})
 					}
 				}
-				return len(page.Items), page.TotalCount, nil
+				return nil
 			})
 			return left, err
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
 // Verify counts what is left of a cluster, in one pass. It never fails: what could not be queried is a finding in the pass. The
@@ -33,7 +34,7 @@ func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 }
 
 // holdsOthers are the kinds that IBM deletes only once nothing uses them, in the order in which they can be deleted.
-var holdsOthers = []string{"security-group", kindSubnet, "public-gateway", kindVPC, kindGroup, "user-tag"}
+var holdsOthers = []string{"security-group", kinds.NounSubnet, "public-gateway", kinds.NounVPC, kindGroup, "user-tag"}
 
 // inOrder sorts what is left by what has to be deleted first: people read the beginning of a list, and that should be what blocks the
 // rest.
@@ -95,7 +96,7 @@ func (v *verification) of(kind string, value func(thing) string) (values []strin
 
 // control queries the account, its resource groups and the zones, and sets the groups that are the cluster's. ok is false if one of them
 // is not as expected.
-func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *verification) (zones []zone, ok bool) {
+func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *verification) (zones []kinds.Zone, ok bool) {
 	answers := []reply{c.accountControl(ctx, t, v.pass)}
 	said := "no name was ever recorded"
 	if answers[0].query.Err == "" {
@@ -107,8 +108,8 @@ func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *v
 		answers = append(answers, dns...)
 		var ids []string
 		for _, z := range zones {
-			if z.name == dnsName(&t.BaseDomain) {
-				ids = append(ids, z.id)
+			if z.Name == kinds.DNSName(&t.BaseDomain) {
+				ids = append(ids, z.ID)
 			}
 		}
 		said = fmt.Sprintf("zone %s (%s) is visible", t.BaseDomain, strings.Join(ids, ", "))
@@ -141,12 +142,12 @@ func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contr
 	return a
 }
 
-func (c *Client) zoneControl(ctx context.Context, t cloud.Target) (zones []zone, answers []reply) {
+func (c *Client) zoneControl(ctx context.Context, t cloud.Target) (zones []kinds.Zone, answers []reply) {
 	baseDomain := t.BaseDomain
-	zones, answers = c.zonesOf(ctx, dnsName(new(t.Domain())))
+	zones, answers = c.zonesOf(ctx, kinds.DNSName(new(t.Domain())))
 	where := map[string]string{contract.PublishExternal: "in Internet Services", contract.PublishInternal: "in DNS Services"}[t.Publish]
-	visible := slices.ContainsFunc(zones, func(z zone) bool {
-		return z.name == dnsName(&baseDomain) && (where == "" || z.private == (t.Publish == contract.PublishInternal))
+	visible := slices.ContainsFunc(zones, func(z kinds.Zone) bool {
+		return z.Name == kinds.DNSName(&baseDomain) && (where == "" || z.Private == (t.Publish == contract.PublishInternal))
 	})
 	refused := slices.ContainsFunc(answers, func(a reply) bool { return a.query.Err != "" })
 	if !visible && !refused {

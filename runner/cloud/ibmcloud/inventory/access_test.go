@@ -17,10 +17,10 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 )
 
-// The tests of this package run with the sweep's access, so nothing is missing from it. Here, nothing of it is too much: without one of its roles, a
+// The tests of this package run with the scan's access, so nothing is missing from it. Here, nothing of it is too much: without one of its roles, a
 // part cannot be listed, or less is seen.
-func TestASweepNeedsEveryRoleOfItsList(t *testing.T) {
-	whole, err := policies.Sweep()
+func TestAScanNeedsEveryRoleOfItsList(t *testing.T) {
+	whole, err := policies.Scan()
 	require.NoError(t, err)
 	var less []standin.Caller
 	for i, p := range whole.Policies {
@@ -42,16 +42,16 @@ func TestASweepNeedsEveryRoleOfItsList(t *testing.T) {
 				break
 			}
 		}
-		require.True(t, err != nil || seen < len(ids), "a sweep %s sees the same: take the role out of the list", caller.APIKey)
+		require.True(t, err != nil || seen < len(ids), "a scan %s sees the same: take the role out of the list", caller.APIKey)
 	}
 }
 
-func TestASweepWithTheTrustedProfileOfItsPodSeesTheSame(t *testing.T) {
+func TestAScanWithTheTrustedProfileOfItsPodSeesTheSame(t *testing.T) {
 	s := start(t)
 	ids, _, _ := s.settle(t)
 	token := filepath.Join(t.TempDir(), "sa-token")
 	require.NoError(t, os.WriteFile(token, []byte("token-of-the-pod"), 0o600))
-	env := map[string]string{"IBMCLOUD_TRUSTED_PROFILE_ID": "Profile-sweep", "IBMCLOUD_CR_TOKEN_FILENAME": token, "IBMCLOUD_IAM_API_ENDPOINT": s.URL("iam", "")}
+	env := map[string]string{"IBMCLOUD_TRUSTED_PROFILE_ID": "Profile-scan", "IBMCLOUD_CR_TOKEN_FILENAME": token, "IBMCLOUD_IAM_API_ENDPOINT": s.URL("iam", "")}
 	auth, err := access.Authenticate(cloud.Keys{}, func(name string) string { return env[name] }, nil)
 	require.NoError(t, err)
 	s.client = s.with(t, auth)

@@ -2,15 +2,14 @@ package inventory
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/IBM/platform-services-go-sdk/iamidentityv1"
-	"github.com/IBM/platform-services-go-sdk/iampolicymanagementv1"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
 // identities is what IAM has in the account.
@@ -32,30 +31,19 @@ func (l *listing) listIAM() {
 }
 
 func (i *identities) serviceIDs(ctx context.Context) error {
-	api, err := i.Client.identities()
-	if err != nil {
-		return err
-	}
-	return answer.TokenPages(func(token *string) (*string, error) {
-		list, response, err := api.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: &i.account, Pagesize: answer.Hundred(), Pagetoken: token})
-		switch {
-		case err != nil:
-			return nil, answer.Explain(response, err)
-		case list == nil || list.Serviceids == nil:
-			return nil, answer.ErrNoList
-		}
+	return i.api.ListServiceIDs(ctx, i.account, func(list []iamidentityv1.ServiceID) error {
 		var page []thing
-		for _, s := range list.Serviceids {
+		for _, s := range list {
 			i.all[answer.Text(s.IamID)] = true
 			t := thing{holds: operatorID.MatchString(answer.Text(s.Name)), SeenResource: contract.SeenResource{
-				ID: answer.Text(s.CRN, s.ID), Type: "service-id", Name: answer.Text(s.Name), MadeAt: minuteEnd(made(s.CreatedAt)),
+				ID: answer.Text(s.CRN, s.ID), Type: "service-id", Name: answer.Text(s.Name), MadeAt: minuteEnd(kinds.MadeAt(s.CreatedAt)),
 			}}
 			if i.judge(&t) {
 				i.reported[answer.Text(s.IamID)] = t.ID
 			}
 			page = append(page, t)
 		}
-		return list.Next, i.report(page)
+		return i.report(page)
 	})
 }
 
@@ -72,39 +60,22 @@ func minuteEnd(at time.Time) time.Time {
 const generatedKey = "ccoctl-generated-key"
 
 func (i *identities) keys(ctx context.Context) error {
-	api, err := i.Client.identities()
-	if err != nil {
-		return err
-	}
-	scope, kind := iamidentityv1.ListAPIKeysOptionsScopeAccountConst, iamidentityv1.ListAPIKeysOptionsTypeServiceidConst
-	return answer.TokenPages(func(token *string) (*string, error) {
-		list, response, err := api.ListAPIKeysWithContext(ctx, &iamidentityv1.ListAPIKeysOptions{AccountID: &i.account, Scope: &scope, Type: &kind, Pagesize: answer.Hundred(), Pagetoken: token})
-		switch {
-		case err != nil:
-			return nil, answer.Explain(response, err)
-		case list == nil || list.Apikeys == nil:
-			return nil, answer.ErrNoList
-		}
+	return i.api.ListAPIKeys(ctx, i.account, func(list []iamidentityv1.APIKey) error {
 		var page []thing
-		for _, k := range list.Apikeys {
+		for _, k := range list {
 			lost := answer.Text(k.Name) == generatedKey && !i.all[answer.Text(k.IamID)]
 			page = append(page, thing{holds: lost, in: []string{i.reported[answer.Text(k.IamID)]}, SeenResource: contract.SeenResource{
-				ID: "api-key/" + answer.Text(k.ID), Type: "api-key", Name: answer.Text(k.Name), MadeAt: minuteEnd(made(k.CreatedAt)),
+				ID: "api-key/" + answer.Text(k.ID), Type: "api-key", Name: answer.Text(k.Name), MadeAt: minuteEnd(kinds.MadeAt(k.CreatedAt)),
 			}})
 		}
-		return list.Next, i.report(page)
+		return i.report(page)
 	})
 }
 
 // policies reports those of reported service IDs and resource groups, and two that are left alone: of a service ID that is gone, in a
 // resource group that is gone, and of an Object Storage instance that is gone, for VPC images.
 func (i *identities) policies(ctx context.Context) error {
-	api, err := i.Client.policies()
-	if err != nil {
-		return err
-	}
-	p, err := api.NewV2PoliciesPager(&iampolicymanagementv1.ListV2PoliciesOptions{AccountID: &i.account})
-	return answer.Pages(ctx, p, err, func(page []iampolicymanagementv1.V2PolicyTemplateMetaData) error {
+	return i.api.ListPolicies(ctx, i.account, nil, nil, func(page []kinds.Policy) error {
 		var found []thing
 		for _, p := range page {
 			t, err := i.policy(ctx, p)
@@ -117,19 +88,9 @@ func (i *identities) policies(ctx context.Context) error {
 	})
 }
 
-func (i *identities) policy(ctx context.Context, p iampolicymanagementv1.V2PolicyTemplateMetaData) (thing, error) {
-	subject, resource := map[string]string{}, map[string]string{}
-	if p.Subject != nil {
-		for _, a := range p.Subject.Attributes {
-			subject[answer.Text(a.Key)] = fmt.Sprint(a.Value)
-		}
-	}
-	if p.Resource != nil {
-		for _, a := range p.Resource.Attributes {
-			resource[answer.Text(a.Key)] = fmt.Sprint(a.Value)
-		}
-	}
-	t := thing{group: resource["resourceGroupId"], SeenResource: contract.SeenResource{ID: "policy/" + answer.Text(p.ID), Type: answer.Text(p.Type) + "-policy", MadeAt: made(p.CreatedAt)}}
+func (i *identities) policy(ctx context.Context, p kinds.Policy) (thing, error) {
+	subject, resource := p.Who, p.About
+	t := thing{group: resource["resourceGroupId"], SeenResource: contract.SeenResource{ID: "policy/" + answer.Text(p.ID), Type: answer.Text(p.Type) + "-policy", MadeAt: kinds.MadeAt(p.CreatedAt)}}
 	if t.group == "" {
 		t.group = resource["resource"]
 	}
@@ -139,7 +100,7 @@ func (i *identities) policy(ctx context.Context, p iampolicymanagementv1.V2Polic
 		t.holds = i.reported[who] != "" || !i.all[who] && t.group != "" && !exists
 	}
 	if guid := resource["serviceInstance"]; guid != "" && resource["serviceName"] == "cloud-object-storage" && subject["serviceName"] == "is" {
-		instance, gone, err := i.instance(ctx, partIAM, guid)
+		instance, gone, err := i.instance(ctx, kinds.ServiceIAM, guid)
 		if err != nil {
 			return thing{}, err
 		}

@@ -8,8 +8,8 @@
 // tag or a name of a cluster is reported (marks.go), and so is what is in a reported VPC or resource group, or belongs to a reported
 // resource. Few lists contain tags: those of everything come from Global Search (groups.go).
 //
-// It shares no query with runner/cloud/ibmcloud, which deletes, or with count, which proves that nothing is left: a leak is a mistake in
-// one of these two, and a query of theirs would not see it.
+// It shares its lists with count (package kinds), and no query with runner/cloud/ibmcloud, which deletes: a leak is a mistake there, and a
+// query of the code that deletes would not see it.
 package inventory
 
 import (
@@ -28,23 +28,13 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/access"
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/answer"
+	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 	"github.com/ocpctl/ocpctl/runner/cloud/pace"
 	"github.com/ocpctl/ocpctl/runner/cloud/parts"
 )
 
-// The services by which parts are named: <region>/vpc, or Global/<service>.
-const (
-	Global = "global"
-
-	partVPC       = "vpc"
-	partGroups    = "resource-manager"
-	partInstances = "resource-controller"
-	partIAM       = "iam"
-	partCIS       = "cis"
-	partDNS       = "dns"
-	partSearch    = "search"
-	partTags      = "tags"
-)
+// Global is the region of parts of global services. Parts are named <region>/vpc, or Global/<service>.
+const Global = kinds.Global
 
 // Config says what to look through.
 type Config struct {
@@ -59,6 +49,7 @@ type Config struct {
 // Client lists one account. It is safe for concurrent use.
 type Client struct {
 	cfg  Config
+	api  kinds.API
 	pace *pace.Pace
 	web  http.RoundTripper
 
@@ -66,7 +57,7 @@ type Client struct {
 	account   string
 	allGroups once[groups]
 	allTags   once[index]
-	vpcs      map[string]*once[places] // by region
+	vpcs      map[string]*once[vpcs] // by region
 }
 
 // New makes no call yet.
@@ -83,7 +74,9 @@ func New(cfg Config) (*Client, error) {
 	}
 	web := http.DefaultTransport.(*http.Transport).Clone()
 	web.ResponseHeaderTimeout = tryTimeout
-	return &Client{cfg: cfg, pace: pace.New(cfg.CallsPerSecond, nil), web: web, vpcs: map[string]*once[places]{}}, nil
+	c := &Client{cfg: cfg, pace: pace.New(cfg.CallsPerSecond, nil), web: web, vpcs: map[string]*once[vpcs]{}}
+	c.api = kinds.API{Authenticator: cfg.Authenticator, URLs: cfg.URLs, HTTP: c.client}
+	return c, nil
 }
 
 // Account returns the id of the account that our credentials belong to. It must be called before List.
@@ -103,7 +96,7 @@ func (c *Client) Account(context.Context) (string, error) {
 
 // Regions returns the regions that VPCs can be in, sorted. IBM knows no regions that an account has to enable.
 func (c *Client) Regions(ctx context.Context) ([]string, error) {
-	api, err := c.vpcIn(c.cfg.HomeRegion)
+	api, err := c.api.VPC(c.cfg.HomeRegion)
 	if err != nil {
 		return nil, fmt.Errorf("list the regions: %w", err)
 	}
@@ -127,13 +120,13 @@ func (c *Client) Regions(ctx context.Context) ([]string, error) {
 // Parts returns the names of all parts for the regions. What others are in comes first.
 func (c *Client) Parts(regions []string) []string {
 	parts := []string{}
-	for _, service := range []string{partGroups, partIAM, partInstances, partCIS, partDNS, partTags} {
+	for _, service := range []string{kinds.ServiceGroups, kinds.ServiceIAM, kinds.ServiceInstances, kinds.ServiceCIS, kinds.ServiceDNS, kinds.ServiceTags} {
 		parts = append(parts, Global+"/"+service)
 	}
 	for _, r := range regions {
-		parts = append(parts, r+"/"+partVPC)
+		parts = append(parts, r+"/"+kinds.ServiceVPC)
 	}
-	return append(parts, Global+"/"+partSearch)
+	return append(parts, Global+"/"+kinds.ServiceSearch)
 }
 
 // List lists one part, page by page. An error means that the part is incomplete: what was emitted is there, what was not may be there
@@ -157,10 +150,10 @@ func (c *Client) List(ctx context.Context, part string, emit parts.Emit) error {
 		emit: parts.To(emit), lists: parts.New(ctx, answered, plain),
 	}
 	list := map[string]func(){
-		partGroups: p.listGroups, partIAM: p.listIAM, partInstances: p.listInstances, partCIS: p.listCIS, partDNS: p.listDNS, partTags: p.listTags, partSearch: p.listSearch,
+		kinds.ServiceGroups: p.listGroups, kinds.ServiceIAM: p.listIAM, kinds.ServiceInstances: p.listInstances, kinds.ServiceCIS: p.listCIS, kinds.ServiceDNS: p.listDNS, kinds.ServiceTags: p.listTags, kinds.ServiceSearch: p.listSearch,
 	}[service]
 	switch {
-	case service == partVPC && where != Global:
+	case service == kinds.ServiceVPC && where != Global:
 		list = p.listVPC
 	case where != Global || list == nil:
 		return fmt.Errorf("list %s: this runner knows no such part", part)

@@ -31,7 +31,7 @@ const (
 
 var began = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// scene is a stand-in of IBM Cloud, and a sweep's client with no more access than a sweep has.
+// scene is a stand-in of IBM Cloud, and a scan's client with no more access than a scan has.
 type scene struct {
 	*standin.Server
 	client *inventory.Client
@@ -39,10 +39,10 @@ type scene struct {
 
 func start(t *testing.T, more ...standin.Caller) *scene {
 	t.Helper()
-	access, err := policies.Sweep()
+	access, err := policies.Scan()
 	require.NoError(t, err)
 	server, err := standin.Start(t.Context(), standin.Config{
-		Account: account, Now: func() time.Time { return began }, Profiles: []standin.Profile{{ID: "Profile-sweep", Token: "token-of-the-pod", Access: &access}},
+		Account: account, Now: func() time.Time { return began }, Profiles: []standin.Profile{{ID: "Profile-scan", Token: "token-of-the-pod", Access: &access}},
 		Callers: append(more, standin.Caller{Name: "ours", APIKey: "key-of-tests", Access: &access}),
 	})
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func attributes(pairs ...string) string {
 	return strings.Join(all, ",")
 }
 
-// settle plants a cluster with everything that it has, and returns the ids under which a sweep has to report it.
+// settle plants a cluster with everything that it has, and returns the ids under which a scan has to report it.
 func (s *scene) settle(t *testing.T) (ids []string, group, vpc standin.Resource) {
 	t.Helper()
 	group = s.plant(t, standin.Resource{Service: "resource-controller", Type: "resource-group", Name: cco, State: "ACTIVE"})
@@ -215,7 +215,7 @@ func TestEverythingOfAClusterIsSeenAndNothingElse(t *testing.T) {
 		require.Empty(t, call.Failed, call.Call)
 	}
 	for _, count := range s.Server.Calls() {
-		require.True(t, !count.Write || count.Calls == 0, "a sweep only reads")
+		require.True(t, !count.Write || count.Calls == 0, "a scan only reads")
 	}
 }
 

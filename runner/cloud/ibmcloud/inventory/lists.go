@@ -84,7 +84,7 @@ func answered(err error) bool {
 }
 
 // plain returns what IBM answered, or why there was no answer. A token that IBM does not accept gives cloud.ErrCredentialsExpired: it was
-// accepted when the sweep began.
+// accepted when the scan began.
 func plain(err error) error {
 	call := "a call"
 	if f := (failed{}); errors.As(err, &f) {

@@ -1,0 +1,145 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// Remove deletes what the installer's destroy leaves behind after an interrupted create, and ccoctl's resources, which it never
+// touches: the private zone that was never tagged, public records without a private twin, the bootstrap bucket, the copied AMI with
+// its snapshot, instance profiles and roles, ccoctl's identity provider, roles and bucket, and the records of the cluster's own external-dns.
+// It deletes only by exact name, or by that external-dns's mark, and only for recorded identities; call it after destroy exited.
+//
+// A resource with the right name but another cluster's tags, or without a tag that it needs, is left alone and reported in the error, as a cloud.Undeleted;
+// what merely looks similar is left to Verify. The result lists what was deleted, even if something else failed.
+func (c *Client) Remove(ctx context.Context, t cloud.Target) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, removalTimeout) // a response that never comes must not block the attempt for ever
+	defer cancel()
+	account, err := c.Account(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, recorded := range append([]contract.Identity{{Account: t.Account}}, t.Identities...) {
+		if recorded.Account != "" && recorded.Account != account {
+			return nil, fmt.Errorf("remove: the credentials belong to account %s, but the cluster belongs to account %s", account, recorded.Account)
+		}
+	}
+	s := &removal{Client: c, owner: ownerOf(t)}
+	if len(s.owner.infraIDs) > 0 { // before an infraID existed, nothing was in DNS
+		s.zones(ctx, t.Domain())
+		s.publicRecords(ctx, t)
+	}
+	for _, infraID := range s.owner.infraIDs {
+		s.bucket(ctx, bootstrapBucket(infraID))
+	}
+	if s.nodesGone(ctx, t) {
+		s.afterNodes(ctx, t)
+	}
+	return s.deleted, errors.Join(s.errs...)
+}
+
+// nodesGone reports that no instance of the cluster is left. What nodes and operators use must be deleted after them: they still
+// delete what they created, and a cluster that is alive after all must not be broken.
+func (s *removal) nodesGone(ctx context.Context, t cloud.Target) bool {
+	var left []string
+	for _, infraID := range s.owner.infraIDs {
+		for _, region := range t.Regions() {
+			found, err := s.instances(ctx, region, infraID)
+			if err != nil {
+				s.errs = append(s.errs, fmt.Errorf("look for instances of %s in %s: %w", infraID, region, err))
+				return false
+			}
+			left = append(left, found...)
+		}
+	}
+	if len(left) > 0 {
+		s.errs = append(s.errs, fmt.Errorf("%s still exist; the cluster's roles, images and remaining buckets can only be deleted after them", strings.Join(left, ", ")))
+	}
+	return len(left) == 0
+}
+
+// instances lists the instances of one infraID that are not terminated.
+func (s *removal) instances(ctx context.Context, region, infraID string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	p := ec2.NewDescribeInstancesPaginator(s.ec2In(region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
+		{Name: awssdk.String("tag:" + tagkey.KubernetesCluster + infraID), Values: []string{tagkey.Owned}},
+		{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running", "shutting-down", "stopping", "stopped"}},
+	}})
+	return collect(ctx, p, func(page *ec2.DescribeInstancesOutput) (ids []string) {
+		for _, r := range page.Reservations {
+			ids = append(ids, each(r.Instances, func(i types.Instance) string { return awssdk.ToString(i.InstanceId) })...)
+		}
+		return ids
+	})
+}
+
+// afterNodes deletes what may be deleted only when no instance is left.
+func (s *removal) afterNodes(ctx context.Context, t cloud.Target) {
+	if len(s.owner.infraIDs) > 0 {
+		s.registryBuckets(ctx)
+		s.externalRecords(ctx, t)
+	}
+	for _, recorded := range t.Identities {
+		if infraID := recorded.InfraID; infraID != "" {
+			s.images(ctx, cmp.Or(recorded.Region, t.Region), infraID)
+			s.nodeIdentities(ctx, infraID)
+		}
+		if name := recorded.CCOName; name != "" {
+			s.providers(ctx, name)
+			s.ccoRoles(ctx, name)
+			s.bucket(ctx, issuerBucket(name))
+		}
+	}
+	if t.Everywhere {
+		s.everywhere(ctx, t)
+	}
+}
+
+type removal struct {
+	*Client
+	owner   owner
+	deleted []string
+	errs    []error
+}
+
+// fail records an error, unless it says that the object no longer exists.
+func (s *removal) fail(doing string, err error) {
+	if err != nil && !absent(err) {
+		s.errs = append(s.errs, fmt.Errorf("%s: %w", doing, err))
+	}
+}
+
+// keep records what was left alone and why. The code is one of package cloud's.
+func (s *removal) keep(code, id, format string, args ...any) {
+	why := fmt.Sprintf(format, args...)
+	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: why, Err: &cloud.Kept{Code: code, Why: why}})
+}
+
+// did records a deletion, or why it failed. The id is the one by which the count calls the resource.
+func (s *removal) did(id, what string, err error) {
+	s.failed(id, "delete "+what, err)
+	if err == nil {
+		s.deleted = append(s.deleted, what)
+	}
+}
+
+// failed is fail for a step of a resource's deletion. It reports whether the step failed.
+func (s *removal) failed(id, doing string, err error) bool {
+	if err == nil || absent(err) {
+		return false
+	}
+	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: doing, Err: err})
+	return true
+}

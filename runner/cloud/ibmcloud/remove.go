@@ -1,0 +1,215 @@
+package ibmcloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/IBM/platform-services-go-sdk/globaltaggingv1"
+	"github.com/IBM/platform-services-go-sdk/resourcecontrollerv2"
+	"github.com/IBM/platform-services-go-sdk/resourcemanagerv2"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// Remove deletes what the installer's destroy and ccoctl leave behind, in the order that frees the resource group: DNS records and permitted
+// networks, everything of the VPC service, authorizations of the cluster's storage, service IDs with their policies, storage with its
+// reclamations, tags of the cluster's own name, and last the resource group. Call it after destroy exited.
+//
+// It deletes only for recorded identities and only what is proven to be this cluster's; a resource with another cluster's tag, or that is older than the
+// cluster, is left alone and reported in the error. The result lists what was deleted, even if something else failed.
+func (c *Client) Remove(ctx context.Context, t cloud.Target) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, removalTimeout) // a response that never comes must not block the attempt for ever
+	defer cancel()
+	s, err := c.newRemoval(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("remove: %w", err)
+	}
+	s.findStorage(ctx)
+	found := s.look(ctx, s.regions)
+	if len(s.owner.infraIDs) > 0 { // before an infraID existed, nothing was in DNS
+		s.dns(ctx, t, found)
+	}
+	s.objects(ctx, found) // machines first: what their operators use must outlive them
+	s.iam(ctx)
+	s.storages(ctx)
+	s.rest(ctx)
+	if t.Everywhere {
+		s.everywhere(ctx)
+	}
+	s.tags(ctx, t)
+	s.groups(ctx)
+	for _, id := range slices.Sorted(maps.Keys(s.owner.older)) {
+		s.keep(cloud.KeptAnothers, id, "%s was %s", id, s.owner.older[id])
+	}
+	return s.deleted, errors.Join(s.errs...)
+}
+
+// newRemoval returns a removal that knows the account and the cluster's resource groups.
+func (c *Client) newRemoval(ctx context.Context, t cloud.Target) (*removal, error) {
+	account, err := c.checkedAccount(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s := &removal{Client: c, owner: ownerOf(t), account: account, hosts: map[string]bool{}, own: map[string]bool{}, regions: t.Regions()}
+	return s, c.findGroups(ctx, account, s.owner)
+}
+
+type removal struct {
+	*Client
+	owner   *owner
+	account string
+
+	storage   []resource      // the cluster's instances of Cloud Object Storage, deleted ones too
+	regions   []string        // the cluster's
+	own       map[string]bool // hosts of the cluster's load balancers
+	hosts     map[string]bool // of load balancers in its regions that are not the cluster's
+	hostsSeen bool            // every list of load balancers was answered
+
+	deleted []string
+	errs    []error
+}
+
+// fail records an error, unless it says that the object no longer exists.
+func (s *removal) fail(doing string, err error) {
+	if err != nil && !absent(err) {
+		s.errs = append(s.errs, fmt.Errorf("%s: %w", doing, err))
+	}
+}
+
+// keep records what was left alone and why. The code is one of package cloud's.
+func (s *removal) keep(code, id, format string, args ...any) {
+	why := fmt.Sprintf(format, args...)
+	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: why, Err: &cloud.Kept{Code: code, Why: why}})
+}
+
+// did records a deletion, or why it failed. The id is the one by which the count calls the resource.
+func (s *removal) did(id, what string, err error) {
+	s.failed(id, "delete "+what, err)
+	if err == nil {
+		s.deleted = append(s.deleted, what)
+	}
+}
+
+// failed is fail for a step of a resource's deletion. It reports whether the step failed.
+func (s *removal) failed(id, doing string, err error) bool {
+	if err == nil || absent(err) {
+		return false
+	}
+	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: doing, Err: err})
+	return true
+}
+
+// mine reports that nobody else has a mark on a resource. One whose tags cannot be read stays.
+func (s *removal) mine(ctx context.Context, id, what, crn string) bool {
+	if crn == "" {
+		s.keep(cloud.KeptUntagged, id, "%s has no CRN, so nobody knows who else has a mark on it", what)
+		return false
+	}
+	tags, err := s.tagsOn(ctx, crn)
+	if err != nil {
+		s.fail("read the tags of "+what, err)
+		return absent(err)
+	}
+	mark, err := s.foreignMark(ctx, s.owner, tags)
+	if err != nil {
+		s.fail("find out whose "+what+" is", err)
+		return false
+	}
+	if mark != "" {
+		s.keep(cloud.KeptAnothers, id, "%s has the tag %s of another cluster", what, mark)
+		return false
+	}
+	return true
+}
+
+// rest deletes what is left in the cluster's resource groups and has no list of its own: other services' instances, and objects of the VPC
+// service that only the resource controller still knows, as it does with images for a while (openshift/installer pull 6845).
+func (s *removal) rest(ctx context.Context) {
+	for id, name := range s.owner.groups {
+		left, err := s.resourcesIn(ctx, id)
+		s.fail("look for what is left in resource group "+name, err)
+		for _, r := range left {
+			if r.State != reclaimable && r.State != removed && r.Group == id {
+				s.remove(ctx, r)
+			}
+		}
+	}
+	s.reclaim(ctx)
+}
+
+// remove deletes an instance of a service with its resource keys.
+func (s *removal) remove(ctx context.Context, r resource) {
+	what := "resource " + r.CRN + " (" + r.Name + ")"
+	if s.owner.isOlder(r.CRN, r.Created) || !s.mine(ctx, r.CRN, what, r.CRN) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	recursive := true
+	s.did(r.CRN, what, done(s.controller.DeleteResourceInstanceWithContext(ctx, &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: &r.ID, Recursive: &recursive})))
+}
+
+// tags deletes the tags that bear the cluster's own name from the account's list, which keeps them after their last resource is gone. IBM Cloud
+// refuses that for a tag that is still attached.
+func (s *removal) tags(ctx context.Context, t cloud.Target) {
+	var names []string
+	for _, infraID := range s.owner.infraIDs {
+		names = append(names, infraID, diskTag+infraID+":"+tagkey.Owned, registryTag+infraID+":"+tagkey.Owned)
+	}
+	if t.Cluster != "" { // ccoctl's service IDs get the tags before there is an infraID
+		names = append(names, s.owner.cluster)
+	}
+	for _, key := range []string{tagkey.ClusterName, tagkey.RequestID, tagkey.TTLExpiry} { // no other cluster has these values, but a person may use them
+		if value := t.Tags[key]; value != "" {
+			names = append(names, tagkey.IBM(key, value))
+		}
+	}
+	all, err := s.userTags(ctx, "account's tags", nil)
+	s.fail("remove", err)
+	for _, name := range names {
+		if slices.Contains(all, name) {
+			err := s.deleteTag(ctx, name)
+			if errors.Is(err, errAttached) && name != s.owner.cluster && !slices.ContainsFunc(s.owner.infraIDs, func(id string) bool { return strings.Contains(name, id) }) {
+				continue
+			}
+			s.did(name, "tag "+name, err)
+		}
+	}
+}
+
+var errAttached = errors.New("IBM Cloud refused it: it is still attached")
+
+func (s *removal) deleteTag(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	kind := globaltaggingv1.DeleteTagOptionsTagTypeUserConst
+	answer, err := got(s.tagging.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: &name, TagType: &kind}))
+	if err != nil {
+		return err
+	}
+	for _, r := range answer.Results {
+		if r.IsError == nil || *r.IsError {
+			return errAttached
+		}
+	}
+	return nil
+}
+
+// groups deletes the cluster's resource groups. IBM Cloud answers 500 as long as one is not empty.
+func (s *removal) groups(ctx context.Context) {
+	for _, id := range slices.Sorted(maps.Keys(s.owner.groups)) {
+		what := "resource group " + s.owner.groups[id]
+		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
+		err := done(s.manager.DeleteResourceGroupWithContext(callCtx, &resourcemanagerv2.DeleteResourceGroupOptions{ID: &id}))
+		cancel()
+		if status(err) >= 500 {
+			err = fmt.Errorf("it is probably not empty yet: %w", err)
+		}
+		s.did(id, what, err)
+	}
+}

@@ -1,0 +1,48 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/status"
+)
+
+// report sends a part, or a heartbeat if there is none, and waits for its acknowledgement: nothing is listed faster than the server
+// takes it. A report that can never be delivered ends the work.
+func (s *scan) report(ctx context.Context, part *contract.ScanPart) error {
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
+	s.seq++
+	_, err := s.api.Send(ctx, "report", contract.ScanReport{Seq: s.seq, Part: part}, s.api.LeaseOver)
+	if err == nil {
+		s.reported = time.Now()
+		return nil
+	}
+	if errors.Is(err, status.ErrFenced) || errors.Is(err, status.ErrLeaseOver) {
+		s.api.Stop(err)
+	}
+	return err
+}
+
+// heartbeats renews the lease while a part has nothing to report, until the context ends.
+func (s *scan) heartbeats(ctx context.Context) {
+	tick := time.NewTicker(s.spec.Heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !s.reporting.TryLock() {
+			continue // a report is on its way
+		}
+		quiet := time.Since(s.reported) >= s.spec.Heartbeat/2
+		s.reporting.Unlock()
+		if quiet && s.report(ctx, nil) != nil && s.api.LeaseOver() {
+			s.api.Stop(status.ErrLeaseOver)
+		}
+	}
+}

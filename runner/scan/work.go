@@ -1,0 +1,201 @@
+package scan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/platform"
+	"github.com/ocpctl/ocpctl/runner/status"
+)
+
+const (
+	// parallel is how many parts are listed at once. Each has its own rate in the cloud.
+	parallel = 8
+	// mostBytes limits the resources of one report, as JSON.
+	mostBytes = 512 << 10
+)
+
+// scan is one running scan.
+type scan struct {
+	cfg   Config
+	spec  contract.ScanSpec
+	api   *status.Client
+	cloud Inventory
+
+	platform  platform.Platform
+	reporting sync.Mutex // one report at a time, so that they are numbered in the order in which they arrive
+	seq       int
+	reported  time.Time // when the last report was acknowledged
+
+	regions []string
+	parts   int // that this runner lists
+
+	mu         sync.Mutex
+	incomplete []failedPart
+}
+
+// failedPart is a part that was not answered completely.
+type failedPart struct {
+	name string
+	err  error
+}
+
+// work runs the scan and returns how it ended. It never fails in another way.
+func (s *scan) work(ctx context.Context) contract.ScanResult {
+	ctx, end := context.WithCancel(ctx)
+	var beats sync.WaitGroup
+	beats.Go(func() { s.heartbeats(ctx) })
+	err := s.look(ctx)
+	result := s.ending(ctx, err)
+	end()
+	beats.Wait()
+	return result
+}
+
+func (s *scan) look(ctx context.Context) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	if err := s.compareAccount(ctx); err != nil {
+		return err
+	}
+	s.regions = s.spec.Regions
+	if len(s.regions) == 0 {
+		var err error
+		if s.regions, err = s.cloud.Regions(ctx); err != nil {
+			return s.unanswered("RegionsUnknown", "the regions of the account are not known, so nothing was listed", err)
+		}
+	}
+	parts := slices.DeleteFunc(s.cloud.Parts(s.regions), func(p string) bool { return slices.Contains(s.spec.Done, p) })
+	s.parts = len(parts)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, part := range parts {
+		group.Go(func() error { return s.list(ctx, part) })
+	}
+	return group.Wait()
+}
+
+// open looks up the cloud's keys, if they are a reference, and opens the account.
+func (s *scan) open(ctx context.Context) (err error) {
+	s.platform, err = platform.Of(s.spec.Platform)
+	open, known := s.cfg.Clouds[s.spec.Platform]
+	if err != nil || !known {
+		return failure{
+			Reason: "UnknownPlatform", Message: fmt.Sprintf("this runner cannot look through accounts of the platform %q", s.spec.Platform),
+			Next: "ask an administrator of this installation to remove the account from scan.accounts, or to upgrade ocpctl-runner",
+		}
+	}
+	var keys cloud.Keys
+	if ref := s.spec.CloudCredentialsRef; ref != "" {
+		document, err := secret.Lookup(ctx, ref)
+		if err == nil {
+			s.cfg.Redact.Add(document)
+			keys, err = s.platform.ParseKeys(document)
+		}
+		if err != nil {
+			return failure{
+				Reason: "InvalidCloudCredentials", Message: fmt.Sprintf("the credentials for the account cannot be used: %v", err),
+				Next: "ask an administrator of this installation to correct the secret behind credentials_ref of the account in scan.accounts",
+			}
+		}
+		s.cfg.Redact.Add(keys.Secret, keys.Token)
+	}
+	s.cloud, err = open(ctx, s.spec, keys)
+	return err
+}
+
+// compareAccount ends the scan before anything is listed if the credentials belong to another account: what is not there would
+// otherwise look deleted.
+func (s *scan) compareAccount(ctx context.Context) error {
+	account, err := s.cloud.Account(ctx)
+	if err != nil {
+		return s.unanswered("AccountUnknown", "ocpctl could not find out which account the scan's credentials belong to, so nothing was listed", err)
+	}
+	if s.spec.Account != "" && account != s.spec.Account {
+		return failure{
+			Reason: "WrongAccount", Message: fmt.Sprintf("the scan's credentials belong to account %s, but account %s is to be looked through; nothing was listed", account, s.spec.Account),
+			Next: "ask an administrator of this installation to give the scan credentials for account " + s.spec.Account,
+		}
+	}
+	return nil
+}
+
+// list lists one part and reports it. An error ends the scan; what the cloud refused only makes the part incomplete.
+func (s *scan) list(ctx context.Context, part string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	p := &page{scan: s, part: part}
+	err := s.cloud.List(ctx, part, func(seen []contract.SeenResource) error { return p.add(ctx, seen) })
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case p.failed != nil:
+		return p.failed
+	case errors.Is(err, cloud.ErrCredentials), errors.Is(err, cloud.ErrCredentialsExpired):
+		return s.unanswered("CredentialsRefused", "the cloud stopped accepting the scan's credentials", err)
+	case err != nil:
+		s.mu.Lock()
+		s.incomplete = append(s.incomplete, failedPart{part, err})
+		s.mu.Unlock()
+		s.cfg.Log.Warn("part incomplete", "part", part, "err", err.Error())
+	}
+	return p.last(ctx, err)
+}
+
+// page collects what a part showed until it is worth a report.
+type page struct {
+	*scan
+	part   string
+	seen   []contract.SeenResource
+	bytes  int
+	calls  int   // that were reported
+	failed error // of a report
+}
+
+func (p *page) add(ctx context.Context, seen []contract.SeenResource) error {
+	for _, one := range seen {
+		raw, err := json.Marshal(one)
+		if err != nil {
+			return err
+		}
+		if p.bytes+len(raw) > mostBytes && len(p.seen) > 0 {
+			if err := p.send(ctx, contract.ScanPart{}); err != nil {
+				return err
+			}
+		}
+		p.seen, p.bytes = append(p.seen, one), p.bytes+len(raw)
+	}
+	return nil
+}
+
+// last reports the rest, and why the part is incomplete if it is.
+func (p *page) last(ctx context.Context, err error) error {
+	final := contract.ScanPart{Last: true}
+	if err != nil {
+		final.Err = p.cfg.Redact.Text(err.Error())
+	}
+	return p.send(ctx, final)
+}
+
+func (p *page) send(ctx context.Context, part contract.ScanPart) error {
+	calls := p.cloud.CallsOf(p.part)
+	part.Name, part.Resources, part.Calls = p.part, p.seen, calls-p.calls
+	if part.Resources == nil {
+		part.Resources = []contract.SeenResource{}
+	}
+	p.failed = p.report(ctx, &part)
+	p.seen, p.bytes, p.calls = nil, 0, calls
+	return p.failed
+}

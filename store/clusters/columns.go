@@ -1,0 +1,218 @@
+package clusters
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/db"
+)
+
+// column is a column of clusters that Decide reads or changes.
+type column struct {
+	name  string
+	field func(*lifecycle.Cluster) any // returns a pointer to its value. The zero time, and no way to sleep, are NULL
+	use   use
+}
+
+// use says what is done with a column besides reading it and writing it at acceptance.
+type use int
+
+const (
+	decided use = iota // each decision writes it
+	frozen             // nothing writes it after acceptance
+	timed              // each decision writes it, and a change of it alone makes no new version
+	counted            // the statement that writes the row counts it up
+)
+
+type cluster = lifecycle.Cluster
+
+// columns are all of them. Select list, insert, update and comparison follow from them.
+var columns = []column{
+	{"id", func(c *cluster) any { return &c.ID }, frozen},
+	{"row_version", func(c *cluster) any { return &c.Version }, counted},
+	{"status", func(c *cluster) any { return &c.Status }, decided},
+	{"phase", func(c *cluster) any { return &c.Phase }, decided},
+	{"why", func(c *cluster) any { return &c.Why }, decided},
+	{"desired", func(c *cluster) any { return &c.Desired }, decided},
+	{"desired_why", func(c *cluster) any { return &c.DesiredWhy }, decided},
+	{"teardown", func(c *cluster) any { return &c.Teardown }, decided},
+	{"end_ttl", func(c *cluster) any { return &c.Ends.TTL }, decided},
+	{"end_max", func(c *cluster) any { return &c.Ends.Max }, decided},
+	{"end_pr_closed", func(c *cluster) any { return &c.Ends.PRClosed }, decided},
+	{"pr_end_why", func(c *cluster) any { return &c.Ends.PRWhy }, decided},
+	{"end_label_removed", func(c *cluster) any { return &c.Ends.LabelRemoved }, decided},
+	{"end_run_finished", func(c *cluster) any { return &c.Ends.RunFinished }, decided},
+	{"run_end_why", func(c *cluster) any { return &c.Ends.RunWhy }, decided},
+	{"end_claim", func(c *cluster) any { return &c.Ends.Claim }, decided},
+	{"end_idle", func(c *cluster) any { return &c.Ends.Idle }, decided},
+	{"end_hold", func(c *cluster) any { return &c.Ends.Hold }, decided},
+	{"needs_approval", func(c *cluster) any { return &c.NeedsApproval }, decided},
+	{"approve_by", func(c *cluster) any { return &c.ApproveBy }, decided},
+	{"needs_turn", func(c *cluster) any { return &c.NeedsTurn }, decided},
+	{"abandoned", func(c *cluster) any { return &c.Abandoned }, decided},
+	{"max_tries", func(c *cluster) any { return &c.MaxTries }, decided},
+	{"tries", func(c *cluster) any { return &c.Tries }, decided},
+	{"destroy_failures", func(c *cluster) any { return &c.DestroyFailures }, decided},
+	{"seen", func(c *cluster) any { return &c.Seen }, decided},
+	{"retry_at", func(c *cluster) any { return &c.RetryAt }, decided},
+	{"wake_at", func(c *cluster) any { return &c.WakeAt }, timed},
+	{"ready_at", func(c *cluster) any { return &c.ReadyAt }, decided},
+	{"destroyed_at", func(c *cluster) any { return &c.ReleasedAt }, decided},
+	{"reopened_at", func(c *cluster) any { return &c.ReopenedAt }, decided},
+	{"reopened", func(c *cluster) any { return &c.Reopened }, decided},
+	{"fail_reason", func(c *cluster) any { return &c.FailReason }, decided},
+	{"fail_message", func(c *cluster) any { return &c.FailMessage }, decided},
+	{"fail_whose", func(c *cluster) any { return &c.FailWhose }, decided},
+	{"fail_next", func(c *cluster) any { return &c.FailNext }, decided},
+	{"blockers", func(c *cluster) any { return &c.Blockers }, decided},
+	{"stuck_reason", func(c *cluster) any { return &c.StuckReason }, decided},
+	{"stuck_whose", func(c *cluster) any { return &c.StuckWhose }, decided},
+	{"stuck_next", func(c *cluster) any { return &c.StuckNext }, decided},
+	{"place", func(c *cluster) any { return &c.Place }, decided},
+	{"progress_percent", func(c *cluster) any { return &c.Progress.Percent }, decided},
+	{"progress_step", func(c *cluster) any { return &c.Progress.Step }, decided},
+	{"progress_eta", func(c *cluster) any { return &c.Progress.ETA }, decided},
+	{"progress_late", func(c *cluster) any { return &c.Progress.Late }, decided},
+	{"warn_before", func(c *cluster) any { return &c.WarnBefore }, frozen},
+	{"warned_end", func(c *cluster) any { return &c.WarnedEnd }, decided},
+	{"warned_before", func(c *cluster) any { return &c.WarnedBefore }, decided},
+	{"workers", func(c *cluster) any { return &c.Workers }, decided},
+	{"workers_wanted", func(c *cluster) any { return &c.WorkersWanted }, decided},
+	{"workers_base", func(c *cluster) any { return &c.WorkersBase }, frozen},
+	{"workers_least", func(c *cluster) any { return &c.WorkersLeast }, frozen},
+	{"workers_most", func(c *cluster) any { return &c.WorkersMost }, frozen},
+	{"scale_failures", func(c *cluster) any { return &c.ScaleFailures }, decided},
+	{"addons", func(c *cluster) any { return &c.Addons }, frozen},
+	{"addons_wanted", func(c *cluster) any { return &c.AddonsWanted }, decided},
+	{"addons_done", func(c *cluster) any { return &c.AddonsDone }, decided},
+	{"addon_failures", func(c *cluster) any { return &c.AddonFailures }, decided},
+	{"access_wanted", func(c *cluster) any { return &c.AccessWanted }, decided},
+	{"access_done", func(c *cluster) any { return &c.AccessDone }, decided},
+	{"access_failures", func(c *cluster) any { return &c.AccessFailures }, decided},
+	{"access_retry_at", func(c *cluster) any { return &c.AccessRetryAt }, decided},
+	{"sleep_mode", func(c *cluster) any { return &c.SleepMode }, frozen},
+	{"sleep_wanted", func(c *cluster) any { return &c.SleepWanted }, decided},
+	{"sleep_until", func(c *cluster) any { return &c.SleepUntil }, decided},
+	{"sleep_why", func(c *cluster) any { return &c.SleepWhy }, decided},
+	{"power", func(c *cluster) any { return &c.Power }, decided},
+	{"power_by", func(c *cluster) any { return &c.PowerBy }, decided},
+	{"sleep_failures", func(c *cluster) any { return &c.SleepFailures }, decided},
+	{"sleep_retry_at", func(c *cluster) any { return &c.SleepRetryAt }, decided},
+	{"degraded", func(c *cluster) any { return &c.Degraded }, decided},
+	{"off_hours", func(c *cluster) any { return &c.OffHours }, frozen},
+	{"awake_until", func(c *cluster) any { return &c.AwakeUntil }, decided},
+	{"active_at", func(c *cluster) any { return &c.ActiveAt }, decided},
+	{"active_what", func(c *cluster) any { return &c.ActiveWhat }, decided},
+	{"hours_at", func(c *cluster) any { return &c.HoursAt }, decided},
+	{"rest_at", func(c *cluster) any { return &c.RestAt }, decided},
+	{"rest_warned", func(c *cluster) any { return &c.RestWarned }, decided},
+	{"idle_tell", func(c *cluster) any { return &c.Idle.TellAfter }, frozen},
+	{"idle_sleep", func(c *cluster) any { return &c.Idle.SleepAfter }, frozen},
+	{"idle_end", func(c *cluster) any { return &c.Idle.EndAfter }, frozen},
+	{"use_extends", func(c *cluster) any { return &c.UseExtends }, frozen},
+	{"awake_since", func(c *cluster) any { return &c.AwakeSince }, decided},
+	{"idle_told", func(c *cluster) any { return &c.IdleTold }, decided},
+	{"observed_at", func(c *cluster) any { return &c.ObservedAt }, decided},
+	{"observe_failures", func(c *cluster) any { return &c.ObserveFailures }, decided},
+	{"observe_failed_at", func(c *cluster) any { return &c.ObserveFailedAt }, decided},
+	{"tagged_at", func(c *cluster) any { return &c.TaggedAt }, decided},
+}
+
+// LifecycleColumns selects what Decide reads of clusters c, as one value for a LifecycleRecord.
+var LifecycleColumns = `ROW(` + joinColumns(func(column) bool { return true }, func(name string) string { return "c." + name }) + `) AS lifecycle`
+
+// InsertColumns and InsertValues are the columns that a new cluster has from LifecycleArgs, and their values.
+var (
+	InsertColumns = joinColumns(isInserted, func(name string) string { return name })
+	InsertValues  = joinColumns(isInserted, func(name string) string { return "@" + name })
+)
+
+// UpdateColumns sets the columns that a decision changes from LifecycleArgs.
+var UpdateColumns = joinColumns(func(c column) bool { return c.use == decided || c.use == timed }, func(name string) string { return name + " = @" + name })
+
+func isInserted(c column) bool { return c.use != counted }
+
+func joinColumns(which func(column) bool, write func(name string) string) string {
+	var parts []string
+	for _, c := range columns {
+		if which(c) {
+			parts = append(parts, write(c.name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// LifecycleArgs are the values of the columns, by name.
+func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
+	args := pgx.NamedArgs{}
+	for _, col := range columns {
+		args[col.name] = col.value(&c)
+	}
+	return args
+}
+
+// SameState reports whether two states of a cluster differ only in when to look again.
+func SameState(a, b lifecycle.Cluster) bool {
+	return !slices.ContainsFunc(columns, func(col column) bool {
+		return (col.use == decided || col.use == frozen) && !reflect.DeepEqual(col.value(&a), col.value(&b))
+	})
+}
+
+// value returns a column's value as the database keeps it.
+func (col column) value(c *lifecycle.Cluster) any {
+	switch at := col.field(c).(type) {
+	case *time.Time:
+		return db.Null(*at)
+	case *[]string:
+		return append([]string{}, *at...)
+	case *lifecycle.SleepMode:
+		if *at == "" {
+			return nil
+		}
+		return *at
+	default:
+		return reflect.ValueOf(at).Elem().Interface()
+	}
+}
+
+// LifecycleRecord is a cluster as LifecycleColumns selects it.
+type LifecycleRecord struct{ Cluster lifecycle.Cluster }
+
+// ScanNull is never called: a row is no NULL.
+func (*LifecycleRecord) ScanNull() error { return nil }
+
+// ScanIndex returns where the value of a column goes.
+func (r *LifecycleRecord) ScanIndex(i int) any {
+	switch at := columns[i].field(&r.Cluster).(type) {
+	case *time.Time:
+		return (*nullTime)(at)
+	case *lifecycle.SleepMode:
+		return (*nullMode)(at)
+	default:
+		return at
+	}
+}
+
+// nullTime reads NULL as the zero time.
+type nullTime time.Time
+
+// ScanTimestamptz implements pgtype.TimestamptzScanner.
+func (t *nullTime) ScanTimestamptz(v pgtype.Timestamptz) error {
+	*t = nullTime(v.Time)
+	return nil
+}
+
+// nullMode reads NULL as no way to sleep.
+type nullMode lifecycle.SleepMode
+
+// ScanText implements pgtype.TextScanner.
+func (m *nullMode) ScanText(v pgtype.Text) error {
+	*m = nullMode(v.String)
+	return nil
+}

@@ -1,0 +1,146 @@
+package clusters
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
+)
+
+// RequestReconcile counts a new fact about the cluster and enqueues a reconcile.
+func (c *Tx) RequestReconcile(ctx context.Context, cluster string) error {
+	var pokes int64
+	err := c.QueryRow(ctx, `UPDATE clusters SET pokes = pokes + 1 WHERE id = $1 RETURNING pokes`, cluster).Scan(&pokes)
+	if err != nil {
+		return fmt.Errorf("poke %s: %w", cluster, err)
+	}
+	c.Enqueue(queue.ReconcileArgs{Cluster: cluster, Pokes: pokes})
+	return nil
+}
+
+// Publish enqueues an update of every subscriber of the cluster.
+func (c *Tx) Publish(ctx context.Context, cluster string, version int64) error {
+	rows, err := c.Query(ctx, `
+		UPDATE subscribers SET wanted_version = @version, nudge_at = @nudge
+		WHERE cluster_id = @cluster AND NOT muted AND NOT left_behind RETURNING id`,
+		pgx.NamedArgs{"version": version, "cluster": cluster, "nudge": c.Now.Add(NudgeSoon)})
+	if err != nil {
+		return fmt.Errorf("tell the subscribers of %s: %w", cluster, err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("tell the subscribers of %s: %w", cluster, err)
+	}
+	for _, id := range ids {
+		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: version})
+	}
+	return nil
+}
+
+// Bump makes a new version of a locked row in which nothing changed that a decision depends on.
+func (c *Tx) Bump(ctx context.Context, cluster string) (version int64, err error) {
+	err = c.QueryRow(ctx, `UPDATE clusters SET row_version = row_version + 1, updated_at = $2 WHERE id = $1 RETURNING row_version`, cluster, c.Now).Scan(&version)
+	if err != nil {
+		return 0, fmt.Errorf("bump %s: %w", cluster, err)
+	}
+	return version, nil
+}
+
+// Refresh has every subscriber of a locked cluster updated, because of something that they show and that is not in its row.
+func (c *Tx) Refresh(ctx context.Context, cluster string) error {
+	version, err := c.Bump(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	return c.Publish(ctx, cluster, version)
+}
+
+// SetDesired writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
+// subscribers and notices.
+func (c *Tx) SetDesired(ctx context.Context, id, set string, args pgx.NamedArgs) error {
+	args["id"], args["now"] = id, c.Now
+	var version, pokes int64
+	err := c.QueryRow(ctx, `UPDATE clusters SET `+set+`,
+			row_version = row_version + 1, pokes = pokes + 1, updated_at = @now, wake_at = @now
+		WHERE id = @id RETURNING row_version, pokes`, args).Scan(&version, &pokes)
+	if err != nil {
+		return fmt.Errorf("write the desired state: %w", err)
+	}
+	c.Enqueue(queue.ReconcileArgs{Cluster: id, Pokes: pokes})
+	if err := c.RefreshOutdated(ctx, id); err != nil {
+		return err
+	}
+	return c.Publish(ctx, id, version)
+}
+
+// NewVersion makes a new version of a cluster of which only what people see changed, and updates subscribers and notices.
+func (c *Tx) NewVersion(ctx context.Context, id string) error {
+	var version int64
+	err := c.QueryRow(ctx, `UPDATE clusters SET row_version = row_version + 1, updated_at = $2 WHERE id = $1 RETURNING row_version`, id, c.Now).Scan(&version)
+	if err != nil {
+		return fmt.Errorf("make a new version of %s: %w", id, err)
+	}
+	if err := c.RefreshOutdated(ctx, id); err != nil {
+		return err
+	}
+	return c.Publish(ctx, id, version)
+}
+
+// ScheduleLook schedules checks of a pull request. It counts as checked now, because it was just heard of.
+func (c *Tx) ScheduleLook(b *db.Batch, pr PRRef) {
+	b.Do("have it looked at", `
+		INSERT INTO looks (repo, number, looked_at) VALUES ($1, $2, $3) ON CONFLICT (repo, number) DO UPDATE SET looked_at = excluded.looked_at`,
+		pr.Repo, pr.Number, c.Now)
+}
+
+// NextTurns enqueues a pass over the queues for full quotas and free runners. A change during a pass gets a pass of its own.
+func (c *Tx) NextTurns() { c.Enqueue(queue.TurnsArgs{News: ulid.Make().String()}) }
+
+// FreeRunner enqueues a pass over the queue for runners: an attempt was closed. Without caps nobody waits there.
+func (c *Tx) FreeRunner() {
+	if c.DB.Options.Limits.Runners != (lifecycle.RunnerCaps{}) {
+		c.NextTurns()
+	}
+}
+
+const (
+	// NudgeSoon is how long a subscriber may lag behind its cluster before it is enqueued again.
+	NudgeSoon = 2 * time.Second
+	// nudgeAgain is how long enqueued work may take before it is enqueued again.
+	NudgeAgain = 30 * time.Second
+)
+
+// activeAgain is how long a cluster counts as used by what was noted last: what uses it often makes no version of it each time.
+const activeAgain = 5 * time.Minute
+
+// Used are the columns that change when a cluster is used at the time @used, for @what. A life that counts from use begins anew, up to the maximum.
+const Used = `active_at = @used, active_what = @what,
+	end_ttl = CASE WHEN use_extends THEN greatest(end_ttl, least(end_max, @used::timestamptz + ttl)) ELSE end_ttl END`
+
+// Active notes that the locked cluster was used. It has no effect on one for which use does not matter, that is not ready or that is going.
+func (c *Tx) Active(ctx context.Context, cur usage.Held, what lifecycle.Activity) error {
+	if !cur.UseMatters() || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !cur.SleepWanted && c.Now.Sub(cur.ActiveAt) < activeAgain {
+		return nil
+	}
+	return c.SetDesired(ctx, cur.ID, Used, pgx.NamedArgs{"what": what, "used": c.Now})
+}
+
+// WasActive notes an earlier use of the locked cluster, if none is known since. It has no effect on one for which Active has none. If its people
+// were told too early that nobody uses it, they are told anew.
+func (c *Tx) WasActive(ctx context.Context, cur usage.Held, at time.Time, what lifecycle.Activity) error {
+	if !cur.UseMatters() || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !at.After(cur.UnusedSince()) {
+		return nil
+	}
+	set := Used
+	if cur.ToldTooEarly(at) {
+		set += `, idle_told = NULL`
+	}
+	return c.SetDesired(ctx, cur.ID, set, pgx.NamedArgs{"what": what, "used": at})
+}

@@ -1,0 +1,115 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+)
+
+// Tx is one transaction: the rows written through it, and the River jobs and audit lines that are inserted at its end.
+type Tx struct {
+	pgx.Tx
+	DB    *DB
+	Now   time.Time
+	Jobs  []river.JobArgs
+	lines []auditLine
+	last  Batch // sent with the commit
+}
+
+// Write runs one change. Locks are taken in one order everywhere: the cluster's row, then its attempt's, and the audit trail's
+// head last, so that whoever holds it waits for nobody.
+func (s *DB) Write(ctx context.Context, do func(*Tx) error) error {
+	return s.WriteAfter(ctx, func(*Tx, *Batch) {}, do)
+}
+
+// WriteAfter is Write with statements that are sent together with the transaction's begin. They do not know its time yet.
+func (s *DB) WriteAfter(ctx context.Context, first func(*Tx, *Batch), do func(*Tx) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	tx := transaction{conn}
+	defer tx.end(ctx)
+	c := &Tx{Tx: tx, DB: s}
+	var b Batch
+	b.Do("begin", "begin")
+	now := c.queueClock(&b)
+	first(c, &b)
+	if err := c.Send(ctx, &b); err != nil {
+		return Plain(err)
+	}
+	c.Now = now.Clock
+	if err := do(c); err != nil {
+		return Plain(err)
+	}
+	queues, err := c.insertJobs(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.finish(ctx); err != nil {
+		return err
+	}
+	s.QueueNotifier.Notify(queues...)
+	return nil
+}
+
+// DoLast adds a statement whose result the change does not read. It is sent with the commit.
+func (c *Tx) DoLast(what, sql string, args ...any) { c.last.Do(what, sql, args...) }
+
+// finish writes the audit lines and commits in one round trip: the audit trail's lock is not held for longer.
+func (c *Tx) finish(ctx context.Context) error {
+	c.queueLines(&c.last)
+	c.last.Ask("commit", committed, "commit")
+	return Plain(c.Send(ctx, &c.last))
+}
+
+// committed makes an error of a commit that rolled back instead, because a statement had failed.
+func committed(rows pgx.Rows) error {
+	rows.Close()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if rows.CommandTag().String() != "COMMIT" {
+		return pgx.ErrTxCommitRollback
+	}
+	return nil
+}
+
+// Enqueue has the jobs inserted with the change. Duplicates are dropped.
+func (c *Tx) Enqueue(jobs ...river.JobArgs) {
+	for _, job := range jobs {
+		if !slices.Contains(c.Jobs, job) { // all arguments are comparable structs
+			c.Jobs = append(c.Jobs, job)
+		}
+	}
+}
+
+// insertJobs inserts in a fixed order, so that two changes that insert the same jobs cannot deadlock.
+func (c *Tx) insertJobs(ctx context.Context) (queues []string, err error) {
+	if len(c.Jobs) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(c.Jobs, func(a, b river.JobArgs) int { return cmp.Compare(jobKey(a), jobKey(b)) })
+	params := make([]river.InsertManyParams, len(c.Jobs))
+	cause := queue.Metadata(ctx)
+	for i, job := range c.Jobs {
+		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Metadata: cause}}
+	}
+	results, err := c.DB.river.InsertManyTx(ctx, c.Tx, params)
+	if err != nil {
+		return nil, fmt.Errorf("insert %d jobs: %w", len(params), err)
+	}
+	for _, r := range results {
+		queues = append(queues, r.Job.Queue)
+	}
+	return queues, nil
+}
+
+func jobKey(job river.JobArgs) string { return fmt.Sprintf("%s %v", job.Kind(), job) }

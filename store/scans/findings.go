@@ -1,0 +1,57 @@
+package scans
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/db"
+)
+
+// Findings returns a finding for each orphan that was told and is there, except for those of other installations and those that
+// are exempt. What a recovery found since the newest scan began stays a finding: that scan may not have seen it.
+func (s *Store) Findings(ctx context.Context) ([]lifecycle.Finding, error) {
+	list, err := db.All[OrphanRow](ctx, s.db.Pool(), `
+		SELECT `+orphanColumns+` FROM orphans WHERE gone_at IS NULL AND state IN ('reported', 'approved', 'removing', 'kept') AND class <> 'foreign' ORDER BY id`)
+	if err != nil {
+		return nil, fmt.Errorf("read the orphans that were told: %w", err)
+	}
+	found := make([]lifecycle.Finding, 0, len(list))
+	for _, o := range list {
+		f := lifecycle.Finding{Kind: lifecycle.Orphan, Identity: o.Called(), Since: o.FirstSeenAt, Why: o.Told(), Evidence: o.Evidence}
+		if o.ClusterID != nil {
+			f.Cluster = *o.ClusterID
+		}
+		found = append(found, f)
+	}
+	recovered, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
+		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence FROM findings
+		WHERE kind = 'orphan' AND resolved_at IS NULL AND since > (SELECT coalesce(max(opened_at), '-infinity') FROM scans WHERE judged_at IS NOT NULL)`)
+	if err != nil {
+		return nil, fmt.Errorf("read what a recovery found: %w", err)
+	}
+	return append(found, recovered...), nil
+}
+
+// failing is how many scans in a row have to be incomplete before that is a finding.
+const failing = 3
+
+// Failing returns a finding for each of the accounts whose last scans were all incomplete.
+func (s *Store) Failing(ctx context.Context, accounts []string) ([]lifecycle.Finding, error) {
+	found, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
+		WITH newest AS (
+			SELECT s.*, row_number() OVER (PARTITION BY platform, account ORDER BY round DESC) AS age,
+				ARRAY(SELECT p.name || ': ' || p.err FROM scan_parts p WHERE p.scan_id = s.id AND p.err <> '' ORDER BY p.name LIMIT 20) AS errors
+			FROM scans s WHERE account = ANY ($1) AND closed_at IS NOT NULL)
+		SELECT 'scan_failing' AS kind, '' AS cluster, account AS identity, min(opened_at) AS since,
+			CASE WHEN bool_and(outcome = 'succeeded') THEN 'parts of the account could not be looked through in the last scans: what is there is not seen'
+				ELSE 'the last scans of the account did not come to an end: ' || coalesce(nullif(max(message) FILTER (WHERE age = 1), ''), 'see the newest one') END AS why,
+			(SELECT coalesce(array_agg(DISTINCT e), '{}') FROM newest n, unnest(n.errors) AS e WHERE n.account = newest.account AND n.age = 1) AS evidence
+		FROM newest WHERE age <= $2
+		GROUP BY platform, account HAVING count(*) = $2 AND bool_and(outcome <> 'succeeded' OR errors <> '{}')
+		ORDER BY account`, accounts, failing)
+	if err != nil {
+		return nil, fmt.Errorf("look for accounts that cannot be looked through: %w", err)
+	}
+	return found, nil
+}
