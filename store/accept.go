@@ -137,7 +137,7 @@ func (c *change) fill(j Judgement) clusters.Row {
 	}
 	row.Addons = addonNames(j.Addons)
 	if j.Access != nil {
-		row.AccessWanted = 1
+		row.AskWork(lifecycle.Access)
 	}
 	if row.Why == "" {
 		row.Why = "accepted"

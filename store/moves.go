@@ -44,7 +44,8 @@ func (c *change) askToStop(ctx context.Context, cluster, why string) error {
 }
 
 // openAttempt opens the next attempt under the unfinished job of the type. ErrStale: another attempt is open.
-func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle.Kind, job lifecycle.JobType) (number int, err error) {
+func (c *change) openAttempt(ctx context.Context, cluster string, d lifecycle.Decision) (number int, err error) {
+	kind, job := d.Open, d.OpenJob
 	phase := lifecycle.Restoring
 	if kind == lifecycle.Create {
 		phase = lifecycle.Preflight
@@ -52,18 +53,17 @@ func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle
 	cause := tracing.Of(ctx)
 	err = c.QueryRow(ctx, `
 		WITH opened AS (
-			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, workers_wanted, addons_wanted, access_wanted, correlation, traceparent)
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, request, workers_wanted, correlation, traceparent)
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
 				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2]),
-				CASE WHEN @kind = 'scale' THEN c.workers_wanted END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END,
-				CASE WHEN @kind = 'access' THEN c.access_wanted END,
+				@request, @workers,
 				coalesce(nullif(@correlation, ''), (SELECT correlation FROM cluster_requests WHERE cluster_id = @cluster ORDER BY created_at LIMIT 1), ''), @traceparent
 			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+clusters.ExpectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)
 		UPDATE jobs j SET attempt = o.number FROM opened o WHERE j.id = o.job_id RETURNING o.number`,
 		pgx.NamedArgs{
-			"id": db.NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.Now,
+			"id": db.NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.Now, "request": d.Request, "workers": d.Workers,
 			"correlation": cause.Correlation, "traceparent": cause.Traceparent,
 		}).Scan(&number)
 	var failure *pgconn.PgError

@@ -66,9 +66,8 @@ func (c *change) scale(ctx context.Context, cur usage.Held, replicas int, d clus
 			return "", err
 		}
 	}
-	// Failures to reach an older number say nothing about this one.
-	err = c.SetDesired(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
-		pgx.NamedArgs{"replicas": replicas, "coming": cur.Rate(cur.Cluster, &replicas)})
+	err = c.SetDesired(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, "+clusters.AskWork,
+		pgx.NamedArgs{"replicas": replicas, "coming": cur.Rate(cur.Cluster, &replicas), "kind": lifecycle.Scale})
 	if err != nil {
 		return "", err
 	}

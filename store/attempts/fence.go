@@ -176,10 +176,11 @@ func (c *Tx) RenewLease(ctx context.Context, f Fenced) (Lease, error) {
 // else: nobody should wait until it has ended.
 func (f Fenced) accessOwed() int {
 	beside := f.Kind == lifecycle.Scale || f.Kind == lifecycle.Configure
-	if !beside || f.AccessWanted == f.AccessDone && f.AccessFailures == 0 {
+	w := f.Work[lifecycle.Access]
+	if !beside || !w.IsRequested() && w.Failures == 0 {
 		return 0
 	}
-	return f.AccessWanted
+	return w.Wanted
 }
 
 func (c *Tx) LeaseEnd() time.Time { return c.Now.Add(c.DB.Options.Lease) }
