@@ -13,6 +13,7 @@ import (
 func Decide(c Cluster, f Facts, l Limits) Decision {
 	m := &deciding{c: c, f: f, l: l, kinds: slices.Concat(workKinds(), l.More), d: Decision{Next: c}}
 	if c.Phase == Released && !m.reopen() {
+		m.cancelWork() // of kinds that those did not know who released it
 		m.next().WakeAt = time.Time{}
 		return m.d
 	}

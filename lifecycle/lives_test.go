@@ -42,7 +42,9 @@ func (w *world) live(hostile int) {
 	}
 	calm := []int{20, 10, 5, 2}[w.pick(4)] // things between two blows
 	for range hostile {
-		if w.chance(calm) {
+		if len(w.asks) > 0 && w.chance(8) {
+			w.asks[w.pick(len(w.asks))](w)
+		} else if w.chance(calm) {
 			actions[kinds[w.pick(len(kinds))]].do(w)
 		} else {
 			w.goOn()

@@ -252,6 +252,11 @@ func (w *world) moveJob(m JobMove) {
 		at = len(w.jobs) - 1
 	}
 	w.jobs[at].status = m.To
+	for i, j := range w.jobs { // that of an attempt which nobody accounted for, because its kind is unknown, is over
+		if len(w.added) > 0 && m.To == JobRunning && i != at && j.status == JobRunning {
+			w.jobs[i].status = JobRetrying
+		}
+	}
 	running := 0
 	for _, j := range w.jobs {
 		if j.status == JobRunning {

@@ -21,7 +21,7 @@ func (m *deciding) settle() {
 func (m *deciding) settleOne(a Attempt) {
 	n, kind := m.next(), m.kind(a.Kind)
 	switch {
-	case !m.isKnown(a.Kind), kind != nil && a.Number <= n.Work[a.Kind].Seen, kind == nil && a.Number <= n.Seen:
+	case !m.l.Knows(a.Kind), kind != nil && a.Number <= n.Work[a.Kind].Seen, kind == nil && a.Number <= n.Seen:
 		return
 	}
 	n.Progress = Progress{}

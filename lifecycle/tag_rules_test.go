@@ -13,6 +13,11 @@ func worksElsewhere(n Cluster, f Facts) bool {
 	if failed := !n.Work[Observe].RetryAt.Before(from.Add(limits.RetryBase)); failed && (n.Work[Observe].Failures >= 2 || f.Now.Before(n.Work[Observe].RetryAt)) {
 		looks = false
 	}
+	for k, other := range n.Work { // also of kinds that a test adds
+		if !slices.Contains(Kinds, k) && other.Wanted > other.Done {
+			return true
+		}
+	}
 	return looks || n.SleepWanted || n.Power != Awake || n.WorkersWanted != nil || n.Work[Configure].Wanted > n.Work[Configure].Done || owed(n, f) > 0
 }
 

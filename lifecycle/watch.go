@@ -8,6 +8,9 @@ func (m *deciding) watch(a Attempt) {
 		m.keepIdle()
 		m.showReady()
 	}
+	if a.Kind == Destroy && !m.wanted() {
+		m.cancelWork() // of kinds that those did not know who opened it
+	}
 	needless := m.needless(a)
 	if a.ClaimedAt.IsZero() {
 		m.watchUnclaimed(a, needless)
@@ -67,7 +70,7 @@ func (m *deciding) launch(a Attempt) {
 	switch {
 	case len(m.f.Beside) > 0:
 		m.stopOthers()
-	case m.isKnown(a.Kind) && (m.f.Runner != Alive || a.LaunchedAt.IsZero()):
+	case m.l.Knows(a.Kind) && (m.f.Runner != Alive || a.LaunchedAt.IsZero()):
 		m.effect(Launch, a.Number)
 	}
 }

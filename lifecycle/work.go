@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -88,6 +89,12 @@ func workKinds() []WorkKind {
 	return []WorkKind{accessKind(), sleepKind(), wakeKind(), scaleKind(), configureKind(), observeKind(), tagKind()}
 }
 
+// Knows reports whether a kind of attempt is known. What is unknown is another release's, and left to its servers and runners.
+func (l Limits) Knows(k Kind) bool {
+	isKind := func(w WorkKind) bool { return w.Kind == k }
+	return k == Create || k == Destroy || slices.ContainsFunc(workKinds(), isKind) || slices.ContainsFunc(l.More, isKind)
+}
+
 // kind returns what describes a kind of work; nil: it is none, or unknown to this release.
 func (m *deciding) kind(k Kind) *WorkKind {
 	for i := range m.kinds {
@@ -97,8 +104,6 @@ func (m *deciding) kind(k Kind) *WorkKind {
 	}
 	return nil
 }
-
-func (m *deciding) isKnown(k Kind) bool { return k == Create || k == Destroy || m.kind(k) != nil }
 
 // isQuiet reports a kind of which the cluster shows nothing. What is unknown is shown by a server that knows it.
 func (m *deciding) isQuiet(k Kind) bool {
@@ -111,7 +116,7 @@ func (m *deciding) text(k Kind) string {
 	switch kind := m.kind(k); {
 	case kind != nil:
 		return kind.Text
-	case m.isKnown(k):
+	case m.l.Knows(k):
 		return "install"
 	}
 	return "work"

@@ -56,6 +56,9 @@ type world struct {
 	requested  time.Time // when people last sent requests to its API; zero: never
 	unanswered bool      // looks for that fail
 
+	added map[Kind]func(*world, *runner) // what runners do of kinds that a test adds
+	asks  []func(*world)                 // who asks for them
+
 	untagged   []Untagged // what scans saw without the cluster's tags
 	untaggable bool       // attempts to attach them leave something without
 

@@ -91,6 +91,14 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 			return fmt.Errorf("add a %s job to %s: %w", m.Type, cluster, err)
 		}
 	}
+	if m.To == lifecycle.JobRunning { // one runs at a time. That of an attempt of an unknown kind is over, and a server that knows it says how it went
+		_, err := c.Exec(ctx, `
+			UPDATE jobs j SET status = 'RETRYING' WHERE cluster_id = $1 AND status = 'RUNNING' AND job_type <> $2
+				AND NOT EXISTS (SELECT FROM attempts a WHERE a.job_id = j.id AND a.closed_at IS NULL)`, cluster, m.Type)
+		if err != nil {
+			return fmt.Errorf("let the running jobs of %s rest: %w", cluster, err)
+		}
+	}
 	_, err := c.Exec(ctx, `
 		UPDATE jobs SET status = @to, error_code = @code, error_message = @message,
 			started_at = CASE WHEN @to = 'RUNNING' THEN coalesce(started_at, @now) ELSE started_at END,
