@@ -40,6 +40,36 @@ func TestBannedWords(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// mostWords is how many words a newcomer learns.
+const mostWords = 40
+
+// TestEachWordOfTheGlossaryHasOneLine holds the glossary in docs/architecture.md: words in order, each once, with one line for each.
+func TestEachWordOfTheGlossaryHasOneLine(t *testing.T) {
+	raw, err := os.ReadFile("docs/architecture.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(raw), "\n## Words\n")
+	require.True(t, found)
+	section, _, _ := strings.Cut(rest, "\n## ")
+	var words []string
+	for _, line := range strings.Split(section, "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || strings.TrimSpace(cells[1]) == "word" || strings.HasPrefix(cells[1], "---") {
+			continue
+		}
+		word := strings.TrimSpace(cells[1])
+		require.Regexp(t, `^[a-z]+( [a-z]+)?$`, word, "one word, or a term of two")
+		require.NotEmpty(t, strings.TrimSpace(cells[2]), "%s means nothing", word)
+		words = append(words, word)
+	}
+	require.NotEmpty(t, words)
+	require.LessOrEqual(t, len(words), mostWords)
+	require.True(t, slices.IsSorted(words), "sort the words")
+	require.Len(t, slices.Compact(slices.Clone(words)), len(words), "a word has one meaning")
+	for word := range banned {
+		require.NotContains(t, words, word)
+	}
+}
+
 // isOldMigration: what was released is never edited, and the migration that renames tables has their old names.
 func isOldMigration(path string) bool {
 	return filepath.Dir(path) == "migrations" && filepath.Base(path) <= "0068_scans.sql"

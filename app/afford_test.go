@@ -3,6 +3,7 @@ package app_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,7 +36,7 @@ func TestALongerLifeIsJudgedByTheBudget(t *testing.T) {
 	row := h.Only()
 	const why = "cannot be extended: Team platform has spent .* with .* for this one that makes \\$71.* of its \\$50.00." // the meter runs meanwhile
 
-	_, err := h.Service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
+	_, err := h.Service.Extend(t.Context(), zoe, row.ID, app.Span{For: 24 * time.Hour}, byWeb)
 	require.Regexp(t, why, err.Error())
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	h.Comment(2, "will", "/ocp extend 24h")
@@ -43,15 +44,15 @@ func TestALongerLifeIsJudgedByTheBudget(t *testing.T) {
 	h.Labeled("will", "ocp-ttl/48")
 	require.Contains(t, h.LastReply(), "The label was removed.")
 	require.Contains(t, h.Effects(), "remove_label ocp-ttl/48")
-	_, err = h.Service.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 48}, byWeb)
+	_, err = h.Service.Hold(t.Context(), zoe, row.ID, app.Span{For: 48 * time.Hour}, byWeb)
 	require.ErrorContains(t, err, "cannot be held so long: Team platform has spent")
 	require.Equal(t, row.Ends, h.Only().Ends, "nothing was changed")
 
-	_, err = h.Service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 9}, byWeb)
+	_, err = h.Service.Extend(t.Context(), zoe, row.ID, app.Span{For: 9 * time.Hour}, byWeb)
 	require.NoError(t, err, "$49.17")
 	h.Comment(3, "will", "/ocp extend 1h")
 	require.Regexp(t, "that makes \\$50.* of its \\$50.00", h.LastReply())
-	_, err = h.Service.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 20}, byWeb)
+	_, err = h.Service.Hold(t.Context(), zoe, row.ID, app.Span{For: 20 * time.Hour}, byWeb)
 	require.NoError(t, err, "it lives as long anyway")
 }
 
@@ -64,11 +65,11 @@ func TestMoreWorkersAreJudgedByBudgetAndNodeHours(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := poor(t, c.budget, c.quota)
 			id := h.Only().ID
-			_, err := h.Service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
+			_, err := h.Service.Extend(t.Context(), zoe, id, app.Span{For: 24 * time.Hour}, byWeb)
 			require.Error(t, err)
 			_, _, err = h.Service.Scale(t.Context(), zoe, id, 0, byWeb)
 			require.NoError(t, err, "what costs less is not judged")
-			_, err = h.Service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
+			_, err = h.Service.Extend(t.Context(), zoe, id, app.Span{For: 24 * time.Hour}, byWeb)
 			require.NoError(t, err)
 			_, _, err = h.Service.Scale(t.Context(), zoe, id, 3, byWeb)
 			require.ErrorContains(t, err, c.why)
@@ -82,12 +83,12 @@ func TestMoreWorkersAreJudgedByBudgetAndNodeHours(t *testing.T) {
 func TestWhatWouldNeedAnApprovalTakesWhoMayApprove(t *testing.T) {
 	h := poor(t, "budget: {monthlyDollars: 100, warnPercent: 50, hard: false}\n", "")
 	row := h.Only()
-	_, err := h.Service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
+	_, err := h.Service.Extend(t.Context(), zoe, row.ID, app.Span{For: 24 * time.Hour}, byWeb)
 	require.ErrorContains(t, err, "above 50 % an approval is needed. It takes a platform admin to ask for it.")
 	own := policy.As(row.RequestedBy, "will", policy.PlatformAdmin)
-	_, err = h.Service.Extend(t.Context(), own, row.ID, app.Span{Hours: 24}, byWeb)
+	_, err = h.Service.Extend(t.Context(), own, row.ID, app.Span{For: 24 * time.Hour}, byWeb)
 	require.ErrorContains(t, err, "It takes another platform admin to ask for it, since the cluster is yours.")
-	change, err := h.Service.Extend(t.Context(), admin, row.ID, app.Span{Hours: 24}, byWeb)
+	change, err := h.Service.Extend(t.Context(), admin, row.ID, app.Span{For: 24 * time.Hour}, byWeb)
 	require.NoError(t, err)
 	require.Contains(t, change.Message, "You are a platform admin, so asking for it approves it.")
 }
@@ -100,11 +101,11 @@ func TestChangesAndCreatesAtOnceNeverPassTheBudget(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			if i%2 == 0 {
-				_, _ = h.Service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
+				_, _ = h.Service.Extend(t.Context(), zoe, id, app.Span{For: 24 * time.Hour}, byWeb)
 				return
 			}
 			_, _ = h.Service.Create(t.Context(), zoe, app.CreateRequest{
-				Source: policy.SourceAPI, Name: "more-" + string(rune('a'+i)), Profile: "aws-standard", Team: "platform", TTLHours: &hours,
+				Source: policy.SourceAPI, Name: "more-" + string(rune('a'+i)), Profile: "aws-standard", Team: "platform", TTL: time.Duration(hours) * time.Hour,
 			})
 		})
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -23,8 +25,7 @@ import (
 type CreateRequest struct {
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Owner, Team, CostCenter, Environment                 string
-	TTLHours                                             *int          // nil: the profile's default; 0 and below are refused, because every cluster has an end
-	TTL                                                  time.Duration // instead of TTLHours; zero: TTLHours counts
+	TTL                                                  time.Duration // zero: the profile's default; policy.NoEnd and whatever is below 0 are refused, because every cluster has an end
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
 	OffhoursOptIn                                        *bool       // it sleeps outside working hours; nil: as the profile says
@@ -79,7 +80,7 @@ func (r *CreateRequest) texts() map[string]*string {
 }
 
 func requestFields() []string {
-	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags", "addons", "offhoursOptIn", "run")
+	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttl", "ttlHours", "extraTags", "addons", "offhoursOptIn", "run")
 	slices.Sort(names)
 	return names
 }
@@ -100,13 +101,22 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 			refuse(name, messages.NotAString(asWritten(value)))
 		case isText:
 			*into = value.Value
+		case name == "ttlHours" && seen["ttl"], name == "ttl" && seen["ttlHours"]:
+			refuse(name, messages.LifetimeGivenTwice)
 		case name == "ttlHours":
 			hours, err := strconv.Atoi(value.Value)
 			if err != nil || value.ShortTag() != "!!int" || hours > mostHours || hours < -mostHours {
 				refuse(name, messages.NotHours(asWritten(value)))
 				break
 			}
-			r.TTLHours = &hours
+			r.TTL = cmp.Or(time.Duration(hours)*time.Hour, policy.NoEnd)
+		case name == "ttl":
+			ttl, ok := duration.ParseLifetime(value.Value)
+			if whole := value.ShortTag() == "!!int"; !ok || !whole && !isString(value) || ttl.Abs() > mostHours*time.Hour {
+				refuse(name, messages.NotADuration(value.Value))
+				break
+			}
+			r.TTL = cmp.Or(ttl, policy.NoEnd)
 		case name == "extraTags":
 			r.readTags(value, refuse)
 		case name == "addons":
@@ -300,13 +310,7 @@ func profileAlias(name string, c profiles.Catalogue) string {
 func (r CreateRequest) policyRequest(who policy.Principal) policy.Request {
 	w := policy.Request{
 		Principal: who, Source: r.Source, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
-		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons, OffHours: r.OffhoursOptIn,
-	}
-	w.TTL = r.TTL
-	if r.TTLHours != nil && r.TTL == 0 {
-		if w.TTL = time.Duration(*r.TTLHours) * time.Hour; w.TTL == 0 {
-			w.TTL = policy.NoEnd
-		}
+		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons, OffHours: r.OffhoursOptIn, TTL: r.TTL,
 	}
 	return w
 }

@@ -11,7 +11,7 @@ import (
 
 // checkFields are the fields of a create request, by the policy check that judges them.
 var checkFields = map[string]string{
-	"admin-only": "profile", "platform": "profile", "base-domain": "baseDomain", "ttl": "ttlHours", "tags": "extraTags", "permission": "role",
+	"admin-only": "profile", "platform": "profile", "base-domain": "baseDomain", "tags": "extraTags", "permission": "role",
 	"cost-center": "costCenter", "add-ons": "addons", "off-hours": "offhoursOptIn",
 }
 

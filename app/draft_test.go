@@ -92,7 +92,24 @@ func TestAnEndIsNeverLeftOut(t *testing.T) {
 		var said *app.Error
 		require.True(t, errors.As(err, &said), hours)
 		require.Len(t, said.Fields, 1)
-		require.Equal(t, "ttlHours", said.Fields[0].Name)
+		require.Equal(t, "ttl", said.Fields[0].Name)
+	}
+}
+
+func TestALifetimeIsADurationOrANumberOfHours(t *testing.T) {
+	for lifetime, want := range map[string]time.Duration{
+		`"ttl": "90m"`: 90 * time.Minute, `"ttl": "1d12h"`: 36 * time.Hour, `"ttl": "8"`: 8 * time.Hour, `"ttl": 8`: 8 * time.Hour, `"ttl": "never"`: policy.NoEnd, `"ttlHours": 24`: 24 * time.Hour, `"ttlHours": 0`: policy.NoEnd,
+	} {
+		request := app.ReadCreateRequest(strings.NewReader("{" + lifetime + "}"))
+		require.Empty(t, request.Wrong, lifetime)
+		require.Equal(t, want, request.TTL, lifetime)
+	}
+	for lifetime, want := range map[string]string{
+		`"ttl": "soon"`: `"soon" is not a duration`, `"ttl": true`: `"true" is not a duration`, `"ttl": "99999d"`: `"99999d" is not a duration`, `"ttl": "8h", "ttlHours": 8`: "given twice",
+	} {
+		request := app.ReadCreateRequest(strings.NewReader("{" + lifetime + "}"))
+		require.Len(t, request.Wrong, 1, lifetime)
+		require.Contains(t, request.Wrong[0].Detail, want, lifetime)
 	}
 }
 

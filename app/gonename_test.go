@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,7 +84,7 @@ func TestDestroyingWhatIsGoneSucceedsAndSaysWhenItWent(t *testing.T) {
 	require.Contains(t, messages.Destroying(row.Card), "demo was destroyed: nothing has been left of it since "+row.ReleasedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 	require.Equal(t, before, h.Query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`), "nothing was changed")
 
-	_, err = h.Service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Origin{Source: policy.SourceAPI})
+	_, err = h.Service.Extend(t.Context(), maya, "demo", app.Span{For: time.Hour}, app.Origin{Source: policy.SourceAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	require.ErrorContains(t, err, "demo was destroyed")
 }

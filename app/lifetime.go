@@ -30,20 +30,11 @@ func (s *Service) Destroy(ctx context.Context, p policy.Principal, ref string, o
 	return row, job, err
 }
 
-// Span is how long something should last. Exactly one is set: a number of hours, a duration, a moment, or, for a hold alone, tonight.
+// Span is how long something should last. Exactly one is set: a duration, a moment, or, for a hold alone, tonight.
 type Span struct {
-	Hours   int
 	For     time.Duration
 	Until   time.Time
 	Tonight bool // until the next working hours begin
-}
-
-// length is the hours or the duration, before the installation's scale; zero: a moment was given.
-func (s Span) length() time.Duration {
-	if s.For != 0 {
-		return s.For
-	}
-	return time.Duration(s.Hours) * time.Hour
 }
 
 // check returns an error if not exactly one way is given, or if the length is out of bounds.
@@ -52,12 +43,12 @@ func (s Span) check() error {
 	switch {
 	case s.Tonight: // of a hold, which keeps no end away; nothing else lasts so long
 		wrong = append(wrong, ProblemOf("tonight", messages.TonightIsAHold))
-	case (s.For != 0 || s.Hours != 0) && !s.Until.IsZero():
+	case s.For != 0 && !s.Until.IsZero():
 		wrong = append(wrong, ProblemOf("until", messages.SpanGivenTwice))
-	case s.For == 0 && s.Hours == 0 && s.Until.IsZero():
-		wrong = append(wrong, ProblemOf("hours", messages.SpanMissing))
-	case s.Hours < 0 || s.Hours > mostHours || s.For < 0 || s.For > mostHours*time.Hour:
-		wrong = append(wrong, ProblemOf("hours", messages.OutOfBounds(s.Hours, 1, mostHours)))
+	case s.For == 0 && s.Until.IsZero():
+		wrong = append(wrong, ProblemOf("for", messages.SpanMissing))
+	case s.For < 0 || s.For > mostHours*time.Hour:
+		wrong = append(wrong, ProblemOf("for", messages.LifetimeOutOfBounds(s.For, time.Minute, mostHours*time.Hour)))
 	}
 	if len(wrong) > 0 {
 		return &Error{Kind: Invalid, Message: messages.HowLong, Fields: wrong}
@@ -78,7 +69,7 @@ func (s *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	if err := wantedStill(row, policy.ActExtend); err != nil {
 		return Change{}, err
 	}
-	by := s.policy.Scale(span.length())
+	by := s.policy.Scale(span.For)
 	if !span.Until.IsZero() {
 		by = span.Until.Sub(row.Ends.TTL)
 		if origin.Version == 0 {
@@ -127,7 +118,7 @@ func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	}
 	until := span.Until
 	if until.IsZero() {
-		until = now.Add(s.policy.Scale(span.length()))
+		until = now.Add(s.policy.Scale(span.For))
 	}
 	check := policy.JudgeHold(row.Ends, until, now)
 	capped := until.After(row.Ends.Max)
@@ -170,7 +161,7 @@ func (s *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref strin
 
 // refusedBy returns a failed check as an error of the field that was given.
 func refusedBy(span Span, check policy.Check) error {
-	field := Field{Name: "hours", Detail: check.Message, Accept: []string{check.Accept}}
+	field := Field{Name: "for", Detail: check.Message, Accept: []string{check.Accept}}
 	if !span.Until.IsZero() {
 		field.Name = "until"
 	}

@@ -44,7 +44,7 @@ func (s *Service) wakeAt(ctx context.Context, span Span) (time.Time, error) {
 	}
 	until := span.Until
 	if until.IsZero() {
-		until = now.Add(s.policy.Scale(span.length()))
+		until = now.Add(s.policy.Scale(span.For))
 	}
 	if !until.After(now) {
 		return time.Time{}, &Error{Kind: Invalid, Message: messages.SleepIsPast, Fields: []Field{{Name: "until", Detail: messages.SleepIsPast}}}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // Comment renders the comment of a cluster, which is edited in place through the cluster's life. The text depends only on the
@@ -305,12 +305,12 @@ func costs(c lifecycle.Card) string {
 		return strings.Join(texts(hourly(c), spent(c)), "; ")
 	}
 	from := slices.MaxFunc([]time.Time{c.UpdatedAt, c.Meter.Since, c.AcceptedAt}, time.Time.Compare)
-	whole := fmt.Sprintf("about %s if it runs until its end", policy.Dollars(c.Meter.Total(from, ending(c))))
+	whole := fmt.Sprintf("about %s if it runs until its end", price.Dollars(c.Meter.Total(from, ending(c))))
 	return strings.Join(texts(hourly(c), spent(c), whole), "; ")
 }
 
 func hourly(c lifecycle.Card) string {
-	return "about " + policy.Dollars(int64(c.HourlyCents)) + " an hour by list price"
+	return "about " + price.Dollars(int64(c.HourlyCents)) + " an hour by list price"
 }
 
 // spent says what it has cost, or has cost so far; empty: nothing runs yet, or the place is not edited as time passes. While the
@@ -320,18 +320,18 @@ func spent(c lifecycle.Card) string {
 	case c.Status == lifecycle.Destroyed && len(c.Identities) == 0:
 		return "nothing, because nothing was created"
 	case c.Status == lifecycle.Destroyed:
-		return fmt.Sprintf("about %s in all", policy.Dollars(c.Meter.Spent(c.ReleasedAt)))
+		return fmt.Sprintf("about %s in all", price.Dollars(c.Meter.Spent(c.ReleasedAt)))
 	case c.Status == lifecycle.Pending, c.UpdatedAt.IsZero():
 		return ""
 	}
 	until := c.Meter.Since.Add(max(0, c.UpdatedAt.Sub(c.Meter.Since)).Truncate(time.Hour))
 	if spent := c.Meter.Spent(until); spent > 0 {
-		return fmt.Sprintf("about %s so far, as of %s", policy.Dollars(spent), moment(until, life(c)))
+		return fmt.Sprintf("about %s so far, as of %s", price.Dollars(spent), moment(until, life(c)))
 	}
 	if c.HourlyCents == 0 {
 		return "nothing so far"
 	}
-	return "less than " + policy.Dollars(int64(c.HourlyCents)) + " so far"
+	return "less than " + price.Dollars(int64(c.HourlyCents)) + " so far"
 }
 
 // typing lists the commands that make sense now.

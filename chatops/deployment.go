@@ -3,8 +3,8 @@ package chatops
 import (
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // Deployment is a cluster as a deployment of its commit: its texts, and its state in GitHub's terms.
@@ -61,7 +61,7 @@ func idleEndText(c lifecycle.Card) string {
 	if c.Idle.EndAfter == 0 {
 		return ""
 	}
-	return ", or when nobody has used it for " + policy.Span(c.Idle.EndAfter)
+	return ", or when nobody has used it for " + duration.Format(c.Idle.EndAfter)
 }
 
 // ended reports whether a cluster is being destroyed or is destroyed. The deployment is inactive in both cases, so a second status

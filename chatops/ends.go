@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // against says what keeps a cluster that ends because of its pull request.
@@ -43,9 +43,9 @@ func endWhy(c lifecycle.Card) string {
 	case at.Equal(c.Ends.Idle):
 		return fmt.Sprintf(", because nobody has used it since %s. Use it, or %s keeps it longer", moment(c.UnusedSince(), life(c)), Code("/ocp hold 4h"))
 	case at.Equal(c.Ends.Max):
-		return fmt.Sprintf(", %s after it was requested, its profile's maximum", policy.Span(at.Sub(c.AcceptedAt)))
+		return fmt.Sprintf(", %s after it was requested, its profile's maximum", duration.Format(at.Sub(c.AcceptedAt)))
 	}
-	return fmt.Sprintf(", %s after it was requested. It can be extended to %s", policy.Span(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
+	return fmt.Sprintf(", %s after it was requested. It can be extended to %s", duration.Format(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
 }
 
 func ending(c lifecycle.Card) time.Time {

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // Label is a label of a repository: a colour as six hexadecimal digits, and a description of at most 100 characters.
@@ -37,7 +38,7 @@ const maxLabelText = 100
 func Labels(profiles []LabelledProfile) []Label {
 	all := make([]Label, 0, len(profiles)+len(ttlHours)+1)
 	for _, p := range profiles {
-		text := fmt.Sprintf("A cluster, about %s an hour, for %s", policy.Dollars(int64(p.HourlyCents)), policy.Span(p.TTL))
+		text := fmt.Sprintf("A cluster, about %s an hour, for %s", price.Dollars(int64(p.HourlyCents)), duration.Format(p.TTL))
 		if p.Description != "" {
 			text += ": " + p.Description
 		}

@@ -88,7 +88,7 @@ func TestWhatIsNotUnderstoodIsAnsweredWithWhatWasMeant(t *testing.T) {
 		"/ocp create --colour=blue":                   {"`--colour` is not an option", "The options are: `--name`"},
 		"/ocp create --ttl":                           {"`--ttl` needs a value, for example `--ttl 8h`"},
 		"/ocp create --ttl --name x":                  {"`--ttl` needs a value"},
-		"/ocp create --ttl soon":                      {"`soon` is not a lifetime", "4h, 90m, 2d"},
+		"/ocp create --ttl soon":                      {"`soon` is not a lifetime", "90m, 4h, 1h30m, 2d"},
 		"/ocp create --ttl 12h1d":                     {"`12h1d` is not a lifetime"},
 		"/ocp create --ttl 99999999h":                 {"is not a lifetime"},
 		"/ocp create --ttl 1h --ttl 2h":               {"`--ttl` is given twice"},

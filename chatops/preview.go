@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -21,7 +23,7 @@ func Expected(f lifecycle.Forecast) string {
 		}
 	}
 	if f.ReadyP50 > 0 {
-		half, most := policy.Span(rounded(f.ReadyP50)), policy.Span(rounded(f.ReadyP90))
+		half, most := duration.Format(max(f.ReadyP50, time.Second)), duration.Format(max(f.ReadyP90, time.Second))
 		took := fmt.Sprintf("Half of the recent clusters of this profile were ready within %s, nine of ten within %s.", half, most)
 		if half == most {
 			took = fmt.Sprintf("Recent clusters of this profile were ready within about %s.", most)
@@ -29,14 +31,6 @@ func Expected(f lifecycle.Forecast) string {
 		sentences = append(sentences, took)
 	}
 	return strings.Join(sentences, " ")
-}
-
-// rounded rounds a duration for people: to minutes from ten minutes on, otherwise to seconds.
-func rounded(d time.Duration) time.Duration {
-	if d >= 10*time.Minute {
-		return d.Round(time.Minute)
-	}
-	return max(time.Second, d.Round(time.Second))
 }
 
 // Preview answers a create with DryRun: what would happen if the cluster were requested now. A refusal has the same text as a real
@@ -51,7 +45,7 @@ func Foreseen(v policy.Verdict, f lifecycle.Forecast) string {
 	var b strings.Builder
 	g := v.Grant
 	fmt.Fprintf(&b, "%s would be accepted: profile %s, version %s in %s, for %s, about %s an hour and %s until its end, by list prices.\n",
-		Code(g.Name), Code(g.Profile), Code(g.Version), Code(g.Region), policy.Span(g.TTL), policy.Dollars(int64(g.HourlyCents)), policy.Dollars(g.PriceCents))
+		Code(g.Name), Code(g.Profile), Code(g.Version), Code(g.Region), duration.Format(g.TTL), price.Dollars(int64(g.HourlyCents)), price.Dollars(g.PriceCents))
 	if v.Approval != nil {
 		why := *v.Approval
 		why.Why = nil

@@ -16,7 +16,7 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	}}
 	text := Preview("will", v, lifecycle.Forecast{StartsAt: time.Now()})
 	require.Equal(t, "@will, this was a dry run: nothing was created. `demo` would be accepted: profile `aws-standard`, version `4.20.3` in `us-east-1`, "+
-		"for 8h, about $1.49 an hour and $11.92 until its end, by list prices.\n", text)
+		"for 8 h, about $1.49 an hour and $11.92 until its end, by list prices.\n", text)
 
 	v.Approval = &policy.Approval{Count: 1, By: policy.PlatformAdmin, For: 24 * time.Hour, Why: []string{"It is big."}}
 	v.Checks = []policy.Check{
@@ -29,7 +29,7 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	for _, want := range []string{
 		"It would need an approval before it starts. One platform admin", "- **size**: It is big.", "It would wait in the queue:\n\n- **quota**: The team has 3 of 3.",
 		"It would be number 2 in the queue; when it could start is not known.",
-		"Half of the recent clusters of this profile were ready within 38m, nine of ten within 45m.", "Worth knowing:\n\n- **ttl**: 8h is long.",
+		"Half of the recent clusters of this profile were ready within 38 min, nine of ten within 45 min.", "Worth knowing:\n\n- **ttl**: 8h is long.",
 	} {
 		require.Contains(t, text, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/commands"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // parse reads a line that begins with Prefix. If it is not understood, c is nil and reply says why and what would be accepted.
@@ -140,9 +141,9 @@ func (r *reading) taken(text string) bool {
 			r.seen[""] = true
 			return true
 		}
-		d, ok := lifetime(text)
+		d, ok := parseLifetime(text)
 		if ok && d <= 0 {
-			r.wrong("%s adds nothing; %s", Code(text), spanText)
+			r.wrong("%s adds nothing. Give %s.", Code(text), duration.Accepted)
 		}
 		c.TTL, r.seen[""] = d, ok
 		return ok
@@ -195,7 +196,7 @@ func (r *reading) complete() {
 	}
 	switch {
 	case r.takes == commands.Duration && !r.seen[""]:
-		r.wrong("Say how long: %s", spanText)
+		r.wrong("Say how long: %s.", duration.Accepted)
 	case r.takes == commands.Number && !r.seen[""] && !r.seen["--replicas"]:
 		r.wrong("Give the number of workers, for example %s.", Code(Prefix+" "+r.form.Example))
 	case r.takes == commands.Number && r.seen[""] && r.seen["--replicas"]:

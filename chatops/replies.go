@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -127,7 +129,7 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 	if wanted(c) {
 		line += fmt.Sprintf(" Ends %s", moment(ending(c), life(c)))
 		if left := ending(c).Sub(now); left > 0 {
-			line += ", in " + policy.Span(left.Truncate(rounding(left)))
+			line += ", in " + duration.Format(left)
 		}
 		line += "."
 	}
@@ -136,22 +138,14 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 	}
 	switch {
 	case !c.ReleasedAt.IsZero() && len(c.Identities) > 0:
-		line += fmt.Sprintf(" About %s in all.", policy.Dollars(c.Meter.Spent(c.ReleasedAt)))
+		line += fmt.Sprintf(" About %s in all.", price.Dollars(c.Meter.Spent(c.ReleasedAt)))
 	case c.ReleasedAt.IsZero() && c.Status != lifecycle.Pending:
-		line += fmt.Sprintf(" About %s so far.", policy.Dollars(c.Meter.Spent(now)))
+		line += fmt.Sprintf(" About %s so far.", price.Dollars(c.Meter.Spent(now)))
 	}
 	if runbook := Runbook(c); runbook != "" && links.UI != "" {
 		line += fmt.Sprintf(" [What to do](%s%s).", strings.TrimRight(links.UI, "/"), runbook)
 	}
 	return line + " " + page(c, links) + "\n"
-}
-
-// rounding keeps a duration readable: beside hours, seconds do not matter.
-func rounding(d time.Duration) time.Duration {
-	if d >= time.Hour {
-		return time.Minute
-	}
-	return time.Second
 }
 
 // UnknownLabel answers a label with our prefix that names no profile; known are the profiles' names.

@@ -5,8 +5,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/commands"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -32,19 +34,28 @@ var setters = map[string]func(r *reading, value string) (problem string){
 }
 
 func setTTL(r *reading, value string) (problem string) {
-	ttl, ok := lifetime(value)
+	ttl, ok := parseLifetime(value)
 	if !ok {
-		return Code(value) + " is not a lifetime; " + spanText
+		return fmt.Sprintf("%s is not a lifetime. Give %s.", Code(value), duration.Accepted)
 	}
 	r.command.TTL = ttl
 	return ""
 }
 
+// parseLifetime reads a lifetime. One without an end is read, too, so that policy can explain its refusal.
+func parseLifetime(text string) (time.Duration, bool) {
+	d, ok := duration.ParseLifetime(text)
+	if ok && d == 0 {
+		return policy.NoEnd, true
+	}
+	return d, ok
+}
+
 // setFor reads for how long a cluster sleeps.
 func setFor(r *reading, value string) (problem string) {
-	d, ok := span(value)
+	d, ok := duration.ParseHours(value)
 	if !ok || d <= 0 {
-		return Code(value) + " is not a duration; " + spanText
+		return fmt.Sprintf("%s is not a duration. Give %s.", Code(value), duration.Accepted)
 	}
 	r.command.TTL = d
 	return ""

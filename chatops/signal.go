@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // The types of the repository_dispatch by which a pipeline is told.
@@ -95,8 +95,5 @@ func Saved(card lifecycle.Card) string {
 	if saved < time.Second || card.Status != lifecycle.Ready {
 		return ""
 	}
-	if saved >= 2*time.Minute {
-		return fmt.Sprintf("No runner waited for it: %d minutes saved.", int(saved.Minutes()))
-	}
-	return fmt.Sprintf("No runner waited for it: %s saved.", policy.Span(saved))
+	return fmt.Sprintf("No runner waited for it: %s saved.", duration.Format(saved))
 }

@@ -63,12 +63,12 @@ func TestASignalIsShown(t *testing.T) {
 
 func TestACommentAndACheckShowTheTimeThatNoRunnerWaited(t *testing.T) {
 	c := signalled()
-	require.Equal(t, "No runner waited for it: 34 minutes saved.", Saved(c))
+	require.Equal(t, "No runner waited for it: 34 min saved.", Saved(c))
 	require.Contains(t, Comment(c, Detail{}, ui), Saved(c))
 	require.Contains(t, Check(c, ui).Summary, Saved(c))
 	quick := c
 	quick.FreeSince = c.ReadyAt.Add(-90 * time.Second)
-	require.Equal(t, "No runner waited for it: 1m30s saved.", Saved(quick))
+	require.Equal(t, "No runner waited for it: 1 min 30 s saved.", Saved(quick))
 	c.Signal.Problem = "GitHub refuses the App's *dispatch*: <403> @maya."
 	require.Contains(t, Comment(c, Detail{}, ui), "Its pipeline cannot be told when it is ready. GitHub refuses the App's")
 	require.NotContains(t, Comment(c, Detail{}, ui), "<403>")

@@ -103,7 +103,7 @@ func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 		"xyzzy":                                   {"There are: `create`, `status`"},
 		"abandon shop":                            {"`/ocp abandon` is not available in Slack. On the command line it is `ocpctl abandon CLUSTER`."},
 		"create --tll 4h":                         {"`--tll` is not an option. Did you mean `--ttl`?"},
-		"create --ttl soon":                       {"`soon` is not a lifetime", "4h, 90m, 2d"},
+		"create --ttl soon":                       {"`soon` is not a lifetime", "90m, 4h, 1h30m, 2d"},
 		"create --ttl 1h --ttl 2h":                {"`--ttl` is given twice"},
 		"create --owner maya":                     {"It is one of `/ocp list`"},
 		"create " + strings.Repeat("x", 2_000):    {"has 2012 bytes and may have up to 2000"},

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // isAsleep reports a cluster that sleeps, or is on its way: nobody can use it.
@@ -17,7 +17,7 @@ func isAsleep(c lifecycle.Card) bool {
 func asleep(c lifecycle.Card) string {
 	text := "It cannot be used until it is awake."
 	if awake := c.AwakeCents(); c.AsleepCents < awake {
-		text = fmt.Sprintf("It costs about %s an hour instead of %s, and cannot be used until it is awake.", policy.Dollars(int64(c.AsleepCents)), policy.Dollars(int64(awake)))
+		text = fmt.Sprintf("It costs about %s an hour instead of %s, and cannot be used until it is awake.", price.Dollars(int64(c.AsleepCents)), price.Dollars(int64(awake)))
 	}
 	if c.SleepUntil.IsZero() {
 		return text + " To wake it: " + Prefix + " wake."

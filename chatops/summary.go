@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // Summary is what a cluster's comment says, in parts, for places with a layout of their own. Its texts are Markdown; an empty one has
@@ -116,13 +117,13 @@ func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
 	if wanted(c) {
 		ends := "ends " + moment(ending(c), life(c))
 		if left := ending(c).Sub(now); left > 0 && !now.IsZero() {
-			ends += " (in " + policy.Span(left.Truncate(rounding(left))) + ")"
+			ends += " (in " + duration.Format(left) + ")"
 		}
 		parts = append(parts, ends)
 	}
 	cost := spent(c)
 	if c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed && !now.IsZero() {
-		cost = fmt.Sprintf("about %s so far", policy.Dollars(c.Meter.Spent(now)))
+		cost = fmt.Sprintf("about %s so far", price.Dollars(c.Meter.Spent(now)))
 	}
 	return what, sentence(strings.Join(texts(append(parts, cost)...), "; "))
 }

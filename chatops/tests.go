@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // The limits of what is shown of test results. The names and messages of tests are strangers' words.
@@ -155,7 +155,7 @@ func resultsTable(reports []lifecycle.TestReport) string {
 		}
 		took := ""
 		if r.Duration > 0 {
-			took = policy.Span(r.Duration)
+			took = duration.Format(r.Duration)
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", cell(name), r.Passed, r.Failed, r.Skipped, took)
 	}

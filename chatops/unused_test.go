@@ -29,7 +29,7 @@ func TestWhatFollowsIfNobodyUsesAClusterIsSaid(t *testing.T) {
 		" If nobody uses it, it ends at 2026-11-20 14:00:00 UTC.", chatops.Unused(c))
 	said := chatops.DeploymentOf(c, chatops.Links{})
 	require.Equal(t, said, chatops.DeploymentOf(used(c), chatops.Links{}), "use moves the end, and no deployment tells an end that moves")
-	require.Contains(t, said.Description, "or when nobody has used it for 6h")
+	require.Contains(t, said.Description, "or when nobody has used it for 6 h")
 	held := c
 	held.Ends.Hold = ready.Add(10 * time.Hour)
 	require.Contains(t, chatops.Unused(held), "If nobody uses it, it ends at 2026-11-20 18:00:00 UTC, when its hold is over.")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
@@ -95,7 +96,7 @@ func (w Week) Text() string {
 	}
 	clusters := fmt.Sprintf("%d requested, %d became ready", w.Accepted, w.Ready)
 	if w.Ready > 0 {
-		clusters += fmt.Sprintf(", half of them within %s", minutes(w.Median))
+		clusters += fmt.Sprintf(", half of them within %s", duration.Format(w.Median))
 	}
 	clusters += fmt.Sprintf(", and %d are gone", w.Destroyed)
 	add("Clusters", clusters)
@@ -120,7 +121,7 @@ func (w Week) Text() string {
 	if w.Live > 0 {
 		add("Now", fmt.Sprintf("%s, for %s per hour. These have been there the longest", several(w.Live, "cluster", "clusters"), price.Dollars(w.HourlyCents)))
 		for _, c := range w.Longest[:min(len(w.Longest), mostNamed)] {
-			lines = append(lines, fmt.Sprintf("- %s of %s, team %s: for %s, %s per day", Code(c.Name), Code(c.Owner), Code(c.Team), days(c.Age), price.Dollars(24*c.HourlyCents)))
+			lines = append(lines, fmt.Sprintf("- %s of %s, team %s: for %s, %s per day", Code(c.Name), Code(c.Owner), Code(c.Team), duration.Format(c.Age), price.Dollars(24*c.HourlyCents)))
 		}
 	} else {
 		add("Now", "there is no cluster")
@@ -203,7 +204,7 @@ func (w Week) tasks() (tasks []string) {
 	}
 	if len(w.Longest) > 0 {
 		c := w.Longest[0]
-		add(c.Age >= longThere, "Ask %s whether %s is still needed: it has been there for %s.", Code(c.Owner), Code(c.Name), days(c.Age))
+		add(c.Age >= longThere, "Ask %s whether %s is still needed: it has been there for %s.", Code(c.Owner), Code(c.Name), duration.Format(c.Age))
 	}
 	if rise := w.Cents - w.CentsBefore; len(w.Spenders) > 0 {
 		add(rise >= moreCents && rise*4 >= w.CentsBefore, "Find out why spending rose by %s; %s spent the most.", price.Dollars(rise), Code(w.Spenders[0].Name))
@@ -218,17 +219,4 @@ func several(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
-}
-
-// days is a time in whole days, or hours if it is shorter.
-func days(d time.Duration) string {
-	if d < 48*time.Hour {
-		return several(int(d.Hours()), "hour", "hours")
-	}
-	return several(int(d.Hours())/24, "day", "days")
-}
-
-// minutes is a time in whole minutes.
-func minutes(d time.Duration) string {
-	return several(int(d.Round(time.Minute).Minutes()), "minute", "minutes")
 }

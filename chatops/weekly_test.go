@@ -26,14 +26,14 @@ func TestAWeekIsTold(t *testing.T) {
 	require.Equal(t, strings.TrimSpace(`
 **Spent:** $184.50 by list prices, $64.50 more than in the week before. The most: `+"`platform` $150.00, `pay'ments` $34.00, `a` $0.30"+`.
 **Saved by sleeping:** $23.10.
-**Clusters:** 12 requested, 10 became ready, half of them within 42 minutes, and 9 are gone.
+**Clusters:** 12 requested, 10 became ready, half of them within 42 min, and 9 are gone.
 **Unused clusters:** 1 cluster ended because nobody used it; clusters fell asleep 3 times because nobody used them, and 12 times outside working hours.
 **Failed attempts:** 5. The most frequent: `+"`VPCLimitExceeded` 4, `lost` 1"+`.
 **Teardowns:** 8 of 9 ended without help.
 **Leaks:** 2 groups of resources that belong to no cluster, which cost at least $3.50.
 **Now:** 4 clusters, for $4.30 per hour. These have been there the longest.
-- `+"`shop` of `maya`, team `platform`"+`: for 9 days, $28.80 per day
-- `+"`vault` of `rob`, team `payments`"+`: for 30 hours, $16.80 per day
+- `+"`shop` of `maya`, team `platform`"+`: for 9 d 1 h, $28.80 per day
+- `+"`vault` of `rob`, team `payments`"+`: for 30 h, $16.80 per day
 **What to do:**
 - Help 1 blocked teardown: the findings name what is in the way.
 - Look at 2 groups of resources that belong to no cluster: they cost money until somebody removes them.
@@ -56,7 +56,7 @@ func TestAWeekAsksForAtMostThreeThingsTheMostUrgentFirst(t *testing.T) {
 	calm.Blocked, calm.Leaks = 0, 0
 	require.Equal(t, []string{
 		"Look into `VPCLimitExceeded`: 4 attempts failed because of it. The runbook for failed creates says who can help.",
-		"Ask `maya` whether `shop` is still needed: it has been there for 9 days.",
+		"Ask `maya` whether `shop` is still needed: it has been there for 9 d 1 h.",
 		"Find out why spending rose by $64.50; `platform` spent the most.",
 	}, calm.tasks())
 	calm.Failures[0].Attempts, calm.Longest[0].Age, calm.CentsBefore = 2, 3*24*time.Hour-time.Second, 17_451

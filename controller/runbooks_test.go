@@ -121,7 +121,7 @@ func TestTheRunbooksNameOnlyWhatThereIs(t *testing.T) {
 			require.FileExists(t, runbooks+link[1], page)
 		}
 		for _, field := range regexp.MustCompile("`(?:limits|runner|github)\\.([a-z_]+)").FindAllStringSubmatch(string(text), -1) {
-			require.Contains(t, string(configuration), "."+field[1], fmt.Sprint(page, " names a setting that is not explained"))
+			require.Contains(t, string(configuration), " "+field[1]+":", fmt.Sprint(page, " names a setting that is not explained"))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/lifecycle/orphans"
@@ -121,7 +122,7 @@ func (c *Controller) seeTo(ctx context.Context, scan scans.Scan) error {
 	}
 	switch {
 	case now.Sub(turn) >= longestScan:
-		return c.giveUp(ctx, scan, "TimedOut", fmt.Sprintf("it did not end within %s", longestScan))
+		return c.giveUp(ctx, scan, "TimedOut", fmt.Sprintf("it did not end within %s", duration.Format(longestScan)))
 	case c.isLost(scan, seen.Sighting, now) && scan.Runner >= mostScanRunners:
 		return c.giveUp(ctx, scan, "RunnerLost", fmt.Sprintf("%d runners were lost", scan.Runner))
 	case c.isLost(scan, seen.Sighting, now):

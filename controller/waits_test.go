@@ -82,7 +82,7 @@ func TestAnEnvironmentWaitsUntilTheClusterOfTheRunIsReady(t *testing.T) {
 	p.goOn()
 	job := p.last(run.ID, "e2e")
 	require.Equal(t, []any{hubruns.Queued, hubruns.Approved}, []any{job.Status, job.Reviews[0].State})
-	require.Regexp(t, `^`+row.Name+` is ready until .* UTC\. No runner waited for it: 34 minutes saved\.$`, p.said(job)[1])
+	require.Regexp(t, `^`+row.Name+` is ready until .* UTC\. No runner waited for it: 34 min saved\.$`, p.said(job)[1])
 	require.Equal(t, []string{"approved"}, p.decisions())
 
 	p.begins(job.ID)

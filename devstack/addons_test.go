@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -47,7 +47,7 @@ func TestAClusterHasItsAddonsAndAPushBringsThemAnew(t *testing.T) {
 	})
 	require.NoError(t, installer.SetFault(l.Faults(), "oc-wait/"+name, nil))
 	// Tries may have run out before the fault went: then somebody asks again.
-	ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/refresh", nil, http.StatusAccepted)
+	ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/refresh", nil, http.StatusAccepted)
 	met := func() bool {
 		return addon("cert-manager", "True")() && l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND work #> '{configure,wanted}' = work #> '{configure,done}' AND status = 'READY'`, id) == 1
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -101,7 +101,7 @@ func BenchmarkKubeconfig(b *testing.B) {
 			id, made := kubeconfig()
 			_, there := kubeconfig()
 			began := time.Now()
-			_ = ask[client.Accesses](reader, http.MethodDelete, at+"/access/"+id, nil, http.StatusOK)
+			_ = ask[v1.Accesses](reader, http.MethodDelete, at+"/access/"+id, nil, http.StatusOK)
 			l.runUntil("the account is removed", time.Minute, func() bool {
 				return l.count(`SELECT count(*) FROM access WHERE id = $1 AND removed_at IS NOT NULL`, id) == 1
 			})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 )
@@ -84,13 +84,13 @@ func (s *secretScan) handOut(maya, will browser) {
 	at, err := url.Parse(proof.URL)
 	require.NoError(t, err)
 	s.add("AWS proof", at.Query().Get("X-Amz-Signature"))
-	session := ask[client.SessionToken](visitor{life: s.l}, http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusOK)
+	session := ask[v1.SessionToken](visitor{life: s.l}, http.MethodPost, "/api/v1/auth/aws", v1.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusOK)
 	s.add("AWS session", signature(session.Token))
-	visitor{life: s.l}.refused(http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusUnauthorized)
+	visitor{life: s.l}.refused(http.MethodPost, "/api/v1/auth/aws", v1.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusUnauthorized)
 
 	robot, id := visitor{s.l, session.Token}, s.l.clusters()[0].ID
 	for _, used := range []bool{true, false} {
-		link := ask[client.Link](robot, http.MethodPost, "/api/v1/clusters/"+id+"/kubeconfig-links", nil, http.StatusCreated)
+		link := ask[v1.Link](robot, http.MethodPost, "/api/v1/clusters/"+id+"/kubeconfig-links", nil, http.StatusCreated)
 		handle := link.URL[strings.LastIndexByte(link.URL, '/')+1:]
 		s.add("one-time link", handle)
 		if used {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -39,7 +39,7 @@ func TestAClusterOnIBMCloudLivesBesideOneOnAWS(t *testing.T) {
 	require.Empty(t, l.AWS.Resources(l.nameOf(pr)))
 	require.Empty(t, l.IBMCloud.Resources(l.nameOf(beside)))
 
-	detail := ask[client.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
+	detail := ask[v1.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
 	require.Equal(t, "ibmcloud", detail.Platform)
 	require.Equal(t, 76, detail.HourlyCents, "by the price list of its cloud")
 	for _, r := range l.IBMCloud.Resources(l.nameOf(pr)) {
@@ -56,7 +56,7 @@ func TestAClusterOnIBMCloudLivesBesideOneOnAWS(t *testing.T) {
 		return l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND phase = 'asleep'`, id) == 1
 	})
 	require.Equal(t, map[string]int{"stopped": 3}, l.machinesOnIBM())
-	ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/wake", nil, http.StatusAccepted)
+	ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/wake", nil, http.StatusAccepted)
 	l.runUntil("awake", time.Minute, func() bool {
 		return l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND phase = 'ready' AND power = ''`, id) == 1
 	})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/chaos"
@@ -52,7 +52,7 @@ func TestRequestsOfPeopleKeepAnIdleClusterAwake(t *testing.T) {
 	require.Contains(t, l.looked(sleepAt), "no person's request")
 	require.Equal(t, lifecycle.BecauseIdle, l.slept())
 
-	ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+l.id+"/wake", nil, http.StatusAccepted)
+	ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+l.id+"/wake", nil, http.StatusAccepted)
 	l.runUntil("awake", time.Minute, func() bool { return l.phase() == lifecycle.PhaseReady })
 	l.apiFails()
 	l.failsToLook(tellAt)
@@ -91,7 +91,7 @@ func newIdleCluster(t *testing.T) idleCluster {
 	return idleCluster{l, l.clusters()[0].ID}
 }
 
-func (l idleCluster) cluster() client.ClusterDetail { return l.as("admin").cluster(l.id) }
+func (l idleCluster) cluster() v1.ClusterDetail { return l.as("admin").cluster(l.id) }
 
 func (l idleCluster) phase() lifecycle.Phase { return lifecycle.Phase(l.clusters()[0].Phase) }
 
@@ -115,11 +115,11 @@ func (l idleCluster) nothingDue() {
 }
 
 // The steps that follow from idleness.
-func tellAt(i client.Idle) time.Time  { return i.TellAt }
-func sleepAt(i client.Idle) time.Time { return i.SleepAt }
+func tellAt(i v1.Idle) time.Time  { return i.TellAt }
+func sleepAt(i v1.Idle) time.Time { return i.SleepAt }
 
 // passUntil lets time pass until it is so long before a step. What the step is due for was counted to the second.
-func (l idleCluster) passUntil(step func(client.Idle) time.Time, before time.Duration) {
+func (l idleCluster) passUntil(step func(v1.Idle) time.Time, before time.Duration) {
 	l.t.Helper()
 	at := step(l.cluster().Idle)
 	require.False(l.t, at.IsZero(), "nothing follows")
@@ -127,7 +127,7 @@ func (l idleCluster) passUntil(step func(client.Idle) time.Time, before time.Dur
 }
 
 // looked lets time pass until shortly before a step, and returns what a runner saw then. Its step follows.
-func (l idleCluster) looked(step func(client.Idle) time.Time) (saw string) {
+func (l idleCluster) looked(step func(v1.Idle) time.Time) (saw string) {
 	l.t.Helper()
 	before := l.jobs(lifecycle.JobObserve, lifecycle.JobSucceeded)
 	l.passUntil(step, 10*time.Minute)
@@ -137,7 +137,7 @@ func (l idleCluster) looked(step func(client.Idle) time.Time) (saw string) {
 }
 
 // failsToLook is looked for an API that does not answer.
-func (l idleCluster) failsToLook(step func(client.Idle) time.Time) {
+func (l idleCluster) failsToLook(step func(v1.Idle) time.Time) {
 	l.t.Helper()
 	used, before := l.cluster().Idle, l.jobs(lifecycle.JobObserve, lifecycle.JobFailed)
 	l.passUntil(step, 10*time.Minute)

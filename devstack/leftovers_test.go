@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -58,12 +58,12 @@ func newLeftovers(t *testing.T) *leftovers {
 // requested has a cluster made without a pull request.
 func (l *life) requested(name, key string) (id string) {
 	l.t.Helper()
-	return l.as("admin").create(client.CreateRequest{Name: name, Profile: "aws-minimal-test", Team: "platform"}, key).ClusterID
+	return l.as("admin").create(v1.CreateRequest{Name: name, Profile: "aws-minimal-test", Team: "platform"}, key).ClusterID
 }
 
 func (l *life) destroy(id string) {
 	l.t.Helper()
-	ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/destroy", nil, http.StatusAccepted)
+	ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/destroy", nil, http.StatusAccepted)
 }
 
 // describe fills in what is known of a cluster while it lives.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 )
 
 // What the reports say that clusters cost is what their cloud's own meter counts for what they were made of, within 1 %: awake, scaled, asleep in
@@ -20,25 +20,25 @@ func TestTheReportAgreesWithTheCloudsMeters(t *testing.T) {
 	robot := l.byAWS()
 	ids := map[string]string{}
 	for name, profile := range map[string]string{"stops": "aws-minimal-test", "scales": "aws-standard", "rests": "aws-standard", "ibm": "ibm-minimal-test"} {
-		ids[name] = robot.create(client.CreateRequest{Name: name, Profile: profile, Team: "platform", TTLHours: 24}, name).ClusterID
+		ids[name] = robot.create(v1.CreateRequest{Name: name, Profile: profile, Team: "platform", TTLHours: 24}, name).ClusterID
 	}
 	at := func(name, verb string, body any) {
-		ask[client.Accepted](robot, http.MethodPost, "/api/v1/clusters/"+ids[name]+"/"+verb, body, http.StatusAccepted)
+		ask[v1.Accepted](robot, http.MethodPost, "/api/v1/clusters/"+ids[name]+"/"+verb, body, http.StatusAccepted)
 	}
 	until := func(phase string, names ...string) {
 		for _, name := range names {
-			robot.until(ids[name], phase, func(c client.ClusterDetail) bool { return c.Phase == phase })
+			robot.until(ids[name], phase, func(c v1.ClusterDetail) bool { return c.Phase == phase })
 		}
 	}
 	until("ready", "stops", "scales", "rests", "ibm")
 	l.hours(7)
-	at("scales", "scale-workers", client.Scale{Replicas: 1})
-	at("stops", "sleep", client.SleepRequest{})
-	at("ibm", "sleep", client.SleepRequest{})
+	at("scales", "scale-workers", v1.Scale{Replicas: 1})
+	at("stops", "sleep", v1.SleepRequest{})
+	at("ibm", "sleep", v1.SleepRequest{})
 	until("scaled_down", "scales")
 	until("asleep", "stops", "ibm")
 	l.hours(9)
-	at("scales", "sleep", client.SleepRequest{})
+	at("scales", "sleep", v1.SleepRequest{})
 	at("stops", "wake", nil)
 	at("ibm", "wake", nil)
 	until("asleep", "scales")
@@ -77,7 +77,7 @@ func (l *life) meterAgrees(ids map[string]string) {
 		require.Less(l.t, byID[""], 1.0, "everything is some cluster's, but for bootstrap machines on IBM Cloud, which are gone before tags are attached")
 		maps.Copy(metered, byID)
 	}
-	report := ask[client.UsageReport](l.as("admin"), http.MethodGet, "/api/v1/reports/usage?by=cluster&from="+time.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339), nil, http.StatusOK)
+	report := ask[v1.UsageReport](l.as("admin"), http.MethodGet, "/api/v1/reports/usage?by=cluster&from="+time.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339), nil, http.StatusOK)
 	require.Len(l.t, report.Items, len(ids))
 	sum := 0.0
 	for _, line := range report.Items {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/slack"
 )
 
@@ -32,7 +32,7 @@ func (l *life) scan() {
 // scanOf has one account looked through once, or all of them, and returns how many they were.
 func (l *life) scanOf(account string) int {
 	l.t.Helper()
-	open := ask[client.Scans](l.as("admin"), http.MethodPost, "/api/v1/scans", client.ScanRequest{Account: account}, http.StatusAccepted)
+	open := ask[v1.Scans](l.as("admin"), http.MethodPost, "/api/v1/scans", v1.ScanRequest{Account: account}, http.StatusAccepted)
 	for _, scan := range open.Items {
 		l.runUntil("scan "+scan.ScanID+" is judged", time.Minute, func() bool {
 			return l.count("SELECT count(*) FROM scans WHERE id = $1 AND judged_at IS NOT NULL", scan.ScanID) == 1
@@ -43,34 +43,34 @@ func (l *life) scanOf(account string) int {
 }
 
 // orphan returns the orphan for which it is true; the zero one if there is none.
-func (l *life) orphan(is func(client.Orphan) bool) client.Orphan {
+func (l *life) orphan(is func(v1.Orphan) bool) v1.Orphan {
 	l.t.Helper()
-	page := ask[client.OrphanPage](l.as("admin"), http.MethodGet, "/api/v1/orphans?gone=true&limit=500", nil, http.StatusOK)
+	page := ask[v1.OrphanPage](l.as("admin"), http.MethodGet, "/api/v1/orphans?gone=true&limit=500", nil, http.StatusOK)
 	require.Empty(l.t, page.NextCursor)
 	if i := slices.IndexFunc(page.Items, is); i >= 0 {
 		return page.Items[i]
 	}
-	return client.Orphan{}
+	return v1.Orphan{}
 }
 
 // orphanOf returns the orphan that a resource is a part of; id is its ARN or CRN.
-func (l *life) orphanOf(id string) client.Orphan {
+func (l *life) orphanOf(id string) v1.Orphan {
 	l.t.Helper()
-	return l.orphan(func(o client.Orphan) bool { return slices.Contains(o.Evidence, id) })
+	return l.orphan(func(o v1.Orphan) bool { return slices.Contains(o.Evidence, id) })
 }
 
-func (l *life) orphanByID(id string) client.Orphan {
-	return l.orphan(func(o client.Orphan) bool { return o.OrphanID == id })
+func (l *life) orphanByID(id string) v1.Orphan {
+	return l.orphan(func(o v1.Orphan) bool { return o.OrphanID == id })
 }
 
 func (l *life) approve(ids ...string) {
 	l.t.Helper()
-	ask[client.RemovalPlans](l.as("admin"), http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: ids, Reason: "nobody needs it"}, http.StatusOK)
+	ask[v1.RemovalPlans](l.as("admin"), http.MethodPost, "/api/v1/orphans/approve", v1.OrphanApproval{Ids: ids, Reason: "nobody needs it"}, http.StatusOK)
 }
 
 // planned is an orphan, whose it is, and what its dry run has to name.
 type planned struct {
-	client.Orphan
+	v1.Orphan
 	of    subject
 	names []string
 }
@@ -82,8 +82,8 @@ func (l *life) removes(gone func(subject) bool, list ...planned) {
 	for _, p := range list {
 		ids = append(ids, p.OrphanID)
 	}
-	l.as("requester").refused(http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: ids, Reason: "mine"}, http.StatusForbidden)
-	plans := ask[client.RemovalPlans](l.as("admin"), http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: ids, DryRun: true}, http.StatusOK)
+	l.as("requester").refused(http.MethodPost, "/api/v1/orphans/approve", v1.OrphanApproval{Ids: ids, Reason: "mine"}, http.StatusForbidden)
+	plans := ask[v1.RemovalPlans](l.as("admin"), http.MethodPost, "/api/v1/orphans/approve", v1.OrphanApproval{Ids: ids, DryRun: true}, http.StatusOK)
 	require.Len(l.t, plans.Items, len(list))
 	for i, p := range list {
 		plan := plans.Items[i]
@@ -115,13 +115,13 @@ func (l *life) refusesToRemove(ids ...string) {
 	l.t.Helper()
 	for _, id := range ids {
 		if o := l.orphanOf(id); o.OrphanID != "" {
-			l.as("admin").refused(http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: []string{o.OrphanID}, Reason: "a mistake"}, http.StatusConflict)
+			l.as("admin").refused(http.MethodPost, "/api/v1/orphans/approve", v1.OrphanApproval{Ids: []string{o.OrphanID}, Reason: "a mistake"}, http.StatusConflict)
 		}
 	}
 }
 
 // tellsOf: the page, the command line and the administrators' channel tell of an orphan what the API tells.
-func (l *life) tellsOf(o client.Orphan, evidence string) {
+func (l *life) tellsOf(o v1.Orphan, evidence string) {
 	l.t.Helper()
 	status, _, page := l.signIn("will").visit("/admin/orphans", nil)
 	require.Equal(l.t, http.StatusOK, status)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
@@ -102,7 +102,7 @@ func (l *life) runsWithClusters(many int) (all []runWithCluster) {
 	l.askUntil("all are ready", 3*time.Minute, 100*time.Millisecond, func() bool {
 		return l.count(`SELECT count(*) FROM clusters WHERE status = 'READY' AND id = ANY ($1)`, clustersOf(all)) == many
 	})
-	bound := ask[client.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+all[0].cluster, nil, http.StatusOK)
+	bound := ask[v1.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+all[0].cluster, nil, http.StatusOK)
 	require.True(l.t, bound.Run.Watched)
 	return all
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
@@ -82,14 +82,14 @@ func TestWhatScansFindIsReportedAndRemovedOnlyIfThatIsAllowed(t *testing.T) {
 // cutIsApproved: as long as another installation's resource has the mark too, no teardown would delete anything.
 func (w *leftovers) cutIsApproved(cut aws.Resource) {
 	w.t.Helper()
-	decision := client.OrphanApproval{Ids: []string{w.orphanOf(cut.ARN()).OrphanID}, Reason: "nobody needs it"}
+	decision := v1.OrphanApproval{Ids: []string{w.orphanOf(cut.ARN()).OrphanID}, Reason: "nobody needs it"}
 	refused := w.as("admin").refused(http.MethodPost, "/api/v1/orphans/approve", decision, http.StatusConflict)
 	require.Contains(w.t, refused.Detail, "has a mark of this cluster, but belongs to the installation \"elsewhere\"")
 	w.ownerRemoves(func(r aws.Resource) bool { return r.Tags[tagkey.KubernetesCluster+w.cut.infra] != "" })
 	decision.DryRun = true
-	var plan client.RemovalPlan
+	var plan v1.RemovalPlan
 	w.scanUntil("it is seen that nothing of another owner has the mark", func() bool {
-		plan = ask[client.RemovalPlans](w.as("admin"), http.MethodPost, "/api/v1/orphans/approve", decision, http.StatusOK).Items[0]
+		plan = ask[v1.RemovalPlans](w.as("admin"), http.MethodPost, "/api/v1/orphans/approve", decision, http.StatusOK).Items[0]
 		return plan.Refused == ""
 	})
 	forged := w.ownerRemoves(func(r aws.Resource) bool { return r.Tags[tagkey.ClusterID] == w.cut.id })
@@ -126,7 +126,7 @@ func (w *leftovers) reportsAll(first []aws.Resource, cut, taken aws.Resource) {
 	require.Equal(w.t, "released", w.orphanOf(cut.ARN()).Class)
 	require.False(w.t, w.orphanOf(cut.ARN()).Managed)
 	for _, lost := range w.lost {
-		o := w.orphan(func(o client.Orphan) bool { return o.ClusterTag == lost.id && o.Identity == lost.infra })
+		o := w.orphan(func(o v1.Orphan) bool { return o.ClusterTag == lost.id && o.Identity == lost.infra })
 		require.Equal(w.t, []string{"unknown", "reported"}, []string{o.Class, o.State}, o.StateWhy)
 		require.Greater(w.t, *o.HourlyCents, 30.0, "machines run")
 	}
@@ -134,7 +134,7 @@ func (w *leftovers) reportsAll(first []aws.Resource, cut, taken aws.Resource) {
 		require.NotEqual(w.t, "released", w.orphanOf(r.ARN()).Class, "%+v", r)
 		require.NotEqual(w.t, "unknown", w.orphanOf(r.ARN()).Class, "%+v", r)
 	}
-	require.Empty(w.t, w.orphan(func(o client.Orphan) bool { return o.Identity == w.living.infra }).OrphanID, "a living cluster is no orphan")
+	require.Empty(w.t, w.orphan(func(o v1.Orphan) bool { return o.Identity == w.living.infra }).OrphanID, "a living cluster is no orphan")
 	require.Equal(w.t, snapshot(before), snapshot(w.AWS.All()), "a scan changes nothing")
 	require.Zero(w.t, w.count("SELECT count(*) FROM audit_events WHERE action = 'orphan_approved'"))
 	require.Equal(w.t, "DESTROYED", w.statusOf(w.left.id))
@@ -143,7 +143,7 @@ func (w *leftovers) reportsAll(first []aws.Resource, cut, taken aws.Resource) {
 // removesWhatIsApproved: the dry run names what follows, and an approval does it.
 func (w *leftovers) removesWhatIsApproved(first []aws.Resource) {
 	w.t.Helper()
-	released, unknown := w.orphanOf(first[0].ARN()), w.orphan(func(o client.Orphan) bool { return o.Identity == w.lost[0].infra })
+	released, unknown := w.orphanOf(first[0].ARN()), w.orphan(func(o v1.Orphan) bool { return o.Identity == w.lost[0].infra })
 	w.tellsOf(released, first[0].ARN())
 	for _, r := range w.stand {
 		w.refusesToRemove(r.ARN())

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -29,16 +29,16 @@ func TestAClusterSleepsWakesAndIsDestroyedAsleep(t *testing.T) {
 	states := l.instances()
 	require.Equal(t, 3, states["stopped"], "%v", states)
 	require.Zero(t, states["running"])
-	asleep := ask[client.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
+	asleep := ask[v1.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
 	require.False(t, asleep.Usable)
-	require.Equal(t, client.READY, asleep.Status)
+	require.Equal(t, v1.READY, asleep.Status)
 	require.Equal(t, 17, asleep.HourlyCents)
 	require.True(t, asleep.Sleep.Wanted)
 	require.WithinDuration(t, time.Now().Add(12*time.Hour), asleep.Sleep.Until, time.Hour)
 	refused := l.as("admin").refused(http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil, http.StatusConflict)
 	require.Contains(t, refused.Detail, "Wake it with ocpctl wake")
 
-	ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/wake", nil, http.StatusAccepted)
+	ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/wake", nil, http.StatusAccepted)
 	l.killAt(lifecycle.Waking)
 	l.runUntil("awake", 60*time.Second, func() bool {
 		return l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND phase = 'ready' AND power = ''`, id) == 1

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -79,14 +79,14 @@ func (l *life) playPower(c powerCloud) {
 	require.NoError(l.t, l.GitHub.Label(pr, c.label, "maya"))
 	l.runUntil("ready", 2*time.Minute, l.every(lifecycle.PhaseReady))
 	id := l.clusters()[0].ID
-	detail := func() client.ClusterDetail {
-		return ask[client.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
+	detail := func() v1.ClusterDetail {
+		return ask[v1.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
 	}
 	sleep := func() {
-		ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/sleep", map[string]any{}, http.StatusAccepted)
+		ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/sleep", map[string]any{}, http.StatusAccepted)
 	}
 	wake := func() {
-		ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/wake", nil, http.StatusAccepted)
+		ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/wake", nil, http.StatusAccepted)
 	}
 	attempts := func(kind string) int {
 		return l.count(`SELECT count(*) FROM attempts WHERE cluster_id = $1 AND kind = $2`, id, kind)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 )
 
 // approvals: given by two, refused, out of time, and void when the pull request moves on.
@@ -24,7 +24,7 @@ func (l *life) approvals(t *testing.T) {
 }
 
 // requestApproval labels a pull request and returns the approval that it asks for; one that may end in seconds can have ended already.
-func (l *life) requestApproval(number int) client.Approval {
+func (l *life) requestApproval(number int) v1.Approval {
 	l.t.Helper()
 	require.NoError(l.t, l.GitHub.Label(number, label, "maya"))
 	l.runUntil("the request waits for approval", 20*time.Second, func() bool {
@@ -34,17 +34,17 @@ func (l *life) requestApproval(number int) client.Approval {
 }
 
 // approvalOf returns the one approval of a pull request's cluster that is in a state; "": in any.
-func (l *life) approvalOf(number int, state string) client.Approval {
+func (l *life) approvalOf(number int, state string) v1.Approval {
 	l.t.Helper()
 	query := url.Values{"state": {state}, "cluster": {l.nameOf(number)}}.Encode()
-	page := ask[client.ApprovalPage](l.as("admin"), http.MethodGet, "/api/v1/approvals?"+query, nil, http.StatusOK)
+	page := ask[v1.ApprovalPage](l.as("admin"), http.MethodGet, "/api/v1/approvals?"+query, nil, http.StatusOK)
 	require.Len(l.t, page.Items, 1)
 	return page.Items[0]
 }
 
-func (l *life) approval(id string) client.Approval {
+func (l *life) approval(id string) v1.Approval {
 	l.t.Helper()
-	return ask[client.Approval](l.as("admin"), http.MethodGet, "/api/v1/approvals/"+id, nil, http.StatusOK)
+	return ask[v1.Approval](l.as("admin"), http.MethodGet, "/api/v1/approvals/"+id, nil, http.StatusOK)
 }
 
 // hears waits until the bot says something on a pull request.
@@ -112,7 +112,7 @@ func (l *life) aPushMakesAVoteVoid(*testing.T) {
 	l.askUntil("the word is asked for anew", 20*time.Second, polite, func() bool { return l.approvalOf(number, "pending").ApprovalID != first.ApprovalID })
 	second := l.approvalOf(number, "pending")
 	require.NotEqual(l.t, first.Head, second.Head)
-	require.Equal(l.t, client.ApprovalStateVoid, l.approval(first.ApprovalID).State)
+	require.Equal(l.t, v1.ApprovalStateVoid, l.approval(first.ApprovalID).State)
 	l.as("admin").refused(http.MethodPost, vote(first.ApprovalID), nil, http.StatusConflict)
 	require.Zero(l.t, l.count("SELECT count(*) FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE c.pr_number = $1", number), "nothing began")
 
@@ -133,15 +133,15 @@ func (l *life) nothingBegan(*testing.T) {
 	quiet := l.requestApproval(silent)
 	no := l.requestApproval(refused)
 	at := "/api/v1/approvals/" + no.ApprovalID + "/refuse"
-	l.as("admin").refused(http.MethodPost, at, client.Reason{}, http.StatusUnprocessableEntity)
-	said := ask[client.Approval](l.as("admin"), http.MethodPost, at, client.Reason{Reason: "not this week"}, http.StatusOK)
-	require.Equal(l.t, client.ApprovalStateRefused, said.State)
-	for _, a := range []client.Approval{no, quiet} {
+	l.as("admin").refused(http.MethodPost, at, v1.Reason{}, http.StatusUnprocessableEntity)
+	said := ask[v1.Approval](l.as("admin"), http.MethodPost, at, v1.Reason{Reason: "not this week"}, http.StatusOK)
+	require.Equal(l.t, v1.ApprovalStateRefused, said.State)
+	for _, a := range []v1.Approval{no, quiet} {
 		c := maya.until(a.ClusterID, "released", isGone)
 		require.True(l.t, c.NothingBegun)
 		require.Empty(l.t, c.Attempts)
 	}
-	require.Equal(l.t, client.ApprovalStateExpired, l.approval(quiet.ApprovalID).State)
+	require.Equal(l.t, v1.ApprovalStateExpired, l.approval(quiet.ApprovalID).State)
 	l.hears(refused, "not this week")
 	l.hears(silent, "obody approved it by")
 }

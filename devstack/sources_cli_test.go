@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
@@ -145,7 +145,7 @@ func (s terminal) oneLife() {
 	const name = "by-hand"
 	key := []string{"--idempotency-key", "by-hand-1"}
 	first := s.run(append([]string{"create", "aws-standard", "--name", name, "--ttl", "12h", "-o", "json"}, key...)...)
-	var made client.Accepted
+	var made v1.Accepted
 	first.ends(0)
 	require.NoError(s.t, json.Unmarshal([]byte(first.out), &made))
 	followed := make(chan ended)
@@ -216,7 +216,7 @@ func (s terminal) opens(name, file string) {
 	_, complaint = s.oc(looks, "delete", "serviceaccounts", "x", "-n", "ocpctl-access")
 	require.Contains(s.t, complaint, "(Forbidden)", "a viewer changes nothing")
 
-	var list client.Accesses
+	var list v1.Accesses
 	listed := s.run("access", "list", name, "-o", "json")
 	listed.ends(0)
 	require.NoError(s.t, json.Unmarshal([]byte(listed.out), &list))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/slack"
 )
@@ -68,7 +68,7 @@ func (l *life) twoVotesInSlack() {
 	require.Contains(l.t, l.types("will", slack.Clusters, "status "+name), "is ready")
 
 	a = l.approval(a.ApprovalID)
-	require.Equal(l.t, client.ApprovalStateApproved, a.State)
+	require.Equal(l.t, v1.ApprovalStateApproved, a.State)
 	require.Len(l.t, a.Votes, 2)
 	require.Equal(l.t, "api", a.Votes[0].Source)
 	require.Equal(l.t, []string{"saml:will@acme.example", "slack"}, []string{a.Votes[1].Principal, a.Votes[1].Source})
@@ -93,7 +93,7 @@ func (l *life) refusedInSlack() {
 	l.runUntil("he is answered", time.Minute, func() bool { return len(l.Slack.Seen("will")) > before+1 })
 	l.runUntil("all of Slack's is worked again", time.Minute, func() bool { return l.count("SELECT count(*) FROM deliveries WHERE state = 'received'") == 0 })
 	require.Equal(l.t, 1, strings.Count(strings.Join(l.Slack.Seen("will")[before:], "\n"), "You refused"))
-	require.Equal(l.t, client.ApprovalStateRefused, l.approval(no.ApprovalID).State)
+	require.Equal(l.t, v1.ApprovalStateRefused, l.approval(no.ApprovalID).State)
 	require.Equal(l.t, 1, l.count("SELECT count(*) FROM approval_votes WHERE approval_id = $1", no.ApprovalID))
 	c := l.as("requester").until(no.ClusterID, "released", isGone)
 	require.True(l.t, c.NothingBegun)

@@ -88,7 +88,7 @@ func (l *life) fillsInTheForm(who, name, channel string) {
 		return v != nil && strings.Contains(string(v.Blocks), "It would be accepted")
 	})
 	form := l.Slack.Modal(who).ID
-	for _, f := range [][2]string{{"name", name}, {"ttlHours", "2"}, {"post", channel}} {
+	for _, f := range [][2]string{{"name", name}, {"ttl", "2"}, {"post", channel}} {
 		require.NoError(l.t, l.Slack.ChangeField(l.ctx, who, form, f[0], f[1]))
 	}
 	_, err := l.Slack.SubmitView(l.ctx, who)

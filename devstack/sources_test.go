@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -77,7 +77,7 @@ func (l *life) catalogueWith(files map[string]string) {
 	for name, content := range files {
 		l.writeCatalogue(name, content)
 	}
-	state := ask[client.CatalogueState](l.as("admin"), http.MethodPost, "/api/v1/catalogue/reload", nil, http.StatusOK)
+	state := ask[v1.CatalogueState](l.as("admin"), http.MethodPost, "/api/v1/catalogue/reload", nil, http.StatusOK)
 	require.Empty(l.t, state.Problem)
 }
 
@@ -106,11 +106,11 @@ func (l *life) theSpecificationsRequest(*testing.T) {
 		[]string{c.Name, c.Team, c.Owner, c.CostCenter, c.Environment, c.Tags["RequestSource"]})
 	maya.refused(http.MethodGet, at, nil, http.StatusNotFound)
 
-	out := ask[client.Outputs](robot, http.MethodGet, at+"/outputs", nil, http.StatusOK)
+	out := ask[v1.Outputs](robot, http.MethodGet, at+"/outputs", nil, http.StatusOK)
 	require.Equal(l.t, "https://api.team-a-smoke-01.labs.example.com:6443", out.APIURL)
 	require.Contains(l.t, out.ConsoleURL, "console-openshift-console")
 
-	link := ask[client.Link](robot, http.MethodPost, at+"/kubeconfig-links", nil, http.StatusCreated)
+	link := ask[v1.Link](robot, http.MethodPost, at+"/kubeconfig-links", nil, http.StatusCreated)
 	handle := link.URL[strings.LastIndexByte(link.URL, '/'):]
 	maya.refused(http.MethodPost, "/api/v1/links"+handle, nil, http.StatusNotFound) // and it is not spent by it
 	answer, raw = robot.send(http.MethodPost, "/api/v1/links"+handle, nil)
@@ -119,9 +119,9 @@ func (l *life) theSpecificationsRequest(*testing.T) {
 	require.NotContains(l.t, string(raw), "client-key-data", "the installer's certificate is nobody's")
 	robot.refused(http.MethodPost, "/api/v1/links"+handle, nil, http.StatusNotFound)
 
-	stale := robot.refused(http.MethodPost, at+"/extend", client.Extend{Hours: 1}, http.StatusPreconditionFailed, "If-Match", `"1"`)
+	stale := robot.refused(http.MethodPost, at+"/extend", v1.Extend{Hours: 1}, http.StatusPreconditionFailed, "If-Match", `"1"`)
 	require.Contains(l.t, stale.Detail, "team-a-smoke-01")
-	far := ask[client.Change](robot, http.MethodPost, at+"/extend", client.Extend{Hours: 4000}, http.StatusOK)
+	far := ask[v1.Change](robot, http.MethodPost, at+"/extend", v1.Extend{Hours: 4000}, http.StatusOK)
 	require.True(l.t, far.Capped)
 	require.Equal(l.t, far.Cluster.MaxDestroyAt, far.Cluster.DestroyAt, "no further than the profile's maximum")
 	require.True(l.t, far.Cluster.DestroyAt.After(c.DestroyAt))
@@ -131,14 +131,14 @@ func (l *life) theSpecificationsRequest(*testing.T) {
 func (l *life) workersAreScaled(*testing.T) {
 	robot := l.byAWS()
 	hours := 24
-	id := robot.create(client.CreateRequest{Name: "standard", Profile: "aws-standard", Team: "team-a", TTLHours: hours}, "standard").ClusterID
+	id := robot.create(v1.CreateRequest{Name: "standard", Profile: "aws-standard", Team: "team-a", TTLHours: hours}, "standard").ClusterID
 	robot.until(id, "ready", isReady)
 	require.Equal(l.t, 3, l.workersOf("standard"))
 	at := "/api/v1/clusters/" + id + "/scale-workers"
-	many := robot.refused(http.MethodPost, at, client.Scale{Replicas: 4}, http.StatusUnprocessableEntity)
+	many := robot.refused(http.MethodPost, at, v1.Scale{Replicas: 4}, http.StatusUnprocessableEntity)
 	require.Equal(l.t, []string{"0 to 3"}, many.Errors[0].Accepted)
-	counted := func(workers int, phase string) func(client.ClusterDetail) bool {
-		return func(c client.ClusterDetail) bool {
+	counted := func(workers int, phase string) func(v1.ClusterDetail) bool {
+		return func(c v1.ClusterDetail) bool {
 			return c.WorkersWanted == nil && c.Workers != nil && *c.Workers == workers && c.Phase == phase
 		}
 	}
@@ -146,19 +146,19 @@ func (l *life) workersAreScaled(*testing.T) {
 		replicas int
 		phase    string
 	}{{0, "scaled_down"}, {3, "ready"}} {
-		job := ask[client.Accepted](robot, http.MethodPost, at, client.Scale{Replicas: step.replicas}, http.StatusAccepted).JobID
+		job := ask[v1.Accepted](robot, http.MethodPost, at, v1.Scale{Replicas: step.replicas}, http.StatusAccepted).JobID
 		c := robot.until(id, fmt.Sprintf("at %d workers", step.replicas), counted(step.replicas, step.phase))
-		require.Equal(l.t, client.READY, c.Status, "it is never anything else meanwhile")
-		require.Equal(l.t, "SUCCEEDED", ask[client.JobDetail](robot, http.MethodGet, "/api/v1/jobs/"+job, nil, http.StatusOK).Status)
+		require.Equal(l.t, v1.READY, c.Status, "it is never anything else meanwhile")
+		require.Equal(l.t, "SUCCEEDED", ask[v1.JobDetail](robot, http.MethodGet, "/api/v1/jobs/"+job, nil, http.StatusOK).Status)
 		require.Equal(l.t, step.replicas, l.workersOf("standard"), "counted in the cloud")
 	}
 
 	require.NoError(l.t, installer.SetFault(l.Faults(), "oc-scale/standard", &installer.Fault{Pause: true}))
-	ask[client.Accepted](robot, http.MethodPost, at, client.Scale{Replicas: 1}, http.StatusAccepted)
+	ask[v1.Accepted](robot, http.MethodPost, at, v1.Scale{Replicas: 1}, http.StatusAccepted)
 	l.runUntil("a runner scales", 20*time.Second, func() bool {
 		return l.count("SELECT count(*) FROM attempts WHERE cluster_id = $1 AND kind = 'scale' AND phase = 'scaling' AND closed_at IS NULL", id) == 1
 	})
-	ask[client.Accepted](robot, http.MethodPost, "/api/v1/clusters/"+id+"/destroy", nil, http.StatusAccepted)
+	ask[v1.Accepted](robot, http.MethodPost, "/api/v1/clusters/"+id+"/destroy", nil, http.StatusAccepted)
 	gone := robot.until(id, "released", isGone)
 	require.NoError(l.t, installer.SetFault(l.Faults(), "oc-scale/standard", nil))
 	scaling := gone.Attempts[len(gone.Attempts)-2]

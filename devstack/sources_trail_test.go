@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -35,7 +35,7 @@ func (l *life) breakGlass(*testing.T) {
 	_, _, said = will.visit(at+"/approve", url.Values{"reason": {"INC-7"}})
 	require.Contains(l.t, said, "Approved.")
 	status, _, _ = will.visit(page+"/kubeadmin-link", url.Values{})
-	require.Equal(l.t, client.ApprovalStateApproved, l.approval(id).State, "it is hers to use, not his: %d", status)
+	require.Equal(l.t, v1.ApprovalStateApproved, l.approval(id).State, "it is hers to use, not his: %d", status)
 
 	// The reading is written down before anything is read: it is, too, where the reading fails.
 	l.S3Cut.Off()
@@ -56,7 +56,7 @@ func (l *life) breakGlass(*testing.T) {
 	status, _, said = maya.visit(link, url.Values{})
 	require.Equal(l.t, http.StatusNotFound, status)
 	require.NotContains(l.t, said, l.kubeadmin(c.ClusterID))
-	require.Equal(l.t, client.ApprovalStateUsed, l.approval(id).State)
+	require.Equal(l.t, v1.ApprovalStateUsed, l.approval(id).State)
 	_, _, said = maya.visit(page+"/kubeadmin-link", url.Values{})
 	require.Contains(l.t, said, "break-glass", "one approval, one look")
 }
@@ -80,7 +80,7 @@ func (l *life) kubeadmin(id string) string {
 // same key, after the restart, hears what was meant for the first.
 func (l *life) killedBeforeItsAnswer(*testing.T) {
 	robot := l.byAWS()
-	body := client.CreateRequest{Name: "heard-twice", Profile: "aws-minimal-test", Team: "team-a"}
+	body := v1.CreateRequest{Name: "heard-twice", Profile: "aws-minimal-test", Team: "team-a"}
 	server, err := url.Parse(l.PrivateURL())
 	require.NoError(l.t, err)
 	line := httptest.NewServer(&httputil.ReverseProxy{
@@ -112,7 +112,7 @@ func (l *life) allOfItGoes(*testing.T) {
 	admin := l.as("admin")
 	for _, r := range l.clusters() {
 		if r.Status == "READY" {
-			ask[client.Accepted](admin, http.MethodPost, "/api/v1/clusters/"+r.ID+"/destroy", nil, http.StatusAccepted)
+			ask[v1.Accepted](admin, http.MethodPost, "/api/v1/clusters/"+r.ID+"/destroy", nil, http.StatusAccepted)
 		}
 	}
 	l.runUntil("every cluster is released", 2*time.Minute, l.every(lifecycle.Released))
@@ -126,7 +126,7 @@ func (l *life) allOfItGoes(*testing.T) {
 // theTrail of all this is whole, and whoever changes a copy is found without any server.
 func (l *life) theTrail(t *testing.T) {
 	auditor := l.as("auditor")
-	proof := ask[client.AuditProof](auditor, http.MethodGet, "/api/v1/audit/verify", nil, http.StatusOK)
+	proof := ask[v1.AuditProof](auditor, http.MethodGet, "/api/v1/audit/verify", nil, http.StatusOK)
 	require.True(l.t, proof.Whole, proof.Message)
 	require.Greater(l.t, proof.Lines, int64(100))
 	l.as("requester").refused(http.MethodGet, "/api/v1/audit/verify", nil, http.StatusForbidden)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 )
@@ -34,7 +34,7 @@ func (l *life) pullRequests(t *testing.T) {
 	l.brokenCatalogueIsNotTaken()
 	l.writeCatalogue("quotas/sources.yaml", oneAtATime)
 	l.askUntil("the server took the quota by itself", 20*time.Second, polite, func() bool {
-		for _, q := range ask[client.Quotas](maya, http.MethodGet, "/api/v1/quotas", nil, http.StatusOK).Items {
+		for _, q := range ask[v1.Quotas](maya, http.MethodGet, "/api/v1/quotas", nil, http.StatusOK).Items {
 			if q.Name == "sources" {
 				return q.Key == "platform" && q.Creating.Most == 1
 			}
@@ -62,8 +62,8 @@ func (l *life) frozen(id string) (text string) {
 // brokenCatalogueIsNotTaken: half of a catalogue is none, and everybody with a seat can see what is wrong.
 func (l *life) brokenCatalogueIsNotTaken() {
 	admin := l.as("admin")
-	state := func() client.CatalogueState {
-		return ask[client.CatalogueState](admin, http.MethodGet, "/api/v1/catalogue", nil, http.StatusOK)
+	state := func() v1.CatalogueState {
+		return ask[v1.CatalogueState](admin, http.MethodGet, "/api/v1/catalogue", nil, http.StatusOK)
 	}
 	good := state().Hash
 	l.writeCatalogue("quotas/sources.yaml", strings.ReplaceAll(oneAtATime, "creating", "creatign"))
@@ -83,7 +83,7 @@ func (l *life) threeTakeTurns(maya visitor) {
 	require.NoError(l.t, l.GitHub.Label(42, label, "maya"))
 	_, err := l.GitHub.Comment(43, "/ocp create aws-minimal-test", "will")
 	require.NoError(l.t, err)
-	maya.create(client.CreateRequest{Name: "third"}, "third")
+	maya.create(v1.CreateRequest{Name: "third"}, "third")
 	l.runUntil("all three are accepted", 20*time.Second, func() bool { return len(l.since(begin)) == len(names) })
 
 	for made := range names {
@@ -92,12 +92,12 @@ func (l *life) threeTakeTurns(maya visitor) {
 		l.askUntil(fmt.Sprintf("one is created, and %d are told their place", waiting), 30*time.Second, 2*polite, func() bool {
 			creating = ""
 			got := map[int]bool{}
-			for _, c := range ask[client.ClusterPage](maya, http.MethodGet, "/api/v1/clusters?team=platform", nil, http.StatusOK).Items {
+			for _, c := range ask[v1.ClusterPage](maya, http.MethodGet, "/api/v1/clusters?team=platform", nil, http.StatusOK).Items {
 				switch {
 				case c.Phase == "awaiting_capacity" && c.Place > 0:
 					require.Contains(l.t, c.Why, "team platform may have 1 cluster being created at once (quota sources)")
 					got[c.Place] = c.Name == "third" || l.heard(c.Name, placeText(c.Place))
-				case c.Status == client.CREATING:
+				case c.Status == v1.CREATING:
 					require.Empty(l.t, creating, "never two at once")
 					creating = c.Name
 				}
@@ -141,12 +141,12 @@ func (l *life) since(begin time.Time) (names []string) {
 }
 
 // holdKeeps: a closed pull request ends its cluster after the grace, and not before the hold.
-func (l *life) holdKeeps(maya visitor, number int, c client.ClusterDetail) {
+func (l *life) holdKeeps(maya visitor, number int, c v1.ClusterDetail) {
 	until := time.Now().Add(l.Grace + 6*time.Second).UTC().Truncate(time.Microsecond) // six seconds for the server to see the pull request closed
 	at := "/api/v1/clusters/" + c.ClusterID + "/hold"
-	noReason := maya.refused(http.MethodPost, at, client.Hold{Until: until}, http.StatusUnprocessableEntity)
+	noReason := maya.refused(http.MethodPost, at, v1.Hold{Until: until}, http.StatusUnprocessableEntity)
 	require.Equal(l.t, "reason", noReason.Errors[0].Field)
-	held := ask[client.Change](maya, http.MethodPost, at, client.Hold{Until: until, Reason: "somebody looks at it"}, http.StatusOK)
+	held := ask[v1.Change](maya, http.MethodPost, at, v1.Hold{Until: until, Reason: "somebody looks at it"}, http.StatusOK)
 	require.Equal(l.t, until, held.Cluster.HoldUntil)
 	require.NoError(l.t, l.GitHub.Close(number, "maya"))
 	l.runUntil("it goes", 20*time.Second, func() bool {

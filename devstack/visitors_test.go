@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/saml"
@@ -46,7 +46,7 @@ func (l *life) as(who string) visitor {
 func (l *life) byAWS() visitor {
 	l.t.Helper()
 	proof := l.proof()
-	answer := ask[client.SessionToken](visitor{life: l}, http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusOK)
+	answer := ask[v1.SessionToken](visitor{life: l}, http.MethodPost, "/api/v1/auth/aws", v1.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusOK)
 	require.WithinDuration(l.t, time.Now().Add(15*time.Minute), answer.ExpiresAt, time.Minute)
 	require.Equal(l.t, "aws:"+devstack.CLIUser, answer.Me.ID)
 	return visitor{l, answer.Token}
@@ -125,30 +125,30 @@ func ask[T any](v visitor, method, path string, body any, want int, headers ...s
 }
 
 // refused expects to be told why not, and what to do.
-func (v visitor) refused(method, path string, body any, want int, headers ...string) client.Problem {
+func (v visitor) refused(method, path string, body any, want int, headers ...string) v1.Problem {
 	v.t.Helper()
 	answer, raw := v.send(method, path, body, headers...)
 	require.Equal(v.t, want, answer.StatusCode, "%s %s: %s", method, path, raw)
 	require.Equal(v.t, "application/problem+json", answer.Header.Get("Content-Type"))
-	var p client.Problem
+	var p v1.Problem
 	require.NoError(v.t, json.Unmarshal(raw, &p))
 	require.NotEmpty(v.t, p.Detail)
 	return p
 }
 
 // create asks for a cluster that is accepted.
-func (v visitor) create(r any, key string) client.Accepted {
+func (v visitor) create(r any, key string) v1.Accepted {
 	v.t.Helper()
-	return ask[client.Accepted](v, http.MethodPost, "/api/v1/clusters", r, http.StatusAccepted, "Idempotency-Key", key)
+	return ask[v1.Accepted](v, http.MethodPost, "/api/v1/clusters", r, http.StatusAccepted, "Idempotency-Key", key)
 }
 
-func (v visitor) cluster(ref string) client.ClusterDetail {
+func (v visitor) cluster(ref string) v1.ClusterDetail {
 	v.t.Helper()
-	return ask[client.ClusterDetail](v, http.MethodGet, "/api/v1/clusters/"+ref, nil, http.StatusOK)
+	return ask[v1.ClusterDetail](v, http.MethodGet, "/api/v1/clusters/"+ref, nil, http.StatusOK)
 }
 
 // until asks again until a cluster is as it should be.
-func (v visitor) until(ref, what string, cond func(client.ClusterDetail) bool) (c client.ClusterDetail) {
+func (v visitor) until(ref, what string, cond func(v1.ClusterDetail) bool) (c v1.ClusterDetail) {
 	v.t.Helper()
 	v.askUntil(ref+" is "+what, time.Minute, polite, func() bool { c = v.cluster(ref); return cond(c) })
 	return c
@@ -157,8 +157,8 @@ func (v visitor) until(ref, what string, cond func(client.ClusterDetail) bool) (
 // polite is how often one may ask the API for several things: it takes twenty requests a second of one principal.
 const polite = 100 * time.Millisecond
 
-func isReady(c client.ClusterDetail) bool { return c.Status == client.READY }
-func isGone(c client.ClusterDetail) bool  { return c.Phase == "released" }
+func isReady(c v1.ClusterDetail) bool { return c.Status == v1.READY }
+func isGone(c v1.ClusterDetail) bool  { return c.Phase == "released" }
 
 // browser is somebody at the pages.
 type browser struct {

@@ -1,7 +1,7 @@
 package lifecycle
 
 // Activity is something that counts as use of a cluster, in words for people. The list is complete: the store notes each of them in the row,
-// and docs/idle.md tells people of each.
+// and docs/sleep.md tells people of each.
 type Activity string
 
 // What counts as use.

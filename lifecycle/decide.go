@@ -18,7 +18,7 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 		return m.d
 	}
 	m.watchIdle()
-	m.destroyLocked()
+	m.endIfDue()
 	if f.Open != nil {
 		m.watch(*f.Open)
 		m.quieten()
@@ -64,8 +64,8 @@ func (m *deciding) effect(k EffectKind, attempt int) {
 	m.d.Effects = append(m.d.Effects, Effect{Kind: k, Attempt: attempt})
 }
 
-// destroyLocked sets the desired state to absent once an end or the approval deadline has passed. It never sets it back.
-func (m *deciding) destroyLocked() {
+// endIfDue sets the desired state to absent once an end or the approval deadline has passed. It never sets it back.
+func (m *deciding) endIfDue() {
 	by, ends := m.c.ApproveBy, m.next().Ends
 	switch {
 	case m.c.Desired != Present:

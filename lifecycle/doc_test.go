@@ -14,9 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "draw the table and the picture in docs/lifecycle.md anew")
+var update = flag.Bool("update", false, "draw the picture in docs/lifecycle.md and the table in testdata anew")
 
-const guide = "../docs/lifecycle.md"
+// The guide has the picture, and the other page each transition with its reasons.
+const guide, reasons = "../docs/lifecycle.md", "testdata/transitions.md"
+
+const reasonsHead = "# The transitions of a cluster, and their reasons\n\nA test draws this page from simulated lives.\n\n"
 
 // The transitions in docs/lifecycle.md are the ones that really happen: drawn from seeded lives in the hostile outside
 // and from one blow of every kind at every moment of a quiet life.
@@ -32,15 +35,19 @@ func TestTheGuideShowsTheTransitionsThatHappen(t *testing.T) {
 	maps.Copy(moves, more)
 	moves = plain(moves)
 
-	have, err := os.ReadFile(guide)
-	require.NoError(t, err)
-	want := between(t, string(have), "table", table(moves))
-	want = between(t, want, "picture", picture(moves))
-	if *update {
-		require.NoError(t, os.WriteFile(guide, []byte(want), 0o644))
-		return
+	for page, draw := range map[string]func(string) string{
+		guide:   func(have string) string { return between(t, have, picture(moves)) },
+		reasons: func(string) string { return reasonsHead + table(moves) },
+	} {
+		have, err := os.ReadFile(page)
+		require.NoError(t, err)
+		want := draw(string(have))
+		if *update {
+			require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
+			continue
+		}
+		require.Equal(t, want, string(have), "%s is stale: go test ./lifecycle -run Guide -update", page)
 	}
-	require.Equal(t, want, string(have), "docs/lifecycle.md is stale: go test ./lifecycle -run Guide -update")
 }
 
 // drawnLives is enough for every transition to be seen many times over.
@@ -83,10 +90,10 @@ func plain(moves map[move]bool) map[move]bool {
 	return all
 }
 
-// between replaces what stands between a part's two markers.
-func between(t *testing.T, text, part, drawn string) string {
+// between replaces what stands between the picture's two markers.
+func between(t *testing.T, text, drawn string) string {
 	t.Helper()
-	begin, end := "<!-- "+part+": drawn by a test, do not edit -->\n", "<!-- "+part+" ends -->"
+	const begin, end = "<!-- picture: drawn by a test, do not edit -->\n", "<!-- picture ends -->"
 	head, rest, ok := strings.Cut(text, begin)
 	require.True(t, ok, "%s has no %q", guide, begin)
 	_, tail, ok := strings.Cut(rest, end)

@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"fmt"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // OrphanClass says whose a group of resources is.
@@ -95,7 +97,7 @@ func (o KnownOrphan) Next(j Judged, at time.Time, l FindingLimits) KnownOrphan {
 	case n.State == OrphanApproved && o.Class == j.Class:
 		return n
 	case !old && !told:
-		return n.become(OrphanSeen, fmt.Sprintf("not confirmed yet; reported once %d scans in a row have seen it, %s after the first at the earliest", l.MinSights, l.MinAge), at)
+		return n.become(OrphanSeen, fmt.Sprintf("not confirmed yet; reported once %d scans in a row have seen it, %s after the first at the earliest", l.MinSights, duration.Format(l.MinAge)), at)
 	case j.Class == ClassOwned:
 		return n.become(OrphanKept, j.Why, at)
 	}

@@ -94,7 +94,7 @@ type heldDecision struct {
 	version int64
 }
 
-// move is one transition and its reason, as the table in docs/lifecycle.md shows it.
+// move is one transition and its reason, as the table in testdata/transitions.md shows it.
 type move struct {
 	fromStatus Status
 	fromPhase  Phase

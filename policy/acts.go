@@ -85,16 +85,16 @@ var peoplesActs = []Act{ActHold, ActAbandon, ActShare, ActTransfer, ActBreakGlas
 
 // May reports whether the principal may perform the act in the team, on any of its clusters.
 func (p Principal) May(a Act, team string) bool {
-	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.in(team) && s.allows(a) })
+	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.isValidIn(team) && s.allowsAct(a) })
 }
 
 // MayOnOwn reports whether the principal may perform the act in the team on a cluster that it owns, see Owns.
 func (p Principal) MayOnOwn(a Act, team string) bool {
-	return p.May(a, team) || slices.Contains(ownActs, a) && slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.in(team) && slices.Contains(acts[a], s.Role) })
+	return p.May(a, team) || slices.Contains(ownActs, a) && slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.isValidIn(team) && slices.Contains(acts[a], s.Role) })
 }
 
-// allows reports whether the seat is enough for the act, whichever cluster it is about.
-func (s Seat) allows(a Act) bool {
+// allowsAct reports whether the seat is enough for the act, whichever cluster it is about.
+func (s Seat) allowsAct(a Act) bool {
 	return slices.Contains(acts[a], s.Role) && !(s.Own && (slices.Contains(ownActs, a) || slices.Contains(peoplesActs, a)))
 }
 
@@ -102,7 +102,7 @@ func (s Seat) allows(a Act) bool {
 func (p Principal) TeamsFor(a Act) []string {
 	held := Principal{}
 	for _, s := range p.Seats {
-		if s.allows(a) {
+		if s.allowsAct(a) {
 			held.Seats = append(held.Seats, s)
 		}
 	}
@@ -119,5 +119,5 @@ func (p Principal) MayAnywhere(a Act) bool {
 	if Everybodys(a) {
 		return p.May(a, EveryTeam)
 	}
-	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.allows(a) })
+	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.allowsAct(a) })
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// addons returns the add-ons that the cluster gets: those that the request picks, otherwise those of the repository's file, otherwise
+// chooseAddons returns the add-ons that the cluster gets: those that the request picks, otherwise those of the repository's file, otherwise
 // the profile's.
-func (j judging) addons() []string {
+func (j judging) chooseAddons() []string {
 	if j.r.Addons != nil {
 		return *j.r.Addons
 	}
@@ -19,8 +19,8 @@ func (j judging) addons() []string {
 	return j.profile.Addons.Default
 }
 
-// picker names what picked the add-ons, and where the pick is changed; where is empty if it is the request or the profile itself.
-func (j judging) picker() (name, where string) {
+// describePicker names what picked the add-ons, and where the pick is changed; where is empty if it is the request or the profile itself.
+func (j judging) describePicker() (name, where string) {
 	switch {
 	case j.r.Addons != nil:
 		return "the request", ""
@@ -32,8 +32,8 @@ func (j judging) picker() (name, where string) {
 
 // checkAddons checks that the profile allows the selected add-ons.
 func (j judging) checkAddons() Check {
-	names := j.addons()
-	picker, where := j.picker()
+	names := j.chooseAddons()
+	picker, where := j.describePicker()
 	could := j.terms.Catalogue.AddonsOf(j.profile)
 	var checks []Check
 	for _, name := range names {
@@ -50,7 +50,7 @@ func (j judging) checkAddons() Check {
 	if j.r.Addons == nil && where == "" {
 		whose = picker + " gives each of its clusters"
 	}
-	check := whole("add-ons", fmt.Sprintf("It gets what %s: %s.", whose, strings.Join(names, ", ")), checks)
+	check := combineChecks("add-ons", fmt.Sprintf("It gets what %s: %s.", whose, strings.Join(names, ", ")), checks)
 	if len(names) == 0 {
 		check.Message = "It gets no add-ons, as the request says."
 	}

@@ -53,7 +53,7 @@ func TestAProfilesOwnAddonsComeWhereTheFilePicksNone(t *testing.T) {
 	require.True(t, known)
 	p.Addons = profiles.Addons{Default: []string{"pr-namespace"}}
 	j := judging{r: validRequest(), profile: p, known: true, terms: furnished(t)}
-	require.Equal(t, []string{"pr-namespace"}, j.addons())
+	require.Equal(t, []string{"pr-namespace"}, j.chooseAddons())
 	require.Equal(t, "It gets what profile aws-minimal-test gives each of its clusters: pr-namespace.", j.checkAddons().Message)
 	j.r = withFile(profiles.RepositoryFile{Addons: []string{"cert-manager"}})
 	check := j.checkAddons()

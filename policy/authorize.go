@@ -42,7 +42,7 @@ func Authorize(r Request, act Act, target *Target) Verdict {
 		}
 		checks = append(checks, checkRole(r, act, *target))
 	}
-	return Verdict{Allowed: len(leaves(checks, Fail)) == 0, Checks: checks}
+	return Verdict{Allowed: len(leavesOf(checks, Fail)) == 0, Checks: checks}
 }
 
 // onGitHub reports whether the request comes from GitHub, where the permission on the repository counts.
@@ -138,7 +138,7 @@ func whoHolds(act Act, team string) string {
 // roleIn is the role of the principal in a team, the one that may most; empty: none.
 func (p Principal) roleIn(team string) Role {
 	for _, role := range Roles {
-		if slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.in(team) && s.Role == role }) {
+		if slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.isValidIn(team) && s.Role == role }) {
 			return role
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -38,23 +39,23 @@ func checkRegion(r Request, p profiles.Profile) Check {
 // checkTTL checks that the cluster has an end within the profile's maximum. It compares the hours that people type, not a demo's
 // scaled hours.
 func checkTTL(r Request, p profiles.Profile) Check {
-	check := Check{Name: "ttl", Result: Pass, Accept: "above 0, at most " + Span(p.MaxTTL)}
-	next := fmt.Sprintf("Ask for at most %s. Without a lifetime, it is %s.", Span(p.MaxTTL), Span(p.DefaultTTL))
+	check := Check{Name: "ttl", Result: Pass, Accept: "above 0, at most " + duration.Format(p.MaxTTL)}
+	next := fmt.Sprintf("Ask for at most %s. Without a lifetime, it is %s.", duration.Format(p.MaxTTL), duration.Format(p.DefaultTTL))
 	if p.Name == "" { // without a known profile there is no maximum to compare with
 		check.Accept, next = "above 0, at most the profile's maximum", "Ask for a lifetime such as 24h, or leave it out."
 	}
 	switch {
 	case r.TTL == 0:
-		check.Message = fmt.Sprintf("It lives %s, the profile's default; at most %s with extensions.", Span(p.DefaultTTL), Span(p.MaxTTL))
+		check.Message = fmt.Sprintf("It lives %s, the profile's default; at most %s with extensions.", duration.Format(p.DefaultTTL), duration.Format(p.MaxTTL))
 	case r.TTL < 0:
 		check.Result, check.Asked, check.Next = Fail, "no end", next
 		check.Message = "Every cluster has an end: a lifetime of 0, below 0 or \"never\" is not given."
 	case r.TTL > p.MaxTTL:
-		check.Result, check.Asked, check.Next = Fail, Span(r.TTL), next
-		check.Message = fmt.Sprintf("%s is more than the %s that profile %s allows.", Span(r.TTL), Span(p.MaxTTL), p.Name)
+		check.Result, check.Asked, check.Next = Fail, tooLong(r.TTL, p.MaxTTL), next
+		check.Message = fmt.Sprintf("%s is more than the %s that profile %s allows.", check.Asked, duration.Format(p.MaxTTL), p.Name)
 	default:
-		check.Asked = Span(r.TTL)
-		check.Message = fmt.Sprintf("It lives %s; at most %s with extensions.", Span(r.TTL), Span(p.MaxTTL))
+		check.Asked = duration.Format(r.TTL)
+		check.Message = fmt.Sprintf("It lives %s; at most %s with extensions.", duration.Format(r.TTL), duration.Format(p.MaxTTL))
 	}
 	return check
 }
@@ -65,12 +66,12 @@ func (j judging) checkPrice() Check {
 		return Check{Name: "price", Result: Warn, Message: "The price is known once region and lifetime are.", Next: "Put region and lifetime right first."}
 	}
 	region, _ := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
-	check := Check{Name: "price", Result: Pass, Asked: Dollars(j.price), Message: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
-		Dollars(int64(region.HourlyCents)), Dollars(j.price), j.profile.PricesAsOf)}
+	check := Check{Name: "price", Result: Pass, Asked: price.Dollars(j.price), Message: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
+		price.Dollars(int64(region.HourlyCents)), price.Dollars(j.price), j.profile.PricesAsOf)}
 	if budget := j.team.Budget.MonthlyCents; budget > 0 {
-		left := max(0, budget-j.spent())
-		check.Have = Dollars(j.spent())
-		check.Message += fmt.Sprintf(" Of its %s for this month team %s has %s left before this.", Dollars(budget), j.own.Team, Dollars(left))
+		left := max(0, budget-j.teamSpending())
+		check.Have = price.Dollars(j.teamSpending())
+		check.Message += fmt.Sprintf(" Of its %s for this month team %s has %s left before this.", price.Dollars(budget), j.own.Team, price.Dollars(left))
 	}
 	return check
 }
@@ -79,7 +80,7 @@ func (j judging) checkPrice() Check {
 func NameCheck(name string) Check { return checkName(Request{Name: name}, "") }
 
 func checkName(r Request, profile string) Check {
-	name, _ := requestedName(r, profile)
+	name, _ := nameOf(r, profile)
 	check := Check{Name: "name", Result: Pass, Asked: r.Name, Message: fmt.Sprintf("Its name is %s.", name),
 		Accept: fmt.Sprintf("lower-case letters, digits and dashes, starting with a letter, ending in a letter or digit, at most %d", profiles.MaxName)}
 	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {
@@ -99,24 +100,10 @@ func checkName(r Request, profile string) Check {
 	return check
 }
 
-// Span formats a duration the way people type it: 90s, 45m, 72h, 1h30m.
-func Span(d time.Duration) string {
-	if d < 0 {
-		return "-" + Span(-d)
+// tooLong writes a duration that is above a maximum, exactly if it would otherwise look like the maximum.
+func tooLong(d, most time.Duration) string {
+	if text := duration.Format(d); text != duration.Format(most) {
+		return text
 	}
-	d = d.Round(time.Second)
-	var text string
-	for _, unit := range []struct {
-		length time.Duration
-		letter string
-	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
-		if n := d / unit.length; n > 0 {
-			text += fmt.Sprintf("%d%s", n, unit.letter)
-			d -= n * unit.length
-		}
-	}
-	return orDefault(text, "0")
+	return duration.Typed(d)
 }
-
-// Dollars formats US cents as package price does.
-func Dollars(cents int64) string { return price.Dollars(cents) }

@@ -4,27 +4,28 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// spent returns, in cents, what the team's clusters have cost this month and what the living ones will cost until they end.
-func (j judging) spent() int64 { return j.usage.Team.SpentCents + j.usage.Team.CommittedCents }
+// teamSpending returns, in cents, what the team's clusters have cost this month and what the living ones will cost until they end.
+func (j judging) teamSpending() int64 { return j.usage.Team.SpentCents + j.usage.Team.CommittedCents }
 
 // checkBudget compares the team's monthly budget with what is spent, what is committed and what this cluster costs until its end.
 // Above the warning threshold it asks for an approval; above a hard budget it refuses.
 func (j judging) checkBudget() Check {
-	b, after := j.team.Budget, j.spent()+j.price
+	b, after := j.team.Budget, j.teamSpending()+j.price
 	figures := fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has; with %s for this one that makes %s of its %s",
-		j.own.Team, Dollars(j.usage.Team.SpentCents), Dollars(j.usage.Team.CommittedCents), Dollars(j.price), Dollars(after), Dollars(b.MonthlyCents))
+		j.own.Team, price.Dollars(j.usage.Team.SpentCents), price.Dollars(j.usage.Team.CommittedCents), price.Dollars(j.price), price.Dollars(after), price.Dollars(b.MonthlyCents))
 	if !j.priced {
 		figures = fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has, of its %s; the price of this one is not known yet",
-			j.own.Team, Dollars(j.usage.Team.SpentCents), Dollars(j.usage.Team.CommittedCents), Dollars(b.MonthlyCents))
+			j.own.Team, price.Dollars(j.usage.Team.SpentCents), price.Dollars(j.usage.Team.CommittedCents), price.Dollars(b.MonthlyCents))
 	}
 	part := func(name, fine string, bound int64) Check {
-		return Check{Name: name, Result: Pass, Asked: Dollars(j.price), Have: Dollars(j.spent()), Accept: fmt.Sprintf("at most %s more", Dollars(max(0, bound-j.spent()))),
+		return Check{Name: name, Result: Pass, Asked: price.Dollars(j.price), Have: price.Dollars(j.teamSpending()), Accept: fmt.Sprintf("at most %s more", price.Dollars(max(0, bound-j.teamSpending()))),
 			Message: fine}
 	}
-	all := part("month", fmt.Sprintf("It fits into the %s of the month.", Dollars(b.MonthlyCents)), b.MonthlyCents)
+	all := part("month", fmt.Sprintf("It fits into the %s of the month.", price.Dollars(b.MonthlyCents)), b.MonthlyCents)
 	over := after > b.MonthlyCents
 	switch {
 	case over && b.Hard:
@@ -36,7 +37,7 @@ func (j judging) checkBudget() Check {
 	checks := []Check{all}
 	if b.WarnPercent > 0 && !over { // above the whole budget the warning would add nothing
 		from := b.MonthlyCents * int64(b.WarnPercent) / 100
-		warned := part("warning", fmt.Sprintf("It stays below %s, above which an approval is needed.", Dollars(from)), from-1)
+		warned := part("warning", fmt.Sprintf("It stays below %s, above which an approval is needed.", price.Dollars(from)), from-1)
 		if after*100 >= b.MonthlyCents*int64(b.WarnPercent) {
 			warned.Result, warned.Next = Ask, "A platform admin has to approve it; a shorter life may need none."
 			warned.Message = fmt.Sprintf("%s, and above %d %% an approval is needed.", figures, b.WarnPercent)
@@ -44,7 +45,7 @@ func (j judging) checkBudget() Check {
 		warned.Approval = j.budgetApproval(warned)
 		checks = append(checks, warned)
 	}
-	return whole("budget", figures+".", checks)
+	return combineChecks("budget", figures+".", checks)
 }
 
 // half is the part of a budget, in percent, at which people hear of it for the first time.

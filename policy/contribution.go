@@ -35,7 +35,7 @@ func (j judging) checkFork() Check {
 		check.Message = "This pull request comes from a fork. Nothing runs for a fork's code."
 		check.Next = fmt.Sprintf("Push the branch to %s itself and open the pull request from there.", r.PR.Repo)
 	case r.PR.Fork:
-		check = j.agreed(check, "a fork", "a branch of "+r.PR.Repo)
+		check = j.askForAgreement(check, "a fork", "a branch of "+r.PR.Repo)
 		check.Message = "This pull request comes from a fork, and nothing runs for a fork's code before somebody has approved it."
 	}
 	return check
@@ -58,7 +58,7 @@ func (j judging) checkFirst() Check {
 		check.Message = "GitHub did not say whether the author is new here."
 	}
 	if !slices.Contains(contributors, pr.Association) {
-		check = j.agreed(check, pr.Association, "CONTRIBUTOR, COLLABORATOR, MEMBER or OWNER")
+		check = j.askForAgreement(check, pr.Association, "CONTRIBUTOR, COLLABORATOR, MEMBER or OWNER")
 		check.Message = fmt.Sprintf("%s has not contributed to %s yet, so an approval is needed.", orDefault(pr.Author, "The author"), pr.Repo)
 	}
 	return check
@@ -72,8 +72,8 @@ func (r Request) byAuthor() bool {
 	return r.Principal.ID == profiles.GitHubPrincipal(r.PR.AuthorID)
 }
 
-// agreed makes a check ask for the approval of somebody who may create for the team.
-func (j judging) agreed(check Check, asked, accept string) Check {
+// askForAgreement makes a check ask for the approval of somebody who may create for the team.
+func (j judging) askForAgreement(check Check, asked, accept string) Check {
 	check.Result, check.Asked, check.Accept = Ask, asked, accept
 	check.Next = "A member of the team reviews the newest commit and comments /ocp approve. A push before that needs a new approval."
 	if j.own.Team != "" {

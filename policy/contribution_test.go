@@ -39,7 +39,7 @@ func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
 		require.Equal(t, c.result == Ask, v.Allowed, c)
 		if v.Allowed {
 			require.Equal(t, &Approval{Count: 1, Self: true, By: Requester, For: 24 * time.Hour, Why: []string{check.Message}}, v.Approval, c)
-			require.Contains(t, v.Text(), "One member of the team has to approve it within 24h. This pull request comes from a fork", c)
+			require.Contains(t, v.Text(), "One member of the team has to approve it within 24 h. This pull request comes from a fork", c)
 		}
 	}
 	v := Evaluate(validRequest(), Usage{}, terms(t), Settings{Forks: "deny"})
@@ -108,7 +108,7 @@ func TestTheOneWhoAskedApprovesOnlyWhereEveryCheckLetsThem(t *testing.T) {
 		{[]Check{ask(1, true), ask(1, false)}, false}, {[]Check{ask(2, true)}, false}, {[]Check{ask(1, true), ask(2, true)}, false},
 		{[]Check{ask(1, true), {Result: Ask, Message: "by default."}}, false},
 	} {
-		require.Equal(t, c.self, approval(c.checks).Self, c.checks)
+		require.Equal(t, c.self, mergeApprovals(c.checks).Self, c.checks)
 	}
 }
 

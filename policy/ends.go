@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -11,7 +12,7 @@ import (
 // because the maximum is reached. lifecycle.Ends enforces the maximum itself.
 func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check Check) {
 	left := max(0, e.Max.Sub(e.TTL))
-	check = Check{Name: "extend", Result: Pass, Asked: Span(d), Have: moment(e.TTL), Accept: "above 0, at most " + Span(left)}
+	check = Check{Name: "extend", Result: Pass, Asked: duration.Format(d), Have: formatMoment(e.TTL), Accept: "above 0, at most " + duration.Format(left)}
 	after, capped := e, false
 	if d > 0 {
 		after, capped = e.Extend(d)
@@ -19,43 +20,43 @@ func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check
 	switch {
 	case left == 0:
 		check.Result, check.Accept = Fail, "no extension"
-		check.Message = fmt.Sprintf("It already ends at its profile's maximum, %s.", moment(e.Max))
+		check.Message = fmt.Sprintf("It already ends at its profile's maximum, %s.", formatMoment(e.Max))
 		check.Next = "Create a new cluster for longer."
 	case d <= 0:
-		check.Result, check.Message = Fail, fmt.Sprintf("This is not later than its present end, %s.", moment(e.TTL))
-		check.Next = fmt.Sprintf("Ask for a span such as 4h, or a time after that and no later than %s.", moment(e.Max))
+		check.Result, check.Message = Fail, fmt.Sprintf("This is not later than its present end, %s.", formatMoment(e.TTL))
+		check.Next = fmt.Sprintf("Ask for a span such as 4h, or a time after that and no later than %s.", formatMoment(e.Max))
 	case capped:
 		check.Result = Warn
-		check.Message = fmt.Sprintf("It ends %s, %s later and not %s: that is the maximum of its profile.", moment(after.TTL), Span(left), Span(d))
+		check.Message = fmt.Sprintf("It ends %s, %s later and not %s: that is the maximum of its profile.", formatMoment(after.TTL), duration.Format(left), duration.Format(d))
 		check.Next = "Create a new cluster for longer."
 	default:
-		check.Message = fmt.Sprintf("It ends %s, %s later.", moment(after.TTL), Span(d))
+		check.Message = fmt.Sprintf("It ends %s, %s later.", formatMoment(after.TTL), duration.Format(d))
 	}
-	return after, earlier(after, check)
+	return after, addEarlierEnd(after, check)
 }
 
 // JudgeHold returns what a hold until that time would do: no end except the maximum comes before it.
 func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
-	check := Check{Name: "hold", Result: Pass, Asked: moment(until), Have: moment(e.DestroyAt()), Accept: fmt.Sprintf("after %s, at most until %s", moment(now), moment(e.Max))}
+	check := Check{Name: "hold", Result: Pass, Asked: formatMoment(until), Have: formatMoment(e.DestroyAt()), Accept: fmt.Sprintf("after %s, at most until %s", formatMoment(now), formatMoment(e.Max))}
 	switch {
 	case !until.After(now):
-		check.Result, check.Message, check.Next = Fail, fmt.Sprintf("%s is past.", moment(until)), "Hold it until a time to come, or lift the hold."
+		check.Result, check.Message, check.Next = Fail, fmt.Sprintf("%s is past.", formatMoment(until)), "Hold it until a time to come, or lift the hold."
 	case until.After(e.Max):
-		check.Result, check.Message = Fail, fmt.Sprintf("It ends %s at the latest, the maximum of its profile; a hold does not pass it.", moment(e.Max))
-		check.Next = fmt.Sprintf("Hold it until %s at most, or create a new cluster for longer.", moment(e.Max))
+		check.Result, check.Message = Fail, fmt.Sprintf("It ends %s at the latest, the maximum of its profile; a hold does not pass it.", formatMoment(e.Max))
+		check.Next = fmt.Sprintf("Hold it until %s at most, or create a new cluster for longer.", formatMoment(e.Max))
 	case !until.After(e.DestroyAt()):
-		check.Result, check.Message = Warn, fmt.Sprintf("It lives until %s anyway.", moment(e.DestroyAt()))
+		check.Result, check.Message = Warn, fmt.Sprintf("It lives until %s anyway.", formatMoment(e.DestroyAt()))
 		check.Next = "Nothing to do. The hold takes effect if an earlier end is set."
 	default:
-		check.Message = fmt.Sprintf("Nothing ends it before %s.", moment(until))
+		check.Message = fmt.Sprintf("Nothing ends it before %s.", formatMoment(until))
 	}
 	return check
 }
 
-// earlier adds to the check which end still comes first.
-func earlier(e lifecycle.Ends, check Check) Check {
+// addEarlierEnd adds to the check which end still comes first.
+func addEarlierEnd(e lifecycle.Ends, check Check) Check {
 	if at := e.DestroyAt(); check.Result != Fail && at.Before(e.TTL) {
-		check.Message += fmt.Sprintf(" Before that it ends %s: %s.", moment(at), e.Reason())
+		check.Message += fmt.Sprintf(" Before that it ends %s: %s.", formatMoment(at), e.Reason())
 		if check.Result == Pass {
 			check.Result, check.Next = Warn, "Hold it, or remove the earlier end."
 		}
@@ -63,8 +64,8 @@ func earlier(e lifecycle.Ends, check Check) Check {
 	return check
 }
 
-// moment formats a time for people, with seconds unless it is a whole minute.
-func moment(t time.Time) string {
+// formatMoment formats a time for people, with seconds unless it is a whole minute.
+func formatMoment(t time.Time) string {
 	t = t.UTC()
 	if t.Second() == 0 {
 		return t.Format("2006-01-02 15:04 UTC")

@@ -23,12 +23,12 @@ func TestAnExtensionSaysWhereItEndsAndWhatCutItShort(t *testing.T) {
 		text   string
 		after  time.Time
 	}{
-		"as asked":           {lives(), 4 * time.Hour, Pass, "It ends 2025-01-15 16:00 UTC, 4h later.", noon.Add(4 * time.Hour)},
-		"cut short":          {lives(), 72 * time.Hour, Warn, "It ends 2025-01-17 12:00 UTC, 48h later and not 72h: that is the maximum of its profile.", noon.Add(48 * time.Hour)},
+		"as asked":           {lives(), 4 * time.Hour, Pass, "It ends 2025-01-15 16:00 UTC, 4 h later.", noon.Add(4 * time.Hour)},
+		"cut short":          {lives(), 72 * time.Hour, Warn, "It ends 2025-01-17 12:00 UTC, 48 h later and not 72 h: that is the maximum of its profile.", noon.Add(48 * time.Hour)},
 		"nothing left":       {atMax, time.Hour, Fail, "It already ends at its profile's maximum, 2025-01-17 12:00 UTC.", noon.Add(48 * time.Hour)},
 		"no time":            {lives(), 0, Fail, "This is not later than its present end, 2025-01-15 12:00 UTC.", noon},
 		"neither":            {atMax, -time.Hour, Fail, "It already ends at its profile's maximum, 2025-01-17 12:00 UTC.", noon.Add(48 * time.Hour)},
-		"something is first": {closing, 4 * time.Hour, Warn, "It ends 2025-01-15 16:00 UTC, 4h later. Before that it ends 2025-01-15 11:00 UTC: the pull request was closed.", noon.Add(4 * time.Hour)},
+		"something is first": {closing, 4 * time.Hour, Warn, "It ends 2025-01-15 16:00 UTC, 4 h later. Before that it ends 2025-01-15 11:00 UTC: the pull request was closed.", noon.Add(4 * time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after, check := JudgeExtend(c.ends, c.by)

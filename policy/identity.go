@@ -27,7 +27,7 @@ func (c Claims) ofPipelineIssuer() bool {
 // takes teams from it, but never a role and never every team.
 func SeatsOf(identities []profiles.Identity, c Claims) []Seat {
 	var seats []Seat
-	values := c.matchable()
+	values := c.matchableValues()
 	for _, id := range identities {
 		role := Role(id.Role)
 		if !slices.Contains(Roles, role) || !id.Fits(c.Source, c.Issuer, values) || id.Issuer == "" && c.ofPipelineIssuer() {

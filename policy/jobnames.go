@@ -60,8 +60,8 @@ func (c Claims) JobNames() []JobName {
 	}
 	var names []JobName
 	for _, n := range jobNames {
-		if name := c.only(n.claim); name != "" {
-			names = append(names, JobName{n.kind, n.claim, name, c.only(n.number)})
+		if name := c.singleValue(n.claim); name != "" {
+			names = append(names, JobName{n.kind, n.claim, name, c.singleValue(n.number)})
 		}
 	}
 	return names
@@ -84,12 +84,12 @@ func (c Claims) WithReused(names []JobName) Claims {
 	}
 	slices.Sort(c.Reused)
 	c.Reused = slices.Compact(c.Reused)
-	if !slices.ContainsFunc(names, func(r JobName) bool { return whose(r.Claim) }) {
+	if !slices.ContainsFunc(names, func(r JobName) bool { return tellsWhose(r.Claim) }) {
 		return c
 	}
 	another := "reused" // its token tells no number
 	for _, n := range jobNames {
-		if number := c.only(n.number); n.whose && number != "" {
+		if number := c.singleValue(n.number); n.whose && number != "" {
 			another = n.number + ":" + number
 			break
 		}
@@ -103,8 +103,8 @@ func (c Claims) ReusedNames() []JobName {
 	return slices.DeleteFunc(c.JobNames(), func(n JobName) bool { return !slices.Contains(c.Reused, n.Claim) })
 }
 
-// whose reports whether the name in a claim tells whose job it is.
-func whose(claim string) bool {
+// tellsWhose reports whether the name in a claim tells whose job it is.
+func tellsWhose(claim string) bool {
 	for _, n := range jobNames {
 		if n.claim == claim {
 			return n.whose
@@ -113,8 +113,8 @@ func whose(claim string) bool {
 	return false
 }
 
-// matchable returns the values that identities may match.
-func (c Claims) matchable() map[string][]string {
+// matchableValues returns the values that identities may match.
+func (c Claims) matchableValues() map[string][]string {
 	if len(c.Reused) == 0 {
 		return c.Values
 	}

@@ -25,11 +25,11 @@ type judging struct {
 	stranger bool // the requester may not create for the team
 }
 
-// prepare lets the rules fill in what was left out, the profile first, so that every check sees the completed request.
-func prepare(r Request, u Usage, t Terms) judging {
-	j := judging{r: r, usage: u, terms: t}.of(TeamOf(r, t.Catalogue)).fileProfile()
+// prepareJudging lets the rules fill in what was left out, the profile first, so that every check sees the completed request.
+func prepareJudging(r Request, u Usage, t Terms) judging {
+	j := judging{r: r, usage: u, terms: t}.withoutTeamData(TeamOf(r, t.Catalogue)).fileProfile()
 	if r = j.r; t.Rules != nil && r.Profile == "" {
-		j.own, j.team = ownership(r, t.Catalogue)
+		j.own, j.team = decideOwnership(r, t.Catalogue)
 		j.r, j.filled = t.Rules.Defaults(In{Request: r, Team: j.team, Usage: j.usage, Now: t.Now})
 	}
 	j.profile, j.known = t.Catalogue.Get(j.r.Profile)
@@ -37,47 +37,47 @@ func prepare(r Request, u Usage, t Terms) judging {
 		j.profile, j.known = j.defaultProfile()
 	}
 	j = j.fileTTL()
-	j.own, j.team = ownership(j.r, t.Catalogue)
+	j.own, j.team = decideOwnership(j.r, t.Catalogue)
 	if t.Rules != nil && j.known {
 		in := In{Request: j.r, Profile: j.profile, Team: j.team, Usage: j.usage, Now: t.Now}
 		in.Request.Profile = j.profile.Name
 		completed, filled := t.Rules.Defaults(in)
 		completed.Profile = j.r.Profile // without a profile, the profile check says that none was named
 		j.r, j.filled = completed, append(j.filled, filled...)
-		j.own, j.team = ownership(j.r, t.Catalogue)
+		j.own, j.team = decideOwnership(j.r, t.Catalogue)
 	}
 	return j
 }
 
-// of clears the team's data for requesters who may not create for it, so that no answer reveals what the team has.
-func (j judging) of(team string) judging {
+// withoutTeamData clears the team's data for requesters who may not create for it, so that no answer reveals what the team has.
+func (j judging) withoutTeamData(team string) judging {
 	if j.stranger = !j.r.MayFor(team); j.stranger {
 		j.usage.Team = Counts{}
 	}
 	return j
 }
 
-// complete returns the request with every default filled in, as the rules see it.
-func (j judging) complete() Request {
+// completeRequest returns the request with every default filled in, as the rules see it.
+func (j judging) completeRequest() Request {
 	r, p := j.r, j.profile
 	r.Profile = p.Name
 	r.Region = orDefault(r.Region, p.DefaultRegion)
 	r.Version = orDefault(r.Version, p.Versions.Default)
 	r.BaseDomain = orDefault(r.BaseDomain, p.BaseDomains.Default)
-	r.TTL = requestedTTL(r, p)
-	r.Name, _ = requestedName(r, p.Name)
+	r.TTL = ttlOf(r, p)
+	r.Name, _ = nameOf(r, p.Name)
 	r.Team, r.Owner, r.CostCenter, r.Environment = j.own.Team, j.own.Owner, j.own.CostCenter, j.own.Environment
 	return r
 }
 
-// life returns how long the cluster will live in real time. Prices and node hours are computed from it.
-func (j judging) life() time.Duration { return max(0, j.settings.Scale(requestedTTL(j.r, j.profile))) }
+// realLifetime returns how long the cluster will live in real time. Prices and node hours are computed from it.
+func (j judging) realLifetime() time.Duration { return max(0, j.settings.Scale(ttlOf(j.r, j.profile))) }
 
 // priceLife computes the cost of the whole life. It is unknown if the profile does not offer the region or the lifetime.
 func (j judging) priceLife() judging {
 	region, ok := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
-	if ttl := requestedTTL(j.r, j.profile); ok && ttl > 0 && ttl <= j.profile.MaxTTL {
-		j.price, j.priced = price.For(region.HourlyCents, j.life()), true
+	if ttl := ttlOf(j.r, j.profile); ok && ttl > 0 && ttl <= j.profile.MaxTTL {
+		j.price, j.priced = price.For(region.HourlyCents, j.realLifetime()), true
 	}
 	return j
 }

@@ -47,13 +47,13 @@ func (j judging) checkOffHours() Check {
 	case hours.Empty():
 		return refuse("false", fmt.Sprintf("Neither profile %s nor team %s says when people work.", j.profile.Name, j.own.Team), leaveOut+", or ask a platform admin to add workHours to the team in the catalogue.")
 	default:
-		check.Message = fmt.Sprintf("It sleeps outside working hours, %s%s.", hours, j.saves())
+		check.Message = fmt.Sprintf("It sleeps outside working hours, %s%s.", hours, j.describeSavings())
 	}
 	return check
 }
 
-// saves says what sleeping outside working hours saves of the cluster's price; empty: that is not known.
-func (j judging) saves() string {
+// describeSavings says what sleeping outside working hours saves of the cluster's price; empty: that is not known.
+func (j judging) describeSavings() string {
 	region, known := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
 	if !known || !j.priced {
 		return ""
@@ -68,14 +68,14 @@ func (j judging) saves() string {
 	default:
 		return ""
 	}
-	saved := price.For(region.HourlyCents-asleep, j.asleep())
+	saved := price.For(region.HourlyCents-asleep, j.timeAsleep())
 	return fmt.Sprintf(". By list prices that saves up to %s of %s", price.Dollars(saved), price.Dollars(j.price))
 }
 
-// asleep is how long the cluster is outside working hours, if it is created now and lives until its end.
-func (j judging) asleep() (total time.Duration) {
+// timeAsleep is how long the cluster is outside working hours, if it is created now and lives until its end.
+func (j judging) timeAsleep() (total time.Duration) {
 	hours := j.terms.Catalogue.HoursOf(j.profile.Name, j.own.Team)
-	end := j.terms.Now.Add(j.life())
+	end := j.terms.Now.Add(j.realLifetime())
 	for at := j.terms.Now; at.Before(end); {
 		next := hours.Next(at)
 		if next.IsZero() || next.After(end) {

@@ -9,10 +9,10 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// ownership returns who the cluster will belong to: what the request names, otherwise the repository's entry in the server's table,
+// decideOwnership returns who the cluster will belong to: what the request names, otherwise the repository's entry in the server's table,
 // otherwise the requester and the team's declaration. team is the zero value if it is not declared or if the requester may not create
 // for it.
-func ownership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Team) {
+func decideOwnership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Team) {
 	own = Ownership{Team: orDefault(r.Team, r.Ownership.Team), Owner: orDefault(r.Owner, r.Ownership.Owner)}
 	if teams, every := r.Principal.Teams(RolesFor(ActCreate)...); own.Team == "" && r.PR == nil && !every && len(teams) == 1 {
 		own.Team = teams[0]
@@ -22,14 +22,14 @@ func ownership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Te
 	}
 	own.Owner = orDefault(own.Owner, orDefault(r.Principal.Name, team.Owner))
 	elsewhere := r.Ownership.Team != "" && r.Ownership.Team != own.Team
-	own.CostCenter = listedFirst(r.CostCenter, r.Ownership.CostCenter, team.CostCenters, elsewhere)
-	own.Environment = listedFirst(r.Environment, r.Ownership.Environment, team.Environments, elsewhere)
+	own.CostCenter = firstListed(r.CostCenter, r.Ownership.CostCenter, team.CostCenters, elsewhere)
+	own.Environment = firstListed(r.Environment, r.Ownership.Environment, team.Environments, elsewhere)
 	return own, team
 }
 
 // TeamOf returns the team that a request's cluster would belong to and whose usage is counted; empty if unknown. No rule changes it.
 func TeamOf(r Request, c profiles.Catalogue) string {
-	own, _ := ownership(r, c)
+	own, _ := decideOwnership(r, c)
 	return own.Team
 }
 
@@ -39,12 +39,12 @@ func (r Request) MayFor(team string) bool {
 	if !r.onGitHub() {
 		return r.Principal.May(ActCreate, team)
 	}
-	return slices.Contains(r.enough(), r.Permission) && (team == r.Ownership.Team || r.Principal.May(ActCreate, team))
+	return slices.Contains(r.sufficientPermissions(), r.Permission) && (team == r.Ownership.Team || r.Principal.May(ActCreate, team))
 }
 
-// listedFirst returns the requested value, otherwise the table's, otherwise the first of the team's list. If elsewhere is set, the
+// firstListed returns the requested value, otherwise the table's, otherwise the first of the team's list. If elsewhere is set, the
 // table's value belongs to another team and counts only if it is on the list too.
-func listedFirst(asked, table string, list []string, elsewhere bool) string {
+func firstListed(asked, table string, list []string, elsewhere bool) string {
 	switch {
 	case asked != "":
 		return asked
@@ -73,7 +73,7 @@ func (j judging) checkOwnership() Check {
 			missing = append(missing, f.text)
 		}
 	}
-	check := Check{Name: "ownership", Result: Pass, Asked: who(r), Message: fmt.Sprintf("Owner %s, team %s, cost center %s, environment %s.",
+	check := Check{Name: "ownership", Result: Pass, Asked: nameRequester(r), Message: fmt.Sprintf("Owner %s, team %s, cost center %s, environment %s.",
 		own.Owner, own.Team, own.CostCenter, own.Environment)}
 	if r.PR != nil {
 		check.Asked = r.PR.Repo
@@ -85,7 +85,7 @@ func (j judging) checkOwnership() Check {
 	list := strings.Join(missing, ", ")
 	check.Message = fmt.Sprintf("Every cluster has an owner, a team, a cost center and an environment; a valid %s is missing.", list)
 	check.Next = fmt.Sprintf("Say which %s, or ask a platform admin to declare it for the team.", list)
-	if teams := j.teams(); own.Team == "" && declared && len(teams) > 0 {
+	if teams := j.listTeams(); own.Team == "" && declared && len(teams) > 0 {
 		check.Accept = strings.Join(teams, ", ")
 		check.Next = fmt.Sprintf("Name a team: %s. Cost center and environment are the first of its lists where none is named.", check.Accept)
 	}
@@ -107,33 +107,33 @@ func (j judging) checkTeam() Check {
 	}
 	entry := r.PR != nil && team == r.Ownership.Team
 	if _, known, declared := j.terms.Catalogue.Team(team); declared && !known && (entry || r.Principal.May(ActCreate, team)) {
-		return j.undeclared(check)
+		return j.refuseUndeclaredTeam(check)
 	}
 	if j.r.onGitHub() && team == r.Ownership.Team {
 		return check
 	}
 	if r.Principal.May(ActCreate, team) {
-		check.Message = fmt.Sprintf("Team %s, which %s belongs to.", team, who(r))
+		check.Message = fmt.Sprintf("Team %s, which %s belongs to.", team, nameRequester(r))
 		return check
 	}
-	check.Result, check.Accept = Fail, strings.Join(j.teams(), ", ")
-	check.Message = fmt.Sprintf("%s is not known to belong to team %q.", who(r), team)
+	check.Result, check.Accept = Fail, strings.Join(j.listTeams(), ", ")
+	check.Message = fmt.Sprintf("%s is not known to belong to team %q.", nameRequester(r), team)
 	check.Next = "Ask someone of that team, or a platform admin for a seat in it."
 	if j.r.onGitHub() {
 		check.Next = "Leave the team out, or ask someone of that team."
 	}
 	if check.Accept != "" {
 		check.Next = fmt.Sprintf("Leave the team out, or choose one of: %s.", check.Accept)
-		if near, ok := Closest(team, j.teams()); ok {
+		if near, ok := Closest(team, j.listTeams()); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? Leave the team out, or choose one of: %s.", near, check.Accept)
 		}
 	}
 	return check
 }
 
-// undeclared refuses a team that the catalogue does not know, and suggests the closest one that the requester may create for.
-func (j judging) undeclared(check Check) Check {
-	r, team, teams := j.r, j.own.Team, j.teams()
+// refuseUndeclaredTeam refuses a team that the catalogue does not know, and suggests the closest one that the requester may create for.
+func (j judging) refuseUndeclaredTeam(check Check) Check {
+	r, team, teams := j.r, j.own.Team, j.listTeams()
 	check.Result, check.Asked, check.Accept = Fail, team, strings.Join(teams, ", ")
 	check.Message = fmt.Sprintf("There is no team %q.", team)
 	check.Next = "Ask a platform admin to declare it."
@@ -149,8 +149,8 @@ func (j judging) undeclared(check Check) Check {
 	return check
 }
 
-// teams lists the teams that the requester may create for: the repository's first, then the declared ones, if teams are declared.
-func (j judging) teams() []string {
+// listTeams lists the teams that the requester may create for: the repository's first, then the declared ones, if teams are declared.
+func (j judging) listTeams() []string {
 	all, every := j.r.Principal.Teams(RolesFor(ActCreate)...)
 	if every {
 		for _, t := range j.terms.Catalogue.Teams {
@@ -197,6 +197,6 @@ func (j judging) checkLists() []Check {
 	return checks
 }
 
-func who(r Request) string {
+func nameRequester(r Request) string {
 	return orDefault(r.Principal.Name, orDefault(r.Principal.ID, "The one who asks"))
 }

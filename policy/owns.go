@@ -39,6 +39,6 @@ func (p Principal) Owns(t Ties) bool {
 	if !p.OfPipeline() {
 		return false
 	}
-	event := p.Proof.only("event_name")
+	event := p.Proof.singleValue("event_name")
 	return t.Run || t.PullRequest || t.Signal && (event == EventDeployment || event == EventDispatch) || t.Requester && event != "pull_request"
 }

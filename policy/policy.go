@@ -37,21 +37,21 @@ func (s Settings) Asked(d time.Duration) time.Duration {
 // whatever the earlier results; only those that need a profile are skipped if it is unknown. An empty profile means the one that a
 // rule fills in, otherwise the catalogue's default.
 func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
-	j := prepare(r, u, t)
+	j := prepareJudging(r, u, t)
 	j.settings = s
 	j = j.priceLife()
-	v := Verdict{Checks: append(j.recipe(), j.usageChecks()...), Catalogue: t.Catalogue.Hash}
+	v := Verdict{Checks: append(j.runChecks(), j.usageChecks()...), Catalogue: t.Catalogue.Hash}
 	v.Checks = append(v.Checks, checkName(j.r, j.profile.Name), checkTags(j.r, j.profile, j.known))
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
-		v.Grant = j.grant()
-		v.Approval = approval(v.Checks)
-		v.Grant.Limits, v.Waits = j.limits()
+		v.Grant = j.fillGrant()
+		v.Approval = mergeApprovals(v.Checks)
+		v.Grant.Limits, v.Waits = j.allLimits()
 	}
 	return v
 }
 
-// recipe runs the checks of who asks and of what the profile allows.
-func (j judging) recipe() []Check {
+// runChecks runs the checks of who asks and of what the profile allows.
+func (j judging) runChecks() []Check {
 	r, p := j.r, j.profile
 	checks := []Check{j.checkProfile()}
 	if j.known {
@@ -74,7 +74,7 @@ func (j judging) recipe() []Check {
 	}
 	checks = append(checks, j.checkOwnership(), j.checkTeam())
 	checks = append(checks, j.checkLists()...)
-	if j.known && (len(j.addons()) > 0 || j.r.Addons != nil) {
+	if j.known && (len(j.chooseAddons()) > 0 || j.r.Addons != nil) {
 		checks = append(checks, j.checkAddons())
 	}
 	if j.known && (j.hoursChoice() != nil || j.offHours()) {
@@ -105,8 +105,8 @@ func (j judging) usageChecks() []Check {
 	return checks
 }
 
-// grant fills in every default. It is called only for a request that passed every check.
-func (j judging) grant() Grant {
+// fillGrant fills in every default. It is called only for a request that passed every check.
+func (j judging) fillGrant() Grant {
 	r, p, s := j.r, j.profile, j.settings
 	region, _ := p.Region(orDefault(r.Region, p.DefaultRegion))
 	g := Grant{
@@ -116,9 +116,9 @@ func (j judging) grant() Grant {
 		Zones:       slices.Clone(region.Zones),
 		Version:     orDefault(r.Version, p.Versions.Default),
 		BaseDomain:  orDefault(r.BaseDomain, p.BaseDomains.Default),
-		TTL:         s.Scale(requestedTTL(r, p)),
+		TTL:         s.Scale(ttlOf(r, p)),
 		MaxTTL:      s.Scale(p.MaxTTL),
-		Grace:       j.grace(),
+		Grace:       j.gracePeriod(),
 		RunGrace:    min(s.Scale(p.RunGrace), s.Scale(p.MaxTTL)),
 		MaxTries:    p.Attempts,
 		HourlyCents: region.HourlyCents,
@@ -127,22 +127,22 @@ func (j judging) grant() Grant {
 		Ownership:   j.own,
 		Nodes:       p.Nodes(),
 		Weight:      max(1, j.team.Weight),
-		Addons:      slices.Clone(j.addons()),
+		Addons:      slices.Clone(j.chooseAddons()),
 		OffHours:    j.offHours(),
 	}
-	g.Name, g.FallbackName = requestedName(r, p.Name)
+	g.Name, g.FallbackName = nameOf(r, p.Name)
 	return g
 }
 
-func requestedTTL(r Request, p profiles.Profile) time.Duration {
+func ttlOf(r Request, p profiles.Profile) time.Duration {
 	if r.TTL == 0 {
 		return p.DefaultTTL
 	}
 	return r.TTL
 }
 
-// requestedName returns the name that the person chose, which has no fallback, or the pull request's name.
-func requestedName(r Request, profile string) (name, fallback string) {
+// nameOf returns the name that the person chose, which has no fallback, or the pull request's name.
+func nameOf(r Request, profile string) (name, fallback string) {
 	if r.Name != "" || r.PR == nil {
 		return r.Name, ""
 	}

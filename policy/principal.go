@@ -53,11 +53,11 @@ func As(id, name string, role Role, teams ...string) Principal {
 
 // Has reports whether the principal has one of the roles in the team. A seat that is limited to a pipeline's own clusters does not count.
 func (p Principal) Has(team string, roles ...Role) bool {
-	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return !s.Own && s.in(team) && slices.Contains(roles, s.Role) })
+	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return !s.Own && s.isValidIn(team) && slices.Contains(roles, s.Role) })
 }
 
-// in reports whether the seat is valid in the team.
-func (s Seat) in(team string) bool { return s.Team == EveryTeam || s.Team == team }
+// isValidIn reports whether the seat is valid in the team.
+func (s Seat) isValidIn(team string) bool { return s.Team == EveryTeam || s.Team == team }
 
 // HasAnywhere reports whether the principal has one of the roles in any team.
 func (p Principal) HasAnywhere(roles ...Role) bool {
@@ -94,13 +94,13 @@ func (p Principal) Teams(roles ...Role) (teams []string, every bool) {
 // sortSeats orders seats by team, role and reach, and removes duplicates.
 func sortSeats(seats []Seat) []Seat {
 	slices.SortFunc(seats, func(a, b Seat) int {
-		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Role, b.Role), cmp.Compare(a.reach(), b.reach()))
+		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Role, b.Role), cmp.Compare(a.reachOrder(), b.reachOrder()))
 	})
 	return slices.Compact(seats)
 }
 
-// reach orders seats of one role and team: the one for all clusters first.
-func (s Seat) reach() int {
+// reachOrder orders seats of one role and team: the one for all clusters first.
+func (s Seat) reachOrder() int {
 	if s.Own {
 		return 1
 	}

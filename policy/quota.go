@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -24,8 +25,8 @@ type bound struct {
 	counts Counts
 }
 
-// bounds returns the quotas that match the request. Each person, team or repository that a quota matches is counted separately.
-func (j judging) bounds() []bound {
+// matchingBounds returns the quotas that match the request. Each person, team or repository that a quota matches is counted separately.
+func (j judging) matchingBounds() []bound {
 	repo := ""
 	if j.r.PR != nil && j.r.Source != SourceEnvironment && j.r.Source != SourceMergeQueue { // a repository's clusters are those of its pull requests
 		repo = j.r.PR.Repo
@@ -35,7 +36,7 @@ func (j judging) bounds() []bound {
 		b := bound{Quota: q}
 		switch q.Scope {
 		case profiles.ScopePerson:
-			b.key, b.who, b.counts = j.r.Principal.ID, who(j.r), j.usage.Person
+			b.key, b.who, b.counts = j.r.Principal.ID, nameRequester(j.r), j.usage.Person
 		case profiles.ScopeTeam:
 			b.key, b.who, b.counts = j.own.Team, "Team "+j.own.Team, j.usage.Team
 		case profiles.ScopeRepository:
@@ -48,7 +49,7 @@ func (j judging) bounds() []bound {
 		if j.stranger && q.Scope == profiles.ScopeTeam {
 			continue // the team's check refuses; what the team has is not revealed
 		}
-		if q.Scope != profiles.ScopeEverywhere && (b.key == "" || len(q.Match) > 0 && !j.matches(q, b.key)) {
+		if q.Scope != profiles.ScopeEverywhere && (b.key == "" || len(q.Match) > 0 && !j.appliesTo(q, b.key)) {
 			continue
 		}
 		out = append(out, b)
@@ -56,14 +57,14 @@ func (j judging) bounds() []bound {
 	return out
 }
 
-// matches reports whether the quota applies to the key. A person matches by any of their identities.
-func (j judging) matches(q profiles.Quota, key string) bool {
+// appliesTo reports whether the quota applies to the key. A person matches by any of their identities.
+func (j judging) appliesTo(q profiles.Quota, key string) bool {
 	return profiles.FitsAny(q.Match, key) ||
 		q.Scope == profiles.ScopePerson && slices.ContainsFunc(j.usage.Identities, func(id string) bool { return profiles.FitsAny(q.Match, id) })
 }
 
-// limits returns the bound's limits on clusters at once. These can be waited for; a month's node hours cannot.
-func (b bound) limits() []Limit {
+// waitableLimits returns the bound's limits on clusters at once. These can be waited for; a month's node hours cannot.
+func (b bound) waitableLimits() []Limit {
 	var out []Limit
 	for _, l := range []Limit{{What: LimitLive, Most: b.Live}, {What: LimitCreating, Most: b.Creating}} {
 		if l.Most > 0 {
@@ -74,23 +75,23 @@ func (b bound) limits() []Limit {
 	return out
 }
 
-// have returns the current count for the limit.
-func (b bound) have(l Limit) int {
+// countFor returns the current count for the limit.
+func (b bound) countFor(l Limit) int {
 	if l.What == LimitCreating {
 		return b.counts.Creating
 	}
 	return b.counts.Live
 }
 
-// full reports that there is no place for one more. Waiting clusters count, so that nobody overtakes them.
-func (b bound) full(l Limit) bool { return b.have(l)+b.counts.Waiting >= l.Most }
+// isFull reports that there is no place for one more. Waiting clusters count, so that nobody overtakes them.
+func (b bound) isFull(l Limit) bool { return b.countFor(l)+b.counts.Waiting >= l.Most }
 
 // limits returns every limit that applies to the request, and those that are full.
-func (j judging) limits() (all, full []Limit) {
-	for _, b := range j.bounds() {
-		for _, l := range b.limits() {
+func (j judging) allLimits() (all, full []Limit) {
+	for _, b := range j.matchingBounds() {
+		for _, l := range b.waitableLimits() {
 			all = append(all, l)
-			if b.full(l) {
+			if b.isFull(l) {
 				full = append(full, l)
 			}
 		}
@@ -101,8 +102,8 @@ func (j judging) limits() (all, full []Limit) {
 // checkQuotas checks every matching quota, with one check for each of its bounds.
 func (j judging) checkQuotas() Check {
 	var checks []Check
-	for _, b := range j.bounds() {
-		for _, l := range b.limits() {
+	for _, b := range j.matchingBounds() {
+		for _, l := range b.waitableLimits() {
 			checks = append(checks, j.checkCount(b, l))
 		}
 		if b.NodeHours > 0 {
@@ -113,12 +114,12 @@ func (j judging) checkQuotas() Check {
 	if len(checks) > 0 {
 		fine = "There is room in every quota that applies."
 	}
-	return whole("quota", fine, checks)
+	return combineChecks("quota", fine, checks)
 }
 
 // checkCount checks whether one more fits.
 func (j judging) checkCount(b bound, l Limit) Check {
-	have, noun := b.have(l), map[string]string{LimitLive: "clusters", LimitCreating: "clusters being created"}[l.What]
+	have, noun := b.countFor(l), map[string]string{LimitLive: "clusters", LimitCreating: "clusters being created"}[l.What]
 	check := Check{Name: b.Name + " " + l.What, Result: Pass, Asked: "1", Have: fmt.Sprint(have), Accept: fmt.Sprintf("%d at once, this one included", l.Most),
 		Message: fmt.Sprintf("%s has %d of the %d %s that quota %s allows at once", b.who, have, l.Most, noun, b.Name)}
 	if have > l.Most { // the quota was lowered, or clusters existed before it applied
@@ -129,7 +130,7 @@ func (j judging) checkCount(b bound, l Limit) Check {
 		check.Message += fmt.Sprintf("; waiting for their turn: %d", b.counts.Waiting)
 	}
 	check.Message += "."
-	if !b.full(l) {
+	if !b.isFull(l) {
 		return check
 	}
 	if j.profile.WhenFull == profiles.WhenFullWait {
@@ -146,11 +147,11 @@ func (j judging) checkCount(b bound, l Limit) Check {
 
 // checkNodeHours checks whether the machines' hours until the end fit into the month.
 func (j judging) checkNodeHours(b bound) Check {
-	need := float64(j.profile.Nodes()) * j.life().Hours()
-	check, left := b.nodeHours(need, fmt.Sprintf("this cluster needs %s (%d nodes for %s)", hours(need), j.profile.Nodes(), Span(requestedTTL(j.r, j.profile))))
+	need := float64(j.profile.Nodes()) * j.realLifetime().Hours()
+	check, left := b.nodeHours(need, fmt.Sprintf("this cluster needs %s (%d nodes for %s)", formatHours(need), j.profile.Nodes(), duration.Format(ttlOf(j.r, j.profile))))
 	fits := j.settings.Asked(time.Duration(left / float64(max(1, j.profile.Nodes())) * float64(time.Hour))).Truncate(time.Hour)
 	if check.Result == Fail && fits >= time.Hour {
-		check.Next = fmt.Sprintf("Ask for at most %s, or ask a platform admin to raise the quota.", Span(fits))
+		check.Next = fmt.Sprintf("Ask for at most %s, or ask a platform admin to raise the quota.", duration.Format(fits))
 	}
 	return check
 }
@@ -159,15 +160,15 @@ func (j judging) checkNodeHours(b bound) Check {
 // waits for them.
 func (b bound) nodeHours(need float64, needs string) (check Check, left float64) {
 	left = max(0, float64(b.NodeHours)-b.counts.NodeHours)
-	check = Check{Name: b.Name + " nodeHours", Result: Pass, Asked: hours(need), Have: hours(b.counts.NodeHours), Accept: fmt.Sprintf("at most %s more", down(left)),
+	check = Check{Name: b.Name + " nodeHours", Result: Pass, Asked: formatHours(need), Have: formatHours(b.counts.NodeHours), Accept: fmt.Sprintf("at most %s more", formatHoursDown(left)),
 		Message: fmt.Sprintf("%s has used or reserved %s of the %d node hours that quota %s allows this month; %s.",
-			b.who, hours(b.counts.NodeHours), b.NodeHours, b.Name, needs)}
+			b.who, formatHours(b.counts.NodeHours), b.NodeHours, b.Name, needs)}
 	if b.counts.NodeHours+need > float64(b.NodeHours) {
 		check.Result, check.Next = Fail, "Ask again next month, or ask a platform admin to raise the quota."
 	}
 	return check, left
 }
 
-// hours formats node hours, rounded up so that a small amount is not shown as 0; down rounds what is left down.
-func hours(h float64) string { return strconv.Itoa(int(math.Ceil(h - 1e-9))) }
-func down(h float64) string  { return strconv.Itoa(int(math.Floor(h + 1e-9))) }
+// formatHours formats node hours, rounded up so that a small amount is not shown as 0; down rounds what is left down.
+func formatHours(h float64) string     { return strconv.Itoa(int(math.Ceil(h - 1e-9))) }
+func formatHoursDown(h float64) string { return strconv.Itoa(int(math.Floor(h + 1e-9))) }

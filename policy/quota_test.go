@@ -68,8 +68,8 @@ func TestAQuotaRefusesWithItsFigures(t *testing.T) {
 		"everywhere":   {Usage{Everywhere: Counts{Live: 50}}, "This installation has 50 of the 50 clusters that quota all allows at once.", "raise the quota", "50", "50 at once, this one included"},
 		"who waits": {Usage{Repository: Counts{Live: 1, Waiting: 1}}, "acme/shop has 1 of the 2 clusters that quota repo allows at once; waiting for their turn: 1.",
 			"Destroy one", "1 and 1 waiting", "2 at once, this one included"},
-		"node hours": {Usage{Repository: Counts{NodeHours: 340.5}}, "acme/shop has used or reserved 341 of the 400 node hours that quota repo allows this month; this cluster needs 72 (3 nodes for 24h).",
-			"Ask for at most 19h", "341", "at most 59 more"},
+		"node hours": {Usage{Repository: Counts{NodeHours: 340.5}}, "acme/shop has used or reserved 341 of the 400 node hours that quota repo allows this month; this cluster needs 72 (3 nodes for 24 h).",
+			"Ask for at most 19 h", "341", "at most 59 more"},
 		"no node hour": {Usage{Repository: Counts{NodeHours: 399}}, "has used or reserved 399 of the 400", "Ask again next month", "399", "at most 1 more"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,14 +5,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // fileDefaults records what the repository's file filled in.
 type fileDefaults struct{ profile, ttl bool }
 
-// names explains, in a refusal of the profile, that the request did not name it.
-func (f fileDefaults) names(r Request) string {
+// explainProfile explains, in a refusal of the profile, that the request did not name it.
+func (f fileDefaults) explainProfile(r Request) string {
 	if !f.profile {
 		return ""
 	}
@@ -74,8 +75,8 @@ func (j judging) ownGrace() time.Duration {
 	return j.profile.Grace
 }
 
-// grace returns how long the cluster stays after its pull request was closed or lost the label.
-func (j judging) grace() time.Duration {
+// gracePeriod returns how long the cluster stays after its pull request was closed or lost the label.
+func (j judging) gracePeriod() time.Duration {
 	if f := j.r.File; f != nil && f.Grace != nil {
 		return min(j.settings.Scale(*f.Grace), j.mostGrace())
 	}
@@ -95,12 +96,12 @@ func (j judging) checkFile() Check {
 		checks = append(checks, Check{Name: "default", Result: Pass, Accept: f.Default, Message: fmt.Sprintf("No profile was named, and %s names %s.", fileOf(r), f.Default)})
 	}
 	if j.defaults.ttl {
-		checks = append(checks, j.cut("ttl", "lifetime", f.TTL, j.profile.MaxTTL, "profile "+j.profile.Name, f.TTL > j.profile.MaxTTL))
+		checks = append(checks, j.checkCut("ttl", "lifetime", f.TTL, j.profile.MaxTTL, "profile "+j.profile.Name, f.TTL > j.profile.MaxTTL))
 	}
 	if f.Grace != nil && j.known {
-		checks = append(checks, j.cut("grace", "grace", *f.Grace, j.mostGrace(), "this installation", j.settings.Scale(*f.Grace) > j.mostGrace()))
+		checks = append(checks, j.checkCut("grace", "grace", *f.Grace, j.mostGrace(), "this installation", j.settings.Scale(*f.Grace) > j.mostGrace()))
 	}
-	return whole("repository file", fileOf(r)+" has nothing against it.", checks)
+	return combineChecks("repository file", fileOf(r)+" has nothing against it.", checks)
 }
 
 // checkFileList checks that the profile is on the file's list.
@@ -113,19 +114,19 @@ func (j judging) checkFileList(name string) Check {
 	check.Result = Fail
 	check.Message = fmt.Sprintf("Profile %s is not among those that %s lets the repository have: %s.", name, fileOf(r), check.Accept)
 	check.Next = fmt.Sprintf("Ask the repository's maintainers to add it to profiles in %s on the base branch.", profiles.RepositoryFilePath)
-	if could := offered(r, j.terms.Catalogue); len(could) > 0 {
+	if could := listOffered(r, j.terms.Catalogue); len(could) > 0 {
 		check.Next = fmt.Sprintf("Choose one of: %s, or ask the repository's maintainers to add it to profiles in %s on the base branch.", strings.Join(could, ", "), profiles.RepositoryFilePath)
 	}
 	return check
 }
 
-// cut says whether a duration from the file was used as it is or limited.
-func (j judging) cut(key, what string, asked, most time.Duration, whose string, above bool) Check {
-	check := Check{Name: key, Result: Pass, Asked: Span(asked), Accept: "at most " + Span(most), Message: fmt.Sprintf("The %s of %s is %s.", what, fileOf(j.r), Span(asked))}
+// checkCut says whether a duration from the file was used as it is or limited.
+func (j judging) checkCut(key, what string, asked, most time.Duration, whose string, above bool) Check {
+	check := Check{Name: key, Result: Pass, Asked: duration.Format(asked), Accept: "at most " + duration.Format(most), Message: fmt.Sprintf("The %s of %s is %s.", what, fileOf(j.r), duration.Format(asked))}
 	if above {
 		check.Result = Warn
-		check.Message = fmt.Sprintf("The %s of %s, %s, is more than the %s that %s gives at most, so it is %s.", what, fileOf(j.r), Span(asked), Span(most), whose, Span(most))
-		check.Next = fmt.Sprintf("Give at most %s as %s in %s.", Span(most), key, profiles.RepositoryFilePath)
+		check.Message = fmt.Sprintf("The %s of %s, %s, is more than the %s that %s gives at most, so it is %s.", what, fileOf(j.r), tooLong(asked, most), duration.Format(most), whose, duration.Format(most))
+		check.Next = fmt.Sprintf("Give at most %s as %s in %s.", duration.Format(most), key, profiles.RepositoryFilePath)
 	}
 	return check
 }

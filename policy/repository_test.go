@@ -30,8 +30,8 @@ func TestARepositorysFileFillsInWhatIsLeftOut(t *testing.T) {
 	require.Equal(t, Pass, check.Result)
 	require.Equal(t, []string{
 		"No profile was named, and .github/ocpctl.yaml of acme/shop names aws-standard.",
-		"The lifetime of .github/ocpctl.yaml of acme/shop is 8h.",
-		"The grace of .github/ocpctl.yaml of acme/shop is 10m.",
+		"The lifetime of .github/ocpctl.yaml of acme/shop is 8 h.",
+		"The grace of .github/ocpctl.yaml of acme/shop is 10 min.",
 	}, []string{check.Checks[0].Message, check.Checks[1].Message, check.Checks[2].Message})
 	require.Equal(t, v.Grant.PriceCents, int64(v.Grant.HourlyCents)*8, "the price is that of the life it has")
 
@@ -84,12 +84,12 @@ func TestTheServersGuardrailsWinOverTheFile(t *testing.T) {
 	}{
 		"a lifetime above the maximum": {
 			profiles.RepositoryFile{TTL: 200 * time.Hour}, Settings{}, "", "repository file", Warn,
-			"The lifetime of .github/ocpctl.yaml of acme/shop, 200h, is more than the 72h that profile aws-minimal-test gives at most, so it is 72h.", "Give at most 72h as ttl in .github/ocpctl.yaml."},
+			"The lifetime of .github/ocpctl.yaml of acme/shop, 8 d 8 h, is more than the 72 h that profile aws-minimal-test gives at most, so it is 72 h.", "Give at most 72 h as ttl in .github/ocpctl.yaml."},
 		"a grace above the profile's": {
 			profiles.RepositoryFile{Grace: minutes(90)}, Settings{}, "", "repository file", Warn,
-			"The grace of .github/ocpctl.yaml of acme/shop, 1h30m, is more than the 1h that this installation gives at most, so it is 1h.", "Give at most 1h as grace in .github/ocpctl.yaml."},
+			"The grace of .github/ocpctl.yaml of acme/shop, 1 h 30 min, is more than the 1 h that this installation gives at most, so it is 1 h.", "Give at most 1 h as grace in .github/ocpctl.yaml."},
 		"a grace above the server's": {
-			profiles.RepositoryFile{Grace: minutes(300)}, Settings{MaxGrace: 2 * time.Hour}, "", "repository file", Warn, "so it is 2h.", "Give at most 2h"},
+			profiles.RepositoryFile{Grace: minutes(300)}, Settings{MaxGrace: 2 * time.Hour}, "", "repository file", Warn, "so it is 2 h.", "Give at most 2 h"},
 		"a grace that the server lets pass": {
 			profiles.RepositoryFile{Grace: minutes(90)}, Settings{MaxGrace: 2 * time.Hour}, "", "repository file", Pass, "has nothing against it", ""},
 		"a default that nobody knows": {

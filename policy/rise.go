@@ -30,24 +30,24 @@ func JudgeRise(p Party, rise Rise, u Usage, c profiles.Catalogue) Check {
 	j := judging{r: r, usage: u, terms: Terms{Catalogue: c}, own: Ownership{Team: p.Team}, price: rise.Cents, priced: true}
 	j.team, _, _ = c.Team(p.Team)
 	var checks []Check
-	for _, b := range j.bounds() {
+	for _, b := range j.matchingBounds() {
 		if b.NodeHours > 0 && rise.NodeHours > 0 {
-			check, _ := b.nodeHours(rise.NodeHours, fmt.Sprintf("this needs %s more", hours(rise.NodeHours)))
+			check, _ := b.nodeHours(rise.NodeHours, fmt.Sprintf("this needs %s more", formatHours(rise.NodeHours)))
 			checks = append(checks, check)
 		}
 	}
 	if j.team.Budget.MonthlyCents > 0 && rise.Cents > 0 {
 		for _, part := range j.checkBudget().Checks {
 			part.Name = "budget " + part.Name
-			checks = append(checks, j.decided(part, p))
+			checks = append(checks, j.withApprovers(part, p))
 		}
 	}
-	return whole("room", "There is room for it.", checks)
+	return combineChecks("room", "There is room for it.", checks)
 }
 
-// decided turns a check that asks for an approval into a warning for those who could approve it, and into a refusal for everybody
+// withApprovers turns a check that asks for an approval into a warning for those who could approve it, and into a refusal for everybody
 // else.
-func (j judging) decided(check Check, p Party) Check {
+func (j judging) withApprovers(check Check, p Party) Check {
 	if check.Result != Ask {
 		return check
 	}

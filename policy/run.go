@@ -67,7 +67,7 @@ func RunOf(c Claims, named PipelineRun, server string) (run Run, ok bool) {
 	case c.Platform == profiles.IssuerKubernetes || c.Platform == "" && c.Namespace() != "":
 		return pipelineRun(c, named)
 	case c.Platform == profiles.IssuerGitLab:
-		return pipeline(c)
+		return readGitLabRun(c)
 	}
 	return Run{}, false
 }
@@ -75,16 +75,16 @@ func RunOf(c Claims, named PipelineRun, server string) (run Run, ok bool) {
 // workflowRun reads the claims of a job of GitHub Actions.
 // https://docs.github.com/actions/reference/security/oidc
 func workflowRun(c Claims, server string) (Run, bool) {
-	scope, key := c.only("repository_id"), c.only("run_id")
-	attempt, err := strconv.Atoi(c.only("run_attempt"))
+	scope, key := c.singleValue("repository_id"), c.singleValue("run_id")
+	attempt, err := strconv.Atoi(c.singleValue("run_attempt"))
 	if !numberForm.MatchString(scope) || !numberForm.MatchString(key) || err != nil || attempt < 1 || attempt > 1<<30 {
 		return Run{}, false
 	}
 	r := Run{
-		Platform: lifecycle.GitHub, Issuer: c.Issuer, Scope: scope, Key: key, Attempt: attempt, Repo: c.only("repository"), Name: c.only("workflow"),
-		Event: c.only("event_name"), Ref: c.only("ref"), Head: c.only("sha"), Actor: c.only("actor"),
+		Platform: lifecycle.GitHub, Issuer: c.Issuer, Scope: scope, Key: key, Attempt: attempt, Repo: c.singleValue("repository"), Name: c.singleValue("workflow"),
+		Event: c.singleValue("event_name"), Ref: c.singleValue("ref"), Head: c.singleValue("sha"), Actor: c.singleValue("actor"),
 	}
-	if job := c.only("check_run_id"); numberForm.MatchString(job) {
+	if job := c.singleValue("check_run_id"); numberForm.MatchString(job) {
 		r.Job = job
 	}
 	if of := mergeRef.FindStringSubmatch(r.Ref); of != nil && r.Event == "pull_request" {
@@ -109,7 +109,7 @@ func (c Claims) GitHub(server string) string {
 const claimNamespace = "kubernetes.io.namespace"
 
 // Namespace returns the namespace of a Kubernetes service account's claims; empty: they are of somebody else.
-func (c Claims) Namespace() string { return c.only(claimNamespace) }
+func (c Claims) Namespace() string { return c.singleValue(claimNamespace) }
 
 func pipelineRun(c Claims, named PipelineRun) (Run, bool) {
 	namespace := c.Namespace()
@@ -118,26 +118,26 @@ func pipelineRun(c Claims, named PipelineRun) (Run, bool) {
 	}
 	return Run{
 		Platform: lifecycle.Tekton, Issuer: c.Issuer, Scope: namespace, Key: lifecycle.PipelineRunKey(named.Name, named.UID), Attempt: 1, Name: named.Name,
-		Actor: c.only("kubernetes.io.serviceaccount.name"),
+		Actor: c.singleValue("kubernetes.io.serviceaccount.name"),
 	}, true
 }
 
-// pipeline reads the claims of a job of GitLab CI. Its job is left out: nobody asks GitLab when it ends.
+// readGitLabRun reads the claims of a job of GitLab CI. Its job is left out: nobody asks GitLab when it ends.
 // https://docs.gitlab.com/ci/secrets/id_token_authentication/#token-payload
-func pipeline(c Claims) (Run, bool) {
-	project, key, path := c.only("project_id"), c.only("pipeline_id"), c.only("project_path")
+func readGitLabRun(c Claims) (Run, bool) {
+	project, key, path := c.singleValue("project_id"), c.singleValue("pipeline_id"), c.singleValue("project_path")
 	if !numberForm.MatchString(project) || !numberForm.MatchString(key) || !projectForm.MatchString(path) {
 		return Run{}, false
 	}
 	return Run{
 		Platform: lifecycle.GitLab, Issuer: c.Issuer, Scope: project, Key: key, Attempt: 1, Repo: path, Name: "pipeline " + key,
-		URL: strings.TrimSuffix(c.Issuer, "/") + "/" + path + "/-/pipelines/" + key, Event: c.only("pipeline_source"), Ref: c.only("ref_path"), Head: c.only("sha"),
-		Actor: c.only("user_login"),
+		URL: strings.TrimSuffix(c.Issuer, "/") + "/" + path + "/-/pipelines/" + key, Event: c.singleValue("pipeline_source"), Ref: c.singleValue("ref_path"), Head: c.singleValue("sha"),
+		Actor: c.singleValue("user_login"),
 	}, true
 }
 
-// only returns the value of a claim that has exactly one.
-func (c Claims) only(name string) string {
+// singleValue returns the value of a claim that has exactly one.
+func (c Claims) singleValue(name string) string {
 	if values := c.Values[name]; len(values) == 1 {
 		return values[0]
 	}

@@ -80,7 +80,7 @@ func checkTags(r Request, p profiles.Profile, known bool) Check {
 	case 1:
 		own = "1 tag"
 	}
-	all := whole("tags", fmt.Sprintf("%s of your own beside our %d.", own, ourTags), checks)
+	all := combineChecks("tags", fmt.Sprintf("%s of your own beside our %d.", own, ourTags), checks)
 	all.Asked = fmt.Sprintf("%d", len(r.Tags))
 	return all
 }

@@ -32,13 +32,13 @@ type In struct {
 	PriceCents int64 // of the whole life, by list prices; 0: unknown
 }
 
-// in returns what the rules read: the request with every default.
-func (j judging) in() In {
-	return In{Request: j.complete(), Profile: j.profile, Team: j.team, Usage: j.usage, Now: j.terms.Now, PriceCents: j.price}
+// rulesInput returns what the rules read: the request with every default.
+func (j judging) rulesInput() In {
+	return In{Request: j.completeRequest(), Profile: j.profile, Team: j.team, Usage: j.usage, Now: j.terms.Now, PriceCents: j.price}
 }
 
 // checkRules evaluates the catalogue's rules, with a check for each that filled something in, applies, or could not be evaluated.
 func (j judging) checkRules() Check {
-	checks := append(j.filled[:len(j.filled):len(j.filled)], j.terms.Rules.Judge(j.in())...)
-	return whole("rules", "No rule refuses it.", checks)
+	checks := append(j.filled[:len(j.filled):len(j.filled)], j.terms.Rules.Judge(j.rulesInput())...)
+	return combineChecks("rules", "No rule refuses it.", checks)
 }

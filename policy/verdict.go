@@ -4,27 +4,29 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // Refusals lists every reason for a refusal. For a check with sub-checks these are the failed sub-checks, under its name.
-func (v Verdict) Refusals() []Check { return leaves(v.Checks, Fail) }
+func (v Verdict) Refusals() []Check { return leavesOf(v.Checks, Fail) }
 
 // Asks lists everything that needs an approval, in the same way.
-func (v Verdict) Asks() []Check { return leaves(v.Checks, Ask) }
+func (v Verdict) Asks() []Check { return leavesOf(v.Checks, Ask) }
 
 // Full lists the limits to wait for as checks, in the same way.
-func (v Verdict) Full() []Check { return leaves(v.Checks, Wait) }
+func (v Verdict) Full() []Check { return leavesOf(v.Checks, Wait) }
 
 // Warnings lists what a person should know although nothing is wrong, in the same way.
-func (v Verdict) Warnings() []Check { return leaves(v.Checks, Warn) }
+func (v Verdict) Warnings() []Check { return leavesOf(v.Checks, Warn) }
 
-func leaves(checks []Check, result Result) []Check {
+func leavesOf(checks []Check, result Result) []Check {
 	var out []Check
 	for _, c := range checks {
 		if len(c.Checks) == 0 && c.Result == result {
 			out = append(out, c)
 		}
-		for _, leaf := range leaves(c.Checks, result) {
+		for _, leaf := range leavesOf(c.Checks, result) {
 			leaf.Name = c.Name
 			out = append(out, leaf)
 		}
@@ -35,14 +37,14 @@ func leaves(checks []Check, result Result) []Check {
 // Text summarises the verdict: refused and why, or accepted and what has to happen before it begins.
 func (v Verdict) Text() string {
 	if !v.Allowed {
-		return "Refused. " + said(v.Refusals())
+		return "Refused. " + describeChecks(v.Refusals())
 	}
 	text := "Accepted."
 	if v.Approval != nil {
 		text = "Accepted. It starts when it is approved. " + v.Approval.Text()
 	}
 	if len(v.Waits) > 0 {
-		text += " It waits in the queue: " + said(v.Full())
+		text += " It waits in the queue: " + describeChecks(v.Full())
 	}
 	return text
 }
@@ -60,10 +62,10 @@ func (a Approval) Text() string {
 	case a.Self:
 		who = "One " + one + " has to approve it"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s within %s. %s", who, Span(a.For), strings.Join(a.Why, " ")))
+	return strings.TrimSpace(fmt.Sprintf("%s within %s. %s", who, duration.Format(a.For), strings.Join(a.Why, " ")))
 }
 
-func said(checks []Check) string {
+func describeChecks(checks []Check) string {
 	messages := make([]string, 0, len(checks))
 	for _, c := range checks {
 		messages = append(messages, c.Message)
@@ -77,16 +79,16 @@ const (
 	approvalFor = 24 * time.Hour
 )
 
-// approval merges the approvals that the checks ask for: the highest count, the most powerful role, the shortest time, and the
+// mergeApprovals merges the approvals that the checks ask for: the highest count, the most powerful role, the shortest time, and the
 // requester only if all of them allow it; nil: none.
-func approval(checks []Check) *Approval {
+func mergeApprovals(checks []Check) *Approval {
 	var all *Approval
-	for _, c := range leaves(checks, Ask) {
+	for _, c := range leavesOf(checks, Ask) {
 		one := Approval{}
 		if c.Approval != nil {
 			one = *c.Approval
 		}
-		one.fill()
+		one.setDefaults()
 		if all == nil {
 			all = &Approval{Count: one.Count, Self: true, By: one.By, For: one.For}
 		}
@@ -100,7 +102,7 @@ func approval(checks []Check) *Approval {
 	return all
 }
 
-func (a *Approval) fill() {
+func (a *Approval) setDefaults() {
 	a.Count = min(max(a.Count, 1), 2)
 	if a.By != Requester {
 		a.By = approvalBy
@@ -113,8 +115,8 @@ func (a *Approval) fill() {
 // severity orders results: the most severe of several counts for all.
 var severity = map[Result]int{Pass: 0, Warn: 1, Wait: 2, Ask: 3, Fail: 4}
 
-// whole combines checks into one: the most severe result, with the texts of the checks that have it. fine is the text if all pass.
-func whole(name, fine string, checks []Check) Check {
+// combineChecks combines checks into one: the most severe result, with the texts of the checks that have it. fine is the text if all pass.
+func combineChecks(name, fine string, checks []Check) Check {
 	c := Check{Name: name, Result: Pass, Message: fine, Checks: checks}
 	for _, child := range checks {
 		if severity[child.Result] > severity[c.Result] {

@@ -8,12 +8,12 @@ import (
 
 // OwnershipOf returns who a cluster would belong to: what the request names, completed by rules and the team's declaration. Parts
 // that nothing supplies are empty, and Evaluate refuses them.
-func OwnershipOf(r Request, t Terms) Ownership { return prepare(r, Usage{}, t).own }
+func OwnershipOf(r Request, t Terms) Ownership { return prepareJudging(r, Usage{}, t).own }
 
 // ProfileOf returns the name of the request's profile: the named one, otherwise the one from the repository's file, a rule or the
 // catalogue. Empty: there is none.
 func ProfileOf(r Request, t Terms) string {
-	j := prepare(r, Usage{}, t)
+	j := prepareJudging(r, Usage{}, t)
 	return orDefault(j.r.Profile, j.profile.Name)
 }
 
@@ -29,9 +29,9 @@ type Held struct {
 // TeamLimits returns the limits on a team's clusters at once, for a cluster that moves to the team while it still waits for its turn.
 func TeamLimits(team string, c profiles.Catalogue) (limits []Limit) {
 	j := judging{terms: Terms{Catalogue: c}, own: Ownership{Team: team}}
-	for _, b := range j.bounds() {
+	for _, b := range j.matchingBounds() {
 		if b.Scope == profiles.ScopeTeam {
-			limits = append(limits, b.limits()...)
+			limits = append(limits, b.waitableLimits()...)
 		}
 	}
 	return limits
@@ -44,14 +44,14 @@ func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
 	j.profile.ControlPlane.Replicas = h.Nodes
 	known, declared := false, false
 	if j.team, known, declared = c.Team(team); declared && !known {
-		return j.undeclared(Check{Name: "team"})
+		return j.refuseUndeclaredTeam(Check{Name: "team"})
 	}
 	var checks []Check
-	for _, b := range j.bounds() {
+	for _, b := range j.matchingBounds() {
 		if b.Scope != profiles.ScopeTeam {
 			continue // already counted there, whoever it belongs to
 		}
-		for _, l := range b.limits() {
+		for _, l := range b.waitableLimits() {
 			if l.What == LimitLive || h.Creating {
 				checks = append(checks, j.checkCount(b, l))
 			}
@@ -69,5 +69,5 @@ func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
 			checks = append(checks, part)
 		}
 	}
-	return whole("room", "Team "+team+" has enough quota for it.", checks)
+	return combineChecks("room", "Team "+team+" has enough quota for it.", checks)
 }

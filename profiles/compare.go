@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // compare makes the checks that need more than one field, if those fields have no problem of their own.
@@ -36,7 +38,7 @@ func compare(r *reader, p Profile) {
 		r.failAt("ttl.defaultHours", fmt.Sprintf("%g", p.DefaultTTL.Hours()), fmt.Sprintf("at most maxHours, %g", p.MaxTTL.Hours()))
 	}
 	if r.good("ttl.maxHours", "runGrace") && p.RunGrace > p.MaxTTL {
-		r.failAt("runGrace", p.RunGrace.String(), fmt.Sprintf("at most maxHours, %gh", p.MaxTTL.Hours()))
+		r.failAt("runGrace", duration.Typed(p.RunGrace), fmt.Sprintf("at most maxHours, %gh", p.MaxTTL.Hours()))
 	}
 	compareLists(r, p)
 	if on, known := platforms[p.Platform]; known {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // Patterns for a profile's values; those of a cloud are in platforms. nameForm leaves space for "ocp/" within GitHub's 50 characters for a label.
@@ -135,10 +137,10 @@ var usualWarnings = []time.Duration{time.Hour, 15 * time.Minute}
 
 // warnings reads how long before the end of a cluster its people are warned.
 func warnings(r *reader, into *[]time.Duration) field {
-	accept := fmt.Sprintf("a duration such as 60m, from %s to %gh, each once and at most %d of them", leastWarning, mostWarning.Hours(), mostWarnings)
+	accept := fmt.Sprintf("a duration such as 60m, from %s to %gh, each once and at most %d of them", duration.Typed(leastWarning), mostWarning.Hours(), mostWarnings)
 	return r.items("warnBeforeDestroy", accept, func(n *yaml.Node, _ string) bool {
-		d, err := time.ParseDuration(n.Value)
-		if !scalar(n, "!!str") || err != nil || d < leastWarning || d > mostWarning || slices.Contains(*into, d) || len(*into) == mostWarnings {
+		d, ok := duration.Parse(n.Value)
+		if !scalar(n, "!!str") || !ok || d < leastWarning || d > mostWarning || slices.Contains(*into, d) || len(*into) == mostWarnings {
 			return false
 		}
 		*into = append(*into, d)
@@ -149,7 +151,7 @@ func warnings(r *reader, into *[]time.Duration) field {
 // lifetime reads how long a kubeconfig may be valid.
 func lifetime(name string, into *time.Duration) field {
 	f := span(name, into, mostTTLHours*time.Hour)
-	f.accept = fmt.Sprintf("a duration such as 4h, from %s to %dh", LeastAccess, mostTTLHours)
+	f.accept = fmt.Sprintf("a duration such as 4h, from %s to %dh", duration.Typed(LeastAccess), mostTTLHours)
 	read := f.read
 	f.read = func(n *yaml.Node, path string) bool { return read(n, path) && *into >= LeastAccess }
 	return f

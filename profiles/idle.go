@@ -3,6 +3,8 @@ package profiles
 import (
 	"fmt"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // Idle is what is done about a ready cluster that nobody uses. Zero: that is not done.
@@ -36,7 +38,7 @@ func compareIdle(r *reader, p Profile) {
 		after time.Duration
 	}{{"idle.sleepAfter", p.Idle.SleepAfter}, {"idle.endAfter", p.Idle.EndAfter}} {
 		if least := p.Idle.TellAfter + leastNotice; one.after > 0 && r.good("idle.tellAfter", one.name) && one.after < least {
-			r.failAt(one.name, one.after.String(), fmt.Sprintf("at least %s: %s more than tellAfter, so that people can do something first", least, leastNotice))
+			r.failAt(one.name, duration.Typed(one.after), fmt.Sprintf("at least %s: %s more than tellAfter, so that people can do something first", duration.Typed(least), duration.Typed(leastNotice)))
 		}
 	}
 	if p.Idle.SleepAfter > 0 && r.good("idle.sleepAfter", "sleep") && p.Sleep == SleepNever {

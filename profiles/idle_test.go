@@ -25,8 +25,8 @@ func TestEveryMistakeAboutIdleClustersIsNamed(t *testing.T) {
 	for _, c := range []struct{ more, field, accept string }{
 		{"idle: {sleepAfter: 6h}\n", "idle.tellAfter", "a duration"},
 		{"idle: {tellAfter: 0s}\n", "idle.tellAfter", "above 0"},
-		{"idle: {tellAfter: 4h, sleepAfter: 4h}\n", "idle.sleepAfter", "at least 4h30m0s"},
-		{"idle: {tellAfter: 4h, endAfter: 4h10m}\n", "idle.endAfter", "at least 4h30m0s"},
+		{"idle: {tellAfter: 4h, sleepAfter: 4h}\n", "idle.sleepAfter", "at least 4h30m"},
+		{"idle: {tellAfter: 4h, endAfter: 4h10m}\n", "idle.endAfter", "at least 4h30m"},
 		{"idle: {tellAfter: 1h, sleepAfter: 6h, endAfter: 5h}\n", "idle.endAfter", "more than sleepAfter, 6h"},
 		{"idle: {tellAfter: 1h, sleepAfter: 6h}\nsleep: {mode: never}\n", "idle.sleepAfter", "mode: stopped"},
 		{"idle: {tellAfter: 1h, killAfter: 6h}\n", "idle.killAfter", "sleepAfter"},

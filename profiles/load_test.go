@@ -322,7 +322,7 @@ func TestAProfileSaysWhenItsClustersPeopleAreWarned(t *testing.T) {
 	} {
 		_, err := with(list)
 		require.ErrorContains(t, err, "warnBeforeDestroy"+problem, list)
-		require.ErrorContains(t, err, "a duration such as 60m, from 1m0s to 24h, each once and at most 5 of them", list)
+		require.ErrorContains(t, err, "a duration such as 60m, from 1m to 24h, each once and at most 5 of them", list)
 	}
 }
 
@@ -339,6 +339,6 @@ func TestAProfileSaysHowLongItsKubeconfigsMayBeValid(t *testing.T) {
 	for _, span := range []string{"4", "9m", "721h", "0s", "-1h", "soon"} {
 		_, err := with(span)
 		require.ErrorContains(t, err, "maxAccess", span)
-		require.ErrorContains(t, err, "a duration such as 4h, from 10m0s to 720h", span)
+		require.ErrorContains(t, err, "a duration such as 4h, from 10m to 720h", span)
 	}
 }

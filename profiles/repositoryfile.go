@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // RepositoryFilePath is where a repository has its file, on the base branch of its pull requests.
@@ -167,8 +169,8 @@ func profileGlob(s string) bool { return profileGlobForm.MatchString(s) && glob(
 func graceField(into **time.Duration) field {
 	accept := fmt.Sprintf("a duration such as 30m, from 0s to %gh", mostGrace.Hours())
 	return field{name: "grace", accept: accept, read: func(n *yaml.Node, _ string) bool {
-		d, err := time.ParseDuration(n.Value)
-		return scalar(n, "!!str") && err == nil && d >= 0 && d <= mostGrace && put(into, &d)
+		d, ok := duration.Parse(n.Value)
+		return scalar(n, "!!str") && ok && d >= 0 && d <= mostGrace && put(into, &d)
 	}}
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // optional makes a field optional.
@@ -55,8 +57,8 @@ func hours(name string, into *time.Duration, most int) field {
 func span(name string, into *time.Duration, most time.Duration) field {
 	accept := fmt.Sprintf("a duration such as 1h or 90m, above 0 and at most %gh", most.Hours())
 	return field{name: name, accept: accept, read: func(n *yaml.Node, _ string) bool {
-		d, err := time.ParseDuration(n.Value)
-		return scalar(n, "!!str") && err == nil && d > 0 && d <= most && put(into, d)
+		d, ok := duration.Parse(n.Value)
+		return scalar(n, "!!str") && ok && d > 0 && d <= most && put(into, d)
 	}}
 }
 

@@ -28,17 +28,17 @@ import (
 func (a *attempt) changeAccess(ctx context.Context) error {
 	for _, p := range []phase{
 		{"restoring", 2, "fetching the kubeconfig", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.KubeconfigRef) }},
-		{"accessing", 20, "changing who has access", a.accessing},
+		{"accessing", 20, "changing who has access", a.runAccess},
 	} {
-		if err := a.begin(ctx, p); err != nil {
+		if err := a.beginPhase(ctx, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// accessing makes and removes accounts. What cannot be done is reported for each, and the attempt fails because of the first.
-func (a *attempt) accessing(ctx context.Context) error {
+// runAccess makes and removes accounts. What cannot be done is reported for each, and the attempt fails because of the first.
+func (a *attempt) runAccess(ctx context.Context) error {
 	work, err := a.api.accessWork(ctx)
 	if err != nil {
 		return err
@@ -46,9 +46,9 @@ func (a *attempt) accessing(ctx context.Context) error {
 	if ctx.Err() != nil { // the answer said stop, and what it contains is not ours to do
 		return context.Cause(ctx)
 	}
-	there, trouble := a.access(ctx)
+	there, trouble := a.readAccess(ctx)
 	if trouble == nil {
-		trouble = a.agree(ctx, there, work)
+		trouble = a.compareAccess(ctx, there, work)
 	} else if ctx.Err() == nil {
 		a.reportAccess(contract.AccessState{}, trouble, slices.Concat(work.Take, work.Give)...)
 	}
@@ -70,7 +70,7 @@ func (a *attempt) giveAccess(ctx context.Context) error {
 	work, err := a.api.accessWork(ctx)
 	if err == nil && len(work.Give) > 0 {
 		if err = a.useOwnKubeconfig(ctx); err == nil {
-			err = a.agree(ctx, access{}, contract.AccessWork{Give: work.Give})
+			err = a.compareAccess(ctx, access{}, contract.AccessWork{Give: work.Give})
 		}
 	}
 	return a.unlessStopped(ctx, "giving access", err)
@@ -83,7 +83,7 @@ func (a *attempt) accessBeside(ctx context.Context) error {
 		return nil
 	}
 	a.accessSeen = asked // a failure is left to an attempt of its own
-	return a.unlessStopped(ctx, "changing access", a.accessing(ctx))
+	return a.unlessStopped(ctx, "changing access", a.runAccess(ctx))
 }
 
 // unlessStopped notes an error, and returns it only if the attempt was stopped.
@@ -97,12 +97,12 @@ func (a *attempt) unlessStopped(ctx context.Context, what string, err error) err
 	case errors.As(err, &asked), errors.Is(err, status.ErrFenced), errors.Is(err, status.ErrLeaseOver):
 		return err
 	}
-	a.note("%s failed, and an attempt of its own tries again: %s", what, strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"))
+	a.noteLine("%s failed, and an attempt of its own tries again: %s", what, strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"))
 	return nil
 }
 
-// agree brings the accounts into agreement with the work, and returns the first error. Trouble with one of them keeps nobody else waiting.
-func (a *attempt) agree(ctx context.Context, there access, work contract.AccessWork) error {
+// compareAccess brings the accounts into agreement with the work, and returns the first error. Trouble with one of them keeps nobody else waiting.
+func (a *attempt) compareAccess(ctx context.Context, there access, work contract.AccessWork) error {
 	editors, undeleted := a.deleteGone(ctx, there, work)
 	failed := a.makeAccounts(ctx, work.Give)
 	for _, one := range work.Give {
@@ -151,8 +151,8 @@ func (a *attempt) reportAccess(state contract.AccessState, err error, of ...cont
 // object is a part of a Kubernetes object.
 type object map[string]any
 
-// with returns a copy with one more field.
-func (o object) with(name string, value any) object {
+// withField returns a copy with one more field.
+func (o object) withField(name string, value any) object {
 	out := object{name: value}
 	maps.Copy(out, o)
 	return out
@@ -162,7 +162,7 @@ func (o object) with(name string, value any) object {
 func (a *attempt) makeToken(ctx context.Context, one contract.Access) (contract.AccessState, error) {
 	var token secret.Text
 	var expires time.Time
-	err := a.again(ctx, time.Now().Add(a.cfg.Timings.Reach), func() (err error) {
+	err := a.retryUntil(ctx, time.Now().Add(a.cfg.Timings.Reach), func() (err error) {
 		token, expires, err = a.requestToken(ctx, one)
 		return err
 	})
@@ -175,14 +175,14 @@ func (a *attempt) makeToken(ctx context.Context, one contract.Access) (contract.
 	}
 	at := a.cfg.Now().UTC()
 	key := artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, at, artifacts.AccessFile(one.ID))
-	err = a.persist(ctx, a.cfg.Timings.Save, "an access", func(ctx context.Context) error {
+	err = a.keepTrying(ctx, a.cfg.Timings.Save, "an access", func(ctx context.Context) error {
 		_, err := a.store.PutOnce(ctx, key, kubeconfig)
 		return err
 	})
 	if err != nil {
 		return contract.AccessState{}, fmt.Errorf("store the kubeconfig in the artifact bucket: %w", err)
 	}
-	a.note("%s has access as %s until %s", one.Reader, one.Role, expires.UTC().Format(time.RFC3339))
+	a.noteLine("%s has access as %s until %s", one.Reader, one.Role, expires.UTC().Format(time.RFC3339))
 	return contract.AccessState{StoredAt: at, ExpiresAt: expires}, nil
 }
 

@@ -29,10 +29,10 @@ const (
 	roleBindings    = "rolebindings.rbac.authorization.k8s.io"
 )
 
-// boundTo returns the cluster roles that a role has in the whole cluster: those of Kubernetes, and OpenShift's cluster-reader, which may
+// clusterRolesOf returns the cluster roles that a role has in the whole cluster: those of Kubernetes, and OpenShift's cluster-reader, which may
 // read what belongs to no namespace, and self-provisioner, which makes projects. A cluster without such a role ignores its binding.
 // None of them but cluster-admin reads secrets. The cluster role edit is bound in namespaces only, see bindNamespaces.
-func boundTo(role string) []string {
+func clusterRolesOf(role string) []string {
 	switch role {
 	case "view":
 		return []string{"view", "cluster-reader"}
@@ -70,11 +70,11 @@ func subjectOf(account string) accessSubject {
 	return accessSubject{"ServiceAccount", account, names.AccessNamespace}
 }
 
-// list gets objects from the cluster.
-func (a *attempt) list(ctx context.Context, args ...string) ([]accessObject, error) {
+// listAccessObjects gets objects from the cluster.
+func (a *attempt) listAccessObjects(ctx context.Context, args ...string) ([]accessObject, error) {
 	var document []byte
-	err := a.again(ctx, time.Now().Add(a.cfg.Timings.Reach), func() (err error) {
-		document, err = a.ask(ctx, append(append([]string{"get"}, args...), "-o", "json")...)
+	err := a.retryUntil(ctx, time.Now().Add(a.cfg.Timings.Reach), func() (err error) {
+		document, err = a.askCluster(ctx, append(append([]string{"get"}, args...), "-o", "json")...)
 		return err
 	})
 	if err != nil {
@@ -90,18 +90,18 @@ func (a *attempt) list(ctx context.Context, args ...string) ([]accessObject, err
 // access is what a cluster has for access.
 type access struct{ accounts, bindings []accessObject }
 
-func (a *attempt) access(ctx context.Context) (there access, err error) {
+func (a *attempt) readAccess(ctx context.Context) (there access, err error) {
 	// Not by label: whoever is cluster-admin could take theirs away.
-	if there.accounts, err = a.list(ctx, "serviceaccounts", "-n", names.AccessNamespace); err != nil {
+	if there.accounts, err = a.listAccessObjects(ctx, "serviceaccounts", "-n", names.AccessNamespace); err != nil {
 		return there, err
 	}
-	there.bindings, err = a.list(ctx, clusterBindings+","+roleBindings, "-A", "-l", accessLabel)
+	there.bindings, err = a.listAccessObjects(ctx, clusterBindings+","+roleBindings, "-A", "-l", accessLabel)
 	return there, err
 }
 
-// removed reports that an account's tokens open nothing: it is gone, or it is being deleted and nothing of ours gives it a right.
+// isRemoved reports that an account's tokens open nothing: it is gone, or it is being deleted and nothing of ours gives it a right.
 // Kubernetes accepts no token of an account that began to be deleted a minute ago, whatever its finalizers wait for.
-func (there access) removed(account string) bool {
+func (there access) isRemoved(account string) bool {
 	for _, one := range there.accounts {
 		if one.Metadata.Name == account {
 			return one.Metadata.DeletionTimestamp != nil && !slices.ContainsFunc(there.bindings, func(b accessObject) bool {
@@ -150,19 +150,19 @@ func (a *attempt) reportTaken(ctx context.Context, take []contract.Access, troub
 	if ctx.Err() != nil || len(take) == 0 {
 		return trouble
 	}
-	there, err := a.access(ctx)
+	there, err := a.readAccess(ctx)
 	if err != nil {
 		a.reportAccess(contract.AccessState{}, err, take...)
 		return err
 	}
 	var removed, left []contract.Access
 	for _, one := range take {
-		if !there.removed(one.Account) {
+		if !there.isRemoved(one.Account) {
 			left = append(left, one)
 			continue
 		}
 		removed = append(removed, one)
-		a.note("the access of %s as %s is removed", one.Reader, one.Role)
+		a.noteLine("the access of %s as %s is removed", one.Reader, one.Role)
 	}
 	a.reportAccess(contract.AccessState{Removed: true}, nil, removed...)
 	for _, one := range left {
@@ -182,7 +182,7 @@ func (a *attempt) deleteAll(ctx context.Context, objects []accessObject, kind st
 		for _, one := range part {
 			args = append(args, one.Metadata.Name)
 		}
-		trouble = cmp.Or(trouble, a.again(ctx, until, func() error { return a.runOC(ctx, nil, args...) }))
+		trouble = cmp.Or(trouble, a.retryUntil(ctx, until, func() error { return a.runOC(ctx, nil, args...) }))
 	}
 	return trouble
 }
@@ -208,7 +208,7 @@ func (a *attempt) makeAccounts(ctx context.Context, give []contract.Access) map[
 	failed := map[string]error{}
 	objects := []any{object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": names.AccessNamespace, "labels": object{"app.kubernetes.io/managed-by": "ocpctl"}}}}
 	for _, one := range give {
-		if boundTo(one.Role) == nil {
+		if clusterRolesOf(one.Role) == nil {
 			failed[one.ID] = fmt.Errorf("%q is not a role in a cluster: this runner is older than the server", one.Role)
 			continue
 		}
@@ -238,10 +238,10 @@ func accountWithBindings(one contract.Access) []any {
 		"annotations": object{"ocpctl.io/reader": one.Reader, "ocpctl.io/access-id": one.ID},
 	}
 	objects := []any{object{"apiVersion": "v1", "kind": "ServiceAccount", "automountServiceAccountToken": false,
-		"metadata": about.with("name", one.Account).with("namespace", names.AccessNamespace)}}
-	for _, role := range boundTo(one.Role) {
+		"metadata": about.withField("name", one.Account).withField("namespace", names.AccessNamespace)}}
+	for _, role := range clusterRolesOf(one.Role) {
 		objects = append(objects, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-			"metadata": about.with("name", bindingName(one.Account, role)),
+			"metadata": about.withField("name", bindingName(one.Account, role)),
 			"roleRef":  object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
 			"subjects": []accessSubject{subjectOf(one.Account)}})
 	}
@@ -256,7 +256,7 @@ func (a *attempt) applyObjects(ctx context.Context, objects []any) error {
 	if err != nil {
 		return fmt.Errorf("write the accounts: %w", err)
 	}
-	return a.again(ctx, time.Now().Add(a.cfg.Timings.Reach), func() error {
+	return a.retryUntil(ctx, time.Now().Add(a.cfg.Timings.Reach), func() error {
 		return a.runOC(ctx, manifests, "apply", "--server-side", "--force-conflicts", "--field-manager=ocpctl", "-f", "-")
 	})
 }

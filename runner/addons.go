@@ -8,27 +8,28 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
-// configure applies a ready cluster's add-ons again. It records nothing: what an add-on creates in the cloud is created by the
+// runConfigure applies a ready cluster's add-ons again. It records nothing: what an add-on creates in the cloud is created by the
 // cluster under its own name.
-func (a *attempt) configure(ctx context.Context) error {
+func (a *attempt) runConfigure(ctx context.Context) error {
 	for _, p := range []phase{
 		{"restoring", 2, "fetching the kubeconfig", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.KubeconfigRef) }},
 		{"configuring", 10, "applying add-ons", func(ctx context.Context) error { return a.bringAll(ctx, 10, 95) }},
 	} {
-		if err := a.begin(ctx, p); err != nil {
+		if err := a.beginPhase(ctx, p); err != nil {
 			return err
 		}
 	}
-	return a.missing()
+	return a.missingAddons()
 }
 
-// furnish installs the add-ons on a new cluster. The cluster is up whatever happens to them: the create ends only if the attempt is
+// installAddons installs the add-ons on a new cluster. The cluster is up whatever happens to them: the create ends only if the attempt is
 // stopped. Missing add-ons are tried again beside the ready cluster.
-func (a *attempt) furnish(ctx context.Context) error {
+func (a *attempt) installAddons(ctx context.Context) error {
 	if len(a.spec.Addons) == 0 {
 		return nil
 	}
@@ -65,13 +66,13 @@ func (a *attempt) bringAll(ctx context.Context, from, to int) error {
 		if err := a.accessBeside(ctx); err != nil {
 			return err
 		}
-		state := a.bring(ctx, addon, until)
+		state := a.installAddon(ctx, addon, until)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		a.recordAddon(state)
 	}
-	a.say.Step(to, fmt.Sprintf("%d of %d add-ons are installed", a.there(), len(a.spec.Addons)))
+	a.say.Step(to, fmt.Sprintf("%d of %d add-ons are installed", a.countReadyAddons(), len(a.spec.Addons)))
 	return nil
 }
 
@@ -79,12 +80,12 @@ func (a *attempt) bringAll(ctx context.Context, from, to int) error {
 func (a *attempt) recordAddon(state contract.AddonState) {
 	state.Message, state.Next = a.cfg.Redact.Text(state.Message), a.cfg.Redact.Text(state.Next)
 	a.addons = append(a.addons, state)
-	a.note("add-on %s: %s: %s", state.Name, state.Reason, state.Message)
+	a.noteLine("add-on %s: %s: %s", state.Name, state.Reason, state.Message)
 	a.say.Fact(contract.Report{Addons: []contract.AddonState{state}})
 }
 
-// there counts the installed add-ons.
-func (a *attempt) there() (n int) {
+// countReadyAddons counts the installed add-ons.
+func (a *attempt) countReadyAddons() (n int) {
 	for _, state := range a.addons {
 		if state.There {
 			n++
@@ -93,16 +94,16 @@ func (a *attempt) there() (n int) {
 	return n
 }
 
-// seen returns the count for the result; nil: there are no add-ons.
-func (a *attempt) seen() *int {
+// readyAddons returns the count for the result; nil: there are no add-ons.
+func (a *attempt) readyAddons() *int {
 	if len(a.spec.Addons) == 0 {
 		return nil
 	}
-	return new(a.there())
+	return new(a.countReadyAddons())
 }
 
-// missing returns the failure of a refresh that did not install everything.
-func (a *attempt) missing() error {
+// missingAddons returns the failure of a refresh that did not install everything.
+func (a *attempt) missingAddons() error {
 	var messages []string
 	f := failure{Reason: "AddonsMissing", Whose: contract.WhoseUser}
 	for _, state := range a.addons {
@@ -118,7 +119,7 @@ func (a *attempt) missing() error {
 	if len(messages) == 0 {
 		return nil
 	}
-	f.Message = fmt.Sprintf("%d of %d add-ons are installed; %s", a.there(), len(a.spec.Addons), strings.Join(messages, "; "))
+	f.Message = fmt.Sprintf("%d of %d add-ons are installed; %s", a.countReadyAddons(), len(a.spec.Addons), strings.Join(messages, "; "))
 	return f
 }
 
@@ -130,11 +131,11 @@ const (
 	addonWaits   = "NotReady"
 )
 
-// bring applies one add-on and waits until it works.
-func (a *attempt) bring(ctx context.Context, addon contract.Addon, until time.Time) contract.AddonState {
+// installAddon applies one add-on and waits until it works.
+func (a *attempt) installAddon(ctx context.Context, addon contract.Addon, until time.Time) contract.AddonState {
 	state := contract.AddonState{Name: addon.Name, Next: "fix what the message names in the cluster, then run: ocpctl refresh " + a.spec.Name}
-	patience := earlier(until, time.Now().Add(a.cfg.Timings.Reach))
-	err := a.again(ctx, patience, func() error {
+	patience := earlierOf(until, time.Now().Add(a.cfg.Timings.Reach))
+	err := a.retryUntil(ctx, patience, func() error {
 		return a.runOC(ctx, []byte(addon.Manifests), "apply", "--server-side", "--force-conflicts", "--field-manager=ocpctl", "-f", "-")
 	})
 	switch {
@@ -147,21 +148,21 @@ func (a *attempt) bring(ctx context.Context, addon contract.Addon, until time.Ti
 	}
 	for _, w := range addon.Waits {
 		began := time.Now()
-		if err := a.await(ctx, w, earlier(until, began.Add(w.Timeout))); err != nil {
+		if err := a.awaitAddon(ctx, w, earlierOf(until, began.Add(w.Timeout))); err != nil {
 			state.Reason = addonWaits
-			state.Message = fmt.Sprintf("%s is not %s after %s: %v", named(w), w.Condition, time.Since(began).Round(time.Second), err)
+			state.Message = fmt.Sprintf("%s is not %s after %s: %v", waitName(w), w.Condition, duration.Format(time.Since(began)), err)
 			return state
 		}
-		a.note("add-on %s: %s is %s", addon.Name, named(w), w.Condition)
+		a.noteLine("add-on %s: %s is %s", addon.Name, waitName(w), w.Condition)
 	}
 	state.There, state.Reason, state.Message, state.Next = true, addonThere, "it is applied and works", ""
 	return state
 }
 
-// await waits for one condition. oc wait fails for an object that does not exist yet, so it is repeated: operators create objects in
+// awaitAddon waits for one condition. oc wait fails for an object that does not exist yet, so it is repeated: operators create objects in
 // their own time.
-func (a *attempt) await(ctx context.Context, w contract.AddonWait, until time.Time) error {
-	return a.again(ctx, until, func() error {
+func (a *attempt) awaitAddon(ctx context.Context, w contract.AddonWait, until time.Time) error {
+	return a.retryUntil(ctx, until, func() error {
 		if err := a.accessBeside(ctx); err != nil {
 			return err
 		}
@@ -174,8 +175,8 @@ func (a *attempt) await(ctx context.Context, w contract.AddonWait, until time.Ti
 	})
 }
 
-// again retries until it works, fails permanently, or time is up.
-func (a *attempt) again(ctx context.Context, until time.Time, try func() error) error {
+// retryUntil retries until it works, fails permanently, or time is up.
+func (a *attempt) retryUntil(ctx context.Context, until time.Time, try func() error) error {
 	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.ScalePoll) {
 		err := try()
 		if err == nil || ctx.Err() != nil || errors.Is(err, errRefusedByOC) || time.Now().Add(wait).After(until) {
@@ -190,10 +191,10 @@ func (a *attempt) again(ctx context.Context, until time.Time, try func() error) 
 // runOC runs oc against the cluster. Its output goes to the log; the last complaint becomes the error.
 func (a *attempt) runOC(ctx context.Context, input []byte, args ...string) error {
 	last, complaint := "", ""
-	code, err := a.call(ctx, input, func(line string) {
-		a.line(line)
+	code, err := a.callCluster(ctx, input, func(line string) {
+		a.addLine(line)
 		last = line
-		if complains(line) {
+		if isComplaint(line) {
 			complaint = line
 		}
 	}, args...)
@@ -207,14 +208,14 @@ func (a *attempt) runOC(ctx context.Context, input []byte, args ...string) error
 		complaint = fmt.Sprintf("exit code %d", code)
 	}
 	complaint = installer.Message(complaint)
-	if denied(complaint) {
+	if isDenial(complaint) {
 		return fmt.Errorf("oc %s: %w: %s", args[0], errRefusedByOC, complaint)
 	}
 	return fmt.Errorf("oc %s: %s", args[0], complaint)
 }
 
-// complains reports a line that describes an error.
-func complains(line string) bool {
+// isComplaint reports a line that describes an error.
+func isComplaint(line string) bool {
 	for _, sign := range []string{"error:", "Error from server", "Unable to connect", "The connection to the server"} {
 		if strings.HasPrefix(line, sign) {
 			return true
@@ -223,8 +224,8 @@ func complains(line string) bool {
 	return false
 }
 
-// denied reports an answer that does not change by waiting. A missing kind may still appear: operators bring their own.
-func denied(text string) bool {
+// isDenial reports an answer that does not change by waiting. A missing kind may still appear: operators bring their own.
+func isDenial(text string) bool {
 	for _, sign := range []string{"(Forbidden)", "(Unauthorized)", "(Invalid)", "(BadRequest)", "must be logged in"} {
 		if strings.Contains(text, sign) {
 			return true
@@ -233,14 +234,14 @@ func denied(text string) bool {
 	return false
 }
 
-func named(w contract.AddonWait) string {
+func waitName(w contract.AddonWait) string {
 	if w.Namespace == "" {
 		return w.Kind + " " + w.Name
 	}
 	return w.Kind + " " + w.Namespace + "/" + w.Name
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}

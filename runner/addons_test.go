@@ -97,7 +97,7 @@ func TestAnAddonThatFailsSaysWhyAndKeepsNoOtherFromComing(t *testing.T) {
 		"a kind that never comes": {func(w *world) {
 			require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, "never-certificates.cert-manager.io"), nil, 0o600))
 		},
-			"NotReady", true, "crd certificates.cert-manager.io is not Established after 0s: oc wait: error: timed out waiting for the condition on crd/certificates.cert-manager.io"},
+			"NotReady", true, "crd certificates.cert-manager.io is not Established after 0 s: oc wait: error: timed out waiting for the condition on crd/certificates.cert-manager.io"},
 		"what is not there yet": {func(w *world) {
 			w.on("oc", `case "$asked" in *"wait deployment/"*) echo 'Error from server (NotFound): deployments.apps "cert-manager-webhook" not found' >&2; exit 1;; esac`)
 		}, "NotReady", true, "deployment cert-manager/cert-manager-webhook is not Available"},

@@ -76,9 +76,9 @@ type phase struct {
 
 var plainVersion = regexp.MustCompile(`^[0-9][0-9A-Za-z.+-]{0,63}$`)
 
-// work runs the attempt and returns how it ended. It never fails in another way.
-func (a *attempt) work(ctx context.Context) contract.Result {
-	err := a.prepare(ctx)
+// runWork runs the attempt and returns how it ended. It never fails in another way.
+func (a *attempt) runWork(ctx context.Context) contract.Result {
+	err := a.prepareWork(ctx)
 	if err == nil && a.spec.Kind != contract.KindCreate {
 		a.tryRecord(ctx)
 	}
@@ -86,41 +86,41 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 		switch a.spec.Kind {
 		case contract.KindCreate:
 			var outputs *contract.Outputs
-			if outputs, err = a.create(ctx); err == nil {
-				return contract.Result{Outcome: succeeded, Outputs: outputs, Addons: a.seen()}
+			if outputs, err = a.runCreate(ctx); err == nil {
+				return contract.Result{Outcome: succeeded, Outputs: outputs, Addons: a.readyAddons()}
 			}
 		case contract.KindDestroy:
-			if err = a.destroy(ctx); err == nil {
+			if err = a.runDestroy(ctx); err == nil {
 				return contract.Result{Outcome: succeeded}
 			}
 		case contract.KindScale:
-			if err = a.scale(ctx); err == nil {
-				a.tag(ctx)
+			if err = a.runScale(ctx); err == nil {
+				a.tagResources(ctx)
 				return contract.Result{Outcome: succeeded, Workers: a.counted}
 			}
 		case contract.KindConfigure:
-			if err = a.configure(ctx); err == nil {
-				a.tag(ctx)
-				return contract.Result{Outcome: succeeded, Addons: a.seen()}
+			if err = a.runConfigure(ctx); err == nil {
+				a.tagResources(ctx)
+				return contract.Result{Outcome: succeeded, Addons: a.readyAddons()}
 			}
 		case contract.KindAccess:
 			if err = a.changeAccess(ctx); err == nil {
 				return contract.Result{Outcome: succeeded}
 			}
 		case contract.KindSleep, contract.KindWake:
-			if err = a.power(ctx); err == nil {
-				a.tag(ctx)
-				return a.powered()
+			if err = a.runPower(ctx); err == nil {
+				a.tagResources(ctx)
+				return a.powerResult()
 			}
 		case contract.KindObserve:
 			var last time.Time
-			if last, err = a.observe(ctx); err == nil {
-				return contract.Result{Outcome: succeeded, Message: usedText(last), LastUse: last}
+			if last, err = a.runObserve(ctx); err == nil {
+				return contract.Result{Outcome: succeeded, Message: formatLastUse(last), LastUse: last}
 			}
 		case contract.KindTag:
 			var tagged int
 			if tagged, err = a.tagAgain(ctx); err == nil {
-				return contract.Result{Outcome: succeeded, Message: taggedText(tagged)}
+				return contract.Result{Outcome: succeeded, Message: formatTagged(tagged)}
 			}
 		default:
 			err = failure{
@@ -129,11 +129,11 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 			}
 		}
 	}
-	return a.ending(ctx, err)
+	return a.endAttempt(ctx, err)
 }
 
-// prepare sets up what every phase needs. It contacts nothing except to look up the cloud's keys if they are a reference.
-func (a *attempt) prepare(ctx context.Context) (err error) {
+// prepareWork sets up what every phase needs. It contacts nothing except to look up the cloud's keys if they are a reference.
+func (a *attempt) prepareWork(ctx context.Context) (err error) {
 	if !plainVersion.MatchString(a.spec.Version) {
 		return failure{
 			Reason: "UnknownVersion", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%q is not an OpenShift version", a.spec.Version),
@@ -177,8 +177,8 @@ func (a *attempt) usePlatform() (err error) {
 	return nil
 }
 
-// begin reports that a phase began and runs it, unless the attempt was stopped before.
-func (a *attempt) begin(ctx context.Context, p phase) error {
+// beginPhase reports that a phase began and runs it, unless the attempt was stopped before.
+func (a *attempt) beginPhase(ctx context.Context, p phase) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -192,27 +192,27 @@ func (a *attempt) begin(ctx context.Context, p phase) error {
 	return err
 }
 
-// line handles one line from the installer, already redacted.
-func (a *attempt) line(line string) {
+// addLine handles one line from the installer, already redacted.
+func (a *attempt) addLine(line string) {
 	fmt.Fprintln(a.log, line)
 	a.say.Line(line)
 }
 
-// note writes a line of the runner's own into the log that people see.
-func (a *attempt) note(format string, args ...any) {
-	a.line("ocpctl: " + a.cfg.Redact.Text(fmt.Sprintf(format, args...)))
+// noteLine writes a line of the runner's own into the log that people see.
+func (a *attempt) noteLine(format string, args ...any) {
+	a.addLine("ocpctl: " + a.cfg.Redact.Text(fmt.Sprintf(format, args...)))
 }
 
-// scope is what this attempt's names and addresses must lie within.
-func (a *attempt) scope() names.Scope {
+// nameScope is what this attempt's names and addresses must lie within.
+func (a *attempt) nameScope() names.Scope {
 	return names.Scope{
 		Platform: a.spec.Platform, Installation: a.spec.Installation, Cluster: a.spec.Cluster, Attempt: a.spec.Number,
 		Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Region: a.spec.Region,
 	}
 }
 
-// target describes the cluster for searches in the cloud.
-func (a *attempt) target() cloud.Target {
+// cloudTarget describes the cluster for searches in the cloud.
+func (a *attempt) cloudTarget() cloud.Target {
 	identities := a.spec.Identities
 	if a.identity.InfraID != "" || a.identity.CCOName != "" { // this attempt's own
 		identities = append(slices.Clone(identities), a.identity)
@@ -278,8 +278,8 @@ func wrongAccount(have, want string) failure {
 	}
 }
 
-// clean deletes what the attempt left in its work directory, because it contains secrets. Only the redacted log stays.
-func (a *attempt) clean() {
+// removeWorkDir deletes what the attempt left in its work directory, because it contains secrets. Only the redacted log stays.
+func (a *attempt) removeWorkDir() {
 	if a.log != nil {
 		_ = a.log.Close()
 	}

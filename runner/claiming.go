@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/platform"
@@ -20,26 +21,26 @@ import (
 
 const ccoDeadline = 15 * time.Minute
 
-// claiming creates what lives outside the installer: on AWS the roles and the identity provider from which a cluster without permanent keys
+// claimNames creates what lives outside the installer: on AWS the roles and the identity provider from which a cluster without permanent keys
 // gets its credentials, on IBM Cloud its resource group and service IDs. Their name is recorded before the first of them exists, because the
 // installer's teardown never removes them.
-func (a *attempt) claiming(ctx context.Context) error {
+func (a *attempt) claimNames(ctx context.Context) error {
 	if a.spec.CredentialsMode != modeManual {
-		a.note("credentials mode %s: nothing is created outside the installer, so there is nothing to claim", cmp.Or(a.spec.CredentialsMode, modeMint))
+		a.noteLine("credentials mode %s: nothing is created outside the installer, so there is nothing to claim", cmp.Or(a.spec.CredentialsMode, modeMint))
 		return nil
 	}
-	tool, err := a.ccoctl(ctx)
+	tool, err := a.findCcoctl(ctx)
 	if err != nil {
 		return err
 	}
 	if err := a.credentialsRequests(ctx); err != nil {
 		return err
 	}
-	a.ccoName = a.scope().CCOName()
+	a.ccoName = a.nameScope().CCOName()
 	claim := contract.Identity{
 		CCOName: a.ccoName, Account: a.account, Region: a.spec.Region, ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum,
 	}
-	if err := a.acknowledged(ctx, contract.Record{Identity: claim}); err != nil {
+	if err := a.awaitAcknowledgement(ctx, contract.Record{Identity: claim}); err != nil {
 		return err
 	}
 	a.cfg.Log.Info("ccoctl name recorded", "name", a.ccoName)
@@ -47,7 +48,7 @@ func (a *attempt) claiming(ctx context.Context) error {
 		return err
 	}
 	if claim.ResourceGroupID = a.groupID; a.groupID != "" {
-		if err := a.acknowledged(ctx, contract.Record{Identity: claim}); err != nil {
+		if err := a.awaitAcknowledgement(ctx, contract.Record{Identity: claim}); err != nil {
 			return err
 		}
 		a.cfg.Log.Info("resource group recorded", "name", a.ccoName, "id", a.groupID)
@@ -67,7 +68,7 @@ func (a *attempt) prepareCloud(ctx context.Context) error {
 		return status.ErrLeaseOver
 	}
 	var err error
-	a.groupID, err = a.cloud.Prepare(ctx, a.target(), a.ccoName)
+	a.groupID, err = a.cloud.Prepare(ctx, a.cloudTarget(), a.ccoName)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -113,7 +114,7 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 		if err != nil || ctx.Err() != nil || exit.Code == 0 || run == ccoRuns || !otherProviderGone.MatchString(last) {
 			break
 		}
-		a.note("ccoctl failed because another cluster's identity provider was just deleted; running it again (%d of %d)", run+1, ccoRuns)
+		a.noteLine("ccoctl failed because another cluster's identity provider was just deleted; running it again (%d of %d)", run+1, ccoRuns)
 		if status.Sleep(ctx, a.cfg.Timings.RetryMax) != nil {
 			break // the switch below says why
 		}
@@ -124,7 +125,7 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 	case err != nil:
 		return err
 	case exit.TimedOut:
-		return ccoFailed(fmt.Sprintf("ccoctl did not finish within %s", ccoDeadline))
+		return ccoFailed(fmt.Sprintf("ccoctl did not finish within %s", duration.Format(ccoDeadline)))
 	case exit.Code != 0:
 		return ccoFailed(fmt.Sprintf("ccoctl ended with exit code %d: %s", exit.Code, last))
 	}
@@ -145,7 +146,7 @@ func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit instal
 		Args: a.platform.CreateCredentials(platform.Credentials{
 			Name: a.ccoName, Region: a.spec.Region, Requests: a.ccoDir("credentials-requests"), Out: a.ccoDir("out"), Boundary: a.cfg.Boundary,
 		}),
-		Deadline: ccoDeadline, OnLine: func(line string) { last = line; a.line(line) },
+		Deadline: ccoDeadline, OnLine: func(line string) { last = line; a.addLine(line) },
 	})
 	return exit, last, err
 }

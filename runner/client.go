@@ -29,50 +29,50 @@ func newClient(cfg Config, stop context.CancelCauseFunc) *client {
 	})}
 }
 
-// claim claims the attempt, and retries until there is a response or ClaimPatience is over.
-func (c *client) claim(ctx context.Context, claim contract.Claim) (contract.Claimed, error) {
+// sendClaim claims the attempt, and retries until there is a response or ClaimPatience is over.
+func (c *client) sendClaim(ctx context.Context, claim contract.Claim) (contract.Claimed, error) {
 	patience := time.Now().Add(c.timings.ClaimPatience)
 	var out contract.Claimed
 	sent, err := c.Ask(ctx, "claim", claim, &out, func() bool { return time.Now().After(patience) })
 	if err != nil {
 		return out, err
 	}
-	c.heed(sent, out.Answer)
+	c.obeyAnswer(sent, out.Answer)
 	return out, nil
 }
 
-// record asks the server to store an identity, and retries until it responds: without a response the record may be stored or not, and
+// sendRecord asks the server to store an identity, and retries until it responds: without a response the record may be stored or not, and
 // only a response that does not say stop permits anything.
-func (c *client) record(ctx context.Context, record contract.Record) (contract.Answer, error) {
-	return c.send(ctx, "record", record, c.LeaseOver)
+func (c *client) sendRecord(ctx context.Context, record contract.Record) (contract.Answer, error) {
+	return c.sendCall(ctx, "record", record, c.LeaseOver)
 }
 
-// reserve asks the server to reserve capacity, and retries until it responds: without its answer there is none.
-func (c *client) reserve(ctx context.Context, demand contract.Demand) (contract.Reservation, error) {
+// sendReservation asks the server to reserve capacity, and retries until it responds: without its answer there is none.
+func (c *client) sendReservation(ctx context.Context, demand contract.Demand) (contract.Reservation, error) {
 	var out contract.Reservation
 	sent, err := c.Ask(ctx, "reserve", demand, &out, c.LeaseOver)
 	if err == nil {
-		c.heed(sent, out.Answer)
+		c.obeyAnswer(sent, out.Answer)
 	}
 	return out, err
 }
 
-// report sends progress until it is acknowledged or the lease is over. A repeated seq changes nothing on the server.
-func (c *client) report(ctx context.Context, report contract.Report) (contract.Answer, error) {
-	return c.send(ctx, "report", report, c.LeaseOver)
+// sendReport sends progress until it is acknowledged or the lease is over. A repeated seq changes nothing on the server.
+func (c *client) sendReport(ctx context.Context, report contract.Report) (contract.Answer, error) {
+	return c.sendCall(ctx, "report", report, c.LeaseOver)
 }
 
-// result ends the attempt; it is retried until giveUp says so.
-func (c *client) result(ctx context.Context, result contract.Result, giveUp func() bool) error {
-	_, err := c.send(ctx, "result", result, giveUp)
+// sendResult ends the attempt; it is retried until giveUp says so.
+func (c *client) sendResult(ctx context.Context, result contract.Result, giveUp func() bool) error {
+	_, err := c.sendCall(ctx, "result", result, giveUp)
 	return err
 }
 
-func (c *client) send(ctx context.Context, what string, in any, giveUp func() bool) (contract.Answer, error) {
+func (c *client) sendCall(ctx context.Context, what string, in any, giveUp func() bool) (contract.Answer, error) {
 	var out contract.Answer
 	sent, err := c.Ask(ctx, what, in, &out, giveUp)
 	if err == nil {
-		c.heed(sent, out)
+		c.obeyAnswer(sent, out)
 	}
 	return out, err
 }
@@ -85,7 +85,7 @@ func (c *client) accessWork(ctx context.Context) (contract.AccessWork, error) {
 	sent, err := c.Ask(ctx, "access", nil, &out, func() bool { return c.LeaseOver() || time.Now().After(patience) })
 	switch {
 	case err == nil:
-		c.heed(sent, out.Answer)
+		c.obeyAnswer(sent, out.Answer)
 	case errors.Is(err, status.ErrLeaseOver) && !c.LeaseOver():
 		err = fmt.Errorf("the server did not say who should have access: %s", err.Error())
 	}
@@ -99,8 +99,8 @@ func (c *client) accessAsked() int {
 	return c.access
 }
 
-// heed does what every response asks for.
-func (c *client) heed(sent time.Time, answer contract.Answer) {
+// obeyAnswer does what every response asks for.
+func (c *client) obeyAnswer(sent time.Time, answer contract.Answer) {
 	c.mu.Lock()
 	c.access = answer.Access
 	c.mu.Unlock()

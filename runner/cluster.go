@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/status"
@@ -16,10 +17,10 @@ import (
 // errRefusedByOC is an answer of the cluster that does not change by asking again.
 var errRefusedByOC = errors.New("refused")
 
-// ask queries the cluster once, through oc. It returns the JSON output; other output becomes the error.
-func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
+// askCluster queries the cluster once, through oc. It returns the JSON output; other output becomes the error.
+func (a *attempt) askCluster(ctx context.Context, args ...string) ([]byte, error) {
 	var document []string
-	err := a.listen(ctx, func(line string) {
+	err := a.listenToCluster(ctx, func(line string) {
 		if len(document) > 0 || strings.HasPrefix(line, "{") {
 			document = append(document, line)
 		}
@@ -36,10 +37,10 @@ func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
 	return []byte(strings.Join(document, "\n")), nil
 }
 
-// listen queries the cluster once, and passes on each line that oc prints, its warnings among them. If oc fails, the last line is the reason.
-func (a *attempt) listen(ctx context.Context, hear func(line string), args ...string) error {
+// listenToCluster queries the cluster once, and passes on each line that oc prints, its warnings among them. If oc fails, the last line is the reason.
+func (a *attempt) listenToCluster(ctx context.Context, hear func(line string), args ...string) error {
 	last := ""
-	code, err := a.call(ctx, nil, func(line string) {
+	code, err := a.callCluster(ctx, nil, func(line string) {
 		last = line
 		hear(line)
 	}, args...)
@@ -50,7 +51,7 @@ func (a *attempt) listen(ctx context.Context, hear func(line string), args ...st
 		return nil
 	case last == "":
 		return fmt.Errorf("oc %s: exit code %d", args[0], code)
-	case refused(said):
+	case isRefusal(said):
 		return fmt.Errorf("oc %s: %w: %s", args[0], errRefusedByOC, said)
 	default:
 		return fmt.Errorf("oc %s: %s", args[0], said)
@@ -71,14 +72,14 @@ func (a *attempt) askSecret(ctx context.Context, args ...string) (secret.Text, e
 		complaint = fmt.Sprintf("exit code %d", exit)
 	}
 	complaint = installer.Message(complaint)
-	if denied(complaint) {
+	if isDenial(complaint) {
 		return secret.Text{}, fmt.Errorf("oc %s: %w: %s", args[0], errRefusedByOC, complaint)
 	}
 	return secret.Text{}, fmt.Errorf("oc %s: %s", args[0], complaint)
 }
 
-// call runs oc against the cluster, with an argument list and without a shell. An error means that it did not end by itself.
-func (a *attempt) call(ctx context.Context, input []byte, hear func(string), args ...string) (code int, err error) {
+// callCluster runs oc against the cluster, with an argument list and without a shell. An error means that it did not end by itself.
+func (a *attempt) callCluster(ctx context.Context, input []byte, hear func(string), args ...string) (code int, err error) {
 	return a.runCommand(ctx, installer.Command{Input: input, OnLine: hear}, args...)
 }
 
@@ -92,13 +93,13 @@ func (a *attempt) runCommand(ctx context.Context, c installer.Command, args ...s
 	case err != nil:
 		return 0, err
 	case exit.TimedOut:
-		return 0, fmt.Errorf("oc %s: no answer within %s", args[0], 2*a.cfg.Timings.OC)
+		return 0, fmt.Errorf("oc %s: no answer within %s", args[0], duration.Format(2*a.cfg.Timings.OC))
 	}
 	return exit.Code, nil
 }
 
-// refused reports a permanent error of the API: "Error from server (Forbidden): …", or that something does not exist.
-func refused(text string) bool {
+// isRefusal reports a permanent error of the API: "Error from server (Forbidden): …", or that something does not exist.
+func isRefusal(text string) bool {
 	for _, sign := range []string{"(Forbidden)", "(Unauthorized)", "(Invalid)", "(BadRequest)", "(NotFound)", "the server doesn't have a resource type", "must be logged in"} {
 		if strings.Contains(text, sign) {
 			return true
@@ -107,13 +108,13 @@ func refused(text string) bool {
 	return false
 }
 
-// insist queries the cluster and retries for a while: its API moves between machines now and then.
-func (a *attempt) insist(ctx context.Context, args ...string) ([]byte, error) {
+// askPatiently queries the cluster and retries for a while: its API moves between machines now and then.
+func (a *attempt) askPatiently(ctx context.Context, args ...string) ([]byte, error) {
 	const step = "querying the cluster's API"
 	defer a.say.Recovered(step)
 	until := time.Now().Add(a.cfg.Timings.Reach)
 	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.RetryMax) {
-		document, err := a.ask(ctx, args...)
+		document, err := a.askCluster(ctx, args...)
 		switch {
 		case err == nil:
 			return document, nil

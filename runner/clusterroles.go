@@ -40,11 +40,11 @@ func (a *attempt) readRoles(manifests []os.DirEntry) error {
 func (a *attempt) limitRoles(ctx context.Context) error {
 	var err error
 	for try := 1; ; try++ {
-		err = a.cloud.LimitRoles(ctx, a.target(), a.roles, a.cfg.Boundary)
+		err = a.cloud.LimitRoles(ctx, a.cloudTarget(), a.roles, a.cfg.Boundary)
 		if err == nil || ctx.Err() != nil || try == limitTries {
 			break
 		}
-		a.note("the cluster's own roles could not be limited to this cluster, trying again (%d of %d): %v", try+1, limitTries, err)
+		a.noteLine("the cluster's own roles could not be limited to this cluster, trying again (%d of %d): %v", try+1, limitTries, err)
 		if status.Sleep(ctx, a.cfg.Timings.RetryMax) != nil {
 			break // the switch below says why
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// configuring stores each credential as an object of its own and returns the cluster's URLs.
-func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
+// configureCluster stores each credential as an object of its own and returns the cluster's URLs.
+func (a *attempt) configureCluster(ctx context.Context) (*contract.Outputs, error) {
 	kubeconfig, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeconfig"))
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
@@ -30,7 +30,7 @@ func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 		return nil, err
 	}
 	if out.ConsoleURL == "" {
-		out.ConsoleURL = a.scope().ConsoleURL()
+		out.ConsoleURL = a.nameScope().ConsoleURL()
 	}
 	out.StoredAt = a.cfg.Now().UTC()
 	for _, each := range []struct {
@@ -41,16 +41,16 @@ func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 		{artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, out.StoredAt, artifacts.Kubeadmin), password},
 		{artifacts.MetadataKey(a.spec.Cluster, a.spec.Number, out.StoredAt), []byte(a.identity.Metadata)},
 	} {
-		if err := a.keep(ctx, each.key, each.data, a.cfg.Timings.Save); err != nil {
+		if err := a.keepArtifact(ctx, each.key, each.data, a.cfg.Timings.Save); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// keep writes one output, with retries. The key belongs to this attempt, so writing it again changes nothing.
-func (a *attempt) keep(ctx context.Context, key string, data []byte, patience time.Duration) error {
-	err := a.persist(ctx, patience, key, func(ctx context.Context) error {
+// keepArtifact writes one output, with retries. The key belongs to this attempt, so writing it again changes nothing.
+func (a *attempt) keepArtifact(ctx context.Context, key string, data []byte, patience time.Duration) error {
+	err := a.keepTrying(ctx, patience, key, func(ctx context.Context) error {
 		_, err := a.store.PutOnce(ctx, key, data)
 		return err
 	})

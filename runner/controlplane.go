@@ -29,7 +29,7 @@ func (a *attempt) startControlPlane(ctx context.Context, began, until time.Time)
 		return err
 	}
 	if machines, err = a.controlPlane(ctx); err == nil {
-		a.lacking = a.lacks(machines, wanted)
+		a.lacking = a.explainMissingMachines(machines, wanted)
 	}
 	return err
 }
@@ -47,8 +47,8 @@ func noMajority(machines []cloud.Machine, wanted int) failure {
 	}
 }
 
-// lacks says which machines of the control plane do not run, what that means and what to do; zero: all of them run.
-func (a *attempt) lacks(machines []cloud.Machine, wanted int) failure {
+// explainMissingMachines says which machines of the control plane do not run, what that means and what to do; zero: all of them run.
+func (a *attempt) explainMissingMachines(machines []cloud.Machine, wanted int) failure {
 	var missing, next []string
 	for _, m := range machines {
 		if isNotRunning(m) {
@@ -59,7 +59,7 @@ func (a *attempt) lacks(machines []cloud.Machine, wanted int) failure {
 		next = append(next, "put the cluster to sleep and wake it again later, or start the machine in the cloud's console")
 	}
 	if gone := wanted - len(machines); gone > 0 {
-		names := goneNames(machines, gone)
+		names := nameMissingMachines(machines, gone)
 		missing = append(missing, names+" does not exist any more")
 		next = append(next, a.platform.ReplaceControlPlane(names))
 	}
@@ -74,8 +74,8 @@ func (a *attempt) lacks(machines []cloud.Machine, wanted int) failure {
 	}
 }
 
-// goneNames names the machines that do not exist any more. The installers number those of a control plane from 0.
-func goneNames(machines []cloud.Machine, gone int) string {
+// nameMissingMachines names the machines that do not exist any more. The installers number those of a control plane from 0.
+func nameMissingMachines(machines []cloud.Machine, gone int) string {
 	have, missing := machineNames(machines), []string{}
 	prefix := have[0][:strings.LastIndex(have[0], "-")+1]
 	for i := range len(machines) + gone {

@@ -14,38 +14,38 @@ var errStale = errors.New("the install directory became too old before its recor
 // renderTries limits how often a stale directory is rendered again: what was slow will be slow again.
 const renderTries = 3
 
-// create runs the phases of a create. Before the first acknowledged record nothing exists outside; after it, any exit except success
+// runCreate runs the phases of a create. Before the first acknowledged record nothing exists outside; after it, any exit except success
 // needs a teardown, which is another attempt's work.
-func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
+func (a *attempt) runCreate(ctx context.Context) (*contract.Outputs, error) {
 	for _, p := range []phase{
-		{"preflight", 1, "checking the account, its limits, the DNS zone and the name", a.preflight},
+		{"preflight", 1, "checking the account, its limits, the DNS zone and the name", a.runPreflight},
 		{"claiming", 3, "preparing the cluster's cloud credentials", func(ctx context.Context) error {
 			if err := a.requireRecord(ctx); err != nil {
 				return err
 			}
-			return a.claiming(ctx)
+			return a.claimNames(ctx)
 		}},
 	} {
-		if err := a.begin(ctx, p); err != nil {
+		if err := a.beginPhase(ctx, p); err != nil {
 			return nil, err
 		}
 	}
 	if err := a.renderAndRecord(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.begin(ctx, phase{"installing", 11, "starting the installer", a.installing}); err != nil {
+	if err := a.beginPhase(ctx, phase{"installing", 11, "starting the installer", a.installCluster}); err != nil {
 		return nil, err
 	}
 	var outputs *contract.Outputs
-	err := a.begin(ctx, phase{"configuring", 96, "storing addresses and credentials", func(ctx context.Context) (err error) {
-		if outputs, err = a.configuring(ctx); err != nil {
+	err := a.beginPhase(ctx, phase{"configuring", 96, "storing addresses and credentials", func(ctx context.Context) (err error) {
+		if outputs, err = a.configureCluster(ctx); err != nil {
 			return err
 		}
-		a.tag(ctx)
+		a.tagResources(ctx)
 		if err := a.giveAccess(ctx); err != nil {
 			return err
 		}
-		return a.furnish(ctx)
+		return a.installAddons(ctx)
 	}})
 	return outputs, err
 }
@@ -53,17 +53,17 @@ func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
 // renderAndRecord renders the install directory and records it while it is fresh: its certificates begin to age at once.
 func (a *attempt) renderAndRecord(ctx context.Context) error {
 	for range renderTries {
-		if err := a.begin(ctx, phase{"rendering", 4, "writing the install directory", a.rendering}); err != nil {
+		if err := a.beginPhase(ctx, phase{"rendering", 4, "writing the install directory", a.renderConfig}); err != nil {
 			return err
 		}
-		err := a.begin(ctx, phase{"recording", 8, "storing the cluster's identity", a.recording})
+		err := a.beginPhase(ctx, phase{"recording", 8, "storing the cluster's identity", a.recordIdentity})
 		if err == nil { // from now on the signer's key is stored in the cluster
 			return os.RemoveAll(a.ccoDir(""))
 		}
 		if !errors.Is(err, errStale) {
 			return err
 		}
-		a.note("the install directory of %s is too old and is rendered again", a.identity.InfraID)
+		a.noteLine("the install directory of %s is too old and is rendered again", a.identity.InfraID)
 	}
 	return failure{
 		Reason: "ArtifactsTooSlow", Whose: contract.WhoseOurs, Retryable: true,

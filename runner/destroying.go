@@ -19,10 +19,10 @@ import (
 // noProgram is the exit code of a program that could not be run, as in shells.
 const noProgram = 127
 
-// destroying runs the installer's destroy for every identity, the newest last, then ccoctl's delete for every name it was run with,
+// destroyCluster runs the installer's destroy for every identity, the newest last, then ccoctl's delete for every name it was run with,
 // and then removes by exact name what both are known to leave behind. Their results decide nothing, because an exit code is not a
 // count. But their end is reported, because only a count taken after it is a proof.
-func (a *attempt) destroying(ctx context.Context, dirs []string) error {
+func (a *attempt) destroyCluster(ctx context.Context, dirs []string) error {
 	if len(a.spec.Identities) == 0 {
 		return nil // nothing was recorded, so nothing was created, and no name is known to be ours
 	}
@@ -31,10 +31,10 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 		return err
 	}
 	if len(mentions) > 0 { // the cloud's names tell everything of the cluster, and what the destroyer would do is done by exact name
-		a.note("openshift-install destroy does not run: it takes whatever mentions the cluster in its name, and these are somebody else's: %s", listed(mentions))
+		a.noteLine("openshift-install destroy does not run: it takes whatever mentions the cluster in its name, and these are somebody else's: %s", listContested(mentions))
 		dirs = nil
 	}
-	if err := a.detach(ctx); err != nil {
+	if err := a.detachNetworks(ctx); err != nil {
 		return err
 	}
 	last := contract.ToolExit{Code: noProgram}
@@ -50,7 +50,7 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	a.removeLeftovers(ctx, a.target())
+	a.removeLeftovers(ctx, a.cloudTarget())
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 // delete by tag without asking. It is retried like every teardown. What only mentions the cluster is returned.
 func (a *attempt) refuseContested(ctx context.Context) (mentions []cloud.Contested, err error) {
 	a.say.Step(8, "checking for resources that another cluster also owns")
-	contested, err := a.cloud.Contested(ctx, a.target())
+	contested, err := a.cloud.Contested(ctx, a.cloudTarget())
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -78,13 +78,13 @@ func (a *attempt) refuseContested(ctx context.Context) (mentions []cloud.Contest
 	}
 	return nil, failure{
 		Reason: "ResourcesContested", Whose: contract.WhoseOurs, Retryable: true,
-		Message: "nothing was deleted: the teardown would also delete these resources, which may not be this cluster's: " + listed(marked),
+		Message: "nothing was deleted: the teardown would also delete these resources, which may not be this cluster's: " + listContested(marked),
 		Next:    "ask an administrator to find out whose each resource is, and to remove the wrong tag or to give the resource another name (for a DNS record see docs/runbooks/destroy-blocked.md); ocpctl tries the teardown again",
 	}
 }
 
-// listed names the first of contested resources.
-func listed(contested []cloud.Contested) string {
+// listContested names the first of contested resources.
+func listContested(contested []cloud.Contested) string {
 	var named []string
 	for _, each := range contested[:min(len(contested), shownItems)] {
 		named = append(named, fmt.Sprintf("%s (%s)", each.ID, each.Mark))
@@ -95,12 +95,12 @@ func listed(contested []cloud.Contested) string {
 	return strings.Join(named, "; ")
 }
 
-// detach ends what could not be told to be the cluster's after the destroyer. If that fails, the destroyer does not run: something would be
+// detachNetworks ends what could not be told to be the cluster's after the destroyer. If that fails, the destroyer does not run: something would be
 // left that no count sees.
-func (a *attempt) detach(ctx context.Context) error {
-	ended, err := a.cloud.Detach(ctx, a.target())
+func (a *attempt) detachNetworks(ctx context.Context) error {
+	ended, err := a.cloud.Detach(ctx, a.cloudTarget())
 	for _, name := range ended {
-		a.note("removed without the installer: %s", name)
+		a.noteLine("removed without the installer: %s", name)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -129,11 +129,11 @@ func (a *attempt) destroyAll(ctx context.Context, dirs []string, last *contract.
 			return nil
 		case exit.TimedOut:
 			a.timedOut = true
-			a.note("destroy did not finish within its deadline and was stopped; what is left is counted")
+			a.noteLine("destroy did not finish within its deadline and was stopped; what is left is counted")
 		case exit.Stopped:
-			a.note("destroy was stopped: it cannot remove %s; what is left is counted", a.refusals.text(a.refusals.stuck))
+			a.noteLine("destroy was stopped: it cannot remove %s; what is left is counted", a.refusals.describeRefusals(a.refusals.stuck))
 		case exit.Code != 0:
-			a.note("destroy ended with exit code %d; what is left is counted", exit.Code)
+			a.noteLine("destroy ended with exit code %d; what is left is counted", exit.Code)
 		}
 		a.say.Step(10+50*(i+1)/len(dirs), fmt.Sprintf("the installer's destroy ended (%d of %d)", i+1, len(dirs)))
 	}
@@ -154,7 +154,7 @@ func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Dura
 	refusals := installer.NewRefusals(a.cfg.Timings.StuckTimes, a.cfg.Timings.BlockedTimes)
 	exit, err := a.tool.Run(run, installer.Command{
 		Args: []string{"destroy", "cluster", "--dir", work, "--log-level=debug"}, Deadline: deadline, OnLine: func(line string) {
-			a.line(line)
+			a.addLine(line)
 			if refusals.Line(line) {
 				stop(errStuck)
 			}
@@ -163,7 +163,7 @@ func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Dura
 	if err != nil && ctx.Err() != nil {
 		return exit, context.Cause(ctx)
 	}
-	a.refusals.hear(refusals.All())
+	a.refusals.hearRefusals(refusals.All())
 	return exit, err
 }
 
@@ -176,12 +176,12 @@ func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit
 			continue
 		}
 		done = append(done, id.CCOName)
-		tool, err := a.ccoctl(ctx)
+		tool, err := a.findCcoctl(ctx)
 		if err == nil && a.platform.DeleteNeedsRequests() {
 			err = a.tools.CredentialsRequests(ctx, a.ccoDir("credentials-requests"), "--cloud="+a.spec.Platform)
 		}
 		if err != nil {
-			a.note("ccoctl is not available (%v); what it created as %s is removed by name and counted", err, id.CCOName)
+			a.noteLine("ccoctl is not available (%v); what it created as %s is removed by name and counted", err, id.CCOName)
 			continue
 		}
 		a.say.Step(62, "removing the cluster's own credentials")
@@ -190,20 +190,20 @@ func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit
 				Name: id.CCOName, Region: cmp.Or(id.Region, a.spec.Region), Requests: a.ccoDir("credentials-requests"),
 			}),
 			Deadline: a.cfg.Timings.CCODelete, OnLine: func(line string) {
-				a.line(line)
+				a.addLine(line)
 				if refused, ok := installer.RefusalIn(line); ok {
-					a.refusals.keep(refused)
+					a.refusals.keepRefusal(refused)
 				}
 			},
 		})
 		if err != nil {
-			a.note("ccoctl did not run: %v; what it created as %s is counted", err, id.CCOName)
+			a.noteLine("ccoctl did not run: %v; what it created as %s is counted", err, id.CCOName)
 			continue
 		}
 		last.Code = exit.Code
 		a.cfg.Log.Info("ccoctl ended", "code", exit.Code, "stopped", exit.Stopped)
 		if exit.Code != 0 {
-			a.note("ccoctl delete ended with exit code %d; what is left of %s is counted", exit.Code, id.CCOName)
+			a.noteLine("ccoctl delete ended with exit code %d; what is left of %s is counted", exit.Code, id.CCOName)
 		}
 	}
 }
@@ -215,12 +215,12 @@ func (a *attempt) removeLeftovers(ctx context.Context, target cloud.Target) {
 	}
 	deleted, err := a.cloud.Remove(ctx, target)
 	for _, name := range deleted {
-		a.note("removed without the installer: %s", name)
+		a.noteLine("removed without the installer: %s", name)
 	}
 	if err != nil && ctx.Err() == nil {
 		a.refusals.addUndeleted(err)
 	}
 	if err != nil {
-		a.note("not everything could be removed by name: %v", err)
+		a.noteLine("not everything could be removed by name: %v", err)
 	}
 }

@@ -20,7 +20,7 @@ func (a *attempt) bindNamespaces(ctx context.Context, there access, editors []st
 	if len(editors) == 0 && len(bound) == 0 && len(requesters) == 0 {
 		return nil
 	}
-	namespaces, err := a.list(ctx, "namespaces")
+	namespaces, err := a.listAccessObjects(ctx, "namespaces")
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (a *attempt) deleteEditorsBindings(ctx context.Context, bound []accessObjec
 	if len(bound) == 0 {
 		return nil
 	}
-	return a.again(ctx, time.Now().Add(a.cfg.Timings.Reach), func() error {
+	return a.retryUntil(ctx, time.Now().Add(a.cfg.Timings.Reach), func() error {
 		return a.runOC(ctx, nil, "delete", roleBindings, "-A", "-l", accessLabel+"="+editorsBinding, "--wait=false")
 	})
 }
@@ -121,7 +121,7 @@ func (a *attempt) bindIn(ctx context.Context, namespaces map[string]bool, subjec
 	if trouble == nil || ctx.Err() != nil {
 		return trouble
 	}
-	there, err := a.list(ctx, roleBindings, "-A", "-l", accessLabel)
+	there, err := a.listAccessObjects(ctx, roleBindings, "-A", "-l", accessLabel)
 	if err != nil {
 		return trouble
 	}
@@ -131,7 +131,7 @@ func (a *attempt) bindIn(ctx context.Context, namespaces map[string]bool, subjec
 	}) {
 		return trouble
 	}
-	a.note("some namespaces refused the role edit, and the next attempt tries again: %s", strings.ReplaceAll(trouble.Error(), a.cfg.WorkDir, "…"))
+	a.noteLine("some namespaces refused the role edit, and the next attempt tries again: %s", strings.ReplaceAll(trouble.Error(), a.cfg.WorkDir, "…"))
 	return nil
 }
 

@@ -35,15 +35,15 @@ type failure struct {
 
 func (f failure) Error() string { return f.Reason + ": " + f.Message }
 
-// ending converts the error that ended the work into a result. If the attempt was stopped, that is the reason, whatever followed from
+// endAttempt converts the error that ended the work into a result. If the attempt was stopped, that is the reason, whatever followed from
 // it.
-func (a *attempt) ending(ctx context.Context, err error) contract.Result {
+func (a *attempt) endAttempt(ctx context.Context, err error) contract.Result {
 	if ctx.Err() != nil {
-		return a.interrupted(context.Cause(ctx))
+		return a.explainInterruption(context.Cause(ctx))
 	}
 	var wait waitForQuota
 	if errors.As(err, &wait) {
-		return wait.result()
+		return wait.waitResult()
 	}
 	var f failure
 	if !errors.As(err, &f) {
@@ -56,7 +56,7 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	}
 	result := contract.Result{
 		Outcome: failed, Reason: f.Reason, Message: a.cfg.Redact.Text(f.Message), Whose: f.Whose, Next: a.cfg.Redact.Text(f.Next), Retryable: f.Retryable,
-		Workers: a.counted, Addons: a.seen(),
+		Workers: a.counted, Addons: a.readyAddons(),
 	}
 	if a.awake {
 		result.Asleep = new(bool)
@@ -64,7 +64,7 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	return result
 }
 
-func (a *attempt) interrupted(cause error) contract.Result {
+func (a *attempt) explainInterruption(cause error) contract.Result {
 	var asked status.StopAsked
 	switch {
 	case errors.As(cause, &asked):
@@ -92,20 +92,20 @@ func (a *attempt) deliverResult(signal, work context.Context, result contract.Re
 	giveUp := func() bool {
 		return time.Now().After(farewell) && (signal.Err() != nil || a.api.LeaseOver())
 	}
-	err := a.deliver(ctx, result, giveUp)
+	err := a.sendAfterReports(ctx, result, giveUp)
 	if err == nil || errors.Is(err, status.ErrFenced) {
 		return err
 	}
 	a.cfg.Log.Error("result not delivered", "err", err.Error())
-	return errors.Join(status.ErrUntold, err, a.spool(ctx, result))
+	return errors.Join(status.ErrUntold, err, a.spoolResult(ctx, result))
 }
 
-// deliver sends the result after every earlier report was acknowledged. Once the lease is over, reports have ended and only the
+// sendAfterReports sends the result after every earlier report was acknowledged. Once the lease is over, reports have ended and only the
 // result is still retried.
-func (a *attempt) deliver(ctx context.Context, result contract.Result, giveUp func() bool) error {
-	for !a.say.ended() {
+func (a *attempt) sendAfterReports(ctx context.Context, result contract.Result, giveUp func() bool) error {
+	for !a.say.hasEnded() {
 		soon, cancel := context.WithTimeout(ctx, a.cfg.Timings.Flush)
-		drained := a.say.drain(soon)
+		drained := a.say.drainReports(soon)
 		cancel()
 		if drained {
 			break
@@ -114,18 +114,18 @@ func (a *attempt) deliver(ctx context.Context, result contract.Result, giveUp fu
 			return errors.New("the last reports were not acknowledged")
 		}
 	}
-	return a.api.result(ctx, result, giveUp)
+	return a.api.sendResult(ctx, result, giveUp)
 }
 
-// spool stores in the bucket what could not be delivered; the server imports it through the same checks.
-func (a *attempt) spool(ctx context.Context, result contract.Result) error {
+// spoolResult stores in the bucket what could not be delivered; the server imports it through the same checks.
+func (a *attempt) spoolResult(ctx context.Context, result contract.Result) error {
 	if a.store == nil {
 		return errors.New("there is no spool")
 	}
-	a.say.stop()
+	a.say.stopSending()
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.Timings.LastSave)
 	defer cancel()
-	for _, report := range a.say.left() {
+	for _, report := range a.say.remainingReports() {
 		if err := a.spoolOne(ctx, report.Seq, "report", report); err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (a *attempt) spoolOne(ctx context.Context, seq int, kind string, document a
 		return fmt.Errorf("spool %s: %w", kind, err)
 	}
 	var ref string
-	err = a.persist(ctx, a.cfg.Timings.LastSave, kind, func(ctx context.Context) (err error) {
+	err = a.keepTrying(ctx, a.cfg.Timings.LastSave, kind, func(ctx context.Context) (err error) {
 		ref, err = a.store.PutOnce(ctx, artifacts.SpoolKey(a.cfg.Attempt, seq, kind), raw)
 		return err
 	})

@@ -14,14 +14,14 @@ import (
 // bundles are the patterns of log archives in the install directory after a failure: the installer's, packLog's and mustGather's.
 var bundles = []string{packedLog + "*.tar.gz", mustGathered + "*.tar.gz", "log-bundle-*.tar.gz", "capi-artifacts-bundle-*.tar.gz", "serial-log-bundle-*.tar.gz", "cluster-log-bundle-*.tar.gz"}
 
-// gathering keeps the installer's log bundles of a failed install, and fetches one if machines failed and there is none. For a
+// gatherLogs keeps the installer's log bundles of a failed install, and fetches one if machines failed and there is none. For a
 // cluster that came up too late it collects the cluster's state. Errors here do not matter: the attempt has already failed.
-func (a *attempt) gathering(ctx context.Context, exit installer.Exit) {
-	found := a.bundles()
+func (a *attempt) gatherLogs(ctx context.Context, exit installer.Exit) {
+	found := a.findBundles()
 	if machinesFailed(exit, a.heard) && !slices.ContainsFunc(found, isBootstrapBundle) {
 		a.gatherBootstrap(ctx)
 	}
-	if late(exit) && !exit.Stopped {
+	if isLate(exit) && !exit.Stopped {
 		a.mustGather(ctx)
 	}
 	a.keepBundles(ctx)
@@ -30,21 +30,21 @@ func (a *attempt) gathering(ctx context.Context, exit installer.Exit) {
 // keepBundles stores the bundles from the install directory, with the installer's own log.
 func (a *attempt) keepBundles(ctx context.Context) {
 	a.packLog()
-	found := a.bundles()
+	found := a.findBundles()
 	at := a.cfg.Now()
 	for _, path := range found {
 		var saved artifacts.Snapshot
 		key := artifacts.LogBundleKey(a.spec.Cluster, a.spec.Number, at, filepath.Base(path))
-		err := a.persist(ctx, a.cfg.Timings.LastSave, key, func(ctx context.Context) (err error) {
+		err := a.keepTrying(ctx, a.cfg.Timings.LastSave, key, func(ctx context.Context) (err error) {
 			saved, err = a.store.Keep(ctx, artifacts.Log, key, path)
 			return err
 		})
 		if err != nil {
-			a.note("%s could not be stored: %v", filepath.Base(path), err)
+			a.noteLine("%s could not be stored: %v", filepath.Base(path), err)
 			continue
 		}
 		saved.InfraID = a.identity.InfraID
-		a.note("%s was stored, encrypted, with this cluster's state", filepath.Base(path))
+		a.noteLine("%s was stored, encrypted, with this cluster's state", filepath.Base(path))
 		a.say.Fact(contract.Report{Snapshots: []contract.Snapshot{toContract(saved)}})
 	}
 }
@@ -70,21 +70,21 @@ func (a *attempt) gatherBootstrap(ctx context.Context) {
 	var said []string
 	exit, err := a.tool.Run(ctx, installer.Command{Args: args, Deadline: a.cfg.Timings.Gather, OnLine: func(line string) {
 		said = append(said, line)
-		a.line(line)
+		a.addLine(line)
 	}})
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		a.note("the machines' logs could not be fetched: %v", err)
+		a.noteLine("the machines' logs could not be fetched: %v", err)
 	case exit.Code != 0:
-		a.note("the machines' logs could not be fetched: openshift-install gather bootstrap ended with exit code %d", exit.Code)
+		a.noteLine("the machines' logs could not be fetched: openshift-install gather bootstrap ended with exit code %d", exit.Code)
 	default:
 		a.heard = append(a.heard, said...)
 	}
 }
 
-// bundles lists the bundles in the install directory.
-func (a *attempt) bundles() []string {
+// findBundles lists the bundles in the install directory.
+func (a *attempt) findBundles() []string {
 	var found []string
 	for _, pattern := range bundles {
 		names, _ := filepath.Glob(filepath.Join(a.dir, pattern)) // the patterns are valid

@@ -36,7 +36,7 @@ func TestWhereToRaiseALimitNamesItsCodeAndPage(t *testing.T) {
 	kind, err := platform.Of("aws")
 	require.NoError(t, err)
 	a := &attempt{platform: kind, account: "123456789012", spec: contract.Spec{Region: "eu-central-1"}}
-	text := a.raise([]contract.Quota{
+	text := a.explainQuotas([]contract.Quota{
 		{Service: "ec2", Code: "L-0263D0A3", Name: "Elastic IP addresses", Limit: 2, Need: 3},
 		{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 5, Need: 1},
 		{Service: "vpc", Code: "L-A4707A72", Name: "internet gateways", Unknown: "throttled", Need: 1},
@@ -44,5 +44,5 @@ func TestWhereToRaiseALimitNamesItsCodeAndPage(t *testing.T) {
 	require.Contains(t, text, "account 123456789012")
 	require.Contains(t, text, "Elastic IP addresses (L-0263D0A3) from 2 to 3 or more at https://eu-central-1.console.aws.amazon.com/servicequotas/home/services/ec2/quotas/L-0263D0A3")
 	require.False(t, strings.Contains(text, "VPCs") || strings.Contains(text, "gateways"))
-	require.Contains(t, a.raise(nil), "eu-central-1.console.aws.amazon.com/servicequotas/home")
+	require.Contains(t, a.explainQuotas(nil), "eu-central-1.console.aws.amazon.com/servicequotas/home")
 }

@@ -21,12 +21,12 @@ const packedLog = "installer-log-"
 func (a *attempt) packLog() {
 	err := a.writePackedLog(filepath.Join(a.dir, packedLog+a.cfg.Now().UTC().Format("20060102150405")+".tar.gz"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		a.note("the installer's own log could not be packed: %v", err)
+		a.noteLine("the installer's own log could not be packed: %v", err)
 	}
 }
 
 func (a *attempt) writePackedLog(path string) (err error) {
-	plain, err := a.redactedLog()
+	plain, err := a.redactLog()
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func addFile(archive *tar.Writer, name string, f *os.File) error {
 	return err
 }
 
-// redactedLog returns a copy of the installer's own log without its secrets, opened at the beginning.
-func (a *attempt) redactedLog() (*os.File, error) {
+// redactLog returns a copy of the installer's own log without its secrets, opened at the beginning.
+func (a *attempt) redactLog() (*os.File, error) {
 	in, err := os.Open(filepath.Join(a.dir, installer.LogName))
 	if err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
-// installing runs the installer. Besides ccoctl, it is the only place where a create changes a cloud, and it is reached only after
+// installCluster runs the installer. Besides ccoctl, it is the only place where a create changes a cloud, and it is reached only after
 // the record was acknowledged.
-func (a *attempt) installing(ctx context.Context) error {
+func (a *attempt) installCluster(ctx context.Context) error {
 	if err := a.limitRoles(ctx); err != nil {
 		return err
 	}
@@ -29,8 +29,8 @@ func (a *attempt) installing(ctx context.Context) error {
 	moments, stopSnapshots := a.snapshotAtMoments(ctx)
 	began := time.Now()
 	exit, err := a.createCluster(ctx, moments)
-	if err == nil && late(exit) && ctx.Err() == nil {
-		exit, err = a.waiting(ctx, exit, began)
+	if err == nil && isLate(exit) && ctx.Err() == nil {
+		exit, err = a.waitForInstall(ctx, exit, began)
 	}
 	stopSnapshots()
 	if ctx.Err() != nil && err != nil {
@@ -48,7 +48,7 @@ func (a *attempt) installing(ctx context.Context) error {
 		return context.Cause(ctx)
 	case err != nil:
 		a.keepBundles(ctx)
-		return explained(hopeless.Failure, "stopped early because it kept retrying")
+		return explainFailure(hopeless.Failure, "stopped early because it kept retrying")
 	case exit.Code == 0 && limited != nil:
 		return limited
 	case exit.Code == 0:
@@ -58,15 +58,15 @@ func (a *attempt) installing(ctx context.Context) error {
 		return nil
 	}
 	if limited != nil { // the install's own failure says more
-		a.note("%v", limited)
+		a.noteLine("%v", limited)
 	}
 	log := a.logTail()
-	a.show(log)
-	a.gathering(ctx, exit)
+	a.showLog(log)
+	a.gatherLogs(ctx, exit)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return explained(installer.Explain(exit, append(log, a.heard...)...), fmt.Sprintf("exit code %d", exit.Code))
+	return explainFailure(installer.Explain(exit, append(log, a.heard...)...), fmt.Sprintf("exit code %d", exit.Code))
 }
 
 // createCluster runs the installer's create. It stops it early if it keeps repeating an error that it can never get past; the error
@@ -77,13 +77,13 @@ func (a *attempt) createCluster(ctx context.Context, moments chan<- installer.Mo
 	owned.Go(func() { a.followLog(run, stop) })
 	defer owned.Wait()
 	defer stop(nil)
-	watch := a.watch()
+	watch := a.watchInstaller()
 	exit, err := a.tool.Run(run, installer.Command{
 		Args:     []string{"create", "cluster", "--dir", a.dir, "--log-level=info", "--skip-password-print"},
 		Deadline: a.spec.CreateDeadline,
 		OnLine: func(line string) {
-			a.hear(line)
-			a.progress(line, moments)
+			a.hearInstaller(line)
+			a.reportProgress(line, moments)
 			if f, fatal := watch.Line(time.Now(), line); fatal {
 				stop(noUse{f})
 			}
@@ -100,7 +100,7 @@ func (a *attempt) createCluster(ctx context.Context, moments chan<- installer.Mo
 // followLog reads the installer's own log while it grows: only there Cluster API's controllers report errors, and the cluster's
 // operators report progress.
 func (a *attempt) followLog(ctx context.Context, stop context.CancelCauseFunc) {
-	watch := a.watch()
+	watch := a.watchInstaller()
 	a.tool.Follow(ctx, a.dir, a.cfg.Timings.LogPoll, func(line string) {
 		if f, fatal := watch.Line(time.Now(), line); fatal {
 			stop(noUse{f})
@@ -111,12 +111,12 @@ func (a *attempt) followLog(ctx context.Context, stop context.CancelCauseFunc) {
 	})
 }
 
-func (a *attempt) watch() *installer.Watch {
+func (a *attempt) watchInstaller() *installer.Watch {
 	return installer.NewWatch(a.cfg.Timings.FatalTimes, a.cfg.Timings.FatalOver)
 }
 
-// progress interprets a line. It runs between two lines of output and must not block.
-func (a *attempt) progress(line string, moments chan<- installer.Moment) {
+// reportProgress interprets a line. It runs between two lines of output and must not block.
+func (a *attempt) reportProgress(line string, moments chan<- installer.Moment) {
 	if url, ok := installer.ReadConsole(line); ok {
 		a.console = url
 	}
@@ -145,7 +145,7 @@ func (a *attempt) snapshotAtMoments(ctx context.Context) (moments chan<- install
 			case <-ctx.Done():
 				return
 			case moment := <-queue:
-				a.snapshot(ctx, string(moment), a.cfg.Timings.LastSave)
+				a.saveSnapshot(ctx, string(moment), a.cfg.Timings.LastSave)
 			}
 		}
 	})
@@ -156,11 +156,11 @@ func (a *attempt) snapshotAtMoments(ctx context.Context) (moments chan<- install
 func (a *attempt) lastSnapshot(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Timings.LastSave)
 	defer cancel()
-	a.snapshot(ctx, "installer ended", a.cfg.Timings.LastSave/2)
+	a.saveSnapshot(ctx, "installer ended", a.cfg.Timings.LastSave/2)
 }
 
-// snapshot archives and reports. If a later archive fails, the acknowledged one is still enough for a teardown, so it fails nothing.
-func (a *attempt) snapshot(ctx context.Context, why string, patience time.Duration) {
+// saveSnapshot archives and reports. If a later archive fails, the acknowledged one is still enough for a teardown, so it fails nothing.
+func (a *attempt) saveSnapshot(ctx context.Context, why string, patience time.Duration) {
 	saved, err := a.saveWithin(ctx, patience)
 	if err != nil {
 		a.cfg.Log.Warn("snapshot not taken", "why", why, "err", err.Error())

@@ -26,7 +26,7 @@ type machineSet struct {
 
 // machineSets lists the machine sets of workers, by name. Sets of other roles (infra, edge) are not scaled.
 func (a *attempt) machineSets(ctx context.Context) ([]machineSet, error) {
-	raw, err := a.insist(ctx, "get", "machinesets.machine.openshift.io", "-n", machineAPI, "-o", "json")
+	raw, err := a.askPatiently(ctx, "get", "machinesets.machine.openshift.io", "-n", machineAPI, "-o", "json")
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (a *attempt) machineSets(ctx context.Context) ([]machineSet, error) {
 		}
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, unreadable("machine sets")
+		return nil, explainUnreadable("machine sets")
 	}
 	var sets []machineSet
 	for _, item := range list.Items {
@@ -66,8 +66,8 @@ func (a *attempt) machineSets(ctx context.Context) ([]machineSet, error) {
 	return sets, nil
 }
 
-// spread distributes workers over the sets as the installer does: evenly, with the remainder to the first by name.
-func spread(total int, sets []machineSet) map[string]int {
+// spreadWorkers distributes workers over the sets as the installer does: evenly, with the remainder to the first by name.
+func spreadWorkers(total int, sets []machineSet) map[string]int {
 	wanted := map[string]int{}
 	for i, set := range sets {
 		wanted[set.Name] = total / len(sets)
@@ -78,16 +78,16 @@ func spread(total int, sets []machineSet) map[string]int {
 	return wanted
 }
 
-// ready counts the ready workers.
-func ready(sets []machineSet) (n int) {
+// countReady counts the ready workers.
+func countReady(sets []machineSet) (n int) {
 	for _, set := range sets {
 		n += set.Ready
 	}
 	return n
 }
 
-// settled reports that every set has the requested machines, and none is being added or removed.
-func settled(sets []machineSet) bool {
+// areSettled reports that every set has the requested machines, and none is being added or removed.
+func areSettled(sets []machineSet) bool {
 	return !slices.ContainsFunc(sets, func(s machineSet) bool { return s.There != s.Wanted || s.Ready != s.Wanted })
 }
 
@@ -99,16 +99,16 @@ func machineSetsText(sets []machineSet) string {
 	return strings.Join(all, "; ")
 }
 
-// complaints returns the cluster's messages about failed machines and nodes that are not ready. They only explain, so there are none
+// listComplaints returns the cluster's messages about failed machines and nodes that are not ready. They only explain, so there are none
 // if the cluster does not answer.
-func (a *attempt) complaints(ctx context.Context) (lines []string) {
+func (a *attempt) listComplaints(ctx context.Context) (lines []string) {
 	var machines struct {
 		Items []struct {
 			Metadata struct{ Name string }
 			Status   struct{ Phase, ErrorReason, ErrorMessage string }
 		}
 	}
-	raw, err := a.ask(ctx, "get", "machines.machine.openshift.io", "-n", machineAPI, "-o", "json")
+	raw, err := a.askCluster(ctx, "get", "machines.machine.openshift.io", "-n", machineAPI, "-o", "json")
 	if err == nil && json.Unmarshal(raw, &machines) == nil {
 		for _, m := range machines.Items {
 			if m.Status.ErrorMessage != "" {
@@ -116,7 +116,7 @@ func (a *attempt) complaints(ctx context.Context) (lines []string) {
 			}
 		}
 	}
-	nodes, err := a.nodes(ctx)
+	nodes, err := a.listNodes(ctx)
 	if err != nil {
 		return lines
 	}
@@ -138,8 +138,8 @@ type node struct {
 	reported time.Time // when it last reported whether it is ready
 }
 
-func (a *attempt) nodes(ctx context.Context) ([]node, error) {
-	raw, err := a.ask(ctx, "get", "nodes", "-o", "json")
+func (a *attempt) listNodes(ctx context.Context) ([]node, error) {
+	raw, err := a.askCluster(ctx, "get", "nodes", "-o", "json")
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (a *attempt) nodes(ctx context.Context) ([]node, error) {
 		}
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, unreadable("nodes")
+		return nil, explainUnreadable("nodes")
 	}
 	var nodes []node
 	for _, item := range list.Items {
@@ -187,8 +187,8 @@ func (a *attempt) nodes(ctx context.Context) ([]node, error) {
 	return nodes, nil
 }
 
-// unreadable leaves out the parser's message, which would quote the input.
-func unreadable(what string) error {
+// explainUnreadable leaves out the parser's message, which would quote the input.
+func explainUnreadable(what string) error {
 	return failure{
 		Reason: "ClusterUnreachable", Whose: contract.WhoseOurs, Retryable: true, Message: "the output of oc about the cluster's " + what + " is not JSON",
 		Next: "ask an administrator of this installation to check oc in the installers' directory",

@@ -23,7 +23,7 @@ func (a *attempt) mustGather(ctx context.Context) {
 	}
 	oc, err := a.tools.OC()
 	if err != nil {
-		a.note("the cluster's state could not be collected: there is no oc for its release: %v", err)
+		a.noteLine("the cluster's state could not be collected: there is no oc for its release: %v", err)
 		return
 	}
 	a.say.Step(0, "collecting the cluster's state with oc adm must-gather")
@@ -31,19 +31,19 @@ func (a *attempt) mustGather(ctx context.Context) {
 	defer os.RemoveAll(into)
 	exit, err := oc.Run(ctx, installer.Command{
 		Args:     []string{"--kubeconfig=" + kubeconfig, "adm", "must-gather", "--dest-dir=" + into, "--timeout=" + a.cfg.Timings.Gather.String()},
-		Deadline: a.cfg.Timings.Gather, OnLine: a.line,
+		Deadline: a.cfg.Timings.Gather, OnLine: a.addLine,
 	})
 	switch {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		a.note("the cluster's state could not be collected: %v", err)
+		a.noteLine("the cluster's state could not be collected: %v", err)
 	case exit.Code != 0:
-		a.note("the cluster's state could not be collected completely: oc adm must-gather ended with exit code %d", exit.Code)
+		a.noteLine("the cluster's state could not be collected completely: oc adm must-gather ended with exit code %d", exit.Code)
 	}
 	archive := filepath.Join(a.dir, mustGathered+a.cfg.Now().UTC().Format("20060102150405")+".tar.gz")
 	if err := packFolder(archive, into); err != nil && !errors.Is(err, os.ErrNotExist) {
-		a.note("what oc adm must-gather collected could not be packed: %v", err)
+		a.noteLine("what oc adm must-gather collected could not be packed: %v", err)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 )
 
-// observe finds out when people last sent requests to the cluster's API. It only reads, and asks once: the server decides whether to try again.
-func (a *attempt) observe(ctx context.Context) (last time.Time, err error) {
+// runObserve finds out when people last sent requests to the cluster's API. It only reads, and asks once: the server decides whether to try again.
+func (a *attempt) runObserve(ctx context.Context) (last time.Time, err error) {
 	for _, p := range []phase{
 		{"restoring", 2, "fetching the kubeconfig", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.KubeconfigRef) }},
 		{"observing", 50, "reading the API server's counts of requests", func(ctx context.Context) (err error) {
@@ -21,7 +21,7 @@ func (a *attempt) observe(ctx context.Context) (last time.Time, err error) {
 			return err
 		}},
 	} {
-		if err := a.begin(ctx, p); err != nil {
+		if err := a.beginPhase(ctx, p); err != nil {
 			return time.Time{}, err
 		}
 	}
@@ -30,8 +30,8 @@ func (a *attempt) observe(ctx context.Context) (last time.Time, err error) {
 
 func (a *attempt) lastRequests(ctx context.Context) (time.Time, error) {
 	counts := requestCounts{now: time.Now()}
-	err := a.listen(ctx, counts.take, "get", "apirequestcounts.apiserver.openshift.io", "-o", "go-template="+countsTemplate)
-	if err == nil && !counts.known() {
+	err := a.listenToCluster(ctx, counts.takeLine, "get", "apirequestcounts.apiserver.openshift.io", "-o", "go-template="+countsTemplate)
+	if err == nil && !counts.isKnown() {
 		err = errNoCounts
 	}
 	switch {
@@ -66,11 +66,11 @@ type requestCounts struct {
 	last time.Time // the beginning of the newest hour in which a person sent requests; zero: in none of the last 24
 }
 
-// known reports that the counts say when people sent requests.
-func (c *requestCounts) known() bool { return c.some && !c.odd }
+// isKnown reports that the counts say when people sent requests.
+func (c *requestCounts) isKnown() bool { return c.some && !c.odd }
 
-// take reads a line. The hours have no date: one is of today up to the present hour, and of yesterday after it. Other lines are oc's warnings.
-func (c *requestCounts) take(line string) {
+// takeLine reads a line. The hours have no date: one is of today up to the present hour, and of yesterday after it. Other lines are oc's warnings.
+func (c *requestCounts) takeLine(line string) {
 	number, user, _ := strings.Cut(line, " ")
 	hour, err := strconv.Atoi(number)
 	if err != nil {
@@ -90,8 +90,8 @@ func isPerson(user string) bool {
 	return user != "" && !strings.HasPrefix(user, "system:") || strings.HasPrefix(user, names.AccessUser(""))
 }
 
-// usedText says when people last sent requests, for the attempt's message.
-func usedText(last time.Time) string {
+// formatLastUse says when people last sent requests, for the attempt's message.
+func formatLastUse(last time.Time) string {
 	if last.IsZero() {
 		return "its API server lists no person's request of the last 24 hours"
 	}

@@ -15,9 +15,9 @@ var storing = map[string]string{
 	"restore":        "reading the archive for the teardown", "kubeconfig": "reading the kubeconfig",
 }
 
-// persist retries what needs S3 until it works or patience is over; it ends at once with the context's cause. A temporary outage of
+// keepTrying retries what needs S3 until it works or patience is over; it ends at once with the context's cause. A temporary outage of
 // S3 does not end an attempt as long as its lease is renewed.
-func (a *attempt) persist(ctx context.Context, patience time.Duration, what string, try func(context.Context) error) error {
+func (a *attempt) keepTrying(ctx context.Context, patience time.Duration, what string, try func(context.Context) error) error {
 	step := storing[what]
 	if step == "" {
 		step = "the artifact store"

@@ -21,7 +21,7 @@ func TestAPhaseThatIsQuickerThanAReportIsReportedNevertheless(t *testing.T) {
 	r.Step(25, "further")
 	var got []string
 	exits := 0
-	for n := 1; r.next(false); n++ {
+	for n := 1; r.awaitNext(false); n++ {
 		require.Equal(t, n, r.unsent.Seq)
 		got = append(got, r.unsent.Phase+": "+r.unsent.Step)
 		if r.unsent.ToolExit != nil {
@@ -32,11 +32,11 @@ func TestAPhaseThatIsQuickerThanAReportIsReportedNevertheless(t *testing.T) {
 	}
 	require.Equal(t, []string{"preflight: step of preflight", "claiming: step of claiming", "rendering: further"}, got)
 	require.Equal(t, 1, exits)
-	require.True(t, r.drain(context.Background()))
+	require.True(t, r.drainReports(context.Background()))
 
 	r.Phase("recording", 30, "keeping")
-	require.True(t, r.next(false))
+	require.True(t, r.awaitNext(false))
 	require.Equal(t, "recording", r.unsent.Phase)
 	r.unsent = nil
-	require.False(t, r.next(false), "a phase that was sent is not sent twice")
+	require.False(t, r.awaitNext(false), "a phase that was sent is not sent twice")
 }

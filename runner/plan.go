@@ -50,10 +50,10 @@ func readPlan(platform, defaultType, config string, zones []string) cloud.Plan {
 		plan.Zones = append(plan.Zones, here.Zones...)
 		name := cmp.Or(here.Type, usual.Type, defaultType)
 		if *each.Replicas > 0 {
-			plan.Machines = add(plan.Machines, cloud.Machines{Type: name, Lasting: *each.Replicas})
+			plan.Machines = addMachines(plan.Machines, cloud.Machines{Type: name, Lasting: *each.Replicas})
 		}
 		if i == 0 {
-			plan.Machines = add(plan.Machines, cloud.Machines{Type: name, Transient: 1})
+			plan.Machines = addMachines(plan.Machines, cloud.Machines{Type: name, Transient: 1})
 		}
 	}
 	if len(plan.Zones) == 0 {
@@ -64,8 +64,8 @@ func readPlan(platform, defaultType, config string, zones []string) cloud.Plan {
 	return plan
 }
 
-// add adds machines, combining those of one type.
-func add(all []cloud.Machines, more cloud.Machines) []cloud.Machines {
+// addMachines adds machines, combining those of one type.
+func addMachines(all []cloud.Machines, more cloud.Machines) []cloud.Machines {
 	for i := range all {
 		if all[i].Type == more.Type {
 			all[i].Lasting += more.Lasting

@@ -10,9 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// power puts the cluster to sleep or wakes it. It records nothing: what it stops and starts has the cluster's tags, and all of it can be
+// runPower puts the cluster to sleep or wakes it. It records nothing: what it stops and starts has the cluster's tags, and all of it can be
 // repeated. The kubeconfig comes first, because a cluster that nobody can enter could not be woken.
-func (a *attempt) power(ctx context.Context) error {
+func (a *attempt) runPower(ctx context.Context) error {
 	p := a.spec.Power
 	if p == nil || p.Mode == contract.PowerWorkers && a.spec.Scale == nil {
 		return failure{
@@ -27,7 +27,7 @@ func (a *attempt) power(ctx context.Context) error {
 	for _, p := range []phase{
 		{"restoring", 2, "fetching the kubeconfig", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, p.KubeconfigRef) }}, do,
 	} {
-		if err := a.begin(ctx, p); err != nil {
+		if err := a.beginPhase(ctx, p); err != nil {
 			a.counted = nil // a number of workers is the result of a scaling only
 			a.awake = a.runsStill(ctx)
 			return err
@@ -36,8 +36,8 @@ func (a *attempt) power(ctx context.Context) error {
 	return nil
 }
 
-// powered is the result of an attempt that succeeded.
-func (a *attempt) powered() contract.Result {
+// powerResult is the result of an attempt that succeeded.
+func (a *attempt) powerResult() contract.Result {
 	said := strings.TrimPrefix(strings.TrimSuffix(a.lacking.Message+"; "+a.warning, "; "), "; ")
 	return contract.Result{
 		Outcome: succeeded, Reason: a.lacking.Reason, Message: a.cfg.Redact.Text(said), Whose: a.lacking.Whose, Next: a.cfg.Redact.Text(a.lacking.Next),
@@ -54,14 +54,14 @@ func (a *attempt) runsStill(ctx context.Context) bool {
 	if a.compareAccount(ctx) != nil {
 		return false
 	}
-	machines, err := a.cloud.Machines(ctx, a.target())
+	machines, err := a.cloud.Machines(ctx, a.cloudTarget())
 	return err == nil && slices.ContainsFunc(machines, isControlPlane) && !slices.ContainsFunc(machines, isNotRunning)
 }
 
 func (a *attempt) goToSleep(ctx context.Context) error {
 	switch a.spec.Power.Mode {
 	case contract.PowerWorkers:
-		return a.scaling(ctx)
+		return a.scaleWorkers(ctx)
 	case contract.PowerStopped:
 		return a.stopMachines(ctx)
 	}
@@ -74,7 +74,7 @@ func (a *attempt) wakeUp(ctx context.Context) error {
 	until := time.Now().Add(a.cfg.Timings.Power)
 	switch a.spec.Power.Mode {
 	case contract.PowerWorkers:
-		if err := a.scaling(ctx); err != nil {
+		if err := a.scaleWorkers(ctx); err != nil {
 			return err
 		}
 	case contract.PowerStopped:

@@ -34,7 +34,7 @@ func (w *world) refuse(err error, running bool, is func(cloud.Machine) bool) {
 
 func anyMachine(cloud.Machine) bool     { return true }
 func controlPlane(m cloud.Machine) bool { return m.ControlPlane }
-func named(name string) func(cloud.Machine) bool {
+func waitName(name string) func(cloud.Machine) bool {
 	return func(m cloud.Machine) bool { return m.Name == name }
 }
 
@@ -51,7 +51,7 @@ func TestARefusedStopEndsTheAttemptAtOnce(t *testing.T) {
 		"an SCP denies it":                   {deniedBySCP, anyMachine, "DeniedByPolicy", "to allow ec2:StopInstances on shop-00001-worker-a-1 i-1", nil, true},
 		"a permission is missing":            {forbidden, anyMachine, "PermissionMissing", "shop-00001-worker-a-1 i-1", nil, true},
 		"it is denied for the control plane": {deniedBySCP, controlPlane, "DeniedByPolicy", "shop-00001-master-0 i-0", []string{"false i-1", "false i-2"}, false},
-		"it is denied for a second machine":  {forbidden, named("shop-00001-worker-b-1"), "PermissionMissing", "shop-00001-worker-b-1 i-2", []string{"false i-1"}, false},
+		"it is denied for a second machine":  {forbidden, waitName("shop-00001-worker-b-1"), "PermissionMissing", "shop-00001-worker-b-1 i-2", []string{"false i-1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newSleeper(t, contract.KindSleep, cloud.MachineRunning)
@@ -160,7 +160,7 @@ func TestAControlPlaneWakesWithTwoOfThreeMachinesAndSaysSo(t *testing.T) {
 			func(w *world) { w.machines = w.machines[:4] }, "ibmcloud", "shop-00001-master-2 does not exist any more", "request a new cluster",
 		},
 		"one does not start": {
-			func(w *world) { w.refuse(noCapacity, true, named("shop-00001-master-1")) }, "aws", "2 of 3 machines: shop-00001-master-1 is stopped", "wake it again later",
+			func(w *world) { w.refuse(noCapacity, true, waitName("shop-00001-master-1")) }, "aws", "2 of 3 machines: shop-00001-master-1 is stopped", "wake it again later",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,9 +19,9 @@ const (
 	modeMint   = "Mint"   // the cluster creates users with the keys it was installed with
 )
 
-// preflight compares the account, looks for obstacles and reserves capacity. Only a proven shortfall ends the attempt; everything
+// runPreflight compares the account, looks for obstacles and reserves capacity. Only a proven shortfall ends the attempt; everything
 // else is logged and the install goes on.
-func (a *attempt) preflight(ctx context.Context) error {
+func (a *attempt) runPreflight(ctx context.Context) error {
 	if err := a.tools.Check(); err != nil {
 		return a.noTool(ctx, "openshift-install", err)
 	}
@@ -35,7 +35,7 @@ func (a *attempt) preflight(ctx context.Context) error {
 	if err := a.checkProblems(ctx, plan); err != nil {
 		return err
 	}
-	if err := a.reserve(ctx, plan); err != nil {
+	if err := a.reserveCapacity(ctx, plan); err != nil {
 		return err
 	}
 	if err := a.needTool(ctx); err != nil { // after waiting for capacity, because every try would download half a gigabyte again
@@ -58,17 +58,17 @@ func (a *attempt) checkKeys() error {
 
 // checkProblems asks the cloud for anything that would make the install fail.
 func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
-	problems, err := a.cloud.Preflight(ctx, a.target(), a.spec.Zones, typesOf(plan))
+	problems, err := a.cloud.Preflight(ctx, a.cloudTarget(), a.spec.Zones, typesOf(plan))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		a.note("preflight could not be finished: %v", err)
+		a.noteLine("preflight could not be finished: %v", err)
 	}
 	var messages, next []string
 	var reason, whose string
 	for _, p := range problems {
-		a.note("preflight: %s: %s; %s", p.Code, p.Message, p.Next)
+		a.noteLine("preflight: %s: %s; %s", p.Code, p.Message, p.Next)
 		if !p.Block {
 			continue
 		}
@@ -91,8 +91,8 @@ type waitForQuota struct{ text string }
 
 func (n waitForQuota) Error() string { return n.text }
 
-// result reports that the attempt waits.
-func (n waitForQuota) result() contract.Result {
+// waitResult reports that the attempt waits.
+func (n waitForQuota) waitResult() contract.Result {
 	return contract.Result{
 		Outcome: waiting, Reason: "QuotaInUse", Message: n.text, Whose: contract.WhoseQuota, Retryable: true,
 		Next: "wait: the install starts when there is enough capacity. To start sooner, destroy a cluster or have the quota raised",
@@ -100,24 +100,24 @@ func (n waitForQuota) result() contract.Result {
 }
 
 // reserve measures the account's limits and asks the server to reserve capacity. What could not be measured blocks nothing.
-func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
-	quotas, err := a.cloud.Quotas(ctx, a.target(), plan)
+func (a *attempt) reserveCapacity(ctx context.Context, plan cloud.Plan) error {
+	quotas, err := a.cloud.Quotas(ctx, a.cloudTarget(), plan)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		a.note("preflight: quotas could not be looked up: %v; the install continues", err)
+		a.noteLine("preflight: quotas could not be looked up: %v; the install continues", err)
 	}
 	for i, q := range quotas {
 		if q.Unknown != "" {
 			quotas[i].Unknown = a.cfg.Redact.Text(q.Unknown) // the text comes from the cloud, and the server stores it
-			a.note("preflight: quota %s (%s) could not be looked up: %s; the install continues", q.Name, q.Code, q.Unknown)
+			a.noteLine("preflight: quota %s (%s) could not be looked up: %s; the install continues", q.Name, q.Code, q.Unknown)
 		}
 	}
 	if len(quotas) == 0 {
 		return nil
 	}
-	answer, err := a.api.reserve(ctx, contract.Demand{Account: a.account, Region: a.spec.Region, Quotas: quotas})
+	answer, err := a.api.sendReservation(ctx, contract.Demand{Account: a.account, Region: a.spec.Region, Quotas: quotas})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -132,15 +132,15 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 	case answer.Answer.Stop != "":
 		return status.StopAsked{Why: answer.Answer.Stop}
 	case answer.Never != "":
-		return failure{Reason: "QuotaTooSmall", Whose: contract.WhoseQuota, Message: answer.Never, Next: a.raise(quotas)}
+		return failure{Reason: "QuotaTooSmall", Whose: contract.WhoseQuota, Message: answer.Never, Next: a.explainQuotas(quotas)}
 	case answer.Wait != "":
 		return waitForQuota{answer.Wait} // the position in the queue changes while it waits; the server reports it
 	}
 	return nil
 }
 
-// raise says which limits have to be raised, and where to request that.
-func (a *attempt) raise(quotas []contract.Quota) string {
+// explainQuotas says which limits have to be raised, and where to request that.
+func (a *attempt) explainQuotas(quotas []contract.Quota) string {
 	var asks []string
 	for _, q := range quotas {
 		if q.Unknown == "" && q.Need > q.Limit {

@@ -15,8 +15,8 @@ import (
 // traceTry is how long a teardown waits for the bucket before it goes on without its record there.
 const traceTry = 5 * time.Second
 
-// record is the attempt as the bucket keeps it.
-func (a *attempt) record() contract.AttemptRecord {
+// newRecord is the attempt as the bucket keeps it.
+func (a *attempt) newRecord() contract.AttemptRecord {
 	return contract.AttemptRecord{
 		Attempt: a.spec.Attempt, Number: a.spec.Number, Kind: a.spec.Kind, Cluster: a.spec.Cluster, Installation: a.spec.Installation,
 		Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Platform: a.spec.Platform, Region: a.spec.Region, Version: a.spec.Version,
@@ -28,12 +28,12 @@ func (a *attempt) record() contract.AttemptRecord {
 // storeRecord stores in the bucket that this attempt exists: with it, a server whose database was lost finds a cluster of which nothing
 // was archived yet, and never uses the attempt's number again.
 func (a *attempt) storeRecord(ctx context.Context, patience time.Duration) error {
-	raw, err := json.MarshalIndent(a.record(), "", "  ")
+	raw, err := json.MarshalIndent(a.newRecord(), "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the attempt's record: %w", err)
 	}
 	key := artifacts.AttemptKey(a.spec.Cluster, a.spec.Kind, a.spec.Number, a.cfg.Now())
-	return a.persist(ctx, patience, "attempt record", func(ctx context.Context) error {
+	return a.keepTrying(ctx, patience, "attempt record", func(ctx context.Context) error {
 		_, err := a.store.PutOnce(ctx, key, raw)
 		return err
 	})
@@ -66,7 +66,7 @@ func (a *attempt) tryRecord(ctx context.Context) {
 
 // writeRecord puts the record beside metadata.json, so that an archive can be understood without a database.
 func (a *attempt) writeRecord() error {
-	record, rendered := a.record(), a.rendered.UTC()
+	record, rendered := a.newRecord(), a.rendered.UTC()
 	record.Identity, record.RenderedAt = &a.identity, &rendered
 	raw, err := json.MarshalIndent(record, "", "  ")
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
-// recording stores both archives, proves that they can be read back, and has the server store the identity. It returns nil only after
+// recordIdentity stores both archives, proves that they can be read back, and has the server store the identity. It returns nil only after
 // an acknowledgement that does not say stop, and only that permits creating anything.
-func (a *attempt) recording(ctx context.Context) error {
-	if err := a.complete(); err != nil {
+func (a *attempt) recordIdentity(ctx context.Context) error {
+	if err := a.checkRecord(); err != nil {
 		return err
 	}
-	saved, err := a.save(ctx)
+	saved, err := a.saveState(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -31,13 +31,13 @@ func (a *attempt) recording(ctx context.Context) error {
 			Next:    "try again later; if it happens again, ask an administrator to check the artifact bucket and the runner's permissions for it",
 		}
 	}
-	if a.stale() {
+	if a.isStale() {
 		return errStale // not sent yet, so the server knows nothing of this identity
 	}
-	if err := a.acknowledged(ctx, contract.Record{Identity: a.identity, Snapshots: saved}); err != nil {
+	if err := a.awaitAcknowledgement(ctx, contract.Record{Identity: a.identity, Snapshots: saved}); err != nil {
 		return err
 	}
-	if a.stale() { // it is stored now, so it must not be replaced in this attempt
+	if a.isStale() { // it is stored now, so it must not be replaced in this attempt
 		return failure{
 			Reason: "RecordTooLate", Whose: contract.WhoseOurs, Retryable: true,
 			Message: "the server's acknowledgement came too late, so nothing was installed", Next: "try again later",
@@ -47,8 +47,8 @@ func (a *attempt) recording(ctx context.Context) error {
 	return nil
 }
 
-// complete refuses an incomplete identity: what cannot be found again must not be created.
-func (a *attempt) complete() error {
+// checkRecord refuses an incomplete identity: what cannot be found again must not be created.
+func (a *attempt) checkRecord() error {
 	var missing []string
 	for _, each := range []struct{ name, value string }{
 		{"infraID", a.identity.InfraID}, {"clusterID", a.identity.ClusterUUID}, {"account", a.identity.Account}, {"region", a.identity.Region},
@@ -68,9 +68,9 @@ func (a *attempt) complete() error {
 	}
 }
 
-// acknowledged has the server store an identity, and returns nil only after its permission to go on.
-func (a *attempt) acknowledged(ctx context.Context, record contract.Record) error {
-	answer, err := a.api.record(ctx, record)
+// awaitAcknowledgement has the server store an identity, and returns nil only after its permission to go on.
+func (a *attempt) awaitAcknowledgement(ctx context.Context, record contract.Record) error {
+	answer, err := a.api.sendRecord(ctx, record)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -88,12 +88,12 @@ func (a *attempt) acknowledged(ctx context.Context, record contract.Record) erro
 	return nil
 }
 
-func (a *attempt) stale() bool {
+func (a *attempt) isStale() bool {
 	return a.spec.SnapshotMaxAge > 0 && a.cfg.Now().Sub(a.rendered) > a.spec.SnapshotMaxAge
 }
 
-// save archives the install directory twice, with retries: what a teardown needs, and what operating the cluster needs.
-func (a *attempt) save(ctx context.Context) ([]contract.Snapshot, error) {
+// saveState archives the install directory twice, with retries: what a teardown needs, and what operating the cluster needs.
+func (a *attempt) saveState(ctx context.Context) ([]contract.Snapshot, error) {
 	return a.saveWithin(ctx, a.cfg.Timings.Save)
 }
 
@@ -103,7 +103,7 @@ func (a *attempt) saveWithin(ctx context.Context, patience time.Duration) ([]con
 	group, ctx := errgroup.WithContext(ctx)
 	for i, kind := range []artifacts.Type{artifacts.Destroy, artifacts.Operate} {
 		group.Go(func() error {
-			return a.persist(ctx, patience, string(kind), func(ctx context.Context) error {
+			return a.keepTrying(ctx, patience, string(kind), func(ctx context.Context) error {
 				one, err := a.store.Save(ctx, artifacts.Bundle{
 					Type: kind, Cluster: a.spec.Cluster, Attempt: a.spec.Number, InfraID: a.identity.InfraID, Dir: a.dir,
 				})

@@ -22,10 +22,10 @@ type refusals struct {
 // lastingRemovals is how many removals have to refuse a resource before what uses it is not taken for something that is on its way.
 const lastingRemovals = 3
 
-// hear keeps what the destroyer logged.
-func (r *refusals) hear(all []installer.Refusal) {
+// hearRefusals keeps what the destroyer logged.
+func (r *refusals) hearRefusals(all []installer.Refusal) {
 	for _, one := range all {
-		r.keep(one)
+		r.keepRefusal(one)
 		if one.Lasting && !slices.Contains(r.stuck, one.Resource) {
 			r.stuck = append(r.stuck, one.Resource)
 		}
@@ -44,21 +44,21 @@ func (r *refusals) addUndeleted(err error) (all []installer.Refusal) {
 		}
 		r.tries[left.ID]++
 		one.Lasting = r.tries[left.ID] >= lastingRemovals
-		r.keep(one)
+		r.keepRefusal(one)
 		all = append(all, one)
 	}
 	return all
 }
 
-func (r *refusals) keep(one installer.Refusal) {
+func (r *refusals) keepRefusal(one installer.Refusal) {
 	if r.last == nil {
 		r.last = map[string]installer.Refusal{}
 	}
 	r.last[one.Resource] = one
 }
 
-// of returns the last refusal of a leftover. A removal calls it as the count does; a tool names the ARN, or the kind and the name.
-func (r *refusals) of(l contract.Leftover) (installer.Refusal, bool) {
+// refusalOf returns the last refusal of a leftover. A removal calls it as the count does; a tool names the ARN, or the kind and the name.
+func (r *refusals) refusalOf(l contract.Leftover) (installer.Refusal, bool) {
 	for _, id := range []string{l.ID, l.Name} {
 		if one, ok := r.last[id]; ok && id != "" {
 			return one, true
@@ -75,11 +75,11 @@ func (r *refusals) of(l contract.Leftover) (installer.Refusal, bool) {
 // notReached is said of a leftover that nobody refused to remove, after a destroyer that was stopped.
 const notReached = "nothing to do: openshift-install was stopped before it came to this; the next try continues"
 
-// explain writes beside each leftover why it is there. What the count says about removing it would be refused too unless the cause is gone, so
+// explainPass writes beside each leftover why it is there. What the count says about removing it would be refused too unless the cause is gone, so
 // the advice of a refusal that does not heal takes its place. What never heals comes first, because people read the beginning of a list.
-func (r *refusals) explain(p *contract.Pass) {
+func (r *refusals) explainPass(p *contract.Pass) {
 	hard := func(l contract.Leftover) int {
-		if one, ok := r.of(l); ok && !one.Retryable {
+		if one, ok := r.refusalOf(l); ok && !one.Retryable {
 			return 0
 		}
 		return 1
@@ -87,9 +87,9 @@ func (r *refusals) explain(p *contract.Pass) {
 	slices.SortStableFunc(p.Leftovers, func(a, b contract.Leftover) int { return hard(a) - hard(b) })
 	for i := range p.Leftovers {
 		l := &p.Leftovers[i]
-		one, ok := r.of(*l)
+		one, ok := r.refusalOf(*l)
 		switch {
-		case unanswered(*l):
+		case isUnanswered(*l):
 			continue
 		case !ok && r.isStoppedByOne(): // the destroyer may not have come to it, and removes it when it runs again
 			l.Free = notReached
@@ -113,10 +113,10 @@ func (r *refusals) isStoppedByOne() bool {
 // withoutCode returns the words of a refusal, without the code of what ocpctl kept: it is the reason.
 func withoutCode(r installer.Refusal) string { return strings.TrimPrefix(r.Words, r.Reason+": ") }
 
-// cause returns the refusal that blocks a teardown, of what stopped the destroyer and of what is left: the most specific one that never heals.
+// findCause returns the refusal that blocks a teardown, of what stopped the destroyer and of what is left: the most specific one that never heals.
 // Without one, and as long as the cloud itself is not in trouble, from which others would follow, it is one that was repeated too often, and
 // last one that only says what follows from another.
-func (r *refusals) cause(p contract.Pass) (found installer.Refusal, ok bool) {
+func (r *refusals) findCause(p contract.Pass) (found installer.Refusal, ok bool) {
 	var hard, soft, symptoms []installer.Refusal
 	inTrouble := false
 	add := func(one installer.Refusal) {
@@ -132,7 +132,7 @@ func (r *refusals) cause(p contract.Pass) (found installer.Refusal, ok bool) {
 		}
 	}
 	for _, l := range p.Leftovers {
-		if one, known := r.of(l); known && !unanswered(l) {
+		if one, known := r.refusalOf(l); known && !isUnanswered(l) {
 			add(one)
 		}
 	}
@@ -150,18 +150,18 @@ func (r *refusals) cause(p contract.Pass) (found installer.Refusal, ok bool) {
 	return installer.Refusal{}, false
 }
 
-// hopeless reports that nothing of what is left can go before somebody acts.
-func (r *refusals) hopeless(p contract.Pass) bool {
+// isHopeless reports that nothing of what is left can go before somebody acts.
+func (r *refusals) isHopeless(p contract.Pass) bool {
 	return len(p.Leftovers) > 0 && !slices.ContainsFunc(p.Leftovers, func(l contract.Leftover) bool { return l.Refused == nil || l.Refused.Heals })
 }
 
-// waits reports that something of what is left may go by itself.
-func (r *refusals) waits(p contract.Pass) bool {
+// isWaiting reports that something of what is left may go by itself.
+func (r *refusals) isWaiting(p contract.Pass) bool {
 	return slices.ContainsFunc(p.Leftovers, func(l contract.Leftover) bool { return l.Refused != nil && l.Refused.Heals })
 }
 
-// text names resources that were refused, with the cloud's words.
-func (r *refusals) text(resources []string) string {
+// describeRefusals names resources that were refused, with the cloud's words.
+func (r *refusals) describeRefusals(resources []string) string {
 	var names []string
 	for _, resource := range resources[:min(len(resources), shownItems)] {
 		names = append(names, resource+" ("+withoutCode(r.last[resource])+")")
@@ -195,14 +195,14 @@ func refusalsOf(err error) []installer.Refusal {
 	return []installer.Refusal{one}
 }
 
-// blocked is the failure of a teardown that a refusal blocks.
-func (a *attempt) blocked(by installer.Refusal, left string) failure {
+// explainBlocked is the failure of a teardown that a refusal blocks.
+func (a *attempt) explainBlocked(by installer.Refusal, left string) failure {
 	f := failure{
 		Reason: by.Reason, Whose: by.Whose, Next: by.Advice(), Retryable: true,
 		Message: fmt.Sprintf("%s: %s (%s); still there: %s", by.Message, cmp.Or(by.Resource, "a resource"), withoutCode(by), left),
 	}
 	if others := slices.DeleteFunc(slices.Clone(a.refusals.stuck), func(resource string) bool { return resource == by.Resource }); len(others) > 0 {
-		f.Message += "; openshift-install cannot remove " + a.refusals.text(others) + " either"
+		f.Message += "; openshift-install cannot remove " + a.refusals.describeRefusals(others) + " either"
 	}
 	return f
 }

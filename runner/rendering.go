@@ -19,9 +19,9 @@ import (
 // renderDeadline limits each command that only writes files.
 const renderDeadline = 10 * time.Minute
 
-// rendering writes a fresh install directory and reads the identity that the installer chose. The installer does not change the cloud
+// renderConfig writes a fresh install directory and reads the identity that the installer chose. The installer does not change the cloud
 // here.
-func (a *attempt) rendering(ctx context.Context) error {
+func (a *attempt) renderConfig(ctx context.Context) error {
 	if a.dir != "" {
 		if err := os.RemoveAll(a.dir); err != nil { // a discarded directory is never reused
 			return fmt.Errorf("discard the stale install directory: %w", err)
@@ -36,7 +36,7 @@ func (a *attempt) rendering(ctx context.Context) error {
 		var said []string
 		exit, err := a.tool.Run(ctx, installer.Command{
 			Args: []string{"create", target, "--dir", a.dir, "--log-level=info"}, Deadline: renderDeadline,
-			OnLine: func(line string) { said = append(said, line); a.line(line) },
+			OnLine: func(line string) { said = append(said, line); a.addLine(line) },
 		})
 		switch {
 		case ctx.Err() != nil:
@@ -60,7 +60,7 @@ func (a *attempt) resourceGroup() string {
 	if a.spec.Platform != names.IBMCloud {
 		return ""
 	}
-	return a.scope().ResourceGroup(names.Identity{CCOName: a.ccoName})
+	return a.nameScope().ResourceGroup(names.Identity{CCOName: a.ccoName})
 }
 
 // renderFailure says why nothing was installed. Rendering queries the cloud like an install and fails for the same reasons.
@@ -145,7 +145,7 @@ func (a *attempt) completeMetadata(ctx context.Context, raw []byte, id names.Ide
 	if a.spec.Platform != names.IBMCloud {
 		return raw, nil
 	}
-	found, err := a.cloud.Found(ctx, a.target())
+	found, err := a.cloud.Found(ctx, a.cloudTarget())
 	if err != nil {
 		return nil, failure{
 			Reason: "CloudNotCompared", Whose: contract.WhoseCloud, Retryable: true,
@@ -154,10 +154,10 @@ func (a *attempt) completeMetadata(ctx context.Context, raw []byte, id names.Ide
 				"if several zones have the base domain, ask the DNS administrator to delete all but one of them",
 		}
 	}
-	empty := a.scope().Missing(raw)
-	raw, err = a.scope().Complete(raw, id, found)
+	empty := a.nameScope().Missing(raw)
+	raw, err = a.nameScope().Complete(raw, id, found)
 	if err == nil {
-		if still := a.scope().Missing(raw); len(still) > 0 {
+		if still := a.nameScope().Missing(raw); len(still) > 0 {
 			err = fmt.Errorf("it has no %s, and the cloud does not tell it", strings.Join(still, " and no "))
 		}
 	}
@@ -165,7 +165,7 @@ func (a *attempt) completeMetadata(ctx context.Context, raw []byte, id names.Ide
 		return nil, fmt.Errorf("metadata.json cannot be used for a teardown of this cluster: %w", err)
 	}
 	if len(empty) > 0 {
-		a.note("the installer left %s of metadata.json empty; it was looked up and set", strings.Join(empty, " and "))
+		a.noteLine("the installer left %s of metadata.json empty; it was looked up and set", strings.Join(empty, " and "))
 	}
 	return raw, os.WriteFile(filepath.Join(a.dir, "metadata.json"), raw, 0o640)
 }
@@ -177,10 +177,10 @@ func (a *attempt) readMetadata(raw []byte) (id names.Identity, err error) {
 	if id.InfraID, id.ClusterUUID, err = names.ReadIdentity(raw); err != nil {
 		return id, errors.New("metadata.json cannot be read")
 	}
-	if !a.scope().IsInfraID(id.InfraID) {
+	if !a.nameScope().IsInfraID(id.InfraID) {
 		return id, fmt.Errorf("metadata.json names no infraID of this cluster (it says %.80q)", id.InfraID)
 	}
-	if err := a.scope().CheckMetadata(raw, id); err != nil {
+	if err := a.nameScope().CheckMetadata(raw, id); err != nil {
 		return id, fmt.Errorf("metadata.json cannot be used for a teardown of this cluster: %w", err)
 	}
 	return id, nil

@@ -58,18 +58,18 @@ func startReporter(ctx context.Context, cfg Config, api *client, heartbeat time.
 		retried: map[string]string{},
 	}
 	ctx, r.hush = context.WithCancel(context.WithoutCancel(ctx))
-	go r.run(ctx)
+	go r.runLoop(ctx)
 	return r
 }
 
-// stop ends the sending and waits for it.
-func (r *reporter) stop() {
+// stopSending ends the sending and waits for it.
+func (r *reporter) stopSending() {
 	r.hush()
 	<-r.done
 }
 
-// ended reports whether nothing more will be sent.
-func (r *reporter) ended() bool {
+// hasEnded reports whether nothing more will be sent.
+func (r *reporter) hasEnded() bool {
 	select {
 	case <-r.done:
 		return true
@@ -81,7 +81,7 @@ func (r *reporter) ended() bool {
 // Phase reports that a phase began.
 func (r *reporter) Phase(phase string, percent int, step string) {
 	r.log.Info("phase started", "phase", phase)
-	r.update(func(now *contract.Report) {
+	r.updateReport(func(now *contract.Report) {
 		if r.begun {
 			r.passed = append(r.passed, *now)
 		}
@@ -91,15 +91,15 @@ func (r *reporter) Phase(phase string, percent int, step string) {
 
 // Step reports how far the phase is. Percent never decreases in an attempt.
 func (r *reporter) Step(percent int, step string) {
-	r.update(func(now *contract.Report) { now.Percent, r.step = max(percent, now.Percent), step })
+	r.updateReport(func(now *contract.Report) { now.Percent, r.step = max(percent, now.Percent), step })
 }
 
 // Account reports which account the credentials belong to.
 func (r *reporter) Account(account string) {
-	r.update(func(now *contract.Report) { now.Account = account })
+	r.updateReport(func(now *contract.Report) { now.Account = account })
 }
 
-func (r *reporter) update(change func(*contract.Report)) {
+func (r *reporter) updateReport(change func(*contract.Report)) {
 	r.mu.Lock()
 	before := r.now
 	change(&r.now)
@@ -108,7 +108,7 @@ func (r *reporter) update(change func(*contract.Report)) {
 	r.news = r.news || changed
 	r.mu.Unlock()
 	if changed {
-		r.wake()
+		r.wakeUp()
 	}
 }
 
@@ -117,7 +117,7 @@ func (r *reporter) Fact(fact contract.Report) {
 	r.mu.Lock()
 	r.facts = append(r.facts, fact)
 	r.mu.Unlock()
-	r.wake()
+	r.wakeUp()
 }
 
 // Line queues a log line. It is redacted again, because more secrets may be known by now.
@@ -133,15 +133,15 @@ func (r *reporter) Line(line string) {
 	}
 }
 
-func (r *reporter) wake() {
+func (r *reporter) wakeUp() {
 	select {
 	case r.kick <- struct{}{}:
 	default:
 	}
 }
 
-// run sends until its context ends, the lease is over or the attempt is not ours any more; the last two end the work too.
-func (r *reporter) run(ctx context.Context) {
+// runLoop sends until its context ends, the lease is over or the attempt is not ours any more; the last two end the work too.
+func (r *reporter) runLoop(ctx context.Context) {
 	defer close(r.done)
 	tick := time.NewTicker(r.flush)
 	defer tick.Stop()
@@ -153,9 +153,9 @@ func (r *reporter) run(ctx context.Context) {
 		case <-r.kick:
 		case <-tick.C:
 		}
-		for r.next(time.Since(last) >= r.heartbeat) {
+		for r.awaitNext(time.Since(last) >= r.heartbeat) {
 			last = time.Now()
-			if err := r.send(ctx); err != nil {
+			if err := r.sendNext(ctx); err != nil {
 				return
 			}
 		}
@@ -166,8 +166,8 @@ func (r *reporter) run(ctx context.Context) {
 	}
 }
 
-// next numbers the next report, if there is something to say or a heartbeat is due.
-func (r *reporter) next(due bool) bool {
+// awaitNext numbers the next report, if there is something to say or a heartbeat is due.
+func (r *reporter) awaitNext(due bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unsent != nil {
@@ -183,7 +183,7 @@ func (r *reporter) next(due bool) bool {
 		return true
 	}
 	report := r.now
-	report.Seq, report.Log = r.seq, r.chunk()
+	report.Seq, report.Log = r.seq, r.nextChunk()
 	if len(r.facts) > 0 {
 		fact := r.facts[0]
 		report.Pass, report.ToolExit, report.Snapshots, report.Addons, report.Access = fact.Pass, fact.ToolExit, fact.Snapshots, fact.Addons, fact.Access
@@ -193,8 +193,8 @@ func (r *reporter) next(due bool) bool {
 	return true
 }
 
-// chunk takes whole lines, at most chunkSize bytes.
-func (r *reporter) chunk() string {
+// nextChunk takes whole lines, at most chunkSize bytes.
+func (r *reporter) nextChunk() string {
 	raw := r.lines.Bytes()
 	if len(raw) > chunkSize {
 		if end := bytes.LastIndexByte(raw[:chunkSize], '\n'); end >= 0 {
@@ -214,9 +214,9 @@ func (r *reporter) chunk() string {
 	return r.redact.Text(text) + "\n"
 }
 
-// send delivers the numbered report. An error means that nothing more will be sent.
-func (r *reporter) send(ctx context.Context) error {
-	_, err := r.api.report(ctx, *r.unsent) // only this goroutine replaces unsent
+// sendNext delivers the numbered report. An error means that nothing more will be sent.
+func (r *reporter) sendNext(ctx context.Context) error {
+	_, err := r.api.sendReport(ctx, *r.unsent) // only this goroutine replaces unsent
 	switch {
 	case errors.Is(err, status.ErrRefused): // it would be refused for ever; its content is lost, and the log says so
 		r.log.Error("report refused", "err", err.Error())
@@ -237,9 +237,9 @@ func (r *reporter) send(ctx context.Context) error {
 	return nil
 }
 
-// drain waits until everything said so far was acknowledged, and reports whether it was.
-func (r *reporter) drain(ctx context.Context) bool {
-	r.wake()
+// drainReports waits until everything said so far was acknowledged, and reports whether it was.
+func (r *reporter) drainReports(ctx context.Context) bool {
+	r.wakeUp()
 	for {
 		r.mu.Lock()
 		empty, settled := r.unsent == nil && !r.news && len(r.facts) == 0 && r.lines.Len() == 0, r.settled
@@ -257,10 +257,10 @@ func (r *reporter) drain(ctx context.Context) bool {
 	}
 }
 
-// left returns the reports that were not acknowledged, numbered. Call it after stop.
-func (r *reporter) left() []contract.Report {
+// remainingReports returns the reports that were not acknowledged, numbered. Call it after stop.
+func (r *reporter) remainingReports() []contract.Report {
 	var all []contract.Report
-	for r.next(false) {
+	for r.awaitNext(false) {
 		all = append(all, *r.unsent)
 		r.unsent = nil
 	}

@@ -43,7 +43,7 @@ func TestAnHourUpToThePresentOneIsOfTodayAndALaterOneOfYesterday(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			counts := read(t, now, `{"items": [`+counted(map[int][]string{10: {"system:admin"}})+","+counted(c.byHour)+`]}`)
-			require.True(t, counts.known())
+			require.True(t, counts.isKnown())
 			require.Equal(t, c.want, counts.last)
 		})
 	}
@@ -61,11 +61,11 @@ func TestAnAnswerWithoutCountsOrWithUnknownHoursSaysNothing(t *testing.T) {
 		"a count of millions":              {`{"items": [{"status": {"last24h": [{"byNode": [{"byUser": [{"username": "maya", "requestCount": 2000000}]}]}]}}]}`, true},
 		"an hour of another day":           {`{"items": [{"status": {"last24h": [` + strings.Repeat(`{}, `, 24) + `{"byNode": [{"byUser": [{"username": "maya", "requestCount": 1}]}]}]}}]}`, false},
 	} {
-		require.Equal(t, c.known, read(t, time.Now(), c.answer).known(), name)
+		require.Equal(t, c.known, read(t, time.Now(), c.answer).isKnown(), name)
 	}
 	warned := requestCounts{now: time.Now()}
-	warned.take("Warning: 3 more of them are old")
-	require.False(t, warned.known())
+	warned.takeLine("Warning: 3 more of them are old")
+	require.False(t, warned.isKnown())
 }
 
 // read reads an answer of the API server as oc prints it.
@@ -76,7 +76,7 @@ func read(t *testing.T, now time.Time, answer string) *requestCounts {
 	require.NoError(t, template.Must(template.New("").Parse(countsTemplate)).Execute(&printed, list))
 	counts := &requestCounts{now: now}
 	for line := range strings.Lines(printed.String()) {
-		counts.take(strings.TrimSuffix(line, "\n"))
+		counts.takeLine(strings.TrimSuffix(line, "\n"))
 	}
 	return counts
 }

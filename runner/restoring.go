@@ -13,10 +13,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 )
 
-// restoring prepares the directories from which the installer destroys, one for every identity ever recorded, in the order of the
+// restoreState prepares the directories from which the installer destroys, one for every identity ever recorded, in the order of the
 // identities. The metadata in them is the server's, built from the cluster's row; the archive is compared with it but never trusted
 // instead.
-func (a *attempt) restoring(ctx context.Context) ([]string, error) {
+func (a *attempt) restoreState(ctx context.Context) ([]string, error) {
 	if err := a.compareAccount(ctx); err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if len(a.spec.Identities) == 0 {
-		a.note("nothing was ever recorded for this cluster, so there is nothing to destroy; only the count is taken")
+		a.noteLine("nothing was ever recorded for this cluster, so there is nothing to destroy; only the count is taken")
 		return nil, nil
 	}
 	var dirs []string
@@ -41,7 +41,7 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 		if err := a.checkArchive(ctx, id, dir); ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		} else if err != nil {
-			a.note("%s: %v; the teardown uses only the server's record", id.InfraID, err)
+			a.noteLine("%s: %v; the teardown uses only the server's record", id.InfraID, err)
 		}
 		if err := writeMetadata(dir, a.destroyersMetadata(ctx, id)); err != nil {
 			return nil, fmt.Errorf("write the metadata of %s: %w", id.InfraID, err)
@@ -55,17 +55,17 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 // removed by its exact name.
 func (a *attempt) destroyersMetadata(ctx context.Context, id contract.Identity) []byte {
 	raw := []byte(id.Metadata)
-	if len(a.scope().Missing(raw)) == 0 {
+	if len(a.nameScope().Missing(raw)) == 0 {
 		return raw
 	}
-	found, err := a.cloud.Found(ctx, a.target())
+	found, err := a.cloud.Found(ctx, a.cloudTarget())
 	if err == nil {
 		var whole []byte
-		if whole, err = a.scope().Complete(raw, namesOf(id), found); err == nil {
+		if whole, err = a.nameScope().Complete(raw, namesOf(id), found); err == nil {
 			return whole
 		}
 	}
-	a.note("%s: %v; the destroyer works with what the record says, and what is left is removed by name", id.InfraID, err)
+	a.noteLine("%s: %v; the destroyer works with what the record says, and what is left is removed by name", id.InfraID, err)
 	return raw
 }
 
@@ -84,8 +84,8 @@ func (a *attempt) checkIdentities() error {
 }
 
 func (a *attempt) checkIdentity(id contract.Identity) error {
-	of := a.scope()
-	if id.CCOName != "" && !a.scope().IsCCOName(id.CCOName) {
+	of := a.nameScope()
+	if id.CCOName != "" && !a.nameScope().IsCCOName(id.CCOName) {
 		return fmt.Errorf("ccoctl never ran with the name %q for this cluster", id.CCOName)
 	}
 	if id.Region != "" && id.Region != of.Region {
@@ -117,7 +117,7 @@ func (a *attempt) checkArchive(ctx context.Context, id contract.Identity, dir st
 	}
 	raw, err := os.ReadFile(filepath.Join(beside, "metadata.json"))
 	if err == nil {
-		err = a.scope().CheckMetadata(raw, namesOf(id))
+		err = a.nameScope().CheckMetadata(raw, namesOf(id))
 	}
 	if err != nil {
 		return fmt.Errorf("the archive's metadata.json is not this cluster's: %w", err)
@@ -137,13 +137,13 @@ func (a *attempt) restoreArchive(ctx context.Context, id contract.Identity, dir 
 		return errors.New("no archive was ever recorded")
 	}
 	var final error // an error that retrying does not change
-	err := a.persist(ctx, a.cfg.Timings.Restore, "restore", func(ctx context.Context) error {
+	err := a.keepTrying(ctx, a.cfg.Timings.Restore, "restore", func(ctx context.Context) error {
 		used, skipped, err := a.store.Restore(ctx, own, dir)
 		for _, s := range skipped {
-			a.note("archive %s is not used: %v", s.Snapshot.Key, s.Err)
+			a.noteLine("archive %s is not used: %v", s.Snapshot.Key, s.Err)
 		}
 		if err == nil {
-			a.note("restored %s", used.Key)
+			a.noteLine("restored %s", used.Key)
 			return nil
 		}
 		if errors.Is(err, artifacts.ErrNoneGood) && slices.ContainsFunc(skipped, artifacts.Skipped.Unanswered) {

@@ -22,12 +22,12 @@ func (r *reporter) Retrying(what string, err error) {
 	if len(reason) > maxReason {
 		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
 	}
-	r.update(func(*contract.Report) { r.retried[what] = what + " failed, retrying: " + reason })
+	r.updateReport(func(*contract.Report) { r.retried[what] = what + " failed, retrying: " + reason })
 }
 
 // Recovered reports that a step is no longer retried.
 func (r *reporter) Recovered(what string) {
-	r.update(func(*contract.Report) { delete(r.retried, what) })
+	r.updateReport(func(*contract.Report) { delete(r.retried, what) })
 }
 
 // stepText returns the step with the reasons of what is being retried.

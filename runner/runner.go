@@ -155,7 +155,7 @@ func Run(ctx context.Context, cfg Config) error {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	api := newClient(cfg, stop)
-	claimed, err := api.claim(ctx, contract.Claim{Pod: cfg.Pod})
+	claimed, err := api.sendClaim(ctx, contract.Claim{Pod: cfg.Pod})
 	if err != nil {
 		return fmt.Errorf("claim attempt %s: %w", cfg.Attempt, err)
 	}
@@ -169,10 +169,10 @@ func Run(ctx context.Context, cfg Config) error {
 	api.SetLog(cfg.Log)
 
 	say := startReporter(tracing.With(ctx, tracing.Of(work)), cfg, api, claimed.Spec.Heartbeat)
-	defer say.stop()
+	defer say.stopSending()
 	a := &attempt{cfg: cfg, spec: claimed.Spec, api: api, say: say}
-	defer a.clean()
-	result := a.work(work)
+	defer a.removeWorkDir()
+	result := a.runWork(work)
 	if result.Outcome != succeeded {
 		span.Fail(result.Reason) // not the message: it may say what the cloud answered
 	}

@@ -10,14 +10,15 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
-// scale brings a ready cluster to another number of workers, through the cluster's own machine sets. It changes nothing in the cloud
+// runScale brings a ready cluster to another number of workers, through the cluster's own machine sets. It changes nothing in the cloud
 // itself and records nothing: what the machine sets create has the cluster's name, as the installer set it.
-func (a *attempt) scale(ctx context.Context) error {
+func (a *attempt) runScale(ctx context.Context) error {
 	if a.spec.Scale == nil {
 		return failure{
 			Reason: "RunnerError", Whose: contract.WhoseOurs, Message: "the server did not send the number of workers",
@@ -26,9 +27,9 @@ func (a *attempt) scale(ctx context.Context) error {
 	}
 	for _, p := range []phase{
 		{"restoring", 2, "fetching the kubeconfig", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.Scale.KubeconfigRef) }},
-		{"scaling", 10, fmt.Sprintf("scaling to %s", workers(a.spec.Scale.Workers)), a.scaling},
+		{"scaling", 10, fmt.Sprintf("scaling to %s", formatWorkers(a.spec.Scale.Workers)), a.scaleWorkers},
 	} {
-		if err := a.begin(ctx, p); err != nil {
+		if err := a.beginPhase(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -48,7 +49,7 @@ func (a *attempt) fetchKubeconfig(ctx context.Context, ref string) (err error) {
 		return missing
 	}
 	var raw []byte
-	err = a.persist(ctx, a.cfg.Timings.Restore, "kubeconfig", func(ctx context.Context) (err error) {
+	err = a.keepTrying(ctx, a.cfg.Timings.Restore, "kubeconfig", func(ctx context.Context) (err error) {
 		if raw, err = a.store.Read(ctx, ref); errors.Is(err, artifacts.ErrMissing) {
 			return nil // retrying does not bring it back
 		}
@@ -95,15 +96,15 @@ func (a *attempt) hideKeys(kubeconfig []byte) error {
 	return nil
 }
 
-// scaling sets the machine sets' replicas and waits until that many workers are ready.
-func (a *attempt) scaling(ctx context.Context) error {
+// scaleWorkers sets the machine sets' replicas and waits until that many workers are ready.
+func (a *attempt) scaleWorkers(ctx context.Context) error {
 	until := time.Now().Add(a.cfg.Timings.Scale)
 	sets, err := a.machineSets(ctx)
 	if err != nil {
 		return err
 	}
-	a.count(sets)
-	wanted := spread(a.spec.Scale.Workers, sets)
+	a.countWorkers(sets)
+	wanted := spreadWorkers(a.spec.Scale.Workers, sets)
 	if err := a.openControlPlane(ctx, until); err != nil {
 		return err
 	}
@@ -127,13 +128,13 @@ func (a *attempt) scaling(ctx context.Context) error {
 	return a.closeControlPlane(ctx)
 }
 
-// count stores the number of ready workers for the result.
-func (a *attempt) count(sets []machineSet) { a.counted = new(ready(sets)) }
+// countWorkers stores the number of ready workers for the result.
+func (a *attempt) countWorkers(sets []machineSet) { a.counted = new(countReady(sets)) }
 
 // setReplicas sets the number of machines of one set.
 func (a *attempt) setReplicas(ctx context.Context, set string, replicas int) error {
-	a.note("machine set %s: %s", set, workers(replicas))
-	_, err := a.insist(ctx, "scale", "machineset", set, "-n", machineAPI, fmt.Sprintf("--replicas=%d", replicas))
+	a.noteLine("machine set %s: %s", set, formatWorkers(replicas))
+	_, err := a.askPatiently(ctx, "scale", "machineset", set, "-n", machineAPI, fmt.Sprintf("--replicas=%d", replicas))
 	return err
 }
 
@@ -145,20 +146,20 @@ func (a *attempt) awaitWorkers(ctx context.Context, wanted map[string]int, until
 		if err != nil {
 			return err
 		}
-		a.count(sets)
+		a.countWorkers(sets)
 		if first {
 			began = *a.counted
 		}
 		for _, set := range sets {
 			if set.Wanted != wanted[set.Name] {
-				return scaledElsewhere(set, wanted[set.Name])
+				return explainOtherScaling(set, wanted[set.Name])
 			}
 		}
-		if settled(sets) {
-			a.say.Step(95, workers(total)+" counted")
+		if areSettled(sets) {
+			a.say.Step(95, formatWorkers(total)+" counted")
 			return nil
 		}
-		a.say.Step(10+80*travelled(began, *a.counted, total)/100, fmt.Sprintf("%d of %s ready", *a.counted, workers(total)))
+		a.say.Step(10+80*percentTravelled(began, *a.counted, total)/100, fmt.Sprintf("%d of %s ready", *a.counted, formatWorkers(total)))
 		if time.Now().After(until) {
 			return a.notReady(ctx, sets)
 		}
@@ -171,15 +172,15 @@ func (a *attempt) awaitWorkers(ctx context.Context, wanted map[string]int, until
 	}
 }
 
-// travelled returns how much of the way from one number to another is done, in percent.
-func travelled(from, at, to int) int {
+// percentTravelled returns how much of the way from one number to another is done, in percent.
+func percentTravelled(from, at, to int) int {
 	if from == to {
 		return 50
 	}
 	return min(max(100*(at-from)/(to-from), 0), 100)
 }
 
-func scaledElsewhere(set machineSet, wanted int) failure {
+func explainOtherScaling(set machineSet, wanted int) failure {
 	return failure{
 		Reason: "ScaledElsewhere", Whose: contract.WhoseUser, Retryable: true,
 		Message: fmt.Sprintf("machine set %s was set to %d while ocpctl scaled it to %d: something else scales the cluster as well", set.Name, set.Wanted, wanted),
@@ -189,10 +190,10 @@ func scaledElsewhere(set machineSet, wanted int) failure {
 
 // notReady returns the complaints about machines that did not appear or disappear.
 func (a *attempt) notReady(ctx context.Context, sets []machineSet) error {
-	message := fmt.Sprintf("%d of %s were ready after %s (%s)", *a.counted, workers(a.spec.Scale.Workers), a.cfg.Timings.Scale, machineSetsText(sets))
-	complaints := a.complaints(ctx)
+	message := fmt.Sprintf("%d of %s were ready after %s (%s)", *a.counted, formatWorkers(a.spec.Scale.Workers), duration.Format(a.cfg.Timings.Scale), machineSetsText(sets))
+	complaints := a.listComplaints(ctx)
 	for _, line := range complaints {
-		a.note("%s", line)
+		a.noteLine("%s", line)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -209,7 +210,7 @@ func (a *attempt) notReady(ctx context.Context, sets []machineSet) error {
 	}
 }
 
-func workers(n int) string {
+func formatWorkers(n int) string {
 	if n == 1 {
 		return "1 worker"
 	}

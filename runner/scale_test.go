@@ -121,7 +121,7 @@ func TestWorkersThatDoNotComeAreAFailureThatSaysWhy(t *testing.T) {
 		require.NoError(t, w.run(t.Context()))
 		require.Equal(t, "failed", w.result().Outcome)
 		require.Equal(t, 3, *w.result().Workers, "what is there is told all the same")
-		require.Contains(t, w.result().Message, "3 of 6 workers were ready after 20ms (shop-00001-worker-us-east-1a: 2 wanted, 1 created, 1 ready; ")
+		require.Contains(t, w.result().Message, "3 of 6 workers were ready after 0 s (shop-00001-worker-us-east-1a: 2 wanted, 1 created, 1 ready; ")
 		return w.result()
 	}
 	slow := stuck("")

@@ -21,7 +21,7 @@ func (a *attempt) openControlPlane(ctx context.Context, until time.Time) error {
 		return err
 	}
 	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.ScalePoll) {
-		nodes, err := a.nodes(ctx)
+		nodes, err := a.listNodes(ctx)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -53,7 +53,7 @@ func (a *attempt) closeControlPlane(ctx context.Context) error {
 
 // setSchedulable does nothing if it is already so.
 func (a *attempt) setSchedulable(ctx context.Context, schedulable bool) error {
-	raw, err := a.insist(ctx, "get", "schedulers.config.openshift.io", "cluster", "-o", "json")
+	raw, err := a.askPatiently(ctx, "get", "schedulers.config.openshift.io", "cluster", "-o", "json")
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func (a *attempt) setSchedulable(ctx context.Context, schedulable bool) error {
 		Spec struct{ MastersSchedulable bool }
 	}
 	if err := json.Unmarshal(raw, &scheduler); err != nil {
-		return unreadable("scheduler")
+		return explainUnreadable("scheduler")
 	}
 	if scheduler.Spec.MastersSchedulable == schedulable {
 		return nil
 	}
-	a.note("control plane schedulable: %t", schedulable)
+	a.noteLine("control plane schedulable: %t", schedulable)
 	patch := fmt.Sprintf(`{"spec":{"mastersSchedulable":%t}}`, schedulable)
-	_, err = a.insist(ctx, "patch", "schedulers.config.openshift.io", "cluster", "--type=merge", "--patch="+patch)
+	_, err = a.askPatiently(ctx, "patch", "schedulers.config.openshift.io", "cluster", "--type=merge", "--patch="+patch)
 	return err
 }

@@ -109,7 +109,7 @@ func (a *attempt) sshKeyFile(ctx context.Context) string {
 			return path
 		}
 	}
-	a.note("the logs of bootstrap machines cannot be fetched: %v", err)
+	a.noteLine("the logs of bootstrap machines cannot be fetched: %v", err)
 	return ""
 }
 

@@ -64,7 +64,7 @@ func (a *attempt) startMachines(ctx context.Context, until time.Time) error {
 
 // machinesOfCluster lists the cluster's machines. One without our tags is not ours to stop, and a cluster without a control plane is gone.
 func (a *attempt) machinesOfCluster(ctx context.Context) ([]cloud.Machine, error) {
-	machines, err := a.cloud.Machines(ctx, a.target())
+	machines, err := a.cloud.Machines(ctx, a.cloudTarget())
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -130,7 +130,7 @@ func (a *attempt) bringTo(ctx context.Context, p part, to string, until time.Tim
 		if len(left) == 0 || p.enough != nil && p.enough(there) {
 			return nil
 		}
-		said, err := a.turn(ctx, p, left, to)
+		said, err := a.turnMachines(ctx, p, left, to)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -141,7 +141,7 @@ func (a *attempt) bringTo(ctx context.Context, p part, to string, until time.Tim
 		}
 		step := fmt.Sprintf("%s: %d of %d machines %s", p.name, there, len(machines), to)
 		if said != nil {
-			a.note("%s: %s", p.name, said.Message)
+			a.noteLine("%s: %s", p.name, said.Message)
 			step += "; " + said.Message
 		}
 		a.say.Step(20, step)
@@ -151,9 +151,9 @@ func (a *attempt) bringTo(ctx context.Context, p part, to string, until time.Tim
 	}
 }
 
-// turn starts or stops the machines that are not on their way, one by one: one that is refused keeps no other from it, and it is known whether
+// turnMachines starts or stops the machines that are not on their way, one by one: one that is refused keeps no other from it, and it is known whether
 // anything was changed. It returns something that the cloud said and that may heal; a refusal that does not heal is an error.
-func (a *attempt) turn(ctx context.Context, p part, left []cloud.Machine, to string) (said *failure, err error) {
+func (a *attempt) turnMachines(ctx context.Context, p part, left []cloud.Machine, to string) (said *failure, err error) {
 	hear := func(f failure) {
 		if said == nil || said.Reason == "" || said.Reason == installer.RefusedByCloud { // what is recognised says more
 			said = &f
@@ -167,8 +167,8 @@ func (a *attempt) turn(ctx context.Context, p part, left []cloud.Machine, to str
 		if m.State != cloud.MachineRunning && m.State != cloud.MachineStopped {
 			continue
 		}
-		a.note("%s: %s is to be %s", p.name, m.Name, to)
-		err := a.cloud.SetRunning(ctx, a.target(), []string{m.ID}, to == cloud.MachineRunning)
+		a.noteLine("%s: %s is to be %s", p.name, m.Name, to)
+		err := a.cloud.SetRunning(ctx, a.cloudTarget(), []string{m.ID}, to == cloud.MachineRunning)
 		r, answered := installer.RefusalOf(m.Name+" "+m.ID, err)
 		a.turned = a.turned || !answered
 		switch {

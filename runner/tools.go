@@ -23,7 +23,7 @@ func (a *attempt) makeTools() {
 	}
 	a.tools = &installer.Tools{
 		Dir: a.cfg.Installers, Version: a.spec.Version, Image: image, Into: filepath.Join(a.cfg.WorkDir, "tools"),
-		Registry: a.registryFile, OnLine: a.line,
+		Registry: a.registryFile, OnLine: a.addLine,
 		Tool: installer.Tool{
 			Home: filepath.Join(a.cfg.WorkDir, "home"), Env: a.cfg.Env, Cloud: a.platform.Environment(a.cfg.Env, a.keys, a.keyFile),
 			Redact: a.cfg.Redact, StopWait: a.cfg.Timings.StopWait,
@@ -61,7 +61,7 @@ func (a *attempt) needTool(ctx context.Context) (err error) {
 	}
 	if same, err := a.tools.Extracted(ctx); err == nil {
 		if sum, err := same.Checksum(); err == nil && sum == want {
-			a.note("openshift-install %s of this installation has changed since the cluster was installed; the original was extracted from its release", a.spec.Version)
+			a.noteLine("openshift-install %s of this installation has changed since the cluster was installed; the original was extracted from its release", a.spec.Version)
 			a.tool, a.checksum = same, sum
 			return nil
 		}
@@ -69,7 +69,7 @@ func (a *attempt) needTool(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	a.note("openshift-install %s is not the file that installed this cluster (SHA-256 %.12s… then, %.12s… now), and the original is not available; this one removes what it knows, and what is left is counted",
+	a.noteLine("openshift-install %s is not the file that installed this cluster (SHA-256 %.12s… then, %.12s… now), and the original is not available; this one removes what it knows, and what is left is counted",
 		a.spec.Version, want, a.checksum)
 	return nil
 }
@@ -98,8 +98,8 @@ func (a *attempt) needRelease(ctx context.Context) error {
 	return nil
 }
 
-// ccoctl finds the version's ccoctl.
-func (a *attempt) ccoctl(ctx context.Context) (*installer.Tool, error) {
+// findCcoctl finds the version's ccoctl.
+func (a *attempt) findCcoctl(ctx context.Context) (*installer.Tool, error) {
 	tool, err := a.tools.CCOCtl(ctx)
 	if err != nil {
 		return nil, a.noTool(ctx, "ccoctl", err)

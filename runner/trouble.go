@@ -14,8 +14,8 @@ type noUse struct{ installer.Failure }
 
 func (n noUse) Error() string { return n.Reason + ": " + n.Line }
 
-// explained converts a class of failure to an attempt's failure, with the installer's own message.
-func explained(f installer.Failure, how string) failure {
+// explainFailure converts a class of failure to an attempt's failure, with the installer's own message.
+func explainFailure(f installer.Failure, how string) failure {
 	message := f.Message + " (openshift-install create cluster, " + how + ")"
 	if f.Line != "" {
 		message += ". The installer said: " + f.Line
@@ -23,9 +23,9 @@ func explained(f installer.Failure, how string) failure {
 	return failure{Reason: f.Reason, Message: message, Whose: f.Whose, Next: f.Next, Retryable: f.Retryable}
 }
 
-// hear keeps a line of the installer that may explain its end.
-func (a *attempt) hear(line string) {
-	a.line(line)
+// hearInstaller keeps a line of the installer that may explain its end.
+func (a *attempt) hearInstaller(line string) {
+	a.addLine(line)
 	if len(a.heard) >= 2*heardLines {
 		a.heard = append(a.heard[:0], a.heard[heardLines:]...)
 	}
@@ -41,12 +41,12 @@ func (a *attempt) logTail() []string {
 	return lines
 }
 
-// show copies the last lines of the installer's own log to the log that people see.
-func (a *attempt) show(log []string) {
+// showLog copies the last lines of the installer's own log to the log that people see.
+func (a *attempt) showLog(log []string) {
 	if len(log) > 0 {
-		a.note("the last lines of the installer's own log:")
+		a.noteLine("the last lines of the installer's own log:")
 	}
 	for _, line := range log[max(len(log)-shownLines, 0):] {
-		a.line(line)
+		a.addLine(line)
 	}
 }

@@ -17,15 +17,15 @@ const (
 	uncleanWait = 30 * time.Second // maximum wait between passes that still find something
 )
 
-// verifying makes ocpctl's own count. It succeeds with two clean passes in a row, VerifyGap apart, taken after the destroyer's end
+// verifyGone makes ocpctl's own count. It succeeds with two clean passes in a row, VerifyGap apart, taken after the destroyer's end
 // was reported. What is found is removed by exact name and counted again, a limited number of times; the next attempt continues from
 // there.
-func (a *attempt) verifying(ctx context.Context) error {
-	if !a.say.drain(ctx) && ctx.Err() == nil {
+func (a *attempt) verifyGone(ctx context.Context) error {
+	if !a.say.drainReports(ctx) && ctx.Err() == nil {
 		return status.ErrLeaseOver
 	}
 	clean, unclean := 0, 0
-	target := a.target()
+	target := a.cloudTarget()
 	for number := 1; ; number++ {
 		// The last pass also asks the regions in which the cluster was not recorded. Once it was reached, every pass does: what it found there
 		// is looked for, and removed, again.
@@ -35,10 +35,10 @@ func (a *attempt) verifying(ctx context.Context) error {
 			return context.Cause(ctx) // what was refused because of the cancellation is not a finding
 		}
 		pass.Number = number
-		a.refusals.explain(&pass)
+		a.refusals.explainPass(&pass)
 		pass.Clean = a.isClean(pass)
-		a.say.Fact(contract.Report{Pass: a.redacted(pass)})
-		a.note("verification %d: %d queries, %d leftovers", number, len(pass.Queries), len(pass.Leftovers))
+		a.say.Fact(contract.Report{Pass: a.redactPass(pass)})
+		a.noteLine("verification %d: %d queries, %d leftovers", number, len(pass.Queries), len(pass.Leftovers))
 		if pass.Account != "" && a.account != pass.Account {
 			return wrongAccount(pass.Account, a.account)
 		}
@@ -51,7 +51,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 			a.say.Step(85, "found nothing left; counting again to confirm")
 		} else {
 			clean, wait = 0, min(a.spec.VerifyGap, uncleanWait)
-			if unclean++; unclean >= a.cfg.Timings.UncleanPasses || unclean >= cleanPasses && a.refusals.hopeless(pass) {
+			if unclean++; unclean >= a.cfg.Timings.UncleanPasses || unclean >= cleanPasses && a.refusals.isHopeless(pass) {
 				return a.leftoversFound(pass)
 			}
 			a.say.Step(75, fmt.Sprintf("%d left; removing by name what can be removed", len(pass.Leftovers)))
@@ -60,7 +60,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 			a.removeLeftovers(ctx, removal)
 		}
 		// The gap is measured on the server's clock between two reported passes, so the first must have arrived.
-		if !a.say.drain(ctx) && ctx.Err() == nil {
+		if !a.say.drainReports(ctx) && ctx.Err() == nil {
 			return status.ErrLeaseOver
 		}
 		if err := status.Sleep(ctx, wait); err != nil {
@@ -69,8 +69,8 @@ func (a *attempt) verifying(ctx context.Context) error {
 	}
 }
 
-// redacted prepares a pass for the server: refusals are the cloud's own text, and some repeat a request with its token.
-func (a *attempt) redacted(p contract.Pass) *contract.Pass {
+// redactPass prepares a pass for the server: refusals are the cloud's own text, and some repeat a request with its token.
+func (a *attempt) redactPass(p contract.Pass) *contract.Pass {
 	p.Queries, p.Leftovers = slices.Clone(p.Queries), slices.Clone(p.Leftovers)
 	for i := range p.Queries {
 		p.Queries[i].Err = a.cfg.Redact.Text(p.Queries[i].Err)
@@ -130,19 +130,19 @@ func (a *attempt) leftoversFound(p contract.Pass) failure {
 		Reason: "LeftoversFound", Retryable: true, Message: "still there: " + left, Whose: contract.WhoseOurs,
 		Next: "ask whoever is named beside each resource to remove it: neither openshift-install nor ocpctl removes it by itself; ocpctl tries the teardown again",
 	}
-	switch by, lasting := a.refusals.cause(p); {
+	switch by, lasting := a.refusals.findCause(p); {
 	case lasting:
-		return a.blocked(by, left)
-	case len(p.Leftovers) == 0 || slices.ContainsFunc(p.Leftovers, unanswered):
+		return a.explainBlocked(by, left)
+	case len(p.Leftovers) == 0 || slices.ContainsFunc(p.Leftovers, isUnanswered):
 		f.Next = "ask an administrator of this installation to allow the refused queries for the runner's credentials; perhaps nothing is left, but ocpctl cannot verify it"
-	case a.refusals.waits(p) || a.timedOut:
+	case a.refusals.isWaiting(p) || a.timedOut:
 		f.Whose = contract.WhoseCloud
 		f.Next = "wait: ocpctl removes and counts them again; if the same resources stay, ask whoever is named beside them to remove them"
 	}
 	return f
 }
 
-// unanswered reports whether a leftover is not a resource but a query without an answer.
-func unanswered(l contract.Leftover) bool {
+// isUnanswered reports whether a leftover is not a resource but a query without an answer.
+func isUnanswered(l contract.Leftover) bool {
 	return slices.Contains([]string{"refused-query", "wrong-account", "zone-not-visible"}, l.Type)
 }

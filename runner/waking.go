@@ -18,7 +18,7 @@ import (
 // awaitAPI waits until the API of a cluster that was stopped answers again.
 func (a *attempt) awaitAPI(ctx context.Context, until time.Time) error {
 	return a.awaitWell(ctx, until, 40, "ClusterUnreachable", func(ctx context.Context) (string, error) {
-		if _, err := a.nodes(ctx); err != nil {
+		if _, err := a.listNodes(ctx); err != nil {
 			return "the cluster's API does not answer yet: " + err.Error(), nil
 		}
 		return "", nil
@@ -38,7 +38,7 @@ func (a *attempt) awaitNodes(ctx context.Context, began, until time.Time) error 
 		if err := a.approveNodes(ctx); err != nil {
 			return "the certificate requests of the nodes: " + err.Error(), nil
 		}
-		nodes, err := a.nodes(ctx)
+		nodes, err := a.listNodes(ctx)
 		if err != nil {
 			return "the cluster's API does not answer: " + err.Error(), nil
 		}
@@ -81,7 +81,7 @@ func (a *attempt) approveNodes(ctx context.Context) error {
 	if err != nil || len(pending) == 0 {
 		return err
 	}
-	raw, err := a.ask(ctx, "get", "machines.machine.openshift.io", "-n", machineAPI, "-o", "json")
+	raw, err := a.askCluster(ctx, "get", "machines.machine.openshift.io", "-n", machineAPI, "-o", "json")
 	if err != nil {
 		return err
 	}
@@ -90,24 +90,24 @@ func (a *attempt) approveNodes(ctx context.Context) error {
 		return err
 	}
 	if err := a.addEgress(ctx, machines); err != nil {
-		a.note("the nodes' egress addresses are not known, so no certificate is approved for one: %v", err)
+		a.noteLine("the nodes' egress addresses are not known, so no certificate is approved for one: %v", err)
 	}
 	for _, request := range pending {
 		if why := request.Check(machines); why != nil {
-			a.note("certificate request %s is not approved: %v", request.Name, why)
+			a.noteLine("certificate request %s is not approved: %v", request.Name, why)
 			continue
 		}
-		if _, err := a.ask(ctx, "adm", "certificate", "approve", request.Name); err != nil {
+		if _, err := a.askCluster(ctx, "adm", "certificate", "approve", request.Name); err != nil {
 			return err
 		}
-		a.note("certificate request %s is approved", request.Name)
+		a.noteLine("certificate request %s is approved", request.Name)
 	}
 	return nil
 }
 
 // addEgress adds the egress addresses of the nodes. A cluster with another network than OVN-Kubernetes has no such objects.
 func (a *attempt) addEgress(ctx context.Context, machines []csr.Machine) error {
-	raw, err := a.ask(ctx, "get", "egressips.k8s.ovn.org", "-o", "json")
+	raw, err := a.askCluster(ctx, "get", "egressips.k8s.ovn.org", "-o", "json")
 	if err != nil {
 		return err
 	}
@@ -144,13 +144,13 @@ func (a *attempt) awaitOperators(ctx context.Context, until time.Time) error {
 		return err
 	}
 	a.warning = "the cluster is awake, but not all of its operators are well: " + strings.Join(unwell, ", ")
-	a.note("%s", a.warning)
+	a.noteLine("%s", a.warning)
 	return nil
 }
 
 // operatorComplaints lists what is wrong with the cluster's operators.
 func (a *attempt) operatorComplaints(ctx context.Context) (complaints []string, err error) {
-	raw, err := a.ask(ctx, "get", "clusteroperators.config.openshift.io", "-o", "json")
+	raw, err := a.askCluster(ctx, "get", "clusteroperators.config.openshift.io", "-o", "json")
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (a *attempt) operatorComplaints(ctx context.Context) (complaints []string, 
 		}
 	}
 	if json.Unmarshal(raw, &list) != nil || len(list.Items) == 0 {
-		return nil, unreadable("operators")
+		return nil, explainUnreadable("operators")
 	}
 	for _, operator := range list.Items {
 		is := map[string]string{}

@@ -19,19 +19,19 @@ import (
 // accept writes everything that an accepted request creates: the request, the cluster, its CREATE job, the approval and the
 // queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up. It returns the cluster as written
 // and the id of the request.
-func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Place) (written clusters.Row, request string, err error) {
-	row := c.fill(j)
+func accept(ctx context.Context, c *db.Tx, a Ask, j Judgement, place *runs.Place) (written clusters.Row, request string, err error) {
+	row := fill(c, j)
 	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
 		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", db.ErrConflict, a.Scope, counted)
 	}
 	var b db.Batch
 	var read clusters.RowRecord
-	kept := c.queueRequest(ctx, &b, a, j.Verdict, row.ID)
-	c.queueCluster(&b, row, j, a.RetryOf)
+	kept := queueRequest(ctx, c, &b, a, j.Verdict, row.ID)
+	queueCluster(c, &b, row, j, a.RetryOf)
 	if place != nil {
-		place.Queue(c.Tx.Tx, &b, row.ID)
+		place.Queue(c, &b, row.ID)
 	}
-	if err := c.queueAddons(&b, row.ID, j.Addons); err != nil {
+	if err := queueAddons(c, &b, row.ID, j.Addons); err != nil {
 		return row, "", err
 	}
 	if j.Access != nil {
@@ -39,41 +39,41 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 		if place != nil {
 			ask.OfRun = place.Asker()
 		}
-		c.QueueAccess(&b, clusters.AccessRow{AccessAsk: ask, ID: db.NewID("acc"), Cluster: row.ID, Number: 1})
+		clusters.QueueAccess(c, &b, clusters.AccessRow{AccessAsk: ask, ID: db.NewID("acc"), Cluster: row.ID, Number: 1})
 	}
 	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
 	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
 		row.ID, c.Now, row.Status, row.WorkersBase)
 	if row.PR != nil {
-		c.queueSubscribers(&b, row)
-		c.ScheduleLook(&b, *row.PR)
+		queueSubscribers(c, &b, row)
+		clusters.ScheduleLook(c, &b, *row.PR)
 	}
 	if j.Show != nil {
-		c.queueInSlack(&b, row, *j.Show)
+		queueInSlack(c, &b, row, *j.Show)
 	}
 	if j.Approval != nil {
 		asked := *j.Approval
 		asked.ID = cmp.Or(asked.ID, db.NewID("apr"))
-		c.queueApproval(&b, row, asked)
-		if err := c.announceApproval(ctx, row.ID, asked.ID); err != nil {
+		queueApproval(c, &b, row, asked)
+		if err := announceApproval(ctx, c, row.ID, asked.ID); err != nil {
 			return row, "", err
 		}
 	}
 	if j.Turn != nil {
-		c.queueTurn(&b, row, max(j.Weight, 1), *j.Turn)
+		queueTurn(c, &b, row, max(j.Weight, 1), *j.Turn)
 	}
 	b.Ask("read the cluster", db.Into(&read), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`WHERE c.id = $1`, row.ID)
 	if err := c.Send(ctx, &b); err != nil {
 		return row, "", err
 	}
-	if err := c.respond(ctx, j); err != nil {
+	if err := respond(ctx, c, j); err != nil {
 		return row, "", err
 	}
-	if err := c.AnnounceBudget(ctx, j.Budget); err != nil {
+	if err := clusters.AnnounceBudget(ctx, c, j.Budget); err != nil {
 		return row, "", err
 	}
 	if a.RetryOf != "" {
-		if err := c.NewVersion(ctx, a.RetryOf); err != nil {
+		if err := clusters.NewVersion(ctx, c, a.RetryOf); err != nil {
 			return row, "", err
 		}
 	}
@@ -84,36 +84,36 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 	}
 	err = c.RecordLine(row.RequestedBy, "accepted", row.Source, row.ID, line)
 	if err == nil && place != nil {
-		err = c.place(ctx, *place, row)
+		err = placeInRun(ctx, c, *place, row)
 	}
 	return read.Row(), kept.ID, err
 }
 
-// place records that a cluster belongs to its run, and ends the one that it replaces there.
-func (c *change) place(ctx context.Context, p runs.Place, row clusters.Row) error {
-	if err := p.Record(ctx, c.Tx.Tx, row.RequestedBy, row.ID); err != nil || p.Replaces == "" {
+// placeInRun records that a cluster belongs to its run, and ends the one that it replaces there.
+func placeInRun(ctx context.Context, c *db.Tx, p runs.Place, row clusters.Row) error {
+	if err := p.Record(ctx, c, row.RequestedBy, row.ID); err != nil || p.Replaces == "" {
 		return err
 	}
-	cur, err := c.Lock(ctx, p.Replaces)
+	cur, err := clusters.Lock(ctx, c, p.Replaces)
 	if err != nil {
 		return err
 	}
-	_, err = c.destroy(ctx, cur, clusters.Origin{Actor: db.Lifecycle, Why: "a newer attempt of its run has a new cluster, " + row.Name})
+	_, err = destroy(ctx, c, cur, clusters.Origin{Actor: db.Lifecycle, Why: "a newer attempt of its run has a new cluster, " + row.Name})
 	return err
 }
 
 // respond writes what a judgement changes on GitHub: its reply and its effects.
-func (c *change) respond(ctx context.Context, j Judgement) error {
+func respond(ctx context.Context, c *db.Tx, j Judgement) error {
 	if j.Reply != nil {
-		if err := c.Reply(ctx, *j.Reply); err != nil {
+		if err := clusters.SaveReply(ctx, c, *j.Reply); err != nil {
 			return err
 		}
 	}
-	return c.SaveEffects(ctx, j.Effects)
+	return clusters.SaveEffects(ctx, c, j.Effects)
 }
 
 // fill sets what the service left open: ids, times and the initial state.
-func (c *change) fill(j Judgement) clusters.Row {
+func fill(c *db.Tx, j Judgement) clusters.Row {
 	row := j.Row
 	if row.ID == "" {
 		row.ID = db.NewID("clu")
@@ -145,7 +145,7 @@ func (c *change) fill(j Judgement) clusters.Row {
 	return row
 }
 
-func (c *change) queueCluster(b *db.Batch, row clusters.Row, j Judgement, retryOf string) {
+func queueCluster(c *db.Tx, b *db.Batch, row clusters.Row, j Judgement, retryOf string) {
 	asked := j.UserTags
 	if asked == nil {
 		asked = map[string]string{}
@@ -175,7 +175,7 @@ func (c *change) queueCluster(b *db.Batch, row clusters.Row, j Judgement, retryO
 }
 
 // queueApproval writes the approval that the cluster needs before it starts.
-func (c *change) queueApproval(b *db.Batch, row clusters.Row, a ApprovalAsk) {
+func queueApproval(c *db.Tx, b *db.Batch, row clusters.Row, a ApprovalAsk) {
 	b.Do("ask for an approval", `
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, asked_at, head, needs, self_approval, by_role, created_at, expires_at)
 		VALUES (@id, 'create', @cluster, @team, @by, @why, @asked, @at, @head, @needs, @self, @role, @now, @expires)`,
@@ -188,7 +188,7 @@ func (c *change) queueApproval(b *db.Batch, row clusters.Row, a ApprovalAsk) {
 // queueSubscribers adds what shows the cluster on its pull request (comment, check, deployment, and label where a label asked
 // for it), and asks to publish there. The head of a fork gets no deployment: workflows that start by one run that commit with the rights of the
 // repository, and an approval of the commit is for the cluster only.
-func (c *change) queueSubscribers(b *db.Batch, row clusters.Row) {
+func queueSubscribers(c *db.Tx, b *db.Batch, row clusters.Row) {
 	kinds := []string{clusters.KindComment, clusters.KindCheck, clusters.KindDeployment}
 	if row.Source == byLabel {
 		kinds = append(kinds, clusters.KindLabel)
@@ -206,7 +206,7 @@ func (c *change) queueSubscribers(b *db.Batch, row clusters.Row) {
 }
 
 // queueInSlack adds what shows the cluster in the channel in which somebody asked for it: one message, and the thread below it.
-func (c *change) queueInSlack(b *db.Batch, row clusters.Row, at clusters.SlackPlace) {
+func queueInSlack(c *db.Tx, b *db.Batch, row clusters.Row, at clusters.SlackPlace) {
 	for _, kind := range []string{clusters.KindSlackMessage, clusters.KindSlackThread} {
 		id := db.NewID("sub")
 		b.Do("add a place in Slack that shows it", `

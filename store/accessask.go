@@ -5,6 +5,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -14,7 +15,7 @@ func (s *Store) AskAccess(ctx context.Context, cluster string, w access.Wanted, 
 	if run == nil {
 		return s.Access.Ask(ctx, cluster, w, d)
 	}
-	err = s.Write(ctx, func(tx *clusters.Tx) error {
+	err = s.Write(ctx, func(tx *db.Tx) error {
 		if w.OfRun, err = runs.EnterFor(ctx, tx, *run, job, cluster); err != nil {
 			return err
 		}

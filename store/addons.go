@@ -19,7 +19,7 @@ import (
 // met next. ErrConflict: the cluster is not ready, is going away, or has no add-ons. ErrStale: the row is not the version that
 // the actor saw.
 func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d clusters.Origin) (job string, err error) {
-	out, err := s.changeSeen(ctx, cluster, d, func(c *change, cur usage.Held, out *clusters.Outcome) error {
+	out, err := clusters.ChangeSeen(ctx, s.DB, cluster, d, func(c *db.Tx, cur usage.Held, out *clusters.Outcome) error {
 		err := c.QueryRow(ctx, `SELECT job_id FROM refreshes WHERE cluster_id = $1 AND cause = $2`, cur.ID, cause).Scan(&out.Job)
 		if err == nil || !errors.Is(err, pgx.ErrNoRows) {
 			return err
@@ -27,7 +27,7 @@ func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d cluste
 		if err := refreshable(cur.Cluster); err != nil {
 			return err
 		}
-		out.Job, err = c.wantRefresh(ctx, cur, cause, d)
+		out.Job, err = wantRefresh(ctx, c, cur, cause, d)
 		return err
 	})
 	if err != nil {
@@ -48,13 +48,13 @@ func refreshable(c lifecycle.Cluster) error {
 	return nil
 }
 
-func (c *change) wantRefresh(ctx context.Context, cur usage.Held, cause string, d clusters.Origin) (job string, err error) {
-	if job, err = c.unfinished(ctx, cur.ID, lifecycle.JobConfigure); err != nil {
+func wantRefresh(ctx context.Context, c *db.Tx, cur usage.Held, cause string, d clusters.Origin) (job string, err error) {
+	if job, err = unfinished(ctx, c, cur.ID, lifecycle.JobConfigure); err != nil {
 		return "", err
 	}
 	if job == "" {
 		job = db.NewID("job")
-		if err := c.insertJob(ctx, job, cur.ID, lifecycle.JobConfigure); err != nil {
+		if err := addJob(ctx, c, job, cur.ID, lifecycle.JobConfigure); err != nil {
 			return "", err
 		}
 	}
@@ -63,14 +63,14 @@ func (c *change) wantRefresh(ctx context.Context, cur usage.Held, cause string, 
 	if err != nil {
 		return "", fmt.Errorf("record the refresh: %w", err)
 	}
-	if err := c.SetDesired(ctx, cur.ID, clusters.AskWork, pgx.NamedArgs{"kind": lifecycle.Configure}); err != nil {
+	if err := clusters.SetDesired(ctx, c, cur.ID, clusters.AskWork, pgx.NamedArgs{"kind": lifecycle.Configure}); err != nil {
 		return "", err
 	}
-	return job, c.RecordAction(d, "refresh_asked", cur.ID, clusters.Action{Move: db.Move{Job: job}, After: cur.Work[lifecycle.Configure].Wanted + 1})
+	return job, clusters.RecordAction(c, d, "refresh_asked", cur.ID, clusters.Action{Move: db.Move{Job: job}, After: cur.Work[lifecycle.Configure].Wanted + 1})
 }
 
 // queueAddons stores the cluster's add-ons as they are at its acceptance.
-func (c *change) queueAddons(b *db.Batch, cluster string, addons []clusters.Addon) error {
+func queueAddons(c *db.Tx, b *db.Batch, cluster string, addons []clusters.Addon) error {
 	for i, a := range addons {
 		waits, err := json.Marshal(append([]clusters.AddonWait{}, a.Waits...))
 		if err != nil {
@@ -91,7 +91,7 @@ func addonNames(addons []clusters.Addon) []string {
 }
 
 // setConfigured sets the condition that says whether the add-ons match the last request.
-func (c *change) setConfigured(ctx context.Context, cluster string, m lifecycle.JobMove) error {
+func setConfigured(ctx context.Context, c *db.Tx, cluster string, m lifecycle.JobMove) error {
 	q := clusters.Condition{Type: "Configured", Status: "False", Reason: m.Code, Message: m.Message}
 	switch m.To {
 	case lifecycle.JobRunning:
@@ -99,5 +99,5 @@ func (c *change) setConfigured(ctx context.Context, cluster string, m lifecycle.
 	case lifecycle.JobSucceeded:
 		q.Status, q.Reason, q.Message = "True", "AddonsThere", "all its add-ons were seen there"
 	}
-	return c.SetCondition(ctx, cluster, q)
+	return clusters.SetCondition(ctx, c, cluster, q)
 }

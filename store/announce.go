@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -32,14 +33,14 @@ type idle struct {
 }
 
 // announce writes what a move means for those who want to hear of the cluster, and has what they were told before brought up to date.
-func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycle.Decision) error {
+func announce(ctx context.Context, c *db.Tx, cur lifecycle.Cluster, d lifecycle.Decision) error {
 	n := d.Next
 	say := func(event, which string, facts any) error {
 		raw, err := json.Marshal(facts)
 		if err != nil {
 			return fmt.Errorf("encode the facts of %s: %w", event, err)
 		}
-		return c.Announce(ctx, clusters.Announcement{Cause: n.ID + ":" + event + which, Event: event, Cluster: n.ID, Facts: raw})
+		return clusters.Announce(ctx, c, clusters.Announcement{Cause: n.ID + ":" + event + which, Event: event, Cluster: n.ID, Facts: raw})
 	}
 	var err error
 	switch {
@@ -66,19 +67,19 @@ func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycl
 		return err
 	}
 	if state := lifecycle.SignalOf(n); state != lifecycle.SignalOf(cur) {
-		if err := runs.TellSignals(ctx, c.Tx.Tx, n.ID, state); err != nil {
+		if err := runs.TellSignals(ctx, c, n.ID, state); err != nil {
 			return err
 		}
 	}
 	if state := lifecycle.WaitOf(n); state != lifecycle.WaitOf(cur) {
-		if err := runs.TellWaits(ctx, c.Tx.Tx, n.ID, state, n.Seen); err != nil {
+		if err := runs.TellWaits(ctx, c, n.ID, state, n.Seen); err != nil {
 			return err
 		}
 	}
 	if cur.Desired == n.Desired && cur.ReleasedAt.Equal(n.ReleasedAt) {
 		return nil
 	}
-	return c.RefreshOutdated(ctx, n.ID)
+	return clusters.RefreshOutdated(ctx, c, n.ID)
 }
 
 // timesReopened tells the releases of a cluster apart whose teardown was opened again.
@@ -90,10 +91,10 @@ func timesReopened(c lifecycle.Cluster) string {
 }
 
 // announceApproval announces that an approval is waited for.
-func (c *change) announceApproval(ctx context.Context, cluster, approval string) error {
+func announceApproval(ctx context.Context, c *db.Tx, cluster, approval string) error {
 	raw, err := json.Marshal(map[string]string{"approval": approval})
 	if err != nil {
 		return err
 	}
-	return c.Announce(ctx, clusters.Announcement{Cause: approval, Event: clusters.EventApproval, Cluster: cluster, Facts: raw})
+	return clusters.Announce(ctx, c, clusters.Announcement{Cause: approval, Event: clusters.EventApproval, Cluster: cluster, Facts: raw})
 }

@@ -33,7 +33,7 @@ func (r answerRecord) to(o Once, now time.Time) (*Answer, error) {
 }
 
 // keepAnswer stores the answer to a request, over an expired one, and returns it as it will be read again.
-func (c *change) keepAnswer(principal string, o Once, a Answer) *Answer {
+func keepAnswer(c *db.Tx, principal string, o Once, a Answer) *Answer {
 	if a.Headers == nil {
 		a.Headers = map[string]string{}
 	}

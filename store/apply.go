@@ -16,13 +16,13 @@ import (
 // Apply writes a decision in one transaction: row, attempts, jobs, audit lines, and River's jobs for the effects. ErrStale: the
 // row changed since the decision was made, or no runner is free for it any more.
 func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int64) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.Write(ctx, func(c *db.Tx) error {
 		if d.Open != "" {
-			if err := c.lockRunners(ctx); err != nil {
+			if err := lockRunners(ctx, c); err != nil {
 				return err
 			}
 		}
-		cur, err := c.Lock(ctx, d.Next.ID)
+		cur, err := clusters.Lock(ctx, c, d.Next.ID)
 		if err != nil {
 			return err
 		}
@@ -30,11 +30,11 @@ func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int
 			return db.ErrStale
 		}
 		if d.Open != "" {
-			if err := c.checkRunner(ctx, cur.ID, d.Open); err != nil {
+			if err := checkRunner(ctx, c, cur.ID, d.Open); err != nil {
 				return err
 			}
 		}
-		return c.decide(ctx, cur, d)
+		return decide(ctx, c, cur, d)
 	})
 	if errors.Is(err, db.ErrNameTaken) { // only a released cluster gets its name back, and another was faster: that has to be decided again
 		err = db.ErrStale
@@ -46,28 +46,28 @@ func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int
 }
 
 // decide writes a decision to the locked row. A decision that changes nothing bumps no version, so no subscriber is updated.
-func (c *change) decide(ctx context.Context, cur usage.Held, d lifecycle.Decision) error {
+func decide(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Decision) error {
 	acts := d.Close != nil || d.Open != "" || d.StopNow || len(d.Jobs) > 0
 	if d.Close != nil {
-		if err := c.closeAttempt(ctx, cur.ID, *d.Close); err != nil {
+		if err := closeAttempt(ctx, c, cur.ID, *d.Close); err != nil {
 			return err
 		}
 	}
 	if d.StopNow {
-		if err := c.askToStop(ctx, cur.ID, d.StopWhy); err != nil {
+		if err := askToStop(ctx, c, cur.ID, d.StopWhy); err != nil {
 			return err
 		}
 	}
 	for _, m := range d.Jobs {
-		if err := c.moveJob(ctx, cur.ID, m); err != nil {
+		if err := moveJob(ctx, c, cur.ID, m); err != nil {
 			return err
 		}
-		if err := c.setAsked(ctx, cur.ID, m); err != nil {
+		if err := setAsked(ctx, c, cur.ID, m); err != nil {
 			return err
 		}
 	}
 	if acts || !clusters.SameState(cur.Cluster, d.Next) {
-		if err := c.moveCluster(ctx, cur, d); err != nil {
+		if err := moveCluster(ctx, c, cur, d); err != nil {
 			return err
 		}
 	} else if !cur.WakeAt.Equal(db.Round(d.Next.WakeAt)) {
@@ -75,85 +75,85 @@ func (c *change) decide(ctx context.Context, cur usage.Held, d lifecycle.Decisio
 			return fmt.Errorf("set the wake-up of %s: %w", cur.ID, err)
 		}
 	}
-	c.effects(cur.ID, d.Effects)
+	effects(c, cur.ID, d.Effects)
 	if d.Wait != nil {
-		return c.queueForRunner(ctx, cur.ID, *d.Wait)
+		return queueForRunner(ctx, c, cur.ID, *d.Wait)
 	}
 	return nil
 }
 
 // moveCluster stores the next row and everything that follows from the move.
-func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.Decision) error {
-	version, err := c.updateCluster(ctx, cur, d.Next)
+func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Decision) error {
+	version, err := updateCluster(ctx, c, cur, d.Next)
 	if err != nil {
 		return err
 	}
 	opened := 0
 	if d.Open != "" {
-		if opened, err = c.openAttempt(ctx, cur.ID, d); err != nil {
+		if opened, err = openAttempt(ctx, c, cur.ID, d); err != nil {
 			return err
 		}
 	}
 	if d.Wait == nil && cur.Place > 0 { // a cluster that waits for a runner always has a place
-		if err := c.leaveRunnerQueue(ctx, cur.ID); err != nil {
+		if err := leaveRunnerQueue(ctx, c, cur.ID); err != nil {
 			return err
 		}
 	}
 	if d.Close != nil { // a new fact: the cluster has to be reconciled again
-		if err := c.RequestReconcile(ctx, cur.ID); err != nil {
+		if err := clusters.RequestReconcile(ctx, c, cur.ID); err != nil {
 			return err
 		}
 	}
-	if err := c.Publish(ctx, cur.ID, version); err != nil {
+	if err := clusters.Publish(ctx, c, cur.ID, version); err != nil {
 		return err
 	}
-	if err := c.tellBlocked(ctx, cur.Cluster, d.Next); err != nil {
+	if err := tellBlocked(ctx, c, cur.Cluster, d.Next); err != nil {
 		return err
 	}
-	if err := c.announce(ctx, cur.Cluster, d); err != nil {
+	if err := announce(ctx, c, cur.Cluster, d); err != nil {
 		return err
 	}
 	if d.Next.Reopened > cur.Reopened {
-		if err := c.StartRemoval(ctx, cur.ID); err != nil {
+		if err := clusters.StartRemoval(ctx, c, cur.ID); err != nil {
 			return err
 		}
 	}
 	if cur.ReleasedAt.IsZero() && !d.Next.ReleasedAt.IsZero() {
-		if err := errors.Join(c.planRemovals(ctx, cur.ID), c.EndOrphans(ctx, cur.ID), c.removeOwnEnvironment(ctx, cur.ID)); err != nil {
+		if err := errors.Join(planRemovals(ctx, c, cur.ID), clusters.EndOrphans(ctx, c, cur.ID), removeOwnEnvironment(ctx, c, cur.ID)); err != nil {
 			return err
 		}
 		if !d.Next.Abandoned {
-			if err := c.AccessGone(ctx, cur.ID); err != nil {
+			if err := clusters.AccessGone(ctx, c, cur.ID); err != nil {
 				return err
 			}
 		}
 	}
 	if attempts.GivesCapacity(cur.Cluster, d.Next) {
-		if err := c.FreeCapacity(ctx, d.Next); err != nil {
+		if err := clusters.FreeCapacity(ctx, c, d.Next); err != nil {
 			return err
 		}
 	}
 	if stopsCounting(cur.Cluster, d.Next) {
-		c.NextTurns()
+		clusters.NextTurns(c)
 	}
 	if cur.Desired != d.Next.Desired {
-		if _, err := c.CloseOver(ctx, cur.ID); err != nil {
+		if _, err := clusters.CloseOver(ctx, c, cur.ID); err != nil {
 			return err
 		}
-		if _, err := c.RevokeAccess(ctx, cur.ID, clusters.EveryAccess, nil, clusters.Origin{Actor: db.Lifecycle, Why: clusters.AccessEnds + d.Next.DesiredWhy}); err != nil {
+		if _, err := clusters.RevokeAccess(ctx, c, cur.ID, clusters.EveryAccess, nil, clusters.Origin{Actor: db.Lifecycle, Why: clusters.AccessEnds + d.Next.DesiredWhy}); err != nil {
 			return err
 		}
 	}
 	if usage.RateChanges(cur.Cluster, d.Next) {
-		if err := c.Sample(ctx, cur, d.Next); err != nil {
+		if err := usage.Sample(ctx, c, cur, d.Next); err != nil {
 			return err
 		}
 	}
-	return c.tell(ctx, cur, d, opened)
+	return tell(ctx, c, cur, d, opened)
 }
 
 // tell writes the move to the audit trail and to the Ready condition. Progress alone is not a move.
-func (c *change) tell(ctx context.Context, cur usage.Held, d lifecycle.Decision, opened int) error {
+func tell(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Decision, opened int) error {
 	moved := clusters.StatusAndPhase(cur.Cluster) != clusters.StatusAndPhase(d.Next) || cur.Desired != d.Next.Desired || cur.Why != d.Next.Why
 	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity || d.Quiet // its attempt's row shows that
 	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
@@ -172,10 +172,10 @@ func (c *change) tell(ctx context.Context, cur usage.Held, d lifecycle.Decision,
 	if err := c.Record(ctx, db.Lifecycle, "decided", cur.ID, m); err != nil {
 		return err
 	}
-	return c.setReady(ctx, d.Next)
+	return setReady(ctx, c, d.Next)
 }
 
-func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecycle.Cluster) (version int64, err error) {
+func updateCluster(ctx context.Context, c *db.Tx, cur usage.Held, next lifecycle.Cluster) (version int64, err error) {
 	args := clusters.LifecycleArgs(next)
 	args["now"], args["coming_cents"], args["changed_work"] = c.Now, cur.Coming(next), clusters.ChangedWork(cur.Cluster, next)
 	err = c.QueryRow(ctx, `
@@ -188,7 +188,7 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 	return version, nil
 }
 
-func (c *change) effects(cluster string, effects []lifecycle.Effect) {
+func effects(c *db.Tx, cluster string, effects []lifecycle.Effect) {
 	for _, e := range effects {
 		switch e.Kind {
 		case lifecycle.Launch:

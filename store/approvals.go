@@ -109,8 +109,8 @@ func approvalsIn(ctx context.Context, from db.Source, where string, args pgx.Nam
 // clusters whose desired state is absent. (A cluster that nobody approved in time is ended by the lifecycle.) It returns how
 // many it closed.
 func (s *Store) ExpireApprovals(ctx context.Context) (n int, err error) {
-	err = s.write(ctx, func(c *change) error {
-		n, err = c.CloseOver(ctx, "")
+	err = s.Write(ctx, func(c *db.Tx) error {
+		n, err = clusters.CloseOver(ctx, c, "")
 		return err
 	})
 	if err != nil {

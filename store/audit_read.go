@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/store/auditchain"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // AuditFilter selects lines of the audit trail; empty fields do not filter.
@@ -30,7 +31,7 @@ const auditColumns = `
 func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []auditchain.Line, next string, err error) {
 	var actors []string
 	if f.Actor != "" {
-		if actors, err = s.IdentitiesNamed(ctx, f.Actor); err != nil {
+		if actors, err = usage.IdentitiesNamed(ctx, s.Pool(), f.Actor); err != nil {
 			return nil, "", fmt.Errorf("read the audit trail: %w", err)
 		}
 	}

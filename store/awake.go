@@ -17,7 +17,7 @@ import (
 // the one that is set changes nothing. ErrConflict: the cluster is going away, does not sleep outside working hours, or was put to sleep by a
 // person. ErrStale: the row is not the version that the actor saw.
 func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d clusters.Origin) (clusters.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) error {
+	out, err := clusters.ChangeSeen(ctx, s.DB, id, d, func(c *db.Tx, cur usage.Held, out *clusters.Outcome) error {
 		switch {
 		case cur.Desired == lifecycle.Absent:
 			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
@@ -30,13 +30,13 @@ func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d clu
 			out.Awake, out.Already = cur.AwakeUntil, true
 			return nil
 		}
-		if err := c.SetDesired(ctx, cur.ID, "awake_until = @until", pgx.NamedArgs{"until": until}); err != nil {
+		if err := clusters.SetDesired(ctx, c, cur.ID, "awake_until = @until", pgx.NamedArgs{"until": until}); err != nil {
 			return err
 		}
-		if err := c.Active(ctx, cur, lifecycle.ActivityHold); err != nil {
+		if err := clusters.Active(ctx, c, cur, lifecycle.ActivityHold); err != nil {
 			return err
 		}
-		return c.RecordAction(d, "awake_asked", cur.ID, clusters.Action{Move: db.Move{At: db.Null(db.Round(until))}, Before: db.Null(cur.AwakeUntil), After: db.Null(db.Round(until))})
+		return clusters.RecordAction(c, d, "awake_asked", cur.ID, clusters.Action{Move: db.Move{At: db.Null(db.Round(until))}, Before: db.Null(cur.AwakeUntil), After: db.Null(db.Round(until))})
 	})
 	if err != nil {
 		return clusters.Outcome{}, fmt.Errorf("keep %s awake: %w", id, err)
@@ -48,12 +48,12 @@ func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d clu
 // none puts it to sleep for a while. So it is with one that sleeps because nobody uses it. It has no effect on a cluster for which use does
 // not matter: one that keeps no hours, is not watched for idleness, and has a life that does not count from use.
 func (s *Store) Active(ctx context.Context, id string, what lifecycle.Activity) error {
-	err := s.write(ctx, func(c *change) error {
-		cur, err := c.Lock(ctx, id)
+	err := s.Write(ctx, func(c *db.Tx) error {
+		cur, err := clusters.Lock(ctx, c, id)
 		if err != nil {
 			return err
 		}
-		return c.Active(ctx, cur, what)
+		return clusters.Active(ctx, c, cur, what)
 	})
 	if err != nil {
 		return fmt.Errorf("note that %s is used: %w", id, err)

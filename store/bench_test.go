@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack/postgres"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
@@ -38,7 +39,7 @@ func durable(b *testing.B) *store.Store {
 }
 
 // BenchmarkSaveDelivery saves deliveries as the webhook's entry point does, and beside it, by turns on the same server, writes
-// the bare row alone: what no entry point can be faster than.
+// the bare row alone, which no entry point can be faster than, and the row with a job that River's client inserts.
 func BenchmarkSaveDelivery(b *testing.B) {
 	s := durable(b)
 	body := bytes.Repeat([]byte(`{"action":"labeled","number":41},`), 400) // 13 KB, like GitHub's
@@ -53,10 +54,20 @@ func BenchmarkSaveDelivery(b *testing.B) {
 			"bare", id, "pull_request", body)
 		return err
 	}
+	byRiver := func(ctx context.Context, id string) error {
+		var fresh struct{ ID int64 }
+		return s.WriteAfter(ctx, func(_ *db.Tx, b *db.Batch) {
+			b.Ask("save the delivery", db.Into(&fresh), `INSERT INTO deliveries (source, delivery_id, event, body) VALUES ($1, $2, $3, $4) RETURNING id`,
+				"river", id, "pull_request", body)
+		}, func(c *db.Tx) error {
+			c.Enqueue(queue.InboxArgs{Row: fresh.ID})
+			return nil
+		})
+	}
 	for _, c := range []struct {
 		name string
 		do   func(context.Context, string) error
-	}{{"saved", save}, {"bare", bare}} {
+	}{{"saved", save}, {"bare", bare}, {"by-river", byRiver}} {
 		b.Run(c.name, func(b *testing.B) { parallel(b, id(), c.do) })
 	}
 }

@@ -20,16 +20,16 @@ import (
 // approved request. ErrConflict: no such credential is stored, or another person's request for it is pending.
 func (s *Store) AskBreakGlass(ctx context.Context, cluster string, kind clusters.ApprovalKind, expiresIn time.Duration, d clusters.Origin) (clusters.Approval, error) {
 	var id string
-	_, err := s.changeSeen(ctx, cluster, d, func(c *change, cur usage.Held, _ *clusters.Outcome) error {
-		if err := c.hasCredential(ctx, cur, kind); err != nil {
+	_, err := clusters.ChangeSeen(ctx, s.DB, cluster, d, func(c *db.Tx, cur usage.Held, _ *clusters.Outcome) error {
+		if err := hasCredential(ctx, c, cur, kind); err != nil {
 			return err
 		}
-		kept, err := c.OpenBreakGlass(ctx, cluster, kind)
+		kept, err := clusters.OpenBreakGlass(ctx, c, cluster, kind)
 		if err != nil {
 			return err
 		}
 		for _, k := range kept {
-			mine, err := c.SamePrincipal(ctx, k.RequestedBy, d.Actor)
+			mine, err := usage.SamePrincipal(ctx, c, k.RequestedBy, d.Actor)
 			switch {
 			case err != nil:
 				return err
@@ -41,7 +41,7 @@ func (s *Store) AskBreakGlass(ctx context.Context, cluster string, kind clusters
 			}
 		}
 		id = db.NewID("apr")
-		return c.insertBreakGlass(ctx, id, cluster, kind, expiresIn, d)
+		return insertBreakGlass(ctx, c, id, cluster, kind, expiresIn, d)
 	})
 	if err != nil {
 		return clusters.Approval{}, fmt.Errorf("ask for the %s of %s: %w", kind, cluster, err)
@@ -49,7 +49,7 @@ func (s *Store) AskBreakGlass(ctx context.Context, cluster string, kind clusters
 	return s.Approval(ctx, id)
 }
 
-func (c *change) hasCredential(ctx context.Context, cur usage.Held, kind clusters.ApprovalKind) error {
+func hasCredential(ctx context.Context, c *db.Tx, cur usage.Held, kind clusters.ApprovalKind) error {
 	var kept bool
 	err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM cluster_outputs WHERE cluster_id = $1
 		AND CASE WHEN $2 = 'kubeadmin' THEN kubeadmin_secret_ref ELSE kubeconfig_s3_uri END <> '')`, cur.ID, kind).Scan(&kept)
@@ -64,7 +64,7 @@ func (c *change) hasCredential(ctx context.Context, cur usage.Held, kind cluster
 	return nil
 }
 
-func (c *change) insertBreakGlass(ctx context.Context, id, cluster string, kind clusters.ApprovalKind, expiresIn time.Duration, d clusters.Origin) error {
+func insertBreakGlass(ctx context.Context, c *db.Tx, id, cluster string, kind clusters.ApprovalKind, expiresIn time.Duration, d clusters.Origin) error {
 	asked := sha256.Sum256([]byte(string(kind) + "\x00" + cluster + "\x00" + d.Actor + "\x00" + d.Reason()))
 	_, err := c.Exec(ctx, `
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, needs, by_role, created_at, expires_at)
@@ -76,8 +76,8 @@ func (c *change) insertBreakGlass(ctx context.Context, id, cluster string, kind 
 	if err != nil {
 		return fmt.Errorf("ask for approval: %w", err)
 	}
-	if err := c.announceApproval(ctx, cluster, id); err != nil {
+	if err := announceApproval(ctx, c, cluster, id); err != nil {
 		return err
 	}
-	return c.RecordAction(d, string(kind)+"_asked", cluster, clusters.Action{Approval: id})
+	return clusters.RecordAction(c, d, string(kind)+"_asked", cluster, clusters.Action{Approval: id})
 }

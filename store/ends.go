@@ -27,8 +27,8 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind clusters.EndKind, at
 	if at != nil {
 		at = db.Null(*at)
 	}
-	err := s.write(ctx, func(c *change) error {
-		cur, err := c.Lock(ctx, id)
+	err := s.Write(ctx, func(c *db.Tx) error {
+		cur, err := clusters.Lock(ctx, c, id)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind clusters.EndKind, at
 		if kind == clusters.EndPRClosed {
 			set, args["why"] = set+", pr_end_why = CASE WHEN @at::timestamptz IS NULL THEN '' ELSE @why END", why
 		}
-		if err := c.SetDesired(ctx, id, set, args); err != nil {
+		if err := clusters.SetDesired(ctx, c, id, set, args); err != nil {
 			return err
 		}
 		action := "end_set"
@@ -62,9 +62,9 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind clusters.EndKind, at
 // the same job, but none if the cause was answered before. ErrStale: the cluster is still wanted, and its row is not the version
 // that the actor saw.
 func (s *Store) Destroy(ctx context.Context, id string, d clusters.Origin) (jobID string, err error) {
-	out, err := s.changeOnce(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) (err error) {
+	out, err := clusters.ChangeOnce(ctx, s.DB, id, d, func(c *db.Tx, cur usage.Held, out *clusters.Outcome) (err error) {
 		out.Already = cur.Desired == lifecycle.Absent
-		out.Job, err = c.destroy(ctx, cur, d)
+		out.Job, err = destroy(ctx, c, cur, d)
 		return err
 	})
 	if err != nil {
@@ -73,37 +73,37 @@ func (s *Store) Destroy(ctx context.Context, id string, d clusters.Origin) (jobI
 	return out.Job, nil
 }
 
-func (c *change) destroy(ctx context.Context, cur usage.Held, d clusters.Origin) (jobID string, err error) {
+func destroy(ctx context.Context, c *db.Tx, cur usage.Held, d clusters.Origin) (jobID string, err error) {
 	if cur.Desired == lifecycle.Absent {
-		return c.teardownJob(ctx, cur.ID)
+		return teardownJob(ctx, c, cur.ID)
 	}
 	if err := d.CheckVersion(cur); err != nil {
 		return "", err
 	}
 	jobID = db.NewID("job")
-	if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobDestroy); err != nil {
+	if err := addJob(ctx, c, jobID, cur.ID, lifecycle.JobDestroy); err != nil {
 		return "", err
 	}
-	if err := c.SetDesired(ctx, cur.ID, "desired = 'absent', desired_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": d.Reason()}); err != nil {
+	if err := clusters.SetDesired(ctx, c, cur.ID, "desired = 'absent', desired_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": d.Reason()}); err != nil {
 		return "", err
 	}
 	cur.Desired = lifecycle.Absent
-	if err := c.FreeCapacity(ctx, cur.Cluster); err != nil {
+	if err := clusters.FreeCapacity(ctx, c, cur.Cluster); err != nil {
 		return "", err
 	}
-	c.NextTurns()
-	if _, err := c.CloseOver(ctx, cur.ID); err != nil {
+	clusters.NextTurns(c)
+	if _, err := clusters.CloseOver(ctx, c, cur.ID); err != nil {
 		return "", err
 	}
 	ended := clusters.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: clusters.AccessEnds + d.Reason()}
-	if _, err := c.RevokeAccess(ctx, cur.ID, clusters.EveryAccess, nil, ended); err != nil {
+	if _, err := clusters.RevokeAccess(ctx, c, cur.ID, clusters.EveryAccess, nil, ended); err != nil {
 		return "", err
 	}
-	return jobID, c.RecordAction(d, "destroy_asked", cur.ID, clusters.Action{Move: db.Move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
+	return jobID, clusters.RecordAction(c, d, "destroy_asked", cur.ID, clusters.Action{Move: db.Move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
 }
 
 // teardownJob returns the newest job that tears the cluster down.
-func (c *change) teardownJob(ctx context.Context, cluster string) (id string, err error) {
+func teardownJob(ctx context.Context, c *db.Tx, cluster string) (id string, err error) {
 	err = c.QueryRow(ctx, `
 		SELECT id FROM jobs WHERE cluster_id = $1 AND job_type IN ('DESTROY', 'JANITOR_DESTROY')
 		ORDER BY created_at DESC, id DESC LIMIT 1`, cluster).Scan(&id)

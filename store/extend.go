@@ -16,14 +16,14 @@ import (
 // Extend moves the TTL's end by that duration, never past the maximum. ErrConflict: the cluster is going away, or by is not
 // positive. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Extend(ctx context.Context, id string, by time.Duration, d clusters.Origin) (clusters.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) error { return c.extend(ctx, cur, by, d, out) })
+	out, err := clusters.ChangeSeen(ctx, s.DB, id, d, func(c *db.Tx, cur usage.Held, out *clusters.Outcome) error { return extend(ctx, c, cur, by, d, out) })
 	if err != nil {
 		return clusters.Outcome{}, fmt.Errorf("extend %s: %w", id, err)
 	}
 	return out, nil
 }
 
-func (c *change) extend(ctx context.Context, cur usage.Held, by time.Duration, d clusters.Origin, out *clusters.Outcome) (err error) {
+func extend(ctx context.Context, c *db.Tx, cur usage.Held, by time.Duration, d clusters.Origin, out *clusters.Outcome) (err error) {
 	switch {
 	case cur.Desired == lifecycle.Absent:
 		return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
@@ -36,18 +36,18 @@ func (c *change) extend(ctx context.Context, cur usage.Held, by time.Duration, d
 	}
 	longer := cur.Cluster
 	longer.Ends = out.After
-	if out.Warning, err = c.Afford(ctx, cur, longer, d.Afford); err != nil {
+	if out.Warning, err = clusters.JudgeRise(ctx, c, cur, longer, d.Afford); err != nil {
 		return err
 	}
-	if err := c.SetDesired(ctx, cur.ID, "end_ttl = @at", pgx.NamedArgs{"at": out.After.TTL}); err != nil {
+	if err := clusters.SetDesired(ctx, c, cur.ID, "end_ttl = @at", pgx.NamedArgs{"at": out.After.TTL}); err != nil {
 		return err
 	}
 	if !cur.SleepWanted || cur.PowerBy != lifecycle.ByHours { // longer does not mean tonight
-		if err := c.Active(ctx, cur, lifecycle.ActivityExtend); err != nil {
+		if err := clusters.Active(ctx, c, cur, lifecycle.ActivityExtend); err != nil {
 			return err
 		}
 	}
-	return c.RecordAction(d, "extended", cur.ID, clusters.Action{
+	return clusters.RecordAction(c, d, "extended", cur.ID, clusters.Action{
 		Move: db.Move{End: "ttl", At: &out.After.TTL, Capped: out.Capped}, Before: cur.Ends.TTL, After: out.After.TTL,
 	})
 }

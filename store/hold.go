@@ -16,7 +16,7 @@ import (
 // Hold sets the earliest end of a cluster: only the maximum comes before it. The zero time lifts it. ErrConflict: the cluster is
 // going away, or the time is past. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Hold(ctx context.Context, id string, until time.Time, d clusters.Origin) (clusters.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) error {
+	out, err := clusters.ChangeSeen(ctx, s.DB, id, d, func(c *db.Tx, cur usage.Held, out *clusters.Outcome) error {
 		out.Before, out.After = cur.Ends, cur.Ends
 		switch {
 		case cur.Desired == lifecycle.Absent:
@@ -27,7 +27,7 @@ func (s *Store) Hold(ctx context.Context, id string, until time.Time, d clusters
 		if out.After.Hold = db.Round(until); out.After.Hold.After(cur.Ends.Max) {
 			out.After.Hold, out.Capped = cur.Ends.Max, true
 		}
-		return c.holdUntil(ctx, cur, d, out)
+		return holdUntil(ctx, c, cur, d, out)
 	})
 	if err != nil {
 		return clusters.Outcome{}, fmt.Errorf("hold %s: %w", id, err)
@@ -35,30 +35,30 @@ func (s *Store) Hold(ctx context.Context, id string, until time.Time, d clusters
 	return out, nil
 }
 
-func (c *change) holdUntil(ctx context.Context, cur usage.Held, d clusters.Origin, out *clusters.Outcome) (err error) {
+func holdUntil(ctx context.Context, c *db.Tx, cur usage.Held, d clusters.Origin, out *clusters.Outcome) (err error) {
 	until := out.After.Hold
 	if until.Equal(cur.Ends.Hold) {
 		return nil
 	}
 	longer := cur.Cluster
 	longer.Ends.Hold = until
-	if out.Warning, err = c.Afford(ctx, cur, longer, d.Afford); err != nil {
+	if out.Warning, err = clusters.JudgeRise(ctx, c, cur, longer, d.Afford); err != nil {
 		return err
 	}
 	action, why := "hold_set", d.Reason()
 	if until.IsZero() {
 		action, why = "hold_lifted", ""
 	}
-	err = c.SetDesired(ctx, cur.ID, "end_hold = @until, hold_why = @why", pgx.NamedArgs{"until": db.Null(until), "why": why})
+	err = clusters.SetDesired(ctx, c, cur.ID, "end_hold = @until, hold_why = @why", pgx.NamedArgs{"until": db.Null(until), "why": why})
 	if err != nil {
 		return err
 	}
 	if !until.IsZero() && !cur.SleepWanted && d.Source != Recovery { // a hold wakes nothing
-		if err := c.Active(ctx, cur, lifecycle.ActivityHold); err != nil {
+		if err := clusters.Active(ctx, c, cur, lifecycle.ActivityHold); err != nil {
 			return err
 		}
 	}
-	return c.RecordAction(d, action, cur.ID, clusters.Action{
+	return clusters.RecordAction(c, d, action, cur.ID, clusters.Action{
 		Move: db.Move{End: "hold", At: db.Null(until), Capped: out.Capped}, Before: db.Null(cur.Ends.Hold), After: db.Null(until),
 	})
 }

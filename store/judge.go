@@ -35,8 +35,8 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judge
 		return out, fmt.Errorf("judge a request of %s: %w", a.Principal, ctx.Err())
 	}
 	earlier := earlier{ask: a}
-	err := s.writeAfter(ctx, earlier.queue, func(c *change) (err error) {
-		out, err = c.judge(ctx, a, &earlier, judge, answer)
+	err := s.WriteAfter(ctx, earlier.queue, func(c *db.Tx) (err error) {
+		out, err = judgeLocked(ctx, c, a, &earlier, judge, answer)
 		return err
 	})
 	if err != nil {
@@ -45,31 +45,31 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judge
 	return out, nil
 }
 
-// judge is the part that Judge commits and Rehearse rolls back.
-func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
+// judgeLocked is the part that Judge commits and Rehearse rolls back.
+func judgeLocked(ctx context.Context, c *db.Tx, a Ask, e *earlier, judge func(usage.Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
 	c.Now = e.now.Clock
 	out, err := e.replay()
 	if err != nil || out.Replayed {
 		return out, err
 	}
 	if a.Pull != nil {
-		row, found, err := c.ofPull(ctx, *a.Pull)
+		row, found, err := ofPull(ctx, c, *a.Pull)
 		if err != nil || found {
-			return c.reuse(ctx, a, row, answer, err)
+			return reuse(ctx, c, a, row, answer, err)
 		}
 	}
 	var place *runs.Place
 	if a.Run != nil {
-		reused, at, err := runs.Enter(ctx, c.Tx.Tx, *a.Run, a.Principal)
+		reused, at, err := runs.Enter(ctx, c, *a.Run, a.Principal)
 		switch {
 		case err != nil:
 			return Judged{}, err
 		case reused != nil:
-			return c.reuse(ctx, a, *reused, answer, nil)
+			return reuse(ctx, c, a, *reused, answer, nil)
 		}
 		place = at
 	}
-	usage, err := c.UsageOf(ctx, a.Scope, e.identities)
+	usage, err := usage.CountAt(ctx, c, a.Scope, e.identities.IDs, c.Now)
 	if err != nil {
 		return Judged{}, err
 	}
@@ -77,12 +77,12 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 	if err != nil {
 		return Judged{}, err
 	}
-	out, err = c.conclude(ctx, a, judgement, place)
-	return c.answered(a, out, answer, err)
+	out, err = conclude(ctx, c, a, judgement, place)
+	return answered(c, a, out, answer, err)
 }
 
 // ofPull returns the wanted cluster of a pull request and profile.
-func (c *change) ofPull(ctx context.Context, p PullAsk) (row clusters.Row, found bool, err error) {
+func ofPull(ctx context.Context, c *db.Tx, p PullAsk) (row clusters.Row, found bool, err error) {
 	list, err := db.All[clusters.RowRecord](ctx, c, `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`
 		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile AND c.desired = 'present' ORDER BY c.generation DESC LIMIT 1`,
 		pgx.NamedArgs{"repo": p.Repo, "number": p.Number, "profile": p.Profile})
@@ -94,15 +94,15 @@ func (c *change) ofPull(ctx context.Context, p PullAsk) (row clusters.Row, found
 }
 
 // reuse answers with a cluster that is there, and has those told that asked to be. It passes an error on.
-func (c *change) reuse(ctx context.Context, a Ask, row clusters.Row, answer func(Judged) (Answer, error), err error) (Judged, error) {
+func reuse(ctx context.Context, c *db.Tx, a Ask, row clusters.Row, answer func(Judged) (Answer, error), err error) (Judged, error) {
 	if err == nil {
-		err = c.signal(ctx, a, row.ID, "")
+		err = signal(ctx, c, a, row.ID, "")
 	}
-	return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: row}, Reused: true}, answer, err)
+	return answered(c, a, Judged{Judgement: Judgement{Allowed: true, Row: row}, Reused: true}, answer, err)
 }
 
 // answered adds the response to a result, if the request can be sent again. It passes an error on.
-func (c *change) answered(a Ask, out Judged, answer func(Judged) (Answer, error), err error) (Judged, error) {
+func answered(c *db.Tx, a Ask, out Judged, answer func(Judged) (Answer, error), err error) (Judged, error) {
 	if a.Once == nil || err != nil {
 		return out, err
 	}
@@ -110,7 +110,7 @@ func (c *change) answered(a Ask, out Judged, answer func(Judged) (Answer, error)
 	if err != nil {
 		return out, err
 	}
-	out.Answer = c.keepAnswer(a.Principal, *a.Once, response)
+	out.Answer = keepAnswer(c, a.Principal, *a.Once, response)
 	return out, nil
 }
 
@@ -141,7 +141,7 @@ type earlier struct {
 }
 
 // queue takes the request's locks and reads what follows.
-func (e *earlier) queue(c *change, b *db.Batch) {
+func (e *earlier) queue(c *db.Tx, b *db.Batch) {
 	e.now = c.QueueLocks(b, e.ask.locks())
 	if e.ask.Once != nil {
 		b.Ask("look for an earlier answer", db.List(&e.answers), earlierAnswer, e.ask.Principal, e.ask.Once.Key)
@@ -154,7 +154,7 @@ func (e *earlier) queue(c *change, b *db.Batch) {
 		b.Ask("look for a cluster in its place", db.List(&e.retried), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`
 			WHERE c.retry_of = $1 ORDER BY c.id DESC LIMIT 1`, e.ask.RetryOf)
 	}
-	e.identities = c.QueueIdentities(b, e.ask.Scope.Person)
+	e.identities = usage.QueueIdentities(b, e.ask.Scope.Person)
 }
 
 // replay returns the earlier result of the request, if there is one.
@@ -172,36 +172,36 @@ func (e *earlier) replay() (Judged, error) {
 }
 
 // conclude stores the request with its verdict, and what follows from it. With an error, the result has the judgement alone.
-func (c *change) conclude(ctx context.Context, a Ask, j Judgement, place *runs.Place) (Judged, error) {
+func conclude(ctx context.Context, c *db.Tx, a Ask, j Judgement, place *runs.Place) (Judged, error) {
 	out := Judged{Judgement: j}
 	var err error
 	switch {
 	case !j.isWhole():
 		err = fmt.Errorf("%w: a request is either accepted or refused", db.ErrConflict)
 	case !j.Allowed:
-		if out.Request, err = c.refuse(ctx, a, j); err == nil {
-			err = c.signal(ctx, a, "", j.Refusal)
+		if out.Request, err = refuse(ctx, c, a, j); err == nil {
+			err = signal(ctx, c, a, "", j.Refusal)
 		}
 	default:
-		if out.Row, out.Request, err = c.accept(ctx, a, j, place); err == nil {
-			err = c.signal(ctx, a, out.Row.ID, "")
+		if out.Row, out.Request, err = accept(ctx, c, a, j, place); err == nil {
+			err = signal(ctx, c, a, out.Row.ID, "")
 		}
 		if err == nil && a.Asker != nil {
-			err = runs.NoteRequest(ctx, c.Tx.Tx, out.Row.ID, *a.Asker)
+			err = runs.NoteRequest(ctx, c, out.Row.ID, *a.Asker)
 		}
 	}
 	return out, err
 }
 
 // signal writes what a request asks to be told: of a cluster, or of the refusal.
-func (c *change) signal(ctx context.Context, a Ask, cluster, refusal string) error {
+func signal(ctx context.Context, c *db.Tx, a Ask, cluster, refusal string) error {
 	if a.Wait != nil {
-		if err := runs.AskWait(ctx, c.Tx.Tx, *a.Wait, cluster, refusal); err != nil {
+		if err := runs.AskWait(ctx, c, *a.Wait, cluster, refusal); err != nil {
 			return err
 		}
 	}
 	if a.Signal == nil || cluster == "" {
 		return nil
 	}
-	return runs.AskSignal(ctx, c.Tx.Tx, cluster, *a.Signal)
+	return runs.AskSignal(ctx, c, cluster, *a.Signal)
 }

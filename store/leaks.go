@@ -34,8 +34,8 @@ type RemovalOrder struct {
 // and count, and the cluster is reconciled. Nothing is written outside. Whether a released cluster's teardown is opened again is
 // lifecycle.Decide's answer. ErrConflict: the orphan is no longer approved, or the cluster is no longer as it was planned.
 func (s *Store) BeginRemoval(ctx context.Context, r RemovalOrder) error {
-	err := s.write(ctx, func(c *change) error {
-		cur, err := c.Lock(ctx, r.Cluster)
+	err := s.Write(ctx, func(c *db.Tx) error {
+		cur, err := clusters.Lock(ctx, c, r.Cluster)
 		if err != nil {
 			return err
 		}
@@ -59,11 +59,11 @@ func (s *Store) BeginRemoval(ctx context.Context, r RemovalOrder) error {
 			return fmt.Errorf("%w: its removal is no longer approved, or it changed", db.ErrConflict)
 		}
 		for _, name := range r.Names {
-			if err := c.addName(ctx, cur, name); err != nil {
+			if err := addName(ctx, c, cur, name); err != nil {
 				return err
 			}
 		}
-		return c.RequestReconcile(ctx, r.Cluster)
+		return clusters.RequestReconcile(ctx, c, r.Cluster)
 	})
 	if err != nil {
 		return fmt.Errorf("begin the removal of orphan %s: %w", r.Orphan, db.Plain(err))
@@ -73,7 +73,7 @@ func (s *Store) BeginRemoval(ctx context.Context, r RemovalOrder) error {
 
 // addName adds a name to those of a cluster, as a closed attempt: its teardowns search for it and count it. Nothing else changes, so the
 // outcome of the attempt is accounted for. It never happens beside an open attempt, whose outcome would be overlooked.
-func (c *change) addName(ctx context.Context, cur usage.Held, name attempts.IdentityRow) error {
+func addName(ctx context.Context, c *db.Tx, cur usage.Held, name attempts.IdentityRow) error {
 	var number int
 	var open, known bool
 	err := c.QueryRow(ctx, `
@@ -88,13 +88,13 @@ func (c *change) addName(ctx context.Context, cur usage.Held, name attempts.Iden
 	case open:
 		return fmt.Errorf("%w: an attempt of cluster %s is open", db.ErrConflict, cur.ID)
 	}
-	_, err = c.insertRecovered(ctx, cur.ID, RecoveredAttempt{
+	_, err = insertRecovered(ctx, c, cur.ID, RecoveredAttempt{
 		Number: number, Kind: lifecycle.Create, OpenedAt: c.Now, Identity: name, By: Cleanup, Reason: ReasonFound, Message: FoundInCloud,
 	})
 	if err != nil {
 		return err
 	}
-	if err := c.SetDesired(ctx, cur.ID, "seen = greatest(seen, @number)", pgx.NamedArgs{"number": number}); err != nil {
+	if err := clusters.SetDesired(ctx, c, cur.ID, "seen = greatest(seen, @number)", pgx.NamedArgs{"number": number}); err != nil {
 		return err
 	}
 	return c.RecordLine(Cleanup, "name_added", Cleanup, cur.ID, clusters.Action{
@@ -103,7 +103,7 @@ func (c *change) addName(ctx context.Context, cur usage.Held, name attempts.Iden
 }
 
 // adoptOrphan records that a recovered cluster removes an approved orphan.
-func (c *change) adoptOrphan(ctx context.Context, orphan, cluster string) error {
+func adoptOrphan(ctx context.Context, c *db.Tx, orphan, cluster string) error {
 	tag, err := c.Exec(ctx, `
 		UPDATE orphans SET state = @removing, state_at = @now, state_why = 'its cluster was adopted and is torn down', cleanup_cluster = @cluster
 		WHERE id = @id AND state = @approved AND class = @unknown AND gone_at IS NULL`,

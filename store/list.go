@@ -33,7 +33,7 @@ type Filter struct {
 
 // ClusterForPR returns the newest generation of a pull request's cluster of one profile; it may be released.
 func (s *Store) ClusterForPR(ctx context.Context, repo string, number int, profile string) (clusters.Row, error) {
-	row, err := s.OneRow(ctx, `
+	row, err := clusters.ReadWhere(ctx, s.DB, `
 		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile ORDER BY c.generation DESC LIMIT 1`,
 		pgx.NamedArgs{"repo": repo, "number": number, "profile": profile})
 	if err != nil {

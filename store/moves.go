@@ -17,7 +17,7 @@ import (
 
 // closeAttempt closes the open attempt for the control plane. ErrStale: it is no longer open, or was claimed or renewed its
 // lease since the decision was made. The runner is then told to stop and watched, not abandoned.
-func (c *change) closeAttempt(ctx context.Context, cluster string, by lifecycle.Closing) error {
+func closeAttempt(ctx context.Context, c *db.Tx, cluster string, by lifecycle.Closing) error {
 	tag, err := c.Exec(ctx, `
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, message = @message, reason = @reason, whose = @whose, next = @next
 		WHERE cluster_id = @cluster AND number = @number AND closed_at IS NULL AND lease_until IS NOT DISTINCT FROM @lease`,
@@ -29,12 +29,12 @@ func (c *change) closeAttempt(ctx context.Context, cluster string, by lifecycle.
 	if tag.RowsAffected() == 0 {
 		return db.ErrStale
 	}
-	c.FreeRunner()
+	clusters.FreeRunner(c)
 	return nil
 }
 
 // askToStop makes every further answer to the open attempt's runner say stop.
-func (c *change) askToStop(ctx context.Context, cluster, why string) error {
+func askToStop(ctx context.Context, c *db.Tx, cluster, why string) error {
 	_, err := c.Exec(ctx, `
 		UPDATE attempts SET stop_asked = true, stop_why = $2 WHERE cluster_id = $1 AND closed_at IS NULL AND NOT stop_asked`, cluster, why)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *change) askToStop(ctx context.Context, cluster, why string) error {
 }
 
 // openAttempt opens the next attempt under the unfinished job of the type. ErrStale: another attempt is open.
-func (c *change) openAttempt(ctx context.Context, cluster string, d lifecycle.Decision) (number int, err error) {
+func openAttempt(ctx context.Context, c *db.Tx, cluster string, d lifecycle.Decision) (number int, err error) {
 	kind, job := d.Open, d.OpenJob
 	phase := lifecycle.Restoring
 	if kind == lifecycle.Create {
@@ -75,13 +75,13 @@ func (c *change) openAttempt(ctx context.Context, cluster string, d lifecycle.De
 	case err != nil:
 		return 0, fmt.Errorf("open an attempt of %s: %w", cluster, err)
 	case kind == lifecycle.Create:
-		return number, c.ForgetAccounts(ctx, cluster)
+		return number, clusters.ForgetAccounts(ctx, c, cluster)
 	}
 	return number, nil
 }
 
 // moveJob sets the unfinished job of a type to a status. If there is none, a start adds one and an end changes nothing.
-func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMove) error {
+func moveJob(ctx context.Context, c *db.Tx, cluster string, m lifecycle.JobMove) error {
 	ends := m.To == lifecycle.JobSucceeded || m.To == lifecycle.JobFailed
 	if !ends {
 		_, err := c.Exec(ctx, `
@@ -112,27 +112,27 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 }
 
 // setReady sets the condition that says whether the cluster can be used.
-func (c *change) setReady(ctx context.Context, cluster lifecycle.Cluster) error {
+func setReady(ctx context.Context, c *db.Tx, cluster lifecycle.Cluster) error {
 	q := clusters.Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why}
 	if cluster.Usable() {
 		q.Status = "True"
 	}
-	return c.SetCondition(ctx, cluster.ID, q)
+	return clusters.SetCondition(ctx, c, cluster.ID, q)
 }
 
 // setAsked sets the condition of a scaling or a refresh.
-func (c *change) setAsked(ctx context.Context, cluster string, m lifecycle.JobMove) error {
+func setAsked(ctx context.Context, c *db.Tx, cluster string, m lifecycle.JobMove) error {
 	switch m.Type {
 	case lifecycle.JobScale:
-		return c.setScaled(ctx, cluster, m)
+		return setScaled(ctx, c, cluster, m)
 	case lifecycle.JobConfigure:
-		return c.setConfigured(ctx, cluster, m)
+		return setConfigured(ctx, c, cluster, m)
 	}
 	return nil
 }
 
 // setScaled sets the condition that says whether the requested workers are there.
-func (c *change) setScaled(ctx context.Context, cluster string, m lifecycle.JobMove) error {
+func setScaled(ctx context.Context, c *db.Tx, cluster string, m lifecycle.JobMove) error {
 	q := clusters.Condition{Type: "Scaled", Status: "False", Reason: m.Code, Message: m.Message}
 	switch m.To {
 	case lifecycle.JobRunning:
@@ -140,5 +140,5 @@ func (c *change) setScaled(ctx context.Context, cluster string, m lifecycle.JobM
 	case lifecycle.JobSucceeded:
 		q.Status, q.Reason, q.Message = "True", "Counted", "the workers that were asked for were counted"
 	}
-	return c.SetCondition(ctx, cluster, q)
+	return clusters.SetCondition(ctx, c, cluster, q)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
@@ -16,8 +18,8 @@ import (
 // ErrConflict: another identity was recorded for this attempt.
 func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id attempts.IdentityRow, artifacts []attempts.ArtifactRow) (attempts.Lease, error) {
 	var lease attempts.Lease
-	err := s.write(ctx, func(c *change) (err error) {
-		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+	err := s.Write(ctx, func(c *db.Tx) (err error) {
+		f, err := attempts.LockAttempt(ctx, c, attemptID, tokenID)
 		if err != nil {
 			return err
 		}
@@ -28,17 +30,17 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id attemp
 		if err := f.CheckRecordable(id); err != nil {
 			return err
 		}
-		if err := c.CheckPlace(ctx, f, id.Account, id.Region); err != nil {
+		if err := attempts.CheckPlace(ctx, c, f, id.Account, id.Region); err != nil {
 			return err
 		}
-		if err := c.LeaveCapacityQueue(ctx, f); err != nil {
+		if err := attempts.LeaveCapacityQueue(ctx, c, f); err != nil {
 			return err
 		}
-		if err := c.KeepArtifacts(ctx, f, artifacts); err != nil {
+		if err := attempts.KeepArtifacts(ctx, c, f, artifacts); err != nil {
 			return err
 		}
 		if f.Recorded && merged(f.Identity, id) == f.Identity {
-			lease, err = c.RenewLease(ctx, f)
+			lease, err = attempts.RenewLease(ctx, c, f)
 			return err
 		}
 		lease, err = s.acknowledge(ctx, c, f, merged(f.Identity, id))
@@ -51,7 +53,7 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id attemp
 }
 
 // acknowledge stores the identity and applies the lifecycle's decision in the same transaction.
-func (s *Store) acknowledge(ctx context.Context, c *change, f attempts.Fenced, id attempts.IdentityRow) (attempts.Lease, error) {
+func (s *Store) acknowledge(ctx context.Context, c *db.Tx, f attempts.Fenced, id attempts.IdentityRow) (attempts.Lease, error) {
 	phase := lifecycle.Claiming
 	if id.InfraID != "" {
 		phase = lifecycle.Installing
@@ -64,27 +66,27 @@ func (s *Store) acknowledge(ctx context.Context, c *change, f attempts.Fenced, i
 			resource_group_id = nullif(@resource_group_id, '')
 		WHERE id = @id`,
 		pgx.NamedArgs{
-			"id": f.AttemptID, "now": c.Now, "phase": phase, "lease": c.LeaseEnd(), "infra_id": id.InfraID, "cluster_uuid": id.ClusterUUID,
+			"id": f.AttemptID, "now": c.Now, "phase": phase, "lease": attempts.LeaseEnd(c), "infra_id": id.InfraID, "cluster_uuid": id.ClusterUUID,
 			"cco_name": id.CCOName, "account": id.Account, "region": id.Region, "release_digest": id.ReleaseDigest, "metadata": id.Metadata,
 			"installer_sha256": id.InstallerSHA256, "resource_group_id": id.ResourceGroupID,
 		})
 	if err != nil {
 		return attempts.Lease{}, fmt.Errorf("store the identity: %w", err)
 	}
-	cluster, facts, err := s.loadIn(ctx, c.Tx, f.ID)
+	cluster, facts, err := s.loadIn(ctx, c, f.ID)
 	if err != nil {
 		return attempts.Lease{}, err
 	}
 	facts.Runner = lifecycle.Alive // it is talking to us
 	d := lifecycle.Decide(cluster, facts, c.DB.Options.Limits)
-	if err := c.decide(ctx, usage.Held{Cluster: cluster, Prices: f.Prices}, d); err != nil {
+	if err := decide(ctx, c, usage.Held{Cluster: cluster, Prices: f.Prices}, d); err != nil {
 		return attempts.Lease{}, err
 	}
-	lease := attempts.Lease{Until: c.LeaseEnd()}
+	lease := attempts.Lease{Until: attempts.LeaseEnd(c)}
 	if d.StopNow || d.Close != nil {
 		lease.Stop = d.Next.Why
 	}
-	return lease, c.RequestReconcile(ctx, f.ID)
+	return lease, clusters.RequestReconcile(ctx, c, f.ID)
 }
 
 // merged is the first identity, with its empty fields taken from the second.

@@ -51,7 +51,7 @@ type RecoveredAttempt struct {
 // lifecycle.Decide's answer to that. Nothing is written if nothing is new; wrote reports that. ErrNameTaken, ErrConflict: it contradicts a
 // living cluster.
 func (s *Store) Recover(ctx context.Context, r RecoveredCluster) (wrote bool, err error) {
-	err = s.write(ctx, func(c *change) error {
+	err = s.Write(ctx, func(c *db.Tx) error {
 		wrote, err = s.recoverIn(ctx, c, r)
 		return err
 	})
@@ -61,14 +61,14 @@ func (s *Store) Recover(ctx context.Context, r RecoveredCluster) (wrote bool, er
 	return wrote, nil
 }
 
-func (s *Store) recoverIn(ctx context.Context, c *change, r RecoveredCluster) (wrote bool, err error) {
+func (s *Store) recoverIn(ctx context.Context, c *db.Tx, r RecoveredCluster) (wrote bool, err error) {
 	if r.New != nil {
-		if err := c.adopt(ctx, *r.New); err != nil {
+		if err := adopt(ctx, c, *r.New); err != nil {
 			return false, err
 		}
 		wrote = true
 	}
-	cur, err := c.Lock(ctx, r.ID)
+	cur, err := clusters.Lock(ctx, c, r.ID)
 	if err != nil {
 		return false, err
 	}
@@ -77,7 +77,7 @@ func (s *Store) recoverIn(ctx context.Context, c *change, r RecoveredCluster) (w
 	}
 	newest, added := 0, false
 	for _, a := range r.Attempts {
-		kept, err := c.recoverAttempt(ctx, r.ID, a)
+		kept, err := recoverAttempt(ctx, c, r.ID, a)
 		if err != nil {
 			return false, fmt.Errorf("attempt %d: %w", a.Number, err)
 		}
@@ -96,11 +96,11 @@ func (s *Store) recoverIn(ctx context.Context, c *change, r RecoveredCluster) (w
 	if !wrote && !gone {
 		return false, nil
 	}
-	if err := c.afterRecovery(ctx, cur, r, newest, added); err != nil {
+	if err := afterRecovery(ctx, c, cur, r, newest, added); err != nil {
 		return false, err
 	}
 	if r.Orphan != "" {
-		if err := c.adoptOrphan(ctx, r.Orphan, r.ID); err != nil {
+		if err := adoptOrphan(ctx, c, r.Orphan, r.ID); err != nil {
 			return false, err
 		}
 	}
@@ -108,10 +108,10 @@ func (s *Store) recoverIn(ctx context.Context, c *change, r RecoveredCluster) (w
 }
 
 // adopt inserts the row of an unknown cluster, with its job and what shows it.
-func (c *change) adopt(ctx context.Context, row clusters.Row) error {
+func adopt(ctx context.Context, c *db.Tx, row clusters.Row) error {
 	var b db.Batch
 	row.WakeAt, row.Desired = c.Now, lifecycle.Present
-	c.queueCluster(&b, row, Judgement{}, "")
+	queueCluster(c, &b, row, Judgement{}, "")
 	var known bool
 	if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE id = $1)`, row.JobID).Scan(&known); err != nil {
 		return fmt.Errorf("look for the job of %s: %w", row.ID, err)
@@ -123,8 +123,8 @@ func (c *change) adopt(ctx context.Context, row clusters.Row) error {
 	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
 		row.ID, c.Now, row.Status, row.WorkersBase)
 	if row.PR != nil {
-		c.queueSubscribers(&b, row)
-		c.ScheduleLook(&b, *row.PR)
+		queueSubscribers(c, &b, row)
+		clusters.ScheduleLook(c, &b, *row.PR)
 	}
 	return c.Send(ctx, &b)
 }
@@ -132,24 +132,24 @@ func (c *change) adopt(ctx context.Context, row clusters.Row) error {
 // keptAttempt says what became of one recovered attempt.
 type keptAttempt struct{ changed, added, succeeded bool }
 
-func (c *change) recoverAttempt(ctx context.Context, cluster string, a RecoveredAttempt) (kept keptAttempt, err error) {
+func recoverAttempt(ctx context.Context, c *db.Tx, cluster string, a RecoveredAttempt) (kept keptAttempt, err error) {
 	var id string
 	var open, recorded bool
 	err = c.QueryRow(ctx, `SELECT id, closed_at IS NULL, infra_id IS NOT NULL FROM attempts WHERE cluster_id = $1 AND number = $2`, cluster, a.Number).
 		Scan(&id, &open, &recorded)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return c.addAttempt(ctx, cluster, a)
+		return addAttempt(ctx, c, cluster, a)
 	case err != nil:
 		return kept, err
 	case !open:
 		return kept, nil // what it recorded was stored before it was closed
 	}
-	if err := c.keepRecovered(ctx, cluster, id, a); err != nil { // an infraID is recorded after its archive
+	if err := keepRecovered(ctx, c, cluster, id, a); err != nil { // an infraID is recorded after its archive
 		return kept, err
 	}
 	if !recorded && a.Identity != (attempts.IdentityRow{}) {
-		if err := c.identify(ctx, id, a.Identity); err != nil {
+		if err := identify(ctx, c, id, a.Identity); err != nil {
 			return kept, err
 		}
 		kept.changed = true
@@ -157,27 +157,27 @@ func (c *change) recoverAttempt(ctx context.Context, cluster string, a Recovered
 	if a.Outputs == nil {
 		return kept, nil
 	}
-	return keptAttempt{changed: true, succeeded: true}, c.closeRecovered(ctx, cluster, id, lifecycle.Succeeded, "it succeeded after the backup")
+	return keptAttempt{changed: true, succeeded: true}, closeRecovered(ctx, c, cluster, id, lifecycle.Succeeded, "it succeeded after the backup")
 }
 
 // addAttempt inserts an attempt that is over. Attempts of lower numbers were closed before it was opened, so one that is still open is
 // closed first.
-func (c *change) addAttempt(ctx context.Context, cluster string, a RecoveredAttempt) (kept keptAttempt, err error) {
+func addAttempt(ctx context.Context, c *db.Tx, cluster string, a RecoveredAttempt) (kept keptAttempt, err error) {
 	var stale *string
 	err = c.QueryRow(ctx, `SELECT max(id) FROM attempts WHERE cluster_id = $1 AND closed_at IS NULL AND number < $2`, cluster, a.Number).Scan(&stale)
 	if err != nil {
 		return kept, err
 	}
 	if stale != nil {
-		if err := c.closeRecovered(ctx, cluster, *stale, lifecycle.Lost, "later attempts began after the backup, so this one had ended"); err != nil {
+		if err := closeRecovered(ctx, c, cluster, *stale, lifecycle.Lost, "later attempts began after the backup, so this one had ended"); err != nil {
 			return kept, err
 		}
 	}
-	id, err := c.insertRecovered(ctx, cluster, a)
+	id, err := insertRecovered(ctx, c, cluster, a)
 	if err != nil {
 		return kept, err
 	}
-	return keptAttempt{changed: true, added: true, succeeded: a.Outputs != nil}, c.keepRecovered(ctx, cluster, id, a)
+	return keptAttempt{changed: true, added: true, succeeded: a.Outputs != nil}, keepRecovered(ctx, c, cluster, id, a)
 }
 
 // recoveredPhase is the phase in which an attempt is shown of which no report is known.
@@ -186,7 +186,7 @@ var recoveredPhase = map[lifecycle.Kind]lifecycle.Phase{
 	lifecycle.Sleep: lifecycle.GoingToSleep, lifecycle.Wake: lifecycle.Waking, lifecycle.Observe: lifecycle.Observing, lifecycle.Tag: lifecycle.Tagging,
 }
 
-func (c *change) insertRecovered(ctx context.Context, cluster string, a RecoveredAttempt) (id string, err error) {
+func insertRecovered(ctx context.Context, c *db.Tx, cluster string, a RecoveredAttempt) (id string, err error) {
 	outcome, reason, message := lifecycle.Lost, cmp.Or(a.Reason, recoveredReason(lifecycle.Lost)), cmp.Or(a.Message, "it ran after the backup; nothing is known of its end")
 	if a.Outputs != nil {
 		outcome, reason, message = lifecycle.Succeeded, "", ""
@@ -223,7 +223,7 @@ func recoveredReason(o lifecycle.Outcome) string {
 }
 
 // identify stores what an open attempt recorded after the backup. Each field is written once.
-func (c *change) identify(ctx context.Context, attempt string, i attempts.IdentityRow) error {
+func identify(ctx context.Context, c *db.Tx, attempt string, i attempts.IdentityRow) error {
 	_, err := c.Exec(ctx, `
 		UPDATE attempts SET recorded_at = coalesce(recorded_at, @now),
 			claimed_by = coalesce(claimed_by, @by), claimed_at = coalesce(claimed_at, @now), lease_until = coalesce(lease_until, @lease),
@@ -233,7 +233,7 @@ func (c *change) identify(ctx context.Context, attempt string, i attempts.Identi
 			metadata = coalesce(metadata, nullif(@metadata, '')), installer_sha256 = coalesce(installer_sha256, nullif(@installer_sha256, '')),
 			resource_group_id = coalesce(resource_group_id, nullif(@resource_group_id, ''))
 		WHERE id = @id`, pgx.NamedArgs{
-		"id": attempt, "now": c.Now, "by": Recovery, "lease": c.LeaseEnd(), "infra_id": i.InfraID, "cluster_uuid": i.ClusterUUID, "cco_name": i.CCOName,
+		"id": attempt, "now": c.Now, "by": Recovery, "lease": attempts.LeaseEnd(c), "infra_id": i.InfraID, "cluster_uuid": i.ClusterUUID, "cco_name": i.CCOName,
 		"account": i.Account, "region": i.Region, "release_digest": i.ReleaseDigest, "metadata": i.Metadata, "installer_sha256": i.InstallerSHA256,
 		"resource_group_id": i.ResourceGroupID,
 	})
@@ -241,9 +241,9 @@ func (c *change) identify(ctx context.Context, attempt string, i attempts.Identi
 }
 
 // keepRecovered stores an attempt's archives, and its outputs if it was a create that succeeded.
-func (c *change) keepRecovered(ctx context.Context, cluster, attempt string, a RecoveredAttempt) error {
+func keepRecovered(ctx context.Context, c *db.Tx, cluster, attempt string, a RecoveredAttempt) error {
 	of := attempts.Fenced{Held: usage.Held{Cluster: lifecycle.Cluster{ID: cluster}}, AttemptID: attempt}
-	if err := c.KeepArtifacts(ctx, of, a.Artifacts); err != nil || a.Outputs == nil {
+	if err := attempts.KeepArtifacts(ctx, c, of, a.Artifacts); err != nil || a.Outputs == nil {
 		return err
 	}
 	_, err := c.Exec(ctx, `
@@ -253,7 +253,7 @@ func (c *change) keepRecovered(ctx context.Context, cluster, attempt string, a R
 	return err
 }
 
-func (c *change) closeRecovered(ctx context.Context, cluster, attempt string, how lifecycle.Outcome, why string) error {
+func closeRecovered(ctx context.Context, c *db.Tx, cluster, attempt string, how lifecycle.Outcome, why string) error {
 	_, err := c.Exec(ctx, `UPDATE attempts SET closed_at = $2, outcome = $3, reason = $4, message = $5 WHERE id = $1 AND closed_at IS NULL`,
 		attempt, c.Now, how, recoveredReason(how), why)
 	if err != nil {
@@ -263,17 +263,17 @@ func (c *change) closeRecovered(ctx context.Context, cluster, attempt string, ho
 }
 
 // decideRecovered applies the lifecycle's decision about a create that succeeded, before what followed it is added.
-func (s *Store) decideRecovered(ctx context.Context, c *change, held usage.Held) error {
-	cluster, facts, err := s.loadIn(ctx, c.Tx, held.ID)
+func (s *Store) decideRecovered(ctx context.Context, c *db.Tx, held usage.Held) error {
+	cluster, facts, err := s.loadIn(ctx, c, held.ID)
 	if err != nil {
 		return err
 	}
 	held.Cluster = cluster
-	return c.decide(ctx, held, lifecycle.Decide(cluster, facts, c.DB.Options.Limits))
+	return decide(ctx, c, held, lifecycle.Decide(cluster, facts, c.DB.Options.Limits))
 }
 
 // afterRecovery accounts for the attempts that were added, and lets the cluster be decided about.
-func (c *change) afterRecovery(ctx context.Context, was usage.Held, r RecoveredCluster, newest int, added bool) error {
+func afterRecovery(ctx context.Context, c *db.Tx, was usage.Held, r RecoveredCluster, newest int, added bool) error {
 	args := pgx.NamedArgs{"newest": newest, "now": c.Now, "wait": r.Wait, "absent": r.Absent, "janitor": lifecycle.JobJanitorDestroy}
 	set := `seen = greatest(seen, (SELECT coalesce(max(a.number), 0) FROM attempts a WHERE a.cluster_id = clusters.id AND a.closed_at IS NOT NULL AND a.number <= @newest)),
 		work = work || (SELECT coalesce(jsonb_object_agg(k.kind, coalesce(work -> k.kind, '{}') || jsonb_build_object('seen', k.seen)), '{}') FROM (
@@ -286,24 +286,24 @@ func (c *change) afterRecovery(ctx context.Context, was usage.Held, r RecoveredC
 	if r.Absent != "" && was.Desired == lifecycle.Present {
 		set += `, desired = 'absent', desired_why = @absent, teardown = @janitor`
 	}
-	if err := c.SetDesired(ctx, r.ID, set, args); err != nil {
+	if err := clusters.SetDesired(ctx, c, r.ID, set, args); err != nil {
 		return err
 	}
 	if r.Absent == "" && slices.ContainsFunc(r.Attempts, func(a RecoveredAttempt) bool { return a.Kind == lifecycle.Sleep || a.Kind == lifecycle.Wake }) {
-		return c.wakeRecovered(ctx, r)
+		return wakeRecovered(ctx, c, r)
 	}
 	if r.Absent == "" || was.Desired == lifecycle.Absent {
 		return nil
 	}
-	if _, err := c.CloseOver(ctx, r.ID); err != nil {
+	if _, err := clusters.CloseOver(ctx, c, r.ID); err != nil {
 		return err
 	}
-	return c.moveJob(ctx, r.ID, lifecycle.JobMove{Type: lifecycle.JobJanitorDestroy, To: lifecycle.JobPending})
+	return moveJob(ctx, c, r.ID, lifecycle.JobMove{Type: lifecycle.JobJanitorDestroy, To: lifecycle.JobPending})
 }
 
 // wakeRecovered has a ready cluster woken of which nobody knows whether it sleeps: it was put to sleep, or woken, after the backup. The
 // runner that did it may be alive, so the first try waits.
-func (c *change) wakeRecovered(ctx context.Context, r RecoveredCluster) error {
+func wakeRecovered(ctx context.Context, c *db.Tx, r RecoveredCluster) error {
 	done, err := c.Exec(ctx, `
 		UPDATE clusters SET power = 'changing', sleep_wanted = false, sleep_until = NULL, power_by = '',
 			work = work || jsonb_build_object('wake', coalesce(work -> 'wake', '{}') - 'failures' || jsonb_build_object('retry_at', @now::timestamptz + @wait::interval))
@@ -311,9 +311,9 @@ func (c *change) wakeRecovered(ctx context.Context, r RecoveredCluster) error {
 	if err != nil || done.RowsAffected() == 0 {
 		return err
 	}
-	if err := c.endJobs(ctx, r.ID, "it is to be awake: "+r.Why, lifecycle.JobSleep, lifecycle.JobOffHoursDown, lifecycle.JobOffHoursUp); err != nil {
+	if err := endJobs(ctx, c, r.ID, "it is to be awake: "+r.Why, lifecycle.JobSleep, lifecycle.JobOffHoursDown, lifecycle.JobOffHoursUp); err != nil {
 		return err
 	}
-	_, err = c.powerJob(ctx, usage.Held{Cluster: lifecycle.Cluster{ID: r.ID}}, lifecycle.JobWake, true)
+	_, err = powerJob(ctx, c, usage.Held{Cluster: lifecycle.Cluster{ID: r.ID}}, lifecycle.JobWake, true)
 	return err
 }

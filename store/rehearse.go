@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
@@ -29,12 +30,12 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(usage.Usage) (Ju
 		return out, fmt.Errorf("rehearse a request of %s: %w", a.Principal, ctx.Err())
 	}
 	earlier := earlier{ask: a}
-	err := s.writeAfter(ctx, earlier.queue, func(c *change) (err error) {
-		if out, err = c.judge(ctx, a, &earlier, judge, nil); err != nil {
+	err := s.WriteAfter(ctx, earlier.queue, func(c *db.Tx) (err error) {
+		if out, err = judgeLocked(ctx, c, a, &earlier, judge, nil); err != nil {
 			return err
 		}
 		if out.Allowed {
-			if out.Forecast, err = c.forecast(ctx, out.Row); err != nil {
+			if out.Forecast, err = forecast(ctx, c, out.Row); err != nil {
 				return err
 			}
 		}
@@ -47,13 +48,13 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(usage.Usage) (Ju
 }
 
 // forecast returns how a cluster that this change accepted would go on.
-func (c *change) forecast(ctx context.Context, row clusters.Row) (lifecycle.Forecast, error) {
+func forecast(ctx context.Context, c *db.Tx, row clusters.Row) (lifecycle.Forecast, error) {
 	var out lifecycle.Forecast
 	if !row.NeedsTurn && !row.NeedsApproval {
 		out.StartsAt = c.Now
 	}
 	if row.NeedsTurn {
-		turn, err := c.foreseenTurn(ctx, row.ID)
+		turn, err := foreseenTurn(ctx, c, row.ID)
 		if err != nil {
 			return lifecycle.Forecast{}, err
 		}
@@ -75,8 +76,8 @@ func (c *change) forecast(ctx context.Context, row clusters.Row) (lifecycle.Fore
 
 // foreseenTurn returns the position that the next pass over the queue would give a cluster. It changes nothing and waits for no
 // pass.
-func (c *change) foreseenTurn(ctx context.Context, cluster string) (lifecycle.Turn, error) {
-	_, _, places, err := c.takeTurns(ctx)
+func foreseenTurn(ctx context.Context, c *db.Tx, cluster string) (lifecycle.Turn, error) {
+	_, _, places, err := takeTurns(ctx, c)
 	if err != nil {
 		return lifecycle.Turn{}, err
 	}

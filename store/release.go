@@ -13,9 +13,9 @@ import (
 
 // tellBlocked updates the finding of a blocked teardown with the cluster's next row: each try renews it, and the end of the
 // cluster resolves it. The next look for findings would do the same minutes later.
-func (c *change) tellBlocked(ctx context.Context, cur, next lifecycle.Cluster) error {
+func tellBlocked(ctx context.Context, c *db.Tx, cur, next lifecycle.Cluster) error {
 	if f, blocked := (lifecycle.KnownCluster{Cluster: next, MovedAt: c.Now}).BlockedTeardown(); blocked {
-		_, err := c.KeepFindings(ctx, []lifecycle.Finding{f})
+		_, err := clusters.KeepFindings(ctx, c, []lifecycle.Finding{f})
 		return err
 	}
 	if _, was := (lifecycle.KnownCluster{Cluster: cur}).BlockedTeardown(); !was {
@@ -29,7 +29,7 @@ func (c *change) tellBlocked(ctx context.Context, cur, next lifecycle.Cluster) e
 }
 
 // planRemovals records what is to be deleted of a cluster that has just been released. One that was released before has new objects since.
-func (c *change) planRemovals(ctx context.Context, cluster string) error {
+func planRemovals(ctx context.Context, c *db.Tx, cluster string) error {
 	_, err := c.Exec(ctx, `
 		INSERT INTO removals (cluster_id, kind) SELECT $1, unnest($2::text[])
 		ON CONFLICT (cluster_id, kind) DO UPDATE SET done_at = NULL, tries = 0, problem = ''`,
@@ -42,7 +42,7 @@ func (c *change) planRemovals(ctx context.Context, cluster string) error {
 }
 
 // removeOwnEnvironment has the deployments removed of a cluster that was first shown when each cluster had an environment of its own.
-func (c *change) removeOwnEnvironment(ctx context.Context, cluster string) error {
+func removeOwnEnvironment(ctx context.Context, c *db.Tx, cluster string) error {
 	places, err := db.All[struct {
 		Repo         string
 		Installation int64
@@ -57,5 +57,5 @@ func (c *change) removeOwnEnvironment(ctx context.Context, cluster string) error
 			Cause: "deployments:" + cluster + ":" + at.Repo, Kind: clusters.EffectRemoveDeployments, Installation: at.Installation, Repo: at.Repo, Content: at.Environment,
 		})
 	}
-	return c.SaveEffects(ctx, effects)
+	return clusters.SaveEffects(ctx, c, effects)
 }

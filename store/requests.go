@@ -14,13 +14,13 @@ import (
 
 // refuse stores a request that policy refused, with its verdict, and the reply to post. A repeated key returns the first one's
 // id and writes no second audit line.
-func (c *change) refuse(ctx context.Context, a Ask, j Judgement) (id string, err error) {
+func refuse(ctx context.Context, c *db.Tx, a Ask, j Judgement) (id string, err error) {
 	var b db.Batch
-	kept := c.queueRequest(ctx, &b, a, j.Verdict, "")
+	kept := queueRequest(ctx, c, &b, a, j.Verdict, "")
 	if err := c.Send(ctx, &b); err != nil {
 		return "", err
 	}
-	if err := c.respond(ctx, j); err != nil {
+	if err := respond(ctx, c, j); err != nil {
 		return "", err
 	}
 	if !kept.Fresh {
@@ -37,7 +37,7 @@ type keptRequest struct {
 
 // queueRequest writes a request and its verdict; an empty cluster means that it was refused. With a key that the principal used
 // before, the earlier row stays; only a refusal is replaced, by an acceptance.
-func (c *change) queueRequest(ctx context.Context, b *db.Batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
+func queueRequest(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
 	if len(a.Request) == 0 {
 		a.Request = json.RawMessage(`{}`)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -22,7 +23,7 @@ const idleAfter = time.Minute
 const account = `coalesce(c.spec ->> 'account', '')`
 
 // lockRunners makes openings wait for each other. It is taken before any row is locked.
-func (c *change) lockRunners(ctx context.Context) error {
+func lockRunners(ctx context.Context, c *db.Tx) error {
 	if c.DB.Options.Limits.Runners == (lifecycle.RunnerCaps{}) {
 		return nil
 	}
@@ -30,7 +31,7 @@ func (c *change) lockRunners(ctx context.Context) error {
 }
 
 // checkRunner returns ErrStale if a runner of the kind may not start for the cluster any more.
-func (c *change) checkRunner(ctx context.Context, cluster string, kind lifecycle.Kind) error {
+func checkRunner(ctx context.Context, c *db.Tx, cluster string, kind lifecycle.Kind) error {
 	caps := c.DB.Options.Limits.Runners
 	slot, err := slotIn(ctx, c, cluster, caps)
 	if err != nil {
@@ -83,7 +84,7 @@ func slotIn(ctx context.Context, from db.Source, cluster string, caps lifecycle.
 }
 
 // queueForRunner puts a cluster into the queue for a free runner. One that waits there for the same keeps its place.
-func (c *change) queueForRunner(ctx context.Context, cluster string, w lifecycle.RunnerWait) error {
+func queueForRunner(ctx context.Context, c *db.Tx, cluster string, w lifecycle.RunnerWait) error {
 	tag, err := c.Exec(ctx, `
 		INSERT INTO runner_queue AS q (cluster_id, kind, account, since, place, words)
 		SELECT c.id, @kind, `+account+`, @now, @place, @words FROM clusters c WHERE c.id = @cluster
@@ -95,19 +96,19 @@ func (c *change) queueForRunner(ctx context.Context, cluster string, w lifecycle
 		return fmt.Errorf("have %s wait for a runner: %w", cluster, err)
 	}
 	if tag.RowsAffected() > 0 {
-		c.NextTurns()
+		clusters.NextTurns(c)
 	}
 	return nil
 }
 
 // leaveRunnerQueue takes a cluster that waits no more out of the queue.
-func (c *change) leaveRunnerQueue(ctx context.Context, cluster string) error {
+func leaveRunnerQueue(ctx context.Context, c *db.Tx, cluster string) error {
 	tag, err := c.Exec(ctx, `DELETE FROM runner_queue WHERE cluster_id = $1`, cluster)
 	if err != nil {
 		return fmt.Errorf("take %s out of the queue for a runner: %w", cluster, err)
 	}
 	if tag.RowsAffected() > 0 {
-		c.NextTurns()
+		clusters.NextTurns(c)
 	}
 	return nil
 }
@@ -131,11 +132,11 @@ type runnerWaiter struct {
 // AssignRunners lets the next clusters in the queue start their runners, stores the positions of the others, and reconciles those
 // that have news. Only one pass runs at a time, in any process. It returns how many may start that could not before.
 func (s *Store) AssignRunners(ctx context.Context) (started int, err error) {
-	err = s.write(ctx, func(c *change) (err error) {
+	err = s.Write(ctx, func(c *db.Tx) (err error) {
 		if err := c.TakeLocks(ctx, []string{"runner queue"}); err != nil {
 			return err
 		}
-		started, err = c.assignRunners(ctx)
+		started, err = assignRunners(ctx, c)
 		return err
 	})
 	if err != nil {
@@ -144,7 +145,7 @@ func (s *Store) AssignRunners(ctx context.Context) (started int, err error) {
 	return started, nil
 }
 
-func (c *change) assignRunners(ctx context.Context) (started int, err error) {
+func assignRunners(ctx context.Context, c *db.Tx) (started int, err error) {
 	_, err = c.Exec(ctx, `
 		DELETE FROM runner_queue q USING clusters c WHERE c.id = q.cluster_id AND (c.destroyed_at IS NOT NULL
 			OR EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.closed_at IS NULL))`)
@@ -161,28 +162,28 @@ func (c *change) assignRunners(ctx context.Context) (started int, err error) {
 	if len(waiting) == 0 {
 		return 0, nil
 	}
-	running, err := c.runners(ctx)
+	running, err := runners(ctx, c)
 	if err != nil {
 		return 0, err
 	}
 	asks := make([]lifecycle.RunnerWaiter, len(waiting))
 	for i, w := range waiting {
 		asks[i] = lifecycle.RunnerWaiter{
-			Cluster: w.Cluster, Kind: w.Kind, Team: w.Team, Weight: w.Weight, Since: w.Since, Idle: c.idle(w),
+			Cluster: w.Cluster, Kind: w.Kind, Team: w.Team, Weight: w.Weight, Since: w.Since, Idle: isIdle(c, w),
 			Site: lifecycle.Site{Platform: w.Platform, Account: w.Account, Region: w.Region},
 		}
 	}
 	_, places := c.DB.Options.Limits.Runners.Take(asks, running)
-	return c.keepRunnerQueue(ctx, waiting, places)
+	return keepRunnerQueue(ctx, c, waiting, places)
 }
 
-// idle reports that the cluster's runner may start for a while, and did not.
-func (c *change) idle(w runnerWaiter) bool {
+// isIdle reports that the cluster's runner may start for a while, and did not.
+func isIdle(c *db.Tx, w runnerWaiter) bool {
 	return w.NextAt != nil && c.Now.Sub(*w.NextAt) >= idleAfter
 }
 
 // runners returns what runs, and when each may end by the duration of earlier attempts.
-func (c *change) runners(ctx context.Context) ([]lifecycle.Runner, error) {
+func runners(ctx context.Context, c *db.Tx) ([]lifecycle.Runner, error) {
 	type runner struct {
 		Kind                            lifecycle.Kind
 		Team, Platform, Account, Region string
@@ -197,7 +198,7 @@ func (c *change) runners(ctx context.Context) ([]lifecycle.Runner, error) {
 	running := make([]lifecycle.Runner, len(found))
 	for i, r := range found {
 		running[i] = lifecycle.Runner{
-			Kind: r.Kind, Team: r.Team, Ends: c.toCome(r.Ends), Site: lifecycle.Site{Platform: r.Platform, Account: r.Account, Region: r.Region},
+			Kind: r.Kind, Team: r.Team, Ends: toCome(c, r.Ends), Site: lifecycle.Site{Platform: r.Platform, Account: r.Account, Region: r.Region},
 		}
 	}
 	return running, nil
@@ -205,16 +206,16 @@ func (c *change) runners(ctx context.Context) ([]lifecycle.Runner, error) {
 
 // keepRunnerQueue stores what a pass found. It locks no cluster's row: whoever holds one may be about to take it out of the queue.
 // Therefore the reconciles that it enqueues are not counted in the row, and their own number keeps them apart from others.
-func (c *change) keepRunnerQueue(ctx context.Context, waiting []runnerWaiter, places map[string]lifecycle.Turn) (started int, err error) {
+func keepRunnerQueue(ctx context.Context, c *db.Tx, waiting []runnerWaiter, places map[string]lifecycle.Turn) (started int, err error) {
 	var ids, words []string
 	var numbers []int
 	var etas, since []*time.Time
 	for _, was := range waiting {
-		now := c.after(was, places)
+		now := after(c, was, places)
 		if now.NextAt != nil && was.NextAt == nil {
 			started++
 		}
-		if now.shows(was) || c.idle(was) {
+		if now.shows(was) || isIdle(c, was) {
 			c.Enqueue(queue.ReconcileArgs{Cluster: was.Cluster, Pokes: -c.Now.UnixMicro()})
 		}
 		if now.shows(was) || !db.Zero(now.ETA).Equal(db.Zero(was.ETA)) {
@@ -233,7 +234,7 @@ func (c *change) keepRunnerQueue(ctx context.Context, waiting []runnerWaiter, pl
 }
 
 // after returns the waiter as it is after a pass that gave these positions. Whoever has none may start.
-func (c *change) after(w runnerWaiter, places map[string]lifecycle.Turn) runnerWaiter {
+func after(c *db.Tx, w runnerWaiter, places map[string]lifecycle.Turn) runnerWaiter {
 	turn, waits := places[w.Cluster]
 	if !waits {
 		w.ETA = nil

@@ -17,11 +17,11 @@ import (
 // number while a job runs changes that job's target. ErrConflict: the cluster is not ready or is going away, cannot be scaled,
 // or the number is out of bounds. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Scale(ctx context.Context, id string, replicas int, d clusters.Origin) (jobID string, err error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) (err error) {
+	out, err := clusters.ChangeSeen(ctx, s.DB, id, d, func(c *db.Tx, cur usage.Held, out *clusters.Outcome) (err error) {
 		if err := scalable(cur.Cluster, replicas); err != nil {
 			return err
 		}
-		out.Job, err = c.scale(ctx, cur, replicas, d)
+		out.Job, err = scale(ctx, c, cur, replicas, d)
 		return err
 	})
 	if err != nil {
@@ -44,8 +44,8 @@ func scalable(c lifecycle.Cluster, replicas int) error {
 	return nil
 }
 
-func (c *change) scale(ctx context.Context, cur usage.Held, replicas int, d clusters.Origin) (jobID string, err error) {
-	if jobID, err = c.unfinished(ctx, cur.ID, lifecycle.JobScale); err != nil {
+func scale(ctx context.Context, c *db.Tx, cur usage.Held, replicas int, d clusters.Origin) (jobID string, err error) {
+	if jobID, err = unfinished(ctx, c, cur.ID, lifecycle.JobScale); err != nil {
 		return "", err
 	}
 	wanted := cur.WorkersWanted
@@ -57,25 +57,25 @@ func (c *change) scale(ctx context.Context, cur usage.Held, replicas int, d clus
 	}
 	scaled := cur.Cluster
 	scaled.WorkersWanted = &replicas
-	if _, err := c.Afford(ctx, cur, scaled, d.Afford); err != nil {
+	if _, err := clusters.JudgeRise(ctx, c, cur, scaled, d.Afford); err != nil {
 		return "", err
 	}
 	if jobID == "" {
 		jobID = db.NewID("job")
-		if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobScale); err != nil {
+		if err := addJob(ctx, c, jobID, cur.ID, lifecycle.JobScale); err != nil {
 			return "", err
 		}
 	}
-	err = c.SetDesired(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, "+clusters.AskWork,
+	err = clusters.SetDesired(ctx, c, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, "+clusters.AskWork,
 		pgx.NamedArgs{"replicas": replicas, "coming": cur.Rate(cur.Cluster, &replicas), "kind": lifecycle.Scale})
 	if err != nil {
 		return "", err
 	}
-	return jobID, c.RecordAction(d, "scale_asked", cur.ID, clusters.Action{Move: db.Move{Job: jobID}, Before: wanted, After: replicas})
+	return jobID, clusters.RecordAction(c, d, "scale_asked", cur.ID, clusters.Action{Move: db.Move{Job: jobID}, Before: wanted, After: replicas})
 }
 
 // unfinished returns the unfinished job of a type; empty: there is none.
-func (c *change) unfinished(ctx context.Context, cluster string, kind lifecycle.JobType) (id string, err error) {
+func unfinished(ctx context.Context, c *db.Tx, cluster string, kind lifecycle.JobType) (id string, err error) {
 	err = c.QueryRow(ctx, `SELECT id FROM jobs WHERE cluster_id = $1 AND job_type = $2 AND ended_at IS NULL`, cluster, kind).Scan(&id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return "", fmt.Errorf("find the %s job of %s: %w", kind, cluster, err)

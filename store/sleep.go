@@ -23,7 +23,7 @@ type SleepRequest struct {
 // gets the newest request's time and reason. ErrConflict: the cluster is not ready or is going away, its profile has no way to sleep, or
 // the time is past. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d clusters.Origin) (clusters.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) (err error) {
+	out, err := clusters.ChangeSeen(ctx, s.DB, id, d, func(c *db.Tx, cur usage.Held, out *clusters.Outcome) (err error) {
 		switch {
 		case cur.Desired == lifecycle.Absent:
 			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
@@ -38,21 +38,21 @@ func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d clusters
 			r.Why = "asked for by " + d.DisplayName()
 		}
 		if out.Already = cur.SleepWanted && cur.PowerBy == lifecycle.ByPerson && cur.SleepUntil.Equal(db.Round(r.Until)); out.Already {
-			out.Job, err = c.unfinished(ctx, cur.ID, lifecycle.JobSleep)
+			out.Job, err = unfinished(ctx, c, cur.ID, lifecycle.JobSleep)
 			return err
 		}
-		if err := c.endJobs(ctx, cur.ID, "it is to be asleep: "+r.Why, lifecycle.JobWake, lifecycle.JobOffHoursUp, lifecycle.JobOffHoursDown); err != nil {
+		if err := endJobs(ctx, c, cur.ID, "it is to be asleep: "+r.Why, lifecycle.JobWake, lifecycle.JobOffHoursUp, lifecycle.JobOffHoursDown); err != nil {
 			return err
 		}
-		if out.Job, err = c.powerJob(ctx, cur, lifecycle.JobSleep, cur.Power != lifecycle.Asleep); err != nil {
+		if out.Job, err = powerJob(ctx, c, cur, lifecycle.JobSleep, cur.Power != lifecycle.Asleep); err != nil {
 			return err
 		}
-		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = true, sleep_until = @until, sleep_why = @why, power_by = '', `+clusters.ResetPower,
+		err = clusters.SetDesired(ctx, c, cur.ID, `sleep_wanted = true, sleep_until = @until, sleep_why = @why, power_by = '', `+clusters.ResetPower,
 			pgx.NamedArgs{"until": db.Null(r.Until), "why": r.Why})
 		if err != nil {
 			return err
 		}
-		return c.RecordAction(d, "sleep_asked", cur.ID, clusters.Action{Move: db.Move{Job: out.Job, At: db.Null(r.Until)}, Note: r.Why})
+		return clusters.RecordAction(c, d, "sleep_asked", cur.ID, clusters.Action{Move: db.Move{Job: out.Job, At: db.Null(r.Until)}, Note: r.Why})
 	})
 	if err != nil {
 		return clusters.Outcome{}, fmt.Errorf("put %s to sleep: %w", id, err)
@@ -63,7 +63,7 @@ func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d clusters
 // Wake wakes a cluster, and returns the job that does it; empty: it is awake already. ErrConflict: the cluster is not ready or is going
 // away. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Wake(ctx context.Context, id string, d clusters.Origin) (clusters.Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) (err error) {
+	out, err := clusters.ChangeSeen(ctx, s.DB, id, d, func(c *db.Tx, cur usage.Held, out *clusters.Outcome) (err error) {
 		switch {
 		case cur.Desired == lifecycle.Absent:
 			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
@@ -71,21 +71,21 @@ func (s *Store) Wake(ctx context.Context, id string, d clusters.Origin) (cluster
 			return fmt.Errorf("%w: the cluster is %s", db.ErrConflict, cur.Status)
 		}
 		if out.Already = !cur.SleepWanted; out.Already {
-			out.Job, err = c.unfinished(ctx, cur.ID, lifecycle.JobWake)
+			out.Job, err = unfinished(ctx, c, cur.ID, lifecycle.JobWake)
 			return err
 		}
-		if err := c.endJobs(ctx, cur.ID, "it is to be awake: "+d.Reason(), lifecycle.JobSleep, lifecycle.JobOffHoursDown, lifecycle.JobOffHoursUp); err != nil {
+		if err := endJobs(ctx, c, cur.ID, "it is to be awake: "+d.Reason(), lifecycle.JobSleep, lifecycle.JobOffHoursDown, lifecycle.JobOffHoursUp); err != nil {
 			return err
 		}
-		if out.Job, err = c.powerJob(ctx, cur, lifecycle.JobWake, cur.Power != lifecycle.Awake); err != nil {
+		if out.Job, err = powerJob(ctx, c, cur, lifecycle.JobWake, cur.Power != lifecycle.Awake); err != nil {
 			return err
 		}
-		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = false, sleep_until = NULL, power_by = '',
+		err = clusters.SetDesired(ctx, c, cur.ID, `sleep_wanted = false, sleep_until = NULL, power_by = '',
 			`+clusters.ResetPower+`, `+clusters.Used, pgx.NamedArgs{"what": lifecycle.ActivityWake, "used": c.Now})
 		if err != nil {
 			return err
 		}
-		return c.RecordAction(d, "wake_asked", cur.ID, clusters.Action{Move: db.Move{Job: out.Job}})
+		return clusters.RecordAction(c, d, "wake_asked", cur.ID, clusters.Action{Move: db.Move{Job: out.Job}})
 	})
 	if err != nil {
 		return clusters.Outcome{}, fmt.Errorf("wake %s: %w", id, err)
@@ -94,18 +94,18 @@ func (s *Store) Wake(ctx context.Context, id string, d clusters.Origin) (cluster
 }
 
 // powerJob returns the unfinished job of the type, or adds one if there is something to do.
-func (c *change) powerJob(ctx context.Context, cur usage.Held, kind lifecycle.JobType, owed bool) (id string, err error) {
-	if id, err = c.unfinished(ctx, cur.ID, kind); err != nil || id != "" || !owed {
+func powerJob(ctx context.Context, c *db.Tx, cur usage.Held, kind lifecycle.JobType, owed bool) (id string, err error) {
+	if id, err = unfinished(ctx, c, cur.ID, kind); err != nil || id != "" || !owed {
 		return id, err
 	}
 	id = db.NewID("job")
-	return id, c.insertJob(ctx, id, cur.ID, kind)
+	return id, addJob(ctx, c, id, cur.ID, kind)
 }
 
 // endJobs ends the unfinished jobs of the types, as far as there are any: something else was asked for.
-func (c *change) endJobs(ctx context.Context, cluster, why string, kinds ...lifecycle.JobType) error {
+func endJobs(ctx context.Context, c *db.Tx, cluster, why string, kinds ...lifecycle.JobType) error {
 	for _, kind := range kinds {
-		if err := c.moveJob(ctx, cluster, lifecycle.JobMove{Type: kind, To: lifecycle.JobFailed, Code: "Changed", Message: why}); err != nil {
+		if err := moveJob(ctx, c, cluster, lifecycle.JobMove{Type: kind, To: lifecycle.JobFailed, Code: "Changed", Message: why}); err != nil {
 			return err
 		}
 	}

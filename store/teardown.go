@@ -16,7 +16,7 @@ import (
 // stay until nothing is left. A second call changes nothing. ErrConflict: the teardown is not blocked, or the cluster is still
 // wanted.
 func (s *Store) Abandon(ctx context.Context, id string, d clusters.Origin) error {
-	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *clusters.Outcome) error {
+	_, err := clusters.ChangeSeen(ctx, s.DB, id, d, func(c *db.Tx, cur usage.Held, _ *clusters.Outcome) error {
 		switch {
 		case cur.Abandoned && cur.Phase != lifecycle.Released:
 			return nil
@@ -25,10 +25,10 @@ func (s *Store) Abandon(ctx context.Context, id string, d clusters.Origin) error
 		case cur.Desired == lifecycle.Present:
 			return fmt.Errorf("%w: it is still wanted", db.ErrConflict)
 		}
-		if err := c.SetDesired(ctx, id, "abandoned = true", pgx.NamedArgs{}); err != nil {
+		if err := clusters.SetDesired(ctx, c, id, "abandoned = true", pgx.NamedArgs{}); err != nil {
 			return err
 		}
-		return c.RecordAction(d, "abandon_asked", id, clusters.Action{Before: false, After: true})
+		return clusters.RecordAction(c, d, "abandon_asked", id, clusters.Action{Before: false, After: true})
 	})
 	if err != nil {
 		return fmt.Errorf("abandon %s: %w", id, err)
@@ -39,23 +39,23 @@ func (s *Store) Abandon(ctx context.Context, id string, d clusters.Origin) error
 // RetryTeardown moves the next teardown to now; one that runs or is due serves the request. ErrConflict: nothing of the cluster
 // waits to be torn down.
 func (s *Store) RetryTeardown(ctx context.Context, id string, d clusters.Origin) error {
-	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *clusters.Outcome) error { return c.retryTeardown(ctx, cur, d) })
+	_, err := clusters.ChangeSeen(ctx, s.DB, id, d, func(c *db.Tx, cur usage.Held, _ *clusters.Outcome) error { return retryTeardown(ctx, c, cur, d) })
 	if err != nil {
 		return fmt.Errorf("retry the teardown of %s: %w", id, err)
 	}
 	return nil
 }
 
-func (c *change) retryTeardown(ctx context.Context, cur usage.Held, d clusters.Origin) error {
+func retryTeardown(ctx context.Context, c *db.Tx, cur usage.Held, d clusters.Origin) error {
 	if !tearsDown(cur.Cluster) {
 		return fmt.Errorf("%w: nothing of it waits to be torn down", db.ErrConflict)
 	}
 	if cur.RetryAt.After(c.Now) {
-		if err := c.SetDesired(ctx, cur.ID, "retry_at = @at", pgx.NamedArgs{"at": c.Now}); err != nil {
+		if err := clusters.SetDesired(ctx, c, cur.ID, "retry_at = @at", pgx.NamedArgs{"at": c.Now}); err != nil {
 			return err
 		}
 	}
-	return c.RecordAction(d, "retry_asked", cur.ID, clusters.Action{Before: db.Null(cur.RetryAt), After: c.Now})
+	return clusters.RecordAction(c, d, "retry_asked", cur.ID, clusters.Action{Before: db.Null(cur.RetryAt), After: c.Now})
 }
 
 func tearsDown(c lifecycle.Cluster) bool {

@@ -28,7 +28,7 @@ type JudgeTransfer func(usage.Usage) ([]lifecycle.Limit, error)
 // limits stay. An open offer of the cluster to a person is withdrawn. ErrConflict: the cluster is going away. ErrStale: the row is
 // not the version that the actor saw.
 func (s *Store) Transfer(ctx context.Context, id, team, owner string, d clusters.Origin, judge JudgeTransfer) error {
-	err := s.give(ctx, id, holder{team, owner}, d, judge, func(*change) error { return nil })
+	err := s.give(ctx, id, holder{team, owner}, d, judge, func(*db.Tx) error { return nil })
 	if err != nil {
 		return fmt.Errorf("transfer %s: %w", id, err)
 	}
@@ -37,8 +37,8 @@ func (s *Store) Transfer(ctx context.Context, id, team, owner string, d clusters
 
 // AcceptHandover is Transfer by the person to whom a cluster was offered. ErrConflict: it is no longer offered, or going away.
 func (s *Store) AcceptHandover(ctx context.Context, h people.Handover, team, owner string, d clusters.Origin, judge JudgeTransfer) error {
-	err := s.give(ctx, h.Cluster, holder{team, owner}, d, judge, func(c *change) error {
-		return c.EndHandover(ctx, h.ID, clusters.HandoverAccepted, d)
+	err := s.give(ctx, h.Cluster, holder{team, owner}, d, judge, func(c *db.Tx) error {
+		return clusters.EndHandover(ctx, c, h.ID, clusters.HandoverAccepted, d)
 	})
 	if err != nil {
 		return fmt.Errorf("accept the handover %s: %w", h.ID, err)
@@ -47,18 +47,18 @@ func (s *Store) AcceptHandover(ctx context.Context, h people.Handover, team, own
 }
 
 // give gives a cluster to a holder, once per reply. first runs before, under the same locks.
-func (s *Store) give(ctx context.Context, id string, to holder, d clusters.Origin, judge JudgeTransfer, first func(*change) error) error {
-	return s.write(ctx, func(c *change) error {
+func (s *Store) give(ctx context.Context, id string, to holder, d clusters.Origin, judge JudgeTransfer, first func(*db.Tx) error) error {
+	return s.Write(ctx, func(c *db.Tx) error {
 		if judge != nil { // the team's lock before the row's, in the same order as requests
 			if err := c.TakeLocks(ctx, usage.Scope{Team: to.Team}.Locks()); err != nil {
 				return err
 			}
 		}
-		cur, err := c.Lock(ctx, id)
+		cur, err := clusters.Lock(ctx, c, id)
 		if err != nil {
 			return err
 		}
-		if done, err := c.AnsweredBefore(ctx, d.Reply); err != nil || done {
+		if done, err := clusters.AnsweredBefore(ctx, c, d.Reply); err != nil || done {
 			return err
 		}
 		if err := d.CheckVersion(cur); err != nil {
@@ -73,34 +73,34 @@ func (s *Store) give(ctx context.Context, id string, to holder, d clusters.Origi
 		if err := first(c); err != nil {
 			return err
 		}
-		if err := c.receive(ctx, id, to, d, judge); err != nil {
+		if err := receive(ctx, c, id, to, d, judge); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{})
+		return clusters.SaveReplyOnce(ctx, c, d.Reply, clusters.Outcome{})
 	})
 }
 
 // receive changes the holder of the locked cluster, unless it has it already.
-func (c *change) receive(ctx context.Context, id string, to holder, d clusters.Origin, judge JudgeTransfer) error {
+func receive(ctx context.Context, c *db.Tx, id string, to holder, d clusters.Origin, judge JudgeTransfer) error {
 	before, err := db.One[holder](ctx, c, `SELECT team, owner FROM clusters WHERE id = $1`, id)
 	if err != nil || before == to {
 		return err
 	}
 	if before.Team != to.Team {
-		if err := c.joinTeam(ctx, id, to.Team, judge); err != nil {
+		if err := joinTeam(ctx, c, id, to.Team, judge); err != nil {
 			return err
 		}
 	}
-	return c.transfer(ctx, id, before, to, d)
+	return transfer(ctx, c, id, before, to, d)
 }
 
 // joinTeam lets judge check the new team's usage. A waiting cluster waits for that team's limits from now on; limits of other
 // scopes stay.
-func (c *change) joinTeam(ctx context.Context, id, team string, judge JudgeTransfer) error {
+func joinTeam(ctx context.Context, c *db.Tx, id, team string, judge JudgeTransfer) error {
 	if judge == nil {
 		return nil
 	}
-	used, err := c.Usage(ctx, usage.Scope{Team: team})
+	used, err := usage.Count(ctx, c, usage.Scope{Team: team})
 	if err != nil {
 		return err
 	}
@@ -118,25 +118,25 @@ func (c *change) joinTeam(ctx context.Context, id, team string, judge JudgeTrans
 	return nil
 }
 
-func (c *change) transfer(ctx context.Context, id string, before, after holder, d clusters.Origin) error {
-	if err := c.SetDesired(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
+func transfer(ctx context.Context, c *db.Tx, id string, before, after holder, d clusters.Origin) error {
+	if err := clusters.SetDesired(ctx, c, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
 		return err
 	}
 	if before.Team != after.Team {
 		left := d
 		left.Why = "the cluster was given to team " + after.Team
-		if _, err := c.RevokeAccess(ctx, id, `a.by_right = @right`, pgx.NamedArgs{"right": clusters.OwnRight}, left); err != nil {
+		if _, err := clusters.RevokeAccess(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": clusters.OwnRight}, left); err != nil {
 			return err
 		}
 	}
-	c.NextTurns() // the old team's usage fell
+	clusters.NextTurns(c) // the old team's usage fell
 	if _, err := c.Exec(ctx, `UPDATE approvals SET team = $2 WHERE cluster_id = $1 AND state = 'pending'`, id, after.Team); err != nil {
 		return fmt.Errorf("move its approvals: %w", err)
 	}
 	withdrawn := d
 	withdrawn.Why = "it was given to " + after.Owner + " of team " + after.Team
-	if err := c.WithdrawHandover(ctx, id, withdrawn); err != nil {
+	if err := clusters.WithdrawHandover(ctx, c, id, withdrawn); err != nil {
 		return err
 	}
-	return c.RecordAction(d, "transferred", id, clusters.Action{Before: before, After: after, Note: "the tags in the cloud keep the names of its acceptance"})
+	return clusters.RecordAction(c, d, "transferred", id, clusters.Action{Before: before, After: after, Note: "the tags in the cloud keep the names of its acceptance"})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // queueTurn adds an accepted cluster to the queue for full quotas.
-func (c *change) queueTurn(b *db.Batch, row clusters.Row, weight int, t TurnAsk) {
+func queueTurn(c *db.Tx, b *db.Batch, row clusters.Row, weight int, t TurnAsk) {
 	words := t.Words
 	if words == "" {
 		words = "a place in line"
@@ -27,7 +27,7 @@ func (c *change) queueTurn(b *db.Batch, row clusters.Row, weight int, t TurnAsk)
 			"cluster": row.ID, "team": row.Team, "weight": weight, "limits": append([]lifecycle.Limit{}, t.Limits...),
 			"since": row.AcceptedAt, "place": max(t.Place, 1), "words": words,
 		})
-	c.NextTurns()
+	clusters.NextTurns(c)
 }
 
 // stopsCounting reports a move after which a quota may have space again, or the cluster may leave the queue.
@@ -43,11 +43,11 @@ func stopsCounting(was, next lifecycle.Cluster) bool {
 // awaits approval: if the approval comes behind its count, only the locks keep the two apart. Therefore a pass that would grant
 // turns takes the locks of everybody who waits, and counts again.
 func (s *Store) Turns(ctx context.Context) (granted int, err error) {
-	err = s.write(ctx, func(c *change) error {
+	err = s.Write(ctx, func(c *db.Tx) error {
 		if err := c.TakeLocks(ctx, []string{"turns"}); err != nil {
 			return err
 		}
-		line, turns, places, err := c.takeTurns(ctx)
+		line, turns, places, err := takeTurns(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -55,21 +55,21 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 			if err := c.TakeLocks(ctx, locksOf(line)); err != nil {
 				return err
 			}
-			if line, turns, places, err = c.takeTurns(ctx); err != nil {
+			if line, turns, places, err = takeTurns(ctx, c); err != nil {
 				return err
 			}
 		}
-		if err := c.leaveQueue(ctx); err != nil {
+		if err := leaveQueue(ctx, c); err != nil {
 			return err
 		}
 		for _, id := range turns {
-			had, err := c.giveTurn(ctx, id)
+			had, err := giveTurn(ctx, c, id)
 			if err != nil {
 				return err
 			}
 			granted += had
 		}
-		return c.keepPlaces(ctx, line, places)
+		return keepPlaces(ctx, c, line, places)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("give turns: %w", err)
@@ -78,12 +78,12 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 }
 
 // takeTurns reads who waits, and says whose turn it is, by what counts now, and the positions of the others.
-func (c *change) takeTurns(ctx context.Context) (line []waiter, turns []string, places map[string]lifecycle.Turn, err error) {
-	line, err = c.readLine(ctx)
+func takeTurns(ctx context.Context, c *db.Tx) (line []waiter, turns []string, places map[string]lifecycle.Turn, err error) {
+	line, err = readLine(ctx, c)
 	if err != nil || len(line) == 0 {
 		return nil, nil, nil, err
 	}
-	held, err := c.holders(ctx)
+	held, err := holders(ctx, c)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -126,7 +126,7 @@ func (w waiter) waiter() lifecycle.Waiter {
 }
 
 // leaveQueue removes from the queue what no longer waits.
-func (c *change) leaveQueue(ctx context.Context) error {
+func leaveQueue(ctx context.Context, c *db.Tx) error {
 	_, err := c.Exec(ctx, `
 		DELETE FROM turns t USING clusters c WHERE c.id = t.cluster_id AND (c.desired = 'absent' OR NOT c.needs_turn)`)
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *change) leaveQueue(ctx context.Context) error {
 }
 
 // readLine returns who waits in the queue, also those that await approval.
-func (c *change) readLine(ctx context.Context) ([]waiter, error) {
+func readLine(ctx context.Context, c *db.Tx) ([]waiter, error) {
 	line, err := db.All[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, person_of(c.requested_by) AS person, c.team, coalesce(c.repo, '') AS repo,
 			t.weight, t.since, t.limits, t.place, t.words, t.eta, c.needs_approval AS unapproved
@@ -156,7 +156,7 @@ func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 
 // holders returns all clusters that count and do not wait, and when each may stop counting: by the duration of earlier attempts,
 // else at its end. For a teardown without an expected end there is no time.
-func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
+func holders(ctx context.Context, c *db.Tx) ([]lifecycle.Holder, error) {
 	rows, err := c.Query(ctx, `
 		SELECT person_of(c.requested_by), c.team, coalesce(c.repo, ''), `+usage.IsCreating+`,
 			CASE WHEN c.desired = 'present' THEN c.destroy_at WHEN a.kind = 'destroy' THEN a.opened_at + a.expected_seconds * interval '1 second' END,
@@ -170,7 +170,7 @@ func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 	held, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h lifecycle.Holder, err error) {
 		var ends, made *time.Time
 		err = row.Scan(&h.Person, &h.Team, &h.Repo, &h.Creating, &ends, &made)
-		h.Ends, h.Made = c.toCome(ends), c.toCome(made)
+		h.Ends, h.Made = toCome(c, ends), toCome(c, made)
 		return h, err
 	})
 	if err != nil {
@@ -180,7 +180,7 @@ func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 }
 
 // toCome returns a time in the future; a past one becomes zero.
-func (c *change) toCome(at *time.Time) time.Time {
+func toCome(c *db.Tx, at *time.Time) time.Time {
 	if at == nil || !at.After(c.Now) {
 		return time.Time{}
 	}
@@ -188,12 +188,12 @@ func (c *change) toCome(at *time.Time) time.Time {
 }
 
 // giveTurn lets the cluster start, if it is still wanted and waits.
-func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
-	cur, err := c.Lock(ctx, id)
+func giveTurn(ctx context.Context, c *db.Tx, id string) (had int, err error) {
+	cur, err := clusters.Lock(ctx, c, id)
 	if err != nil || cur.Desired != lifecycle.Present || !cur.NeedsTurn {
 		return 0, err
 	}
-	if err := c.SetDesired(ctx, id, "needs_turn = false", pgx.NamedArgs{}); err != nil {
+	if err := clusters.SetDesired(ctx, c, id, "needs_turn = false", pgx.NamedArgs{}); err != nil {
 		return 0, err
 	}
 	if _, err := c.Exec(ctx, `DELETE FROM turns WHERE cluster_id = $1`, id); err != nil {
@@ -203,7 +203,7 @@ func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
 }
 
 // keepPlaces stores the positions, and reconciles the clusters whose position changed.
-func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[string]lifecycle.Turn) error {
+func keepPlaces(ctx context.Context, c *db.Tx, line []waiter, places map[string]lifecycle.Turn) error {
 	var ids, words, moved, foreseen []string
 	var numbers []int
 	var etas []*time.Time
@@ -228,12 +228,12 @@ func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[strin
 		return fmt.Errorf("write the places: %w", err)
 	}
 	for _, id := range moved {
-		if err := c.RequestReconcile(ctx, id); err != nil {
+		if err := clusters.RequestReconcile(ctx, c, id); err != nil {
 			return err
 		}
 	}
 	for _, id := range foreseen { // the position did not change, so no reconcile would show it
-		if err := c.SetDesired(ctx, id, "needs_turn = needs_turn", pgx.NamedArgs{}); err != nil {
+		if err := clusters.SetDesired(ctx, c, id, "needs_turn = needs_turn", pgx.NamedArgs{}); err != nil {
 			return err
 		}
 	}

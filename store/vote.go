@@ -19,16 +19,16 @@ import (
 // that the pull request did not move on. ErrConflict: it is no longer pending, or the person voted. ErrOwnApproval: it is the
 // voter's own request. ErrStale: the pull request has another head.
 func (s *Store) Vote(ctx context.Context, id string, approves bool, d clusters.Origin) (now clusters.Approval, err error) {
-	err = s.write(ctx, func(c *change) error {
-		b, err := c.lockBallot(ctx, id)
+	err = s.Write(ctx, func(c *db.Tx) error {
+		b, err := lockBallot(ctx, c, id)
 		if err != nil {
 			return err
 		}
-		voter, err := c.Person(ctx, d.Actor)
+		voter, err := usage.Person(ctx, c, d.Actor)
 		if err != nil {
 			return err
 		}
-		if err := c.mayVote(ctx, b, voter); err != nil {
+		if err := mayVote(ctx, c, b, voter); err != nil {
 			return err
 		}
 		_, err = c.Exec(ctx, `
@@ -38,13 +38,13 @@ func (s *Store) Vote(ctx context.Context, id string, approves bool, d clusters.O
 			return fmt.Errorf("write the vote: %w", err)
 		}
 		d.Version = 0
-		if err := c.decideBallot(ctx, b, approves, d); err != nil {
+		if err := decideBallot(ctx, c, b, approves, d); err != nil {
 			return err
 		}
 		if now, err = approvalIn(ctx, c, id, c.Now); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{Approval: now})
+		return clusters.SaveReplyOnce(ctx, c, d.Reply, clusters.Outcome{Approval: now})
 	})
 	if err != nil {
 		return clusters.Approval{}, fmt.Errorf("vote on approval %s: %w", id, err)
@@ -70,12 +70,12 @@ type ballotRecord struct {
 }
 
 // lockBallot locks the cluster's row, then the approval's, in the same order as every change.
-func (c *change) lockBallot(ctx context.Context, id string) (ballot, error) {
+func lockBallot(ctx context.Context, c *db.Tx, id string) (ballot, error) {
 	var cluster string
 	if err := c.QueryRow(ctx, `SELECT cluster_id FROM approvals WHERE id = $1`, id).Scan(&cluster); err != nil {
 		return ballot{}, err
 	}
-	cur, err := c.Lock(ctx, cluster)
+	cur, err := clusters.Lock(ctx, c, cluster)
 	if err != nil {
 		return ballot{}, err
 	}
@@ -89,12 +89,12 @@ func (c *change) lockBallot(ctx context.Context, id string) (ballot, error) {
 }
 
 // mayVote returns the error that keeps a person from voting.
-func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
-	own, err := c.MayBeOnePerson(ctx, voter, b.RequestedBy)
+func mayVote(ctx context.Context, c *db.Tx, b ballot, voter string) error {
+	own, err := usage.MayBeOnePerson(ctx, c, voter, b.RequestedBy)
 	if err != nil {
 		return err
 	}
-	voted, err := c.voted(ctx, b.ID, voter)
+	voted, err := voted(ctx, c, b.ID, voter)
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for a vote: %w", err)
@@ -115,66 +115,66 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 }
 
 // voted reports whether the person voted before, by any identity that is linked to them now.
-func (c *change) voted(ctx context.Context, approval, voter string) (bool, error) {
+func voted(ctx context.Context, c *db.Tx, approval, voter string) (bool, error) {
 	votes, err := db.All[struct{ Principal string }](ctx, c, `SELECT principal FROM approval_votes WHERE approval_id = $1`, approval)
 	if err != nil {
 		return false, err
 	}
 	for _, v := range votes {
-		if is, err := c.MayBeOnePerson(ctx, v.Principal, voter); err != nil || is {
+		if is, err := usage.MayBeOnePerson(ctx, c, v.Principal, voter); err != nil || is {
 			return is, err
 		}
 	}
 	return false, nil
 }
 
-func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d clusters.Origin) error {
+func decideBallot(ctx context.Context, c *db.Tx, b ballot, approves bool, d clusters.Origin) error {
 	votes := b.Votes
 	if approves {
 		votes++
 	}
 	switch {
 	case !approves:
-		if err := c.closeBallot(ctx, b, clusters.ApprovalRefused, d); err != nil || b.Kind != clusters.ApproveCreate {
+		if err := closeBallot(ctx, c, b, clusters.ApprovalRefused, d); err != nil || b.Kind != clusters.ApproveCreate {
 			return err
 		}
 		d.Why = "refused by " + d.DisplayName() + ": " + d.Reason()
-		_, err := c.destroy(ctx, b.cluster, d)
+		_, err := destroy(ctx, c, b.cluster, d)
 		return err
 	case votes < b.Needs:
-		if err := c.NewVersion(ctx, b.Cluster); err != nil { // messages show how far it is
+		if err := clusters.NewVersion(ctx, c, b.Cluster); err != nil { // messages show how far it is
 			return err
 		}
-		return c.RecordAction(d, "approval_voted", b.Cluster, clusters.Action{Approval: b.ID, Before: b.Votes, After: votes, Note: string(b.Kind)})
+		return clusters.RecordAction(c, d, "approval_voted", b.Cluster, clusters.Action{Approval: b.ID, Before: b.Votes, After: votes, Note: string(b.Kind)})
 	}
 	if d.Why == "" {
 		d.Why = "approved by " + d.DisplayName()
 	}
-	if err := c.closeBallot(ctx, b, clusters.ApprovalApproved, d); err != nil || b.Kind != clusters.ApproveCreate {
+	if err := closeBallot(ctx, c, b, clusters.ApprovalApproved, d); err != nil || b.Kind != clusters.ApproveCreate {
 		return err
 	}
-	c.NextTurns() // the cluster may have to wait for a turn now
-	return c.SetDesired(ctx, b.Cluster, "needs_approval = false, approve_by = NULL", pgx.NamedArgs{})
+	clusters.NextTurns(c) // the cluster may have to wait for a turn now
+	return clusters.SetDesired(ctx, c, b.Cluster, "needs_approval = false, approve_by = NULL", pgx.NamedArgs{})
 }
 
 // closeBallot ends the approval.
-func (c *change) closeBallot(ctx context.Context, b ballot, state clusters.ApprovalState, d clusters.Origin) error {
+func closeBallot(ctx context.Context, c *db.Tx, b ballot, state clusters.ApprovalState, d clusters.Origin) error {
 	_, err := c.Exec(ctx, `UPDATE approvals SET state = $2, decided_at = $3, decided_why = $4 WHERE id = $1`, b.ID, state, c.Now, d.Reason())
 	if err != nil {
 		return fmt.Errorf("close the approval: %w", err)
 	}
-	if err := c.RefreshOutdated(ctx, b.Cluster); err != nil {
+	if err := clusters.RefreshOutdated(ctx, c, b.Cluster); err != nil {
 		return err
 	}
-	return c.RecordAction(d, "approval_"+string(state), b.Cluster, clusters.Action{Approval: b.ID, Before: clusters.ApprovalPending, After: state, Note: string(b.Kind)})
+	return clusters.RecordAction(c, d, "approval_"+string(state), b.Cluster, clusters.Action{Approval: b.ID, Before: clusters.ApprovalPending, After: state, Note: string(b.Kind)})
 }
 
 // RebindApproval voids the approval for another head of the pull request, with its votes, and asks for this head instead, with
 // the same deadline. at is the latest time, by GitHub's clock, at which the pull request got that head. moved is false if the
 // cluster awaits no approval, or awaits it for this head.
 func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at time.Time) (moved bool, err error) {
-	err = s.write(ctx, func(c *change) error {
-		cur, err := c.Lock(ctx, cluster)
+	err = s.Write(ctx, func(c *db.Tx) error {
+		cur, err := clusters.Lock(ctx, c, cluster)
 		if err != nil || cur.Desired == lifecycle.Absent || !cur.NeedsApproval {
 			return err
 		}
@@ -192,13 +192,13 @@ func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at tim
 			return err
 		}
 		moved = true
-		if err := c.announceApproval(ctx, cluster, moves[0].New); err != nil {
+		if err := announceApproval(ctx, c, cluster, moves[0].New); err != nil {
 			return err
 		}
-		if err := c.SetDesired(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
+		if err := clusters.SetDesired(ctx, c, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
 			return err
 		}
-		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,
+		return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,
 			clusters.Action{Approval: moves[0].Old, Before: moves[0].Old, After: moves[0].New})
 	})
 	if err != nil {

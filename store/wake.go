@@ -71,7 +71,7 @@ var due = []struct {
 // asked for; a job that is already enqueued stays single.
 func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
 	for _, topic := range due {
-		err := s.write(ctx, func(c *change) error {
+		err := s.Write(ctx, func(c *db.Tx) error {
 			type hit struct {
 				ID string
 				N  int64

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/names"
@@ -19,7 +20,7 @@ import (
 const mostPatience = 20
 
 // GetKubeconfig implements GET /api/v1/clusters/{id}/kubeconfig.
-func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID, params GetKubeconfigParams) {
+func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id string, params v1.GetKubeconfigParams) {
 	want := credentials.Want{Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime, Renew: params.Renew,
 		Run: policy.PipelineRun{Kind: string(params.RunKind), Name: params.RunName, UID: params.RunUID}}
 	patience := time.Duration(min(max(params.Wait, 0), mostPatience)) * time.Second
@@ -52,13 +53,13 @@ func kubeconfig(w http.ResponseWriter, name string, plain string) {
 }
 
 // ListAccess implements GET /api/v1/clusters/{id}/access.
-func (s *server) ListAccess(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ListAccess(w http.ResponseWriter, r *http.Request, id string) {
 	_, list, mine, err := s.Credentials.Accesses(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	out := Accesses{Items: []Access{}}
+	out := v1.Accesses{Items: []v1.Access{}}
 	for _, a := range list {
 		out.Items = append(out.Items, accessOf(a, mine[a.ID]))
 	}
@@ -66,7 +67,7 @@ func (s *server) ListAccess(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // RevokeAccess implements DELETE /api/v1/clusters/{id}/access/{access}.
-func (s *server) RevokeAccess(w http.ResponseWriter, r *http.Request, id ID, access string, params RevokeAccessParams) {
+func (s *server) RevokeAccess(w http.ResponseWriter, r *http.Request, id string, access string, params v1.RevokeAccessParams) {
 	err := s.Credentials.Revoke(r.Context(), principal(r), id, access, app.Origin{Source: policy.SourceAPI, Why: params.Reason})
 	if err != nil {
 		s.fail(w, r, err)
@@ -76,9 +77,9 @@ func (s *server) RevokeAccess(w http.ResponseWriter, r *http.Request, id ID, acc
 }
 
 // accessOf converts an access for the API.
-func accessOf(a access.Row, mine bool) Access {
-	return Access{
-		AccessID: a.ID, Reader: a.Reader, ReaderName: a.ReaderName, Role: AccessRole(a.Role), State: AccessState(a.State), By: a.Right, Run: a.RunID,
+func accessOf(a access.Row, mine bool) v1.Access {
+	return v1.Access{
+		AccessID: a.ID, Reader: a.Reader, ReaderName: a.ReaderName, Role: v1.AccessRole(a.Role), State: v1.AccessState(a.State), By: a.Right, Run: a.RunID,
 		User: names.AccessUser(a.Account), AskedAt: a.AskedAt.UTC(), MintedAt: when(a.MintedAt), ExpiresAt: when(a.ExpiresAt), Trouble: a.Trouble,
 		RevokedAt: when(a.RevokedAt), RevokedBy: a.RevokedBy, RevokeWhy: a.RevokeWhy, Removed: a.RemovedAt != nil, Mine: mine,
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -21,7 +22,7 @@ import (
 )
 
 // shared is a ready cluster of maya's team that is shared with will.
-func shared(t *testing.T, role ShareRequestRole) (h *fixture, cluster, path string) {
+func shared(t *testing.T, role v1.ShareRequestRole) (h *fixture, cluster, path string) {
 	h = fixtureWith(t, teams(t), nil)
 	cluster = h.make(oidc.Requester, "shop").ClusterID
 	h.ready(cluster)
@@ -30,9 +31,9 @@ func shared(t *testing.T, role ShareRequestRole) (h *fixture, cluster, path stri
 	return h, cluster, path
 }
 
-func (h *fixture) shares(path string, role ShareRequestRole) {
+func (h *fixture) shares(path string, role v1.ShareRequestRole) {
 	h.Helper()
-	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(will), Access: "use", Role: role}, http.StatusOK, nil)
+	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "principal", With: h.id(will), Access: "use", Role: role}, http.StatusOK, nil)
 }
 
 // runsAccess plays the runner of an access attempt to its end, and returns what it was to do.
@@ -51,18 +52,18 @@ func (h *fixture) runsAccess(cluster string) contract.AccessWork {
 	return work
 }
 
-func (h *fixture) accesses(path string, who oidc.Claims) []Access {
+func (h *fixture) accesses(path string, who oidc.Claims) []v1.Access {
 	h.Helper()
-	var all Accesses
+	var all v1.Accesses
 	h.does(http.MethodGet, path+"/access", h.as(who), nil, http.StatusOK, &all)
 	return all.Items
 }
 
 func TestAKubeconfigIsMadeForOneReaderAndRevoked(t *testing.T) {
 	h, cluster, path := shared(t, "edit")
-	var asked Access
+	var asked v1.Access
 	h.does(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusAccepted, &asked)
-	require.Equal(t, []any{AccessRole("edit"), AccessState("asked"), "principal:" + h.id(will)}, []any{asked.Role, asked.State, asked.By})
+	require.Equal(t, []any{v1.AccessRole("edit"), v1.AccessState("asked"), "principal:" + h.id(will)}, []any{asked.Role, asked.State, asked.By})
 	work := h.runsAccess(cluster)
 	require.Len(t, work.Give, 1)
 	require.Equal(t, []any{asked.AccessID, "edit", h.id(will)}, []any{work.Give[0].ID, work.Give[0].Role, work.Give[0].Reader})
@@ -74,7 +75,7 @@ func TestAKubeconfigIsMadeForOneReaderAndRevoked(t *testing.T) {
 	require.NotContains(t, hers, work.Give[0].Account)
 	for _, one := range h.accesses(path, will) {
 		require.Equal(t, one.Reader == h.id(will), one.Mine)
-		require.Equal(t, AccessState("ready"), one.State)
+		require.Equal(t, v1.AccessState("ready"), one.State)
 	}
 
 	list := h.accesses(path, oidc.Requester)
@@ -85,8 +86,8 @@ func TestAKubeconfigIsMadeForOneReaderAndRevoked(t *testing.T) {
 	h.does(http.MethodDelete, path+"/access/"+asked.AccessID+"?reason=lost", h.as(will), nil, http.StatusOK, nil)
 	h.does(http.MethodDelete, path+"/access/"+asked.AccessID, h.as(oidc.Requester), nil, http.StatusOK, nil) // again
 	gone := h.accesses(path, oidc.Requester)[0]
-	require.Equal(t, []any{AccessState("revoked"), "lost", h.id(will), false}, []any{gone.State, gone.RevokeWhy, gone.RevokedBy, gone.Removed})
-	var next Access
+	require.Equal(t, []any{v1.AccessState("revoked"), "lost", h.id(will), false}, []any{gone.State, gone.RevokeWhy, gone.RevokedBy, gone.Removed})
+	var next v1.Access
 	h.does(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusAccepted, &next)
 	require.NotEqual(t, asked.AccessID, next.AccessID, "he may have a new one, and never that one again")
 
@@ -129,13 +130,13 @@ func TestAShareEndsWithWhatItGave(t *testing.T) {
 	h.runsAccess(cluster)
 
 	h.shares(path, "view")
-	states := map[AccessRole]AccessState{}
+	states := map[v1.AccessRole]v1.AccessState{}
 	for _, one := range h.accesses(path, will) {
 		if one.Mine {
 			states[one.Role] = one.State
 		}
 	}
-	require.Equal(t, map[AccessRole]AccessState{"admin": "revoked", "view": "ready"}, states, "what goes beyond the share ends")
+	require.Equal(t, map[v1.AccessRole]v1.AccessState{"admin": "revoked", "view": "ready"}, states, "what goes beyond the share ends")
 	for _, role := range []string{"admin", "edit"} {
 		p := h.refused(http.MethodGet, path+"/kubeconfig?role="+role, h.as(will), nil, http.StatusForbidden)
 		require.Contains(t, p.Detail, "view")
@@ -158,7 +159,7 @@ func TestAKubeconfigLastsAsLongAsItIsAskedForWithinTheLimits(t *testing.T) {
 		require.Contains(t, p.Errors[0].Detail, problem)
 		require.NotEmpty(t, p.Errors[0].Accepted)
 	}
-	var short, renewed Access
+	var short, renewed v1.Access
 	h.does(http.MethodGet, path+"/kubeconfig?lifetime=30m", h.as(oidc.Requester), nil, http.StatusAccepted, &short)
 	servicetest.Mint(t, h.store, h.shelf)
 	answer, _ := h.ask(http.MethodGet, path+"/kubeconfig?lifetime=30m", h.as(oidc.Requester), nil)
@@ -221,7 +222,7 @@ func TestWhatARunnerSaysOfAccessIsComparedWithTheRows(t *testing.T) {
 	h.ready(bank)
 	theirs := h.accesses("/api/v1/clusters/"+bank, will)[0].AccessID
 	mayas := h.accesses(path, oidc.Requester)[0].AccessID
-	var asked Access
+	var asked v1.Access
 	h.does(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusAccepted, &asked)
 	h.step(cluster)
 	open, bearer := h.attempt(cluster)
@@ -251,14 +252,14 @@ func TestWhatARunnerSaysOfAccessIsComparedWithTheRows(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, said(state), what)
 	}
 	require.Equal(t, http.StatusOK, said(contract.AccessState{ID: asked.AccessID, StoredAt: servicetest.StoredAt, ExpiresAt: soon.Add(1000 * time.Hour)}))
-	require.Equal(t, AccessState("asked"), h.accesses(path, oidc.Requester)[0].State, "one that lives on is not kept")
-	require.Equal(t, AccessState("ready"), h.accesses(path, oidc.Requester)[1].State)
+	require.Equal(t, v1.AccessState("asked"), h.accesses(path, oidc.Requester)[0].State, "one that lives on is not kept")
+	require.Equal(t, v1.AccessState("ready"), h.accesses(path, oidc.Requester)[1].State)
 }
 
 func TestWhoAsksTooOftenIsToldWhenToAskAgain(t *testing.T) {
 	h, cluster, path := shared(t, "view")
 	for range access.MostAnHour {
-		var asked Access
+		var asked v1.Access
 		h.does(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusAccepted, &asked)
 		require.NoError(t, h.store.Access.Revoke(t.Context(), cluster, asked.AccessID, clusters.Origin{Actor: h.id(will)}))
 	}

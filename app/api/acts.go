@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
@@ -20,8 +23,8 @@ func originOf(ifMatch, why string) (app.Origin, error) {
 }
 
 // DestroyCluster implements POST /api/v1/clusters/{id}/destroy.
-func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, params DestroyClusterParams) {
-	var said MaybeReason
+func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id string, params v1.DestroyClusterParams) {
+	var said v1.MaybeReason
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
@@ -41,43 +44,72 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, p
 // begun answers that a job was started or is running.
 func (s *server) begun(w http.ResponseWriter, row clusters.Row, job, text string) {
 	tag(w, row)
-	reply(w, jsonType, http.StatusAccepted, Accepted{
-		ClusterID: row.ID, JobID: job, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Message: text,
+	reply(w, jsonType, http.StatusAccepted, v1.Accepted{
+		ClusterID: row.ID, JobID: job, Status: v1.Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Message: text,
 	})
 }
 
+// mostHours keeps every duration far below the longest time.Duration.
+const mostHours = 100_000
+
+// spanOf reads how long something should last: a duration, a number of hours or a time.
+func spanOf(text string, hours int, until time.Time) (app.Span, error) {
+	span := app.Span{For: time.Duration(max(min(hours, mostHours), -mostHours)) * time.Hour, Until: until}
+	if text == "" {
+		return span, nil
+	}
+	problem, ok := messages.SpanGivenTwice, false
+	if hours == 0 {
+		problem = messages.NotADuration(text)
+		span.For, ok = duration.ParseHours(text)
+	}
+	if !ok {
+		return span, &app.Error{Kind: app.Invalid, Message: messages.HowLong, Fields: []app.Field{app.ProblemOf("for", problem)}}
+	}
+	return span, nil
+}
+
 // ExtendCluster implements POST /api/v1/clusters/{id}/extend.
-func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, params ExtendClusterParams) {
-	var said Extend
+func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id string, params v1.ExtendClusterParams) {
+	var said v1.Extend
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
 	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
-		return s.App.Extend(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+		span, err := spanOf(said.For, said.Hours, said.Until)
+		if err != nil {
+			return app.Change{}, err
+		}
+		return s.App.Extend(ctx, principal(r), id, span, d)
 	})
 }
 
 // HoldCluster implements POST /api/v1/clusters/{id}/hold.
-func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id ID, params HoldClusterParams) {
-	var said Hold
+func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id string, params v1.HoldClusterParams) {
+	var said v1.Hold
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
 	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
-		return s.App.Hold(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until, Tonight: said.Tonight}, d)
+		span, err := spanOf(said.For, said.Hours, said.Until)
+		if err != nil {
+			return app.Change{}, err
+		}
+		span.Tonight = said.Tonight
+		return s.App.Hold(ctx, principal(r), id, span, d)
 	})
 }
 
 // ReleaseHold implements DELETE /api/v1/clusters/{id}/hold.
-func (s *server) ReleaseHold(w http.ResponseWriter, r *http.Request, id ID, params ReleaseHoldParams) {
+func (s *server) ReleaseHold(w http.ResponseWriter, r *http.Request, id string, params v1.ReleaseHoldParams) {
 	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
 		return s.App.ReleaseHold(ctx, principal(r), id, d)
 	})
 }
 
 // TransferCluster implements POST /api/v1/clusters/{id}/transfer.
-func (s *server) TransferCluster(w http.ResponseWriter, r *http.Request, id ID, params TransferClusterParams) {
-	var said Transfer
+func (s *server) TransferCluster(w http.ResponseWriter, r *http.Request, id string, params v1.TransferClusterParams) {
+	var said v1.Transfer
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -99,12 +131,12 @@ func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why str
 		return
 	}
 	tag(w, changed.Row)
-	ok(w, Change{Cluster: cluster(changed.Row, s.App.NameOf), Message: changed.Message, Capped: changed.Capped})
+	ok(w, v1.Change{Cluster: cluster(changed.Row, s.App.NameOf), Message: changed.Message, Capped: changed.Capped})
 }
 
 // ScaleWorkers implements POST /api/v1/clusters/{id}/scale-workers.
-func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, params ScaleWorkersParams) {
-	var said Scale
+func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id string, params v1.ScaleWorkersParams) {
+	var said v1.Scale
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -129,8 +161,8 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, par
 }
 
 // SleepCluster implements POST /api/v1/clusters/{id}/sleep.
-func (s *server) SleepCluster(w http.ResponseWriter, r *http.Request, id ID, params SleepClusterParams) {
-	var said SleepRequest
+func (s *server) SleepCluster(w http.ResponseWriter, r *http.Request, id string, params v1.SleepClusterParams) {
+	var said v1.SleepRequest
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
@@ -139,7 +171,12 @@ func (s *server) SleepCluster(w http.ResponseWriter, r *http.Request, id ID, par
 		s.fail(w, r, err)
 		return
 	}
-	row, job, err := s.App.Sleep(r.Context(), principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+	span, err := spanOf(said.For, said.Hours, said.Until)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	row, job, err := s.App.Sleep(r.Context(), principal(r), id, span, d)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -148,7 +185,7 @@ func (s *server) SleepCluster(w http.ResponseWriter, r *http.Request, id ID, par
 }
 
 // WakeCluster implements POST /api/v1/clusters/{id}/wake.
-func (s *server) WakeCluster(w http.ResponseWriter, r *http.Request, id ID, params WakeClusterParams) {
+func (s *server) WakeCluster(w http.ResponseWriter, r *http.Request, id string, params v1.WakeClusterParams) {
 	d, err := originOf(params.IfMatch, "")
 	if err != nil {
 		s.fail(w, r, err)
@@ -163,7 +200,7 @@ func (s *server) WakeCluster(w http.ResponseWriter, r *http.Request, id ID, para
 }
 
 // RefreshCluster implements POST /api/v1/clusters/{id}/refresh.
-func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id ID, params RefreshClusterParams) {
+func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id string, params v1.RefreshClusterParams) {
 	d, err := originOf(params.IfMatch, "")
 	if err != nil {
 		s.fail(w, r, err)
@@ -178,19 +215,19 @@ func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id ID, p
 }
 
 // AbandonCluster implements POST /api/v1/clusters/{id}/abandon.
-func (s *server) AbandonCluster(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) AbandonCluster(w http.ResponseWriter, r *http.Request, id string) {
 	s.reasoned(w, r, id, s.App.Abandon)
 }
 
 // RetryTeardown implements POST /api/v1/clusters/{id}/retry.
-func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id string) {
 	s.reasoned(w, r, id, s.App.RetryTeardown)
 }
 
 // reasoned reads a reason, calls the service, and answers with the cluster's new state.
-func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id ID,
+func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id string,
 	ask func(ctx context.Context, p policy.Principal, ref string, d app.Origin) (clusters.Row, error)) {
-	var said Reason
+	var said v1.Reason
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}

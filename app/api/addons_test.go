@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -29,17 +30,17 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	p := h.refused(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusConflict)
 	require.Contains(t, p.Detail, "only while the cluster is READY")
 	h.ready(made.ClusterID) // by a runner that knows no add-ons
-	var c ClusterDetail
+	var c v1.ClusterDetail
 	h.get(path, &c)
-	require.Equal(t, []any{READY, []string{"pr-namespace"}, true}, []any{c.Status, c.Addons, c.Refreshing})
+	require.Equal(t, []any{v1.READY, []string{"pr-namespace"}, true}, []any{c.Status, c.Addons, c.Refreshing})
 	require.Contains(t, c.Why, "it is not known which of its add-ons are installed; the others will be tried again")
 
-	var first, again Accepted
+	var first, again v1.Accepted
 	h.does(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusAccepted, &first)
 	h.does(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusAccepted, &again)
 	require.Equal(t, first.JobID, again.JobID)
 	require.Equal(t, "The add-ons of shop are being installed again: pr-namespace.", first.Message)
-	var job JobDetail
+	var job v1.JobDetail
 	h.get("/api/v1/jobs/"+first.JobID, &job)
 	require.Equal(t, "CONFIGURE", job.Type)
 
@@ -57,10 +58,10 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	_, status = r.say("result", contract.Result{Outcome: "succeeded", Addons: new(1)})
 	require.Equal(t, http.StatusOK, status)
 	h.step(made.ClusterID)
-	c = ClusterDetail{}
+	c = v1.ClusterDetail{}
 	h.get(path, &c)
-	require.Equal(t, []any{READY, false, "its add-ons are installed: pr-namespace"}, []any{c.Status, c.Refreshing, c.Why})
-	require.Equal(t, AttemptKind("configure"), c.Attempts[1].Kind)
+	require.Equal(t, []any{v1.READY, false, "its add-ons are installed: pr-namespace"}, []any{c.Status, c.Refreshing, c.Why})
+	require.Equal(t, v1.AttemptKind("configure"), c.Attempts[1].Kind)
 	got := map[string]string{}
 	for _, q := range c.Conditions {
 		got[q.Type] = string(q.Status) + " " + q.Reason

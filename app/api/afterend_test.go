@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 )
@@ -17,11 +18,11 @@ func TestNothingThatOpensADestroyedClusterIsHandedOut(t *testing.T) {
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
 	path, admin := "/api/v1/clusters/"+made.ClusterID, h.as(oidc.Admin)
-	var kubeconfig, kubeadmin Link
+	var kubeconfig, kubeadmin v1.Link
 	h.does(http.MethodPost, path+"/kubeconfig-links", admin, nil, http.StatusCreated, &kubeconfig)
-	var asked Approval
-	h.does(http.MethodPost, path+"/break-glass", admin, Reason{Reason: "the oauth pods are down"}, http.StatusAccepted, &asked)
-	h.does(http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", h.as(boss), MaybeReason{Reason: "go"}, http.StatusOK, nil)
+	var asked v1.Approval
+	h.does(http.MethodPost, path+"/break-glass", admin, v1.Reason{Reason: "the oauth pods are down"}, http.StatusAccepted, &asked)
+	h.does(http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", h.as(boss), v1.MaybeReason{Reason: "go"}, http.StatusOK, nil)
 	h.does(http.MethodPost, path+"/kubeadmin-links", admin, nil, http.StatusCreated, &kubeadmin)
 	require.NotEmpty(t, h.shelf, "what opens it is still in the bucket")
 
@@ -42,7 +43,7 @@ func TestNothingThatOpensADestroyedClusterIsHandedOut(t *testing.T) {
 	} {
 		var body any
 		if strings.HasSuffix(call.at, "/break-glass") {
-			body = Reason{Reason: "again"}
+			body = v1.Reason{Reason: "again"}
 		}
 		problem := h.refused(call.method, call.at, admin, body, http.StatusConflict)
 		require.Contains(t, problem.Detail, "shop was destroyed: nothing has been left of it since", call.at)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -15,7 +16,7 @@ var approvalStates = []string{
 }
 
 // ListApprovals implements GET /api/v1/approvals.
-func (s *server) ListApprovals(w http.ResponseWriter, r *http.Request, params ListApprovalsParams) {
+func (s *server) ListApprovals(w http.ResponseWriter, r *http.Request, params v1.ListApprovalsParams) {
 	q := s.query(r)
 	f := store.ApprovalFilter{State: clusters.ApprovalState(q.among("state", params.State, approvalStates...)), Cluster: params.Cluster}
 	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "apr_")
@@ -28,7 +29,7 @@ func (s *server) ListApprovals(w http.ResponseWriter, r *http.Request, params Li
 		s.fail(w, r, err)
 		return
 	}
-	page := ApprovalPage{Items: []Approval{}, NextCursor: next}
+	page := v1.ApprovalPage{Items: []v1.Approval{}, NextCursor: next}
 	for _, a := range list {
 		page.Items = append(page.Items, approval(a, s.App.NameOf))
 	}
@@ -36,14 +37,14 @@ func (s *server) ListApprovals(w http.ResponseWriter, r *http.Request, params Li
 }
 
 // GetApproval implements GET /api/v1/approvals/{id}.
-func (s *server) GetApproval(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetApproval(w http.ResponseWriter, r *http.Request, id string) {
 	a, err := s.App.Approval(r.Context(), principal(r), id)
 	s.approval(w, r, http.StatusOK, a, err)
 }
 
 // Approve implements POST /api/v1/approvals/{id}/approve.
-func (s *server) Approve(w http.ResponseWriter, r *http.Request, id ID) {
-	var said MaybeReason
+func (s *server) Approve(w http.ResponseWriter, r *http.Request, id string) {
+	var said v1.MaybeReason
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
@@ -52,8 +53,8 @@ func (s *server) Approve(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // Refuse implements POST /api/v1/approvals/{id}/refuse.
-func (s *server) Refuse(w http.ResponseWriter, r *http.Request, id ID) {
-	var said Reason
+func (s *server) Refuse(w http.ResponseWriter, r *http.Request, id string) {
+	var said v1.Reason
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -69,15 +70,15 @@ func (s *server) approval(w http.ResponseWriter, r *http.Request, status int, a 
 	reply(w, jsonType, status, approval(a, s.App.NameOf))
 }
 
-func approval(a app.Approval, name func(string) string) Approval {
-	out := Approval{
-		ApprovalID: a.ID, Kind: ApprovalKind(a.Kind), ClusterID: a.Cluster, ClusterName: a.ClusterName, Team: a.Team, RequestedBy: a.RequestedBy,
+func approval(a app.Approval, name func(string) string) v1.Approval {
+	out := v1.Approval{
+		ApprovalID: a.ID, Kind: v1.ApprovalKind(a.Kind), ClusterID: a.Cluster, ClusterName: a.ClusterName, Team: a.Team, RequestedBy: a.RequestedBy,
 		RequestedByName: name(a.RequestedBy),
-		Why:             a.Why, Head: a.Head, Needs: a.Needs, By: a.ByRole, State: ApprovalState(a.State), CreatedAt: a.CreatedAt.UTC(),
-		ExpiresAt: a.ExpiresAt.UTC(), DecidedAt: when(a.DecidedAt), DecidedWhy: a.DecidedWhy, Votes: []Vote{}, MayVote: a.MayVote,
+		Why:             a.Why, Head: a.Head, Needs: a.Needs, By: a.ByRole, State: v1.ApprovalState(a.State), CreatedAt: a.CreatedAt.UTC(),
+		ExpiresAt: a.ExpiresAt.UTC(), DecidedAt: when(a.DecidedAt), DecidedWhy: a.DecidedWhy, Votes: []v1.Vote{}, MayVote: a.MayVote,
 	}
 	for _, v := range a.Votes {
-		out.Votes = append(out.Votes, Vote{Principal: v.Principal, Name: name(v.Principal), Approves: v.Approves, Reason: v.Reason, Source: v.Source, At: v.At.UTC()})
+		out.Votes = append(out.Votes, v1.Vote{Principal: v.Principal, Name: name(v.Principal), Approves: v.Approves, Reason: v.Reason, Source: v.Source, At: v.At.UTC()})
 	}
 	return out
 }

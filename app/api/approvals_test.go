@@ -6,14 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
 // asked makes a cluster whose request needs approval.
-func (h *fixture) asked(who oidc.Claims, name string) Accepted {
+func (h *fixture) asked(who oidc.Claims, name string) v1.Accepted {
 	h.Helper()
-	var made Accepted
-	h.does(http.MethodPost, "/api/v1/clusters", h.as(who), CreateRequest{Name: name}, http.StatusAccepted, &made, idempotencyKey, "ask-"+name)
+	var made v1.Accepted
+	h.does(http.MethodPost, "/api/v1/clusters", h.as(who), v1.CreateRequest{Name: name}, http.StatusAccepted, &made, idempotencyKey, "ask-"+name)
 	require.Regexp(h, `^apr_`, made.ApprovalID)
 	return made
 }
@@ -22,12 +23,12 @@ func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	made := h.asked(oidc.Requester, "big-one")
 	require.Contains(t, made.Message, "starts when it is approved")
-	var c Cluster
+	var c v1.Cluster
 	h.get("/api/v1/clusters/big-one", &c)
 	require.True(t, c.NeedsApproval)
 	require.Equal(t, "awaiting_approval", c.Phase)
 
-	var a Approval
+	var a v1.Approval
 	h.get("/api/v1/approvals/"+made.ApprovalID, &a)
 	require.Equal(t, []any{made.ClusterID, "big-one", "platform", "platform_admin", false}, []any{a.ClusterID, a.ClusterName, a.Team, a.By, a.MayVote})
 	require.Equal(t, []string{"Big ones need a word."}, a.Why)
@@ -39,25 +40,25 @@ func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
 	p := h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(oidc.Requester), nil, http.StatusForbidden)
 	require.Contains(t, p.Detail, "Only a platform admin")
 
-	var page ApprovalPage
+	var page v1.ApprovalPage
 	for query, want := range map[string]int{"": 1, "?state=pending": 1, "?state=approved": 0, "?cluster=big-one": 1, "?limit=1": 1} {
-		page = ApprovalPage{}
+		page = v1.ApprovalPage{}
 		h.get("/api/v1/approvals"+query, &page)
 		require.Len(t, page.Items, want, query)
 	}
-	page = ApprovalPage{}
+	page = v1.ApprovalPage{}
 	h.does(http.MethodGet, "/api/v1/approvals", h.as(will), nil, http.StatusOK, &page)
 	require.Empty(t, page.Items)
 	h.refused(http.MethodGet, "/api/v1/approvals?cluster=big-one", h.as(will), nil, http.StatusNotFound)
 	h.refused(http.MethodGet, "/api/v1/approvals?state=open", h.as(oidc.Admin), nil, http.StatusBadRequest)
 	h.refused(http.MethodGet, "/api/v1/approvals", h.as(toni), nil, http.StatusForbidden)
 
-	h.does(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(oidc.Admin), MaybeReason{Reason: "once"}, http.StatusOK, &a)
-	require.Equal(t, ApprovalState("approved"), a.State)
+	h.does(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(oidc.Admin), v1.MaybeReason{Reason: "once"}, http.StatusOK, &a)
+	require.Equal(t, v1.ApprovalState("approved"), a.State)
 	require.Equal(t, []any{h.id(oidc.Admin), true, "once", "api"}, []any{a.Votes[0].Principal, a.Votes[0].Approves, a.Votes[0].Reason, a.Votes[0].Source})
 	p = h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(boss), nil, http.StatusConflict)
 	require.Contains(t, p.Detail, "no longer pending")
-	c = Cluster{}
+	c = v1.Cluster{}
 	h.get("/api/v1/clusters/big-one", &c)
 	require.False(t, c.NeedsApproval)
 }
@@ -68,26 +69,26 @@ func TestTwoAreTwoAndNoneIsTheOneWhoAsked(t *testing.T) {
 	path := "/api/v1/approvals/" + made.ApprovalID + "/approve"
 	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), nil, http.StatusForbidden)
 	require.Contains(t, p.Detail, "needs the approval of 2 others")
-	var a Approval
+	var a v1.Approval
 	h.does(http.MethodPost, path, h.as(both), nil, http.StatusOK, &a)
-	require.Equal(t, ApprovalState("pending"), a.State)
+	require.Equal(t, v1.ApprovalState("pending"), a.State)
 	p = h.refused(http.MethodPost, path, h.as(both), nil, http.StatusConflict)
 	require.Contains(t, p.Detail, "already voted")
 	h.does(http.MethodPost, path, h.as(oidc.Admin), nil, http.StatusOK, &a)
-	require.Equal(t, ApprovalState("approved"), a.State)
+	require.Equal(t, v1.ApprovalState("approved"), a.State)
 }
 
 func TestOneRefusalEndsItWithAReason(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	made := h.asked(oidc.Requester, "big-one")
 	path := "/api/v1/approvals/" + made.ApprovalID + "/refuse"
-	p := h.refused(http.MethodPost, path, h.as(oidc.Admin), Reason{}, http.StatusUnprocessableEntity)
+	p := h.refused(http.MethodPost, path, h.as(oidc.Admin), v1.Reason{}, http.StatusUnprocessableEntity)
 	require.Equal(t, "reason", p.Errors[0].Field)
-	var a Approval
-	h.does(http.MethodPost, path, h.as(oidc.Admin), Reason{Reason: "too big"}, http.StatusOK, &a)
-	require.Equal(t, []any{ApprovalState("refused"), "too big"}, []any{a.State, a.DecidedWhy})
-	var c Cluster
+	var a v1.Approval
+	h.does(http.MethodPost, path, h.as(oidc.Admin), v1.Reason{Reason: "too big"}, http.StatusOK, &a)
+	require.Equal(t, []any{v1.ApprovalState("refused"), "too big"}, []any{a.State, a.DecidedWhy})
+	var c v1.Cluster
 	h.get("/api/v1/clusters/"+made.ClusterID, &c)
-	require.Equal(t, ClusterDesired("absent"), c.Desired)
+	require.Equal(t, v1.ClusterDesired("absent"), c.Desired)
 	require.Contains(t, c.DesiredWhy, "too big")
 }

@@ -5,12 +5,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/auditchain"
 )
 
 // ListAudit implements GET /api/v1/audit.
-func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
+func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params v1.ListAuditParams) {
 	q := s.query(r)
 	f := store.AuditFilter{Actor: params.Actor, Action: params.Action, Cluster: params.Cluster}
 	f.From, f.To = q.span(params.From, params.To)
@@ -24,15 +25,15 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params ListAu
 		s.fail(w, r, err)
 		return
 	}
-	page := AuditPage{Items: []AuditEvent{}, NextCursor: next}
+	page := v1.AuditPage{Items: []v1.AuditEvent{}, NextCursor: next}
 	for _, l := range lines {
 		page.Items = append(page.Items, auditEvent(l, s.App.NameOf))
 	}
 	ok(w, page)
 }
 
-func auditEvent(l auditchain.Line, name func(string) string) AuditEvent {
-	return AuditEvent{
+func auditEvent(l auditchain.Line, name func(string) string) v1.AuditEvent {
+	return v1.AuditEvent{
 		Seq: l.Seq, At: l.At.UTC(), Actor: l.Actor, ActorName: name(l.Actor), Action: l.Action, Source: l.Source, ClusterID: l.Cluster,
 		Metadata: l.Metadata, Previous: l.Previous, Hash: l.Hash,
 	}
@@ -40,7 +41,7 @@ func auditEvent(l auditchain.Line, name func(string) string) AuditEvent {
 
 // ExportAudit implements GET /api/v1/audit/export. Nothing is sent before the first page was read, so that a refusal can still be
 // sent as one; a later read error breaks the connection, which no reader takes for the end.
-func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params ExportAuditParams) {
+func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params v1.ExportAuditParams) {
 	q := s.query(r)
 	f := store.AuditFilter{Actor: params.Actor, Action: params.Action, Cluster: params.Cluster, Oldest: true, Limit: maxLimit}
 	f.From, f.To = q.span(params.From, params.To)
@@ -87,8 +88,8 @@ func (s *server) VerifyAudit(w http.ResponseWriter, r *http.Request) {
 	ok(w, auditProof(proof))
 }
 
-func auditProof(p auditchain.Proof) AuditProof {
-	out := AuditProof{Whole: p.Whole(), Lines: p.Lines, Head: p.Head.Hash, Message: p.Text()}
+func auditProof(p auditchain.Proof) v1.AuditProof {
+	out := v1.AuditProof{Whole: p.Whole(), Lines: p.Lines, Head: p.Head.Hash, Message: p.Text()}
 	if !p.Whole() {
 		out.BrokenAt = p.Breaks[0].Seq
 	}

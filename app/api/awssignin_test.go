@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/devstack/aws"
@@ -24,7 +25,7 @@ const audience = "https://ocpctl.example.com"
 var build = aws.Caller{AccessKey: "AKIADEMO0000BUILD001", SecretKey: "build-secret", ARN: "arn:aws:sts::123456789012:assumed-role/ci/build-41"}
 
 // clouded is a fixture that takes AWS identities, and a function that signs with a key there.
-func clouded(t *testing.T, change func(*Config)) (h *fixture, sign func(access, secret string) AWSProof) {
+func clouded(t *testing.T, change func(*Config)) (h *fixture, sign func(access, secret string) v1.AWSProof) {
 	cloud, err := aws.Start(t.Context(), aws.Config{AccessKey: "AKIADEMO0000EXAMPLE1", SecretKey: "demo-secret-access-key", Callers: []aws.Caller{build}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cloud.Stop()) })
@@ -43,23 +44,23 @@ func clouded(t *testing.T, change func(*Config)) (h *fixture, sign func(access, 
 			change(c)
 		}
 	})
-	return h, func(access, secret string) AWSProof {
+	return h, func(access, secret string) v1.AWSProof {
 		proof, err := awsproof.Sign(t.Context(), sdk.Config{
 			Region: "us-east-1", BaseEndpoint: sdk.String(cloud.URL()), Credentials: credentials.NewStaticCredentialsProvider(access, secret, ""),
 		}, audience)
 		require.NoError(t, err)
-		return AWSProof{URL: proof.URL, Headers: proof.Headers}
+		return v1.AWSProof{URL: proof.URL, Headers: proof.Headers}
 	}
 }
 
 func TestASignedAWSIdentityIsExchangedForAToken(t *testing.T) {
 	h, sign := clouded(t, nil)
 	body := sign(build.AccessKey, build.SecretKey)
-	var got SessionToken
+	var got v1.SessionToken
 	h.does(http.MethodPost, "/api/v1/auth/aws", "", body, http.StatusOK, &got)
-	require.Equal(t, []Seat{{Role: "requester", Team: "platform"}}, got.Me.Seats)
+	require.Equal(t, []v1.Seat{{Role: "requester", Team: "platform"}}, got.Me.Seats)
 	require.WithinDuration(t, now().Add(15*time.Minute), got.ExpiresAt, time.Minute)
-	var me Me
+	var me v1.Me
 	h.does(http.MethodGet, "/api/v1/me", got.Token, nil, http.StatusOK, &me)
 	require.Equal(t, got.Me.ID, me.ID)
 
@@ -68,8 +69,8 @@ func TestASignedAWSIdentityIsExchangedForAToken(t *testing.T) {
 	require.NotContains(t, p.Detail, body.URL)
 	p = h.refused(http.MethodPost, "/api/v1/auth/aws", "", map[string]any{"url": body.URL}, http.StatusUnprocessableEntity)
 	require.Equal(t, "headers", p.Errors[0].Field)
-	h.refused(http.MethodPost, "/api/v1/auth/aws", "", AWSProof{URL: "ftp://x", Headers: body.Headers}, http.StatusUnauthorized)
-	h.refused(http.MethodPost, "/api/v1/auth/aws", "", AWSProof{URL: "https://%zz", Headers: body.Headers}, http.StatusUnprocessableEntity)
+	h.refused(http.MethodPost, "/api/v1/auth/aws", "", v1.AWSProof{URL: "ftp://x", Headers: body.Headers}, http.StatusUnauthorized)
+	h.refused(http.MethodPost, "/api/v1/auth/aws", "", v1.AWSProof{URL: "https://%zz", Headers: body.Headers}, http.StatusUnprocessableEntity)
 }
 
 func TestGarbageAtTheAWSSignInHoldsUpNobodyElse(t *testing.T) {
@@ -87,7 +88,7 @@ func TestGarbageAtTheAWSSignInHoldsUpNobodyElse(t *testing.T) {
 	for _, address := range []string{"203.0.113.1", "203.0.113.2", "2001:db8:1:2::1"} {
 		for n := range 25 {
 			from(address, sign(fmt.Sprintf("AKIANOBODY%06d", n), "guessed"))
-			from(address, AWSProof{URL: "x"})
+			from(address, v1.AWSProof{URL: "x"})
 		}
 	}
 	status, after, said := from("2001:db8:1:2::ffff", sign("AKIANOBODY000099", "guessed"))

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
@@ -104,7 +105,7 @@ func BenchmarkCreate(b *testing.B) {
 				for loop.Next() {
 					i := next.Add(1) - 1
 					begun := time.Now()
-					body := CreateRequest{Name: fmt.Sprint("b", i), CostCenter: "c", Environment: "e"}
+					body := v1.CreateRequest{Name: fmt.Sprint("b", i), CostCenter: "c", Environment: "e"}
 					status := p.ask(http.MethodPost, "/api/v1/clusters", int(i)%c.teams, body, idempotencyKey, fmt.Sprint("k", i))
 					took[i] = time.Since(begun)
 					if status != http.StatusAccepted {
@@ -125,7 +126,7 @@ func BenchmarkCreate(b *testing.B) {
 // warm opens the connections, has the statements prepared, and has the database know its tables, as it does after some minutes.
 func warm(b *testing.B, p *place, teams int) {
 	for i := range 200 {
-		body := CreateRequest{Name: fmt.Sprint("w", i), CostCenter: "c", Environment: "e"}
+		body := v1.CreateRequest{Name: fmt.Sprint("w", i), CostCenter: "c", Environment: "e"}
 		require.Equal(b, http.StatusAccepted, p.ask(http.MethodPost, "/api/v1/clusters", i%teams, body, idempotencyKey, fmt.Sprint("w", i)))
 	}
 	_, err := p.store.Pool().Exec(b.Context(), `ANALYZE`)
@@ -136,7 +137,7 @@ func warm(b *testing.B, p *place, teams int) {
 // as an auditor would.
 func BenchmarkRead(b *testing.B) {
 	p := open20(b, embedded(b))
-	require.Equal(b, http.StatusAccepted, p.ask(http.MethodPost, "/api/v1/clusters", 0, CreateRequest{Name: "seed", CostCenter: "c", Environment: "e"}, idempotencyKey, "k"))
+	require.Equal(b, http.StatusAccepted, p.ask(http.MethodPost, "/api/v1/clusters", 0, v1.CreateRequest{Name: "seed", CostCenter: "c", Environment: "e"}, idempotencyKey, "k"))
 	crowd(b, p.store)
 	for _, path := range []string{"/api/v1/clusters?limit=50", "/api/v1/clusters?limit=50&live=true", "/api/v1/clusters/seed", "/api/v1/clusters/seed/explain", "/api/v1/jobs?limit=50"} {
 		b.Run(path, func(b *testing.B) {

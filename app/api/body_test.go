@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/v1"
 )
 
 func TestAFieldThatIsNotSupportedNamesTheNearestOrWhatIs(t *testing.T) {
-	var request CreateRequest
+	var request v1.CreateRequest
 	require.Greater(t, len(fields(&request)), mostNamed, "a request has more fields than anybody reads in a message")
 	for name, accept := range map[string][]string{
 		"proxy":   {"the fields in /api/v1/openapi.yaml"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -39,8 +40,8 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 	h.ready(made.ClusterID)
 	seer, user := oidc.Claims{Subject: "seer", Groups: []string{"security"}, Role: "requester"}, oidc.Claims{Subject: "user", Groups: []string{"security"}, Role: "requester"}
 	path := "/api/v1/clusters/" + made.ClusterID
-	for who, access := range map[string]ShareRequestAccess{h.id(seer): "see", h.id(user): "use"} {
-		h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: who, Access: access}, http.StatusOK, nil)
+	for who, access := range map[string]v1.ShareRequestAccess{h.id(seer): "see", h.id(user): "use"} {
+		h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "principal", With: who, Access: access}, http.StatusOK, nil)
 	}
 	_, err := h.store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: "github", ID: "guid-1", Event: "ping", Topic: "acme/shop#41", Body: []byte(`{}`)})
 	require.NoError(t, err)
@@ -48,7 +49,7 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 	people := []oidc.Claims{oidc.Requester, headOfPlatform, oidc.Admin, oidc.Auditor, eyeOfPlatform, seer, user, will, headOfSecurity, eyeOfSecurity, toni}
 	const ok, no, none = http.StatusOK, http.StatusForbidden, http.StatusNotFound
 	bad := http.StatusUnprocessableEntity // it may, and what it says is wrong: nothing is changed for the next
-	why := Reason{Reason: ""}
+	why := v1.Reason{Reason: ""}
 	for _, c := range []struct {
 		method, path string
 		body         any
@@ -71,13 +72,13 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 		{"POST", path + "/kubeadmin-links", nil, []int{409, 409, 409, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/admin-kubeconfig-links", nil, []int{409, 409, 409, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/break-glass", why, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
-		{"POST", path + "/extend", Extend{}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
-		{"POST", path + "/hold", Hold{}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
+		{"POST", path + "/extend", v1.Extend{}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
+		{"POST", path + "/hold", v1.Hold{}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
 		{"DELETE", path + "/hold", nil, []int{ok, ok, ok, no, no, no, no, none, none, none, no}},
-		{"POST", path + "/scale-workers", Scale{Replicas: 99}, []int{409, 409, 409, no, no, no, no, none, none, none, no}},
+		{"POST", path + "/scale-workers", v1.Scale{Replicas: 99}, []int{409, 409, 409, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/refresh", nil, []int{409, 409, 409, no, no, no, no, none, none, none, no}},
-		{"POST", path + "/transfer", Transfer{Team: "no/team"}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
-		{"POST", path + "/shares", ShareRequest{Kind: "team", With: "no/team"}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
+		{"POST", path + "/transfer", v1.Transfer{Team: "no/team"}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
+		{"POST", path + "/shares", v1.ShareRequest{Kind: "team", With: "no/team"}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
 		{"DELETE", path + "/shares?kind=team&with=nobody", nil, []int{none, none, none, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/retry", why, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/abandon", why, []int{no, bad, bad, no, no, no, no, none, none, none, no}},
@@ -98,8 +99,8 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 		{"GET", "/api/v1/deliveries/1", nil, []int{no, no, ok, ok, no, no, no, no, no, no, no}},
 		{"POST", "/api/v1/deliveries/1/replay", why, []int{no, no, bad, no, no, no, no, no, no, no, no}},
 		{"POST", "/api/v1/catalogue/reload", nil, []int{no, no, ok, no, no, no, no, no, no, no, no}},
-		{"POST", "/api/v1/catalogue/validate", CatalogueFiles{Files: map[string]string{}}, []int{no, no, ok, no, no, no, no, no, no, no, no}},
-		{"POST", "/api/v1/dry-run", CreateRequest{}, []int{ok, ok, ok, no, no, ok, ok, ok, ok, no, no}},
+		{"POST", "/api/v1/catalogue/validate", v1.CatalogueFiles{Files: map[string]string{}}, []int{no, no, ok, no, no, no, no, no, no, no, no}},
+		{"POST", "/api/v1/dry-run", v1.CreateRequest{}, []int{ok, ok, ok, no, no, ok, ok, ok, ok, no, no}},
 	} {
 		for i, who := range people {
 			answer, raw := h.ask(c.method, c.path, h.as(who), c.body)
@@ -108,10 +109,10 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 	}
 
 	for _, who := range []oidc.Claims{headOfSecurity, eyeOfSecurity} {
-		var lines AuditPage
+		var lines v1.AuditPage
 		h.does(http.MethodGet, "/api/v1/audit", h.as(who), nil, http.StatusOK, &lines)
 		require.Empty(t, lines.Items, "of other teams' clusters, and of what is everybody's")
-		var jobs JobPage
+		var jobs v1.JobPage
 		h.does(http.MethodGet, "/api/v1/jobs", h.as(who), nil, http.StatusOK, &jobs)
 		require.Empty(t, jobs.Items)
 	}
@@ -120,20 +121,20 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 // A cluster that holds the control plane's own keys is opened by nobody else, whoever's team it is and whoever shares it.
 func TestTheControlPlanesKeysAreHandedToAdminsOfEveryTeamAlone(t *testing.T) {
 	h := fixtureWith(t, scoped(t), nil)
-	mint := CreateRequest{Name: "minted", Profile: "aws-minimal-mint", Team: "platform", CostCenter: "sandbox", Environment: "test"}
+	mint := v1.CreateRequest{Name: "minted", Profile: "aws-minimal-mint", Team: "platform", CostCenter: "sandbox", Environment: "test"}
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(headOfPlatform), mint, http.StatusUnprocessableEntity, idempotencyKey, "k1")
 	require.Contains(t, p.Detail+p.Errors[0].Detail, "platform admins alone")
-	var made Accepted
+	var made v1.Accepted
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Admin), mint, http.StatusAccepted, &made, idempotencyKey, "k2")
 	h.ready(made.ClusterID)
 	path := "/api/v1/clusters/" + made.ClusterID
-	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(will), Access: "use"}, http.StatusOK, nil)
+	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "principal", With: h.id(will), Access: "use"}, http.StatusOK, nil)
 	for _, who := range []oidc.Claims{oidc.Requester, headOfPlatform, will} {
 		for _, origin := range []string{"/kubeconfig-links", "/kubeadmin-links", "/admin-kubeconfig-links", "/break-glass"} {
 			if who.Subject == will.Subject && origin != "/kubeconfig-links" {
 				continue
 			}
-			p := h.refused(http.MethodPost, path+origin, h.as(who), Reason{Reason: "x"}, http.StatusForbidden)
+			p := h.refused(http.MethodPost, path+origin, h.as(who), v1.Reason{Reason: "x"}, http.StatusForbidden)
 			require.Contains(t, p.Detail, "the control plane's own cloud keys")
 		}
 		h.refused(http.MethodGet, path+"/kubeconfig", h.as(who), nil, http.StatusForbidden)
@@ -146,12 +147,12 @@ func TestWhatOneMayNotSeeIsWhatDoesNotExist(t *testing.T) {
 	h := fixtureWith(t, scoped(t), nil)
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
-	var asked Approval
-	h.does(http.MethodPost, "/api/v1/clusters/shop/break-glass", h.as(oidc.Requester), Reason{Reason: "x"}, http.StatusAccepted, &asked)
-	var link Link
+	var asked v1.Approval
+	h.does(http.MethodPost, "/api/v1/clusters/shop/break-glass", h.as(oidc.Requester), v1.Reason{Reason: "x"}, http.StatusAccepted, &asked)
+	var link v1.Link
 	h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links", h.as(oidc.Requester), nil, http.StatusCreated, &link)
 	handle := strings.TrimPrefix(link.URL, "http://ocpctl.test/links/")
-	var accesses Accesses
+	var accesses v1.Accesses
 	h.does(http.MethodGet, "/api/v1/clusters/shop/access", h.as(oidc.Requester), nil, http.StatusOK, &accesses)
 	require.Len(t, accesses.Items, 1)
 
@@ -176,18 +177,18 @@ func TestWhatOneMayNotSeeIsWhatDoesNotExist(t *testing.T) {
 		{"GET", c + "/timeline", nil, made.ClusterID, db.NewID("clu")}, {"GET", c + "/explain", nil, made.ClusterID, db.NewID("clu")},
 		{"GET", c + "/logs", nil, made.ClusterID, db.NewID("clu")}, {"GET", c + "/logs?follow=true", nil, made.ClusterID, db.NewID("clu")},
 		{"GET", c + "/shares", nil, made.ClusterID, db.NewID("clu")}, {"GET", "/api/v1/watch?cluster={}", nil, made.ClusterID, db.NewID("clu")},
-		{"POST", c + "/destroy", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/extend", Extend{Hours: 1}, made.ClusterID, db.NewID("clu")},
-		{"POST", c + "/extend", Extend{}, made.ClusterID, db.NewID("clu")}, {"POST", c + "/hold", Hold{Hours: 1, Reason: "x"}, made.ClusterID, db.NewID("clu")},
-		{"DELETE", c + "/hold", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/transfer", Transfer{Team: "security"}, made.ClusterID, db.NewID("clu")},
-		{"POST", c + "/scale-workers", Scale{Replicas: 1}, made.ClusterID, db.NewID("clu")}, {"POST", c + "/refresh", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/retry", Reason{Reason: "x"}, made.ClusterID, db.NewID("clu")},
-		{"POST", c + "/abandon", Reason{Reason: "x"}, made.ClusterID, db.NewID("clu")}, {"POST", c + "/break-glass", Reason{Reason: "x"}, made.ClusterID, db.NewID("clu")},
-		{"POST", c + "/shares", ShareRequest{Kind: "team", With: "security"}, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/destroy", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/extend", v1.Extend{Hours: 1}, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/extend", v1.Extend{}, made.ClusterID, db.NewID("clu")}, {"POST", c + "/hold", v1.Hold{Hours: 1, Reason: "x"}, made.ClusterID, db.NewID("clu")},
+		{"DELETE", c + "/hold", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/transfer", v1.Transfer{Team: "security"}, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/scale-workers", v1.Scale{Replicas: 1}, made.ClusterID, db.NewID("clu")}, {"POST", c + "/refresh", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/retry", v1.Reason{Reason: "x"}, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/abandon", v1.Reason{Reason: "x"}, made.ClusterID, db.NewID("clu")}, {"POST", c + "/break-glass", v1.Reason{Reason: "x"}, made.ClusterID, db.NewID("clu")},
+		{"POST", c + "/shares", v1.ShareRequest{Kind: "team", With: "security"}, made.ClusterID, db.NewID("clu")},
 		{"DELETE", c + "/shares?kind=team&with=x", nil, made.ClusterID, db.NewID("clu")},
 		{"POST", c + "/kubeconfig-links", nil, made.ClusterID, db.NewID("clu")}, {"POST", c + "/kubeadmin-links", nil, made.ClusterID, db.NewID("clu")},
 		{"PUT", c, nil, made.ClusterID, db.NewID("clu")}, {"GET", "/api/v1/approvals?cluster={}", nil, made.ClusterID, db.NewID("clu")},
 		{"GET", "/api/v1/jobs?cluster={}", nil, made.ClusterID, db.NewID("clu")}, {"GET", "/api/v1/jobs/{}", nil, made.JobID, db.NewID("job")},
 		{"GET", "/api/v1/approvals/{}", nil, asked.ApprovalID, db.NewID("apr")}, {"POST", "/api/v1/approvals/{}/approve", nil, asked.ApprovalID, db.NewID("apr")},
-		{"POST", "/api/v1/approvals/{}/refuse", Reason{}, asked.ApprovalID, db.NewID("apr")}, {"POST", "/api/v1/links/{}", nil, handle, strings.Repeat("A", len(handle))},
+		{"POST", "/api/v1/approvals/{}/refuse", v1.Reason{}, asked.ApprovalID, db.NewID("apr")}, {"POST", "/api/v1/links/{}", nil, handle, strings.Repeat("A", len(handle))},
 	} {
 		for _, who := range []oidc.Claims{will, headOfSecurity, eyeOfSecurity, toni} {
 			for _, headers := range [][]string{nil, {"If-Match", `"1"`}, {"If-Match", "*"}, {"If-None-Match", `"1"`}} {

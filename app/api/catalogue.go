@@ -6,6 +6,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -17,7 +18,7 @@ func (s *server) ListProfiles(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	out := Profiles{Items: []Profile{}}
+	out := v1.Profiles{Items: []v1.Profile{}}
 	for _, p := range list {
 		out.Items = append(out.Items, profile(p, p.Name == unasked))
 	}
@@ -46,21 +47,21 @@ func (s *server) GetProfile(w http.ResponseWriter, r *http.Request, name string)
 	problem(w, http.StatusNotFound, detail)
 }
 
-func profile(p profiles.Profile, unasked bool) Profile {
-	out := Profile{
+func profile(p profiles.Profile, unasked bool) v1.Profile {
+	out := v1.Profile{
 		Name: p.Name, DisplayName: p.DisplayName, Description: p.Description, Platform: p.Platform, Enabled: p.Enabled,
-		DisabledReason: p.DisabledReason, AdminOnly: p.AdminOnly, Default: unasked, Regions: []ProfileRegion{},
-		Versions:     AllowList{Allow: p.Versions.Allow, Default: p.Versions.Default},
-		BaseDomains:  AllowList{Allow: p.BaseDomains.Allow, Default: p.BaseDomains.Default},
-		ControlPlane: Machines{Replicas: p.ControlPlane.Replicas, InstanceType: p.ControlPlane.InstanceType},
-		Workers: Machines{
+		DisabledReason: p.DisabledReason, AdminOnly: p.AdminOnly, Default: unasked, Regions: []v1.ProfileRegion{},
+		Versions:     v1.AllowList{Allow: p.Versions.Allow, Default: p.Versions.Default},
+		BaseDomains:  v1.AllowList{Allow: p.BaseDomains.Allow, Default: p.BaseDomains.Default},
+		ControlPlane: v1.Machines{Replicas: p.ControlPlane.Replicas, InstanceType: p.ControlPlane.InstanceType},
+		Workers: v1.Machines{
 			Replicas: p.Workers.Replicas, InstanceType: p.Workers.InstanceType, Least: p.Workers.Least, Most: p.Workers.Most,
 		},
 		DefaultTTLSeconds: seconds(p.DefaultTTL), MaxTTLSeconds: seconds(p.MaxTTL), GraceSeconds: seconds(p.Grace), RunGraceSeconds: seconds(p.RunGrace),
-		WhenFull: ProfileWhenFull(p.WhenFull), AllowUserTags: p.AllowUserTags, PricesAsOf: p.PricesAsOf,
+		WhenFull: v1.ProfileWhenFull(p.WhenFull), AllowUserTags: p.AllowUserTags, PricesAsOf: p.PricesAsOf,
 	}
 	for _, region := range p.Regions {
-		out.Regions = append(out.Regions, ProfileRegion{
+		out.Regions = append(out.Regions, v1.ProfileRegion{
 			Name: region.Name, Zones: region.Zones, HourlyCents: region.HourlyCents, Default: region.Name == p.DefaultRegion,
 		})
 	}
@@ -76,9 +77,9 @@ func (s *server) ListTeams(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	out := Teams{Items: []Team{}}
+	out := v1.Teams{Items: []v1.Team{}}
 	for _, t := range list {
-		out.Items = append(out.Items, Team{
+		out.Items = append(out.Items, v1.Team{
 			Name: t.Name, DisplayName: t.DisplayName, Owner: t.Owner, CostCenters: append([]string{}, t.CostCenters...),
 			Environments: append([]string{}, t.Environments...), Weight: t.Weight, BudgetCents: t.Budget.MonthlyCents,
 			BudgetHard: t.Budget.Hard, SpentCents: t.Spent, CommittedCents: t.Committed,
@@ -94,16 +95,16 @@ func (s *server) ListQuotas(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	out := Quotas{Items: []Quota{}}
+	out := v1.Quotas{Items: []v1.Quota{}}
 	for _, q := range list {
-		one := Quota{Name: q.Name, Scope: QuotaScope(q.Scope), Key: q.Key, Waiting: q.Used.Waiting}
+		one := v1.Quota{Name: q.Name, Scope: v1.QuotaScope(q.Scope), Key: q.Key, Waiting: q.Used.Waiting}
 		for _, bound := range []struct {
-			into *Used
+			into *v1.Used
 			used float64
 			most int
 		}{{&one.Live, float64(q.Used.Live), q.Live}, {&one.Creating, float64(q.Used.Creating), q.Creating}, {&one.NodeHours, q.Used.NodeHours, q.NodeHours}} {
 			if bound.most > 0 {
-				*bound.into = Used{Used: float32(bound.used), Most: bound.most}
+				*bound.into = v1.Used{Used: float32(bound.used), Most: bound.most}
 			}
 		}
 		out.Items = append(out.Items, one)
@@ -129,7 +130,7 @@ func (s *server) catalogue(w http.ResponseWriter, r *http.Request, state admin.C
 		return
 	}
 	b := state.Catalogue
-	out := CatalogueState{
+	out := v1.CatalogueState{
 		Hash: b.Hash, LoadedAt: state.LoadedAt.UTC(), Source: "directory", Profiles: len(b.Names()), Teams: len(b.Teams),
 		Quotas: len(b.Quotas), Policies: len(b.Policies), Identities: len(b.Identities),
 	}
@@ -144,7 +145,7 @@ func (s *server) catalogue(w http.ResponseWriter, r *http.Request, state admin.C
 
 // ValidateCatalogue implements POST /api/v1/catalogue/validate.
 func (s *server) ValidateCatalogue(w http.ResponseWriter, r *http.Request) {
-	var said CatalogueFiles
+	var said v1.CatalogueFiles
 	if !s.read(w, r, &said, false, maxCatalogue) {
 		return
 	}
@@ -153,13 +154,13 @@ func (s *server) ValidateCatalogue(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	out := CatalogueProblems{Valid: len(problems) == 0, Hash: hash, Problems: []CatalogueProblem{}}
+	out := v1.CatalogueProblems{Valid: len(problems) == 0, Hash: hash, Problems: []v1.CatalogueProblem{}}
 	for _, p := range problems {
 		detail := p.Got
 		if p.Accept != "" {
 			detail += "; accepted: " + p.Accept
 		}
-		out.Problems = append(out.Problems, CatalogueProblem{File: p.File, Line: p.Line, Field: p.Field, Detail: detail})
+		out.Problems = append(out.Problems, v1.CatalogueProblem{File: p.File, Line: p.Line, Field: p.Field, Detail: detail})
 	}
 	ok(w, out)
 }

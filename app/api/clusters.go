@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // ListClusters implements GET /api/v1/clusters.
-func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params ListClustersParams) {
+func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params v1.ListClustersParams) {
 	q := s.query(r)
 	f := store.Filter{
 		Platform: platformAlias(params.Platform), Owner: params.Owner, Team: params.Team, Profile: params.Profile, Name: params.Name,
@@ -30,7 +31,7 @@ func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params Lis
 		s.fail(w, r, err)
 		return
 	}
-	page := ClusterPage{Items: make([]Cluster, 0, len(rows)), NextCursor: next}
+	page := v1.ClusterPage{Items: make([]v1.Cluster, 0, len(rows)), NextCursor: next}
 	for _, row := range rows {
 		page.Items = append(page.Items, cluster(row, s.App.NameOf))
 	}
@@ -69,7 +70,7 @@ func platformAlias(name string) string {
 }
 
 // GetCluster implements GET /api/v1/clusters/{id}.
-func (s *server) GetCluster(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetCluster(w http.ResponseWriter, r *http.Request, id string) {
 	found, err := s.App.Get(r.Context(), principal(r), id, 0)
 	if err != nil {
 		s.fail(w, r, err)
@@ -85,7 +86,7 @@ func (s *server) GetCluster(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // GetOutputs implements GET /api/v1/clusters/{id}/outputs.
-func (s *server) GetOutputs(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetOutputs(w http.ResponseWriter, r *http.Request, id string) {
 	row, err := s.App.Outputs(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
 		s.fail(w, r, err)
@@ -95,28 +96,28 @@ func (s *server) GetOutputs(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // GetTimeline implements GET /api/v1/clusters/{id}/timeline.
-func (s *server) GetTimeline(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetTimeline(w http.ResponseWriter, r *http.Request, id string) {
 	found, err := s.App.Timeline(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, Timeline{Items: events(found, s.App.NameOf)})
+	ok(w, v1.Timeline{Items: events(found, s.App.NameOf)})
 }
 
 // ExplainCluster implements GET /api/v1/clusters/{id}/explain.
-func (s *server) ExplainCluster(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ExplainCluster(w http.ResponseWriter, r *http.Request, id string) {
 	found, err := s.App.Explain(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	out := Explanation{Cluster: cluster(found.Row, s.App.NameOf), Why: found.Why, Ends: []End{}, Next: append([]string{}, found.Next...)}
+	out := v1.Explanation{Cluster: cluster(found.Row, s.App.NameOf), Why: found.Why, Ends: []v1.End{}, Next: append([]string{}, found.Next...)}
 	if found.Verdict != nil {
 		out.Verdict = verdict(*found.Verdict)
 	}
 	for _, e := range found.Ends {
-		out.Ends = append(out.Ends, End{Kind: e.Kind, At: e.At.UTC(), Message: e.Message})
+		out.Ends = append(out.Ends, v1.End{Kind: e.Kind, At: e.At.UTC(), Message: e.Message})
 	}
 	tag(w, found.Row)
 	ok(w, out)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
@@ -25,7 +26,7 @@ func TestTheListIsPagedAndFiltered(t *testing.T) {
 	var seen []string
 	cursor := ""
 	for range 3 {
-		var page ClusterPage
+		var page v1.ClusterPage
 		h.get("/api/v1/clusters?limit=2&cursor="+cursor, &page)
 		for _, c := range page.Items {
 			seen = append(seen, c.ClusterID)
@@ -38,7 +39,7 @@ func TestTheListIsPagedAndFiltered(t *testing.T) {
 		"status=PENDING": 5, "status=READY": 0, "status=READY,PENDING": 5, "status=READY&status=PENDING": 5, "platform=aws": 5,
 		"platform=ibmcloud": 0, "owner=maya": 5, "owner=will": 0, "team=platform": 5, "team=other": 0,
 	} {
-		var page ClusterPage
+		var page v1.ClusterPage
 		h.get("/api/v1/clusters?"+query, &page)
 		require.Len(t, page.Items, want, query)
 	}
@@ -80,7 +81,7 @@ func TestEveryInvalidParameterIsNamedAtOnce(t *testing.T) {
 func TestAnotherTeamsClusterDoesNotExist(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("secretive", "security")
-	var page ClusterPage
+	var page v1.ClusterPage
 	h.get("/api/v1/clusters", &page)
 	require.Empty(t, page.Items)
 	for _, path := range []string{"/api/v1/clusters/" + row.ID, "/api/v1/clusters/" + row.ID + "/outputs",
@@ -99,17 +100,17 @@ func TestAnotherTeamsClusterDoesNotExist(t *testing.T) {
 func TestAClusterIsShownWithItsJobAndItsHistory(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop", "platform")
-	var c ClusterDetail
+	var c v1.ClusterDetail
 	h.get("/api/v1/clusters/"+row.ID, &c)
 	require.Equal(t, row.ID, c.ClusterID)
-	require.Equal(t, Status("PENDING"), c.Status)
-	require.Equal(t, PullRequest{Repo: "acme/shop", Number: 41, Head: row.PR.Head}, c.PullRequest)
+	require.Equal(t, v1.Status("PENDING"), c.Status)
+	require.Equal(t, v1.PullRequest{Repo: "acme/shop", Number: 41, Head: row.PR.Head}, c.PullRequest)
 	require.Equal(t, row.JobID, c.Job.JobID)
 	require.Equal(t, "CREATE", c.Job.Type)
 	require.Equal(t, "accepted", c.Timeline[0].Action)
 	require.Equal(t, map[string]string{"Owner": "maya"}, c.Tags)
 
-	var j JobDetail
+	var j v1.JobDetail
 	h.get("/api/v1/jobs/"+row.JobID, &j)
 	require.Equal(t, row.ID, j.ClusterID)
 	require.NotNil(t, j.Log)
@@ -133,7 +134,7 @@ func TestWithoutAGoodTokenNothingIsShown(t *testing.T) {
 
 func TestEveryOperationAsksForAToken(t *testing.T) {
 	h := newFixture(t)
-	for _, op := range operations(t) {
+	for _, op := range listOperations(t) {
 		path := strings.NewReplacer("{id}", "x", "{name}", "x", "{link}", "x").Replace(op.Path)
 		if op.Security != nil && len(*op.Security) == 0 {
 			answer, _ := h.ask(op.Method, path, "", nil)
@@ -166,7 +167,7 @@ func TestProbesAndMetricsTellTheState(t *testing.T) {
 		answer, _ := h.ask(http.MethodGet, path, "", nil)
 		require.Equal(t, http.StatusOK, answer.StatusCode, path)
 	}
-	var page ClusterPage
+	var page v1.ClusterPage
 	h.get("/api/v1/clusters", &page)
 	require.NoError(t, h.store.Outbox.SeeBudget(t.Context(), outbox.GitHubBudget{Installation: 5001, Resource: "core", Allowed: 5000, Remaining: 40, ResetsAt: time.Now().Add(time.Hour)}))
 	require.NoError(t, h.store.Outbox.SeeBudget(t.Context(), outbox.GitHubBudget{Installation: 5001, Resource: "graphql", Allowed: 5000, Remaining: 40, ResetsAt: time.Now()}))

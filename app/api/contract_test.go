@@ -97,8 +97,8 @@ func (c contractual) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// operations are all that openapi.yaml has.
-func operations(t testing.TB) []call {
+// listOperations returns all that openapi.yaml has.
+func listOperations(t testing.TB) []call {
 	all := readDocument().calls()
 	require.Greater(t, len(all), 50)
 	return all

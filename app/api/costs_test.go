@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/store/costs"
 )
@@ -15,7 +16,7 @@ import (
 func TestAMonthIsForecastForOnesOwnTeams(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	h.make(oidc.Requester, "shop")
-	var month Forecast
+	var month v1.Forecast
 	h.get("/api/v1/reports/forecast", &month)
 	require.Equal(t, []any{"team", 1, "platform", int64(10_000_000)}, []any{month.By, len(month.Items), month.Items[0].Key, month.Items[0].BudgetCents})
 	require.Positive(t, month.Items[0].CommittedCents)
@@ -41,7 +42,7 @@ func TestTheBillIsComparedOnceOneWasRead(t *testing.T) {
 		{Day: yesterday, ClusterID: row.ClusterID, Nanos: 1_230_000_000}, {Day: yesterday, Nanos: 5_000_000_000}, {Day: today, ClusterID: row.ClusterID, Nanos: 1},
 	}))
 	from := "?from=" + yesterday.Format(time.RFC3339)
-	var bill ActualReport
+	var bill v1.ActualReport
 	h.seenBy(oidc.Auditor, "/api/v1/reports/actual"+from, &bill)
 	require.Equal(t, []any{today, int64(123), int64(500), -100.0}, []any{bill.To, bill.Total.ActualCents, bill.UntaggedCents, float64(bill.Items[0].ErrorPercent)})
 	h.get("/api/v1/reports/actual"+from, &bill)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -22,7 +23,7 @@ const (
 )
 
 // CreateCluster implements POST /api/v1/clusters.
-func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params CreateClusterParams) {
+func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params v1.CreateClusterParams) {
 	if !s.keyed(w, r, params.IdempotencyKey) {
 		return
 	}
@@ -89,8 +90,8 @@ func (s *server) created(made app.Created) (store.Answer, error) {
 		return s.refused(made)
 	}
 	row := made.Row
-	body, err := encoded(Accepted{
-		ClusterID: row.ID, JobID: row.JobID, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
+	body, err := encoded(v1.Accepted{
+		ClusterID: row.ID, JobID: row.JobID, Status: v1.Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
 		Place: made.Place(), ApprovalID: made.ApprovalID(), Reused: made.Reused, Run: clusterRun(row.Run), Message: acceptedText(made),
 	})
 	return store.Answer{Status: http.StatusAccepted, Body: body, Headers: map[string]string{

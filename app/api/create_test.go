@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 )
@@ -26,17 +27,17 @@ func sample(t testing.TB) []byte {
 
 func TestTheSpecificationsOwnRequestIsAcceptedAsItStands(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
-	var made Accepted
+	var made v1.Accepted
 	answer := h.does(http.MethodPost, "/api/v1/clusters", h.as(sam), sample(t), http.StatusAccepted, &made, idempotencyKey, "9f1c")
 	require.Regexp(t, `^clu_[0-9A-Z]{26}$`, made.ClusterID)
 	require.Regexp(t, `^job_[0-9A-Z]{26}$`, made.JobID)
-	require.Equal(t, Status("PENDING"), made.Status)
+	require.Equal(t, v1.Status("PENDING"), made.Status)
 	require.Equal(t, "/api/v1/clusters/"+made.ClusterID, answer.Header.Get("Location"))
 	require.Equal(t, "http://ocpctl.test/clusters/"+made.ClusterID, made.URL)
 	require.Contains(t, made.Message, "abbreviated")
 	require.Empty(t, answer.Header.Get("Idempotency-Replayed"))
 
-	var c ClusterDetail
+	var c v1.ClusterDetail
 	h.does(http.MethodGet, "/api/v1/clusters/team-a-smoke-01", h.as(sam), nil, http.StatusOK, &c)
 	require.Equal(t, []string{"team-a", "team-a", "sandbox", "test", "api"}, []string{c.Owner, c.Team, c.CostCenter, c.Environment, c.Source})
 	require.Equal(t, "webform", c.Tags["RequestSource"])
@@ -62,7 +63,7 @@ func TestTheSameRequestGetsTheSameAnswerAndMakesOneCluster(t *testing.T) {
 		answer, raw := h.ask(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), body, idempotencyKey, key)
 		return answer, string(raw)
 	}
-	body := CreateRequest{Name: "shop", CostCenter: "sandbox", Environment: "test"}
+	body := v1.CreateRequest{Name: "shop", CostCenter: "sandbox", Environment: "test"}
 	first, said := ask(body, "k-1")
 	require.Equal(t, http.StatusAccepted, first.StatusCode, said)
 	again, repeated := ask(body, "k-1")
@@ -76,7 +77,7 @@ func TestTheSameRequestGetsTheSameAnswerAndMakesOneCluster(t *testing.T) {
 	require.Contains(t, p.Detail, "use a new key")
 	other, said := ask(body, "k-2")
 	require.Equal(t, http.StatusAccepted, other.StatusCode, said)
-	theirs, raw := h.ask(http.MethodPost, "/api/v1/clusters", h.as(will), CreateRequest{Name: "third", CostCenter: "sandbox", Environment: "test"}, idempotencyKey, "k-1")
+	theirs, raw := h.ask(http.MethodPost, "/api/v1/clusters", h.as(will), v1.CreateRequest{Name: "third", CostCenter: "sandbox", Environment: "test"}, idempotencyKey, "k-1")
 	require.Equal(t, http.StatusAccepted, theirs.StatusCode, "%s: a key is its principal's own", raw)
 
 	// A refusal is an answer too.
@@ -112,7 +113,7 @@ func TestTwoServersAtOnceAndOneAfterARestartAgree(t *testing.T) {
 		require.Equal(t, answers[0], a, servers)
 	}
 	require.Contains(t, answers[0], "202")
-	var page ClusterPage
+	var page v1.ClusterPage
 	h.does(http.MethodGet, "/api/v1/clusters", h.as(oidc.Admin), nil, http.StatusOK, &page)
 	require.Len(t, page.Items, 1)
 
@@ -127,12 +128,12 @@ func TestEveryWrongFieldOfARequestIsNamedAtOnce(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(both), []byte(`{"name": "Shop", "version": 4.20, "region": "us-est-1", "regoin": "x", "ttlHours": 999,
 		"platform": "ibmcloud", "extraTags": {"Owner": "x"}, "offhoursOptIn": true, "sshPublicKey": "hello"}`), http.StatusUnprocessableEntity, idempotencyKey, "k")
-	fields := map[string]FieldError{}
+	fields := map[string]v1.FieldError{}
 	for _, e := range p.Errors {
 		fields[e.Field] = e
 		require.NotEmpty(t, e.Detail, e.Field)
 	}
-	for _, want := range []string{"name", "version", "region", "regoin", "ttlHours", "platform", "extraTags", "offhoursOptIn", "sshPublicKey", "team"} {
+	for _, want := range []string{"name", "version", "region", "regoin", "ttl", "platform", "extraTags", "offhoursOptIn", "sshPublicKey", "team"} {
 		require.Contains(t, fields, want)
 	}
 	require.Equal(t, []string{"false"}, fields["offhoursOptIn"].Accepted)
@@ -142,10 +143,10 @@ func TestEveryWrongFieldOfARequestIsNamedAtOnce(t *testing.T) {
 	p = h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), []byte(`{"name": "shop", "ttlHours": "8"}`), http.StatusUnprocessableEntity, idempotencyKey, "j")
 	require.Equal(t, `It is not a number of hours: "8".`, p.Errors[0].Detail)
 
-	p = h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "shop", Team: "security"}, http.StatusUnprocessableEntity, idempotencyKey, "k")
+	p = h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), v1.CreateRequest{Name: "shop", Team: "security"}, http.StatusUnprocessableEntity, idempotencyKey, "k")
 	require.Equal(t, "team", p.Errors[0].Field)
 	require.Contains(t, p.Errors[0].Detail, "platform")
-	p = h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "shop", CostCenter: "gold"}, http.StatusUnprocessableEntity, idempotencyKey, "l")
+	p = h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), v1.CreateRequest{Name: "shop", CostCenter: "gold"}, http.StatusUnprocessableEntity, idempotencyKey, "l")
 	require.Equal(t, "costCenter", p.Errors[0].Field)
 }
 
@@ -176,10 +177,10 @@ func TestWhoMayNotCreateIsTold(t *testing.T) {
 func TestANameThatIsTakenIsAConflict(t *testing.T) {
 	h := newFixture(t)
 	h.make(oidc.Requester, "shop")
-	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(will), CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, http.StatusConflict, idempotencyKey, "k")
+	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(will), v1.CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, http.StatusConflict, idempotencyKey, "k")
 	require.Contains(t, p.Detail, "taken on labs.example.com")
-	var v Verdict
-	h.does(http.MethodPost, "/api/v1/dry-run", h.as(will), CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, http.StatusOK, &v)
+	var v v1.Verdict
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(will), v1.CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, http.StatusOK, &v)
 	require.False(t, v.Allowed)
 	require.Contains(t, v.Message, p.Detail, "a dry run finds it, too")
 }
@@ -189,20 +190,20 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 	for i := range 3 {
 		require.Zero(t, h.make(oidc.Requester, fmt.Sprintf("shop-%d", i)).Place)
 	}
-	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "shop-4", Profile: "aws-standard", CostCenter: "c", Environment: "e"},
+	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), v1.CreateRequest{Name: "shop-4", Profile: "aws-standard", CostCenter: "c", Environment: "e"},
 		http.StatusUnprocessableEntity, idempotencyKey, "k")
 	require.Equal(t, "quota", p.Errors[0].Field)
 	require.Contains(t, p.Errors[0].Detail, "has 3 of the 3 clusters being created")
-	var quotas Quotas
+	var quotas v1.Quotas
 	h.get("/api/v1/quotas", &quotas)
-	require.Equal(t, []Quota{{Name: "team", Scope: "team", Key: "platform", Live: Used{Used: 3, Most: 5}, Creating: Used{Used: 3, Most: 3}}}, quotas.Items)
+	require.Equal(t, []v1.Quota{{Name: "team", Scope: "team", Key: "platform", Live: v1.Used{Used: 3, Most: 5}, Creating: v1.Used{Used: 3, Most: 3}}}, quotas.Items)
 
 	waits := h.make(oidc.Requester, "shop-5") // of a profile whose requests wait
 	require.Equal(t, 1, waits.Place)
 	require.Contains(t, waits.Message, "waits in the queue")
 	require.Equal(t, 2, h.make(oidc.Requester, "shop-6").Place)
-	var v Verdict
-	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), CreateRequest{Name: "shop-7", CostCenter: "sandbox", Environment: "test"}, http.StatusOK, &v)
+	var v v1.Verdict
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), v1.CreateRequest{Name: "shop-7", CostCenter: "sandbox", Environment: "test"}, http.StatusOK, &v)
 	require.True(t, v.Waits)
 	require.Equal(t, 3, v.Place)
 	require.True(t, v.StartsAt.After(time.Now()), "when those that count end: %s", v.StartsAt)
@@ -210,7 +211,7 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 
 func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
-	var v Verdict
+	var v v1.Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(sam), sample(t), http.StatusOK, &v)
 	require.True(t, v.Allowed)
 	require.Equal(t, []any{"team-a-smoke-01", "aws-minimal-test", 3, int64(24 * 3600), "team-a"}, []any{v.Name, v.Profile, v.Nodes, v.TTLSeconds, v.Team})
@@ -218,12 +219,12 @@ func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {
 	require.Len(t, v.Catalogue, 12)
 	require.Contains(t, v.Message, "abbreviated")
 
-	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), CreateRequest{Name: "big-one"}, http.StatusOK, &v)
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), v1.CreateRequest{Name: "big-one"}, http.StatusOK, &v)
 	require.Equal(t, 1, v.NeedsApproval.Count)
 	require.Contains(t, v.NeedsApproval.Why, "Big ones need a word.")
 
-	v = Verdict{}
-	h.does(http.MethodPost, "/api/v1/dry-run", h.as(sam), CreateRequest{Name: "Shop", Platform: "ibmcloud"}, http.StatusOK, &v)
+	v = v1.Verdict{}
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(sam), v1.CreateRequest{Name: "Shop", Platform: "ibmcloud"}, http.StatusOK, &v)
 	require.False(t, v.Allowed)
 	failed := map[string]bool{}
 	for _, c := range v.Checks {
@@ -234,7 +235,7 @@ func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {
 	raw, err := json.Marshal(v)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), `"hourlyCents"`, "nothing was granted")
-	var page ClusterPage
+	var page v1.ClusterPage
 	h.does(http.MethodGet, "/api/v1/clusters", h.as(oidc.Admin), nil, http.StatusOK, &page)
 	require.Empty(t, page.Items)
 }
@@ -242,15 +243,15 @@ func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {
 func TestOtherNamesOfThingsAreUnderstood(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	h.make(oidc.Requester, "shop")
-	var jobs JobPage
+	var jobs v1.JobPage
 	h.get("/api/v1/jobs?type=CREATE_CLUSTER&status=pending", &jobs)
 	require.Len(t, jobs.Items, 1)
 	h.get("/api/v1/jobs?type=DESTROY_CLUSTER", &jobs)
 	require.Empty(t, jobs.Items)
-	var v Verdict
-	h.does(http.MethodPost, "/api/v1/dry-run", h.as(sam), CreateRequest{Name: "x", Profile: "ibmcloud-minimal-test"}, http.StatusOK, &v)
+	var v v1.Verdict
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(sam), v1.CreateRequest{Name: "x", Profile: "ibmcloud-minimal-test"}, http.StatusOK, &v)
 	require.Contains(t, v.Message, "ibm-minimal-test")
-	var page ClusterPage
+	var page v1.ClusterPage
 	h.get("/api/v1/clusters?platform=ibm", &page)
 	require.Empty(t, page.Items)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/inbox"
@@ -12,7 +13,7 @@ import (
 )
 
 // ListDeliveries implements GET /api/v1/deliveries.
-func (s *server) ListDeliveries(w http.ResponseWriter, r *http.Request, params ListDeliveriesParams) {
+func (s *server) ListDeliveries(w http.ResponseWriter, r *http.Request, params v1.ListDeliveriesParams) {
 	q := s.query(r)
 	state := q.among("state", params.State, string(inbox.DeliveryReceived), string(inbox.DeliveryDone), string(inbox.DeliveryFailed))
 	f := inbox.DeliveryFilter{Source: params.Source, Event: params.Event, Topic: params.Topic, State: inbox.DeliveryState(state)}
@@ -26,7 +27,7 @@ func (s *server) ListDeliveries(w http.ResponseWriter, r *http.Request, params L
 		s.fail(w, r, err)
 		return
 	}
-	page := DeliveryPage{Items: []Delivery{}, NextCursor: next}
+	page := v1.DeliveryPage{Items: []v1.Delivery{}, NextCursor: next}
 	for _, d := range list {
 		page.Items = append(page.Items, delivery(d))
 	}
@@ -34,18 +35,18 @@ func (s *server) ListDeliveries(w http.ResponseWriter, r *http.Request, params L
 }
 
 // GetDelivery implements GET /api/v1/deliveries/{id}.
-func (s *server) GetDelivery(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetDelivery(w http.ResponseWriter, r *http.Request, id string) {
 	found, body, err := s.Admin.Delivery(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, DeliveryDetail{Delivery: delivery(found), Body: string(body)})
+	ok(w, v1.DeliveryDetail{Delivery: delivery(found), Body: string(body)})
 }
 
 // ReplayDelivery implements POST /api/v1/deliveries/{id}/replay.
-func (s *server) ReplayDelivery(w http.ResponseWriter, r *http.Request, id ID) {
-	var said Reason
+func (s *server) ReplayDelivery(w http.ResponseWriter, r *http.Request, id string) {
+	var said v1.Reason
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -57,10 +58,10 @@ func (s *server) ReplayDelivery(w http.ResponseWriter, r *http.Request, id ID) {
 	reply(w, jsonType, http.StatusAccepted, delivery(again))
 }
 
-func delivery(d inbox.DeliveryInfo) Delivery {
-	return Delivery{
-		ID: strconv.FormatInt(d.Row, 10), Source: d.Source, DeliveryID: d.ID, Event: d.Event, Topic: d.Topic, State: DeliveryState(d.State),
-		Reason: DeliveryReason(d.Reason), Note: d.Note, ReceivedAt: d.ReceivedAt.UTC(), FinishedAt: when(d.FinishedAt), Size: d.Size,
+func delivery(d inbox.DeliveryInfo) v1.Delivery {
+	return v1.Delivery{
+		ID: strconv.FormatInt(d.Row, 10), Source: d.Source, DeliveryID: d.ID, Event: d.Event, Topic: d.Topic, State: v1.DeliveryState(d.State),
+		Reason: v1.DeliveryReason(d.Reason), Note: d.Note, ReceivedAt: d.ReceivedAt.UTC(), FinishedAt: when(d.FinishedAt), Size: d.Size,
 	}
 }
 
@@ -73,7 +74,7 @@ func findingKinds() (names []string) {
 }
 
 // ListFindings implements GET /api/v1/findings.
-func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params ListFindingsParams) {
+func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params v1.ListFindingsParams) {
 	q := s.query(r)
 	kind := q.among("kind", params.Kind, findingKinds()...)
 	if err := q.err(); err != nil {
@@ -85,10 +86,10 @@ func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params Lis
 		s.fail(w, r, err)
 		return
 	}
-	out := Findings{Items: []Finding{}}
+	out := v1.Findings{Items: []v1.Finding{}}
 	for _, f := range list {
-		out.Items = append(out.Items, Finding{
-			Kind: FindingKind(f.Kind), ClusterID: f.Cluster, Identity: f.Identity, Why: f.Why, Evidence: append([]string{}, f.Evidence...),
+		out.Items = append(out.Items, v1.Finding{
+			Kind: v1.FindingKind(f.Kind), ClusterID: f.Cluster, Identity: f.Identity, Why: f.Why, Evidence: append([]string{}, f.Evidence...),
 			Since: f.Since.UTC(), FirstSeenAt: f.FirstSeenAt.UTC(), LastSeenAt: f.LastSeenAt.UTC(), TimesSeen: f.TimesSeen, ResolvedAt: when(f.ResolvedAt),
 		})
 	}

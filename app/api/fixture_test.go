@@ -18,6 +18,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
@@ -205,12 +206,12 @@ func (h *fixture) get(path string, into any) {
 }
 
 // refused asks and reads a problem.
-func (h *fixture) refused(method, path, bearer string, body any, status int, headers ...string) Problem {
+func (h *fixture) refused(method, path, bearer string, body any, status int, headers ...string) v1.Problem {
 	h.Helper()
 	answer, raw := h.ask(method, path, bearer, body, headers...)
 	require.Equal(h, status, answer.StatusCode, "%s", raw)
 	require.Equal(h, "application/problem+json", answer.Header.Get("Content-Type"))
-	var p Problem
+	var p v1.Problem
 	require.NoError(h, json.Unmarshal(raw, &p))
 	require.Equal(h, status, p.Status)
 	require.NotEmpty(h, p.Detail)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -279,7 +280,7 @@ func TestAReferenceToAnotherClustersCredentialsIsNeverFollowed(t *testing.T) {
 	h.ready(bank.ClusterID)
 	h.ready(shop.ClusterID)
 	path := "/api/v1/clusters/" + shop.ClusterID
-	var mine, theirs Accesses
+	var mine, theirs v1.Accesses
 	h.get(path+"/access", &mine)
 	h.does(http.MethodGet, "/api/v1/clusters/bank/access", h.as(will), nil, http.StatusOK, &theirs)
 	own, other := mine.Items[0].AccessID, theirs.Items[0].AccessID
@@ -294,10 +295,10 @@ func TestAReferenceToAnotherClustersCredentialsIsNeverFollowed(t *testing.T) {
 		points(ref)
 		h.refused(http.MethodGet, path+"/kubeconfig", h.as(oidc.Requester), nil, http.StatusInternalServerError)
 	}
-	var link Link
+	var link v1.Link
 	h.does(http.MethodPost, path+"/kubeconfig-links", h.as(oidc.Requester), nil, http.StatusCreated, &link)
 	h.refused(http.MethodPost, "/api/v1/links/"+strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"), h.as(oidc.Requester), nil, http.StatusInternalServerError)
-	var out Outputs
+	var out v1.Outputs
 	h.get(path+"/outputs", &out)
 	raw, err := json.Marshal(out)
 	require.NoError(t, err)
@@ -312,7 +313,7 @@ func TestARefusedReadingIsInTheTrail(t *testing.T) {
 	h.ready(bank.ClusterID)
 	path := "/api/v1/clusters/" + bank.ClusterID
 	refusals := func(action string) (actors []string) {
-		var line Timeline
+		var line v1.Timeline
 		h.does(http.MethodGet, path+"/timeline?limit=500", h.as(will), nil, http.StatusOK, &line)
 		for _, e := range line.Items {
 			if e.Action == action {

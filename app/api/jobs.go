@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
@@ -24,7 +25,7 @@ var jobStatuses = []string{
 }
 
 // ListJobs implements GET /api/v1/jobs.
-func (s *server) ListJobs(w http.ResponseWriter, r *http.Request, params ListJobsParams) {
+func (s *server) ListJobs(w http.ResponseWriter, r *http.Request, params v1.ListJobsParams) {
 	q := s.query(r)
 	kind := strings.ToUpper(params.Type)
 	if ours, other := jobAliases[kind]; other {
@@ -44,7 +45,7 @@ func (s *server) ListJobs(w http.ResponseWriter, r *http.Request, params ListJob
 		s.fail(w, r, err)
 		return
 	}
-	page := JobPage{Items: make([]Job, 0, len(jobs)), NextCursor: next}
+	page := v1.JobPage{Items: make([]v1.Job, 0, len(jobs)), NextCursor: next}
 	for _, one := range jobs {
 		page.Items = append(page.Items, job(one))
 	}
@@ -52,7 +53,7 @@ func (s *server) ListJobs(w http.ResponseWriter, r *http.Request, params ListJob
 }
 
 // GetJob implements GET /api/v1/jobs/{id}.
-func (s *server) GetJob(w http.ResponseWriter, r *http.Request, id ID, params GetJobParams) {
+func (s *server) GetJob(w http.ResponseWriter, r *http.Request, id string, params v1.GetJobParams) {
 	q := s.query(r)
 	lines := q.number("lines", params.Lines, defaultLines, 0, maxLines)
 	if err := q.err(); err != nil {
@@ -64,5 +65,5 @@ func (s *server) GetJob(w http.ResponseWriter, r *http.Request, id ID, params Ge
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, JobDetail{Job: job(found.Job), Log: append([]string{}, found.Log...)})
+	ok(w, v1.JobDetail{Job: job(found.Job), Log: append([]string{}, found.Log...)})
 }

@@ -4,13 +4,14 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // EnsureLabels implements POST /api/v1/repositories/labels.
-func (s *server) EnsureLabels(w http.ResponseWriter, r *http.Request, params EnsureLabelsParams) {
-	var said LabelsRequest
+func (s *server) EnsureLabels(w http.ResponseWriter, r *http.Request, params v1.EnsureLabelsParams) {
+	var said v1.LabelsRequest
 	if !s.keyed(w, r, params.IdempotencyKey) || !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -30,7 +31,7 @@ func (s *server) EnsureLabels(w http.ResponseWriter, r *http.Request, params Ens
 }
 
 // GetLabels implements GET /api/v1/repositories/labels/{id}.
-func (s *server) GetLabels(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetLabels(w http.ResponseWriter, r *http.Request, id string) {
 	state, err := s.Admin.Labels(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
@@ -39,13 +40,13 @@ func (s *server) GetLabels(w http.ResponseWriter, r *http.Request, id ID) {
 	ok(w, labels(state))
 }
 
-func labels(e outbox.EffectState) Labels {
-	out := Labels{ID: e.ID, Repository: e.Repo, State: LabelsStateWaiting, Note: e.Note, AskedAt: e.CreatedAt.UTC()}
+func labels(e outbox.EffectState) v1.Labels {
+	out := v1.Labels{ID: e.ID, Repository: e.Repo, State: v1.LabelsStateWaiting, Note: e.Note, AskedAt: e.CreatedAt.UTC()}
 	switch {
 	case e.GivenUp():
-		out.State = LabelsStateFailed
+		out.State = v1.LabelsStateFailed
 	case e.DoneAt != nil:
-		out.State = LabelsStateDone
+		out.State = v1.LabelsStateDone
 	}
 	if e.DoneAt != nil {
 		out.DoneAt = e.DoneAt.UTC()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -13,11 +14,11 @@ const labelsPath = "/api/v1/repositories/labels"
 
 func TestARepositorysLabelsAreAskedForOnceWithAKey(t *testing.T) {
 	h := newFixture(t)
-	ask := LabelsRequest{Repository: "acme/shop", Reason: "a new profile"}
-	var asked, again, state Labels
+	ask := v1.LabelsRequest{Repository: "acme/shop", Reason: "a new profile"}
+	var asked, again, state v1.Labels
 	answer := h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), ask, http.StatusAccepted, &asked, idempotencyKey, "k")
 	require.Equal(t, labelsPath+"/"+asked.ID, answer.Header.Get("Location"))
-	require.Equal(t, []any{"acme/shop", LabelsStateWaiting}, []any{asked.Repository, asked.State})
+	require.Equal(t, []any{"acme/shop", v1.LabelsStateWaiting}, []any{asked.Repository, asked.State})
 	h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), ask, http.StatusAccepted, &again, idempotencyKey, "k")
 	require.Equal(t, asked, again)
 	h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), ask, http.StatusAccepted, &again, idempotencyKey, "another")
@@ -29,11 +30,11 @@ func TestARepositorysLabelsAreAskedForOnceWithAKey(t *testing.T) {
 
 	require.NoError(t, h.store.Outbox.EffectDone(t.Context(), asked.ID, "made: ocp/keep; fine: ocp-ttl/4"))
 	h.seenBy(oidc.Admin, labelsPath+"/"+asked.ID, &state)
-	require.Equal(t, []any{LabelsStateDone, "made: ocp/keep; fine: ocp-ttl/4", false}, []any{state.State, state.Note, state.DoneAt.IsZero()})
+	require.Equal(t, []any{v1.LabelsStateDone, "made: ocp/keep; fine: ocp-ttl/4", false}, []any{state.State, state.Note, state.DoneAt.IsZero()})
 	require.NoError(t, h.store.Outbox.EffectDone(t.Context(), again.ID, "given up: the App may not write issues"))
 	h.seenBy(oidc.Admin, labelsPath+"/"+again.ID, &state)
-	require.Equal(t, LabelsStateFailed, state.State)
-	var trail AuditPage
+	require.Equal(t, v1.LabelsStateFailed, state.State)
+	var trail v1.AuditPage
 	h.seenBy(oidc.Auditor, "/api/v1/audit?action=labels_asked", &trail)
 	require.Len(t, trail.Items, 3)
 	require.JSONEq(t, `{"why": "a new profile", "repository": "acme/shop"}`, trail.Items[0].Metadata)
@@ -41,19 +42,19 @@ func TestARepositorysLabelsAreAskedForOnceWithAKey(t *testing.T) {
 
 func TestLabelsAreRefusedWithWhatWouldBeAccepted(t *testing.T) {
 	h := newFixture(t)
-	h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), LabelsRequest{Repository: "acme/shop"}, http.StatusAccepted, nil, idempotencyKey, "used")
+	h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), v1.LabelsRequest{Repository: "acme/shop"}, http.StatusAccepted, nil, idempotencyKey, "used")
 	for name, c := range map[string]struct {
 		body   any
 		key    string
 		status int
 		says   string
 	}{
-		"no key":                   {LabelsRequest{Repository: "acme/shop"}, "", http.StatusBadRequest, "Idempotency-Key"},
-		"no repository":            {LabelsRequest{}, "a", http.StatusUnprocessableEntity, "repository"},
-		"no name":                  {LabelsRequest{Repository: "acme/shop/../else"}, "b", http.StatusUnprocessableEntity, "owner/name"},
-		"not in the table":         {LabelsRequest{Repository: "other/thing"}, "c", http.StatusNotFound, "server's configuration has no entry for the repository"},
-		"the App is not installed": {LabelsRequest{Repository: "acme/else"}, "d", http.StatusNotFound, "Install it there first"},
-		"a key of another's":       {LabelsRequest{Repository: "acme/api"}, "used", http.StatusConflict, "Use a new key"},
+		"no key":                   {v1.LabelsRequest{Repository: "acme/shop"}, "", http.StatusBadRequest, "Idempotency-Key"},
+		"no repository":            {v1.LabelsRequest{}, "a", http.StatusUnprocessableEntity, "repository"},
+		"no name":                  {v1.LabelsRequest{Repository: "acme/shop/../else"}, "b", http.StatusUnprocessableEntity, "owner/name"},
+		"not in the table":         {v1.LabelsRequest{Repository: "other/thing"}, "c", http.StatusNotFound, "server's configuration has no entry for the repository"},
+		"the App is not installed": {v1.LabelsRequest{Repository: "acme/else"}, "d", http.StatusNotFound, "Install it there first"},
+		"a key of another's":       {v1.LabelsRequest{Repository: "acme/api"}, "used", http.StatusConflict, "Use a new key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			headers := []string{idempotencyKey, c.key}

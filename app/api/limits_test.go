@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/metrics"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
@@ -89,8 +90,8 @@ func TestABodyIsReadStrictly(t *testing.T) {
 		h.refused(http.MethodPost, path, h.as(oidc.Requester), []byte(body), http.StatusBadRequest)
 	}
 	h.refused(http.MethodPost, path, h.as(oidc.Requester), []byte(`{"reason":"`+strings.Repeat("x", maxBody)+`"}`), http.StatusRequestEntityTooLarge)
-	h.refused(http.MethodPost, path, h.as(oidc.Requester), Hold{Hours: 1, Reason: "x"}, http.StatusUnsupportedMediaType, "Content-Type", "text/plain")
-	h.does(http.MethodPost, path, h.as(oidc.Requester), Hold{Hours: 1, Reason: "x"}, http.StatusOK, nil, "Content-Type", "application/json; charset=utf-8")
+	h.refused(http.MethodPost, path, h.as(oidc.Requester), v1.Hold{Hours: 1, Reason: "x"}, http.StatusUnsupportedMediaType, "Content-Type", "text/plain")
+	h.does(http.MethodPost, path, h.as(oidc.Requester), v1.Hold{Hours: 1, Reason: "x"}, http.StatusOK, nil, "Content-Type", "application/json; charset=utf-8")
 }
 
 func TestAStreamHasNoHeadAlone(t *testing.T) {
@@ -109,7 +110,7 @@ func TestTheReferenceShowsTheWholeDocumentAndAsksNobody(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	require.Contains(t, answer.Header.Get("Content-Security-Policy"), "default-src 'none'")
 	require.NotContains(t, page, "<script")
-	for _, op := range operations(t) {
+	for _, op := range listOperations(t) {
 		require.Contains(t, page, `<article id="`+op.ID+`">`)
 		require.Contains(t, page, `href="#`+op.ID+`"`)
 	}

@@ -4,29 +4,30 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // LinkKubeconfig implements POST /api/v1/clusters/{id}/kubeconfig-links.
-func (s *server) LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID, params LinkKubeconfigParams) {
+func (s *server) LinkKubeconfig(w http.ResponseWriter, r *http.Request, id string, params v1.LinkKubeconfigParams) {
 	want := credentials.Want{Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime}
 	made, err := s.Credentials.KubeconfigLink(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI})
 	s.link(w, r, made, err)
 }
 
 // LinkKubeadmin implements POST /api/v1/clusters/{id}/kubeadmin-links.
-func (s *server) LinkKubeadmin(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) LinkKubeadmin(w http.ResponseWriter, r *http.Request, id string) {
 	s.breakGlassLink(w, r, id, credentials.BreakGlassPassword)
 }
 
 // LinkAdminKubeconfig implements POST /api/v1/clusters/{id}/admin-kubeconfig-links.
-func (s *server) LinkAdminKubeconfig(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) LinkAdminKubeconfig(w http.ResponseWriter, r *http.Request, id string) {
 	s.breakGlassLink(w, r, id, credentials.BreakGlassKubeconfig)
 }
 
-func (s *server) breakGlassLink(w http.ResponseWriter, r *http.Request, id ID, what string) {
+func (s *server) breakGlassLink(w http.ResponseWriter, r *http.Request, id string, what string) {
 	made, err := s.Credentials.BreakGlassLink(r.Context(), principal(r), id, what, app.Origin{Source: policy.SourceAPI})
 	s.link(w, r, made, err)
 }
@@ -36,12 +37,12 @@ func (s *server) link(w http.ResponseWriter, r *http.Request, made credentials.L
 		s.fail(w, r, err)
 		return
 	}
-	reply(w, jsonType, http.StatusCreated, Link{URL: made.URL.Reveal(), ExpiresAt: made.ExpiresAt.UTC()})
+	reply(w, jsonType, http.StatusCreated, v1.Link{URL: made.URL.Reveal(), ExpiresAt: made.ExpiresAt.UTC()})
 }
 
 // BreakGlass implements POST /api/v1/clusters/{id}/break-glass.
-func (s *server) BreakGlass(w http.ResponseWriter, r *http.Request, id ID) {
-	var said BreakGlass
+func (s *server) BreakGlass(w http.ResponseWriter, r *http.Request, id string) {
+	var said v1.BreakGlass
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -51,7 +52,7 @@ func (s *server) BreakGlass(w http.ResponseWriter, r *http.Request, id ID) {
 
 // RedeemLink implements POST /api/v1/links/{link}.
 func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string) {
-	var said Redeem
+	var said v1.Redeem
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
@@ -68,8 +69,8 @@ func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string)
 	case people.LinkKubeconfig, people.LinkInstallers:
 		kubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
 	case people.LinkKubeadmin:
-		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})
+		ok(w, v1.Redeemed{Kind: v1.RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})
 	default:
-		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Account: got.Account, Code: got.Code.Reveal()})
+		ok(w, v1.Redeemed{Kind: v1.RedeemedKind(got.Kind), Account: got.Account, Code: got.Code.Reveal()})
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/internal/download"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
 // GetLogBundle implements GET /api/v1/clusters/{id}/log-bundle. Nothing is sent before the bucket answered, so that a refusal can
 // still be sent as one. A later read error breaks the connection, which no reader takes for the end.
-func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id ID, params GetLogBundleParams) {
+func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id string, params v1.GetLogBundleParams) {
 	q := s.query(r)
 	attempt := q.number("attempt", params.Attempt, 0, 0, math.MaxInt32)
 	if err := q.err(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/internal/source"
@@ -24,7 +25,7 @@ func (s *server) GetMe(w http.ResponseWriter, r *http.Request) {
 }
 
 // UnlinkAccount implements DELETE /api/v1/me/accounts.
-func (s *server) UnlinkAccount(w http.ResponseWriter, r *http.Request, params UnlinkAccountParams) {
+func (s *server) UnlinkAccount(w http.ResponseWriter, r *http.Request, params v1.UnlinkAccountParams) {
 	if err := s.Credentials.Unlink(r.Context(), principal(r), params.Account, app.Origin{Source: policy.SourceAPI}); err != nil {
 		s.fail(w, r, err)
 		return
@@ -32,11 +33,11 @@ func (s *server) UnlinkAccount(w http.ResponseWriter, r *http.Request, params Un
 	s.GetMe(w, r)
 }
 
-func me(session auth.Session) Me {
+func me(session auth.Session) v1.Me {
 	p := session.Principal
-	out := Me{ID: p.ID, Name: p.Name, Seats: []Seat{}, May: []string{}, ExpiresAt: utc(session.Expires)}
+	out := v1.Me{ID: p.ID, Name: p.Name, Seats: []v1.Seat{}, May: []string{}, ExpiresAt: utc(session.Expires)}
 	for _, seat := range p.Seats {
-		out.Seats = append(out.Seats, Seat{Role: SeatRole(seat.Role), Team: seat.Team})
+		out.Seats = append(out.Seats, v1.Seat{Role: v1.SeatRole(seat.Role), Team: seat.Team})
 	}
 	for _, act := range policy.Acts() {
 		if p.MayAnywhere(act) {
@@ -48,7 +49,7 @@ func me(session auth.Session) Me {
 
 // SignInWithAWS implements POST /api/v1/auth/aws.
 func (s *server) SignInWithAWS(w http.ResponseWriter, r *http.Request) {
-	var said AWSProof
+	var said v1.AWSProof
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -70,6 +71,6 @@ func (s *server) SignInWithAWS(w http.ResponseWriter, r *http.Request) {
 			tooMany(w, wait)
 			return
 		}
-		ok(w, SessionToken{Token: issued.Token.Reveal(), ExpiresAt: issued.Expires.UTC(), Me: me(issued.Session)})
+		ok(w, v1.SessionToken{Token: issued.Token.Reveal(), ExpiresAt: issued.Expires.UTC(), Me: me(issued.Session)})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -18,8 +19,8 @@ func TestARequestChoosesToSleepOutsideWorkingHoursAndAPersonKeepsItAwake(t *test
 		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\nworkHours: {timeZone: UTC, hours: [\"Mon-Sun 07:00-19:00\"]}\n",
 	}), nil)
 	yes := true
-	ask := func(name string, offHours *bool) (made Accepted) {
-		h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: name, Profile: "aws-standard", Team: "platform", OffhoursOptIn: offHours},
+	ask := func(name string, offHours *bool) (made v1.Accepted) {
+		h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), v1.CreateRequest{Name: name, Profile: "aws-standard", Team: "platform", OffhoursOptIn: offHours},
 			http.StatusAccepted, &made, idempotencyKey, name)
 		return made
 	}
@@ -28,17 +29,17 @@ func TestARequestChoosesToSleepOutsideWorkingHoursAndAPersonKeepsItAwake(t *test
 	require.NoError(t, err)
 	require.True(t, row.OffHours)
 
-	var c Change
-	h.does(http.MethodPost, "/api/v1/clusters/"+row.ID+"/hold", h.as(oidc.Requester), Hold{Tonight: true}, http.StatusOK, &c)
+	var c v1.Change
+	h.does(http.MethodPost, "/api/v1/clusters/"+row.ID+"/hold", h.as(oidc.Requester), v1.Hold{Tonight: true}, http.StatusOK, &c)
 	require.Contains(t, c.Message, "rests stays awake until 07:00 UTC on ")
 	row, err = h.store.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, 7, row.AwakeUntil.UTC().Hour())
 	require.Zero(t, row.Ends.Hold, "its end stays where it is")
 
-	p := h.refused(http.MethodPost, "/api/v1/clusters/"+stays.ClusterID+"/hold", h.as(oidc.Requester), Hold{Tonight: true}, http.StatusConflict)
+	p := h.refused(http.MethodPost, "/api/v1/clusters/"+stays.ClusterID+"/hold", h.as(oidc.Requester), v1.Hold{Tonight: true}, http.StatusConflict)
 	require.Contains(t, p.Detail, "stays does not sleep outside working hours")
-	p = h.refused(http.MethodPost, "/api/v1/clusters/"+row.ID+"/hold", h.as(oidc.Requester), Hold{Tonight: true, Hours: 4, Reason: "both"}, http.StatusUnprocessableEntity)
+	p = h.refused(http.MethodPost, "/api/v1/clusters/"+row.ID+"/hold", h.as(oidc.Requester), v1.Hold{Tonight: true, Hours: 4, Reason: "both"}, http.StatusUnprocessableEntity)
 	require.Equal(t, "tonight", p.Errors[0].Field)
 	require.Equal(t, lifecycle.Present, row.Desired)
 }

@@ -5,13 +5,14 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/cleanup"
 )
 
 // ApproveOrphans implements POST /api/v1/orphans/approve.
 func (s *server) ApproveOrphans(w http.ResponseWriter, r *http.Request) {
-	var said OrphanApproval
+	var said v1.OrphanApproval
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -26,7 +27,7 @@ func (s *server) ApproveOrphans(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	list := RemovalPlans{Items: make([]RemovalPlan, len(plans))}
+	list := v1.RemovalPlans{Items: make([]v1.RemovalPlan, len(plans))}
 	for i, p := range plans {
 		list.Items[i] = removalPlan(p)
 	}
@@ -35,7 +36,7 @@ func (s *server) ApproveOrphans(w http.ResponseWriter, r *http.Request) {
 
 // ExemptOrphans implements POST /api/v1/orphans/exempt.
 func (s *server) ExemptOrphans(w http.ResponseWriter, r *http.Request) {
-	var said OrphanExemption
+	var said v1.OrphanExemption
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -43,27 +44,27 @@ func (s *server) ExemptOrphans(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, ExemptOrphans{Ids: said.Ids})
+	ok(w, v1.ExemptOrphans{Ids: said.Ids})
 }
 
-func removalPlan(p cleanup.Plan) RemovalPlan {
-	out := RemovalPlan{
+func removalPlan(p cleanup.Plan) v1.RemovalPlan {
+	out := v1.RemovalPlan{
 		Orphan: p.Orphan, Class: string(p.Class), ClusterID: p.Cluster, ClusterName: p.Name, Refused: p.Refused, Waits: p.Waits, Doubt: p.Doubt,
-		Names: []string{}, Calls: []RemovalCall{}, Removed: removalResources(p.Removed), Kept: removalResources(p.Kept),
+		Names: []string{}, Calls: []v1.RemovalCall{}, Removed: removalResources(p.Removed), Kept: removalResources(p.Kept),
 	}
 	for _, n := range p.Add {
 		out.Names = append(out.Names, cmp.Or(n.InfraID, n.CCOName))
 	}
 	for _, c := range p.Calls {
-		out.Calls = append(out.Calls, RemovalCall{What: c.What, Call: c.Call})
+		out.Calls = append(out.Calls, v1.RemovalCall{What: c.What, Call: c.Call})
 	}
 	return out
 }
 
-func removalResources(of []cleanup.Resource) []RemovalResource {
-	out := make([]RemovalResource, len(of))
+func removalResources(of []cleanup.Resource) []v1.RemovalResource {
+	out := make([]v1.RemovalResource, len(of))
 	for i, r := range of {
-		out[i] = RemovalResource{ID: r.ID, Type: r.Type, Region: r.Region, Name: r.Name, Why: r.Why}
+		out[i] = v1.RemovalResource{ID: r.ID, Type: r.Type, Region: r.Region, Name: r.Name, Why: r.Why}
 	}
 	return out
 }

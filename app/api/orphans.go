@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/download"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -14,7 +15,7 @@ import (
 )
 
 // ListOrphans implements GET /api/v1/orphans.
-func (s *server) ListOrphans(w http.ResponseWriter, r *http.Request, params ListOrphansParams) {
+func (s *server) ListOrphans(w http.ResponseWriter, r *http.Request, params v1.ListOrphansParams) {
 	q := s.query(r)
 	f := scans.Filter{
 		Class: lifecycle.OrphanClass(q.among("class", params.Class, texts(lifecycle.OrphanClasses)...)),
@@ -41,7 +42,7 @@ func (s *server) ListOrphans(w http.ResponseWriter, r *http.Request, params List
 		}
 		return
 	}
-	page := OrphanPage{Items: make([]Orphan, 0, len(list)), NextCursor: next}
+	page := v1.OrphanPage{Items: make([]v1.Orphan, 0, len(list)), NextCursor: next}
 	for _, one := range list {
 		page.Items = append(page.Items, orphan(one))
 	}
@@ -56,13 +57,13 @@ func nextPage(r *http.Request, cursor string) string {
 }
 
 // GetOrphan implements GET /api/v1/orphans/{id}.
-func (s *server) GetOrphan(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetOrphan(w http.ResponseWriter, r *http.Request, id string) {
 	found, parts, err := s.Admin.Orphan(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	out := OrphanDetail{Orphan: orphan(found), Parts: []OrphanPart{}}
+	out := v1.OrphanDetail{Orphan: orphan(found), Parts: []v1.OrphanPart{}}
 	for _, p := range parts {
 		part, err := orphanPart(p)
 		if err != nil {
@@ -74,8 +75,8 @@ func (s *server) GetOrphan(w http.ResponseWriter, r *http.Request, id ID) {
 	ok(w, out)
 }
 
-func orphan(o admin.Orphan) Orphan {
-	return Orphan{
+func orphan(o admin.Orphan) v1.Orphan {
+	return v1.Orphan{
 		OrphanID: o.ID, Class: string(o.Class), State: string(o.State), StateAt: o.StateAt.UTC(), StateWhy: o.StateReason(), DecidedBy: o.DecidedBy,
 		Why: o.Why, Next: o.Next, Platform: o.Platform, Account: o.Account, Regions: append([]string{}, o.Regions...), Installation: o.Installation,
 		ClusterTag: o.ClusterTag, Identity: o.Identity, Place: o.Place, ClusterID: value(o.ClusterID), ClusterName: o.Name, Owner: o.Owner, Team: o.Team,
@@ -85,12 +86,12 @@ func orphan(o admin.Orphan) Orphan {
 	}
 }
 
-func orphanPart(row scans.SeenRow) (OrphanPart, error) {
+func orphanPart(row scans.SeenRow) (v1.OrphanPart, error) {
 	var seen contract.SeenResource
 	if err := json.Unmarshal(row.Resource, &seen); err != nil {
-		return OrphanPart{}, fmt.Errorf("read resource %s: %w", row.ID, err)
+		return v1.OrphanPart{}, fmt.Errorf("read resource %s: %w", row.ID, err)
 	}
-	return OrphanPart{
+	return v1.OrphanPart{
 		ID: row.ID, Type: seen.Type, Region: seen.Region, Name: seen.Name, Within: seen.Within, Detail: seen.Detail, Stopped: seen.Stopped, Tags: seen.Tags,
 		FirstSeenAt: row.FirstSeenAt.UTC(), LastSeenAt: row.LastSeenAt.UTC(),
 	}, nil

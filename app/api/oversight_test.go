@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -27,10 +28,10 @@ func (h *fixture) seenBy(who oidc.Claims, path string, into any) {
 func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
-	h.does(http.MethodPost, "/api/v1/clusters/shop/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusOK, nil)
-	h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "x", CostCenter: "c", Environment: "e", Region: "mars-1"},
+	h.does(http.MethodPost, "/api/v1/clusters/shop/extend", h.as(oidc.Requester), v1.Extend{Hours: 1}, http.StatusOK, nil)
+	h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), v1.CreateRequest{Name: "x", CostCenter: "c", Environment: "e", Region: "mars-1"},
 		http.StatusUnprocessableEntity, idempotencyKey, "k")
-	var page, rest AuditPage
+	var page, rest v1.AuditPage
 	h.seenBy(oidc.Auditor, "/api/v1/audit?limit=2", &page)
 	require.Len(t, page.Items, 2)
 	require.Equal(t, "refused", page.Items[0].Action)
@@ -39,7 +40,7 @@ func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 	for query, want := range map[string]int{
 		"action=extended": 1, "actor=" + url.QueryEscape(h.id(oidc.Requester)): 3, "cluster=" + made.ClusterID: 2, "cluster=shop": 2, "from=" + now().Add(time.Hour).UTC().Format(time.RFC3339): 0,
 	} {
-		page = AuditPage{}
+		page = v1.AuditPage{}
 		h.seenBy(oidc.Auditor, "/api/v1/audit?"+query, &page)
 		require.Len(t, page.Items, want, query)
 	}
@@ -56,7 +57,7 @@ func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 		chain.Add(line)
 	}
 	require.True(t, chain.End().Whole(), chain.End().Text())
-	var proof AuditProof
+	var proof v1.AuditProof
 	h.seenBy(oidc.Auditor, "/api/v1/audit/verify", &proof)
 	require.Equal(t, []any{true, int64(3)}, []any{proof.Whole, proof.Lines})
 
@@ -79,24 +80,24 @@ func TestADeliveryIsInspectedAndWorkedAgain(t *testing.T) {
 	h := newFixture(t)
 	_, err := h.store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: "github", ID: "guid-1", Event: "ping", Topic: "acme/shop#41", Body: []byte(`{"zen":"<b>"}`)})
 	require.NoError(t, err)
-	var page DeliveryPage
+	var page v1.DeliveryPage
 	h.seenBy(oidc.Admin, "/api/v1/deliveries?source=github&state=received&topic=acme%2Fshop%2341", &page)
 	require.Len(t, page.Items, 1)
 	id := page.Items[0].ID
-	var one DeliveryDetail
+	var one v1.DeliveryDetail
 	h.seenBy(oidc.Auditor, "/api/v1/deliveries/"+id, &one)
 	require.Equal(t, []any{`{"zen":"<b>"}`, 13, "guid-1"}, []any{one.Body, one.Size, one.DeliveryID})
 	replay := "/api/v1/deliveries/" + id + "/replay"
-	h.does(http.MethodPost, replay, h.as(oidc.Admin), Reason{Reason: "it waits"}, http.StatusAccepted, nil)
+	h.does(http.MethodPost, replay, h.as(oidc.Admin), v1.Reason{Reason: "it waits"}, http.StatusAccepted, nil)
 	require.NoError(t, h.store.Inbox.FinishDelivery(t.Context(), 1, "nothing to do"))
-	h.refused(http.MethodPost, replay, h.as(oidc.Admin), Reason{}, http.StatusUnprocessableEntity)
-	h.refused(http.MethodPost, replay, h.as(oidc.Auditor), Reason{Reason: "x"}, http.StatusForbidden)
-	var again Delivery
-	h.does(http.MethodPost, replay, h.as(oidc.Admin), Reason{Reason: "the table was wrong"}, http.StatusAccepted, &again)
-	require.Equal(t, DeliveryState("received"), again.State)
+	h.refused(http.MethodPost, replay, h.as(oidc.Admin), v1.Reason{}, http.StatusUnprocessableEntity)
+	h.refused(http.MethodPost, replay, h.as(oidc.Auditor), v1.Reason{Reason: "x"}, http.StatusForbidden)
+	var again v1.Delivery
+	h.does(http.MethodPost, replay, h.as(oidc.Admin), v1.Reason{Reason: "the table was wrong"}, http.StatusAccepted, &again)
+	require.Equal(t, v1.DeliveryState("received"), again.State)
 	for _, none := range []string{"999", "x"} {
 		h.refused(http.MethodGet, "/api/v1/deliveries/"+none, h.as(oidc.Admin), nil, http.StatusNotFound)
-		h.refused(http.MethodPost, "/api/v1/deliveries/"+none+"/replay", h.as(oidc.Admin), Reason{Reason: "x"}, http.StatusNotFound)
+		h.refused(http.MethodPost, "/api/v1/deliveries/"+none+"/replay", h.as(oidc.Admin), v1.Reason{Reason: "x"}, http.StatusNotFound)
 	}
 	h.refused(http.MethodGet, "/api/v1/deliveries", h.as(oidc.Requester), nil, http.StatusForbidden)
 	h.refused(http.MethodGet, "/api/v1/deliveries?state=lost", h.as(oidc.Admin), nil, http.StatusBadRequest)
@@ -109,9 +110,9 @@ func TestFindingsAreForThoseWhoLookAfterThem(t *testing.T) {
 		{Kind: lifecycle.Overdue, Cluster: row.ID, Since: now().Add(-time.Hour), Why: "past its end", Evidence: []string{"it ended an hour ago"}},
 	})
 	require.NoError(t, err)
-	var found Findings
+	var found v1.Findings
 	h.seenBy(oidc.Auditor, "/api/v1/findings?kind=overdue", &found)
-	require.Equal(t, []any{FindingKind("overdue"), row.ID, 1}, []any{found.Items[0].Kind, found.Items[0].ClusterID, found.Items[0].TimesSeen})
+	require.Equal(t, []any{v1.FindingKind("overdue"), row.ID, 1}, []any{found.Items[0].Kind, found.Items[0].ClusterID, found.Items[0].TimesSeen})
 	_, err = h.store.Reports.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Overdue}, nil)
 	require.NoError(t, err)
 	h.seenBy(oidc.Admin, "/api/v1/findings", &found)
@@ -126,7 +127,7 @@ func TestUsageIsReportedForOnesOwnTeams(t *testing.T) {
 	h := newFixture(t)
 	h.ready(h.make(oidc.Requester, "shop").ClusterID)
 	h.make(will, "vault")
-	var report UsageReport
+	var report v1.UsageReport
 	h.get("/api/v1/reports/usage", &report)
 	require.Equal(t, []any{"team", true, 1, "platform"}, []any{report.By, report.Estimate, len(report.Items), report.Items[0].Key})
 	require.Equal(t, 1, report.Items[0].Ready)
@@ -141,7 +142,7 @@ func TestUsageIsReportedForOnesOwnTeams(t *testing.T) {
 
 func TestTheCatalogueIsShownAsFarAsItConcernsOne(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
-	var list Profiles
+	var list v1.Profiles
 	h.get("/api/v1/profiles", &list)
 	var names, unasked []string
 	for _, p := range list.Items {
@@ -154,20 +155,20 @@ func TestTheCatalogueIsShownAsFarAsItConcernsOne(t *testing.T) {
 	require.Equal(t, []string{"aws-minimal-test"}, unasked)
 	h.seenBy(oidc.Admin, "/api/v1/profiles", &list)
 	require.Len(t, list.Items, 5)
-	var one Profile
+	var one v1.Profile
 	h.get("/api/v1/profiles/aws-standard", &one)
-	require.Equal(t, []any{3, 0, 3, int64(168 * 3600), ProfileWhenFull("refuse")}, []any{one.Workers.Replicas, one.Workers.Least, one.Workers.Most, one.MaxTTLSeconds, one.WhenFull})
+	require.Equal(t, []any{3, 0, 3, int64(168 * 3600), v1.ProfileWhenFull("refuse")}, []any{one.Workers.Replicas, one.Workers.Least, one.Workers.Most, one.MaxTTLSeconds, one.WhenFull})
 	p := h.refused(http.MethodGet, "/api/v1/profiles/aws-standrad", h.as(oidc.Requester), nil, http.StatusNotFound)
 	require.Contains(t, p.Detail, "Did you mean aws-standard?")
 	h.refused(http.MethodGet, "/api/v1/profiles/aws-minimal-mint", h.as(oidc.Requester), nil, http.StatusNotFound)
 
-	var mine Teams
+	var mine v1.Teams
 	h.get("/api/v1/teams", &mine)
 	require.Equal(t, []any{1, "platform", []string{"sandbox", "ci"}, int64(10_000_000)}, []any{len(mine.Items), mine.Items[0].Name, mine.Items[0].CostCenters, mine.Items[0].BudgetCents})
 	h.seenBy(oidc.Auditor, "/api/v1/teams", &mine)
 	require.Len(t, mine.Items, 3)
 
-	var state CatalogueState
+	var state v1.CatalogueState
 	h.get("/api/v1/catalogue", &state)
 	require.Equal(t, []any{"embedded", 5, 3, 1, 1}, []any{state.Source, state.Profiles, state.Teams, state.Quotas, state.Policies})
 	h.does(http.MethodPost, "/api/v1/catalogue/reload", h.as(oidc.Admin), nil, http.StatusOK, &state)
@@ -189,24 +190,24 @@ func TestACatalogueIsReadAsTheServerWould(t *testing.T) {
 		files[path] = string(body)
 		return err
 	}))
-	var said CatalogueProblems
-	h.does(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Admin), CatalogueFiles{Files: files}, http.StatusOK, &said)
+	var said v1.CatalogueProblems
+	h.does(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Admin), v1.CatalogueFiles{Files: files}, http.StatusOK, &said)
 	require.True(t, said.Valid, said.Problems)
 	require.Equal(t, embedded(t).Hash, said.Hash)
 
 	files["quotas/quotas.yaml"] = "quotas:\n  - {name: team, scope: squad, live: 0}\n"
 	files["policies/p.yaml"] = "name: p\nrules:\n  - {name: r, when: \"reqest.ttlHours > 4\", effect: deny, message: no}\n"
-	said = CatalogueProblems{}
-	h.does(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Admin), CatalogueFiles{Files: files}, http.StatusOK, &said)
+	said = v1.CatalogueProblems{}
+	h.does(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Admin), v1.CatalogueFiles{Files: files}, http.StatusOK, &said)
 	require.False(t, said.Valid)
 	require.GreaterOrEqual(t, len(said.Problems), 3, "all at once: %v", said.Problems)
 	require.Empty(t, said.Hash)
 	require.Equal(t, "policies/p.yaml", said.Problems[0].File)
 
-	said = CatalogueProblems{}
-	h.does(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Admin), CatalogueFiles{Files: map[string]string{}}, http.StatusOK, &said)
+	said = v1.CatalogueProblems{}
+	h.does(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Admin), v1.CatalogueFiles{Files: map[string]string{}}, http.StatusOK, &said)
 	require.False(t, said.Valid)
-	p := h.refused(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Admin), CatalogueFiles{Files: map[string]string{"../etc": "x"}}, http.StatusUnprocessableEntity)
+	p := h.refused(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Admin), v1.CatalogueFiles{Files: map[string]string{"../etc": "x"}}, http.StatusUnprocessableEntity)
 	require.Equal(t, "files.../etc", p.Errors[0].Field)
-	h.refused(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Auditor), CatalogueFiles{Files: files}, http.StatusForbidden)
+	h.refused(http.MethodPost, "/api/v1/catalogue/validate", h.as(oidc.Auditor), v1.CatalogueFiles{Files: files}, http.StatusForbidden)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -41,9 +42,9 @@ func teams(t testing.TB) catalogue.Catalogue {
 }
 
 // make asks for a cluster and returns what was answered.
-func (h *fixture) make(who oidc.Claims, name string) (made Accepted) {
+func (h *fixture) make(who oidc.Claims, name string) (made v1.Accepted) {
 	h.Helper()
-	h.does(http.MethodPost, "/api/v1/clusters", h.as(who), CreateRequest{Name: name, CostCenter: "sandbox", Environment: "test"},
+	h.does(http.MethodPost, "/api/v1/clusters", h.as(who), v1.CreateRequest{Name: name, CostCenter: "sandbox", Environment: "test"},
 		http.StatusAccepted, &made, idempotencyKey, "make-"+name)
 	return made
 }
@@ -70,9 +71,9 @@ func (h *fixture) ready(cluster string) {
 func (h *fixture) kubeconfig(cluster string, who oidc.Claims) string {
 	h.Helper()
 	path := "/api/v1/clusters/" + cluster + "/kubeconfig"
-	var asked Access
+	var asked v1.Access
 	h.does(http.MethodGet, path, h.as(who), nil, http.StatusAccepted, &asked)
-	require.Equal(h, []any{h.id(who), AccessState("asked"), true}, []any{asked.Reader, asked.State, asked.Mine})
+	require.Equal(h, []any{h.id(who), v1.AccessState("asked"), true}, []any{asked.Reader, asked.State, asked.Mine})
 	servicetest.Mint(h, h.store, h.shelf)
 	answer, raw := h.ask(http.MethodGet, path, h.as(who), nil)
 	require.Equal(h, http.StatusOK, answer.StatusCode, "%s", raw)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 )
 
@@ -43,10 +44,10 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // problemOf converts a service error to a document.
-func problemOf(status int, said *app.Error) Problem {
-	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: said.Message}
+func problemOf(status int, said *app.Error) v1.Problem {
+	p := v1.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: said.Message}
 	for _, field := range said.Fields {
-		p.Errors = append(p.Errors, FieldError{Field: field.Name, Detail: field.Detail, Accepted: field.Accept})
+		p.Errors = append(p.Errors, v1.FieldError{Field: field.Name, Detail: field.Detail, Accepted: field.Accept})
 	}
 	return p
 }
@@ -93,29 +94,6 @@ func unauthorized(w http.ResponseWriter, detail string) {
 	problem(w, http.StatusUnauthorized, detail)
 }
 
-// badParameter answers a parameter that is missing or has the wrong type.
-func (s *server) badParameter(w http.ResponseWriter, r *http.Request, err error) {
-	var format *InvalidParamFormatError
-	var header *RequiredHeaderError
-	var missing *RequiredParamError
-	field := app.Field{Detail: "it is not valid; GET /api/docs shows its type"}
-	switch {
-	case errors.As(err, &format):
-		field.Name = format.ParamName
-	case errors.As(err, &header):
-		field.Name, field.Detail = header.ParamName, "this header is required"
-		if header.ParamName == idempotencyKey {
-			field.Accept = []string{keyForm}
-		}
-	case errors.As(err, &missing):
-		field.Name, field.Detail = missing.ParamName, "it is required"
-	default:
-		problem(w, http.StatusBadRequest, err.Error())
-		return
-	}
-	s.fail(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid parameter.", Fields: []app.Field{field}}})
-}
-
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodPatch, http.MethodPut}
 
 // noSuchPath answers a request without an operation. If the path has other methods, it lists them.
@@ -137,10 +115,10 @@ func noSuchPath(mux *http.ServeMux) http.HandlerFunc {
 }
 
 func problem(w http.ResponseWriter, status int, detail string) {
-	write(w, Problem{Status: status, Detail: detail})
+	write(w, v1.Problem{Status: status, Detail: detail})
 }
 
-func write(w http.ResponseWriter, p Problem) {
+func write(w http.ResponseWriter, p v1.Problem) {
 	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
 	reply(w, problemType, p.Status, p)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 )
 
 // malformed is a request that cannot be parsed, as opposed to one with invalid content.
@@ -66,7 +67,7 @@ func (q *query) number(name string, value, unasked, least, most int) int {
 }
 
 // page reads limit and cursor. Cursors are ids that begin with prefix; empty prefix: numbers.
-func (q *query) page(limit Limit, cursor Cursor, prefix string) (most int, after string) {
+func (q *query) page(limit v1.Limit, cursor v1.Cursor, prefix string) (most int, after string) {
 	ours := strings.HasPrefix(cursor, prefix) && len(cursor) < maxCursor
 	if prefix == "" {
 		ours = digits(cursor)

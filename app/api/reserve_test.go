@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
@@ -42,9 +43,9 @@ func TestCapacityIsReservedOrWaitedForOrNeverThere(t *testing.T) {
 	_, status := second.say("result", contract.Result{Outcome: "waiting", Reason: "QuotaInUse", Message: said.Wait, Whose: "quota"})
 	require.Equal(t, http.StatusOK, status)
 	h.step(cluster)
-	var c ClusterDetail
+	var c v1.ClusterDetail
 	h.get("/api/v1/clusters/"+cluster, &c)
-	require.Equal(t, []any{Status("PENDING"), "awaiting_capacity", 1, "quota"}, []any{c.Status, c.Phase, c.Place, c.FailWhose})
+	require.Equal(t, []any{v1.Status("PENDING"), "awaiting_capacity", 1, "quota"}, []any{c.Status, c.Phase, c.Place, c.FailWhose})
 	require.Contains(t, c.Why, "waiting for capacity in the cloud account: Elastic IP addresses")
 	require.False(t, c.WaitsSince.IsZero())
 	_, body := h.ask(http.MethodGet, "/metrics", "", nil)

@@ -7,14 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
 func TestAJobWithANameThatWasAnothersIsNobody(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
-	var shares Shares
+	var shares v1.Shares
 	made := h.make(oidc.Requester, "shop")
-	share := ShareRequest{Kind: "principal", With: h.id(oidc.GitHubActions), Access: "use", Role: "view"}
+	share := v1.ShareRequest{Kind: "principal", With: h.id(oidc.GitHubActions), Access: "use", Role: "view"}
 	h.does(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/shares", h.as(oidc.Requester), share, http.StatusOK, &shares)
 	h.does(http.MethodGet, "/api/v1/clusters/"+made.ClusterID, h.job(), nil, http.StatusOK, nil)
 

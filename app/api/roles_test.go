@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
@@ -19,19 +20,19 @@ import (
 // cast is a fixture with everybody of the matrix, and what its paths name.
 func cast(t *testing.T) (h *fixture, bearers map[matrix.Principal]string, names *strings.Replacer) {
 	h = fixtureWith(t, servicetest.Catalogue(t, castCatalogue), func(c *Config) { c.Grants = &grants{} })
-	var made Accepted
-	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "shop", Profile: "aws-standard"}, http.StatusAccepted, &made, idempotencyKey, "k")
+	var made v1.Accepted
+	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), v1.CreateRequest{Name: "shop", Profile: "aws-standard"}, http.StatusAccepted, &made, idempotencyKey, "k")
 	h.ready(made.ClusterID)
 	approval := h.asked(oidc.Requester, "big-one").ApprovalID
 	people := matrix.Claims()
-	for who, access := range map[matrix.Principal]ShareRequestAccess{matrix.Sees: "see", matrix.Uses: "use"} {
-		h.does(http.MethodPost, "/api/v1/clusters/shop/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(people[who]), Access: access}, http.StatusOK, nil)
+	for who, access := range map[matrix.Principal]v1.ShareRequestAccess{matrix.Sees: "see", matrix.Uses: "use"} {
+		h.does(http.MethodPost, "/api/v1/clusters/shop/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "principal", With: h.id(people[who]), Access: access}, http.StatusOK, nil)
 	}
 	_, err := h.store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: "github", ID: "guid-1", Event: "ping", Body: []byte(`{}`)})
 	require.NoError(t, err)
 	require.NoError(t, h.store.Inbox.FinishDelivery(t.Context(), 1, "nothing to do"))
-	var labels Labels
-	h.does(http.MethodPost, "/api/v1/repositories/labels", h.as(oidc.Admin), LabelsRequest{Repository: "acme/shop"}, http.StatusAccepted, &labels, idempotencyKey, "k")
+	var labels v1.Labels
+	h.does(http.MethodPost, "/api/v1/repositories/labels", h.as(oidc.Admin), v1.LabelsRequest{Repository: "acme/shop"}, http.StatusAccepted, &labels, idempotencyKey, "k")
 	bearers = map[matrix.Principal]string{matrix.Nobody: ""}
 	for who, claims := range people {
 		bearers[who] = h.as(claims)
@@ -82,7 +83,7 @@ func TestEveryOperationAnswersEveryPrincipalAsTheMatrixSays(t *testing.T) {
 	rows, err := matrix.Operations()
 	require.NoError(t, err)
 	h, bearers, names := cast(t)
-	ops := operations(t)
+	ops := listOperations(t)
 	var ids []string
 	last := len(ops) - 1
 	for _, op := range ops {
@@ -111,7 +112,7 @@ func TestWhatOneMayNotSeeIsWordForWordWhatDoesNotExist(t *testing.T) {
 		"{approval}": {names.Replace("{approval}"), "apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT"}, "{name}": {"shop", "pear"},
 	}
 	compared := 0
-	for _, op := range operations(t) {
+	for _, op := range listOperations(t) {
 		path := cmp.Or(rows[op.ID].Path, op.Path)
 		paths := []string{path}
 		if strings.Contains(path, "{id}") && !strings.Contains(path, statusPath) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -16,15 +17,15 @@ import (
 
 func TestARunsKubeconfigEndsWithTheRun(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
-	var made Accepted
+	var made v1.Accepted
 	h.create(h.job("check_run_id", "9001"), "shop", nil, http.StatusAccepted, &made)
 	h.ready(made.ClusterID)
 	path := "/api/v1/clusters/shop"
 	answer, raw := h.ask(http.MethodGet, path+"/kubeconfig", h.job("check_run_id", "9001"), nil)
 	require.Equal(t, http.StatusOK, answer.StatusCode, "the create made it: %s", raw)
-	var other Access
+	var other v1.Access
 	h.does(http.MethodGet, path+"/kubeconfig?role=view", h.job("check_run_id", "9002"), nil, http.StatusAccepted, &other)
-	require.Equal(t, []any{made.Run.ID, AccessRole("view")}, []any{other.Run, other.Role})
+	require.Equal(t, []any{made.Run.ID, v1.AccessRole("view")}, []any{other.Run, other.Role})
 
 	_, err := h.store.Runs.See(t.Context(), made.Run.ID, runs.Seen{Attempt: 1, State: lifecycle.RunFinished, Conclusion: "failure", UpdatedAt: time.Now(), Confirmed: true}, time.Time{})
 	require.NoError(t, err)
@@ -33,14 +34,14 @@ func TestARunsKubeconfigEndsWithTheRun(t *testing.T) {
 	list := h.accesses(path, oidc.Admin)
 	require.Len(t, list, 2)
 	for _, a := range list {
-		require.Equal(t, []any{AccessState("revoked"), "its run finished"}, []any{a.State, a.RevokeWhy})
+		require.Equal(t, []any{v1.AccessState("revoked"), "its run finished"}, []any{a.State, a.RevokeWhy})
 	}
 	require.Len(t, h.runsAccess(made.ClusterID).Take, 1, "the one that was made")
 }
 
 func TestACreateMakesNothingForARunToWhichTheClusterIsNotBound(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
-	var made Accepted
+	var made v1.Accepted
 	h.create(h.job(), "shop", map[string]any{"lifetime": "ttl"}, http.StatusAccepted, &made)
 	list, err := h.store.Access.List(t.Context(), made.ClusterID, time.Hour)
 	require.NoError(t, err)
@@ -63,7 +64,7 @@ func TestAServiceAccountsKubeconfigEndsWithTheRunThatItNames(t *testing.T) {
 	path := "/api/v1/clusters/" + made.ClusterID
 	answer, raw := h.ask(http.MethodGet, path+"/kubeconfig", h.as(oidc.Kubernetes), nil)
 	require.Equal(t, http.StatusOK, answer.StatusCode, "the create made one, for no run: %s", raw)
-	var of Access
+	var of v1.Access
 	h.does(http.MethodGet, path+"/kubeconfig?runKind=PipelineRun&runName=e2e&runUid=u-1", h.as(oidc.Kubernetes), nil, http.StatusAccepted, &of)
 	known, err := h.store.Runs.Run(t.Context(), of.Run)
 	require.NoError(t, err)

@@ -17,10 +17,6 @@ type claimsKey struct{}
 // ofRunners checks an attempt's token, which is valid only for the attempt in the path.
 func (s *server) ofRunners(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, statusPath) {
-			next.ServeHTTP(w, r)
-			return
-		}
 		claims, err := s.Tokens.Verify(auth.Bearer(r), s.Now())
 		if err != nil {
 			unauthorized(w, "The attempt's token is not accepted: "+err.Error()+".")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -22,7 +23,7 @@ func TestAPullRequestsJobActsOnClustersOfItsOwnRunAlone(t *testing.T) {
 			method, path string
 			body         any
 		}{
-			{http.MethodPost, "/shares", ShareRequest{Kind: "principal", With: "saml:outsider", Access: "use", Role: "admin"}},
+			{http.MethodPost, "/shares", v1.ShareRequest{Kind: "principal", With: "saml:outsider", Access: "use", Role: "admin"}},
 			{http.MethodDelete, "/access/acc_none", nil},
 			{http.MethodGet, "/kubeconfig", nil},
 			{http.MethodPost, "/uses", map[string]any{}},
@@ -34,10 +35,10 @@ func TestAPullRequestsJobActsOnClustersOfItsOwnRunAlone(t *testing.T) {
 		}
 	}
 	h.does(http.MethodPost, "/api/v1/clusters/theirs/extend", other, map[string]any{"hours": 1}, http.StatusOK, nil) // its run asked for it
-	h.refused(http.MethodPost, "/api/v1/clusters/mine/shares", job, ShareRequest{Kind: "principal", With: "saml:outsider", Access: "use"}, http.StatusForbidden)
-	var turn Use
+	h.refused(http.MethodPost, "/api/v1/clusters/mine/shares", job, v1.ShareRequest{Kind: "principal", With: "saml:outsider", Access: "use"}, http.StatusForbidden)
+	var turn v1.Use
 	h.does(http.MethodPost, "/api/v1/clusters/mine/uses", job, map[string]any{}, http.StatusCreated, &turn)
-	require.Equal(t, UseStateGranted, turn.State)
+	require.Equal(t, v1.UseStateGranted, turn.State)
 	h.refused(http.MethodPost, "/api/v1/clusters/mine/destroy", other, nil, http.StatusForbidden)
 	h.does(http.MethodPost, "/api/v1/clusters/mine/destroy", job, nil, http.StatusAccepted, nil)
 }

@@ -6,25 +6,26 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // clusterRun converts the run of a cluster for the API; zero: it belongs to none.
-func clusterRun(r lifecycle.Run) ClusterRun {
+func clusterRun(r lifecycle.Run) v1.ClusterRun {
 	if r.ID == "" {
-		return ClusterRun{}
+		return v1.ClusterRun{}
 	}
-	return ClusterRun{
-		ID: r.ID, Platform: ClusterRunPlatform(r.Platform), Key: r.Key, Repo: r.Repo, Name: r.Name, URL: r.URL, Attempt: r.Attempt, Slot: r.Slot,
-		Lifetime: ClusterRunLifetime(r.Lifetime), State: ClusterRunState(r.State), Conclusion: r.Conclusion, Watched: r.Unwatched == "", Unwatched: r.Unwatched,
+	return v1.ClusterRun{
+		ID: r.ID, Platform: v1.ClusterRunPlatform(r.Platform), Key: r.Key, Repo: r.Repo, Name: r.Name, URL: r.URL, Attempt: r.Attempt, Slot: r.Slot,
+		Lifetime: v1.ClusterRunLifetime(r.Lifetime), State: v1.ClusterRunState(r.State), Conclusion: r.Conclusion, Watched: r.Unwatched == "", Unwatched: r.Unwatched,
 	}
 }
 
 // clusterSignal converts the newest signal of a cluster for the API; zero: no pipeline asked for one.
-func clusterSignal(g lifecycle.Signal) ClusterSignal {
-	return ClusterSignal{Kind: ClusterSignalKind(g.Kind), Told: ClusterSignalTold(g.Told), Problem: g.Problem}
+func clusterSignal(g lifecycle.Signal) v1.ClusterSignal {
+	return v1.ClusterSignal{Kind: v1.ClusterSignalKind(g.Kind), Told: v1.ClusterSignalTold(g.Told), Problem: g.Problem}
 }
 
 // runRef returns a run's id or address as it is stored, from any address below its page.
@@ -36,14 +37,14 @@ func runRef(given string) string {
 }
 
 // ListUses implements GET /api/v1/clusters/{id}/uses.
-func (s *server) ListUses(w http.ResponseWriter, r *http.Request, id ID, params ListUsesParams) {
+func (s *server) ListUses(w http.ResponseWriter, r *http.Request, id string, params v1.ListUsesParams) {
 	named := policy.PipelineRun{Kind: string(params.RunKind), Name: params.RunName, UID: params.RunUID}
 	list, err := s.App.Uses(r.Context(), principal(r), id, named)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	out := Uses{Items: []Use{}}
+	out := v1.Uses{Items: []v1.Use{}}
 	for _, one := range list {
 		out.Items = append(out.Items, use(one))
 	}
@@ -51,8 +52,8 @@ func (s *server) ListUses(w http.ResponseWriter, r *http.Request, id ID, params 
 }
 
 // AskUse implements POST /api/v1/clusters/{id}/uses.
-func (s *server) AskUse(w http.ResponseWriter, r *http.Request, id ID) {
-	var said UseRequest
+func (s *server) AskUse(w http.ResponseWriter, r *http.Request, id string) {
+	var said v1.UseRequest
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
@@ -70,13 +71,13 @@ func (s *server) AskUse(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // GetUse implements GET /api/v1/clusters/{id}/uses/{use}.
-func (s *server) GetUse(w http.ResponseWriter, r *http.Request, id ID, useID string) {
+func (s *server) GetUse(w http.ResponseWriter, r *http.Request, id string, useID string) {
 	one, err := s.App.Use(r.Context(), principal(r), id, useID)
 	s.used(w, r, one, err)
 }
 
 // ReleaseUse implements DELETE /api/v1/clusters/{id}/uses/{use}.
-func (s *server) ReleaseUse(w http.ResponseWriter, r *http.Request, id ID, useID string) {
+func (s *server) ReleaseUse(w http.ResponseWriter, r *http.Request, id string, useID string) {
 	one, err := s.App.ReleaseUse(r.Context(), principal(r), id, useID, app.Origin{Source: policy.SourceAPI})
 	s.used(w, r, one, err)
 }
@@ -90,9 +91,9 @@ func (s *server) used(w http.ResponseWriter, r *http.Request, one app.Use, err e
 }
 
 // use converts a turn for the API.
-func use(u app.Use) Use {
-	out := Use{
-		ID: u.ID, ClusterID: u.Cluster, State: UseState(u.State()), Run: runOf(u.Use), Attempt: u.Attempt, Job: u.Job, Principal: u.Principal, Mine: u.Mine,
+func use(u app.Use) v1.Use {
+	out := v1.Use{
+		ID: u.ID, ClusterID: u.Cluster, State: v1.UseState(u.State()), Run: runOf(u.Use), Attempt: u.Attempt, Job: u.Job, Principal: u.Principal, Mine: u.Mine,
 		AskedAt: u.AskedAt.UTC(), GrantedAt: when(u.GrantedAt), ReleasedAt: when(u.ReleasedAt), Why: u.Why, Place: len(u.Ahead),
 	}
 	for _, other := range u.Ahead {
@@ -100,7 +101,7 @@ func use(u app.Use) Use {
 		if other.GrantedAt != nil {
 			since = *other.GrantedAt
 		}
-		out.Ahead = append(out.Ahead, UseAhead{Run: runOf(other), Since: since.UTC()})
+		out.Ahead = append(out.Ahead, v1.UseAhead{Run: runOf(other), Since: since.UTC()})
 	}
 	return out
 }

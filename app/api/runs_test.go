@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -59,35 +60,35 @@ func (h *fixture) create(bearer, name string, run any, status int, into any) *ht
 
 func TestARunsClusterNamesItsRun(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
-	var made Accepted
+	var made v1.Accepted
 	h.create(h.job(), "shop", nil, http.StatusAccepted, &made)
-	require.Equal(t, ClusterRun{
-		ID: made.Run.ID, Platform: Github, Key: "7001", Repo: "acme/shop", Name: "e2e", URL: "https://github.com/acme/shop/actions/runs/7001", Attempt: 1,
-		Lifetime: ClusterRunLifetimeRun, State: Running, Watched: true,
+	require.Equal(t, v1.ClusterRun{
+		ID: made.Run.ID, Platform: v1.Github, Key: "7001", Repo: "acme/shop", Name: "e2e", URL: "https://github.com/acme/shop/actions/runs/7001", Attempt: 1,
+		Lifetime: v1.ClusterRunLifetimeRun, State: v1.Running, Watched: true,
 	}, made.Run)
 	require.True(t, strings.HasSuffix(made.Message, "It ends with the run."), made.Message)
-	var c ClusterDetail
+	var c v1.ClusterDetail
 	h.does(http.MethodGet, "/api/v1/clusters/shop", h.job(), nil, http.StatusOK, &c)
 	require.Equal(t, made.Run, c.Run)
-	var page ClusterPage
+	var page v1.ClusterPage
 	h.does(http.MethodGet, "/api/v1/clusters?run="+made.Run.URL+"/attempts/1", h.job(), nil, http.StatusOK, &page)
 	require.Len(t, page.Items, 1)
 
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.job(), wanting("shop-2", nil), http.StatusConflict, idempotencyKey, "2")
 	require.Contains(t, p.Detail, "The run has the cluster shop in this slot.")
-	var again Accepted
+	var again v1.Accepted
 	h.create(h.job("run_attempt", "2"), "shop-2", map[string]any{"reuse": "run"}, http.StatusAccepted, &again)
 	require.True(t, again.Reused)
 	require.Equal(t, made.ClusterID, again.ClusterID)
 	require.Equal(t, 2, again.Run.Attempt)
-	var verdict Verdict
+	var verdict v1.Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.job("run_attempt", "2"), wanting("x", map[string]any{"reuse": "run"}), http.StatusOK, &verdict)
 	require.True(t, verdict.Allowed)
 	require.Equal(t, "shop", verdict.Name)
 	p = h.refused(http.MethodPost, "/api/v1/clusters", h.job(), wanting("shop-3", nil), http.StatusConflict, idempotencyKey, "3")
 	require.Contains(t, p.Detail, "Attempt 2 of the run has replaced this one")
 
-	var free Accepted
+	var free v1.Accepted
 	h.create(h.job("run_id", "7002"), "free", map[string]any{"lifetime": "ttl"}, http.StatusAccepted, &free)
 	require.Zero(t, free.Run)
 }
@@ -135,16 +136,16 @@ func TestAWorkflowThatAnybodyTriggersIsToldWhyItHasNoRole(t *testing.T) {
 
 func TestARunThatDoesNotWaitIsToldByASignal(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
-	var made Accepted
+	var made v1.Accepted
 	h.create(h.job(), "shop", map[string]any{"onReady": "deployment"}, http.StatusAccepted, &made)
-	var c ClusterDetail
+	var c v1.ClusterDetail
 	h.does(http.MethodGet, "/api/v1/clusters/shop", h.job(), nil, http.StatusOK, &c)
-	require.Equal(t, ClusterSignal{Kind: ClusterSignalKindDeployment}, c.Signal)
+	require.Equal(t, v1.ClusterSignal{Kind: v1.ClusterSignalKindDeployment}, c.Signal)
 	require.Zero(t, c.SavedSeconds, "it is not ready")
 	g := h.signal(made.ClusterID)
 	require.NoError(t, h.store.Runs.Told(t.Context(), g, lifecycle.SignalBegun))
 	h.does(http.MethodGet, "/api/v1/clusters/shop", h.job(), nil, http.StatusOK, &c)
-	require.Equal(t, ClusterSignal{Kind: ClusterSignalKindDeployment, Told: ClusterSignalToldBegun}, c.Signal)
+	require.Equal(t, v1.ClusterSignal{Kind: v1.ClusterSignalKindDeployment, Told: v1.ClusterSignalToldBegun}, c.Signal)
 	require.NoError(t, h.store.Runs.NotTold(t.Context(), g, "GitHub refuses it."))
 	h.does(http.MethodGet, "/api/v1/clusters/shop", h.job(), nil, http.StatusOK, &c)
 	require.Equal(t, "GitHub refuses it.", c.Signal.Problem)
@@ -155,9 +156,9 @@ func TestARunThatDoesNotWaitIsToldByASignal(t *testing.T) {
 	require.Equal(t, lifecycle.SignalDispatch, h.signal(made.ClusterID).Kind)
 	h.create(h.job("run_id", "7002"), "free", map[string]any{"lifetime": "ttl", "onReady": "dispatch"}, http.StatusAccepted, &made)
 	require.Equal(t, lifecycle.SignalDispatch, h.signal(made.ClusterID).Kind, "the cluster outlives the run, which is told nevertheless")
-	var none Accepted
+	var none v1.Accepted
 	h.create(h.job("run_id", "7003"), "silent", map[string]any{"onReady": "none"}, http.StatusAccepted, &none)
-	var silent ClusterDetail
+	var silent v1.ClusterDetail
 	h.does(http.MethodGet, "/api/v1/clusters/silent", h.job(), nil, http.StatusOK, &silent)
 	require.Zero(t, silent.Signal)
 }
@@ -178,22 +179,22 @@ func TestRunsTakeTurnsOnACluster(t *testing.T) {
 	uses := "/api/v1/clusters/" + row.ID + "/uses"
 	one, two := h.job(), h.job("run_id", "7002", "check_run_id", "9002")
 	require.Contains(t, h.refused(http.MethodPost, uses, one, map[string]any{}, http.StatusForbidden).Detail, "belongs neither to this run nor to its pull request", "a turn is no way around")
-	h.does(http.MethodPost, "/api/v1/clusters/shop/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(oidc.GitHubActions), Access: "use"}, http.StatusOK, nil)
-	var first, second, now Use
+	h.does(http.MethodPost, "/api/v1/clusters/shop/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "principal", With: h.id(oidc.GitHubActions), Access: "use"}, http.StatusOK, nil)
+	var first, second, now v1.Use
 	h.does(http.MethodPost, uses, one, map[string]any{}, http.StatusCreated, &first)
-	require.Equal(t, []any{UseStateGranted, true, 0}, []any{first.State, first.Mine, first.Place})
+	require.Equal(t, []any{v1.UseStateGranted, true, 0}, []any{first.State, first.Mine, first.Place})
 	h.does(http.MethodPost, uses, two, nil, http.StatusCreated, &second)
-	require.Equal(t, UseStateWaiting, second.State)
-	require.Equal(t, []UseAhead{{Run: "https://github.com/acme/shop/actions/runs/7001", Since: first.GrantedAt}}, second.Ahead)
+	require.Equal(t, v1.UseStateWaiting, second.State)
+	require.Equal(t, []v1.UseAhead{{Run: "https://github.com/acme/shop/actions/runs/7001", Since: first.GrantedAt}}, second.Ahead)
 	require.Equal(t, 1, second.Place)
 	h.does(http.MethodPost, uses, two, map[string]any{}, http.StatusOK, &now)
 	require.Equal(t, second.ID, now.ID)
 
 	h.does(http.MethodDelete, uses+"/"+first.ID, one, nil, http.StatusOK, &now)
-	require.Equal(t, []any{UseStateReleased, "its run released it"}, []any{now.State, now.Why})
+	require.Equal(t, []any{v1.UseStateReleased, "its run released it"}, []any{now.State, now.Why})
 	h.does(http.MethodGet, uses+"/"+second.ID, two, nil, http.StatusOK, &now)
-	require.Equal(t, UseStateGranted, now.State)
-	var all Uses
+	require.Equal(t, v1.UseStateGranted, now.State)
+	var all v1.Uses
 	h.does(http.MethodGet, uses, one, nil, http.StatusOK, &all)
 	require.Len(t, all.Items, 2)
 	require.Equal(t, []bool{false, true}, []bool{all.Items[0].Mine, all.Items[1].Mine})
@@ -218,9 +219,9 @@ func TestARunReusesTheClusterOfItsPullRequest(t *testing.T) {
 	}
 	_, err := h.store.PullRequests.SeePullRequest(t.Context(), seen, false)
 	require.NoError(t, err)
-	var made, again, verdict Accepted
+	var made, again, verdict v1.Accepted
 	h.does(http.MethodPost, "/api/v1/clusters", pull, reuse, http.StatusAccepted, &made, idempotencyKey, "first")
-	require.Equal(t, []any{false, "pr41-shop", ClusterRun{}}, []any{made.Reused, made.Name, made.Run})
+	require.Equal(t, []any{false, "pr41-shop", v1.ClusterRun{}}, []any{made.Reused, made.Name, made.Run})
 	row, err := h.store.Cluster(t.Context(), made.ClusterID)
 	require.NoError(t, err)
 	require.Equal(t, &clusters.PRRef{Installation: 5001, Repo: "acme/shop", Number: 41, Head: seen.Head}, row.PR)

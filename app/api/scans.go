@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/attempts"
@@ -16,7 +17,7 @@ import (
 
 // StartScans implements POST /api/v1/scans.
 func (s *server) StartScans(w http.ResponseWriter, r *http.Request) {
-	var said ScanRequest
+	var said v1.ScanRequest
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -29,7 +30,7 @@ func (s *server) StartScans(w http.ResponseWriter, r *http.Request) {
 }
 
 // ListScans implements GET /api/v1/scans.
-func (s *server) ListScans(w http.ResponseWriter, r *http.Request, params ListScansParams) {
+func (s *server) ListScans(w http.ResponseWriter, r *http.Request, params v1.ListScansParams) {
 	q := s.query(r)
 	limit, _ := q.page(params.Limit, "", "scn_")
 	if err := q.err(); err != nil {
@@ -45,29 +46,29 @@ func (s *server) ListScans(w http.ResponseWriter, r *http.Request, params ListSc
 }
 
 // GetScan implements GET /api/v1/scans/{id}.
-func (s *server) GetScan(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetScan(w http.ResponseWriter, r *http.Request, id string) {
 	found, parts, err := s.Admin.Scan(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	out := ScanDetail{Scan: scan(found), Parts: []ScanPart{}}
+	out := v1.ScanDetail{Scan: scan(found), Parts: []v1.ScanPart{}}
 	for _, p := range parts {
-		out.Parts = append(out.Parts, ScanPart{Name: p.Name, Resources: p.Resources, Calls: p.Calls, Complete: p.DoneAt != nil && p.Err == "", Error: p.Err})
+		out.Parts = append(out.Parts, v1.ScanPart{Name: p.Name, Resources: p.Resources, Calls: p.Calls, Complete: p.DoneAt != nil && p.Err == "", Error: p.Err})
 	}
 	ok(w, out)
 }
 
-func scanList(list []scans.Scan) Scans {
-	out := Scans{Items: make([]Scan, 0, len(list))}
+func scanList(list []scans.Scan) v1.Scans {
+	out := v1.Scans{Items: make([]v1.Scan, 0, len(list))}
 	for _, one := range list {
 		out.Items = append(out.Items, scan(one))
 	}
 	return out
 }
 
-func scan(s scans.Scan) Scan {
-	out := Scan{
+func scan(s scans.Scan) v1.Scan {
+	out := v1.Scan{
 		ScanID: s.ID, JobID: s.JobID(), Platform: s.Platform, Account: s.Account, Round: s.Round, AskedBy: s.AskedBy, OpenedAt: s.OpenedAt.UTC(),
 		StartedAt: when(s.ClaimedAt), EndedAt: when(s.ClosedAt), Runner: s.Runner, Reason: s.Reason, Message: s.Message, Next: s.Next,
 		Resources: s.Resources, Regions: append([]string{}, s.Regions...), Calls: s.Calls, Slowed: s.Slowed,
@@ -87,7 +88,7 @@ func scan(s scans.Scan) Scan {
 }
 
 // ClaimScan implements POST /api/v1/status/scans/{id}/claim.
-func (s *server) ClaimScan(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ClaimScan(w http.ResponseWriter, r *http.Request, id string) {
 	var said contract.Claim
 	if !s.hear(w, r, &said) {
 		return
@@ -136,7 +137,7 @@ func scanSpec(row scans.Scan, parts []scans.Part, set RunnerSettings) contract.S
 }
 
 // ReportScan implements POST /api/v1/status/scans/{id}/report.
-func (s *server) ReportScan(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ReportScan(w http.ResponseWriter, r *http.Request, id string) {
 	keepOfScan(s, w, r, func(said contract.ScanReport) (attempts.Lease, error) {
 		row, err := intake.ScanReport(said)
 		if err != nil {
@@ -147,7 +148,7 @@ func (s *server) ReportScan(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // ResultOfScan implements POST /api/v1/status/scans/{id}/result.
-func (s *server) ResultOfScan(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ResultOfScan(w http.ResponseWriter, r *http.Request, id string) {
 	keepOfScan(s, w, r, func(said contract.ScanResult) (attempts.Lease, error) {
 		row, err := intake.ScanResult(said)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -54,12 +55,12 @@ func (l *looker) says(what string, body, into any, status int) {
 
 func TestAScanIsAskedForRunAndRead(t *testing.T) {
 	h := scanFixture(t)
-	var opened, again Scans
-	h.does(http.MethodPost, "/api/v1/scans", h.as(oidc.Admin), ScanRequest{Account: "123456789012", Reason: "after the outage"}, http.StatusAccepted, &opened)
-	h.does(http.MethodPost, "/api/v1/scans", h.as(oidc.Admin), ScanRequest{}, http.StatusAccepted, &again)
+	var opened, again v1.Scans
+	h.does(http.MethodPost, "/api/v1/scans", h.as(oidc.Admin), v1.ScanRequest{Account: "123456789012", Reason: "after the outage"}, http.StatusAccepted, &opened)
+	h.does(http.MethodPost, "/api/v1/scans", h.as(oidc.Admin), v1.ScanRequest{}, http.StatusAccepted, &again)
 	require.Equal(t, opened, again)
 	require.Equal(t, "waiting", opened.Items[0].State)
-	p := h.refused(http.MethodPost, "/api/v1/scans", h.as(oidc.Admin), ScanRequest{Account: "999999999999"}, http.StatusUnprocessableEntity)
+	p := h.refused(http.MethodPost, "/api/v1/scans", h.as(oidc.Admin), v1.ScanRequest{Account: "999999999999"}, http.StatusUnprocessableEntity)
 	require.Equal(t, []string{"123456789012"}, p.Errors[0].Accepted)
 
 	r := h.looker()
@@ -90,19 +91,19 @@ func TestAScanIsAskedForRunAndRead(t *testing.T) {
 	r.says("result", contract.ScanResult{Outcome: "succeeded", Regions: []string{"eu-west-1", "us-east-1"}, Calls: map[string]int{"ec2": 5}, Slowed: 1}, &last, http.StatusOK)
 	require.Empty(t, last.Token)
 
-	var one ScanDetail
+	var one v1.ScanDetail
 	h.seenBy(oidc.Auditor, "/api/v1/scans/"+r.id, &one)
 	require.Equal(t, []any{"succeeded", 1, 2, 1}, []any{one.State, one.Resources, one.Runner, one.Slowed})
-	require.Equal(t, []ScanPart{{Name: "eu-west-1/ec2", Error: "UnauthorizedOperation: a policy denies it"}, {Name: "us-east-1/ec2", Resources: 1, Calls: 4, Complete: true}}, one.Parts)
-	var job JobDetail
+	require.Equal(t, []v1.ScanPart{{Name: "eu-west-1/ec2", Error: "UnauthorizedOperation: a policy denies it"}, {Name: "us-east-1/ec2", Resources: 1, Calls: 4, Complete: true}}, one.Parts)
+	var job v1.JobDetail
 	h.seenBy(oidc.Admin, "/api/v1/jobs/"+one.JobID, &job)
 	require.Equal(t, []any{"ORPHAN_SCAN", "SUCCEEDED", ""}, []any{job.Type, job.Status, job.ClusterID})
-	var list Scans
+	var list v1.Scans
 	h.seenBy(oidc.Auditor, "/api/v1/scans?account=123456789012&limit=1", &list)
-	require.Equal(t, []Scan{one.Scan}, list.Items)
+	require.Equal(t, []v1.Scan{one.Scan}, list.Items)
 
 	h.refused(http.MethodGet, "/api/v1/scans/scn_none", h.as(oidc.Admin), nil, http.StatusNotFound)
-	h.refused(http.MethodPost, "/api/v1/scans", h.as(oidc.Auditor), ScanRequest{}, http.StatusForbidden)
+	h.refused(http.MethodPost, "/api/v1/scans", h.as(oidc.Auditor), v1.ScanRequest{}, http.StatusForbidden)
 	h.refused(http.MethodGet, "/api/v1/jobs/"+one.JobID, h.as(oidc.Requester), nil, http.StatusNotFound)
 }
 
@@ -129,7 +130,7 @@ func TestOrphansAreListedForThoseWhoLookAfterThem(t *testing.T) {
 	stray.Place, stray.Owner, stray.Resources, stray.Unpriced = "vpc-9", "=cmd()", []string{"vpc-9"}, 1
 	h.found(lifecycle.Judged{Group: leak, Class: lifecycle.ClassReleased, Of: &of, Why: "it still exists"}, lifecycle.Judged{Group: stray, Class: lifecycle.ClassOwned, Why: "no known cluster has it"})
 
-	var page, rest OrphanPage
+	var page, rest v1.OrphanPage
 	h.seenBy(oidc.Admin, "/api/v1/orphans?limit=1", &page)
 	h.seenBy(oidc.Admin, "/api/v1/orphans?limit=1&cursor="+page.NextCursor, &rest)
 	require.Empty(t, rest.NextCursor)
@@ -141,10 +142,10 @@ func TestOrphansAreListedForThoseWhoLookAfterThem(t *testing.T) {
 	require.Equal(t, []any{"owned", "kept"}, []any{second.Class, second.State})
 	require.Nil(t, second.HourlyCents, "an unknown price is not zero")
 	require.Nil(t, second.CostCents)
-	var of1 OrphanPage
+	var of1 v1.OrphanPage
 	h.seenBy(oidc.Auditor, "/api/v1/orphans?class=released&state=reported&owner=maya&team=platform&account=123456789012", &of1)
-	require.Equal(t, []Orphan{first}, of1.Items)
-	var detail OrphanDetail
+	require.Equal(t, []v1.Orphan{first}, of1.Items)
+	var detail v1.OrphanDetail
 	h.seenBy(oidc.Auditor, "/api/v1/orphans/"+first.OrphanID, &detail)
 	require.Equal(t, first, detail.Orphan)
 
@@ -161,15 +162,15 @@ func TestOrphansAreListedForThoseWhoLookAfterThem(t *testing.T) {
 		require.Equal(t, []string{first.OrphanID, "released", "reported"}, lines[1][:3])
 		require.Contains(t, lines[2], "'=cmd()", "no spreadsheet runs a tag")
 	}
-	var plans RemovalPlans
-	h.does(http.MethodPost, "/api/v1/orphans/approve", h.as(oidc.Admin), OrphanApproval{Ids: []string{second.OrphanID}, DryRun: true}, http.StatusOK, &plans)
+	var plans v1.RemovalPlans
+	h.does(http.MethodPost, "/api/v1/orphans/approve", h.as(oidc.Admin), v1.OrphanApproval{Ids: []string{second.OrphanID}, DryRun: true}, http.StatusOK, &plans)
 	require.NotEmpty(t, plans.Items[0].Refused, "it may be anybody's")
-	p := h.refused(http.MethodPost, "/api/v1/orphans/approve", h.as(oidc.Admin), OrphanApproval{Ids: []string{second.OrphanID}, Reason: "x"}, http.StatusConflict)
+	p := h.refused(http.MethodPost, "/api/v1/orphans/approve", h.as(oidc.Admin), v1.OrphanApproval{Ids: []string{second.OrphanID}, Reason: "x"}, http.StatusConflict)
 	require.Contains(t, p.Detail, plans.Items[0].Refused)
-	h.refused(http.MethodPost, "/api/v1/orphans/exempt", h.as(oidc.Admin), OrphanExemption{Ids: []string{first.OrphanID, "orp_none"}, Reason: "kept for an analysis"}, http.StatusNotFound)
+	h.refused(http.MethodPost, "/api/v1/orphans/exempt", h.as(oidc.Admin), v1.OrphanExemption{Ids: []string{first.OrphanID, "orp_none"}, Reason: "kept for an analysis"}, http.StatusNotFound)
 	h.seenBy(oidc.Auditor, "/api/v1/orphans/"+first.OrphanID, &detail)
 	require.Equal(t, "reported", detail.State, "all or none")
-	h.does(http.MethodPost, "/api/v1/orphans/exempt", h.as(oidc.Admin), OrphanExemption{Ids: []string{first.OrphanID}, Reason: "kept for an analysis"}, http.StatusOK, nil)
+	h.does(http.MethodPost, "/api/v1/orphans/exempt", h.as(oidc.Admin), v1.OrphanExemption{Ids: []string{first.OrphanID}, Reason: "kept for an analysis"}, http.StatusOK, nil)
 	h.seenBy(oidc.Auditor, "/api/v1/orphans/"+first.OrphanID, &detail)
 	require.Equal(t, "exempt", detail.State)
 	h.refused(http.MethodGet, "/api/v1/orphans?class=lost&state=odd&format=xml", h.as(oidc.Admin), nil, http.StatusBadRequest)

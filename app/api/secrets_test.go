@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -27,7 +28,7 @@ func TestNoSecretIsLoggedOrKept(t *testing.T) {
 	bearer := h.as(oidc.Requester)
 	var secrets []string
 	for range 2 {
-		var link Link
+		var link v1.Link
 		h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links", bearer, nil, http.StatusCreated, &link)
 		secrets = append(secrets, strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"))
 	}

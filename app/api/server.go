@@ -1,7 +1,7 @@
 // Package api is the private entry point for programs: the REST API of openapi.yaml, the Status API for runners, and the endpoints
 // for probes and Prometheus.
 //
-// openapi.yaml comes first: api.gen.go is generated from it, requests are checked against it, and /api/docs shows it. The package
+// openapi.yaml comes first: api.gen.go and the packages v1 (types) and client are generated from it, requests are checked against it, and /api/docs shows it. The package
 // converts between JSON and the types of the service and the store, and decides nothing. It is the only place that maps the service's
 // errors to HTTP. Internal errors never leave it: they are logged and answered without their text.
 package api
@@ -104,10 +104,12 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("GET "+auth.DiscoveryPath, c.Auth.ServeDiscovery(strings.TrimRight(c.UI, "/")))
 	mux.Handle("GET /metrics", s.Metrics.Handler())
 	newReference(s.document).add(mux)
-	HandlerWithOptions(s, StdHTTPServerOptions{
-		BaseRouter:       mux,
-		Middlewares:      []MiddlewareFunc{s.ofRunners},
-		ErrorHandlerFunc: s.badParameter,
+	routes(s, func(method, path string, handle func(http.ResponseWriter, *http.Request, *parameters)) {
+		operation := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, &parameters{s: s, w: w, r: r}) }))
+		if strings.HasPrefix(path, statusPath) {
+			operation = s.ofRunners(operation)
+		}
+		mux.Handle(method+" "+path, operation)
 	})
 	mux.HandleFunc("/api/", noSuchPath(mux))
 	return s.enter(s.authenticate(s.legible(mux)))

@@ -4,20 +4,21 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // ListShares implements GET /api/v1/clusters/{id}/shares.
-func (s *server) ListShares(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ListShares(w http.ResponseWriter, r *http.Request, id string) {
 	list, err := s.App.Shares(r.Context(), principal(r), id)
 	s.shares(w, r, list, err)
 }
 
 // ShareCluster implements POST /api/v1/clusters/{id}/shares.
-func (s *server) ShareCluster(w http.ResponseWriter, r *http.Request, id ID) {
-	var said ShareRequest
+func (s *server) ShareCluster(w http.ResponseWriter, r *http.Request, id string) {
+	var said v1.ShareRequest
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
@@ -27,9 +28,9 @@ func (s *server) ShareCluster(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // UnshareCluster implements DELETE /api/v1/clusters/{id}/shares.
-func (s *server) UnshareCluster(w http.ResponseWriter, r *http.Request, id ID, params UnshareClusterParams) {
+func (s *server) UnshareCluster(w http.ResponseWriter, r *http.Request, id string, params v1.UnshareClusterParams) {
 	q := s.query(r)
-	kind := q.among("kind", string(params.Kind), string(ShareKindTeam), string(ShareKindPrincipal))
+	kind := q.among("kind", string(params.Kind), string(v1.ShareKindTeam), string(v1.ShareKindPrincipal))
 	if err := q.err(); err != nil {
 		s.fail(w, r, err)
 		return
@@ -43,10 +44,10 @@ func (s *server) shares(w http.ResponseWriter, r *http.Request, list []people.Sh
 		s.fail(w, r, err)
 		return
 	}
-	out := Shares{Items: []Share{}}
+	out := v1.Shares{Items: []v1.Share{}}
 	for _, one := range list {
-		out.Items = append(out.Items, Share{
-			Kind: ShareKind(one.Kind), With: one.Grantee, Access: ShareAccess(one.Access), Role: ShareRole(one.Role), By: one.GrantedBy, At: one.CreatedAt.UTC(),
+		out.Items = append(out.Items, v1.Share{
+			Kind: v1.ShareKind(one.Kind), With: one.Grantee, Access: v1.ShareAccess(one.Access), Role: v1.ShareRole(one.Role), By: one.GrantedBy, At: one.CreatedAt.UTC(),
 		})
 	}
 	ok(w, out)

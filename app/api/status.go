@@ -28,7 +28,7 @@ import (
 const maxSaying = 8 << 20
 
 // ClaimAttempt implements POST /api/v1/status/attempts/{id}/claim.
-func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id string) {
 	var said contract.Claim
 	if !s.hear(w, r, &said) {
 		return
@@ -59,7 +59,7 @@ func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // GetBucketCredentials implements POST /api/v1/status/attempts/{id}/bucket-credentials.
-func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id string) {
 	row, err := s.Store.Attempts.AttemptScope(r.Context(), id)
 	if err == nil && (row.Closed || row.Token != claims(r).TokenID) {
 		err = db.ErrFenced
@@ -91,7 +91,7 @@ func opensCluster(k lifecycle.Kind) bool {
 }
 
 // GetAccessWork implements POST /api/v1/status/attempts/{id}/access.
-func (s *server) GetAccessWork(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) GetAccessWork(w http.ResponseWriter, r *http.Request, id string) {
 	work, lease, err := s.Store.Attempts.AccessWork(r.Context(), id, claims(r).TokenID)
 	if err != nil {
 		s.failRunner(w, r, err)
@@ -113,7 +113,7 @@ func accesses(rows []access.Row) (out []contract.Access) {
 }
 
 // RecordIdentity implements POST /api/v1/status/attempts/{id}/record.
-func (s *server) RecordIdentity(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) RecordIdentity(w http.ResponseWriter, r *http.Request, id string) {
 	var said contract.Record
 	if !s.hear(w, r, &said) {
 		return
@@ -133,7 +133,7 @@ func (s *server) RecordIdentity(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // ReserveRoom implements POST /api/v1/status/attempts/{id}/reserve.
-func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id string) {
 	var said contract.Demand
 	if !s.hear(w, r, &said) {
 		return
@@ -162,17 +162,17 @@ func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id ID) {
 }
 
 // ReportProgress implements POST /api/v1/status/attempts/{id}/report.
-func (s *server) ReportProgress(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ReportProgress(w http.ResponseWriter, r *http.Request, id string) {
 	keep(s, w, r, id, intake.Report, s.Store.Attempts.Report)
 }
 
 // ResultOfAttempt implements POST /api/v1/status/attempts/{id}/result.
-func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID) {
+func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id string) {
 	keep(s, w, r, id, intake.Result, s.Store.Attempts.Result)
 }
 
 // keep passes one document of a runner through intake into the store.
-func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, id ID,
+func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, id string,
 	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (attempts.Lease, error)) {
 	var said Document
 	if !s.hear(w, r, &said) {
@@ -193,7 +193,7 @@ func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, 
 }
 
 // scope returns what the attempt's runner may report about.
-func (s *server) scope(r *http.Request, id ID) (intake.Scope, error) {
+func (s *server) scope(r *http.Request, id string) (intake.Scope, error) {
 	row, err := s.Store.Attempts.AttemptScope(r.Context(), id)
 	if err != nil {
 		return intake.Scope{}, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -218,12 +219,12 @@ func TestReportsBecomeProgressAndLog(t *testing.T) {
 	p := h.refused(http.MethodPost, statusPath+"attempts/"+r.id+"/report", r.bearer, contract.Report{Seq: 2, Phase: "dancing"}, http.StatusBadRequest)
 	require.Contains(t, p.Errors[0].Accepted, "installing")
 	h.step(cluster)
-	var j JobDetail
+	var j v1.JobDetail
 	row, err := h.store.Cluster(t.Context(), cluster)
 	require.NoError(t, err)
 	h.get("/api/v1/jobs/"+row.JobID+"?lines=1", &j)
 	require.Equal(t, []string{"two"}, j.Log)
-	var c ClusterDetail
+	var c v1.ClusterDetail
 	h.get("/api/v1/clusters/"+cluster, &c)
 	require.Equal(t, 20, c.Progress.Percent)
 	require.Equal(t, "creating manifests", c.Progress.Step)
@@ -237,7 +238,7 @@ func TestAReadyClusterHandsOutItsKubeconfigWrittenDownFirst(t *testing.T) {
 	r.succeeds()
 	h.step(cluster)
 
-	var out Outputs
+	var out v1.Outputs
 	h.get("/api/v1/clusters/"+cluster+"/outputs", &out)
 	require.Equal(t, "/api/v1/clusters/"+cluster+"/kubeconfig", out.Kubeconfig)
 	h.refused(http.MethodGet, out.Kubeconfig, h.as(oidc.Auditor), nil, http.StatusForbidden)
@@ -259,9 +260,9 @@ func TestAReadyClusterHandsOutItsKubeconfigWrittenDownFirst(t *testing.T) {
 	expires, err := time.Parse(time.RFC3339, answer.Header.Get("Ocpctl-Access-Expires"))
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now().Add(8*time.Hour), expires, time.Hour)
-	var c ClusterDetail
+	var c v1.ClusterDetail
 	h.get("/api/v1/clusters/"+cluster, &c)
-	require.Equal(t, Status("READY"), c.Status)
+	require.Equal(t, v1.Status("READY"), c.Status)
 	last := c.Timeline[len(c.Timeline)-1]
 	require.Equal(t, "kubeconfig.read", last.Action)
 	require.Contains(t, last.Actor, "#maya")

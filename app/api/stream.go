@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -100,5 +101,5 @@ func (s *server) broken(r *http.Request, out *stream, err error) {
 	} else if r.Context().Err() == nil {
 		s.Log.ErrorContext(r.Context(), "stream broken", "request", visitOf(r).id, "path", pathOf(r), "err", err)
 	}
-	_ = out.document("problem", Problem{Type: "about:blank", Title: "Stream ended", Status: http.StatusServiceUnavailable, Detail: detail})
+	_ = out.document("problem", v1.Problem{Type: "about:blank", Title: "Stream ended", Status: http.StatusServiceUnavailable, Detail: detail})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -26,12 +27,12 @@ func TestASeatThatIsLostEndsWhatAStreamShows(t *testing.T) {
 	h.Server = serve(t, config)
 	h.make(oidc.Requester, "shop")
 	h.make(oidc.Requester, "pear")
-	h.does(http.MethodPost, "/api/v1/clusters/pear/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(headOfPlatform)}, http.StatusOK, nil)
+	h.does(http.MethodPost, "/api/v1/clusters/pear/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "principal", With: h.id(headOfPlatform)}, http.StatusOK, nil)
 	all := h.listen("/api/v1/watch", h.as(headOfPlatform))
 	some := h.listen("/api/v1/watch?cluster=pear&cluster=shop", h.as(headOfPlatform))
 	log := h.listen("/api/v1/clusters/shop/logs?follow=true", h.as(headOfPlatform))
 	for _, stream := range []*listener{all, some} {
-		stream.until(func(c Cluster) bool { return c.Name == "shop" })
+		stream.until(func(c v1.Cluster) bool { return c.Name == "shop" })
 	}
 
 	var left []profiles.Identity
@@ -42,13 +43,13 @@ func TestASeatThatIsLostEndsWhatAStreamShows(t *testing.T) {
 	}
 	identities.Store(&left)
 	h.does(http.MethodPost, "/api/v1/clusters/shop/destroy", h.as(oidc.Requester), nil, http.StatusAccepted, nil)
-	h.does(http.MethodPost, "/api/v1/clusters/pear/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusOK, nil)
+	h.does(http.MethodPost, "/api/v1/clusters/pear/extend", h.as(oidc.Requester), v1.Extend{Hours: 1}, http.StatusOK, nil)
 	for _, stream := range []*listener{all, log} {
-		var said Problem
+		var said v1.Problem
 		stream.next("problem", &said)
 		stream.ends()
 	}
-	next := some.until(func(c Cluster) bool { return c.Name != "" })
+	next := some.until(func(c v1.Cluster) bool { return c.Name != "" })
 	require.Equal(t, "pear", next.Name, "what is shared with a person is seen without a seat")
 }
 

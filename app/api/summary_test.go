@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/statistics"
@@ -26,7 +27,7 @@ func TestTheSummaryIsReportedForOnesOwnTeamsAndTablesAsCSV(t *testing.T) {
 	require.NoError(t, err)
 	const path = "/api/v1/reports/summary"
 	soon := "to=" + now().Add(24*time.Hour).UTC().Format(time.RFC3339)
-	var own, all ReportSummary
+	var own, all v1.ReportSummary
 	h.get(path, &own)
 	require.Equal(t, []any{1, "platform", 1}, []any{len(own.Inventory), own.Inventory[0].Team, own.Inventory[0].Clusters})
 	require.Equal(t, []any{1, "shop"}, []any{len(own.Oldest), own.Oldest[0].Name})
@@ -82,6 +83,6 @@ func TestACellIsNeverAFormula(t *testing.T) {
 		require.Equal(t, want, cell(value))
 	}
 	var b strings.Builder
-	require.NoError(t, summaryCSV(&b, "leaks", ReportSummary{Leaks: []SummaryLeak{{Identity: "=x", Why: `a "volume", left`}}}))
+	require.NoError(t, summaryCSV(&b, "leaks", v1.ReportSummary{Leaks: []v1.SummaryLeak{{Identity: "=x", Why: `a "volume", left`}}}))
 	require.Equal(t, "identity,class,cluster_id,cluster,team,why,first_seen_at,last_seen_at,resolved_at,cents,unpriced\r\n'=x,,,,,\"a \"\"volume\"\", left\",,,,,0\r\n", b.String())
 }

@@ -6,47 +6,49 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/app/api/v1"
 )
 
 // summaryTable is one table of the summary as CSV.
 type summaryTable struct {
 	name    string
 	columns string // separated by commas
-	rows    func(ReportSummary) [][]any
+	rows    func(v1.ReportSummary) [][]any
 }
 
 const secondsColumns = "p50_seconds,p90_seconds,p99_seconds,longest_seconds"
 
 // summaryTables are the tables in the order of the pages.
 var summaryTables = []summaryTable{
-	{"inventory", "team,profile,status,clusters,oldest_at,hourly_cents", table(func(s ReportSummary) []SummaryInventory { return s.Inventory }, func(l SummaryInventory) []any {
+	{"inventory", "team,profile,status,clusters,oldest_at,hourly_cents", table(func(s v1.ReportSummary) []v1.SummaryInventory { return s.Inventory }, func(l v1.SummaryInventory) []any {
 		return []any{l.Team, l.Profile, l.Status, l.Clusters, l.OldestAt, l.HourlyCents}
 	})},
-	{"oldest", "id,name,team,owner,profile,status,created_at,destroy_at,hourly_cents", table(func(s ReportSummary) []SummaryCluster { return s.Oldest }, func(c SummaryCluster) []any {
+	{"oldest", "id,name,team,owner,profile,status,created_at,destroy_at,hourly_cents", table(func(s v1.ReportSummary) []v1.SummaryCluster { return s.Oldest }, func(c v1.SummaryCluster) []any {
 		return []any{c.ID, c.Name, c.Team, c.Owner, c.Profile, c.Status, c.CreatedAt, c.DestroyAt, c.HourlyCents}
 	})},
-	{"lifetime", "profile,clusters," + secondsColumns, table(func(s ReportSummary) []SummaryProfile { return s.Lifetime }, profileCells)},
-	{"ready", "profile,clusters," + secondsColumns, table(func(s ReportSummary) []SummaryProfile { return s.Ready }, profileCells)},
-	{"weeks", "week,accepted,ready,failed_creates,destroyed," + secondsColumns, table(func(s ReportSummary) []SummaryWeek { return s.Weeks }, func(l SummaryWeek) []any {
+	{"lifetime", "profile,clusters," + secondsColumns, table(func(s v1.ReportSummary) []v1.SummaryProfile { return s.Lifetime }, profileCells)},
+	{"ready", "profile,clusters," + secondsColumns, table(func(s v1.ReportSummary) []v1.SummaryProfile { return s.Ready }, profileCells)},
+	{"weeks", "week,accepted,ready,failed_creates,destroyed," + secondsColumns, table(func(s v1.ReportSummary) []v1.SummaryWeek { return s.Weeks }, func(l v1.SummaryWeek) []any {
 		return append([]any{l.Week.UTC().Format(time.DateOnly), l.Accepted, l.Ready, l.FailedCreates, l.Destroyed}, secondsCells(l.Took)...)
 	})},
-	{"failures", "kind,reason,profile,attempts,clusters,last_at", table(func(s ReportSummary) []SummaryFailure { return s.Failures }, func(l SummaryFailure) []any {
+	{"failures", "kind,reason,profile,attempts,clusters,last_at", table(func(s v1.ReportSummary) []v1.SummaryFailure { return s.Failures }, func(l v1.SummaryFailure) []any {
 		return []any{l.Kind, l.Reason, l.Profile, l.Attempts, l.Clusters, l.LastAt}
 	})},
-	{"teardowns", "profile,clusters,unaided,blocked,abandoned," + secondsColumns, table(func(s ReportSummary) []SummaryTeardown { return s.Teardowns }, func(l SummaryTeardown) []any {
+	{"teardowns", "profile,clusters,unaided,blocked,abandoned," + secondsColumns, table(func(s v1.ReportSummary) []v1.SummaryTeardown { return s.Teardowns }, func(l v1.SummaryTeardown) []any {
 		return append([]any{l.Profile, l.Clusters, l.Unaided, l.Blocked, l.Abandoned}, secondsCells(l.Took)...)
 	})},
-	{"unused", "profile,ended,slept_idle,slept_off_hours,slept_asked,asleep_hours,saved_cents", table(func(s ReportSummary) []SummaryUnused { return s.Unused }, func(l SummaryUnused) []any {
+	{"unused", "profile,ended,slept_idle,slept_off_hours,slept_asked,asleep_hours,saved_cents", table(func(s v1.ReportSummary) []v1.SummaryUnused { return s.Unused }, func(l v1.SummaryUnused) []any {
 		return []any{l.Profile, l.Ended, l.SleptIdle, l.SleptOffHours, l.SleptAsked, l.AsleepHours, l.SavedCents}
 	})},
-	{"leaks", "identity,class,cluster_id,cluster,team,why,first_seen_at,last_seen_at,resolved_at,cents,unpriced", table(func(s ReportSummary) []SummaryLeak { return s.Leaks }, func(l SummaryLeak) []any {
+	{"leaks", "identity,class,cluster_id,cluster,team,why,first_seen_at,last_seen_at,resolved_at,cents,unpriced", table(func(s v1.ReportSummary) []v1.SummaryLeak { return s.Leaks }, func(l v1.SummaryLeak) []any {
 		cents := any("")
 		if l.Cents != nil {
 			cents = *l.Cents
 		}
 		return []any{l.Identity, l.Class, l.ClusterID, l.Cluster, l.Team, l.Why, l.FirstSeenAt, l.LastSeenAt, l.ResolvedAt, cents, l.Unpriced}
 	})},
-	{"spenders", "owner,clusters,ready,cluster_hours,node_hours,cents,saved_cents", table(func(s ReportSummary) []UsageLine { return s.Spenders }, func(l UsageLine) []any {
+	{"spenders", "owner,clusters,ready,cluster_hours,node_hours,cents,saved_cents", table(func(s v1.ReportSummary) []v1.UsageLine { return s.Spenders }, func(l v1.UsageLine) []any {
 		return []any{l.Key, l.Clusters, l.Ready, l.ClusterHours, l.NodeHours, l.Cents, l.SavedCents}
 	})},
 }
@@ -59,8 +61,8 @@ func summaryTableNames() (names []string) {
 }
 
 // table returns how the lines of one table become rows.
-func table[T any](lines func(ReportSummary) []T, cells func(T) []any) func(ReportSummary) [][]any {
-	return func(s ReportSummary) (rows [][]any) {
+func table[T any](lines func(v1.ReportSummary) []T, cells func(T) []any) func(v1.ReportSummary) [][]any {
+	return func(s v1.ReportSummary) (rows [][]any) {
 		for _, l := range lines(s) {
 			rows = append(rows, cells(l))
 		}
@@ -69,14 +71,14 @@ func table[T any](lines func(ReportSummary) []T, cells func(T) []any) func(Repor
 }
 
 // profileCells are the cells of a line; the line over all profiles has an empty profile.
-func profileCells(l SummaryProfile) []any {
+func profileCells(l v1.SummaryProfile) []any {
 	return append([]any{l.Profile, l.Clusters}, secondsCells(l.Took)...)
 }
 
-func secondsCells(s SummarySeconds) []any { return []any{s.P50, s.P90, s.P99, s.Longest} }
+func secondsCells(s v1.SummarySeconds) []any { return []any{s.P50, s.P90, s.P99, s.Longest} }
 
 // summaryCSV writes one table with a line of column names, as RFC 4180 describes CSV.
-func summaryCSV(w io.Writer, name string, s ReportSummary) error {
+func summaryCSV(w io.Writer, name string, s v1.ReportSummary) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	for _, t := range summaryTables {

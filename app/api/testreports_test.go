@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -22,21 +23,21 @@ func reporting(name string, failed int) map[string]any {
 
 func TestARunReportsTestsOnItsCluster(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
-	var made Accepted
+	var made v1.Accepted
 	h.create(h.job(), "shop", nil, http.StatusAccepted, &made)
 	reports := "/api/v1/clusters/shop/test-reports"
-	var stored TestReportStored
+	var stored v1.TestReportStored
 	h.does(http.MethodPost, reports, h.job(), reporting("e2e", 1), http.StatusCreated, &stored)
-	require.Equal(t, TestReportStored{Conclusion: TestReportStoredConclusionFailure, URL: "http://ocpctl.test/clusters/" + made.ClusterID + "#tests"}, stored)
+	require.Equal(t, v1.TestReportStored{Conclusion: v1.TestReportStoredConclusionFailure, URL: "http://ocpctl.test/clusters/" + made.ClusterID + "#tests"}, stored)
 	h.does(http.MethodPost, reports, h.job(), reporting("e2e", 0), http.StatusOK, &stored)
-	require.Equal(t, TestReportStoredConclusionSuccess, stored.Conclusion)
+	require.Equal(t, v1.TestReportStoredConclusionSuccess, stored.Conclusion)
 	h.does(http.MethodPost, reports, h.job("run_attempt", "2", "check_run_id", "9002"), reporting("e2e", 1), http.StatusCreated, nil)
-	var list TestRuns
+	var list v1.TestRuns
 	h.does(http.MethodGet, reports, h.job(), nil, http.StatusOK, &list)
 	require.Len(t, list.Items, 1)
 	run := list.Items[0]
-	require.Equal(t, []any{made.Run.ID, "e2e", TestRunConclusionFailure, 10, 9, 1}, []any{run.RunID, run.Workflow, run.Conclusion, run.Total, run.Passed, run.Failed})
-	require.Equal(t, []TestFailure{{Suite: "shop", Name: "TestPay", Message: "declined"}}, run.Reports[0].Failures)
+	require.Equal(t, []any{made.Run.ID, "e2e", v1.TestRunConclusionFailure, 10, 9, 1}, []any{run.RunID, run.Workflow, run.Conclusion, run.Total, run.Passed, run.Failed})
+	require.Equal(t, []v1.TestFailure{{Suite: "shop", Name: "TestPay", Message: "declined"}}, run.Reports[0].Failures)
 	require.Equal(t, []any{2, 1.5}, []any{run.Reports[0].Attempt, run.Reports[0].DurationSeconds})
 }
 
@@ -44,21 +45,21 @@ func TestASuiteThatCrashedBeforeItsFirstTestIsAFailure(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
 	h.create(h.job(), "shop", nil, http.StatusAccepted, nil)
 	reports := "/api/v1/clusters/shop/test-reports"
-	var stored TestReportStored
+	var stored v1.TestReportStored
 	crash := map[string]any{"name": "Chrome", "message": "It reports 92 tests."}
 	body := map[string]any{"name": "karma", "total": 0, "passed": 0, "failed": 0, "skipped": 0, "crashed": 1, "crashes": []any{crash}}
 	h.does(http.MethodPost, reports, h.job(), body, http.StatusCreated, &stored)
-	require.Equal(t, TestReportStoredConclusionFailure, stored.Conclusion)
+	require.Equal(t, v1.TestReportStoredConclusionFailure, stored.Conclusion)
 	flaky := reporting("e2e", 0)
 	flaky["flaky"], flaky["flakyTests"] = 1, []any{map[string]any{"name": "TestPay", "message": "declined once"}}
 	h.does(http.MethodPost, reports, h.job(), flaky, http.StatusCreated, &stored)
-	require.Equal(t, TestReportStoredConclusionSuccess, stored.Conclusion)
-	var list TestRuns
+	require.Equal(t, v1.TestReportStoredConclusionSuccess, stored.Conclusion)
+	var list v1.TestRuns
 	h.does(http.MethodGet, reports, h.job(), nil, http.StatusOK, &list)
 	run := list.Items[0]
-	require.Equal(t, []any{TestRunConclusionFailure, 1, 1}, []any{run.Conclusion, run.Flaky, run.Crashed})
-	require.Equal(t, []TestFailure{{Name: "TestPay", Message: "declined once"}}, run.Reports[0].FlakyTests)
-	require.Equal(t, []TestFailure{{Name: "Chrome", Message: "It reports 92 tests."}}, run.Reports[1].Crashes)
+	require.Equal(t, []any{v1.TestRunConclusionFailure, 1, 1}, []any{run.Conclusion, run.Flaky, run.Crashed})
+	require.Equal(t, []v1.TestFailure{{Name: "TestPay", Message: "declined once"}}, run.Reports[0].FlakyTests)
+	require.Equal(t, []v1.TestFailure{{Name: "Chrome", Message: "It reports 92 tests."}}, run.Reports[1].Crashes)
 }
 
 func TestOnlyARunThatUsesTheClusterReportsTests(t *testing.T) {
@@ -76,9 +77,9 @@ func TestOnlyARunThatUsesTheClusterReportsTests(t *testing.T) {
 	h.create(h.as(oidc.Requester), "standing", nil, http.StatusAccepted, nil)
 	uses, reports := "/api/v1/clusters/standing/uses", "/api/v1/clusters/standing/test-reports"
 	h.refused(http.MethodPost, reports, h.job(), reporting("e2e", 0), http.StatusForbidden)
-	h.does(http.MethodPost, "/api/v1/clusters/standing/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(oidc.GitHubActions), Access: "use"}, http.StatusOK, nil)
+	h.does(http.MethodPost, "/api/v1/clusters/standing/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "principal", With: h.id(oidc.GitHubActions), Access: "use"}, http.StatusOK, nil)
 	require.Contains(t, h.refused(http.MethodPost, reports, h.job(), reporting("e2e", 0), http.StatusForbidden).Detail, "neither asked for standing nor takes turns on it")
-	var turn Use
+	var turn v1.Use
 	h.does(http.MethodPost, uses, h.job(), nil, http.StatusCreated, &turn)
 	h.does(http.MethodPost, reports, h.job(), reporting("e2e", 0), http.StatusCreated, nil)
 	h.does(http.MethodPost, uses, h.job("run_id", "7002"), nil, http.StatusCreated, nil)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -17,17 +18,17 @@ import (
 )
 
 // cluster converts a row for the API.
-func cluster(row clusters.Row, name func(string) string) Cluster {
-	c := Cluster{
-		ClusterID: row.ID, Name: row.Name, Status: Status(row.Status), Phase: string(row.Phase), Why: row.Why,
-		Desired: ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy,
+func cluster(row clusters.Row, name func(string) string) v1.Cluster {
+	c := v1.Cluster{
+		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: row.Why,
+		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy,
 		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Source: row.Source, TTLSeconds: int64(row.TTL / time.Second),
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason(), UpdatedAt: row.UpdatedAt.UTC(),
 		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, Meter: meter(row.Meter),
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
-		Progress:   Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
+		Progress:   v1.Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
 		FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
 		Nodes: row.Nodes, Workers: row.Workers, WorkersWanted: row.WorkersWanted,
 		Addons: row.Addons, Refreshing: row.Work[lifecycle.Configure].IsRequested(), HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
@@ -37,33 +38,33 @@ func cluster(row clusters.Row, name func(string) string) Cluster {
 	c.Usable, c.Sleep, c.Idle = row.Usable(), sleepOf(row), idleOf(row.Cluster)
 	c.Run, c.Signal, c.SavedSeconds = clusterRun(row.Run), clusterSignal(row.Signal), int64(row.SavedTime()/time.Second)
 	if row.PR != nil {
-		c.PullRequest = PullRequest{Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head}
+		c.PullRequest = v1.PullRequest{Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head}
 	}
 	return c
 }
 
 // sleepOf returns how a cluster sleeps; empty if it cannot.
-func sleepOf(row clusters.Row) Sleep {
+func sleepOf(row clusters.Row) v1.Sleep {
 	if row.SleepMode == "" {
-		return Sleep{}
+		return v1.Sleep{}
 	}
-	return Sleep{
-		Mode: SleepMode(row.SleepMode), Wanted: row.SleepWanted, Until: utc(row.SleepUntil), Why: row.SleepWhy, HourlyCents: row.AsleepCents, OffHours: row.OffHours,
+	return v1.Sleep{
+		Mode: v1.SleepMode(row.SleepMode), Wanted: row.SleepWanted, Until: utc(row.SleepUntil), Why: row.SleepWhy, HourlyCents: row.AsleepCents, OffHours: row.OffHours,
 		AwakeUntil: utc(row.AwakeUntil), SleepsAt: utc(row.FallsAsleepAt()),
 	}
 }
 
 // idleOf returns since when nobody has used a cluster; empty if nothing follows from that.
-func idleOf(c lifecycle.Cluster) Idle {
+func idleOf(c lifecycle.Cluster) v1.Idle {
 	if !c.CountsIdle() {
-		return Idle{}
+		return v1.Idle{}
 	}
-	return Idle{Since: utc(c.UnusedSince()), LastUse: string(c.ActiveWhat), Unobserved: c.Unobserved(), TellAt: utc(c.IdleTellAt()), SleepAt: utc(c.IdleSleepAt()), EndAt: utc(c.Ends.Idle)}
+	return v1.Idle{Since: utc(c.UnusedSince()), LastUse: string(c.ActiveWhat), Unobserved: c.Unobserved(), TellAt: utc(c.IdleTellAt()), SleepAt: utc(c.IdleSleepAt()), EndAt: utc(c.Ends.Idle)}
 }
 
 // meter returns the inputs from which programs compute the same cents as every page.
-func meter(m price.Meter) Meter {
-	return Meter{Ran: int64(m.Ran), Since: utc(m.Since), RateCents: m.Rate, ToComeCents: m.ToCome, Saved: int64(m.Less), SavedCents: m.LessNow}
+func meter(m price.Meter) v1.Meter {
+	return v1.Meter{Ran: int64(m.Ran), Since: utc(m.Since), RateCents: m.Rate, ToComeCents: m.ToCome, Saved: int64(m.Less), SavedCents: m.LessNow}
 }
 
 // due returns when the next attempt may begin; zero for a cluster that is ready or destroyed.
@@ -75,18 +76,18 @@ func due(row clusters.Row) time.Time {
 }
 
 // detail returns everything about one cluster. The error names a stored document that cannot be parsed.
-func detail(d app.Details, name func(string) string) (ClusterDetail, error) {
-	out := ClusterDetail{
+func detail(d app.Details, name func(string) string) (v1.ClusterDetail, error) {
+	out := v1.ClusterDetail{
 		Cluster: cluster(d.Row, name), Job: job(d.Job), Tags: d.Row.Tags,
-		Conditions: []Condition{}, Attempts: []Attempt{}, Proof: []Pass{}, Timeline: []Event{},
+		Conditions: []v1.Condition{}, Attempts: []v1.Attempt{}, Proof: []v1.Pass{}, Timeline: []v1.Event{},
 		NothingBegun: len(d.Attempts) == 0,
 	}
 	if d.Row.Outputs != nil {
 		out.Outputs = outputs(d.Row)
 	}
 	for _, c := range d.Conditions {
-		out.Conditions = append(out.Conditions, Condition{
-			Type: c.Type, Status: ConditionStatus(c.Status), Reason: c.Reason, Message: c.Message, Since: utc(c.At),
+		out.Conditions = append(out.Conditions, v1.Condition{
+			Type: c.Type, Status: v1.ConditionStatus(c.Status), Reason: c.Reason, Message: c.Message, Since: utc(c.At),
 		})
 	}
 	for _, a := range d.Attempts {
@@ -95,7 +96,7 @@ func detail(d app.Details, name func(string) string) (ClusterDetail, error) {
 	for _, v := range d.Verifications {
 		one, err := pass(v)
 		if err != nil {
-			return ClusterDetail{}, err
+			return v1.ClusterDetail{}, err
 		}
 		out.Proof = append(out.Proof, one)
 	}
@@ -103,33 +104,33 @@ func detail(d app.Details, name func(string) string) (ClusterDetail, error) {
 	return out, nil
 }
 
-func events(all []store.Event, name func(string) string) []Event {
-	out := make([]Event, 0, len(all))
+func events(all []store.Event, name func(string) string) []v1.Event {
+	out := make([]v1.Event, 0, len(all))
 	for _, e := range all {
-		out = append(out, Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Meta: e.Meta})})
+		out = append(out, v1.Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Meta: e.Meta})})
 	}
 	return out
 }
 
 // verdict converts policy's answer for the API.
-func verdict(v policy.Verdict) Verdict {
+func verdict(v policy.Verdict) v1.Verdict {
 	g := v.Grant
-	out := Verdict{
+	out := v1.Verdict{
 		Allowed: v.Allowed, Message: verdictText(v), Checks: checks(v.Checks), Waits: len(v.Waits) > 0, Catalogue: v.Catalogue,
 		Name: g.Name, Profile: g.Profile, Region: g.Region, Version: g.Version, BaseDomain: g.BaseDomain, Team: g.Ownership.Team,
 		Owner: g.Ownership.Owner, CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment, Nodes: g.Nodes,
 		TTLSeconds: seconds(g.TTL), MaxSeconds: seconds(g.MaxTTL), HourlyCents: g.HourlyCents, TotalCents: g.PriceCents, Tags: g.Tags,
 	}
 	if a := v.Approval; a != nil {
-		out.NeedsApproval = ApprovalTerms{Count: a.Count, By: string(a.By), WithinSeconds: seconds(a.For), Why: append([]string{}, a.Why...)}
+		out.NeedsApproval = v1.ApprovalTerms{Count: a.Count, By: string(a.By), WithinSeconds: seconds(a.For), Why: append([]string{}, a.Why...)}
 	}
 	return out
 }
 
-func checks(all []policy.Check) []Check {
-	out := make([]Check, 0, len(all))
+func checks(all []policy.Check) []v1.Check {
+	out := make([]v1.Check, 0, len(all))
 	for _, c := range all {
-		one := Check{Name: c.Name, Result: CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Message: c.Message, Next: c.Next}
+		one := v1.Check{Name: c.Name, Result: v1.CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Message: c.Message, Next: c.Next}
 		if len(c.Checks) > 0 {
 			one.Checks = checks(c.Checks)
 		}
@@ -138,30 +139,30 @@ func checks(all []policy.Check) []Check {
 	return out
 }
 
-func attempt(a attempts.AttemptRow) Attempt {
-	return Attempt{
-		Number: a.Number, Kind: AttemptKind(a.Kind), Phase: string(a.Phase), OpenedAt: a.OpenedAt.UTC(),
+func attempt(a attempts.AttemptRow) v1.Attempt {
+	return v1.Attempt{
+		Number: a.Number, Kind: v1.AttemptKind(a.Kind), Phase: string(a.Phase), OpenedAt: a.OpenedAt.UTC(),
 		ClaimedAt: when(a.ClaimedAt), RecordedAt: when(a.RecordedAt), ToolExitedAt: when(a.ToolExitedAt), ToolExitCode: a.ToolExitCode,
 		ClosedAt: when(a.ClosedAt), Outcome: string(a.Outcome), Reason: a.Reason, Message: a.Message, Whose: a.Whose, Next: a.Next,
 	}
 }
 
-func pass(v attempts.VerificationRow) (Pass, error) {
-	out := Pass{
+func pass(v attempts.VerificationRow) (v1.Pass, error) {
+	out := v1.Pass{
 		Attempt: v.Attempt, Number: v.Number, At: v.At.UTC(), Clean: v.Clean, Account: v.Account, Control: v.Control,
-		Identities: append([]string{}, v.Identities...), Queries: []Query{}, Leftovers: []Leftover{},
+		Identities: append([]string{}, v.Identities...), Queries: []v1.Query{}, Leftovers: []v1.Leftover{},
 	}
 	if err := read(v.Queries, &out.Queries); err != nil {
-		return Pass{}, fmt.Errorf("queries of pass %d of attempt %d: %w", v.Number, v.Attempt, err)
+		return v1.Pass{}, fmt.Errorf("queries of pass %d of attempt %d: %w", v.Number, v.Attempt, err)
 	}
 	if err := read(v.Leftovers, &out.Leftovers); err != nil {
-		return Pass{}, fmt.Errorf("leftovers of pass %d of attempt %d: %w", v.Number, v.Attempt, err)
+		return v1.Pass{}, fmt.Errorf("leftovers of pass %d of attempt %d: %w", v.Number, v.Attempt, err)
 	}
 	if out.Queries == nil { // stored as JSON null
-		out.Queries = []Query{}
+		out.Queries = []v1.Query{}
 	}
 	if out.Leftovers == nil {
-		out.Leftovers = []Leftover{}
+		out.Leftovers = []v1.Leftover{}
 	}
 	return out, nil
 }
@@ -174,15 +175,15 @@ func read(raw json.RawMessage, into any) error {
 }
 
 // outputs returns a cluster's URLs. The references are not resolved.
-func outputs(row clusters.Row) Outputs {
-	return Outputs{
+func outputs(row clusters.Row) v1.Outputs {
+	return v1.Outputs{
 		APIURL: row.Outputs.APIURL, ConsoleURL: row.Outputs.ConsoleURL,
 		Kubeconfig: "/api/v1/clusters/" + row.ID + "/kubeconfig",
 	}
 }
 
-func job(j reports.Job) Job {
-	out := Job{
+func job(j reports.Job) v1.Job {
+	out := v1.Job{
 		JobID: j.ID, ClusterID: j.Cluster, Type: string(j.Type), Status: string(j.Status), Attempt: j.Attempt,
 		ErrorCode: j.ErrorCode, ErrorMessage: j.ErrorMessage, CreatedAt: j.CreatedAt.UTC(),
 	}

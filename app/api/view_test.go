@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -96,8 +97,8 @@ func TestTheDocumentsOfTheAPI(t *testing.T) {
 	bare := clusters.Row{}
 	bare.ID, bare.Status, bare.Phase, bare.Desired, bare.AcceptedAt = "clu_1", lifecycle.Pending, lifecycle.Queued, lifecycle.Present, noon
 	bare.Ends.Max = noon.Add(time.Hour)
-	golden(t, "clusters.json", ClusterPage{Items: []Cluster{cluster(bare, profiles.UnlinkedName)}, NextCursor: "clu_1"})
-	golden(t, "job.json", JobDetail{Job: job(full().Job), Log: []string{"level=info msg=\"Destroying\""}})
+	golden(t, "clusters.json", v1.ClusterPage{Items: []v1.Cluster{cluster(bare, profiles.UnlinkedName)}, NextCursor: "clu_1"})
+	golden(t, "job.json", v1.JobDetail{Job: job(full().Job), Log: []string{"level=info msg=\"Destroying\""}})
 	golden(t, "outputs.json", outputs(full().Row))
 }
 

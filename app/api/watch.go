@@ -1,11 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
@@ -15,7 +17,7 @@ const (
 )
 
 // WatchClusters implements GET /api/v1/watch.
-func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params WatchClustersParams) {
+func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params v1.WatchClustersParams) {
 	q := s.query(r)
 	if len(params.Cluster) > maxLimit {
 		q.refuse("cluster", "there are too many", "at most 500, or none for all")
@@ -37,9 +39,9 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params Wa
 }
 
 // GetLogs implements GET /api/v1/clusters/{id}/logs.
-func (s *server) GetLogs(w http.ResponseWriter, r *http.Request, id ID, params GetLogsParams) {
+func (s *server) GetLogs(w http.ResponseWriter, r *http.Request, id string, params v1.GetLogsParams) {
 	q := s.query(r)
-	lines := q.number("lines", params.Lines, defaultTail, 0, maxTail)
+	lines := q.number("lines", *cmp.Or(params.Lines, new(0)), defaultTail, 0, maxTail)
 	if err := q.err(); err != nil {
 		s.fail(w, r, err)
 		return

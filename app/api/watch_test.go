@@ -12,6 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
@@ -72,10 +73,10 @@ func (l *listener) next(name string, into any) {
 }
 
 // until reads clusters until one looks as wanted.
-func (l *listener) until(want func(Cluster) bool) (c Cluster) {
+func (l *listener) until(want func(v1.Cluster) bool) (c v1.Cluster) {
 	l.Helper()
-	for c = (Cluster{}); !want(c); {
-		c = Cluster{}
+	for c = (v1.Cluster{}); !want(c); {
+		c = v1.Cluster{}
 		l.next("cluster", &c)
 		raw, err := json.Marshal(c)
 		require.NoError(l, err)
@@ -113,20 +114,20 @@ func TestWhoWatchesSeesWhatIsThereAndThenEachChange(t *testing.T) {
 	made, other := h.make(oidc.Requester, "shop"), h.make(oidc.Requester, "other")
 	h.make(will, "vault")
 	all := h.listen("/api/v1/watch", h.as(oidc.Requester))
-	first := all.until(func(c Cluster) bool { return c.Name != "" })
-	second := all.until(func(c Cluster) bool { return c.Name != "" })
+	first := all.until(func(c v1.Cluster) bool { return c.Name != "" })
+	second := all.until(func(c v1.Cluster) bool { return c.Name != "" })
 	require.ElementsMatch(t, []string{"shop", "other"}, []string{first.Name, second.Name})
 	one := h.listen("/api/v1/watch?cluster=shop", h.as(oidc.Requester))
-	require.Equal(t, made.ClusterID, one.until(func(c Cluster) bool { return c.Name != "" }).ClusterID)
+	require.Equal(t, made.ClusterID, one.until(func(c v1.Cluster) bool { return c.Name != "" }).ClusterID)
 
-	h.does(http.MethodPost, "/api/v1/clusters/vault/extend", h.as(will), Extend{Hours: 1}, http.StatusOK, nil)
-	h.does(http.MethodPost, "/api/v1/clusters/other/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusOK, nil)
-	require.Equal(t, other.ClusterID, all.until(func(c Cluster) bool { return c.TTLSeconds > 0 }).ClusterID)
+	h.does(http.MethodPost, "/api/v1/clusters/vault/extend", h.as(will), v1.Extend{Hours: 1}, http.StatusOK, nil)
+	h.does(http.MethodPost, "/api/v1/clusters/other/extend", h.as(oidc.Requester), v1.Extend{Hours: 1}, http.StatusOK, nil)
+	require.Equal(t, other.ClusterID, all.until(func(c v1.Cluster) bool { return c.TTLSeconds > 0 }).ClusterID)
 	h.does(http.MethodPost, "/api/v1/clusters/shop/destroy", h.as(oidc.Requester), nil, http.StatusAccepted, nil)
-	one.until(func(c Cluster) bool { return c.Desired == "absent" })
+	one.until(func(c v1.Cluster) bool { return c.Desired == "absent" })
 	h.step(made.ClusterID)
-	one.until(func(c Cluster) bool { return c.Status == "DESTROYED" })
-	all.until(func(c Cluster) bool { return c.Status == "DESTROYED" })
+	one.until(func(c v1.Cluster) bool { return c.Status == "DESTROYED" })
+	all.until(func(c v1.Cluster) bool { return c.Status == "DESTROYED" })
 
 	h.refused(http.MethodGet, "/api/v1/watch?cluster=vault", h.as(oidc.Requester), nil, http.StatusNotFound)
 	h.refused(http.MethodGet, "/api/v1/watch", h.as(toni), nil, http.StatusForbidden)
@@ -137,16 +138,16 @@ func TestAShareThatIsTakenBackIsWatchedNoMore(t *testing.T) {
 	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	path := "/api/v1/clusters/" + made.ClusterID
-	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "team", With: "security"}, http.StatusOK, nil)
+	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "team", With: "security"}, http.StatusOK, nil)
 	l := h.listen("/api/v1/watch?cluster=shop", h.as(will))
-	l.until(func(c Cluster) bool { return c.Name == "shop" })
+	l.until(func(c v1.Cluster) bool { return c.Name == "shop" })
 	h.does(http.MethodDelete, path+"/shares?kind=team&with=security", h.as(oidc.Requester), nil, http.StatusOK, nil)
-	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusOK, nil)
-	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "team", With: "security"}, http.StatusOK, nil)
-	var seen Cluster
-	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 2}, http.StatusOK, nil)
+	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), v1.Extend{Hours: 1}, http.StatusOK, nil)
+	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "team", With: "security"}, http.StatusOK, nil)
+	var seen v1.Cluster
+	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), v1.Extend{Hours: 2}, http.StatusOK, nil)
 	h.does(http.MethodGet, path, h.as(will), nil, http.StatusOK, &seen)
-	require.Equal(t, seen.DestroyAt, l.until(func(c Cluster) bool { return c.DestroyAt.Equal(seen.DestroyAt) }).DestroyAt)
+	require.Equal(t, seen.DestroyAt, l.until(func(c v1.Cluster) bool { return c.DestroyAt.Equal(seen.DestroyAt) }).DestroyAt)
 }
 
 func TestAStreamEndsWithTheServerAndWithItsToken(t *testing.T) {
@@ -190,7 +191,7 @@ func TestALogIsReadAndFollowedToItsEnd(t *testing.T) {
 	h.step(made.ClusterID)
 	l.next("log", &line)
 	require.Equal(t, "the last", line)
-	var ended Job
+	var ended v1.Job
 	l.next("end", &ended)
 	require.Equal(t, made.JobID, ended.JobID)
 	require.NotZero(t, ended.EndedAt)

@@ -3,6 +3,8 @@ package auth
 import (
 	"fmt"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // Reason says in one word why a sign-in or token was refused.
@@ -36,7 +38,7 @@ type Error struct {
 type Later time.Duration
 
 // Error implements error.
-func (l Later) Error() string { return "again in " + time.Duration(l).String() }
+func (l Later) Error() string { return "again in " + duration.Format(time.Duration(l)) }
 
 // Error returns the text for people.
 func (e *Error) Error() string { return e.Message }

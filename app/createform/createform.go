@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -22,7 +23,7 @@ const (
 	Region       = "region"
 	Version      = "version"
 	BaseDomain   = "baseDomain"
-	TTLHours     = "ttlHours"
+	TTL          = "ttl"
 	Team         = "team"
 	Owner        = "owner"
 	CostCenter   = "costCenter"
@@ -34,7 +35,7 @@ const (
 )
 
 // Names lists the fields in the order in which a form shows them.
-var Names = []string{Name, Profile, Region, Version, BaseDomain, TTLHours, Team, Owner, CostCenter, Environment, OffHours, Addons, SSHPublicKey, ExtraTags}
+var Names = []string{Name, Profile, Region, Version, BaseDomain, TTL, Team, Owner, CostCenter, Environment, OffHours, Addons, SSHPublicKey, ExtraTags}
 
 // Kind is how a field is filled in.
 type Kind string
@@ -108,7 +109,7 @@ func Of(p policy.Principal, c profiles.Catalogue, offered []profiles.Profile, un
 		{Name: Region, Kind: Choice, Value: valueAmong(v[Region], profile.RegionNames(), profile.DefaultRegion), Choices: regionOptions(profile), Required: true},
 		{Name: Version, Kind: Choice, Value: valueAmong(v[Version], profile.Versions.Allow, profile.Versions.Default), Choices: toOptions(profile.Versions.Allow), Required: true},
 		{Name: BaseDomain, Kind: Choice, Value: valueAmong(v[BaseDomain], profile.BaseDomains.Allow, profile.BaseDomains.Default), Choices: toOptions(profile.BaseDomains.Allow), Required: true},
-		{Name: TTLHours, Kind: Text, Value: v[TTLHours], Unasked: messages.Hours(profile.DefaultTTL), Hint: messages.LifetimeHint(profile.DefaultTTL, profile.MaxTTL)},
+		{Name: TTL, Kind: Text, Value: v[TTL], Unasked: duration.Format(profile.DefaultTTL), Hint: messages.LifetimeHint(profile.DefaultTTL, profile.MaxTTL)},
 		textOrChoice(Team, v[Team], teams),
 		{Name: Owner, Kind: Text, Value: v[Owner], Unasked: p.Name},
 		textOrChoice(CostCenter, v[CostCenter], declared.CostCenters),

@@ -3,10 +3,12 @@ package createform
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -35,7 +37,7 @@ func TestChoicesFollowFromProfileAndTeam(t *testing.T) {
 	require.Equal(t, "us-east-1", f.Field(Region).Value, "what is not allowed gives way to the default")
 	require.Equal(t, "us-east-1, $1.48/h", f.Field(Region).Choices[0].Text)
 	require.Equal(t, []string{"ci", "test"}, []string{f.Field(CostCenter).Value, f.Field(Environment).Value})
-	require.Equal(t, "at most 168; by default 24", f.Field(TTLHours).Hint)
+	require.Equal(t, "such as 8h, 90m or 2d; at most 7 d, by default 24 h", f.Field(TTL).Hint)
 	require.Equal(t, "Maya", f.Field(Owner).Unasked)
 	require.Equal(t, Choices, f.Field(Addons).Kind)
 	for _, field := range f.Fields {
@@ -82,14 +84,14 @@ func TestAddonsOfAnotherProfileGiveWayToTheDefault(t *testing.T) {
 }
 
 func TestValuesAreReadIntoARequestWithWhatIsWrong(t *testing.T) {
-	r := Values{Name: "demo", TTLHours: "12", ExtraTags: " A = b=c \n\nB="}.Request(policy.SourceWeb)
+	r := Values{Name: "demo", TTL: "12", ExtraTags: " A = b=c \n\nB="}.Request(policy.SourceWeb)
 	require.Empty(t, r.Wrong)
-	require.Equal(t, []any{"demo", 12, policy.SourceWeb, map[string]string{"A": "b=c", "B": ""}}, []any{r.Name, *r.TTLHours, r.Source, r.ExtraTags})
+	require.Equal(t, []any{"demo", 12 * time.Hour, policy.SourceWeb, map[string]string{"A": "b=c", "B": ""}}, []any{r.Name, r.TTL, r.Source, r.ExtraTags})
 	require.Nil(t, r.Addons, "none were chosen: the profile's count")
 
-	r = Values{TTLHours: "a day", ExtraTags: "=x\nA=c\nA=d"}.Request(policy.SourceWeb)
+	r = Values{TTL: "a day", ExtraTags: "=x\nA=c\nA=d"}.Request(policy.SourceWeb)
 	require.Equal(t, []app.Field{
-		{Name: TTLHours, Detail: `"a day" is not a number of hours`, Accept: []string{"a whole number of hours, such as 24"}},
+		{Name: TTL, Detail: `"a day" is not a duration`, Accept: []string{duration.Accepted}},
 		{Name: ExtraTags, Detail: `"=x" is not a tag`, Accept: []string{"a line such as Purpose=smoke"}},
 		{Name: ExtraTags, Detail: "A is given twice", Accept: []string{"each key once"}},
 	}, r.Wrong)

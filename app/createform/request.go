@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // ValuesOf returns what a form shows for a request that is partly known, for example from a command.
@@ -16,11 +16,8 @@ func ValuesOf(r app.CreateRequest) Values {
 		Name: r.Name, Profile: r.Profile, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain, Team: r.Team, Owner: r.Owner,
 		CostCenter: r.CostCenter, Environment: r.Environment, SSHPublicKey: r.SSHPublicKey,
 	}
-	if r.TTLHours != nil {
-		v[TTLHours] = strconv.Itoa(*r.TTLHours)
-	}
 	if r.TTL > 0 {
-		v[TTLHours] = strconv.Itoa(int((r.TTL + time.Hour - 1) / time.Hour)) // whole hours, rounded up
+		v[TTL] = duration.Typed(r.TTL)
 	}
 	if r.OffhoursOptIn != nil {
 		v[OffHours] = strconv.FormatBool(*r.OffhoursOptIn)

@@ -1,6 +1,7 @@
 package createform
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -30,21 +32,16 @@ func Read(value func(name string) string) Values {
 	return v
 }
 
-// mostHours keeps every lifetime far below the longest time.Duration.
-const mostHours = 100_000
-
 // Request converts the values to a request. What cannot be read is in its Wrong.
 func (v Values) Request(source policy.Source) app.CreateRequest {
 	r := app.CreateRequest{
 		Name: v[Name], Profile: v[Profile], Region: v[Region], Version: v[Version], BaseDomain: v[BaseDomain],
 		Team: v[Team], Owner: v[Owner], CostCenter: v[CostCenter], Environment: v[Environment], SSHPublicKey: v[SSHPublicKey], Source: source,
 	}
-	if text := v[TTLHours]; text != "" {
-		hours, err := strconv.Atoi(text)
-		if err == nil && hours <= mostHours && hours >= -mostHours {
-			r.TTLHours = &hours
-		} else {
-			r.Wrong = append(r.Wrong, app.ProblemOf(TTLHours, messages.TypedNoHours(text)))
+	if text := v[TTL]; text != "" {
+		ttl, ok := duration.ParseLifetime(text)
+		if r.TTL = cmp.Or(ttl, policy.NoEnd); !ok {
+			r.TTL, r.Wrong = 0, append(r.Wrong, app.ProblemOf(TTL, messages.NotADuration(text)))
 		}
 	}
 	if picked, given := v[Addons]; given && v[AddonsFor] == v[Profile] {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/access"
@@ -135,11 +136,11 @@ func (s *Service) accessFor(row clusters.Row, want Want, now time.Time, unwatche
 		out.Lifetime = min(out.Lifetime, unwatchedAccess)
 	}
 	if want.Lifetime != "" {
-		asked, err := time.ParseDuration(want.Lifetime)
+		asked, ok := duration.ParseHours(want.Lifetime)
 		most := s.core.MostAccess(row)
 		switch {
-		case err != nil:
-			return out, badLifetime(messages.LifetimeUnreadable(want.Lifetime))
+		case !ok:
+			return out, badLifetime(messages.NotADuration(want.Lifetime))
 		case asked < app.LeastAccess || asked > most:
 			return out, badLifetime(messages.LifetimeOutOfBounds(asked, app.LeastAccess, most))
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/app/hooks/guard"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/inbox"
@@ -38,15 +39,15 @@ const (
 var signatureForm = regexp.MustCompile(`^sha256=[0-9A-Fa-f]{64}$`)
 
 // gitHubEntrance is the endpoint for GitHub's webhooks. Nothing is parsed before the signature was verified.
-func (h *handler) gitHubEntrance(addresses source.Networks) entrance {
-	e := entrance{
-		size: MaxGitHubBody, take: h.gitHub,
-		formed:  func(header http.Header) bool { return signatureForm.MatchString(header.Get(signatureHeader)) },
-		signed:  func(header http.Header, body []byte) bool { return h.isSigned(body, header.Get(signatureHeader)) },
-		refusal: "X-Hub-Signature-256 is missing or does not match the body. Check that the webhook has the same secret as the server.",
+func (h *handler) gitHubEntrance(addresses source.Networks) guard.Entrance {
+	e := guard.Entrance{
+		MaxBody: MaxGitHubBody, Take: h.gitHub,
+		IsFormed: func(header http.Header) bool { return signatureForm.MatchString(header.Get(signatureHeader)) },
+		IsSigned: func(header http.Header, body []byte) bool { return h.isSigned(body, header.Get(signatureHeader)) },
+		Refusal:  "X-Hub-Signature-256 is missing or does not match the body. Check that the webhook has the same secret as the server.",
 	}
 	if len(addresses) > 0 {
-		e.admits = addresses.Contain
+		e.Admits = addresses.Contain
 	}
 	return e
 }
@@ -55,7 +56,7 @@ func (h *handler) gitHubEntrance(addresses source.Networks) entrance {
 func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
 	if !isValidName(id) || !isValidName(event) {
-		writeProblem(w, http.StatusBadRequest, "X-GitHub-Delivery and X-GitHub-Event are required, each with at most "+
+		guard.WriteProblem(w, http.StatusBadRequest, "X-GitHub-Delivery and X-GitHub-Event are required, each with at most "+
 			"128 printable characters.")
 		return
 	}
@@ -63,7 +64,7 @@ func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	_, known := h.events[event]
 	switch {
 	case errors.Is(err, errNotJSON):
-		writeProblem(w, http.StatusBadRequest, "The body is not a JSON object. Set the webhook's content type to application/json.")
+		guard.WriteProblem(w, http.StatusBadRequest, "The body is not a JSON object. Set the webhook's content type to application/json.")
 		return
 	case event == onPing:
 		writeAnswer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
@@ -115,7 +116,7 @@ func (h *handler) refuseMismatch(w http.ResponseWriter, r *http.Request, d inbox
 		log.ErrorContext(r.Context(), "refused webhook not kept", "err", failed)
 		kept = "It is not processed."
 	}
-	writeProblem(w, http.StatusUnprocessableEntity, "X-GitHub-Event says "+d.Event+", and "+err.Error()+". "+kept)
+	guard.WriteProblem(w, http.StatusUnprocessableEntity, "X-GitHub-Event says "+d.Event+", and "+err.Error()+". "+kept)
 }
 
 // countUndescribed counts a body with names that GitHub's description of its event does not have. They are not read.

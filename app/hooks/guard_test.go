@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ocpctl/ocpctl/app/hooks/guard"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/source"
 )
@@ -80,7 +81,7 @@ func TestSendersOfOneByteDoNotCloseTheListenerForOthers(t *testing.T) {
 					}
 				}()
 			}
-			left := min(readingAtOnce, spread*readingOfSource)
+			left := min(guard.SmallAtOnce, spread*guard.SmallOfSource)
 			require.Eventually(t, func() bool { return answered.Load() == int64(senders-left) }, 30*time.Second, time.Millisecond,
 				"all have come, and who was there longest made room")
 			for _, address := range []string{"198.51.0.0", "203.0.113.9"} {
@@ -103,7 +104,7 @@ func TestAFloodOfUnsignedRequestsTakesNothingFromSignedOnes(t *testing.T) {
 		status, _ := f.post("/webhooks/github", []byte("{}"), from("198.51.100.1", forged(nil)))
 		seen[status]++
 	}
-	require.Equal(t, map[int]int{http.StatusUnauthorized: failuresAtOnce, http.StatusTooManyRequests: 3000 - failuresAtOnce}, seen)
+	require.Equal(t, map[int]int{http.StatusUnauthorized: guard.FailuresAtOnce, http.StatusTooManyRequests: 3000 - guard.FailuresAtOnce}, seen)
 	status, answer := f.post("/webhooks/github", body, from("198.51.100.2", forged(body)))
 	require.Equal(t, http.StatusUnauthorized, status, "another address is charged for its own")
 	require.Contains(t, answer["detail"], "Check that the webhook has the same secret as the server")
@@ -143,14 +144,14 @@ func TestLargeBodiesOfStrangersLeaveCapacityForOthers(t *testing.T) {
 	var hanging []net.Conn
 	place := func(n int) string { return "198.51.100." + strconv.Itoa(n) }
 	small := payload(t, "pull_request", "labeled", pull(0, label))
-	large := append(bytes.Repeat([]byte(" "), smallBody), small...)
+	large := append(bytes.Repeat([]byte(" "), guard.SmallBody), small...)
 	status := func(address, id string, body []byte) int {
 		status, _ := f.post("/webhooks/github", body, from(address, signed("pull_request", id, body)))
 		return status
 	}
-	for n := range largeAtOnce {
-		hanging = append(hanging, f.hang(place(n/largeOfSource), MaxGitHubBody))
-		if n == largeOfSource-1 {
+	for n := range guard.LargeAtOnce {
+		hanging = append(hanging, f.hang(place(n/guard.LargeOfSource), MaxGitHubBody))
+		if n == guard.LargeOfSource-1 {
 			require.Equal(t, http.StatusTooManyRequests, status(place(0), "d0", large), "an address has two at once")
 			require.Equal(t, http.StatusAccepted, status(place(1), "d1", large))
 		}
@@ -275,7 +276,7 @@ func TestABodyArrivesWithinTenSeconds(t *testing.T) {
 				answer, err := http.ReadResponse(bufio.NewReader(ours), nil)
 				require.NoError(t, err)
 				require.Equal(t, http.StatusRequestTimeout, answer.StatusCode)
-				require.Equal(t, bodyTime, time.Since(begun))
+				require.Equal(t, guard.BodyTime, time.Since(begun))
 				cancel()
 				require.NoError(t, ours.Close())
 				require.NoError(t, server.Close())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/hooks/guard"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/internal/tracing"
@@ -52,6 +53,12 @@ type uncounted struct{}
 func (uncounted) CountRefused(string)     {}
 func (uncounted) CountUndescribed(string) {}
 
+// The largest bodies.
+const (
+	MaxGitHubBody = 25 << 20 // GitHub caps payloads at 25 MB: docs.github.com, "Webhook events and payloads"
+	MaxSlackBody  = 1 << 20
+)
+
 type handler struct {
 	store  *store.Store
 	github []byte
@@ -84,14 +91,14 @@ func New(c Config) (http.Handler, error) {
 		store:  c.Store, github: []byte(c.GitHubSecret.Reveal()), next: []byte(c.GitHubNext.Reveal()), slack: c.SlackSecret.Reveal(),
 		app: c.App, events: Events(), installations: c.Installations, repositories: c.Repositories, intake: NewSlackIntake(c.Store, c.Workspaces, c.SlackAPI, c.Log), log: c.Log,
 	}
-	g := newGuard(c.Proxies, c.Now, c.Log)
+	g := guard.New(c.Proxies, c.Now, c.Log)
 	mux := http.NewServeMux()
-	mux.Handle("POST /webhooks/github", traceRequests("POST /webhooks/github", g.handler(h.gitHubEntrance(c.GitHubAddresses))))
+	mux.Handle("POST /webhooks/github", traceRequests("POST /webhooks/github", g.Handler(h.gitHubEntrance(c.GitHubAddresses))))
 	switch {
 	case c.SlackSocket:
 		mux.HandleFunc("POST /webhooks/slack", noSlack)
 	case h.slack != "":
-		mux.Handle("POST /webhooks/slack", traceRequests("POST /webhooks/slack", g.handler(h.slackEntrance())))
+		mux.Handle("POST /webhooks/slack", traceRequests("POST /webhooks/slack", g.Handler(h.slackEntrance())))
 	}
 	return mux, nil
 }
@@ -108,12 +115,7 @@ func traceRequests(route string, next http.Handler) http.Handler {
 // answerFailure answers a request that could not be stored, so that the sender knows.
 func (h *handler) answerFailure(w http.ResponseWriter, r *http.Request, delivery string, err error) {
 	h.log.ErrorContext(r.Context(), "delivery not stored", "delivery", delivery, "correlation", delivery, "err", err)
-	notStored(w)
-}
-
-func notStored(w http.ResponseWriter) {
-	w.Header().Set("Retry-After", "10")
-	writeProblem(w, http.StatusServiceUnavailable, "The delivery could not be stored. Send it again.")
+	guard.NotStored(w)
 }
 
 func writeAnswer(w http.ResponseWriter, status int, body any) {
@@ -125,13 +127,4 @@ func writeAnswer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(raw, '\n')) // the sender disconnected and will retry
-}
-
-// writeProblem answers with an RFC 9457 document; detail says what to do next.
-func writeProblem(w http.ResponseWriter, status int, detail string) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{ // as above
-		"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": detail,
-	})
 }

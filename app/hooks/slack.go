@@ -8,11 +8,12 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"github.com/ocpctl/ocpctl/app/hooks/guard"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // slackEntrance is the endpoint for Slack's requests: signature and timestamp are checked first.
-func (h *handler) slackEntrance() entrance {
+func (h *handler) slackEntrance() guard.Entrance {
 	signed := func(header http.Header, body []byte) bool {
 		verifier, err := slack.NewSecretsVerifier(header, h.slack)
 		if err != nil {
@@ -25,15 +26,15 @@ func (h *handler) slackEntrance() entrance {
 		_, err := slack.NewSecretsVerifier(header, h.slack)
 		return err == nil
 	}
-	return entrance{
-		size: MaxSlackBody, within: slackTime, signed: signed, formed: formed,
-		take: func(w http.ResponseWriter, r *http.Request, body []byte) {
+	return guard.Entrance{
+		MaxBody: MaxSlackBody, Within: slackTime, IsSigned: signed, IsFormed: formed,
+		Take: func(w http.ResponseWriter, r *http.Request, body []byte) {
 			answerSlack(w, h.intake.Take(r.Context(), r.Header.Get("Content-Type"), body))
 		},
-		busy: func(w http.ResponseWriter, r *http.Request, body []byte) {
+		Busy: func(w http.ResponseWriter, r *http.Request, body []byte) {
 			answerSlack(w, h.intake.Unstored(r.Header.Get("Content-Type"), body))
 		},
-		refusal: "X-Slack-Signature or X-Slack-Request-Timestamp is missing, does not match the body, or is older than five minutes. " +
+		Refusal: "X-Slack-Signature or X-Slack-Request-Timestamp is missing, does not match the body, or is older than five minutes. " +
 			"Check the signing secret and the clock.",
 	}
 }
@@ -41,7 +42,7 @@ func (h *handler) slackEntrance() entrance {
 func answerSlack(w http.ResponseWriter, a SlackAnswer) {
 	switch {
 	case a.Status != http.StatusOK:
-		writeProblem(w, a.Status, a.Detail)
+		guard.WriteProblem(w, a.Status, a.Detail)
 	case a.Body == nil:
 		w.WriteHeader(http.StatusOK)
 	default:
@@ -51,7 +52,7 @@ func answerSlack(w http.ResponseWriter, a SlackAnswer) {
 
 // noSlack answers Slack where requests come over a socket: the app must not have this address.
 func noSlack(w http.ResponseWriter, _ *http.Request) {
-	writeProblem(w, http.StatusNotFound, "This server receives Slack's requests over Socket Mode (slack.mode is socket). "+
+	guard.WriteProblem(w, http.StatusNotFound, "This server receives Slack's requests over Socket Mode (slack.mode is socket). "+
 		"Remove this address from the Slack app, or set slack.mode to http.")
 }
 

@@ -17,7 +17,7 @@ func TestACommentCanBeADryRun(t *testing.T) {
 	text := said(1, "/ocp create aws-standard --dry-run --ttl 8h")
 	require.Contains(t, text, "this was a dry run: nothing was created")
 	require.Contains(t, text, "profile `aws-standard`")
-	require.Contains(t, text, "for 8h")
+	require.Contains(t, text, "for 8 h")
 	require.Contains(t, said(2, "/ocp create --dry-run --region mars-1"), "mars-1")
 	require.Contains(t, said(3, "/ocp create --dry-run=yes"), "`--dry-run` takes no value")
 	after := h.LeftBehind()

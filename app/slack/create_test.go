@@ -146,7 +146,7 @@ func TestCreateAloneOpensTheForm(t *testing.T) {
 	h.triggers[typed.ID] = true
 	h.handle(typed)
 	require.Len(t, h.open, 1)
-	require.Equal(t, []string{"shop-smoke", "7", "C1"}, []string{h.open[0].entered["name"], h.open[0].entered["ttlHours"], h.open[0].entered["post"]})
+	require.Equal(t, []string{"shop-smoke", "7h", "C1"}, []string{h.open[0].entered["name"], h.open[0].entered["ttl"], h.open[0].entered["post"]})
 	for _, value := range []string{`{"v":"form","x":"create"}`, `{"v":"form"}`} { // of the help and Home, and of a prefilled form that was too long
 		press := h.asks(inbound.Press, "UMATE")
 		press.Value, press.Trigger = value, press.ID

@@ -17,7 +17,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	h := screened(t)
 	f := h.opened("UMATE", "ocp_create", "", "")
 	require.Equal(t, blocks.FormCreate, f.view.CallbackID)
-	for _, want := range []string{"It would be accepted", "about $0.74 an hour", "us-east-1, $0.74/h", "At most 72; by default 24", "cert-manager: The cert-manager Operator for Red Hat OpenShift, with", "3 × m6i.xlarge", "AWS standard"} {
+	for _, want := range []string{"It would be accepted", "about $0.74 an hour", "us-east-1, $0.74/h", "Such as 8h, 90m or 2d; at most 72 h, by default 24 h", "cert-manager: The cert-manager Operator for Red Hat OpenShift, with", "3 × m6i.xlarge", "AWS standard"} {
 		require.Contains(t, f.raw, want)
 	}
 	for _, absent := range []string{"IBM Cloud", "minted", "offhours", "payments"} {
@@ -27,13 +27,13 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	h.enters(f, "name", "shop-smoke")
 	require.Equal(t, "form updated", h.changes("UMATE", f, "profile", "aws-standard"))
 	require.Contains(t, f.raw, "about $1.48 an hour")
-	require.Contains(t, f.raw, "At most 168; by default 24")
+	require.Contains(t, f.raw, "Such as 8h, 90m or 2d; at most 7 d, by default 24 h")
 	require.Equal(t, []string{"shop-smoke", "us-east-1"}, []string{f.entered["name"], f.entered["region:aws-standard"]})
-	h.changes("UMATE", f, "ttlHours", "500")
+	h.changes("UMATE", f, "ttl", "500")
 	require.Contains(t, f.raw, "It would be refused")
-	require.Contains(t, f.raw, "168h", "what would be accepted stands at the field")
-	h.changes("UMATE", f, "ttlHours", "a day")
-	require.Contains(t, f.raw, "is not a number of hours")
+	require.Contains(t, f.raw, "7 d", "what would be accepted stands at the field")
+	h.changes("UMATE", f, "ttl", "a day")
+	require.Contains(t, f.raw, "is not a duration")
 	require.Empty(t, h.Clusters())
 }
 
@@ -49,7 +49,7 @@ func TestEveryFieldThatTheVerdictDependsOnRenewsIt(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]bool{
-		"name": true, "profile": true, "region": true, "version": true, "baseDomain": true, "ttlHours": true, "team": true, "owner": true, "costCenter": true,
+		"name": true, "profile": true, "region": true, "version": true, "baseDomain": true, "ttl": true, "team": true, "owner": true, "costCenter": true,
 		"environment": true, "addons": true, "sshPublicKey": false, "extraTags": false, "post": false,
 	}, live)
 	for _, c := range []struct{ field, wrong, right string }{
@@ -86,7 +86,7 @@ func TestASubmittedFormCreatesOneClusterHoweverOftenItComes(t *testing.T) {
 	h := screened(t)
 	f := h.opened("UMATE", "ocp_create_message", "C1", "have a look, please")
 	h.enters(f, "name", "shop-smoke")
-	h.enters(f, "ttlHours", "12")
+	h.enters(f, "ttl", "12")
 	h.enters(f, "extraTags", "Purpose = smoke")
 	h.enters(f, "addons", "cert-manager")
 	r, note := h.submits("UMATE", f)
@@ -111,12 +111,12 @@ func TestARefusedFormKeepsWhatWasEntered(t *testing.T) {
 	f := h.opened("UMATE", "ocp_create", "", "")
 	h.enters(f, "name", "taken")
 	h.enters(f, "owner", "Rob")
-	h.enters(f, "ttlHours", "9")
+	h.enters(f, "ttl", "9")
 	_, note := h.submits("UMATE", f)
 	require.Contains(t, note, "refused: **Name**: The name taken is taken on labs.example.com.")
 	require.Contains(t, f.raw, "Nothing was created.")
 	require.Contains(t, f.raw, "The name taken is taken on labs.example.com.")
-	require.Equal(t, []string{"taken", "Rob", "9"}, []string{f.entered["name"], f.entered["owner"], f.entered["ttlHours"]})
+	require.Equal(t, []string{"taken", "Rob", "9"}, []string{f.entered["name"], f.entered["owner"], f.entered["ttl"]})
 
 	h.Release(h.Only())
 	h.slack("UMATE", "create aws-minimal-test --name other")
@@ -160,9 +160,9 @@ func TestALateAnswerNeverReplacesANewerOne(t *testing.T) {
 		require.NoError(t, err)
 		return r
 	}
-	h.enters(f, "ttlHours", "3")
+	h.enters(f, "ttl", "3")
 	first := stored(h.with(inbound.Change, "UMATE", f))
-	h.enters(f, "ttlHours", "500")
+	h.enters(f, "ttl", "500")
 	second := stored(h.with(inbound.Change, "UMATE", f))
 	require.Equal(t, "the form was changed again since", h.handle(first))
 	require.Equal(t, 1, f.updates, "as it was opened")
@@ -194,7 +194,7 @@ func TestAFormThatCannotOpenInTimeIsOffered(t *testing.T) {
 	h.handle(press)
 	require.Len(t, h.open, 1)
 	f := h.open[0]
-	require.Equal(t, []string{"shop-smoke", "aws-standard", "7", "C1"}, []string{f.entered["name"], f.entered["profile"], f.entered["ttlHours"], f.entered["post"]})
+	require.Equal(t, []string{"shop-smoke", "aws-standard", "7h", "C1"}, []string{f.entered["name"], f.entered["profile"], f.entered["ttl"], f.entered["post"]})
 	h.handle(press)
 	require.Len(t, h.open, 1, "its trigger is used up")
 }
@@ -213,7 +213,7 @@ func TestNobodySeesAFormThatTheyMayNotSubmit(t *testing.T) {
 		require.Empty(t, h.answers(r), "which is answer enough")
 	}
 	f := h.opened("UMATE", "ocp_create", "", "")
-	h.changes("UAUDIT", f, "ttlHours", "3")
+	h.changes("UAUDIT", f, "ttl", "3")
 	require.Contains(t, f.raw, "you need the role", "the preview is judged for whoever looks")
 	h.enters(f, "name", "shop-smoke")
 	r := h.with(inbound.Submission, "UNOBODY", f)

@@ -17,12 +17,12 @@ func TestWhatCannotBeReadIsSaidAtOnce(t *testing.T) {
 		}
 		return v
 	}
-	require.Empty(t, formErrors(view(map[string]string{"name": "shop-smoke", "ttlHours": "12", "extraTags": "A=b"})), "whether the region exists is not a question of form")
+	require.Empty(t, formErrors(view(map[string]string{"name": "shop-smoke", "ttl": "12", "extraTags": "A=b"})), "whether the region exists is not a question of form")
 	require.Equal(t, map[string]string{
 		"name":      `"Shop.One" cannot be a cluster's name. Choose a name of lower-case letters, digits and dashes, starting with a letter, ending in a letter or digit, at most 21.`,
-		"ttlHours":  `"a day" is not a number of hours. Accepted: a whole number of hours, such as 24.`,
+		"ttl":       `"a day" is not a duration. Accepted: 90m, 4h, 1h30m, 2d, or a number of hours.`,
 		"extraTags": `"x" is not a tag. Accepted: a line such as Purpose=smoke. A is given twice. Accepted: each key once.`,
-	}, formErrors(view(map[string]string{"name": "Shop.One", "ttlHours": "a day", "extraTags": "x\nA=1\nA=2"})))
+	}, formErrors(view(map[string]string{"name": "Shop.One", "ttl": "a day", "extraTags": "x\nA=1\nA=2"})))
 	require.Contains(t, formErrors(view(map[string]string{"name": ""}))["name"], "needs a name")
 	require.Empty(t, formErrors(view(nil)), "Slack shows problems only at fields that the form has")
 	require.Empty(t, formErrors(inbound.View{Callback: blocks.FormReason, Values: map[string]map[string]string{"name": {"name": "!"}}}))

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -137,7 +138,7 @@ func (s *Service) allowances(ctx context.Context, p policy.Principal) (out []blo
 		if t.Budget.MonthlyCents > 0 {
 			sum := t.Spent + t.Committed
 			out = append(out, blocks.Allowance{
-				Name: messages.BudgetOf(t.Name), Used: policy.Dollars(sum), Limit: policy.Dollars(t.Budget.MonthlyCents), Left: policy.Dollars(max(0, t.Budget.MonthlyCents-sum)),
+				Name: messages.BudgetOf(t.Name), Used: price.Dollars(sum), Limit: price.Dollars(t.Budget.MonthlyCents), Left: price.Dollars(max(0, t.Budget.MonthlyCents-sum)),
 			})
 		}
 	}

@@ -105,7 +105,7 @@ func TestAFormIsFilledInAndSubmittedInSlacksProtocol(t *testing.T) {
 	require.NotNil(t, form)
 	require.Equal(t, "form updated", p.done(p.ChangeField(ctx, "maya", form.ID, "name", "shop-smoke")))
 	p.done(p.ChangeField(ctx, "maya", form.ID, "profile", "aws-standard"))
-	p.done(p.ChangeField(ctx, "maya", form.ID, "ttlHours", "500"))
+	p.done(p.ChangeField(ctx, "maya", form.ID, "ttl", "500"))
 	require.Contains(t, string(p.Modal("maya").Blocks), "It would be refused")
 
 	view, err := p.SubmitView(ctx, "maya")
@@ -114,7 +114,7 @@ func TestAFormIsFilledInAndSubmittedInSlacksProtocol(t *testing.T) {
 	form = p.Modal("maya")
 	require.Contains(t, string(form.Blocks), "Nothing was created")
 	require.Contains(t, string(form.Blocks), "shop-smoke")
-	p.done(p.ChangeField(ctx, "maya", form.ID, "ttlHours", "5"))
+	p.done(p.ChangeField(ctx, "maya", form.ID, "ttl", "5"))
 	_, err = p.SubmitView(ctx, "maya")
 	require.Equal(t, "created", p.done(err))
 	require.Contains(t, string(p.Modal("maya").Blocks), "is accepted")
@@ -132,7 +132,7 @@ func TestACommandInAMessageFillsInTheForm(t *testing.T) {
 	p.done(p.UseShortcut(t.Context(), "maya", "ocp_create_message", at))
 	form := p.Modal("maya")
 	require.NotNil(t, form)
-	for _, want := range []string{`"shop-smoke"`, `"aws-standard"`, `"7"`} {
+	for _, want := range []string{`"shop-smoke"`, `"aws-standard"`, `"7h"`} {
 		require.Contains(t, string(form.Blocks), want)
 	}
 }

@@ -87,11 +87,11 @@ func seen(row clusters.Row, shares []people.Share) string {
 }
 
 func (p *pages) extend(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
-	hours, err := number(r, "hours")
+	by, err := length(r)
 	if err != nil {
 		return "", err
 	}
-	change, err := p.App.Extend(r.Context(), who, id, app.Span{Hours: hours}, origin)
+	change, err := p.App.Extend(r.Context(), who, id, app.Span{For: by}, origin)
 	return change.Message, err
 }
 
@@ -100,11 +100,11 @@ func (p *pages) hold(r *http.Request, who policy.Principal, id string, origin ap
 		change, err := p.App.KeepAwake(r.Context(), who, id, origin)
 		return change.Message, err
 	}
-	hours, err := number(r, "hours")
+	until, err := length(r)
 	if err != nil {
 		return "", err
 	}
-	change, err := p.App.Hold(r.Context(), who, id, app.Span{Hours: hours}, origin)
+	change, err := p.App.Hold(r.Context(), who, id, app.Span{For: until}, origin)
 	return change.Message, err
 }
 
@@ -127,12 +127,11 @@ func (p *pages) scale(r *http.Request, who policy.Principal, id string, origin a
 
 func (p *pages) sleep(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	var span app.Span
-	if strings.TrimSpace(r.PostFormValue("hours")) != "" {
-		hours, err := number(r, "hours")
-		if err != nil {
+	if strings.TrimSpace(r.PostFormValue("for")) != "" {
+		var err error
+		if span.For, err = length(r); err != nil {
 			return "", err
 		}
-		span.Hours = hours
 	}
 	row, job, err := p.App.Sleep(r.Context(), who, id, span, origin)
 	if err != nil {

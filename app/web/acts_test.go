@@ -25,10 +25,10 @@ func TestEveryActIsAnsweredWithTheServicesMessageOnTheClustersPage(t *testing.T)
 		form url.Values
 		want string
 	}{
-		{"/extend", url.Values{"hours": {"1"}}, "1h later."},
-		{"/extend", url.Values{"hours": {"soon"}}, `hours: "soon" is not a number. Accepted: a whole number, such as 4.`},
-		{"/hold", url.Values{"hours": {"1"}, "reason": {"the board looks at it"}}, "It lives until"},
-		{"/hold", url.Values{"hours": {"1"}}, "Add a reason for the audit trail. reason: it has 0 bytes. Accepted: 1 to 500 bytes."},
+		{"/extend", url.Values{"for": {"1h"}}, "1 h later."},
+		{"/extend", url.Values{"for": {"soon"}}, `for: "soon" is not a duration. Accepted: 90m, 4h, 1h30m, 2d, or a number of hours.`},
+		{"/hold", url.Values{"for": {"1h"}, "reason": {"the board looks at it"}}, "It lives until"},
+		{"/hold", url.Values{"for": {"1h"}}, "Add a reason for the audit trail. reason: it has 0 bytes. Accepted: 1 to 500 bytes."},
 		{"/unhold", nil, "is no longer held"},
 		{"/scale", url.Values{"replicas": {"3"}}, "shop is being scaled to 3 workers (job job_"},
 		{"/scale", url.Values{"replicas": {"9"}}, "may have 0 to 3 workers"},
@@ -84,10 +84,10 @@ func TestAStalePageChangesNothing(t *testing.T) {
 	_, page, _ := b.get(at)
 	mark := b.field(page, "seen")
 
-	_, err := h.service.Hold(t.Context(), h.principal("zoe"), row.ID, app.Span{Hours: 1}, app.Origin{Why: "mine"})
+	_, err := h.service.Hold(t.Context(), h.principal("zoe"), row.ID, app.Span{For: time.Hour}, app.Origin{Why: "mine"})
 	require.NoError(t, err)
 	for _, to := range []string{"/extend", "/destroy", "/unhold", "/scale"} {
-		_, page, _ = b.post(at+to, url.Values{"seen": {mark}, "hours": {"1"}, "replicas": {"1"}})
+		_, page, _ = b.post(at+to, url.Values{"seen": {mark}, "for": {"1h"}, "replicas": {"1"}})
 		require.Contains(t, says(page), "Somebody changed shop after you opened the page, so nothing was done.", to)
 		require.Contains(t, page, "mine", "it shows what is so now")
 	}
@@ -101,8 +101,8 @@ func TestWhatTheControlPlaneDoesItselfMakesNoPageStale(t *testing.T) {
 	at, b := "/clusters/"+row.ID, h.as("maya")
 	_, page, _ := b.get(at)
 	h.sql(`UPDATE clusters SET row_version = row_version + 7, why = 'a step further' WHERE id = $1`, row.ID)
-	_, page, _ = b.post(at+"/extend", url.Values{"seen": {b.field(page, "seen")}, "hours": {"1"}})
-	require.Contains(t, says(page), "1h later.")
+	_, page, _ = b.post(at+"/extend", url.Values{"seen": {b.field(page, "seen")}, "for": {"1h"}})
+	require.Contains(t, says(page), "1 h later.")
 }
 
 func TestAVoteForAnotherStandsOnTheClustersPageUntilItIsGiven(t *testing.T) {
@@ -176,7 +176,7 @@ func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
 func TestWithoutAMarkAFormIsForTheClusterAsItIs(t *testing.T) {
 	h := newFixture(t)
 	row := h.shown("shop")
-	status, page, _ := h.as("maya").post("/clusters/"+row.ID+"/extend", url.Values{"hours": {"1"}})
+	status, page, _ := h.as("maya").post("/clusters/"+row.ID+"/extend", url.Values{"for": {"1h"}})
 	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, says(page), "1h later.")
+	require.Contains(t, says(page), "1 h later.")
 }

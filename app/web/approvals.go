@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -134,8 +136,8 @@ func (v *approvalView) grantedTo(who policy.Principal) {
 func (v *approvalView) about(row clusters.Row, github string) {
 	v.Seen = true
 	if v.Kind == clusters.ApproveCreate {
-		v.Asks = fmt.Sprintf("%s, OpenShift %s on %s %s, %d machines for %s", row.Profile, row.Release, row.Platform, row.Region, row.Nodes, policy.Span(row.TTL))
-		v.Cost = fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", policy.Dollars(int64(row.HourlyCents)), policy.Dollars(row.Meter.Left(row.AcceptedAt, row.DestroyAt)))
+		v.Asks = fmt.Sprintf("%s, OpenShift %s on %s %s, %d machines for %s", row.Profile, row.Release, row.Platform, row.Region, row.Nodes, duration.Format(row.TTL))
+		v.Cost = fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", price.Dollars(int64(row.HourlyCents)), price.Dollars(row.Meter.Left(row.AcceptedAt, row.DestroyAt)))
 	}
 	if v.Head != "" && row.PR != nil && github != "" {
 		v.HeadAt = github + "/" + row.PR.Repo + "/commit/" + v.Head

@@ -38,7 +38,7 @@ func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) 
 	_, page, _ := h.as("zoe").get("/new?profile=aws-standard&team=platform")
 	for _, want := range []string{
 		`<option value="aws-standard" selected>AWS standard</option>`, `<option value="us-east-1" selected>us-east-1, $1.48/h</option>`,
-		`<option selected>4.20.3</option>`, `<option selected>platform</option>`, `<option>platform-ci</option>`, `<option>staging</option>`, "at most 168",
+		`<option selected>4.20.3</option>`, `<option selected>platform</option>`, `<option>platform-ci</option>`, `<option>staging</option>`, "at most 7 d",
 		"IBM Cloud minimal test (off)", "3 × m6i.xlarge; 3 × m6i.xlarge workers, scalable from 0 to 3", "<code>TTLExpiry</code>",
 	} {
 		require.Contains(t, page, want)
@@ -60,7 +60,7 @@ func TestAFormMakesAClusterAndLeadsToIt(t *testing.T) {
 	h := newFixture(t)
 	b := h.as("maya")
 	status, page, answer := b.post("/new", b.filledIn(url.Values{
-		"ttlHours": {"12"}, "region": {"us-east-2"}, "costCenter": {"platform-ci"}, "environment": {"staging"}, "extraTags": {"Purpose = smoke\r\n\r\nTicket=OPS-7"},
+		"ttl": {"12"}, "region": {"us-east-2"}, "costCenter": {"platform-ci"}, "environment": {"staging"}, "extraTags": {"Purpose = smoke\r\n\r\nTicket=OPS-7"},
 	}))
 	require.Equal(t, http.StatusOK, status, says(page))
 	require.Len(t, h.clusters(), 1)
@@ -101,12 +101,12 @@ func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
 	b := h.as("maya")
 	for _, do := range []string{"check", "create"} {
 		status, page, _ := b.post("/new", b.filledIn(url.Values{
-			"do": {do}, "name": {"Shop.One"}, "ttlHours": {"a day"}, "region": {"eu-west-9"}, "team": {"payments"}, "costCenter": {"gold"},
+			"do": {do}, "name": {"Shop.One"}, "ttl": {"a day"}, "region": {"eu-west-9"}, "team": {"payments"}, "costCenter": {"gold"},
 			"sshPublicKey": {"hello"}, "extraTags": {"nonsense\nOwner=me"}, "owner": {`<script>alert(1)</script>`},
 		}))
 		require.Equal(t, map[string]int{"check": http.StatusOK, "create": http.StatusUnprocessableEntity}[do], status)
 		for field, want := range map[string]string{
-			"name": "lower-case letters", "ttlHours": "&#34;a day&#34; is not a number of hours. Accepted: a whole number of hours, such as 24.", "region": "us-east-2",
+			"name": "lower-case letters", "ttl": "&#34;a day&#34; is not a duration. Accepted: 90m, 4h, 1h30m, 2d, or a number of hours.", "region": "us-east-2",
 			"team": "payments", "sshPublicKey": "not a public key", "extraTags": "&#34;nonsense&#34; is not a tag", "owner": "cannot be a tag",
 		} {
 			require.Contains(t, page, `id="wrong-`+field+`"`, do)
@@ -136,7 +136,7 @@ func TestTheFormRefusesTagsThatSteerATeardown(t *testing.T) {
 func TestACheckShowsVerdictAndPriceAndMakesNothing(t *testing.T) {
 	h := newFixture(t)
 	b := h.as("maya")
-	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}, "ttlHours": {"60"}}))
+	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}, "ttl": {"60"}}))
 	for _, want := range []string{
 		"It would be accepted", "about $0.74 an hour, $44.40 until its planned end", "starts when it is approved", "More than two days take a platform admin&#39;s word.",
 		"needs approval", "Maya has 0 of the 8 clusters", "Checked against catalogue",
@@ -184,7 +184,7 @@ func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {
 func TestARefusalIsShownWithItsTreeAndAgainForTheSecondClick(t *testing.T) {
 	h := newFixture(t)
 	b := h.as("will")
-	form := b.filledIn(url.Values{"profile": {"aws-standard"}, "ttlHours": {"168"}, "team": {"platform"}})
+	form := b.filledIn(url.Values{"profile": {"aws-standard"}, "ttl": {"168"}, "team": {"platform"}})
 	h.sql(`UPDATE clusters SET hourly_cents = 0`)
 	for range 4 { // the fifth is one too many for the team's quota
 		h.make("zoe", "c"+freshKey()[:6], "platform", 2)

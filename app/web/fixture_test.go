@@ -168,7 +168,7 @@ func (h *fixture) shown(name string) clusters.Row {
 // make has one of the cast ask for a cluster; hours above 48 need an approval.
 func (h *fixture) make(who, name, team string, hours int) app.Created {
 	h.Helper()
-	made, err := h.service.Create(h.Context(), h.principal(who), app.CreateRequest{Source: policy.SourceWeb, Name: name, Team: team, TTLHours: &hours})
+	made, err := h.service.Create(h.Context(), h.principal(who), app.CreateRequest{Source: policy.SourceWeb, Name: name, Team: team, TTL: time.Duration(hours) * time.Hour})
 	require.NoError(h, err)
 	require.NotEmpty(h, made.Row.ID, "%s", made.Verdict.Text())
 	return made

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -130,7 +131,7 @@ func slept(row clusters.Row, now time.Time) string {
 		parts = append(parts, until, "reason: "+row.SleepWhy)
 	}
 	if saved := row.Meter.Saved(now); saved > 0 {
-		parts = append(parts, "about "+policy.Dollars(saved)+" saved by sleeping")
+		parts = append(parts, "about "+price.Dollars(saved)+" saved by sleeping")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -139,11 +140,11 @@ func slept(row clusters.Row, now time.Time) string {
 func cost(row clusters.Row, now time.Time) string {
 	switch {
 	case !row.ReleasedAt.IsZero():
-		return fmt.Sprintf("about %s in all", policy.Dollars(row.Meter.Spent(row.ReleasedAt)))
+		return fmt.Sprintf("about %s in all", price.Dollars(row.Meter.Spent(row.ReleasedAt)))
 	case row.Desired == lifecycle.Absent:
-		return fmt.Sprintf("about %s so far", policy.Dollars(row.Meter.Spent(now)))
+		return fmt.Sprintf("about %s so far", price.Dollars(row.Meter.Spent(now)))
 	}
-	return fmt.Sprintf("about %s so far, %s until its planned end", policy.Dollars(row.Meter.Spent(now)), policy.Dollars(row.Meter.Total(now, row.DestroyAt)))
+	return fmt.Sprintf("about %s so far, %s until its planned end", price.Dollars(row.Meter.Spent(now)), price.Dollars(row.Meter.Total(now, row.DestroyAt)))
 }
 
 func plain[T ~string](s T) string { return strings.NewReplacer("_", " ", ".", " ").Replace(string(s)) }
@@ -168,27 +169,6 @@ func moved(to string) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-// away says how far a time is from now.
-func away(now, t time.Time) string {
-	d := t.Sub(now).Round(time.Second)
-	if d < 0 {
-		return span(-d) + " ago"
-	}
-	return "in " + span(d)
-}
-
-func span(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
-}
 
 // name formats a pull request for people.
 func name(pr *clusters.PRRef) string {

@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -30,6 +32,16 @@ func number(r *http.Request, field string) (int, error) {
 		}}
 	}
 	return n, nil
+}
+
+// length reads how long something should last.
+func length(r *http.Request) (time.Duration, error) {
+	text := r.PostFormValue("for")
+	d, ok := duration.ParseHours(text)
+	if !ok {
+		return 0, &app.Error{Kind: app.Invalid, Message: "The input is not valid.", Fields: []app.Field{app.ProblemOf("for", messages.NotADuration(text))}}
+	}
+	return d, nil
 }
 
 // complaint returns the text of a service error, with those of each field; empty for any other error.

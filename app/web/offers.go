@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/createform"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -45,7 +46,7 @@ func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, s
 	teams := createform.Teams(who, c)
 	o := offers{
 		ID: row.ID, Seen: seen(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: others(teams, row.Team),
-		Extend: present && may(policy.ActExtend) && row.Ends.TTL.Before(row.Ends.Max), ExtendLimit: "at most " + policy.Span(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
+		Extend: present && may(policy.ActExtend) && row.Ends.TTL.Before(row.Ends.Max), ExtendLimit: "at most " + duration.Format(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
 		Hold: present && may(policy.ActHold), Destroy: present && may(policy.ActDestroy),
 		Transfer:   present && may(policy.ActTransfer),
 		Retry:      !present && row.ReleasedAt.IsZero() && may(policy.ActRetry),

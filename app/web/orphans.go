@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/download"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/scans"
@@ -81,7 +82,7 @@ func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Princ
 func cardOf(o admin.Orphan, now time.Time) orphanCard {
 	c := orphanCard{Orphan: o, Kind: messages.OrphanClassText(o.Class), Hourly: "unknown", Cost: "unknown", Age: now.Sub(o.FirstSeenAt)}
 	if o.HourlyCents != nil {
-		c.Hourly, c.Cost = policy.Dollars(int64(math.Round(*o.HourlyCents)))+"/h", policy.Dollars(*o.CostCents)
+		c.Hourly, c.Cost = price.Dollars(int64(math.Round(*o.HourlyCents)))+"/h", price.Dollars(*o.CostCents)
 	}
 	return c
 }

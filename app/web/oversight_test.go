@@ -117,7 +117,7 @@ func TestTheTrailIsReadByWhatOneLooksForPageByPageAndVerified(t *testing.T) {
 	h := newFixture(t)
 	for _, name := range []string{"shop", "load"} {
 		made := h.make("maya", name, "platform", 2)
-		_, err := h.service.Hold(t.Context(), h.principal("maya"), made.Row.ID, app.Span{Hours: 1}, app.Origin{Why: "hold of " + name, Source: policy.SourceWeb})
+		_, err := h.service.Hold(t.Context(), h.principal("maya"), made.Row.ID, app.Span{For: time.Hour}, app.Origin{Why: "hold of " + name, Source: policy.SourceWeb})
 		require.NoError(t, err)
 	}
 	b := h.as("ada")

@@ -56,7 +56,7 @@ func TestEveryEntryPointNamesTheSamePrice(t *testing.T) {
 			l.moves(t, func(c *lifecycle.Cluster) { c.Workers, c.WorkersWanted = &workers, nil }, rate)
 			l.agrees(t, fmt.Sprint("it is scaled, ", i))
 			require.Equal(t, rate, l.row(t).HourlyCents)
-			_, err = h.service.Extend(t.Context(), l.who, l.id, app.Span{Hours: rapid.IntRange(1, 9).Draw(r, "longer")}, app.Origin{Source: policy.SourceWeb})
+			_, err = h.service.Extend(t.Context(), l.who, l.id, app.Span{For: time.Duration(rapid.IntRange(1, 9).Draw(r, "longer")) * time.Hour}, app.Origin{Source: policy.SourceWeb})
 			require.NoError(t, err)
 			l.agrees(t, fmt.Sprint("it is extended, ", i))
 		}
@@ -115,7 +115,7 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	l := &life{till: h, list: map[string]int{"us-east-1": 148, "us-east-2": 97, "us-west-2": 100_000}[region], exact: new(big.Int)}
 	l.who = policy.As(fmt.Sprintf("saml:p%d@acme.example", n), fmt.Sprintf("p%d", n), policy.Requester, "platform", "poor")
 	asked := app.CreateRequest{
-		Source: policy.SourceAPI, Name: fmt.Sprintf("shop-%d", n), Profile: "aws-standard", Region: region, Team: "platform", Owner: l.who.Name, TTLHours: &hours,
+		Source: policy.SourceAPI, Name: fmt.Sprintf("shop-%d", n), Profile: "aws-standard", Region: region, Team: "platform", Owner: l.who.Name, TTL: time.Duration(hours) * time.Hour,
 	}
 	verdict, err := h.service.DryRun(t.Context(), l.who, asked)
 	require.NoError(t, err)

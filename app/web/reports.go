@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/web/plot"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/statistics"
 )
@@ -139,20 +140,12 @@ func barsPlot(id, title string, bars []statistics.Bar) figure {
 	for _, b := range bars {
 		label := "longer"
 		if b.Below > 0 {
-			label = "< " + bound(b.Below)
+			label = "< " + duration.Format(b.Below)
 		}
 		c.Labels = append(c.Labels, label)
 		c.Series[0].Values = append(c.Series[0].Values, float64(b.Clusters))
 	}
 	return figure{c.Title, plot.Bars(c)}
-}
-
-// bound is a bound of whole hours or days.
-func bound(d time.Duration) string {
-	if d > 24*time.Hour {
-		return fmt.Sprintf("%d d", int(d.Hours())/24)
-	}
-	return fmt.Sprintf("%d h", int(d.Hours()))
 }
 
 // percent is a share of a whole; empty if there is nothing.
@@ -164,7 +157,7 @@ func percent(part, whole int) string {
 }
 
 // lasted formats seconds.
-func lasted(seconds int64) string { return span(time.Duration(seconds) * time.Second) }
+func lasted(seconds int64) string { return duration.Format(time.Duration(seconds) * time.Second) }
 
 // profileTable is a table over profiles, with its title.
 type profileTable struct {

@@ -31,7 +31,7 @@ func TestNoFormIsTakenFromAnotherSite(t *testing.T) {
 			"a browser without that header": {"Origin": "https://evil.example"},
 			"a page that hides where it is": {"Origin": "null"},
 		} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.base+path, strings.NewReader("hours=1&reason=x"))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.base+path, strings.NewReader("for=1h&reason=x"))
 			require.NoError(t, err)
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			for key, value := range headers {

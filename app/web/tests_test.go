@@ -26,7 +26,7 @@ func TestAClustersPageShowsItsTests(t *testing.T) {
 	html := page(t, "detail", v)
 	for _, want := range []string{
 		"1 of 240 failed, 12 skipped", `<a href="https://github.com/acme/shop/actions/runs/7002" rel="noreferrer">e2e</a>`, "attempt 2", "<code>Test&lt;script&gt;</code>", "declined",
-		"&lt;/pre&gt;&lt;script&gt;alert(1)", "<code>TestCheckout</code> 93.4 s", "Earlier runs", "3 passed", "12m0s", "1 suite crashed, 1 reported, 1 flaky", "<code>Chrome</code></strong>: it reports 92 tests", "failed and then passed: <code>TestShip</code>",
+		"&lt;/pre&gt;&lt;script&gt;alert(1)", "<code>TestCheckout</code> 93.4 s", "Earlier runs", "3 passed", "12 min", "1 suite crashed, 1 reported, 1 flaky", "<code>Chrome</code></strong>: it reports 92 tests", "failed and then passed: <code>TestShip</code>",
 	} {
 		require.Contains(t, html, want)
 	}
@@ -42,7 +42,7 @@ func TestAClustersPageShowsWhatAPipelineWasTold(t *testing.T) {
 		r.FreeSince = r.ReadyAt.Add(-34 * time.Minute)
 	})))
 	require.Contains(t, html, "<dt>Signal</dt><dd>A deployment told its pipeline that it is ready.</dd>")
-	require.Contains(t, html, "<dt>Saved</dt><dd>No runner waited for it: 34 minutes saved.</dd>")
+	require.Contains(t, html, "<dt>Saved</dt><dd>No runner waited for it: 34 min saved.</dd>")
 	html = page(t, "detail", detailOf(details(func(r *clusters.Row) {
 		r.Signal = lifecycle.Signal{Kind: lifecycle.SignalDispatch, Problem: "GitHub refuses it: <403>."}
 	})))

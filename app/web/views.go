@@ -15,6 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/app/createform"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -114,11 +116,11 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principa
 var functions = template.FuncMap{
 	"lower": func(s lifecycle.Status) string { return strings.ToLower(string(s)) },
 	"plain": func(s any) string { return plain(fmt.Sprint(s)) },
-	"price": func(cents int) string { return policy.Dollars(int64(cents)) + "/h" },
+	"price": func(cents int) string { return price.Dollars(int64(cents)) + "/h" },
 	"stamp": stamp,
 	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"away":  away,
+	"away":  func(now, t time.Time) string { return duration.Away(t, now) },
 	"name":  name, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": slept, "unused": chatops.Unused, "nights": chatops.Nights,
 	"told":  auditText,
 	"moved": moved,
@@ -127,8 +129,7 @@ var functions = template.FuncMap{
 	"short": short,
 	"tail":  func(id string) string { return id[max(0, len(id)-8):] },
 
-	"dollars":   policy.Dollars,
-	"hours":     policy.Span,
+	"dollars":   price.Dollars,
 	"whyItEnds": messages.WhyItEnds, "sentence": messages.Sentence,
 	"tenths": func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
 
@@ -139,7 +140,7 @@ var functions = template.FuncMap{
 	"going": func(r clusters.Row) bool { return r.Desired == lifecycle.Absent },
 
 	"countTests": chatops.CountTests,
-	"took":       func(d time.Duration) string { return d.Round(time.Second).String() },
+	"took":       duration.Format,
 	"seconds":    func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
 
 	"locked":  createform.Locked,

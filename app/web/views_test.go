@@ -185,11 +185,3 @@ func TestTheStepsSayWhereAClusterIs(t *testing.T) {
 	released := stepsOf(details(func(r *clusters.Row) { r.Status, r.Phase = lifecycle.Destroyed, lifecycle.Released }).Row)
 	require.Equal(t, "done", released[len(released)-1].State)
 }
-
-func TestSpansAreWords(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		5 * time.Second: "in 5 s", 90 * time.Second: "in 1 min", -2 * time.Hour: "2 h 0 min ago", 72 * time.Hour: "in 3 d 0 h",
-	} {
-		require.Equal(t, want, away(noon, noon.Add(d)))
-	}
-}

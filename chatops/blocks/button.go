@@ -7,8 +7,8 @@ import (
 	api "github.com/slack-go/slack"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // labels are what the buttons say.
@@ -70,7 +70,7 @@ const step = 4 * time.Hour
 // extensionButtons are the buttons that extend a cluster by at most so much: a step, and all of it.
 func extensionButtons(c lifecycle.Card, longest time.Duration, notice string) (all []*api.ButtonBlockElement) {
 	extend := func(label string, by time.Duration) {
-		all = append(all, pressFor(c, label, Press{Verb: chatops.VerbExtend, Notice: notice, Value: policy.Span(by)}))
+		all = append(all, pressFor(c, label, Press{Verb: chatops.VerbExtend, Notice: notice, Value: duration.Typed(by)}))
 	}
 	if longest > step {
 		extend(fmt.Sprintf("Extend %d h", step/time.Hour), step)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // kind is how a kind of notice is shown.
@@ -130,10 +130,10 @@ func endText(v NoticeView, s chatops.Summary) string {
 	f := v.Facts
 	text := "It ends at " + chatops.When(f.End)
 	if f.Before > 0 {
-		text = fmt.Sprintf("It ends in about %s (%s)", policy.Span(f.Before), chatops.When(f.End))
+		text = fmt.Sprintf("It ends in about %s (%s)", duration.Format(f.Before), chatops.When(f.End))
 	}
 	if f.Longest > 0 {
-		return fmt.Sprintf("%s. It can be extended by up to %s, to %s.", text, policy.Span(f.Longest.Round(time.Minute)), chatops.When(f.End.Add(f.Longest)))
+		return fmt.Sprintf("%s. It can be extended by up to %s, to %s.", text, duration.Format(f.Longest.Round(time.Minute)), chatops.When(f.End.Add(f.Longest)))
 	}
 	if f.End.Equal(v.Card.Ends.DestroyAt()) {
 		text += s.EndsWhy
@@ -229,7 +229,7 @@ func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBl
 	case Resting:
 		return []*api.ButtonBlockElement{pressFor(c, "Not tonight", Press{Verb: chatops.VerbHold, Notice: v.ID, Value: "tonight"})}
 	case Idle:
-		hold := pressFor(c, fmt.Sprintf("Hold %d h", step/time.Hour), Press{Verb: chatops.VerbHold, Notice: v.ID, Value: policy.Span(step)})
+		hold := pressFor(c, fmt.Sprintf("Hold %d h", step/time.Hour), Press{Verb: chatops.VerbHold, Notice: v.ID, Value: duration.Typed(step)})
 		return append([]*api.ButtonBlockElement{hold}, buttonsFor(c, s, k.verbs, "", v.ID)...)
 	case Expiring:
 		c.Ends.Max = v.Facts.End.Add(v.Facts.Longest)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // The errors that callers distinguish.
@@ -36,7 +38,7 @@ type RateLimited struct {
 
 // Error implements error.
 func (e RateLimited) Error() string {
-	return fmt.Sprintf("rate limited by GitHub, again in %s", e.RetryAfter.Round(time.Second))
+	return fmt.Sprintf("rate limited by GitHub, again in %s", duration.Format(e.RetryAfter))
 }
 
 // convertError converts the client libraries' errors to the ones above, and says what was being done.

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 const (
@@ -24,7 +26,7 @@ type Unavailable struct {
 
 // Error implements error.
 func (e Unavailable) Error() string {
-	return fmt.Sprintf("GitHub does not answer, again in %s: %v", e.RetryAfter.Round(time.Second), e.Err)
+	return fmt.Sprintf("GitHub does not answer, again in %s: %v", duration.Format(e.RetryAfter), e.Err)
 }
 
 // Unwrap returns the error of the last call that was made.

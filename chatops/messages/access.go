@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -35,14 +36,9 @@ func asRole(role policy.ClusterRole) string {
 // RoleNeedsUse is the problem with a role in a share that only shows a cluster.
 var RoleNeedsUse = Problem{"a share that only shows the cluster has no role in it", []string{"no role", "access use"}}
 
-// LifetimeUnreadable is the problem with a lifetime of a kubeconfig that is no duration.
-func LifetimeUnreadable(text string) Problem {
-	return Problem{fmt.Sprintf("%.40q is not a duration", text), []string{"8h", "90m"}}
-}
-
 // LifetimeOutOfBounds is the problem with a lifetime of a kubeconfig that is too short or too long.
 func LifetimeOutOfBounds(asked, least, most time.Duration) Problem {
-	return Problem{fmt.Sprintf("%s is out of bounds", policy.Span(asked)), []string{policy.Span(least) + " to " + policy.Span(most)}}
+	return Problem{fmt.Sprintf("%s is out of bounds", duration.Format(asked)), []string{duration.Format(least) + " to " + duration.Format(most)}}
 }
 
 // AccessBeingMade tells somebody that their kubeconfig will be there soon.
@@ -91,7 +87,7 @@ func AskedTooOften(name string, most int, later time.Duration, job bool) string 
 	if job {
 		use = "Ask for one kubeconfig in each job and keep its file for all steps, without --renew."
 	}
-	return fmt.Sprintf("You asked for %d kubeconfigs of %s within an hour, and nobody may ask for more. %s Try again in %s.", most, name, use, policy.Span(max(later.Round(time.Minute), time.Minute)))
+	return fmt.Sprintf("You asked for %d kubeconfigs of %s within an hour, and nobody may ask for more. %s Try again in %s.", most, name, use, duration.Format(max(later.Round(time.Minute), time.Minute)))
 }
 
 // RightChanges tells somebody that who may use a cluster is being changed.

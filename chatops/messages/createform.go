@@ -2,10 +2,11 @@ package messages
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -17,7 +18,7 @@ func FormField(name string) (label, hint string) {
 		"region":        {"Region", ""},
 		"version":       {"Version", ""},
 		"baseDomain":    {"Base domain", ""},
-		"ttlHours":      {"Lifetime in hours", ""},
+		"ttl":           {"Lifetime", ""},
 		"team":          {"Team", ""},
 		"owner":         {"Owner", "who is responsible; by default you"},
 		"costCenter":    {"Cost center", ""},
@@ -53,11 +54,8 @@ func RequiredTags(names []string) string {
 
 // LifetimeHint says how long a cluster of a profile may live.
 func LifetimeHint(unasked, most time.Duration) string {
-	return fmt.Sprintf("at most %s; by default %s", Hours(most), Hours(unasked))
+	return fmt.Sprintf("such as 8h, 90m or 2d; at most %s, by default %s", duration.Format(most), duration.Format(unasked))
 }
-
-// Hours is a duration in whole hours.
-func Hours(d time.Duration) string { return strconv.Itoa(int(d / time.Hour)) }
 
 // ProfileOption is a profile as a choice.
 func ProfileOption(name string, enabled, adminOnly bool) string {
@@ -72,7 +70,7 @@ func ProfileOption(name string, enabled, adminOnly bool) string {
 
 // RegionOption is a region as a choice, with the price of a cluster there.
 func RegionOption(name string, hourlyCents int) string {
-	return name + ", " + policy.Dollars(int64(hourlyCents)) + "/h"
+	return name + ", " + price.Dollars(int64(hourlyCents)) + "/h"
 }
 
 // AddonOption is an add-on as a choice.
@@ -108,7 +106,7 @@ func Machines(replicas int, kind string, runWorkloads bool, w WorkerMachines) st
 
 // Lifetimes says how long a profile's clusters live.
 func Lifetimes(unasked, most, grace time.Duration) string {
-	return fmt.Sprintf("%s by default, at most %s; %s after its pull request closes", policy.Span(unasked), policy.Span(most), policy.Span(grace))
+	return fmt.Sprintf("%s by default, at most %s; %s after its pull request closes", duration.Format(unasked), duration.Format(most), duration.Format(grace))
 }
 
 // WhenFull says what happens to a request when a quota is full.
@@ -121,11 +119,6 @@ func WhenFull(waits bool) string {
 
 // PricesAsOf says of which day a profile's prices are.
 func PricesAsOf(day string) string { return "list prices of " + day }
-
-// TypedNoHours is the problem with a lifetime in a form that is no whole number of hours.
-func TypedNoHours(text string) Problem {
-	return Problem{fmt.Sprintf("%q is not a number of hours", text), []string{"a whole number of hours, such as 24"}}
-}
 
 // TypedNoTag is the problem with a line in a form that is no tag.
 func TypedNoTag(line string) Problem {
@@ -140,5 +133,5 @@ func ExpectedPrice(v policy.Verdict) string {
 	if v.Grant.HourlyCents == 0 {
 		return ""
 	}
-	return fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", policy.Dollars(int64(v.Grant.HourlyCents)), policy.Dollars(v.Grant.PriceCents))
+	return fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", price.Dollars(int64(v.Grant.HourlyCents)), price.Dollars(v.Grant.PriceCents))
 }

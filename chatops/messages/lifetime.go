@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -14,9 +15,14 @@ const HowLong = "The request does not say how long."
 
 // The problems with a length or a time.
 var (
-	SpanGivenTwice = Problem{"give hours or until, not both", []string{"hours or until, one of them"}}
-	SpanMissing    = Problem{"give hours or until", []string{"hours above 0", "until, a time in the future"}}
+	SpanGivenTwice = Problem{"give a duration or until, not both", []string{"for or until, one of them"}}
+	SpanMissing    = Problem{"give a duration or until", []string{"for, such as " + duration.Accepted, "until, a time in the future"}}
 )
+
+// NotADuration is the problem with a text that is no duration.
+func NotADuration(text string) Problem {
+	return Problem{fmt.Sprintf("%.40q is not a duration", text), []string{duration.Accepted}}
+}
 
 // OutOfBounds is the problem with a number that is too low or too high.
 func OutOfBounds(n, least, most int) Problem {

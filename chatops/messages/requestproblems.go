@@ -64,6 +64,9 @@ func NotHours(written string) Problem {
 	return Problem{"It is not a number of hours" + shown(written) + ".", []string{"a whole number of hours, such as 24"}}
 }
 
+// LifetimeGivenTwice is the problem with a lifetime in two forms.
+var LifetimeGivenTwice = Problem{"The lifetime is given twice.", []string{"ttl or ttlHours, one of them"}}
+
 // NotABoolean is the problem with an off-hours choice that is neither true nor false.
 func NotABoolean(written string) Problem {
 	return Problem{"It is neither true nor false" + shown(written) + ".", []string{"true", "false"}}

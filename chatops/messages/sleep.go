@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // CannotSleep tells somebody that the cluster's profile has no way to sleep.
@@ -29,14 +29,14 @@ const SleepIsPast = "The cluster would be woken before it sleeps. Give a time to
 
 // FallingAsleep answers sleep. No job: it is asleep already.
 func FallingAsleep(c lifecycle.Card, job string) string {
-	price := ""
+	cost := ""
 	if awake := c.AwakeCents(); c.AsleepCents < awake {
-		price = fmt.Sprintf(" Asleep it costs about %s an hour instead of %s.", policy.Dollars(int64(c.AsleepCents)), policy.Dollars(int64(awake)))
+		cost = fmt.Sprintf(" Asleep it costs about %s an hour instead of %s.", price.Dollars(int64(c.AsleepCents)), price.Dollars(int64(awake)))
 	}
 	if job == "" {
-		return c.Name + " is asleep already." + price
+		return c.Name + " is asleep already." + cost
 	}
-	return fmt.Sprintf("%s is put to sleep (job %s).%s It cannot be used until it is awake. Its end does not move.", c.Name, job, price)
+	return fmt.Sprintf("%s is put to sleep (job %s).%s It cannot be used until it is awake. Its end does not move.", c.Name, job, cost)
 }
 
 // WakingUp answers wake. No job: it is awake already.

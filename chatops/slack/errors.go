@@ -8,6 +8,8 @@ import (
 	"time"
 
 	api "github.com/slack-go/slack"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // The errors that callers distinguish; any other may be temporary.
@@ -34,7 +36,7 @@ type RateLimited struct {
 
 // Error implements error.
 func (e RateLimited) Error() string {
-	return fmt.Sprintf("rate limited by Slack, again in %s", e.RetryAfter.Round(time.Second))
+	return fmt.Sprintf("rate limited by Slack, again in %s", duration.Format(e.RetryAfter))
 }
 
 // CodeOf returns Slack's error code, e.g. is_archived; empty: Slack gave none.

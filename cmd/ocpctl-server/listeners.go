@@ -19,7 +19,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
-	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -44,11 +43,10 @@ func bounded(address string, handler http.Handler) *http.Server {
 	}
 }
 
-// public returns the listener for the internet, where no client can take the connections of others.
-func public(address string, proxies source.Networks, handler http.Handler) *http.Server {
+// public returns the listener for the internet, where a request has less time.
+func public(address string, handler http.Handler) *http.Server {
 	server := bounded(address, handler)
 	server.ReadTimeout = webhookTimeout
-	server.ConnState = hooks.NewConnections(proxies).State
 	return server
 }
 
@@ -88,7 +86,7 @@ func wireHooks(ctx context.Context, cfg config.Config, s *store.Store, m *metric
 	if err != nil {
 		return nil, err
 	}
-	return public(cfg.Listen.Public, c.Proxies, handler), nil
+	return public(cfg.Listen.Public, handler), nil
 }
 
 // wireProbes builds the listener for probes, which tells the platform about processes that have no private listener.

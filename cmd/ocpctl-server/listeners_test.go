@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -53,7 +52,7 @@ func (o one) Addr() net.Addr { return &net.TCPAddr{} }
 
 func TestHeadersArriveWithinTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := public("", nil, http.NotFoundHandler())
+		s := public("", http.NotFoundHandler())
 		in := make(one, 1)
 		ours, theirs := net.Pipe()
 		in <- theirs
@@ -69,27 +68,6 @@ func TestHeadersArriveWithinTenSeconds(t *testing.T) {
 		require.Error(t, <-served)
 		require.NoError(t, s.Close())
 	})
-}
-
-func TestConnectionsToThePublicListenerAreBounded(t *testing.T) {
-	s := public("127.0.0.1:0", nil, http.NotFoundHandler())
-	l, err := net.Listen("tcp", s.Addr)
-	require.NoError(t, err)
-	go func() { _ = s.Serve(l) }()
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	var first net.Conn
-	for n := range 257 { // of one address
-		conn, err := net.Dial("tcp", l.Addr().String())
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = conn.Close() })
-		if n == 0 {
-			first = conn
-		}
-	}
-	require.NoError(t, first.SetReadDeadline(time.Now().Add(headerTimeout/2)))
-	_, err = first.Read(make([]byte, 1))
-	require.Error(t, err)
-	require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "the oldest makes room for the newest, and not because its headers are late")
 }
 
 func TestBrowsersAreToldToComeOverHTTPSAlone(t *testing.T) {

@@ -35,7 +35,7 @@ func refreshPrices(args []string, out, errs io.Writer) error {
 	flags.Var(&regions, "region", "also prices of this `region`; can be repeated")
 	flags.Var(&instances, "instance", "also prices of this instance `type`, in every region; can be repeated")
 	flags.Usage = func() {
-		fmt.Fprintf(errs, "Usage: ocpctl-server %s -list FILE OFFER [OFFER]\n\nEach OFFER is an offer file of AWS, JSON or CSV; docs/prices.md says where they are.\n\n", pricesCommand)
+		fmt.Fprintf(errs, "Usage: ocpctl-server %s -list FILE OFFER [OFFER]\n\nEach OFFER is an offer file of AWS, JSON or CSV; docs/costs.md says where they are.\n\n", pricesCommand)
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {

@@ -91,8 +91,8 @@ func TestTheSampleRequestIsRenderedWithEachProfileOfTheSpecification(t *testing.
 	require.ErrorContains(t, err, `The tag "RequestSource": on IBM Cloud tags may contain letters, digits, spaces and _ - . and the value also :.`)
 }
 
-func TestTheReadmesRequestIsRendered(t *testing.T) {
-	page, err := os.ReadFile("../../docs/render-install-config.md")
+func TestTheRequestOfTheCataloguesPageIsRendered(t *testing.T) {
+	page, err := os.ReadFile("../../docs/catalogue.md")
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(page), "```json\n")
 	require.True(t, found)

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -51,8 +51,8 @@ func (c caller) refusedAll(ctx context.Context, all []attempted) (n int, through
 func accessPath(cluster string) string { return "/api/v1/clusters/" + cluster }
 
 // accessesOf lists a cluster's accesses as its owner sees them.
-func accessesOf(ctx context.Context, owner caller, cluster string) ([]client.Access, error) {
-	var list client.Accesses
+func accessesOf(ctx context.Context, owner caller, cluster string) ([]v1.Access, error) {
+	var list v1.Accesses
 	err := owner.expect(ctx, http.StatusOK, &list, http.MethodGet, accessPath(cluster)+"/access", nil)
 	return list.Items, err
 }
@@ -93,7 +93,7 @@ func accessOfStranger(ctx context.Context, t *target) (result, error) {
 		return result{}, err
 	}
 	for _, a := range after {
-		if a.Reader == t.idOf(attacker) || a.State == client.AccessStateRevoked {
+		if a.Reader == t.idOf(attacker) || a.State == v1.AccessStateRevoked {
 			return through("the cluster has an access of %s that is %s", a.Reader, a.State)
 		}
 	}
@@ -172,7 +172,7 @@ func accessAfterShare(ctx context.Context, t *target) (result, error) {
 		return result{}, err
 	}
 	at := accessPath(v.ID)
-	var link client.Link
+	var link v1.Link
 	if err := reader.expect(ctx, http.StatusCreated, &link, http.MethodPost, at+"/kubeconfig-links", nil); err != nil {
 		return result{}, errors.Join(err, back())
 	}
@@ -189,7 +189,7 @@ func accessAfterShare(ctx context.Context, t *target) (result, error) {
 	case got != "":
 		return through("after the share ended, %s", got)
 	}
-	var left client.Access
+	var left v1.Access
 	err = await(ctx, "the account to leave the cluster", func(ctx context.Context) (bool, error) {
 		list, err := accessesOf(ctx, owner, v.ID)
 		for _, a := range list {

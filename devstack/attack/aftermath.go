@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -43,7 +43,7 @@ func trailIsWhole(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	var proof client.AuditProof
+	var proof v1.AuditProof
 	if err := c.expect(ctx, http.StatusOK, &proof, http.MethodGet, "/api/v1/audit/verify", nil); err != nil {
 		return result{}, err
 	}

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
@@ -126,7 +126,7 @@ func (c caller) expect(ctx context.Context, status int, out any, method, path st
 
 // exchange exchanges a proof of an AWS identity for a session.
 func (t *target) exchange(ctx context.Context, by *http.Client, proof awsproof.Proof) (answer, error) {
-	raw, err := json.Marshal(client.AWSProof{URL: proof.URL, Headers: proof.Headers})
+	raw, err := json.Marshal(v1.AWSProof{URL: proof.URL, Headers: proof.Headers})
 	if err != nil {
 		return answer{}, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -20,11 +20,11 @@ const smallProfile = "aws-minimal-test"
 
 // create requests a cluster of the caller's only team and returns its id.
 func (c caller) create(ctx context.Context, name string) (string, error) {
-	return c.createFrom(ctx, client.CreateRequest{Name: name, Profile: smallProfile})
+	return c.createFrom(ctx, v1.CreateRequest{Name: name, Profile: smallProfile})
 }
 
-func (c caller) createFrom(ctx context.Context, r client.CreateRequest) (string, error) {
-	var made client.Accepted
+func (c caller) createFrom(ctx context.Context, r v1.CreateRequest) (string, error) {
+	var made v1.Accepted
 	err := c.expect(ctx, http.StatusAccepted, &made, http.MethodPost, "/api/v1/clusters", r, "Idempotency-Key", "attack-"+r.Name)
 	return made.ClusterID, err
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"regexp"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -47,8 +47,8 @@ func linkSentToAdmin(ctx context.Context, t *target) (result, error) {
 	if handle == nil {
 		return result{}, fmt.Errorf("no link was answered: %.200s", bodies[len(bodies)-1])
 	}
-	var got client.Redeemed
-	if err := admin.expect(ctx, http.StatusOK, &got, http.MethodPost, "/api/v1/links/"+handle[1], client.Redeem{Account: linkStranger}); err != nil {
+	var got v1.Redeemed
+	if err := admin.expect(ctx, http.StatusOK, &got, http.MethodPost, "/api/v1/links/"+handle[1], v1.Redeem{Account: linkStranger}); err != nil {
 		return result{}, err
 	}
 	guesses := []string{"AAAAA2", "BBBBB3", "CCCCC4", "DDDDD5", "EEEEE6"}
@@ -66,7 +66,7 @@ func linkSentToAdmin(ctx context.Context, t *target) (result, error) {
 	if _, err := t.answers(ctx, pr, 2+len(guesses)); err != nil {
 		return result{}, err
 	}
-	var me client.Me
+	var me v1.Me
 	if err := admin.expect(ctx, http.StatusOK, &me, http.MethodGet, "/api/v1/me", nil); err != nil {
 		return result{}, err
 	}

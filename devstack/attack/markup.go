@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/rendered"
@@ -92,7 +92,7 @@ func markupOnPages(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	id, err := c.createFrom(ctx, client.CreateRequest{Name: t.unique("markup"), Profile: smallProfile, Owner: "maya"}) // a tag does not accept such a name
+	id, err := c.createFrom(ctx, v1.CreateRequest{Name: t.unique("markup"), Profile: smallProfile, Owner: "maya"}) // a tag does not accept such a name
 	if err != nil {
 		return result{}, err
 	}

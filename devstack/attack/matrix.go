@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/web"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
@@ -199,7 +199,7 @@ func (t *target) openPage(ctx context.Context, s *stage, who matrix.Principal, r
 	case strings.HasPrefix(at, "/deliveries/"):
 		at = strings.ReplaceAll(at, "{id}", s.names.Replace("{delivery}"))
 	case strings.Contains(at, "{link}"):
-		var link client.Link
+		var link v1.Link
 		if err := s.callers[matrix.Requester].expect(ctx, http.StatusCreated, &link, http.MethodPost, "/api/v1/clusters/"+s.id+"/kubeconfig-links", nil); err != nil {
 			return answer{}, err
 		}

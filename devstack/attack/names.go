@@ -6,7 +6,7 @@ import (
 	"maps"
 	"net/http"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -105,7 +105,7 @@ func reusedRepository(ctx context.Context, t *target) (result, error) {
 	if err := requester.expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/clusters/"+id+"/shares", share); err != nil {
 		return result{}, err
 	}
-	var known client.Me
+	var known v1.Me
 	if err := workflow.expect(ctx, http.StatusOK, &known, http.MethodGet, "/api/v1/me", nil); err != nil {
 		return result{}, err
 	}
@@ -129,7 +129,7 @@ func reusedRepository(ctx context.Context, t *target) (result, error) {
 		if err != nil {
 			return result{}, err
 		}
-		var me client.Me
+		var me v1.Me
 		if err := c.expect(ctx, http.StatusOK, &me, http.MethodGet, "/api/v1/me", nil); err != nil {
 			return result{}, err
 		}

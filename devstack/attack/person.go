@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/saml"
@@ -96,7 +96,7 @@ func mintBreakGlass(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	id, err := admin.createFrom(ctx, client.CreateRequest{Name: "minted", Profile: "aws-minimal-mint", Team: matrix.OwnTeam})
+	id, err := admin.createFrom(ctx, v1.CreateRequest{Name: "minted", Profile: "aws-minimal-mint", Team: matrix.OwnTeam})
 	if err != nil {
 		return result{}, err
 	}
@@ -128,9 +128,9 @@ func ownApproval(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	var made client.Accepted
+	var made v1.Accepted
 	err = admin.expect(ctx, http.StatusAccepted, &made, http.MethodPost, "/api/v1/clusters",
-		client.CreateRequest{Name: "own-word", Profile: "aws-standard", TTLHours: 101, Team: matrix.OwnTeam}, "Idempotency-Key", "own-word")
+		v1.CreateRequest{Name: "own-word", Profile: "aws-standard", TTLHours: 101, Team: matrix.OwnTeam}, "Idempotency-Key", "own-word")
 	if err != nil {
 		return result{}, err
 	}

@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -133,7 +133,7 @@ func (t *target) shown(ctx context.Context, c caller, id string, v prey, own con
 	if err != nil {
 		return "", err
 	}
-	var shown client.Outputs
+	var shown v1.Outputs
 	if got.status == http.StatusOK {
 		if err := json.Unmarshal(got.body, &shown); err != nil {
 			return "", err
@@ -174,7 +174,7 @@ func (t *target) passwordOf(ctx context.Context, c caller, id string, v prey) (s
 	if err != nil || got.status != http.StatusCreated {
 		return "", err // refused: nothing is handed out
 	}
-	var link client.Link
+	var link v1.Link
 	if err := json.Unmarshal(got.body, &link); err != nil {
 		return "", err
 	}

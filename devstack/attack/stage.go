@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
@@ -51,8 +51,8 @@ func (t *target) stage(ctx context.Context, name string) (*stage, error) {
 		return nil, err
 	}
 	var asked struct{ ApprovalID string }
-	var labels client.Labels
-	var detail client.ClusterDetail
+	var labels v1.Labels
+	var detail v1.ClusterDetail
 	err = errors.Join(
 		requester.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "x"}),
 		requester.expect(ctx, http.StatusOK, &detail, http.MethodGet, "/api/v1/clusters/"+id, nil),

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 )
 
@@ -45,7 +45,7 @@ func steeringTag(tag func(own prey) (key, value string)) func(context.Context, *
 		}
 		key, value := tag(own)
 		name := t.unique("tagged")
-		request := client.CreateRequest{Name: name, Profile: smallProfile, ExtraTags: map[string]string{key: value}}
+		request := v1.CreateRequest{Name: name, Profile: smallProfile, ExtraTags: map[string]string{key: value}}
 		got, err := c.ask(ctx, http.MethodPost, "/api/v1/clusters", request, "Idempotency-Key", name)
 		if err != nil {
 			return result{}, err
@@ -98,7 +98,7 @@ func reservedTags(ctx context.Context, t *target) (result, error) {
 	var taken []string
 	for _, key := range keys {
 		got, err := patient(ctx, func() (answer, error) {
-			return c.ask(ctx, http.MethodPost, "/api/v1/clusters", client.CreateRequest{Name: t.unique("reserved"), Profile: smallProfile, ExtraTags: map[string]string{key: "x"}}, "Idempotency-Key", "reserved-"+key)
+			return c.ask(ctx, http.MethodPost, "/api/v1/clusters", v1.CreateRequest{Name: t.unique("reserved"), Profile: smallProfile, ExtraTags: map[string]string{key: "x"}}, "Idempotency-Key", "reserved-"+key)
 		})
 		if err != nil {
 			return result{}, err

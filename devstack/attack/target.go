@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
@@ -91,7 +91,7 @@ func (t *target) catalogueWith(ctx context.Context, files map[string]string) err
 	if err != nil {
 		return err
 	}
-	var state client.CatalogueState
+	var state v1.CatalogueState
 	err = admin.expect(ctx, http.StatusOK, &state, http.MethodPost, "/api/v1/catalogue/reload", nil)
 	if err == nil && state.Problem != "" {
 		err = fmt.Errorf("the catalogue of the attacks: %s", state.Problem)

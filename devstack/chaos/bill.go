@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 )
 
 // mostError is how much what is reported may differ from what the cloud's meter counts.
@@ -113,7 +113,7 @@ func (t *Run) costs(ctx context.Context) (map[string]map[string]cost, error) {
 }
 
 // usage is what people read of what each cluster cost.
-func (t *Run) usage(ctx context.Context) (report client.UsageReport, err error) {
+func (t *Run) usage(ctx context.Context) (report v1.UsageReport, err error) {
 	raw, err := t.ocpctl(ctx, "admin", "report", "usage", "--by", "cluster", "--from", "30d", "-o", "json")
 	if err != nil {
 		return report, err
@@ -232,12 +232,12 @@ func (t *Run) printForgotten(ctx context.Context) error {
 }
 
 // scan has the accounts of all clouds looked through, and returns what is left over of clusters of this installation.
-func (t *Run) scan(ctx context.Context) ([]client.Orphan, error) {
+func (t *Run) scan(ctx context.Context) ([]v1.Orphan, error) {
 	raw, err := t.ocpctl(ctx, "admin", "admin", "scan", "-o", "json")
 	if err != nil {
 		return nil, err
 	}
-	var open client.Scans
+	var open v1.Scans
 	if err := json.Unmarshal([]byte(raw), &open); err != nil || len(open.Items) == 0 {
 		return nil, fmt.Errorf("read which scans were opened: %s: %w", raw, err)
 	}
@@ -249,11 +249,11 @@ func (t *Run) scan(ctx context.Context) ([]client.Orphan, error) {
 	if raw, err = t.ocpctl(ctx, "admin", "admin", "orphans", "-o", "json"); err != nil {
 		return nil, err
 	}
-	var page client.OrphanPage
+	var page v1.OrphanPage
 	if err := json.Unmarshal([]byte(raw), &page); err != nil {
 		return nil, fmt.Errorf("read what the scan found: %w", err)
 	}
-	return slices.DeleteFunc(page.Items, func(o client.Orphan) bool {
+	return slices.DeleteFunc(page.Items, func(o v1.Orphan) bool {
 		return o.Class != "released" && o.Class != "unknown" && o.Class != "unrecorded"
 	}), nil
 }

@@ -163,7 +163,7 @@ func (t *scenario) fillsIn(ctx context.Context) error {
 		return err
 	}
 	entered := url.Values{"at": {view}, "do": {"submit"}}
-	for field, value := range map[string]string{"name": filledIn, "ttlHours": "2", "post": slack.Clusters} {
+	for field, value := range map[string]string{"name": filledIn, "ttl": "2", "post": slack.Clusters} {
 		entered.Set("has:"+field+"/"+field, "1")
 		entered.Set("f:"+field+"/"+field, value)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
 )
@@ -25,7 +25,7 @@ func (s *stack) starts(file string, inputs map[string]any) github.Run {
 func (s *stack) tested(cluster string) map[string][2]int {
 	s.Helper()
 	out := map[string][2]int{}
-	for _, run := range ask[client.TestRuns](s, http.MethodGet, "/api/v1/clusters/"+cluster+"/test-reports", "admin").Items {
+	for _, run := range ask[v1.TestRuns](s, http.MethodGet, "/api/v1/clusters/"+cluster+"/test-reports", "admin").Items {
 		for _, one := range run.Reports {
 			out[one.Name] = [2]int{one.Passed, one.Failed}
 		}

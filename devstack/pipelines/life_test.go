@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/devstack/installer"
@@ -117,7 +117,7 @@ func (s *stack) aLife() {
 	require.Regexp(t, `^clu_[0-9A-Z]{26}$`, id, "what is masked does not reach another job, and this is not")
 	require.Equal(t, []string{"0.74", "failure"}, []string{job.Outputs["price"], job.Outputs["conclusion"]})
 	c := s.cluster(id)
-	require.Equal(t, client.DESTROYED, c.Status)
+	require.Equal(t, v1.DESTROYED, c.Status)
 	require.Equal(t, 6*time.Hour, c.DestroyAt.Sub(c.AcceptedAt).Round(time.Minute), "the time to live and the extension")
 	require.Equal(t, []string{"acme/shop", "life/0/"}, []string{c.Run.Repo, c.Run.Slot})
 	require.Empty(t, s.AWS.Resources(c.Name))
@@ -143,9 +143,9 @@ func (s *stack) aLife() {
 }
 
 // reported is the only run of tests that the server keeps for a cluster.
-func (s *stack) reported(cluster string) client.TestRun {
+func (s *stack) reported(cluster string) v1.TestRun {
 	s.Helper()
-	all := ask[client.TestRuns](s, http.MethodGet, "/api/v1/clusters/"+cluster+"/test-reports", "admin").Items
+	all := ask[v1.TestRuns](s, http.MethodGet, "/api/v1/clusters/"+cluster+"/test-reports", "admin").Items
 	require.Len(s, all, 1)
 	return all[0]
 }
@@ -229,7 +229,7 @@ func (s *stack) aCancelledJob() {
 	require.NotContains(t, log, "used clu_")
 	_, id, _ := strings.Cut(log, "cancelled with ")
 	id = strings.Fields(id)[0]
-	s.eventually("the cluster is not wanted any more", func() bool { return s.cluster(id).Desired == client.Absent })
+	s.eventually("the cluster is not wanted any more", func() bool { return s.cluster(id).Desired == v1.Absent })
 	t.Logf("the cluster was given up %s after the run was cancelled", time.Since(began).Round(time.Millisecond))
 	goOn()
 	s.goes(id)
@@ -238,10 +238,10 @@ func (s *stack) aCancelledJob() {
 // goes waits until nothing is left of a cluster, without a step of its own.
 func (s *stack) goes(id string) {
 	s.Helper()
-	var last client.ClusterDetail
+	var last v1.ClusterDetail
 	s.eventually("the cluster goes", func() bool {
 		last = s.cluster(id)
-		return last.Status == client.DESTROYED
+		return last.Status == v1.DESTROYED
 	})
 	require.Empty(s, s.AWS.Resources(last.Name))
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
 )
@@ -74,9 +74,9 @@ func (s *stack) aPullRequest() {
 	}
 	require.Equal(t, ids[0], ids[1], "the second push reuses the cluster")
 	c := s.cluster(ids[0])
-	require.Equal(t, client.READY, c.Status, "it is kept until the pull request closes")
+	require.Equal(t, v1.READY, c.Status, "it is kept until the pull request closes")
 	require.Equal(t, number, c.PullRequest.Number)
-	require.Equal(t, 1, ask[client.TestRuns](s, http.MethodGet, "/api/v1/clusters/"+c.ClusterID+"/test-reports", "admin").Items[0].Passed)
+	require.Equal(t, 1, ask[v1.TestRuns](s, http.MethodGet, "/api/v1/clusters/"+c.ClusterID+"/test-reports", "admin").Items[0].Passed)
 	s.eventually("the check shows the tests", func() bool { return s.checked(s.head(number)) == "success 1 test passed" })
 	s.eventually("the comment shows the tests", func() bool {
 		return slices.ContainsFunc(s.GitHub.Comments(number), func(c github.Comment) bool { return strings.Contains(c.Body, "**Tests:** 🟢 1 passed") })
@@ -91,7 +91,7 @@ func (s *stack) aPullRequest() {
 	}
 	require.NotZero(t, others)
 	s.remove("tests")
-	require.Equal(t, client.Present, s.cluster(c.ClusterID).Desired)
+	require.Equal(t, v1.Present, s.cluster(c.ClusterID).Desired)
 	require.NoError(t, s.GitHub.Close(number, "will"))
 	s.goes(c.ClusterID)
 }

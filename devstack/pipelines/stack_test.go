@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
@@ -83,7 +83,7 @@ func newStack(t *testing.T) *stack {
 	t.Cleanup(func() { require.NoError(t, h.Stop()) })
 	s.startMirror()
 	require.NoError(t, os.WriteFile(filepath.Join(h.Dir, "catalogue", "identities", "workflows.yaml"), []byte(strings.ReplaceAll(identities, "ISSUER", s.JobIssuer())), 0o600))
-	state := ask[client.CatalogueState](s, http.MethodPost, "/api/v1/catalogue/reload", "admin")
+	state := ask[v1.CatalogueState](s, http.MethodPost, "/api/v1/catalogue/reload", "admin")
 	require.Empty(t, state.Problem)
 	t.Cleanup(s.logFailure)
 	return s
@@ -125,9 +125,9 @@ func ask[T any](s *stack, method, path, who string) (answer T) {
 }
 
 // cluster returns a cluster as the API shows it to an administrator.
-func (s *stack) cluster(id string) client.ClusterDetail {
+func (s *stack) cluster(id string) v1.ClusterDetail {
 	s.Helper()
-	return ask[client.ClusterDetail](s, http.MethodGet, "/api/v1/clusters/"+id, "admin")
+	return ask[v1.ClusterDetail](s, http.MethodGet, "/api/v1/clusters/"+id, "admin")
 }
 
 // eventually waits for a condition. It takes seconds, unless the machine is busy; the API would limit who asks more often.
@@ -202,7 +202,7 @@ func (s *stack) logFailure() {
 	if !s.Failed() {
 		return
 	}
-	for _, c := range ask[client.ClusterPage](s, http.MethodGet, "/api/v1/clusters", "admin").Items {
+	for _, c := range ask[v1.ClusterPage](s, http.MethodGet, "/api/v1/clusters", "admin").Items {
 		s.Logf("cluster %s: %s, %s, because %s; wanted %s, because %s; left %v", c.Name, c.Status, c.Phase, c.Why, c.Desired, c.DesiredWhy, c.Blockers)
 		for _, e := range s.cluster(c.ClusterID).Timeline {
 			s.Logf("  %s %s %s %s", e.At.Format(time.TimeOnly), e.Action, e.To, e.Message)

@@ -1,5 +1,5 @@
 // Package commands is the table of what people can type: in a comment on a pull request, behind the slash command in Slack, and on
-// the command line. Parsers, help, completion, hints for misspelled words and the reference page (docs/commands.md) are made from it.
+// the command line. Parsers, help, completion, hints for misspelled words and the table in docs/commands.md are made from it.
 // It holds words alone and knows nothing of clusters.
 package commands
 

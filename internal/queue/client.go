@@ -15,7 +15,7 @@ import (
 
 const (
 	FetchCooldown = 10 * time.Millisecond
-	fetchPoll     = 500 * time.Millisecond // the bell notifies after every commit; polling four queues ten times a second costs 4 % of a core
+	fetchPoll     = 500 * time.Millisecond // a notification follows every commit; polling four queues ten times a second costs 4 % of a core
 	jobTimeout    = 30 * time.Second       // long work runs in runners, not in jobs
 	rescueAfter   = time.Minute
 	keepCompleted = 10 * time.Minute

@@ -30,18 +30,18 @@ func Embedded() (Catalogue, error) { return Load(profiles.EmbeddedFiles()) }
 
 // Load reads a catalogue's folder and compiles its rules. All problems come back at once, as profiles.Problems.
 func Load(files fs.FS, gitHub ...string) (Catalogue, error) {
-	b, _, err := load(files, gitHub)
+	b, _, err := loadWithHash(files, gitHub)
 	return b, err
 }
 
 // Read reads the catalogue of an installation once; see Open for one that follows its folder.
 func Read(c Config) (Catalogue, error) {
-	b, err := Load(files(c.Dir), c.GitHubIssuers...)
-	return b.without(c.Off).withRoleIssuers(c.RoleIssuers), err
+	b, err := Load(openFolder(c.Dir), c.GitHubIssuers...)
+	return b.withoutPlatforms(c.Off).withRoleIssuers(c.RoleIssuers), err
 }
 
-// without is the catalogue of an installation that does not offer some platforms.
-func (b Catalogue) without(platforms map[string]string) Catalogue {
+// withoutPlatforms is the catalogue of an installation that does not offer some platforms.
+func (b Catalogue) withoutPlatforms(platforms map[string]string) Catalogue {
 	b.Catalogue = b.Catalogue.Without(platforms)
 	return b
 }
@@ -52,15 +52,15 @@ func (b Catalogue) withRoleIssuers(issuers []string) Catalogue {
 	return b
 }
 
-func files(dir string) fs.FS {
+func openFolder(dir string) fs.FS {
 	if dir == "" {
 		return profiles.EmbeddedFiles()
 	}
 	return os.DirFS(dir)
 }
 
-// load is Load, and returns the hash of the files even if they have problems; empty: they could not be read.
-func load(files fs.FS, gitHub []string) (Catalogue, string, error) {
+// loadWithHash is Load, and returns the hash of the files even if they have problems; empty: they could not be read.
+func loadWithHash(files fs.FS, gitHub []string) (Catalogue, string, error) {
 	c, problems, err := profiles.Read(files, gitHub...)
 	if err != nil {
 		return Catalogue{}, "", err

@@ -54,7 +54,7 @@ var errMoving = errors.New("the catalogue's files changed while they were read; 
 // Open reads the folder. It returns a Live even if that failed, with the error: nothing is allowed until Watch or Reload finds a
 // valid state. So a process that has to end clusters can still start.
 func Open(c Config) (*Live, error) {
-	l := &Live{files: files(c.Dir), log: c.Log, now: c.Now, gitHub: c.GitHubIssuers, roles: c.RoleIssuers, off: c.Off}
+	l := &Live{files: openFolder(c.Dir), log: c.Log, now: c.Now, gitHub: c.GitHubIssuers, roles: c.RoleIssuers, off: c.Off}
 	if l.log == nil {
 		l.log = slog.Default()
 	}
@@ -78,11 +78,11 @@ func (l *Live) Status() Status { return *l.status.Load() }
 func (l *Live) Reload() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.reload()
+	return l.reloadFiles()
 }
 
-func (l *Live) reload() (changed bool, err error) {
-	catalogue, hash, err := l.still()
+func (l *Live) reloadFiles() (changed bool, err error) {
+	catalogue, hash, err := l.readUnchanged()
 	l.tried = hash
 	was := l.Status()
 	if err != nil {
@@ -97,18 +97,18 @@ func (l *Live) reload() (changed bool, err error) {
 		l.status.Store(&Status{Hash: was.Hash, LoadedAt: was.LoadedAt})
 		return false, nil
 	}
-	catalogue = catalogue.without(l.off).withRoleIssuers(l.roles)
+	catalogue = catalogue.withoutPlatforms(l.off).withRoleIssuers(l.roles)
 	l.catalogue.Store(&catalogue)
 	l.status.Store(&Status{Hash: hash, LoadedAt: l.now()})
 	return true, nil
 }
 
-// still reads until the files did not change during the read. Otherwise a folder that is swapped meanwhile could give the profiles of
+// readUnchanged reads until the files did not change during the read. Otherwise a folder that is swapped meanwhile could give the profiles of
 // one state and the quotas of another.
-func (l *Live) still() (Catalogue, string, error) {
+func (l *Live) readUnchanged() (Catalogue, string, error) {
 	unread := errMoving
 	for range 3 {
-		catalogue, hash, err := load(l.files, l.gitHub)
+		catalogue, hash, err := loadWithHash(l.files, l.gitHub)
 		if hash == "" {
 			unread = err
 			continue
@@ -131,13 +131,13 @@ func (l *Live) Watch(ctx context.Context, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-ticks.C:
-			l.look()
+			l.checkFiles()
 		}
 	}
 }
 
-// look is one check of Watch. It logs what it loaded or rejected, once for each state of the files.
-func (l *Live) look() {
+// checkFiles is one check of Watch. It logs what it loaded or rejected, once for each state of the files.
+func (l *Live) checkFiles() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was := l.Status()
@@ -146,7 +146,7 @@ func (l *Live) look() {
 		l.seen = hash
 		return
 	}
-	changed, err := l.reload()
+	changed, err := l.reloadFiles()
 	switch now := l.Status(); {
 	case changed:
 		l.log.Info("catalogue changed", "from", was.Hash, "to", now.Hash)

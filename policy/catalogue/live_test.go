@@ -47,13 +47,13 @@ func TestAChangeIsTakenOnceItHasBeenStill(t *testing.T) {
 
 	write(t, s.dir, quotas, tight)
 	s.now = noon.Add(time.Minute)
-	s.look()
+	s.checkFiles()
 	require.Equal(t, 5, s.live(), "it may still be written")
-	s.look()
+	s.checkFiles()
 	require.Equal(t, 2, s.live())
 	require.Equal(t, Status{Hash: s.Current().Hash, LoadedAt: s.now}, s.Status())
 	require.NotEqual(t, before.Hash, s.Status().Hash)
-	s.look()
+	s.checkFiles()
 	require.Equal(t, 1, strings.Count(s.log.String(), "catalogue changed"))
 }
 
@@ -63,7 +63,7 @@ func TestABrokenChangeKeepsTheLastSoundCatalogueAndSaysWhy(t *testing.T) {
 	write(t, s.dir, quotas, broken)
 	s.now = noon.Add(time.Minute)
 	for range 5 {
-		s.look()
+		s.checkFiles()
 	}
 	require.Equal(t, 5, s.live())
 	status := s.Status()
@@ -77,15 +77,15 @@ func TestABrokenChangeKeepsTheLastSoundCatalogueAndSaysWhy(t *testing.T) {
 
 	s.now = noon.Add(2 * time.Minute)
 	write(t, s.dir, quotas, strings.Replace(broken, "live: 0", "live: 1", 1))
-	s.look()
-	s.look()
+	s.checkFiles()
+	s.checkFiles()
 	require.ErrorAs(t, s.Status().Err, &problems)
 	require.Len(t, problems, 1, "what is still wrong")
 	require.Equal(t, noon.Add(time.Minute), s.Status().ErrSince)
 
 	write(t, s.dir, quotas, tight)
-	s.look()
-	s.look()
+	s.checkFiles()
+	s.checkFiles()
 	require.Equal(t, 2, s.live())
 	require.NoError(t, s.Status().Err)
 	require.Zero(t, s.Status().ErrSince)
@@ -95,12 +95,12 @@ func TestABrokenChangeThatIsTakenBackIsNoChange(t *testing.T) {
 	s := open(t, folder(t, embedded(t)))
 	before := s.Status()
 	write(t, s.dir, "teams/platform.yaml", "name: other\n")
-	s.look()
-	s.look()
+	s.checkFiles()
+	s.checkFiles()
 	require.Error(t, s.Status().Err)
 	require.NoError(t, os.Remove(filepath.Join(s.dir, "teams/platform.yaml")))
-	s.look()
-	s.look()
+	s.checkFiles()
+	s.checkFiles()
 	require.Equal(t, before, s.Status())
 	require.Contains(t, s.log.String(), "catalogue is sound again")
 }
@@ -129,11 +129,11 @@ func TestHalfOfAFileIsNotTaken(t *testing.T) {
 	require.Len(t, s.Current().Quotas, 2)
 
 	write(t, s.dir, quotas, tight) // sound, and a limit short
-	s.look()
+	s.checkFiles()
 	write(t, s.dir, quotas, tight+"  - {name: person, scope: person, live: 3}\n")
-	s.look()
+	s.checkFiles()
 	require.Equal(t, 1, s.Current().Quotas[0].Live, "it changed between two looks")
-	s.look()
+	s.checkFiles()
 	require.Len(t, s.Current().Quotas, 2)
 	require.Equal(t, 3, s.Current().Quotas[0].Live)
 }
@@ -157,8 +157,8 @@ func TestALinkedFolderIsSwapped(t *testing.T) {
 	require.Equal(t, 5, s.live())
 	version("..2025_02", tight)
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "..2025_01")))
-	s.look()
-	s.look()
+	s.checkFiles()
+	s.checkFiles()
 	require.Equal(t, 2, s.live())
 }
 
@@ -177,17 +177,17 @@ func TestAGitSyncedFolderIsSwapped(t *testing.T) {
 	point(first)
 	s := open(t, link)
 	point(second)
-	s.look()
-	s.look()
+	s.checkFiles()
+	s.checkFiles()
 	require.Equal(t, 2, s.live())
 
 	require.NoError(t, os.Remove(link))
-	s.look()
-	s.look()
+	s.checkFiles()
+	s.checkFiles()
 	require.ErrorIs(t, s.Status().Err, os.ErrNotExist)
 	require.Equal(t, 2, s.live(), "a folder that is away changes nothing")
 	point(second)
-	s.look()
+	s.checkFiles()
 	require.NoError(t, s.Status().Err)
 }
 
@@ -221,8 +221,8 @@ func TestAFolderThatIsBrokenFromTheStartAllowsNothingUntilItIsMended(t *testing.
 	require.Empty(t, l.Current().Identities)
 	require.Equal(t, err, l.Status().Err)
 	require.NoError(t, os.CopyFS(dir, embedded(t)))
-	l.look()
-	l.look()
+	l.checkFiles()
+	l.checkFiles()
 	require.NotEmpty(t, l.Current().Names())
 	require.NoError(t, l.Status().Err)
 }

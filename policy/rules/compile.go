@@ -36,13 +36,13 @@ type compiler struct {
 // Compile checks and compiles every rule of the policies. It returns all problems at once, each with file, line, field and what would
 // be accepted; the set is nil then.
 func Compile(policies []profiles.Policy) (*Set, profiles.Problems) {
-	env, err := environment()
+	env, err := newEnvironment()
 	if err != nil {
 		return nil, profiles.Problems{{File: "policies", Got: err.Error(), Accept: "an environment for rules, which is this program's own; it has a mistake"}}
 	}
 	c := compiler{env: env}
 	for _, p := range policies {
-		c.policy(p)
+		c.compilePolicy(p)
 	}
 	if len(c.problems) > 0 {
 		return nil, c.problems
@@ -50,18 +50,18 @@ func Compile(policies []profiles.Policy) (*Set, profiles.Problems) {
 	return &c.set, nil
 }
 
-func environment() (*cel.Env, error) {
-	opts := append(declared(),
+func newEnvironment() (*cel.Env, error) {
+	opts := append(declareVariables(),
 		ext.Strings(ext.StringsVersion(5)), cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
 		cel.ParserExpressionSizeLimit(mostText), cel.ExpressionNodeLimit(mostNodes), cel.ParserRecursionLimit(mostDepth), cel.RegexProgramSizeLimit(mostRegexp))
 	return cel.NewEnv(opts...)
 }
 
-func (c *compiler) policy(p profiles.Policy) {
+func (c *compiler) compilePolicy(p profiles.Policy) {
 	for i, source := range p.Sources {
 		if !slices.ContainsFunc(policy.Sources, func(d policy.Source) bool { return profiles.Fits(source, string(d)) }) {
-			names := sources()
-			c.fail(p, p.Line, fmt.Sprintf("match.sources[%d]", i), fmt.Sprintf("%q", source), near(source, names)+"one of "+strings.Join(names, ", "))
+			names := listSources()
+			c.addProblem(p, p.Line, fmt.Sprintf("match.sources[%d]", i), fmt.Sprintf("%q", source), suggestNear(source, names)+"one of "+strings.Join(names, ", "))
 		}
 	}
 	for i, r := range p.Rules {
@@ -69,10 +69,10 @@ func (c *compiler) policy(p profiles.Policy) {
 		before := len(c.problems)
 		one := rule{
 			id: p.Name + "/" + r.Name, policy: p.Name, name: r.Name, place: fmt.Sprintf("%s:%d", p.File, r.Line), sources: p.Sources, profiles: p.Profiles,
-			effect: r.Effect, message: r.Message, next: r.Next, approval: approval(r.Approval), set: settings(r.Set),
+			effect: r.Effect, message: r.Message, next: r.Next, approval: toApproval(r.Approval), set: sortSettings(r.Set),
 		}
-		one.program = c.program(p, r, at)
-		c.effect(p, r, at)
+		one.program = c.compileExpression(p, r, at)
+		c.checkEffect(p, r, at)
 		if len(c.problems) > before {
 			continue
 		}
@@ -87,79 +87,79 @@ func (c *compiler) policy(p profiles.Policy) {
 	}
 }
 
-// program type-checks and compiles an expression.
-func (c *compiler) program(p profiles.Policy, r profiles.Rule, at string) cel.Program {
+// compileExpression type-checks and compiles an expression.
+func (c *compiler) compileExpression(p profiles.Policy, r profiles.Rule, at string) cel.Program {
 	if strings.TrimSpace(r.When) == "" {
-		c.fail(p, r.Line, at+".when", "missing", `a CEL expression that is a bool, such as "request.ttlHours > 24"`)
+		c.addProblem(p, r.Line, at+".when", "missing", `a CEL expression that is a bool, such as "request.ttlHours > 24"`)
 		return nil
 	}
 	ast, issues := c.env.Compile(r.When)
 	if issues.Err() != nil {
-		for _, m := range c.mistakes(r.When, issues.Errors()) {
-			c.fail(p, r.Line, at+".when", m.got, m.accept)
+		for _, m := range c.translateErrors(r.When, issues.Errors()) {
+			c.addProblem(p, r.Line, at+".when", m.got, m.accept)
 		}
 		return nil
 	}
 	if !ast.OutputType().IsExactType(cel.BoolType) {
-		c.fail(p, r.Line, at+".when", "it is of the type "+cel.FormatCELType(ast.OutputType()), "a bool: a comparison, or several with && and ||")
+		c.addProblem(p, r.Line, at+".when", "it is of the type "+cel.FormatCELType(ast.OutputType()), "a bool: a comparison, or several with && and ||")
 		return nil
 	}
 	if r.Effect == profiles.EffectDefault && r.Set["profile"] != "" {
-		c.chooser(p, r, at, ast)
+		c.checkChooser(p, r, at, ast)
 	}
 	program, err := c.env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(mostCost), cel.InterruptCheckFrequency(checkEvery))
 	if err != nil {
-		c.fail(p, r.Line, at+".when", err.Error(), "an expression that can be evaluated")
+		c.addProblem(p, r.Line, at+".when", err.Error(), "an expression that can be evaluated")
 		return nil
 	}
 	return program
 }
 
-// chooser checks that a rule that fills in the profile reads nothing that depends on the profile: it runs while none is known.
-func (c *compiler) chooser(p profiles.Policy, r profiles.Rule, at string, ast *cel.Ast) {
+// checkChooser checks that a rule that fills in the profile reads nothing that depends on the profile: it runs while none is known.
+func (c *compiler) checkChooser(p profiles.Policy, r profiles.Rule, at string, ast *cel.Ast) {
 	for _, name := range []string{"profile", "price"} {
 		if looksAt(ast, name) {
-			c.fail(p, r.Line, at+".when", "it looks at "+name+" and fills in the profile", "a rule over the other variables: no profile is known when it is asked")
+			c.addProblem(p, r.Line, at+".when", "it looks at "+name+" and fills in the profile", "a rule over the other variables: no profile is known when it is asked")
 		}
 	}
 	if len(p.Profiles) > 0 {
-		c.fail(p, r.Line, at+".set.profile", "a policy for some profiles fills in the profile", "a policy without match.profiles")
+		c.addProblem(p, r.Line, at+".set.profile", "a policy for some profiles fills in the profile", "a policy without match.profiles")
 	}
 }
 
-// effect checks what a rule does.
-func (c *compiler) effect(p profiles.Policy, r profiles.Rule, at string) {
+// checkEffect checks what a rule does.
+func (c *compiler) checkEffect(p profiles.Policy, r profiles.Rule, at string) {
 	effects := []string{string(profiles.EffectDeny), string(profiles.EffectWarn), string(profiles.EffectRequireApproval), string(profiles.EffectDefault)}
 	switch {
 	case !slices.Contains(effects, string(r.Effect)):
-		c.fail(p, r.Line, at+".effect", fmt.Sprintf("%q", r.Effect), near(string(r.Effect), effects)+"one of "+strings.Join(effects, ", "))
+		c.addProblem(p, r.Line, at+".effect", fmt.Sprintf("%q", r.Effect), suggestNear(string(r.Effect), effects)+"one of "+strings.Join(effects, ", "))
 	case r.Effect != profiles.EffectDefault && strings.TrimSpace(r.Message) == "":
-		c.fail(p, r.Line, at+".message", "missing", "words for people")
+		c.addProblem(p, r.Line, at+".message", "missing", "words for people")
 	case r.Effect == profiles.EffectDefault && len(r.Set) == 0:
-		c.fail(p, r.Line, at+".set", "missing", "some of "+strings.Join(profiles.Settable, ", "))
+		c.addProblem(p, r.Line, at+".set", "missing", "some of "+strings.Join(profiles.Settable, ", "))
 	}
-	for _, s := range settings(r.Set) {
+	for _, s := range sortSettings(r.Set) {
 		hours, err := strconv.Atoi(s.value)
 		switch {
 		case !slices.Contains(profiles.Settable, s.field):
-			c.fail(p, r.Line, at+".set."+s.field, "there is no such field", near(s.field, profiles.Settable)+"one of "+strings.Join(profiles.Settable, ", "))
+			c.addProblem(p, r.Line, at+".set."+s.field, "there is no such field", suggestNear(s.field, profiles.Settable)+"one of "+strings.Join(profiles.Settable, ", "))
 		case s.field == "ttlHours" && (err != nil || hours < 1 || hours > mostHours):
-			c.fail(p, r.Line, at+".set."+s.field, fmt.Sprintf("%q", s.value), fmt.Sprintf("a whole number from 1 to %d", mostHours))
+			c.addProblem(p, r.Line, at+".set."+s.field, fmt.Sprintf("%q", s.value), fmt.Sprintf("a whole number from 1 to %d", mostHours))
 		case strings.TrimSpace(s.value) == "":
-			c.fail(p, r.Line, at+".set."+s.field, "empty", "a value")
+			c.addProblem(p, r.Line, at+".set."+s.field, "empty", "a value")
 		}
 	}
 }
 
-func (c *compiler) fail(p profiles.Policy, line int, field, got, accept string) {
+func (c *compiler) addProblem(p profiles.Policy, line int, field, got, accept string) {
 	c.problems = append(c.problems, profiles.Problem{File: p.File, Line: line, Field: field, Got: got, Accept: accept})
 }
 
-func approval(t profiles.ApprovalTerms) *policy.Approval {
+func toApproval(t profiles.ApprovalTerms) *policy.Approval {
 	return &policy.Approval{Count: t.Count, Self: t.Self, By: policy.Role(t.By), For: t.For}
 }
 
-func sources() []string {
+func listSources() []string {
 	names := make([]string, 0, len(policy.Sources))
 	for _, d := range policy.Sources {
 		names = append(names, string(d))

@@ -69,9 +69,9 @@ func TestEveryMistakeIsSaidAtOnceWithWhatWasMeant(t *testing.T) {
 func TestEveryFieldThatMayBeSetIsFilledIn(t *testing.T) {
 	for _, field := range profiles.Settable {
 		var r policy.Request
-		require.Len(t, fill(&r, settings(map[string]string{field: "12"})), 1, field)
+		require.Len(t, fillSettings(&r, sortSettings(map[string]string{field: "12"})), 1, field)
 		require.NotEqual(t, policy.Request{}, r, field)
-		require.Empty(t, fill(&r, settings(map[string]string{field: "13"})), field)
+		require.Empty(t, fillSettings(&r, sortSettings(map[string]string{field: "13"})), field)
 	}
 }
 

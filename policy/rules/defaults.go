@@ -16,8 +16,8 @@ const mostHours = 720
 // setting is one field that a default fills in.
 type setting struct{ field, value string }
 
-// settings returns a default's settings sorted by field, so that the same policy always gives the same result.
-func settings(set map[string]string) []setting {
+// sortSettings returns a default's settings sorted by field, so that the same policy always gives the same result.
+func sortSettings(set map[string]string) []setting {
 	out := make([]setting, 0, len(set))
 	for _, field := range slices.Sorted(maps.Keys(set)) {
 		out = append(out, setting{field, set[field]})
@@ -25,10 +25,10 @@ func settings(set map[string]string) []setting {
 	return out
 }
 
-// fill sets values that neither the request nor the repository's entry specifies, and returns which.
-func fill(r *policy.Request, set []setting) (said []string) {
+// fillSettings sets values that neither the request nor the repository's entry specifies, and returns which.
+func fillSettings(r *policy.Request, set []setting) (said []string) {
 	for _, s := range set {
-		if into, table := target(r, s.field); into != nil && *into == "" && table == "" {
+		if into, table := targetOf(r, s.field); into != nil && *into == "" && table == "" {
 			*into = s.value
 			said = append(said, fmt.Sprintf("%s %s", s.field, s.value))
 		}
@@ -40,8 +40,8 @@ func fill(r *policy.Request, set []setting) (said []string) {
 	return said
 }
 
-// target returns the request's field, and the value from the repository's entry for it.
-func target(r *policy.Request, field string) (into *string, table string) {
+// targetOf returns the request's field, and the value from the repository's entry for it.
+func targetOf(r *policy.Request, field string) (into *string, table string) {
 	switch field {
 	case "profile":
 		return &r.Profile, ""

@@ -23,36 +23,36 @@ var (
 	overload   = regexp.MustCompile(`^found no matching overload for '(.*)' applied to '(.*)'$`)
 )
 
-// mistakes translates CEL's errors: an unknown name comes with the known ones.
-func (c *compiler) mistakes(text string, errs []*cel.Error) []mistake {
+// translateErrors translates CEL's errors: an unknown name comes with the known ones.
+func (c *compiler) translateErrors(text string, errs []*cel.Error) []mistake {
 	parsed, _ := c.env.Parse(text)
 	var out []mistake
 	for _, err := range errs {
-		m := mistake{got: oneLine(err.Message), accept: "an expression in CEL (https://cel.dev) over " + strings.Join(names(), ", ")}
+		m := mistake{got: oneLine(err.Message), accept: "an expression in CEL (https://cel.dev) over " + strings.Join(variableNames(), ", ")}
 		if found := undeclared.FindStringSubmatch(err.Message); found != nil {
 			m.got = fmt.Sprintf("%s is not known", found[1])
-			m.accept = near(found[1], names()) + "one of " + strings.Join(names(), ", ")
+			m.accept = suggestNear(found[1], variableNames()) + "one of " + strings.Join(variableNames(), ", ")
 			if strings.Contains(text, found[1]+"(") {
-				m.accept = near(found[1], c.functions()) + "a function of CEL's standard library or of its strings extension"
+				m.accept = suggestNear(found[1], c.functionNames()) + "a function of CEL's standard library or of its strings extension"
 			}
 		}
 		if found := undefined.FindStringSubmatch(err.Message); found != nil {
-			path, fields := siblings(parsed, err.ExprID)
+			path, fields := siblingFields(parsed, err.ExprID)
 			m.got = fmt.Sprintf("%s has no field %s", path, found[1])
-			m.accept = near(found[1], fields) + "one of " + strings.Join(fields, ", ")
+			m.accept = suggestNear(found[1], fields) + "one of " + strings.Join(fields, ", ")
 		}
 		if found := overload.FindStringSubmatch(err.Message); found != nil {
 			m.got = fmt.Sprintf("%s does not go with %s", strings.Trim(found[1], "_"), found[2])
 			m.accept = "values of types that go together, such as a string with a string"
 		}
-		m.got += where(text, err)
+		m.got += describePosition(text, err)
 		out = append(out, m)
 	}
 	return out
 }
 
-// where says at which position of the expression the problem is.
-func where(text string, err *cel.Error) string {
+// describePosition says at which position of the expression the problem is.
+func describePosition(text string, err *cel.Error) string {
 	switch line, column := err.Location.Line(), err.Location.Column(); {
 	case line < 1 || column < 0:
 		return ""
@@ -65,18 +65,18 @@ func where(text string, err *cel.Error) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// near begins the list of accepted values with the one that was probably meant.
-func near(word string, known []string) string {
+// suggestNear begins the list of accepted values with the one that was probably meant.
+func suggestNear(word string, known []string) string {
 	if meant, ok := policy.Closest(word, known); ok {
 		return meant + " (closest match); "
 	}
 	return ""
 }
 
-// names returns the variables' names, sorted.
-func names() []string { return slices.Sorted(maps.Keys(variables)) }
+// variableNames returns the variables' names, sorted.
+func variableNames() []string { return slices.Sorted(maps.Keys(variables)) }
 
-func (c *compiler) functions() []string {
+func (c *compiler) functionNames() []string {
 	var out []string
 	for name := range c.env.Functions() {
 		if word.MatchString(name) {
@@ -89,8 +89,8 @@ func (c *compiler) functions() []string {
 
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
 
-// siblings returns the existing fields where the expression with that id uses an unknown one.
-func siblings(parsed *cel.Ast, id int64) (path string, fields []string) {
+// siblingFields returns the existing fields where the expression with that id uses an unknown one.
+func siblingFields(parsed *cel.Ast, id int64) (path string, fields []string) {
 	path = "it"
 	if parsed == nil {
 		return path, nil

@@ -60,20 +60,20 @@ func (s *Set) Defaults(in policy.In) (policy.Request, []policy.Check) {
 	ctx, cancel := context.WithTimeout(context.Background(), mostWait)
 	defer cancel()
 	var checks []policy.Check
-	vars := values(in)
+	vars := variableValues(in)
 	for _, r := range asked {
-		if !r.matches(in) {
+		if !r.appliesTo(in) {
 			continue
 		}
-		holds, err := r.holds(ctx, vars)
+		holds, err := r.evaluateRule(ctx, vars)
 		if err != nil {
-			checks = append(checks, r.broken(err))
+			checks = append(checks, r.refuseBroken(err))
 			continue
 		}
 		if !holds {
 			continue
 		}
-		if said := fill(&in.Request, r.set); len(said) > 0 {
+		if said := fillSettings(&in.Request, r.set); len(said) > 0 {
 			vars["request"], vars["price"] = requestOf(in.Request), priceOf(in)
 			checks = append(checks, policy.Check{Name: r.id, Result: policy.Pass, Accept: strings.Join(said, ", "),
 				Message: fmt.Sprintf("Rule %s of policy %s filled in %s.", r.name, r.policy, strings.Join(said, ", "))})
@@ -90,33 +90,33 @@ func (s *Set) Judge(in policy.In) []policy.Check {
 	ctx, cancel := context.WithTimeout(context.Background(), mostWait)
 	defer cancel()
 	var checks []policy.Check
-	vars := values(in)
+	vars := variableValues(in)
 	for _, r := range s.judges {
-		if !r.matches(in) {
+		if !r.appliesTo(in) {
 			continue
 		}
-		holds, err := r.holds(ctx, vars)
+		holds, err := r.evaluateRule(ctx, vars)
 		switch {
 		case err != nil:
-			checks = append(checks, r.broken(err))
+			checks = append(checks, r.refuseBroken(err))
 		case holds:
-			checks = append(checks, r.check())
+			checks = append(checks, r.toCheck())
 		}
 	}
 	return checks
 }
 
-// matches reports whether the policy applies to the request's entry point and profile.
-func (r rule) matches(in policy.In) bool {
-	return fits(r.sources, string(in.Request.Source)) && fits(r.profiles, in.Profile.Name)
+// appliesTo reports whether the policy applies to the request's entry point and profile.
+func (r rule) appliesTo(in policy.In) bool {
+	return fitsAny(r.sources, string(in.Request.Source)) && fitsAny(r.profiles, in.Profile.Name)
 }
 
-func fits(globs []string, value string) bool {
+func fitsAny(globs []string, value string) bool {
 	return len(globs) == 0 || profiles.FitsAny(globs, value)
 }
 
-// holds evaluates the rule. Anything except true or false is an error, such as a missing key or a cost above the limit.
-func (r rule) holds(ctx context.Context, vars map[string]any) (bool, error) {
+// evaluateRule evaluates the rule. Anything except true or false is an error, such as a missing key or a cost above the limit.
+func (r rule) evaluateRule(ctx context.Context, vars map[string]any) (bool, error) {
 	out, _, err := r.program.ContextEval(ctx, vars)
 	if err != nil {
 		return false, err
@@ -128,8 +128,8 @@ func (r rule) holds(ctx context.Context, vars map[string]any) (bool, error) {
 	return holds, nil
 }
 
-// check returns the check of a rule that applies.
-func (r rule) check() policy.Check {
+// toCheck returns the check of a rule that applies.
+func (r rule) toCheck() policy.Check {
 	c := policy.Check{Name: r.id, Message: r.message, Next: r.next}
 	next := ""
 	switch r.effect {
@@ -140,12 +140,12 @@ func (r rule) check() policy.Check {
 	default:
 		c.Result, next = policy.Fail, fmt.Sprintf("Change the request, or ask a platform admin about rule %s of policy %s.", r.name, r.policy)
 	}
-	c.Next = or(c.Next, next)
+	c.Next = orFallback(c.Next, next)
 	return c
 }
 
-// broken returns the refusal for a rule that could not be evaluated.
-func (r rule) broken(err error) policy.Check {
+// refuseBroken returns the refusal for a rule that could not be evaluated.
+func (r rule) refuseBroken(err error) policy.Check {
 	return policy.Check{Name: r.id, Result: policy.Fail,
 		Message: fmt.Sprintf("Rule %s of policy %s could not be evaluated (%s), so the request is refused.", r.name, r.policy, oneLine(err.Error())),
 		Next:    fmt.Sprintf("Ask a platform admin to fix the rule at %s.", r.place)}

@@ -174,7 +174,7 @@ func TestARuleThatIsStillRunningWhenTimeIsUpIsRefused(t *testing.T) {
 	set := compiled(t, one("[1,2,3,4,5,6,7,8,9].all(a, [1,2,3,4,5,6,7,8,9].all(b, [1,2,3,4,5,6,7,8,9].all(c, true)))", profiles.EffectDeny))
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	_, err := set.judges[0].holds(late, values(saturday(t)))
+	_, err := set.judges[0].evaluateRule(late, variableValues(saturday(t)))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 

@@ -107,16 +107,16 @@ var variables = map[string]reflect.Type{
 	"now":     reflect.TypeFor[time.Time](),
 }
 
-// declared adds the variables to an environment, each with the type "ocpctl.<name>".
-func declared() []cel.EnvOption {
+// declareVariables adds the variables to an environment, each with the type "ocpctl.<name>".
+func declareVariables() []cel.EnvOption {
 	counted := cel.NativeTypeAlias(space + "counts")
 	opts := []cel.EnvOption{
 		cel.Types(
-			cel.NativeTypeFor[counts](counted, tagged),
-			cel.NativeTypeFor[request](cel.NativeTypeAlias(space+"request"), tagged), cel.NativeTypeFor[profile](cel.NativeTypeAlias(space+"profile"), tagged),
-			cel.NativeTypeFor[actor](cel.NativeTypeAlias(space+"actor"), tagged), cel.NativeTypeFor[team](cel.NativeTypeAlias(space+"team"), tagged),
-			cel.NativeTypeFor[usage](cel.NativeTypeAlias(space+"usage"), tagged), cel.NativeTypeFor[pullRequest](cel.NativeTypeAlias(space+"pr"), tagged),
-			cel.NativeTypeFor[price](cel.NativeTypeAlias(space+"price"), tagged)),
+			cel.NativeTypeFor[counts](counted, useStructTags),
+			cel.NativeTypeFor[request](cel.NativeTypeAlias(space+"request"), useStructTags), cel.NativeTypeFor[profile](cel.NativeTypeAlias(space+"profile"), useStructTags),
+			cel.NativeTypeFor[actor](cel.NativeTypeAlias(space+"actor"), useStructTags), cel.NativeTypeFor[team](cel.NativeTypeAlias(space+"team"), useStructTags),
+			cel.NativeTypeFor[usage](cel.NativeTypeAlias(space+"usage"), useStructTags), cel.NativeTypeFor[pullRequest](cel.NativeTypeAlias(space+"pr"), useStructTags),
+			cel.NativeTypeFor[price](cel.NativeTypeAlias(space+"price"), useStructTags)),
 		cel.Variable("now", cel.TimestampType),
 	}
 	for name := range variables {
@@ -129,10 +129,10 @@ func declared() []cel.EnvOption {
 
 const space = "ocpctl."
 
-func tagged(o *types.NativeTypeOptions) error { return types.ParseStructTags(true)(o) }
+func useStructTags(o *types.NativeTypeOptions) error { return types.ParseStructTags(true)(o) }
 
-// values returns the variables of one request.
-func values(in policy.In) map[string]any {
+// variableValues returns the variables of one request.
+func variableValues(in policy.In) map[string]any {
 	r := in.Request
 	var pr pullRequest
 	if p := r.PR; p != nil {
@@ -150,8 +150,8 @@ func requestOf(r policy.Request) request {
 	own := r.Ownership
 	return request{
 		Source: string(r.Source), Profile: r.Profile, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
-		Team: or(r.Team, own.Team), Owner: or(r.Owner, own.Owner), CostCenter: or(r.CostCenter, own.CostCenter), Environment: or(r.Environment, own.Environment),
-		TTL: r.TTL, TTLHours: begun(r.TTL), Generation: int64(r.Generation), Tags: r.Tags,
+		Team: orFallback(r.Team, own.Team), Owner: orFallback(r.Owner, own.Owner), CostCenter: orFallback(r.CostCenter, own.CostCenter), Environment: orFallback(r.Environment, own.Environment),
+		TTL: r.TTL, TTLHours: startedHours(r.TTL), Generation: int64(r.Generation), Tags: r.Tags,
 	}
 }
 
@@ -160,7 +160,7 @@ func profileOf(in policy.In) profile {
 	return profile{
 		Name: p.Name, Platform: p.Platform, CredentialsMode: p.CredentialsMode, AdminOnly: p.AdminOnly, Publish: p.Publish,
 		ControlPlane: int64(p.ControlPlane.Replicas), Workers: int64(p.Workers.Replicas), Nodes: int64(p.Nodes()),
-		Regions: p.RegionNames(), Versions: p.Versions.Allow, BaseDomains: p.BaseDomains.Allow, DefaultTTLHours: begun(p.DefaultTTL), MaxTTLHours: begun(p.MaxTTL),
+		Regions: p.RegionNames(), Versions: p.Versions.Allow, BaseDomains: p.BaseDomains.Allow, DefaultTTLHours: startedHours(p.DefaultTTL), MaxTTLHours: startedHours(p.MaxTTL),
 	}
 }
 
@@ -172,7 +172,7 @@ func actorOf(r policy.Request) actor {
 func teamOf(in policy.In) team {
 	t := in.Team
 	return team{
-		Name: or(t.Name, or(in.Request.Team, in.Request.Ownership.Team)), Declared: t.Name != "", Owner: t.Owner, CostCenters: t.CostCenters,
+		Name: orFallback(t.Name, orFallback(in.Request.Team, in.Request.Ownership.Team)), Declared: t.Name != "", Owner: t.Owner, CostCenters: t.CostCenters,
 		Environments: t.Environments, Weight: int64(max(1, t.Weight)), BudgetCents: t.Budget.MonthlyCents,
 	}
 }
@@ -186,14 +186,14 @@ func countsOf(c policy.Counts) counts {
 }
 
 func priceOf(in policy.In) price {
-	region, _ := in.Profile.Region(or(in.Request.Region, in.Profile.DefaultRegion))
+	region, _ := in.Profile.Region(orFallback(in.Request.Region, in.Profile.DefaultRegion))
 	return price{HourlyCents: int64(region.HourlyCents), TotalCents: in.PriceCents}
 }
 
-// begun counts started hours, so that 24h59m does not pass a bound of 24.
-func begun(d time.Duration) int64 { return int64(math.Ceil(d.Hours())) }
+// startedHours counts started hours, so that 24h59m does not pass a bound of 24.
+func startedHours(d time.Duration) int64 { return int64(math.Ceil(d.Hours())) }
 
-func or(value, fallback string) string {
+func orFallback(value, fallback string) string {
 	if value == "" {
 		return fallback
 	}

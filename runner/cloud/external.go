@@ -39,17 +39,17 @@ func (o Owners) String() string {
 func ExternalOwners(records []Record) []Owners {
 	marks := map[string]Owners{}
 	for _, r := range records {
-		if owner, ok := r.mark(); ok {
-			marks[plain(r.Name)] = append(marks[plain(r.Name)], owner)
+		if owner, ok := r.ownerMark(); ok {
+			marks[plainName(r.Name)] = append(marks[plainName(r.Name)], owner)
 		}
 	}
 	all := make([]Owners, len(records))
 	for i, r := range records {
-		if owner, ok := r.mark(); ok {
+		if owner, ok := r.ownerMark(); ok {
 			all[i] = Owners{owner}
 			continue
 		}
-		name := plain(r.Name)
+		name := plainName(r.Name)
 		for _, kind := range []string{"", strings.ToLower(r.Type) + "-", "cname-"} { // an alias of Route 53 is a CNAME to it
 			for _, prefix := range []string{"", "external-dns-"} {
 				all[i] = append(all[i], marks[prefix+kind+name]...)
@@ -61,13 +61,13 @@ func ExternalOwners(records []Record) []Owners {
 	return all
 }
 
-// plain undoes how Route 53 spells a wildcard.
-func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, `\052`, "*")) }
+// plainName undoes how Route 53 spells a wildcard.
+func plainName(name string) string { return strings.ToLower(strings.ReplaceAll(name, `\052`, "*")) }
 
 var ownerID = regexp.MustCompile(`(?:^|,)external-dns/owner=([^,"]*)`)
 
-// mark returns the owner id of a TXT record that external-dns wrote.
-func (r Record) mark() (owner string, ok bool) {
+// ownerMark returns the owner id of a TXT record that external-dns wrote.
+func (r Record) ownerMark() (owner string, ok bool) {
 	if r.Type != "TXT" {
 		return "", false
 	}

@@ -135,7 +135,7 @@ func hasIP(addresses []string, ip net.IP) bool {
 
 // Check returns nil if the request is one that a node of the machines makes for itself, otherwise why it is not.
 func (r Request) Check(machines []Machine) error {
-	request, err := r.parse()
+	request, err := r.parseRequest()
 	if err != nil {
 		return err
 	}
@@ -159,8 +159,8 @@ func (r Request) Check(machines []Machine) error {
 	return fmt.Errorf("its signer %q does not sign for nodes", r.signer)
 }
 
-// parse reads the request and checks that whoever made it has its key.
-func (r Request) parse() (*x509.CertificateRequest, error) {
+// parseRequest reads the request and checks that whoever made it has its key.
+func (r Request) parseRequest() (*x509.CertificateRequest, error) {
 	block, rest := pem.Decode(r.pem)
 	if block == nil || block.Type != "CERTIFICATE REQUEST" || len(strings.TrimSpace(string(rest))) > 0 {
 		return nil, errors.New("it is not one PEM block with a certificate request")

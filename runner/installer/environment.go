@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// environment returns a tool's environment: the cloud's variables, the runner's certificates, directories for everything that it writes below
+// readEnvironment returns a tool's environment: the cloud's variables, the runner's certificates, directories for everything that it writes below
 // Home, and nothing that would change what is installed.
-func (t *Tool) environment() ([]string, error) {
+func (t *Tool) readEnvironment() ([]string, error) {
 	tmp, cache := filepath.Join(t.Home, "tmp"), filepath.Join(t.Home, "cache")
 	if err := errors.Join(os.MkdirAll(tmp, 0o700), os.MkdirAll(cache, 0o700)); err != nil {
 		return nil, fmt.Errorf("create the installer's directories: %w", err)
@@ -20,7 +20,7 @@ func (t *Tool) environment() ([]string, error) {
 	env := map[string]string{}
 	for _, pair := range t.Env {
 		key, value, _ := strings.Cut(pair, "=")
-		if handedOn(key) {
+		if isHandedOn(key) {
 			env[key] = value
 		}
 	}
@@ -35,8 +35,8 @@ func (t *Tool) environment() ([]string, error) {
 	return pairs, nil
 }
 
-// handedOn is the allow-list. OPENSHIFT_INSTALL_* is left out on purpose: PRESERVE_BOOTSTRAP leaks a machine.
-func handedOn(key string) bool {
+// isHandedOn is the allow-list. OPENSHIFT_INSTALL_* is left out on purpose: PRESERVE_BOOTSTRAP leaks a machine.
+func isHandedOn(key string) bool {
 	switch key {
 	case "PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "OCPCTL_ATTEMPT":
 		return true

@@ -17,9 +17,9 @@ type classified struct {
 // condition is how the installer begins, at the end of a stage that failed, what Cluster API says of a resource.
 const condition = "Condition "
 
-// classify classifies the lines of a run that ended. Lines with a timestamp come from the installer's own log, the others from its
+// classifyLines classifies the lines of a run that ended. Lines with a timestamp come from the installer's own log, the others from its
 // output; each of the two is in order.
-func classify(e Exit, lines []string) []classified {
+func classifyLines(e Exit, lines []string) []classified {
 	all := make([]classified, len(lines))
 	furthest := map[bool]int{}
 	for i, line := range lines {
@@ -27,16 +27,16 @@ func classify(e Exit, lines []string) []classified {
 		warning := strings.Contains(line, "level=warning msg=") && !strings.HasPrefix(Message(line), condition)
 		all[i] = classified{line: line, complaint: complaint, warning: warning, class: classOf(e, line, complaint)}
 		if _, further := ReadProgress(line); further && !complaint {
-			furthest[dated(line)] = i
+			furthest[isDated(line)] = i
 		}
 	}
 	for i := range all {
-		all[i].past = i < furthest[dated(all[i].line)]
+		all[i].past = i < furthest[isDated(all[i].line)]
 	}
 	return all
 }
 
-func dated(line string) bool { return strings.HasPrefix(line, "time=") }
+func isDated(line string) bool { return strings.HasPrefix(line, "time=") }
 
 // Explain says why a run that did not exit with 0 failed. lines are the last lines that it logged and printed, redacted, each of the
 // two in order.
@@ -45,14 +45,14 @@ func dated(line string) bool { return strings.HasPrefix(line, "time=") }
 // then repeated. So a cause that it names itself comes first, then one that its controllers logged since the last progress, then what
 // did not come about. Of several lines, the last of the most specific class counts. A deadline is itself only what did not come about.
 func Explain(e Exit, lines ...string) Failure {
-	heard := classify(e, lines)
+	heard := classifyLines(e, lines)
 	complained := slices.ContainsFunc(heard, func(t classified) bool { return t.complaint })
 	lasting := func(c Class, t classified) bool { return !c.Symptom && !c.Passing && !t.past && !t.warning }
 	if e.TimedOut {
-		if failure, ok := first(heard, lasting); ok {
+		if failure, ok := firstFailure(heard, lasting); ok {
 			return failure
 		}
-		return Failure{Class: named(DeadlineExceeded)}
+		return Failure{Class: classWithReason(DeadlineExceeded)}
 	}
 	for _, counts := range []func(Class, classified) bool{
 		func(c Class, t classified) bool { return t.complaint && !c.Symptom },
@@ -60,11 +60,11 @@ func Explain(e Exit, lines ...string) Failure {
 		func(c Class, _ classified) bool { return c.Symptom },
 		func(c Class, _ classified) bool { return c.Passing && !complained },
 	} {
-		if failure, ok := first(heard, counts); ok {
+		if failure, ok := firstFailure(heard, counts); ok {
 			return failure
 		}
 	}
-	failure := Failure{Class: named(InstallFailed)}
+	failure := Failure{Class: classWithReason(InstallFailed)}
 	for _, c := range classes() {
 		if slices.Contains(c.Alone, e.Code) {
 			failure.Class = c
@@ -86,7 +86,7 @@ func classOf(e Exit, line string, complaint bool) int {
 	lower, found := strings.ToLower(line), -1
 	for i, c := range classes() {
 		counts := len(c.Exits) == 0 || slices.Contains(c.Exits, e.Code) || e.TimedOut || complaint && !c.Symptom
-		if counts && (found < 0 || !c.Symptom) && c.matches(line, lower) {
+		if counts && (found < 0 || !c.Symptom) && c.matchesLine(line, lower) {
 			found = i
 			if !c.Symptom {
 				break
@@ -96,8 +96,8 @@ func classOf(e Exit, line string, complaint bool) int {
 	return found
 }
 
-// first finds the most specific class among the lines that count, and the last of its lines.
-func first(heard []classified, counts func(Class, classified) bool) (Failure, bool) {
+// firstFailure finds the most specific class among the lines that count, and the last of its lines.
+func firstFailure(heard []classified, counts func(Class, classified) bool) (Failure, bool) {
 	found := -1
 	for i, t := range heard {
 		if t.class >= 0 && counts(classes()[t.class], t) && (found < 0 || t.class <= heard[found].class) {
@@ -116,7 +116,7 @@ func Recognize(lines ...string) (Failure, bool) {
 	found, at := len(classes()), ""
 	for _, line := range lines {
 		lower := strings.ToLower(line)
-		i := slices.IndexFunc(classes(), func(c Class) bool { return !c.Symptom && c.matches(line, lower) })
+		i := slices.IndexFunc(classes(), func(c Class) bool { return !c.Symptom && c.matchesLine(line, lower) })
 		if i >= 0 && i <= found {
 			found, at = i, line
 		}

@@ -72,12 +72,12 @@ var classes = sync.OnceValue(func() []Class {
 // Classes lists every reason for which an install can fail, the most specific first.
 func Classes() []Class { return slices.Clone(classes()) }
 
-// matches checks a line, given as it is and in lower case.
-func (c Class) matches(line, lower string) bool {
-	return slices.ContainsFunc(c.compiled, func(p pattern) bool { return p.maybe(lower) && p.MatchString(line) })
+// matchesLine checks a line, given as it is and in lower case.
+func (c Class) matchesLine(line, lower string) bool {
+	return slices.ContainsFunc(c.compiled, func(p pattern) bool { return p.mayMatch(lower) && p.MatchString(line) })
 }
 
-func named(reason string) Class {
+func classWithReason(reason string) Class {
 	all := classes()
 	return all[slices.IndexFunc(all, func(c Class) bool { return c.Reason == reason })]
 }
@@ -94,7 +94,7 @@ func parseClasses(raw []byte, needed ...string) ([]Class, error) {
 	seen := map[string]bool{}
 	for i := range list {
 		c := &list[i]
-		for _, problem := range c.compile() {
+		for _, problem := range c.compilePatterns() {
 			problems = append(problems, fmt.Errorf("failures: entry %d (%s): %s", i+1, c.Reason, problem))
 		}
 		if seen[c.Reason] {
@@ -112,8 +112,8 @@ func parseClasses(raw []byte, needed ...string) ([]Class, error) {
 
 var plainReason = regexp.MustCompile(`^[A-Z][A-Za-z0-9]+$`)
 
-// compile prepares a class for use and reports what is wrong with it.
-func (c *Class) compile() (problems []string) {
+// compilePatterns prepares a class for use and reports what is wrong with it.
+func (c *Class) compilePatterns() (problems []string) {
 	say := func(wrong bool, format string, args ...any) {
 		if wrong {
 			problems = append(problems, fmt.Sprintf(format, args...))
@@ -137,7 +137,7 @@ func (c *Class) compile() (problems []string) {
 		say(!slices.ContainsFunc(c.Samples, compiled.MatchString), "samples: no sample for the pattern %q", pattern)
 	}
 	for _, sample := range c.Samples {
-		say(!c.matches(sample, strings.ToLower(sample)), "samples: no pattern matches %q", sample)
+		say(!c.matchesLine(sample, strings.ToLower(sample)), "samples: no pattern matches %q", sample)
 	}
 	return problems
 }
@@ -152,8 +152,8 @@ var beginning = regexp.MustCompile(`^(?:time="[^"]*" )?level=\w+ msg="?`)
 func Message(line string) string {
 	if found := logged.FindStringSubmatch(line); found != nil {
 		if plain, err := strconv.Unquote(found[1]); err == nil {
-			return readable(plain)
+			return toReadable(plain)
 		}
 	}
-	return readable(line[len(beginning.FindString(line)):])
+	return toReadable(line[len(beginning.FindString(line)):])
 }

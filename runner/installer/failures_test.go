@@ -48,7 +48,7 @@ func TestOnlyWhatWaitingMendsIsRetryable(t *testing.T) {
 		"InvalidPullSecret": false, "InvalidInstallConfig": false, "UnsupportedInstanceType": false, "InstallFailed": false,
 		"ExpiredCredentials": true, "InstallerEndedFromOutside": true, "BootstrapFailed": true, "ClusterAPINotStarted": true,
 	} {
-		require.Equal(t, retryable, named(reason).Retryable, reason)
+		require.Equal(t, retryable, classWithReason(reason).Retryable, reason)
 	}
 }
 

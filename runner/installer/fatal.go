@@ -39,7 +39,7 @@ func (w *Watch) Line(at time.Time, line string) (Failure, bool) {
 	}
 	lower := strings.ToLower(line)
 	for _, c := range classes() {
-		if c.Fatal == "" || !c.matches(line, lower) {
+		if c.Fatal == "" || !c.matchesLine(line, lower) {
 			continue
 		}
 		s := w.seen[c.Reason]

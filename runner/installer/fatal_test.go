@@ -78,6 +78,6 @@ func TestTheFatalLinesAreAShortListWithReasons(t *testing.T) {
 		"AWSCreateNotPermitted", "MachineImageNotShared", "IBMQuotaExceeded", "IBMAPIKeyInvalid", "IBMNotAuthorized",
 	}, fatal)
 	for _, c := range []string{"AWSInsufficientCapacity", "AWSAPIRateLimitExceeded", "PendingVerification", "AWSInsufficientPermissions", "InstanceLaunchFailed"} {
-		require.Empty(t, named(c).Fatal, "%s: the installer tries again, and it passes", c)
+		require.Empty(t, classWithReason(c).Fatal, "%s: the installer tries again, and it passes", c)
 	}
 }

@@ -28,7 +28,7 @@ func processGroup() *syscall.SysProcAttr {
 func endAll(leader int) {
 	_ = syscall.Kill(-leader, syscall.SIGKILL)
 	for until := time.Now().Add(endPatience); time.Now().Before(until); time.Sleep(endPoll) {
-		members := session(leader)
+		members := listSession(leader)
 		for _, pid := range members {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
@@ -38,8 +38,8 @@ func endAll(leader int) {
 	}
 }
 
-// session lists the living processes of a session.
-func session(leader int) []int {
+// listSession lists the living processes of a session.
+func listSession(leader int) []int {
 	entries, _ := os.ReadDir("/proc") // without it only the group was killed
 	var members []int
 	for _, entry := range entries {

@@ -26,8 +26,8 @@ type ImageCache struct {
 // abandonedAfter is when a copy that was begun and not finished is deleted: its runner is gone.
 const abandonedAfter = 24 * time.Hour
 
-// own is where the installer looks for images, and stores them. It names each after its URL.
-func (c ImageCache) own() string {
+// ownDir is where the installer looks for images, and stores them. It names each after its URL.
+func (c ImageCache) ownDir() string {
 	return filepath.Join(c.Home, "cache", "openshift-installer", "image_cache")
 }
 
@@ -36,15 +36,15 @@ func (c ImageCache) Take() error {
 	if c.Shared == "" {
 		return nil
 	}
-	images, err := images(c.Shared)
+	images, err := listImages(c.Shared)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.own(), 0o700); err != nil {
+	if err := os.MkdirAll(c.ownDir(), 0o700); err != nil {
 		return fmt.Errorf("make the directory of images: %w", err)
 	}
 	for _, name := range images {
-		if err := os.Symlink(filepath.Join(c.Shared, name), filepath.Join(c.own(), name)); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Symlink(filepath.Join(c.Shared, name), filepath.Join(c.ownDir(), name)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("link an image: %w", err)
 		}
 	}
@@ -57,21 +57,21 @@ func (c ImageCache) Share(by string) error {
 		return nil
 	}
 	c.removeAbandoned()
-	found, err := images(c.own())
+	found, err := listImages(c.ownDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // this installer needs none
 	}
 	for _, name := range found {
 		if _, there := os.Stat(filepath.Join(c.Shared, name)); there != nil {
-			err = errors.Join(err, c.share(name, by))
+			err = errors.Join(err, c.shareImage(name, by))
 		}
 	}
 	return err
 }
 
-// share copies an image under a name that nobody takes, and renames it when it is whole.
-func (c ImageCache) share(name, by string) (err error) {
-	from, err := os.Open(filepath.Join(c.own(), name))
+// shareImage copies an image under a name that nobody takes, and renames it when it is whole.
+func (c ImageCache) shareImage(name, by string) (err error) {
+	from, err := os.Open(filepath.Join(c.ownDir(), name))
 	if err != nil {
 		return fmt.Errorf("share an image: %w", err)
 	}
@@ -101,8 +101,8 @@ func (c ImageCache) removeAbandoned() {
 	}
 }
 
-// images lists the whole images of a directory: no copy, lock or download that is under way, and no link.
-func images(dir string) (names []string, err error) {
+// listImages lists the whole images of a directory: no copy, lock or download that is under way, and no link.
+func listImages(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list images: %w", err)

@@ -16,20 +16,20 @@ func TestAnImageIsSharedAfterItsInstallAndFoundByTheNext(t *testing.T) {
 	first := ImageCache{Shared: shared, Home: t.TempDir()}
 	require.NoError(t, first.Take(), "nothing is shared yet")
 	for name, content := range map[string]string{image: "whole", image + ".lock": "", "other.tmp": "half"} {
-		require.NoError(t, os.WriteFile(filepath.Join(first.own(), name), []byte(content), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(first.ownDir(), name), []byte(content), 0o600))
 	}
 	require.NoError(t, first.Share("att_1"))
-	require.Equal(t, []string{image}, must(t)(images(shared)), "no lock and no unfinished download")
+	require.Equal(t, []string{image}, must(t)(listImages(shared)), "no lock and no unfinished download")
 
 	second := ImageCache{Shared: shared, Home: t.TempDir()}
 	require.NoError(t, second.Take())
-	content, err := os.ReadFile(filepath.Join(second.own(), image))
+	content, err := os.ReadFile(filepath.Join(second.ownDir(), image))
 	require.NoError(t, err)
 	require.Equal(t, "whole", string(content))
 	require.NoError(t, second.Share("att_2"), "a link is not shared again")
 
 	require.NoError(t, os.Remove(filepath.Join(shared, image)))
-	_, err = os.Stat(filepath.Join(second.own(), image))
+	_, err = os.Stat(filepath.Join(second.ownDir(), image))
 	require.ErrorIs(t, err, os.ErrNotExist, "the installer downloads an image that was deleted")
 }
 
@@ -43,8 +43,8 @@ func TestAHalfCopiedImageIsNeverTaken(t *testing.T) {
 	require.NoError(t, os.Chtimes(abandoned, long, long))
 	c := ImageCache{Shared: shared, Home: t.TempDir()}
 	require.NoError(t, c.Take())
-	require.Empty(t, must(t)(images(c.own())))
-	require.NoError(t, os.WriteFile(filepath.Join(c.own(), image), []byte("whole"), 0o600))
+	require.Empty(t, must(t)(listImages(c.ownDir())))
+	require.NoError(t, os.WriteFile(filepath.Join(c.ownDir(), image), []byte("whole"), 0o600))
 	require.NoError(t, c.Share("att_3"))
 	require.NoFileExists(t, abandoned, "its runner is gone")
 	require.FileExists(t, begun, "another runner is at work")

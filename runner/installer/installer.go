@@ -37,8 +37,8 @@ type Tool struct {
 	StopWait time.Duration     // between SIGTERM and killing the whole session; the installer needs up to 60 s
 }
 
-// name is the program's name.
-func (t *Tool) name() string { return filepath.Base(t.Binary) }
+// fileName is the program's name.
+func (t *Tool) fileName() string { return filepath.Base(t.Binary) }
 
 // Command is one run.
 type Command struct {
@@ -81,15 +81,15 @@ type Exit struct {
 // is alive. An error means that it was never started.
 func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	if err := ctx.Err(); err != nil {
-		return Exit{}, fmt.Errorf("run %s: %w", t.name(), context.Cause(ctx))
+		return Exit{}, fmt.Errorf("run %s: %w", t.fileName(), context.Cause(ctx))
 	}
-	env, err := t.environment()
+	env, err := t.readEnvironment()
 	if err != nil {
-		return Exit{}, fmt.Errorf("run %s: %w", t.name(), err)
+		return Exit{}, fmt.Errorf("run %s: %w", t.fileName(), err)
 	}
 	read, write, err := os.Pipe()
 	if err != nil {
-		return Exit{}, fmt.Errorf("run %s: %w", t.name(), err)
+		return Exit{}, fmt.Errorf("run %s: %w", t.fileName(), err)
 	}
 	defer read.Close()
 	cmd := exec.Command(t.Binary, c.Args...)
@@ -107,10 +107,10 @@ func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	write.Close()
 	if err != nil {
 		owned.Wait()
-		return Exit{}, fmt.Errorf("run %s: %w", t.name(), err)
+		return Exit{}, fmt.Errorf("run %s: %w", t.fileName(), err)
 	}
-	owned.Go(func() { t.stream(read, c.OnLine) })
-	exit := t.await(ctx, cmd, c.Deadline, ended)
+	owned.Go(func() { t.streamLines(read, c.OnLine) })
+	exit := t.awaitExit(ctx, cmd, c.Deadline, ended)
 	endAll(cmd.Process.Pid) // a crashed installer leaves its controllers running
 	_ = read.SetReadDeadline(time.Now().Add(readPatience))
 	owned.Wait()
@@ -129,7 +129,7 @@ func runOnOneThread(cmd *exec.Cmd, started chan<- error) {
 	}
 }
 
-func (t *Tool) await(ctx context.Context, cmd *exec.Cmd, deadline time.Duration, ended <-chan struct{}) Exit {
+func (t *Tool) awaitExit(ctx context.Context, cmd *exec.Cmd, deadline time.Duration, ended <-chan struct{}) Exit {
 	var exit Exit
 	var late <-chan time.Time
 	if deadline > 0 {
@@ -159,7 +159,7 @@ func (t *Tool) await(ctx context.Context, cmd *exec.Cmd, deadline time.Duration,
 	return exit
 }
 
-func (t *Tool) stream(from io.Reader, emit func(string)) {
+func (t *Tool) streamLines(from io.Reader, emit func(string)) {
 	if emit == nil {
 		emit = func(string) {}
 	}

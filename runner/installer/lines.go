@@ -27,11 +27,11 @@ func (l *Lines) Write(chunk []byte) (int, error) {
 	size := len(chunk)
 	for {
 		head, rest, found := bytes.Cut(chunk, []byte{'\n'})
-		l.take(head)
+		l.takePart(head)
 		if !found {
 			return size, nil
 		}
-		l.finish()
+		l.finishLine()
 		chunk = rest
 	}
 }
@@ -39,12 +39,12 @@ func (l *Lines) Write(chunk []byte) (int, error) {
 // Close emits a last line without a newline.
 func (l *Lines) Close() error {
 	if len(l.partial) > 0 || l.dropping > 0 {
-		l.finish()
+		l.finishLine()
 	}
 	return nil
 }
 
-func (l *Lines) take(part []byte) {
+func (l *Lines) takePart(part []byte) {
 	if l.dropping > 0 || len(l.partial)+len(part) > longestLine {
 		l.dropping += len(l.partial) + len(part)
 		l.partial = l.partial[:0]
@@ -53,8 +53,8 @@ func (l *Lines) take(part []byte) {
 	l.partial = append(l.partial, part...)
 }
 
-func (l *Lines) finish() {
-	line := printable(string(bytes.TrimRight(l.partial, "\r")))
+func (l *Lines) finishLine() {
+	line := toPrintable(string(bytes.TrimRight(l.partial, "\r")))
 	dropped := l.dropping
 	l.partial, l.dropping = l.partial[:0], 0
 	switch {
@@ -63,17 +63,17 @@ func (l *Lines) finish() {
 	case l.block > 0:
 		l.insideBlock(line)
 	default:
-		line = l.redact.line(line)
-		if blockBegins.maybe(strings.ToLower(line)) && blockBegins.MatchString(line) {
+		line = l.redact.redactLine(line)
+		if blockBegins.mayMatch(strings.ToLower(line)) && blockBegins.MatchString(line) {
 			line, l.block = blockBegins.ReplaceAllString(line, mark), longestBlock
 		}
 		l.emit(line)
 	}
 }
 
-// printable removes control characters: PostgreSQL cannot store a NUL, so a report with one would never be stored, and the lease
+// toPrintable removes control characters: PostgreSQL cannot store a NUL, so a report with one would never be stored, and the lease
 // never renewed.
-func printable(line string) string {
+func toPrintable(line string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f {
 			return -1
@@ -88,7 +88,7 @@ func (l *Lines) insideBlock(line string) {
 	if end := blockEnds.FindStringIndex(line); end != nil {
 		l.block = 0
 		if rest := line[end[1]:]; rest != "" {
-			l.emit(mark + l.redact.line(rest))
+			l.emit(mark + l.redact.redactLine(rest))
 		}
 	}
 }

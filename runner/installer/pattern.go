@@ -22,7 +22,7 @@ func compilePattern(expression string) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	return pattern{compiled, needles(parsed)}, nil
+	return pattern{compiled, findNeedles(parsed)}, nil
 }
 
 func mustPattern(expression string) pattern {
@@ -33,8 +33,8 @@ func mustPattern(expression string) pattern {
 	return p
 }
 
-// maybe reports whether a line, given in lower case, can match at all.
-func (p pattern) maybe(lower string) bool {
+// mayMatch reports whether a line, given in lower case, can match at all.
+func (p pattern) mayMatch(lower string) bool {
 	for _, needle := range p.needles {
 		if strings.Contains(lower, needle) {
 			return true
@@ -43,22 +43,22 @@ func (p pattern) maybe(lower string) bool {
 	return len(p.needles) == 0
 }
 
-// needles lists lower-case texts one of which is in everything that an expression matches; none if there are no such texts.
-func needles(re *syntax.Regexp) (found []string) {
+// findNeedles lists lower-case texts one of which is in everything that an expression matches; none if there are no such texts.
+func findNeedles(re *syntax.Regexp) (found []string) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return []string{strings.ToLower(string(re.Rune))}
 	case syntax.OpCapture, syntax.OpPlus:
-		return needles(re.Sub[0])
+		return findNeedles(re.Sub[0])
 	case syntax.OpConcat:
 		for _, part := range re.Sub {
-			if other := needles(part); len(other) > 0 && shortestOf(other) >= shortestOf(found) {
+			if other := findNeedles(part); len(other) > 0 && shortestOf(other) >= shortestOf(found) {
 				found = other // of two equally long ones the later: names of secrets end in "key", and half of all lines contain "api"
 			}
 		}
 	case syntax.OpAlternate:
 		for _, branch := range re.Sub {
-			other := needles(branch)
+			other := findNeedles(branch)
 			if len(other) == 0 {
 				return nil
 			}

@@ -96,7 +96,7 @@ const (
 	messageTail = 350
 )
 
-func readable(text string) string {
+func toReadable(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) <= messageHead+messageTail {
 		return text

@@ -59,9 +59,9 @@ func (r *Redactor) Add(values ...secret.Text) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, value := range values {
-		r.literals = append(r.literals, spellings(value.Reveal())...)
+		r.literals = append(r.literals, listSpellings(value.Reveal())...)
 		for line := range strings.Lines(value.Reveal()) {
-			r.literals = append(r.literals, spellings(strings.TrimSpace(line))...)
+			r.literals = append(r.literals, listSpellings(strings.TrimSpace(line))...)
 		}
 	}
 	slices.SortFunc(r.literals, func(a, b string) int { return len(b) - len(a) }) // the longest first, because it may contain a shorter one
@@ -93,14 +93,14 @@ func (r *Redactor) AddPullSecret(value secret.Text) {
 	}
 }
 
-// spellings lists the forms in which a value appears in logs: as it is, quoted as in Go, JSON, YAML and shells, quoted twice, in a
+// listSpellings lists the forms in which a value appears in logs: as it is, quoted as in Go, JSON, YAML and shells, quoted twice, in a
 // URL, and in base64, alone or inside something longer.
-func spellings(value string) []string {
+func listSpellings(value string) []string {
 	if len(value) < shortest {
 		return nil
 	}
 	found := []string{
-		value, url.QueryEscape(value), url.PathEscape(value), strings.ReplaceAll(value, `'`, `''`), strings.ReplaceAll(value, `'`, `'\''`), escaped(value),
+		value, url.QueryEscape(value), url.PathEscape(value), strings.ReplaceAll(value, `'`, `''`), strings.ReplaceAll(value, `'`, `'\''`), escapeForShell(value),
 		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
 	}
 	for _, quote := range []func(string) string{goQuoted, jsonQuoted} {
@@ -120,8 +120,8 @@ func jsonQuoted(value string) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
-// escaped puts a backslash before every character that a shell would interpret, like printf %q.
-func escaped(value string) string {
+// escapeForShell puts a backslash before every character that a shell would interpret, like printf %q.
+func escapeForShell(value string) string {
 	var out strings.Builder
 	for _, r := range value {
 		if r < 0x80 && !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=", r) {
@@ -155,13 +155,13 @@ func (r *Redactor) Text(text string) string {
 	return strings.Join(kept, "\n")
 }
 
-func (r *Redactor) line(line string) string {
+func (r *Redactor) redactLine(line string) string {
 	r.mu.RLock()
 	line = r.replace.Replace(line)
 	r.mu.RUnlock()
 	lower := strings.ToLower(line)
 	for _, pattern := range patterns {
-		if pattern.maybe(lower) {
+		if pattern.mayMatch(lower) {
 			line = pattern.ReplaceAllString(line, "${1}"+mark)
 		}
 	}

@@ -65,19 +65,19 @@ func RefusalOf(resource string, err error) (r Refusal, ok bool) {
 
 // FirstRefusal returns the most specific of several refusals: that of the class that teardown.yaml lists first.
 func FirstRefusal(all []Refusal) Refusal {
-	return slices.MinFunc(all, func(a, b Refusal) int { return a.rank() - b.rank() })
+	return slices.MinFunc(all, func(a, b Refusal) int { return a.rankOf() - b.rankOf() })
 }
 
-func (r Refusal) rank() int {
+func (r Refusal) rankOf() int {
 	return slices.IndexFunc(teardownClasses(), func(c Class) bool { return c.Reason == r.Reason })
 }
 
 // newRefusal classifies what the cloud said about a resource. known is false if no pattern matches.
 func newRefusal(resource, words string) (r Refusal, known bool) {
-	r, lower := Refusal{Resource: resource, Words: readable(words)}, strings.ToLower(words)
+	r, lower := Refusal{Resource: resource, Words: toReadable(words)}, strings.ToLower(words)
 	parts := []string{"{resource}", cmp.Or(resource, "the resource"), "{id}", cmp.Or(LastPart(resource), "the resource")}
 	for _, r.Class = range teardownClasses() { // the last one has no patterns, and is what is left
-		if found := r.find(words, lower); found != nil {
+		if found := r.findResources(words, lower); found != nil {
 			parts, known = append(parts, found...), true
 			break
 		}
@@ -93,10 +93,10 @@ func newRefusal(resource, words string) (r Refusal, known bool) {
 	return r, known
 }
 
-// find returns the named groups of the first pattern that matches, as pairs for a strings.Replacer; nil: none matches.
-func (c Class) find(words, lower string) []string {
+// findResources returns the named groups of the first pattern that matches, as pairs for a strings.Replacer; nil: none matches.
+func (c Class) findResources(words, lower string) []string {
 	for _, p := range c.compiled {
-		if !p.maybe(lower) {
+		if !p.mayMatch(lower) {
 			continue
 		}
 		if found := p.FindStringSubmatch(words); found != nil {

@@ -44,7 +44,7 @@ func (t *Tools) Known() []string {
 	entries, _ := os.ReadDir(t.Dir) // no directory: no versions
 	var known []string
 	for _, entry := range entries {
-		if runs(filepath.Join(t.Dir, entry.Name(), installerName)) {
+		if isRunnable(filepath.Join(t.Dir, entry.Name(), installerName)) {
 			known = append(known, entry.Name())
 		}
 	}
@@ -65,35 +65,35 @@ func (t *Tools) Check() error {
 // Installed returns the directory's openshift-install; ErrNoTool if there is none.
 func (t *Tools) Installed() (*Tool, error) {
 	path := filepath.Join(t.Dir, t.Version, installerName)
-	if !runs(path) {
+	if !isRunnable(path) {
 		return nil, fmt.Errorf("%s of %s: %w", installerName, t.Version, ErrNoTool)
 	}
-	return t.at(path), nil
+	return t.toolAt(path), nil
 }
 
 // Extracted returns the openshift-install from the release image; ErrNoTool without an image or oc.
 func (t *Tools) Extracted(ctx context.Context) (*Tool, error) {
 	into := filepath.Join(t.Into, installerName+"-of-release")
 	path := filepath.Join(into, installerName)
-	if runs(path) {
-		return t.at(path), nil
+	if isRunnable(path) {
+		return t.toolAt(path), nil
 	}
-	err := t.oc(ctx, into, nil, "adm", "release", "extract", "--command="+installerName, "--from="+t.Image, "--to="+into)
+	err := t.runOC(ctx, into, nil, "adm", "release", "extract", "--command="+installerName, "--from="+t.Image, "--to="+into)
 	if err != nil {
 		return nil, err
 	}
-	return t.extracted(path)
+	return t.extractTool(path)
 }
 
 // CCOCtl returns the version's ccoctl, from the directory or from the release image's cloud-credential-operator.
 func (t *Tools) CCOCtl(ctx context.Context) (*Tool, error) {
-	if path := filepath.Join(t.Dir, t.Version, ccoctlName); runs(path) {
-		return t.at(path), nil
+	if path := filepath.Join(t.Dir, t.Version, ccoctlName); isRunnable(path) {
+		return t.toolAt(path), nil
 	}
 	into := filepath.Join(t.Into, ccoctlName+"-of-release")
 	path := filepath.Join(into, ccoctlName)
-	if runs(path) {
-		return t.at(path), nil
+	if isRunnable(path) {
+		return t.toolAt(path), nil
 	}
 	image := ""
 	hear := func(line string) {
@@ -101,23 +101,23 @@ func (t *Tools) CCOCtl(ctx context.Context) (*Tool, error) {
 			image = line
 		}
 	}
-	if err := t.oc(ctx, into, hear, "adm", "release", "info", "--image-for=cloud-credential-operator", t.Image); err != nil {
+	if err := t.runOC(ctx, into, hear, "adm", "release", "info", "--image-for=cloud-credential-operator", t.Image); err != nil {
 		return nil, err
 	}
 	if image == "" {
 		return nil, fmt.Errorf("oc found no image of the cloud-credential-operator in %s", t.Image)
 	}
-	if err := t.oc(ctx, into, nil, "image", "extract", image, "--file=/usr/bin/"+ccoctlName); err != nil {
+	if err := t.runOC(ctx, into, nil, "image", "extract", image, "--file=/usr/bin/"+ccoctlName); err != nil {
 		return nil, err
 	}
-	return t.extracted(path)
+	return t.extractTool(path)
 }
 
 // CredentialsRequests writes those of the release's credentials requests that oc's arguments select to a folder. Every release has some:
 // without any, ccoctl would create no credentials and report success.
 func (t *Tools) CredentialsRequests(ctx context.Context, to string, which ...string) error {
 	args := append([]string{"adm", "release", "extract", "--credentials-requests"}, which...)
-	err := t.oc(ctx, to, nil, append(args, "--from="+t.Image, "--to="+to)...)
+	err := t.runOC(ctx, to, nil, append(args, "--from="+t.Image, "--to="+to)...)
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func (t *Tools) CredentialsRequests(ctx context.Context, to string, which ...str
 	return nil
 }
 
-// oc runs oc with the registry config in a folder of its own. Its last output says why it failed.
-func (t *Tools) oc(ctx context.Context, dir string, hear func(string), args ...string) error {
+// runOC runs oc with the registry config in a folder of its own. Its last output says why it failed.
+func (t *Tools) runOC(ctx context.Context, dir string, hear func(string), args ...string) error {
 	tool, err := t.findOC()
 	if err != nil {
 		return err
@@ -172,8 +172,8 @@ func (t *Tools) OC() (*Tool, error) { return t.findOC() }
 func (t *Tools) findOC() (*Tool, error) {
 	places := []string{filepath.Join(t.Dir, t.Version), t.Dir}
 	for _, place := range append(places, filepath.SplitList(valueOf(t.Tool.Env, "PATH"))...) {
-		if path := filepath.Join(place, ocName); runs(path) && filepath.IsAbs(path) {
-			tool := t.at(path)
+		if path := filepath.Join(place, ocName); isRunnable(path) && filepath.IsAbs(path) {
+			tool := t.toolAt(path)
 			tool.Cloud = nil
 			return tool, nil
 		}
@@ -181,21 +181,21 @@ func (t *Tools) findOC() (*Tool, error) {
 	return nil, fmt.Errorf("%s: %w", ocName, ErrNoTool)
 }
 
-func (t *Tools) extracted(path string) (*Tool, error) {
+func (t *Tools) extractTool(path string) (*Tool, error) {
 	if err := os.Chmod(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the extracted program executable: %w", err)
 	}
-	return t.at(path), nil
+	return t.toolAt(path), nil
 }
 
-func (t *Tools) at(path string) *Tool {
+func (t *Tools) toolAt(path string) *Tool {
 	tool := t.Tool
 	tool.Binary = path
 	return &tool
 }
 
-// runs reports whether a path is an executable, following links.
-func runs(path string) bool {
+// isRunnable reports whether a path is an executable, following links.
+func isRunnable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }

@@ -29,8 +29,8 @@ type failure struct {
 
 func (f failure) Error() string { return f.Reason + ": " + f.Message }
 
-// unanswered is the failure of a scan that depends on an answer which the cloud did not give.
-func (s *scan) unanswered(reason, message string, err error) error {
+// explainUnanswered is the failure of a scan that depends on an answer which the cloud did not give.
+func (s *scan) explainUnanswered(reason, message string, err error) error {
 	f := failure{Reason: reason, Message: fmt.Sprintf("%s (%v)", message, err), Next: "the next scan tries again; if it fails as well, run with the same credentials: " + s.platform.TestCredentials()}
 	if errors.Is(err, cloud.ErrCredentials) || errors.Is(err, cloud.ErrCredentialsExpired) {
 		f.Reason = "CredentialsRefused"
@@ -39,8 +39,8 @@ func (s *scan) unanswered(reason, message string, err error) error {
 	return f
 }
 
-// ending converts the error that ended the work into a result. If the scan was stopped, that is the reason, whatever followed from it.
-func (s *scan) ending(ctx context.Context, err error) contract.ScanResult {
+// endScan converts the error that ended the work into a result. If the scan was stopped, that is the reason, whatever followed from it.
+func (s *scan) endScan(ctx context.Context, err error) contract.ScanResult {
 	out := contract.ScanResult{Outcome: succeeded, Regions: s.regions}
 	if out.Regions == nil {
 		out.Regions = []string{}
@@ -66,7 +66,7 @@ func (s *scan) ending(ctx context.Context, err error) contract.ScanResult {
 		s.cfg.Log.Error("scan failed with an internal error", "err", err.Error())
 		out.Outcome, f = failed, failure{Reason: "RunnerError", Message: err.Error(), Next: "an administrator can find details in the runner's log"}
 	default:
-		out.Outcome, f = s.completeness()
+		out.Outcome, f = s.judgeCompleteness()
 	}
 	out.Reason, out.Message, out.Next = f.Reason, s.cfg.Redact.Text(f.Message), s.cfg.Redact.Text(f.Next)
 	return out
@@ -75,9 +75,9 @@ func (s *scan) ending(ctx context.Context, err error) contract.ScanResult {
 // named is how many incomplete parts a message quotes.
 const named = 3
 
-// completeness says how much of the account was listed. A region that a policy denies does not make a scan fail: its parts prove
+// judgeCompleteness says how much of the account was listed. A region that a policy denies does not make a scan fail: its parts prove
 // nothing, and the others do.
-func (s *scan) completeness() (outcome string, f failure) {
+func (s *scan) judgeCompleteness() (outcome string, f failure) {
 	if len(s.incomplete) == 0 {
 		return succeeded, failure{}
 	}
@@ -96,8 +96,8 @@ func (s *scan) completeness() (outcome string, f failure) {
 	return succeeded, f
 }
 
-// deliver sends the result. There is no spool: a scan whose result is lost is taken for lost, and another runner goes on with it.
-func (s *scan) deliver(signal, work context.Context, result contract.ScanResult) error {
+// deliverResult sends the result. There is no spool: a scan whose result is lost is taken for lost, and another runner goes on with it.
+func (s *scan) deliverResult(signal, work context.Context, result contract.ScanResult) error {
 	if errors.Is(context.Cause(work), status.ErrFenced) {
 		return status.ErrFenced // the server would refuse it
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
-// report sends a part, or a heartbeat if there is none, and waits for its acknowledgement: nothing is listed faster than the server
+// reportPart sends a part, or a heartbeat if there is none, and waits for its acknowledgement: nothing is listed faster than the server
 // takes it. A report that can never be delivered ends the work.
-func (s *scan) report(ctx context.Context, part *contract.ScanPart) error {
+func (s *scan) reportPart(ctx context.Context, part *contract.ScanPart) error {
 	s.reporting.Lock()
 	defer s.reporting.Unlock()
 	s.seq++
@@ -26,8 +26,8 @@ func (s *scan) report(ctx context.Context, part *contract.ScanPart) error {
 	return err
 }
 
-// heartbeats renews the lease while a part has nothing to report, until the context ends.
-func (s *scan) heartbeats(ctx context.Context) {
+// sendHeartbeats renews the lease while a part has nothing to report, until the context ends.
+func (s *scan) sendHeartbeats(ctx context.Context) {
 	tick := time.NewTicker(s.spec.Heartbeat)
 	defer tick.Stop()
 	for {
@@ -41,7 +41,7 @@ func (s *scan) heartbeats(ctx context.Context) {
 		}
 		quiet := time.Since(s.reported) >= s.spec.Heartbeat/2
 		s.reporting.Unlock()
-		if quiet && s.report(ctx, nil) != nil && s.api.LeaseOver() {
+		if quiet && s.reportPart(ctx, nil) != nil && s.api.LeaseOver() {
 			s.api.Stop(status.ErrLeaseOver)
 		}
 	}

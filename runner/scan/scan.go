@@ -98,7 +98,7 @@ func Run(ctx context.Context, cfg Config) error {
 		Token: cfg.Token, HTTP: cfg.HTTP, Log: cfg.Log, Stop: stop,
 		Call: cfg.Timings.Call, RetryMin: cfg.Timings.RetryMin, RetryMax: cfg.Timings.RetryMax,
 	})
-	spec, err := claim(ctx, cfg, api)
+	spec, err := claimScan(ctx, cfg, api)
 	if err != nil {
 		return fmt.Errorf("claim scan %s: %w", cfg.Scan, err)
 	}
@@ -111,15 +111,15 @@ func Run(ctx context.Context, cfg Config) error {
 	cfg.Log.Info("scan claimed", "account", spec.Account, "done", len(spec.Done))
 
 	s := &scan{cfg: cfg, spec: spec, api: api}
-	result := s.work(work)
+	result := s.runScan(work)
 	if result.Outcome != succeeded {
 		span.Fail(result.Reason) // not the message: it may say what the cloud answered
 	}
 	cfg.Log.Info("scan ended", "outcome", result.Outcome, "reason", result.Reason, "message", result.Message)
-	return s.deliver(ctx, work, result)
+	return s.deliverResult(ctx, work, result)
 }
 
-func claim(ctx context.Context, cfg Config, api *status.Client) (contract.ScanSpec, error) {
+func claimScan(ctx context.Context, cfg Config, api *status.Client) (contract.ScanSpec, error) {
 	patience := time.Now().Add(cfg.Timings.ClaimPatience)
 	var out contract.ClaimedScan
 	sent, err := api.Ask(ctx, "claim", contract.Claim{Pod: cfg.Pod}, &out, func() bool { return time.Now().After(patience) })

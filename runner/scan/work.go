@@ -50,20 +50,20 @@ type failedPart struct {
 	err  error
 }
 
-// work runs the scan and returns how it ended. It never fails in another way.
-func (s *scan) work(ctx context.Context) contract.ScanResult {
+// runScan runs the scan and returns how it ended. It never fails in another way.
+func (s *scan) runScan(ctx context.Context) contract.ScanResult {
 	ctx, end := context.WithCancel(ctx)
 	var beats sync.WaitGroup
-	beats.Go(func() { s.heartbeats(ctx) })
-	err := s.look(ctx)
-	result := s.ending(ctx, err)
+	beats.Go(func() { s.sendHeartbeats(ctx) })
+	err := s.lookThrough(ctx)
+	result := s.endScan(ctx, err)
 	end()
 	beats.Wait()
 	return result
 }
 
-func (s *scan) look(ctx context.Context) error {
-	if err := s.open(ctx); err != nil {
+func (s *scan) lookThrough(ctx context.Context) error {
+	if err := s.openAccount(ctx); err != nil {
 		return err
 	}
 	if err := s.compareAccount(ctx); err != nil {
@@ -73,7 +73,7 @@ func (s *scan) look(ctx context.Context) error {
 	if len(s.regions) == 0 {
 		var err error
 		if s.regions, err = s.cloud.Regions(ctx); err != nil {
-			return s.unanswered("RegionsUnknown", "the regions of the account are not known, so nothing was listed", err)
+			return s.explainUnanswered("RegionsUnknown", "the regions of the account are not known, so nothing was listed", err)
 		}
 	}
 	parts := slices.DeleteFunc(s.cloud.Parts(s.regions), func(p string) bool { return slices.Contains(s.spec.Done, p) })
@@ -81,13 +81,13 @@ func (s *scan) look(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for _, part := range parts {
-		group.Go(func() error { return s.list(ctx, part) })
+		group.Go(func() error { return s.listPart(ctx, part) })
 	}
 	return group.Wait()
 }
 
-// open looks up the cloud's keys, if they are a reference, and opens the account.
-func (s *scan) open(ctx context.Context) (err error) {
+// openAccount looks up the cloud's keys, if they are a reference, and opens the account.
+func (s *scan) openAccount(ctx context.Context) (err error) {
 	s.platform, err = platform.Of(s.spec.Platform)
 	open, known := s.cfg.Clouds[s.spec.Platform]
 	if err != nil || !known {
@@ -120,7 +120,7 @@ func (s *scan) open(ctx context.Context) (err error) {
 func (s *scan) compareAccount(ctx context.Context) error {
 	account, err := s.cloud.Account(ctx)
 	if err != nil {
-		return s.unanswered("AccountUnknown", "ocpctl could not find out which account the scan's credentials belong to, so nothing was listed", err)
+		return s.explainUnanswered("AccountUnknown", "ocpctl could not find out which account the scan's credentials belong to, so nothing was listed", err)
 	}
 	if s.spec.Account != "" && account != s.spec.Account {
 		return failure{
@@ -131,27 +131,27 @@ func (s *scan) compareAccount(ctx context.Context) error {
 	return nil
 }
 
-// list lists one part and reports it. An error ends the scan; what the cloud refused only makes the part incomplete.
-func (s *scan) list(ctx context.Context, part string) error {
+// listPart lists one part and reports it. An error ends the scan; what the cloud refused only makes the part incomplete.
+func (s *scan) listPart(ctx context.Context, part string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	p := &page{scan: s, part: part}
-	err := s.cloud.List(ctx, part, func(seen []contract.SeenResource) error { return p.add(ctx, seen) })
+	err := s.cloud.List(ctx, part, func(seen []contract.SeenResource) error { return p.addResources(ctx, seen) })
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case p.failed != nil:
 		return p.failed
 	case errors.Is(err, cloud.ErrCredentials), errors.Is(err, cloud.ErrCredentialsExpired):
-		return s.unanswered("CredentialsRefused", "the cloud stopped accepting the scan's credentials", err)
+		return s.explainUnanswered("CredentialsRefused", "the cloud stopped accepting the scan's credentials", err)
 	case err != nil:
 		s.mu.Lock()
 		s.incomplete = append(s.incomplete, failedPart{part, err})
 		s.mu.Unlock()
 		s.cfg.Log.Warn("part incomplete", "part", part, "err", err.Error())
 	}
-	return p.last(ctx, err)
+	return p.sendLast(ctx, err)
 }
 
 // page collects what a part showed until it is worth a report.
@@ -164,14 +164,14 @@ type page struct {
 	failed error // of a report
 }
 
-func (p *page) add(ctx context.Context, seen []contract.SeenResource) error {
+func (p *page) addResources(ctx context.Context, seen []contract.SeenResource) error {
 	for _, one := range seen {
 		raw, err := json.Marshal(one)
 		if err != nil {
 			return err
 		}
 		if p.bytes+len(raw) > mostBytes && len(p.seen) > 0 {
-			if err := p.send(ctx, contract.ScanPart{}); err != nil {
+			if err := p.sendPart(ctx, contract.ScanPart{}); err != nil {
 				return err
 			}
 		}
@@ -180,22 +180,22 @@ func (p *page) add(ctx context.Context, seen []contract.SeenResource) error {
 	return nil
 }
 
-// last reports the rest, and why the part is incomplete if it is.
-func (p *page) last(ctx context.Context, err error) error {
+// sendLast reports the rest, and why the part is incomplete if it is.
+func (p *page) sendLast(ctx context.Context, err error) error {
 	final := contract.ScanPart{Last: true}
 	if err != nil {
 		final.Err = p.cfg.Redact.Text(err.Error())
 	}
-	return p.send(ctx, final)
+	return p.sendPart(ctx, final)
 }
 
-func (p *page) send(ctx context.Context, part contract.ScanPart) error {
+func (p *page) sendPart(ctx context.Context, part contract.ScanPart) error {
 	calls := p.cloud.CallsOf(p.part)
 	part.Name, part.Resources, part.Calls = p.part, p.seen, calls-p.calls
 	if part.Resources == nil {
 		part.Resources = []contract.SeenResource{}
 	}
-	p.failed = p.report(ctx, &part)
+	p.failed = p.reportPart(ctx, &part)
 	p.seen, p.bytes, p.calls = nil, 0, calls
 	return p.failed
 }

@@ -74,14 +74,14 @@ func (c *Client) SetLog(log *slog.Logger) {
 }
 
 // LeaseOver reports whether the runner may no longer act.
-func (c *Client) LeaseOver() bool { return c.lease.left() <= 0 }
+func (c *Client) LeaseOver() bool { return c.lease.remainingTime() <= 0 }
 
 // Stop ends the work for a cause.
 func (c *Client) Stop(cause error) { c.cfg.Stop(cause) }
 
 // Heed does what every response asks for. sent is when the answered request was started.
 func (c *Client) Heed(sent time.Time, answer contract.Answer) {
-	c.lease.renew(sent, answer.Lease)
+	c.lease.renewUntil(sent, answer.Lease)
 	if answer.Token != "" {
 		c.mu.Lock()
 		c.token = secret.New(answer.Token)
@@ -102,7 +102,7 @@ func (c *Client) Ask(ctx context.Context, what string, in, out any, giveUp func(
 	wait := c.cfg.RetryMin
 	for {
 		sent = time.Now()
-		err = c.post(ctx, what, body, out)
+		err = c.postOnce(ctx, what, body, out)
 		switch {
 		case err == nil, errors.Is(err, ErrFenced), errors.Is(err, ErrRefused):
 			return sent, err
@@ -111,7 +111,7 @@ func (c *Client) Ask(ctx context.Context, what string, in, out any, giveUp func(
 		case giveUp():
 			return sent, fmt.Errorf("%w: %w", ErrLeaseOver, err)
 		}
-		c.logger().Warn("status api did not answer", "what", what, "err", err.Error())
+		c.newLogger().Warn("status api did not answer", "what", what, "err", err.Error())
 		if err := Sleep(ctx, wait/2+rand.N(wait/2+1)); err != nil {
 			return sent, err
 		}
@@ -131,18 +131,18 @@ func (c *Client) Send(ctx context.Context, what string, in any, giveUp func() bo
 
 // Once posts once, for callers that repeat themselves.
 func (c *Client) Once(ctx context.Context, what string, out any) error {
-	return c.post(ctx, what, nil, out)
+	return c.postOnce(ctx, what, nil, out)
 }
 
-func (c *Client) logger() *slog.Logger {
+func (c *Client) newLogger() *slog.Logger {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.log
 }
 
-// post makes one call. Status codes that a retry cannot change become ErrRefused; 409 and 410 say that the work is not ours. 401 is
+// postOnce makes one call. Status codes that a retry cannot change become ErrRefused; 409 and 410 say that the work is not ours. 401 is
 // retried until the lease is over: a server that just restarted may not have its keys yet.
-func (c *Client) post(ctx context.Context, what string, body []byte, out any) error {
+func (c *Client) postOnce(ctx context.Context, what string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Call)
 	defer cancel()
 	ctx, span := tracing.Start(ctx, tracing.Client, "status "+what)
@@ -172,15 +172,15 @@ func (c *Client) post(ctx context.Context, what string, body []byte, out any) er
 	case code == http.StatusOK:
 		return json.Unmarshal(raw, out)
 	case code == http.StatusConflict || code == http.StatusGone:
-		return fmt.Errorf("%w: %s", ErrFenced, problem(code, raw))
+		return fmt.Errorf("%w: %s", ErrFenced, problemText(code, raw))
 	case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity || code == http.StatusRequestEntityTooLarge:
-		return fmt.Errorf("%w: %s", ErrRefused, problem(code, raw))
+		return fmt.Errorf("%w: %s", ErrRefused, problemText(code, raw))
 	default:
-		return errors.New(problem(code, raw))
+		return errors.New(problemText(code, raw))
 	}
 }
 
-func problem(code int, raw []byte) string {
+func problemText(code int, raw []byte) string {
 	var p contract.Problem
 	if json.Unmarshal(raw, &p) != nil || p.Title == "" {
 		return fmt.Sprintf("status %d", code)

@@ -12,7 +12,7 @@ type lease struct {
 	until time.Time
 }
 
-func (l *lease) renew(sent time.Time, d time.Duration) {
+func (l *lease) renewUntil(sent time.Time, d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if until := sent.Add(d); until.After(l.until) {
@@ -20,8 +20,8 @@ func (l *lease) renew(sent time.Time, d time.Duration) {
 	}
 }
 
-// left returns the remaining time; negative once the lease is over.
-func (l *lease) left() time.Duration {
+// remainingTime returns the remaining time; negative once the lease is over.
+func (l *lease) remainingTime() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Until(l.until)

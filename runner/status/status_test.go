@@ -99,11 +99,11 @@ func TestALeaseIsMeasuredFromTheRequestAndNeverShortened(t *testing.T) {
 		var l lease
 		sent := time.Now()
 		time.Sleep(10 * time.Second)
-		l.renew(sent, time.Minute)
-		require.Equal(t, 50*time.Second, l.left())
-		l.renew(sent, time.Second)
-		require.Equal(t, 50*time.Second, l.left(), "an answer that was late")
+		l.renewUntil(sent, time.Minute)
+		require.Equal(t, 50*time.Second, l.remainingTime())
+		l.renewUntil(sent, time.Second)
+		require.Equal(t, 50*time.Second, l.remainingTime(), "an answer that was late")
 		time.Sleep(time.Minute)
-		require.Equal(t, -10*time.Second, l.left())
+		require.Equal(t, -10*time.Second, l.remainingTime())
 	})
 }

@@ -52,7 +52,7 @@ const (
 // was asked for before. ErrConflict: the cluster is not ready or is going away. ErrStale: the reader's right ended since it was checked.
 // A TooMany: the reader gets no more now.
 func (s *Store) Ask(ctx context.Context, cluster string, w Wanted, d clusters.Origin) (found Row, err error) {
-	err = s.db.Write(ctx, func(tx *clusters.Tx) error {
+	err = s.db.Write(ctx, func(tx *db.Tx) error {
 		found, err = AskIn(ctx, tx, cluster, w, d)
 		return err
 	})
@@ -60,15 +60,15 @@ func (s *Store) Ask(ctx context.Context, cluster string, w Wanted, d clusters.Or
 }
 
 // AskIn is Ask in a transaction.
-func AskIn(ctx context.Context, tx *clusters.Tx, cluster string, w Wanted, d clusters.Origin) (Row, error) {
-	c := &change{tx}
-	cur, err := c.Lock(ctx, cluster)
+func AskIn(ctx context.Context, tx *db.Tx, cluster string, w Wanted, d clusters.Origin) (Row, error) {
+	c := tx
+	cur, err := clusters.Lock(ctx, c, cluster)
 	if err == nil {
 		err = d.CheckVersion(cur)
 	}
 	var found Row
 	if err == nil {
-		found, err = c.serve(ctx, cur, w, d)
+		found, err = serve(ctx, c, cur, w, d)
 	}
 	if err != nil {
 		return Row{}, fmt.Errorf("ask for access to %s: %w", cluster, err)
@@ -76,20 +76,20 @@ func AskIn(ctx context.Context, tx *clusters.Tx, cluster string, w Wanted, d clu
 	return found, nil
 }
 
-func (c *change) serve(ctx context.Context, cur usage.Held, w Wanted, d clusters.Origin) (Row, error) {
+func serve(ctx context.Context, c *db.Tx, cur usage.Held, w Wanted, d clusters.Origin) (Row, error) {
 	switch {
 	case cur.Desired == lifecycle.Absent:
 		return Row{}, fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 	case cur.Status != lifecycle.Ready:
 		return Row{}, fmt.Errorf("%w: the cluster is %s", db.ErrConflict, cur.Status)
 	}
-	if err := c.checkRight(ctx, cur, w); err != nil {
+	if err := checkRight(ctx, c, cur, w); err != nil {
 		return Row{}, err
 	}
-	if err := c.Active(ctx, cur, lifecycle.ActivityAccess); err != nil {
+	if err := clusters.Active(ctx, c, cur, lifecycle.ActivityAccess); err != nil {
 		return Row{}, err
 	}
-	of, err := c.of(ctx, cur.ID, w.Reader)
+	of, err := of(ctx, c, cur.ID, w.Reader)
 	if err != nil {
 		return Row{}, err
 	}
@@ -101,14 +101,14 @@ func (c *change) serve(ctx context.Context, cur usage.Held, w Wanted, d clusters
 			}
 		}
 	}
-	if err := c.checkCount(ctx, cur.ID, w.Ask); err != nil {
+	if err := checkCount(ctx, c, cur.ID, w.Ask); err != nil {
 		return Row{}, err
 	}
-	return c.ask(ctx, cur, w.Ask, d)
+	return ask(ctx, c, cur, w.Ask, d)
 }
 
 // checkRight returns ErrStale if the reader's right is no longer what it was when it was checked. The cluster is locked, and so are its shares.
-func (c *change) checkRight(ctx context.Context, cur usage.Held, w Wanted) error {
+func checkRight(ctx context.Context, c *db.Tx, cur usage.Held, w Wanted) error {
 	if w.Seen == 0 || w.Seen == cur.Version {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (c *change) checkRight(ctx context.Context, cur usage.Held, w Wanted) error
 
 // checkCount returns a TooMany if who asks, their run or the cluster has as many as they may, or if they asked too often. Each job of a
 // run counts for itself.
-func (c *change) checkCount(ctx context.Context, cluster string, ask Ask) error {
+func checkCount(ctx context.Context, c *db.Tx, cluster string, ask Ask) error {
 	type counts struct {
 		Own, Run, Cluster, Often int
 		Oldest                   *time.Time // of those that count as often
@@ -175,23 +175,23 @@ func (w Wanted) servedBy(a Row, now time.Time) bool {
 	return left >= w.Least && (w.Most == 0 || left <= w.Most)
 }
 
-func (c *change) ask(ctx context.Context, cur usage.Held, ask Ask, d clusters.Origin) (Row, error) {
+func ask(ctx context.Context, c *db.Tx, cur usage.Held, ask Ask, d clusters.Origin) (Row, error) {
 	row := Row{AccessAsk: ask, ID: db.NewID("acc"), Cluster: cur.ID, Number: cur.Work[lifecycle.Access].Wanted + 1, State: Asked, AskedAt: c.Now}
 	var b db.Batch
-	row = c.QueueAccess(&b, row)
+	row = clusters.QueueAccess(c, &b, row)
 	if err := c.Send(ctx, &b); err != nil {
 		return Row{}, err
 	}
-	if err := c.WantAccess(ctx, cur.ID, false); err != nil {
+	if err := clusters.WantAccess(ctx, c, cur.ID, false); err != nil {
 		return Row{}, err
 	}
-	return row, c.RecordAction(d, "access.asked", cur.ID, clusters.Action{After: map[string]any{
+	return row, clusters.RecordAction(c, d, "access.asked", cur.ID, clusters.Action{After: map[string]any{
 		"access": row.ID, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.RunID, "lifetime": ask.Lifetime.String(),
 	}})
 }
 
 // of reads the accesses of a reader, whichever of its linked accounts asked, the newest first.
-func (c *change) of(ctx context.Context, cluster, reader string) ([]Row, error) {
+func of(ctx context.Context, c *db.Tx, cluster, reader string) ([]Row, error) {
 	return list(ctx, c, c.Now, `a.cluster_id = @cluster AND a.removed_at IS NULL AND principal_key(a.reader) = ANY (identities_of(@reader))`,
 		pgx.NamedArgs{"cluster": cluster, "reader": reader})
 }

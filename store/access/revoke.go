@@ -16,7 +16,7 @@ import (
 // Revoke revokes one access. It is never handed out again, and a runner removes its account from the cluster. A repeated call changes
 // nothing. ErrNotFound: the cluster has no such access.
 func (s *Store) Revoke(ctx context.Context, cluster, id string, d clusters.Origin) error {
-	err := s.changeSeen(ctx, cluster, d, func(c *change, _ usage.Held) error {
+	err := s.changeSeen(ctx, cluster, d, func(c *db.Tx, _ usage.Held) error {
 		found, err := list(ctx, c, c.Now, `a.cluster_id = @cluster AND a.id = @id`, pgx.NamedArgs{"cluster": cluster, "id": id})
 		switch {
 		case err != nil:
@@ -24,7 +24,7 @@ func (s *Store) Revoke(ctx context.Context, cluster, id string, d clusters.Origi
 		case len(found) == 0:
 			return db.ErrNotFound
 		}
-		_, err = c.RevokeAccess(ctx, cluster, `a.id = @id`, pgx.NamedArgs{"id": id}, d)
+		_, err = clusters.RevokeAccess(ctx, c, cluster, `a.id = @id`, pgx.NamedArgs{"id": id}, d)
 		return err
 	})
 	if err != nil {
@@ -53,11 +53,11 @@ func (s *Store) RemoveExpired(ctx context.Context) (n int, err error) {
 		return 0, fmt.Errorf("look for access whose time is over: %w", err)
 	}
 	for _, cluster := range due {
-		err := s.changeSeen(ctx, cluster.ID, clusters.Origin{Actor: db.Lifecycle}, func(c *change, cur usage.Held) error {
+		err := s.changeSeen(ctx, cluster.ID, clusters.Origin{Actor: db.Lifecycle}, func(c *db.Tx, cur usage.Held) error {
 			if cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present {
 				return nil
 			}
-			gone, err := c.ExpireAccess(ctx, cluster.ID)
+			gone, err := clusters.ExpireAccess(ctx, c, cluster.ID)
 			n += gone
 			return err
 		})

@@ -6,21 +6,19 @@ import (
 	"context"
 
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Store reads and writes accesses. It is safe for concurrent use.
-type Store struct{ db *clusters.DB }
+type Store struct{ db *db.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *clusters.DB) *Store { return &Store{d} }
+func New(d *db.DB) *Store { return &Store{d} }
 
-// change is a transaction of this package.
-type change struct{ *clusters.Tx }
-
-// changeSeen runs do on the locked cluster, see clusters.DB.ChangeSeen.
-func (s *Store) changeSeen(ctx context.Context, id string, origin clusters.Origin, do func(*change, usage.Held) error) error {
-	_, err := s.db.ChangeSeen(ctx, id, origin, func(tx *clusters.Tx, held usage.Held, _ *clusters.Outcome) error { return do(&change{tx}, held) })
+// changeSeen runs do on the locked cluster, see clusters.ChangeSeen.
+func (s *Store) changeSeen(ctx context.Context, id string, origin clusters.Origin, do func(*db.Tx, usage.Held) error) error {
+	_, err := clusters.ChangeSeen(ctx, s.db, id, origin, func(tx *db.Tx, held usage.Held, _ *clusters.Outcome) error { return do(tx, held) })
 	return err
 }
 

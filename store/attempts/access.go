@@ -29,8 +29,8 @@ var accessKinds = []lifecycle.Kind{lifecycle.Create, lifecycle.Access, lifecycle
 // AccessWork returns what is owed, and notes that this attempt may make it from now on, so that nothing is in a cluster without a row that
 // says so. A stopped attempt gets none.
 func (s *Store) AccessWork(ctx context.Context, attemptID, tokenID string) (work AccessWork, lease Lease, err error) {
-	err = s.write(ctx, func(c *change) error {
-		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		f, err := LockAttempt(ctx, c, attemptID, tokenID)
 		switch {
 		case err != nil:
 			return err
@@ -42,10 +42,10 @@ func (s *Store) AccessWork(ctx context.Context, attemptID, tokenID string) (work
 		case !slices.Contains(accessKinds, f.Kind):
 			return fmt.Errorf("%w: a %s changes no access", db.ErrConflict, f.Kind)
 		}
-		if work, err = c.accessWork(ctx, f); err != nil {
+		if work, err = accessWork(ctx, c, f); err != nil {
 			return err
 		}
-		lease, err = c.RenewLease(ctx, f)
+		lease, err = RenewLease(ctx, c, f)
 		return err
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) AccessWork(ctx context.Context, attemptID, tokenID string) (work
 	return work, lease, nil
 }
 
-func (c *change) accessWork(ctx context.Context, f Fenced) (work AccessWork, err error) {
+func accessWork(ctx context.Context, c *db.Tx, f Fenced) (work AccessWork, err error) {
 	args := pgx.NamedArgs{"cluster": f.ID, "now": c.Now, "done": f.Work[lifecycle.Access].Done, "attempt": f.Number}
 	_, err = c.Exec(ctx, `UPDATE access a SET attempt = @attempt WHERE `+toGive, args)
 	if err != nil {
@@ -96,20 +96,20 @@ type AccessState struct {
 
 // keepAccess stores what a runner did about access, as far as the rows allow it. A token that is valid for longer than it may be is not
 // kept. ErrConflict: it reports another cluster's access, or one that it was not told to make or to remove.
-func (c *change) keepAccess(ctx context.Context, f Fenced, states []AccessState) error {
+func keepAccess(ctx context.Context, c *db.Tx, f Fenced, states []AccessState) error {
 	if len(states) > 0 && !slices.Contains(accessKinds, f.Kind) {
 		return fmt.Errorf("%w: a %s changes no access", db.ErrConflict, f.Kind)
 	}
 	for _, said := range states {
-		a, err := c.accessOf(ctx, f, said.ID)
+		a, err := accessOf(ctx, c, f, said.ID)
 		if err != nil {
 			return err
 		}
 		switch {
 		case said.Removed:
-			err = c.keepRemoved(ctx, f, a)
+			err = keepRemoved(ctx, c, f, a)
 		case said.Ref != "":
-			err = c.keepMinted(ctx, f, a, said)
+			err = keepMinted(ctx, c, f, a, said)
 		default:
 			_, err = c.Exec(ctx, `UPDATE access SET trouble = $2 WHERE id = $1`, a.ID, said.Trouble)
 		}
@@ -126,7 +126,7 @@ type accessRow struct {
 	Attempt int
 }
 
-func (c *change) accessOf(ctx context.Context, f Fenced, id string) (accessRow, error) {
+func accessOf(ctx context.Context, c *db.Tx, f Fenced, id string) (accessRow, error) {
 	found, err := db.All[accessRow](ctx, c, `SELECT `+clusters.AccessColumns+`, coalesce(a.attempt, 0) AS attempt
 		FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = @id AND a.cluster_id = @cluster`,
 		pgx.NamedArgs{"id": id, "cluster": f.ID, "now": c.Now})
@@ -140,7 +140,7 @@ func (c *change) accessOf(ctx context.Context, f Fenced, id string) (accessRow, 
 }
 
 // keepMinted stores where the credential is. It is stored once; a token that was made although it was revoked meanwhile is removed next.
-func (c *change) keepMinted(ctx context.Context, f Fenced, a accessRow, said AccessState) error {
+func keepMinted(ctx context.Context, c *db.Tx, f Fenced, a accessRow, said AccessState) error {
 	latest := c.Now.Add(a.Lifetime + clockSkew)
 	switch {
 	case a.MintedAt != nil && a.Ref == said.Ref:
@@ -158,13 +158,13 @@ func (c *change) keepMinted(ctx context.Context, f Fenced, a accessRow, said Acc
 	if err != nil {
 		return fmt.Errorf("keep access %s: %w", a.ID, err)
 	}
-	return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: "it was asked for"}, "access.minted", f.ID, clusters.Action{After: map[string]any{
+	return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: "it was asked for"}, "access.minted", f.ID, clusters.Action{After: map[string]any{
 		"access": a.ID, "reader": a.Reader, "role": a.Role, "account": a.Account, "expiresAt": said.ExpiresAt, "attempt": f.Number,
 	}})
 }
 
 // keepRemoved stores that a revoked or expired access is gone from the cluster.
-func (c *change) keepRemoved(ctx context.Context, f Fenced, a accessRow) error {
+func keepRemoved(ctx context.Context, c *db.Tx, f Fenced, a accessRow) error {
 	switch {
 	case a.RemovedAt != nil:
 		return nil
@@ -174,7 +174,7 @@ func (c *change) keepRemoved(ctx context.Context, f Fenced, a accessRow) error {
 	if _, err := c.Exec(ctx, `UPDATE access SET removed_at = $2, trouble = '' WHERE id = $1`, a.ID, c.Now); err != nil {
 		return fmt.Errorf("keep that access %s is gone: %w", a.ID, err)
 	}
-	return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: "it was " + a.State}, "access.account_removed", f.ID, clusters.Action{Before: map[string]any{
+	return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: "it was " + a.State}, "access.account_removed", f.ID, clusters.Action{Before: map[string]any{
 		"access": a.ID, "reader": a.Reader, "role": a.Role, "account": a.Account,
 	}})
 }

@@ -29,7 +29,7 @@ func (s *Store) addons(ctx context.Context, cluster string) ([]clusters.Addon, e
 }
 
 // keepAddons stores what a runner reports about add-ons as conditions. ErrConflict: the cluster was accepted without one.
-func (c *change) keepAddons(ctx context.Context, f Fenced, states []AddonState) error {
+func keepAddons(ctx context.Context, c *db.Tx, f Fenced, states []AddonState) error {
 	if len(states) > 0 && f.Kind != lifecycle.Create && f.Kind != lifecycle.Configure {
 		return fmt.Errorf("%w: only a create or a refresh brings add-ons", db.ErrConflict)
 	}
@@ -41,7 +41,7 @@ func (c *change) keepAddons(ctx context.Context, f Fenced, states []AddonState) 
 		if a.There {
 			q.Status = "True"
 		}
-		if err := c.SetCondition(ctx, f.ID, q); err != nil {
+		if err := clusters.SetCondition(ctx, c, f.ID, q); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -35,7 +36,7 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	if err != nil {
 		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, db.Plain(err))
 	}
-	if spec.Row, err = s.db.Cluster(ctx, cluster); err != nil {
+	if spec.Row, err = clusters.Read(ctx, s.db, cluster); err != nil {
 		return SpecRow{}, err
 	}
 	if spec.Identities, err = s.identities(ctx, cluster); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -71,7 +72,7 @@ func (s *Store) AdvanceCapacityQueue(ctx context.Context, account, region string
 		return 0, fmt.Errorf("read the line of %s in %s: %w", account, region, err)
 	}
 	for _, id := range ids {
-		if err := s.write(ctx, func(c *change) error { return c.RequestReconcile(ctx, id) }); err != nil {
+		if err := s.db.Write(ctx, func(c *db.Tx) error { return clusters.RequestReconcile(ctx, c, id) }); err != nil {
 			return 0, fmt.Errorf("move up %s: %w", id, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -14,8 +15,8 @@ func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (Leas
 		return Lease{}, fmt.Errorf("claim attempt %s: %w: a pod needs a name", attemptID, db.ErrConflict)
 	}
 	var lease Lease
-	err := s.write(ctx, func(c *change) (err error) {
-		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+	err := s.db.Write(ctx, func(c *db.Tx) (err error) {
+		f, err := LockAttempt(ctx, c, attemptID, tokenID)
 		switch {
 		case err != nil:
 			return err
@@ -24,19 +25,19 @@ func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (Leas
 		case f.Claimed && f.Pod != pod:
 			return fmt.Errorf("attempt %s is claimed by %s: %w", attemptID, f.Pod, db.ErrFenced)
 		case f.Claimed:
-			lease, err = c.RenewLease(ctx, f)
+			lease, err = RenewLease(ctx, c, f)
 			return err
 		case f.Unwanted() != "":
 			lease = Lease{Stop: f.Unwanted()}
 			return nil
 		}
-		lease = Lease{Until: c.LeaseEnd()}
+		lease = Lease{Until: LeaseEnd(c)}
 		_, err = c.Exec(ctx, `UPDATE attempts SET claimed_by = $2, claimed_at = $3, lease_until = $4 WHERE id = $1`,
 			attemptID, pod, c.Now, lease.Until)
 		if err != nil {
 			return fmt.Errorf("write the claim: %w", err)
 		}
-		return c.RequestReconcile(ctx, f.ID)
+		return clusters.RequestReconcile(ctx, c, f.ID)
 	})
 	if err != nil {
 		return Lease{}, fmt.Errorf("claim attempt %s: %w", attemptID, err)

@@ -43,8 +43,8 @@ func (e *Contradiction) Error() string {
 func (e *Contradiction) Unwrap() error { return db.ErrConflict }
 
 // CheckPlace refuses an account or a region that is not the cluster's: no teardown would look for what is made there.
-func (c *Tx) CheckPlace(ctx context.Context, f Fenced, account, region string) error {
-	have, err := c.AccountOf(ctx, f)
+func CheckPlace(ctx context.Context, c *db.Tx, f Fenced, account, region string) error {
+	have, err := AccountOf(ctx, c, f)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (c *Tx) CheckPlace(ctx context.Context, f Fenced, account, region string) e
 }
 
 // AccountOf returns the cluster's cloud account: the configured one, else the first recorded. Empty: there is neither.
-func (c *Tx) AccountOf(ctx context.Context, f Fenced) (account string, err error) {
+func AccountOf(ctx context.Context, c *db.Tx, f Fenced) (account string, err error) {
 	err = c.QueryRow(ctx, `
 		SELECT coalesce(nullif(c.spec ->> 'account', ''),
 			(SELECT a.account FROM attempts a WHERE a.cluster_id = c.id AND a.account IS NOT NULL ORDER BY a.number LIMIT 1), '')
@@ -106,12 +106,12 @@ type Fenced struct {
 }
 
 // LockAttempt locks the attempt's cluster and reads the attempt. ErrFenced: the token is not this attempt's.
-func (c *Tx) LockAttempt(ctx context.Context, attempt, token string) (Fenced, error) {
+func LockAttempt(ctx context.Context, c *db.Tx, attempt, token string) (Fenced, error) {
 	var cluster string
 	if err := c.QueryRow(ctx, `SELECT cluster_id FROM attempts WHERE id = $1`, attempt).Scan(&cluster); err != nil {
 		return Fenced{}, fmt.Errorf("find attempt %s: %w", attempt, err)
 	}
-	cur, err := c.Lock(ctx, cluster)
+	cur, err := clusters.Lock(ctx, c, cluster)
 	if err != nil {
 		return Fenced{}, err
 	}
@@ -164,8 +164,8 @@ func (f Fenced) Unwanted() string {
 }
 
 // RenewLease extends the lease, counted from now.
-func (c *Tx) RenewLease(ctx context.Context, f Fenced) (Lease, error) {
-	lease := Lease{Stop: f.Stop(), Until: c.LeaseEnd(), Access: f.accessOwed()}
+func RenewLease(ctx context.Context, c *db.Tx, f Fenced) (Lease, error) {
+	lease := Lease{Stop: f.Stop(), Until: LeaseEnd(c), Access: f.accessOwed()}
 	if _, err := c.Exec(ctx, `UPDATE attempts SET lease_until = $2 WHERE id = $1`, f.AttemptID, lease.Until); err != nil {
 		return Lease{}, fmt.Errorf("renew the lease of %s: %w", f.AttemptID, err)
 	}
@@ -183,7 +183,7 @@ func (f Fenced) accessOwed() int {
 	return w.Wanted
 }
 
-func (c *Tx) LeaseEnd() time.Time { return c.Now.Add(c.DB.Options.Lease) }
+func LeaseEnd(c *db.Tx) time.Time { return c.Now.Add(c.DB.Options.Lease) }
 
 // Lease is the answer to each of a runner's calls.
 type Lease struct {
@@ -230,13 +230,13 @@ type ResultRow struct {
 
 // LeaveCapacityQueue refuses an attempt that was told to wait for capacity. An attempt that never asked, after an earlier one that
 // waited, goes on without a reservation, and its cluster leaves the queue.
-func (c *Tx) LeaveCapacityQueue(ctx context.Context, f Fenced) error {
-	before, err := c.Reservation(ctx, pgx.NamedArgs{"cluster": f.ID})
+func LeaveCapacityQueue(ctx context.Context, c *db.Tx, f Fenced) error {
+	before, err := clusters.ReadReservation(ctx, c, pgx.NamedArgs{"cluster": f.ID})
 	switch {
 	case err != nil:
 		return fmt.Errorf("read the line of %s: %w", f.ID, err)
 	case before.State == "":
-		return c.NeverAsked(ctx, f.ID)
+		return clusters.NeverAsked(ctx, c, f.ID)
 	case before.State != clusters.Waiting:
 		return nil
 	case before.Attempt == f.AttemptID:
@@ -245,11 +245,11 @@ func (c *Tx) LeaveCapacityQueue(ctx context.Context, f Fenced) error {
 	if _, err := c.Exec(ctx, `DELETE FROM reservations WHERE cluster_id = $1`, f.ID); err != nil {
 		return fmt.Errorf("leave the line: %w", err)
 	}
-	c.AdvanceCapacityQueue(before.Account, before.Region)
+	clusters.AdvanceCapacityQueue(c, before.Account, before.Region)
 	return nil
 }
 
-func (c *Tx) KeepArtifacts(ctx context.Context, f Fenced, artifacts []ArtifactRow) error {
+func KeepArtifacts(ctx context.Context, c *db.Tx, f Fenced, artifacts []ArtifactRow) error {
 	for _, a := range artifacts {
 		tag, err := c.Exec(ctx, `
 			INSERT INTO artifacts (cluster_id, attempt_id, artifact_type, s3_key, manifest_key, checksum, size, infra_id, taken_at, created_at)

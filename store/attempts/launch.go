@@ -8,12 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Launched stores that the attempt's runner was started, completely. Nothing is stored of a closed attempt.
 func (s *Store) Launched(ctx context.Context, attempt string) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		_, err := c.Exec(ctx, `
 			UPDATE attempts SET launched_at = coalesce(launched_at, $2), launch_trouble = NULL
 			WHERE id = $1 AND closed_at IS NULL AND (launched_at IS NULL OR launch_trouble IS NOT NULL)`, attempt, c.Now)
@@ -28,7 +29,7 @@ func (s *Store) Launched(ctx context.Context, attempt string) error {
 // LaunchRefused stores why the attempt's runner could not be started, and enqueues a reconcile if that is news. It is shown until a start
 // succeeds.
 func (s *Store) LaunchRefused(ctx context.Context, attempt string, why lifecycle.Trouble) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		var cluster string
 		err := c.QueryRow(ctx, `
 			UPDATE attempts SET launch_trouble = $2
@@ -39,7 +40,7 @@ func (s *Store) LaunchRefused(ctx context.Context, attempt string, why lifecycle
 		case err != nil:
 			return err
 		}
-		return c.RequestReconcile(ctx, cluster)
+		return clusters.RequestReconcile(ctx, c, cluster)
 	})
 	if err != nil {
 		return fmt.Errorf("store why attempt %s was not started: %w", attempt, err)
@@ -58,5 +59,5 @@ func (s *Store) Numbered(ctx context.Context, cluster string, number int) (id st
 
 // RunnerChanged enqueues a reconcile of the cluster because something was seen of its runner. ErrNotFound: there is no such cluster.
 func (s *Store) RunnerChanged(ctx context.Context, cluster string) error {
-	return s.write(ctx, func(c *change) error { return db.Plain(c.RequestReconcile(ctx, cluster)) })
+	return s.db.Write(ctx, func(c *db.Tx) error { return db.Plain(clusters.RequestReconcile(ctx, c, cluster)) })
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -44,7 +45,7 @@ func (l queueAhead) all() []lifecycle.Holding {
 
 // letPast returns why a cluster was given capacity before others.
 func (l queueAhead) letPast(after time.Duration) string {
-	return fmt.Sprintf("started before others that need more capacity than is free, because they held it up for %s, the longest time allowed", after)
+	return fmt.Sprintf("started before others that need more capacity than is free, because they held it up for %s, the longest time allowed", duration.Format(after))
 }
 
 // unmeasured returns the part of a reason that counts the clusters ahead that have not asked.
@@ -59,7 +60,7 @@ func (l queueAhead) unmeasured() string {
 }
 
 // mayPass reports whether the clusters ahead have held up this one, and everything behind them, for as long as they may.
-func (c *change) mayPass(l queueAhead) bool {
+func mayPass(c *db.Tx, l queueAhead) bool {
 	bound := c.DB.Options.Limits.LetPast
 	return bound > 0 && !l.since.IsZero() && !c.Now.Before(passAt(l.since, l.passed, bound))
 }
@@ -73,8 +74,8 @@ func passAt(since, passed time.Time, bound time.Duration) time.Time {
 	return since.Add(bound)
 }
 
-// queueAhead reads what is ahead of the cluster. demand is what the cluster needs itself.
-func (c *change) queueAhead(ctx context.Context, args pgx.NamedArgs, demand []lifecycle.Quota) (l queueAhead, err error) {
+// loadQueueAhead reads what is ahead of the cluster. demand is what the cluster needs itself.
+func loadQueueAhead(ctx context.Context, c *db.Tx, args pgx.NamedArgs, demand []lifecycle.Quota) (l queueAhead, err error) {
 	args["let_past_seconds"] = c.DB.Options.Limits.LetPast.Seconds()
 	l.waiting, err = db.All[lifecycle.Holding](ctx, c, `
 		SELECT r.cluster_id AS cluster, false AS ready, r.items AS quotas`+inLine+`

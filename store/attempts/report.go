@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -16,8 +17,8 @@ import (
 func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportRow) (Lease, error) {
 	var lease Lease
 	logged := ""
-	err := s.write(ctx, func(c *change) (err error) {
-		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+	err := s.db.Write(ctx, func(c *db.Tx) (err error) {
+		f, err := LockAttempt(ctx, c, attemptID, tokenID)
 		if err != nil {
 			return err
 		}
@@ -28,7 +29,7 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 		if !f.Claimed {
 			return fmt.Errorf("nobody claimed the attempt: %w", db.ErrFenced)
 		}
-		fresh, newest, err := c.keepReport(ctx, f, r)
+		fresh, newest, err := keepReport(ctx, c, f, r)
 		if err != nil {
 			return err
 		}
@@ -36,7 +37,7 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 			if r.Log != "" {
 				logged = f.ID
 			}
-			if err := c.keepFacts(ctx, f, r, newest); err != nil {
+			if err := keepFacts(ctx, c, f, r, newest); err != nil {
 				return err
 			}
 		}
@@ -44,7 +45,7 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 			lease = Lease{Stop: f.Stop()}
 			return nil
 		}
-		lease, err = c.RenewLease(ctx, f)
+		lease, err = RenewLease(ctx, c, f)
 		return err
 	})
 	if err != nil {
@@ -57,7 +58,7 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 }
 
 // keepReport inserts the report. fresh: this seq is new; newest: no higher seq was reported.
-func (c *change) keepReport(ctx context.Context, f Fenced, r ReportRow) (fresh, newest bool, err error) {
+func keepReport(ctx context.Context, c *db.Tx, f Fenced, r ReportRow) (fresh, newest bool, err error) {
 	args := pgx.NamedArgs{
 		"attempt": f.AttemptID, "seq": r.Seq, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "log": r.Log, "now": c.Now,
 	}
@@ -84,7 +85,7 @@ func (c *change) keepReport(ctx context.Context, f Fenced, r ReportRow) (fresh, 
 }
 
 // keepFacts writes what a fresh report says, and enqueues a reconcile if it says something new.
-func (c *change) keepFacts(ctx context.Context, f Fenced, r ReportRow, newest bool) error {
+func keepFacts(ctx context.Context, c *db.Tx, f Fenced, r ReportRow, newest bool) error {
 	if r.Phase == "" || !newest { // a late report must not turn the phase back
 		r.Phase, r.Percent, r.Step = f.Phase, f.Percent, f.Step
 	}
@@ -107,28 +108,28 @@ func (c *change) keepFacts(ctx context.Context, f Fenced, r ReportRow, newest bo
 	if err != nil {
 		return fmt.Errorf("keep the progress: %w", err)
 	}
-	if err := c.KeepArtifacts(ctx, f, r.Artifacts); err != nil {
+	if err := KeepArtifacts(ctx, c, f, r.Artifacts); err != nil {
 		return err
 	}
-	if err := c.keepAddons(ctx, f, r.Addons); err != nil {
+	if err := keepAddons(ctx, c, f, r.Addons); err != nil {
 		return err
 	}
-	if err := c.keepAccess(ctx, f, r.Access); err != nil {
+	if err := keepAccess(ctx, c, f, r.Access); err != nil {
 		return err
 	}
 	if r.Pass != nil {
-		if err := c.keepPass(ctx, f, *r.Pass); err != nil {
+		if err := keepPass(ctx, c, f, *r.Pass); err != nil {
 			return err
 		}
 	}
 	if !news {
 		return nil
 	}
-	return c.RequestReconcile(ctx, f.ID)
+	return clusters.RequestReconcile(ctx, c, f.ID)
 }
 
 // keepPass writes one verification pass. It is clean only if all evidence for that is there, whatever the runner says.
-func (c *change) keepPass(ctx context.Context, f Fenced, p PassRow) error {
+func keepPass(ctx context.Context, c *db.Tx, f Fenced, p PassRow) error {
 	if f.Kind != lifecycle.Destroy {
 		return fmt.Errorf("%w: only a destroy verifies", db.ErrConflict)
 	}
@@ -137,7 +138,7 @@ func (c *change) keepPass(ctx context.Context, f Fenced, p PassRow) error {
 		return err
 	}
 	if p.Clean {
-		account, err := c.AccountOf(ctx, f)
+		account, err := AccountOf(ctx, c, f)
 		if err != nil {
 			return err
 		}

@@ -33,8 +33,8 @@ type ReservationAnswer struct {
 // judged at a time, so that installs that start together never count on the same capacity. An attempt that was granted a demand
 // is granted it again. A lease that says stop grants nothing.
 func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d CapacityDemand) (room ReservationAnswer, lease Lease, err error) {
-	err = s.write(ctx, func(c *change) (err error) {
-		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+	err = s.db.Write(ctx, func(c *db.Tx) (err error) {
+		f, err := LockAttempt(ctx, c, attemptID, tokenID)
 		switch {
 		case err != nil:
 			return err
@@ -46,13 +46,13 @@ func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d Capaci
 		case f.Kind != lifecycle.Create:
 			return fmt.Errorf("%w: only a create needs room", db.ErrConflict)
 		}
-		if err := c.CheckPlace(ctx, f, d.Account, d.Region); err != nil {
+		if err := CheckPlace(ctx, c, f, d.Account, d.Region); err != nil {
 			return err
 		}
-		if room, err = c.reserve(ctx, f, d); err != nil {
+		if room, err = reserve(ctx, c, f, d); err != nil {
 			return err
 		}
-		lease, err = c.RenewLease(ctx, f)
+		lease, err = RenewLease(ctx, c, f)
 		return err
 	})
 	if err != nil {
@@ -63,23 +63,23 @@ func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d Capaci
 
 // reserve judges the demand under the lock of its account and region. Under that lock it takes no other cluster's row, because
 // whoever holds one may be waiting for the lock. A separate job wakes the queue.
-func (c *change) reserve(ctx context.Context, f Fenced, d CapacityDemand) (ReservationAnswer, error) {
+func reserve(ctx context.Context, c *db.Tx, f Fenced, d CapacityDemand) (ReservationAnswer, error) {
 	args := pgx.NamedArgs{"account": d.Account, "region": d.Region, "cluster": f.ID, "attempt": f.AttemptID, "now": c.Now}
 	if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('room ' || @account || ' ' || @region, 0))`, args); err != nil {
 		return ReservationAnswer{}, fmt.Errorf("lock the room of %s in %s: %w", d.Account, d.Region, err)
 	}
-	before, err := c.Reservation(ctx, args)
+	before, err := clusters.ReadReservation(ctx, c, args)
 	if err != nil || (before.State == clusters.Granted && before.Attempt == f.AttemptID) {
 		return ReservationAnswer{}, err
 	}
-	if d.Quotas, err = c.attributed(ctx, d); err != nil {
+	if d.Quotas, err = attributed(ctx, c, d); err != nil {
 		return ReservationAnswer{}, err
 	}
-	held, err := c.held(ctx, args)
+	held, err := held(ctx, c, args)
 	if err != nil {
 		return ReservationAnswer{}, err
 	}
-	line, err := c.queueAhead(ctx, args, d.Quotas)
+	line, err := loadQueueAhead(ctx, c, args, d.Quotas)
 	if err != nil {
 		return ReservationAnswer{}, err
 	}
@@ -89,7 +89,7 @@ func (c *change) reserve(ctx context.Context, f Fenced, d CapacityDemand) (Reser
 	switch room.Wait, room.Never = lifecycle.Fits(d.Quotas, held, line.all()); {
 	case room.Never != "":
 		room.Wait, after = "", clusters.Reservation{}
-	case room.Wait != "" && c.mayPass(line) && lifecycle.FirstPast(d.Quotas, held, line.all()):
+	case room.Wait != "" && mayPass(c, line) && lifecycle.FirstPast(d.Quotas, held, line.all()):
 		room.Wait, args["passed_at"] = "", c.Now
 		if err := c.Record(ctx, db.Lifecycle, "let_past", f.ID, db.Move{Why: line.letPast(c.DB.Options.Limits.LetPast)}); err != nil {
 			return ReservationAnswer{}, err
@@ -99,11 +99,11 @@ func (c *change) reserve(ctx context.Context, f Fenced, d CapacityDemand) (Reser
 		room.Wait += line.unmeasured()
 	}
 	args["words"], args["place"] = room.Wait, room.Place
-	if err := c.keepReservation(ctx, args, after, d.Quotas); err != nil {
+	if err := keepReservation(ctx, c, args, after, d.Quotas); err != nil {
 		return ReservationAnswer{}, err
 	}
 	if before.State == clusters.Waiting && after.State != clusters.Waiting { // this look was not shown yet
-		if err := c.RequestReconcile(ctx, f.ID); err != nil {
+		if err := clusters.RequestReconcile(ctx, c, f.ID); err != nil {
 			return ReservationAnswer{}, err
 		}
 	}
@@ -116,7 +116,7 @@ func (c *change) reserve(ctx context.Context, f Fenced, d CapacityDemand) (Reser
 	return room, nil
 }
 
-func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r clusters.Reservation, quotas []lifecycle.Quota) error {
+func keepReservation(ctx context.Context, c *db.Tx, args pgx.NamedArgs, r clusters.Reservation, quotas []lifecycle.Quota) error {
 	if r.State == "" {
 		if _, err := c.Exec(ctx, `DELETE FROM reservations WHERE cluster_id = @cluster`, args); err != nil {
 			return fmt.Errorf("drop the reservation: %w", err)
@@ -142,7 +142,7 @@ func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r clus
 
 // attributed returns the measured quotas with what clusters use without having tags yet: it is in a resource group with a name that was
 // recorded for one of them.
-func (c *change) attributed(ctx context.Context, d CapacityDemand) ([]lifecycle.Quota, error) {
+func attributed(ctx context.Context, c *db.Tx, d CapacityDemand) ([]lifecycle.Quota, error) {
 	groups := map[string]bool{}
 	for _, q := range d.Quotas {
 		for name := range q.UsedIn {
@@ -171,7 +171,7 @@ func (c *change) attributed(ctx context.Context, d CapacityDemand) ([]lifecycle.
 
 // held returns what counts as taken in addition to the measured usage: granted reservations of clusters that are not released, while the
 // attempt that got them runs, or if it recorded an identity.
-func (c *change) held(ctx context.Context, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
+func held(ctx context.Context, c *db.Tx, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
 	held, err := db.All[lifecycle.Holding](ctx, c, `
 		SELECT r.cluster_id AS cluster, c.ready_at IS NOT NULL AS ready, r.items AS quotas
 		FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -21,8 +22,8 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 		return Lease{}, fmt.Errorf("result of attempt %s: %w: outcome %q is none of %v", attemptID, db.ErrConflict, r.Outcome, ownOutcomes)
 	}
 	var lease Lease
-	err := s.write(ctx, func(c *change) error {
-		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		f, err := LockAttempt(ctx, c, attemptID, tokenID)
 		switch {
 		case err != nil:
 			return err
@@ -45,11 +46,11 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 		case r.Outcome == lifecycle.Succeeded && f.Kind == lifecycle.Create && !f.Recorded:
 			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", db.ErrConflict)
 		}
-		if err := c.finish(ctx, f, r); err != nil {
+		if err := finish(ctx, c, f, r); err != nil {
 			return err
 		}
 		lease = Lease{Closed: true}
-		return c.RequestReconcile(ctx, f.ID)
+		return clusters.RequestReconcile(ctx, c, f.ID)
 	})
 	if err != nil {
 		return Lease{}, fmt.Errorf("result of attempt %s: %w", attemptID, err)
@@ -57,7 +58,7 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 	return lease, nil
 }
 
-func (c *change) finish(ctx context.Context, f Fenced, r ResultRow) error {
+func finish(ctx context.Context, c *db.Tx, f Fenced, r ResultRow) error {
 	_, err := c.Exec(ctx, `
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message,
 			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons, asleep_seen = @asleep,
@@ -71,9 +72,9 @@ func (c *change) finish(ctx context.Context, f Fenced, r ResultRow) error {
 	if err != nil {
 		return fmt.Errorf("close the attempt: %w", err)
 	}
-	c.FreeRunner()
+	clusters.FreeRunner(c)
 	if f.Kind == lifecycle.Observe && !r.LastUse.IsZero() {
-		return c.WasActive(ctx, f.Held, lifecycle.HourUsed(r.LastUse, c.Now), lifecycle.ActivityRequests)
+		return clusters.WasActive(ctx, c, f.Held, lifecycle.HourUsed(r.LastUse, c.Now), lifecycle.ActivityRequests)
 	}
 	if r.Outputs == nil || r.Outcome != lifecycle.Succeeded || f.Kind != lifecycle.Create {
 		return nil

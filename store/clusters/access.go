@@ -103,7 +103,7 @@ func AccessWork(ctx context.Context, from db.Source, cluster lifecycle.Cluster) 
 }
 
 // QueueAccess writes the row of an access that a runner is to make, and returns the row with its account's name.
-func (c *Tx) QueueAccess(b *db.Batch, a AccessRow) AccessRow {
+func QueueAccess(c *db.Tx, b *db.Batch, a AccessRow) AccessRow {
 	a.Account = accountOf(a.Reader, a.ID)
 	b.Do("keep the access", `
 		INSERT INTO access (id, cluster_id, number, reader, reader_name, role, by_right, run_id, run_attempt, run_job, lifetime, account, asked_at)
@@ -134,7 +134,7 @@ func accountOf(reader, id string) string {
 
 // WantAccess asks for a runner that brings a ready cluster's accounts into agreement with its rows. What has to be taken away is not kept
 // waiting by earlier failures; a request for more is.
-func (c *Tx) WantAccess(ctx context.Context, cluster string, taking bool) error {
+func WantAccess(ctx context.Context, c *db.Tx, cluster string, taking bool) error {
 	_, err := c.Exec(ctx, `
 		INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ($1, $2, $3, 'PENDING', $4)
 		ON CONFLICT (cluster_id, job_type) WHERE ended_at IS NULL DO NOTHING`, db.NewID("job"), cluster, lifecycle.JobAccess, c.Now)
@@ -145,11 +145,11 @@ func (c *Tx) WantAccess(ctx context.Context, cluster string, taking bool) error 
 	if !taking {
 		set = askWork("{failures}")
 	}
-	return c.SetDesired(ctx, cluster, set, pgx.NamedArgs{"kind": lifecycle.Access})
+	return SetDesired(ctx, c, cluster, set, pgx.NamedArgs{"kind": lifecycle.Access})
 }
 
 // ForgetAccounts prepares for a create: what an earlier one made in its cluster is gone with it.
-func (c *Tx) ForgetAccounts(ctx context.Context, cluster string) error {
+func ForgetAccounts(ctx context.Context, c *db.Tx, cluster string) error {
 	_, err := c.Exec(ctx, `
 		UPDATE access SET attempt = NULL, minted_at = NULL, expires_at = NULL, ref = '', removed_at = CASE WHEN revoked_at IS NOT NULL THEN $2::timestamptz END
 		WHERE cluster_id = $1 AND removed_at IS NULL`, cluster, c.Now)
@@ -160,7 +160,7 @@ func (c *Tx) ForgetAccounts(ctx context.Context, cluster string) error {
 }
 
 // AccessGone records that the accounts of a cluster are gone, because nothing is left of it.
-func (c *Tx) AccessGone(ctx context.Context, cluster string) error {
+func AccessGone(ctx context.Context, c *db.Tx, cluster string) error {
 	_, err := c.Exec(ctx, `UPDATE access SET removed_at = $2 WHERE cluster_id = $1 AND revoked_at IS NOT NULL AND removed_at IS NULL`, cluster, c.Now)
 	if err != nil {
 		return fmt.Errorf("record that the accounts of %s are gone: %w", cluster, err)
@@ -176,8 +176,8 @@ const (
 
 // RevokeAccess revokes a cluster's accesses that a condition on access a selects: they are never handed out again, and a runner removes
 // their accounts from the cluster. One that no runner was told to make is gone at once. It returns how many it revoked.
-func (c *Tx) RevokeAccess(ctx context.Context, cluster, which string, args pgx.NamedArgs, d Origin) (int, error) {
-	return c.endAccess(ctx, cluster, `(a.expires_at IS NULL OR a.expires_at > @now) AND (`+which+`)`, args, d)
+func RevokeAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx.NamedArgs, d Origin) (int, error) {
+	return endAccess(ctx, c, cluster, `(a.expires_at IS NULL OR a.expires_at > @now) AND (`+which+`)`, args, d)
 }
 
 // ExpiredAccess holds for an access a of a cluster c whose time is over at the time @now and whose account may still be there. @tail is
@@ -189,12 +189,12 @@ const ExpiredAccess = `a.revoked_at IS NULL AND a.removed_at IS NULL AND a.attem
 const AccessOver = "its time is over"
 
 // ExpireAccess has a runner remove the accounts of a locked cluster whose tokens have expired. It returns how many.
-func (c *Tx) ExpireAccess(ctx context.Context, cluster string) (int, error) {
-	return c.endAccess(ctx, cluster, `EXISTS (SELECT FROM clusters c WHERE c.id = a.cluster_id AND `+ExpiredAccess+`)`,
+func ExpireAccess(ctx context.Context, c *db.Tx, cluster string) (int, error) {
+	return endAccess(ctx, c, cluster, `EXISTS (SELECT FROM clusters c WHERE c.id = a.cluster_id AND `+ExpiredAccess+`)`,
 		pgx.NamedArgs{"tail": AccessTail}, Origin{Actor: db.Lifecycle, Why: AccessOver})
 }
 
-func (c *Tx) endAccess(ctx context.Context, cluster, which string, args pgx.NamedArgs, d Origin) (int, error) {
+func endAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx.NamedArgs, d Origin) (int, error) {
 	all := pgx.NamedArgs{"cluster": cluster, "now": c.Now, "by": d.Actor, "why": d.Reason()}
 	maps.Copy(all, args)
 	type revoked struct {
@@ -214,7 +214,7 @@ func (c *Tx) endAccess(ctx context.Context, cluster, which string, args pgx.Name
 	for _, a := range gone {
 		begun = begun || a.Begun
 		after := map[string]any{"access": a.ID, "reader": a.Reader, "role": a.Role}
-		if err := c.RecordAction(Origin{Actor: d.Actor, Source: d.Source, Why: d.Reason(), Verdict: d.Verdict}, "access.revoked", cluster, Action{Before: after}); err != nil {
+		if err := RecordAction(c, Origin{Actor: d.Actor, Source: d.Source, Why: d.Reason(), Verdict: d.Verdict}, "access.revoked", cluster, Action{Before: after}); err != nil {
 			return 0, err
 		}
 	}
@@ -228,5 +228,5 @@ func (c *Tx) endAccess(ctx context.Context, cluster, which string, args pgx.Name
 	if !stays { // the accounts go with the cluster
 		return len(gone), nil
 	}
-	return len(gone), c.WantAccess(ctx, cluster, true)
+	return len(gone), WantAccess(ctx, c, cluster, true)
 }

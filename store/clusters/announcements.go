@@ -46,7 +46,7 @@ const announce = `
 	VALUES (@cause, @event, nullif(@cluster, ''), @facts, @now, @nudge) ON CONFLICT (cause) DO NOTHING`
 
 // announcementArgs are the arguments of announce.
-func (c *Tx) announcementArgs(a Announcement) pgx.NamedArgs {
+func announcementArgs(c *db.Tx, a Announcement) pgx.NamedArgs {
 	facts := a.Facts
 	if len(facts) == 0 {
 		facts = json.RawMessage(`{}`)
@@ -56,16 +56,16 @@ func (c *Tx) announcementArgs(a Announcement) pgx.NamedArgs {
 
 // Announce writes an announcement with the change, and asks for a job that finds out who hears of it. It does nothing if the cause was
 // announced before.
-func (c *Tx) Announce(_ context.Context, a Announcement) error {
-	c.DoLast("announce "+a.Event, announce, c.announcementArgs(a))
+func Announce(_ context.Context, c *db.Tx, a Announcement) error {
+	c.DoLast("announce "+a.Event, announce, announcementArgs(c, a))
 	c.Enqueue(queue.AnnounceArgs{Cause: a.Cause})
 	return nil
 }
 
 // AnnounceFirst is Announce for whoever has to know whether the cause was announced before. Of several changes at once, one is the first;
 // the others wait for its end.
-func (c *Tx) AnnounceFirst(ctx context.Context, a Announcement) (first bool, err error) {
-	tag, err := c.Exec(ctx, announce, c.announcementArgs(a))
+func AnnounceFirst(ctx context.Context, c *db.Tx, a Announcement) (first bool, err error) {
+	tag, err := c.Exec(ctx, announce, announcementArgs(c, a))
 	if err != nil {
 		return false, fmt.Errorf("announce %s: %w", a.Event, err)
 	}
@@ -77,7 +77,7 @@ func (c *Tx) AnnounceFirst(ctx context.Context, a Announcement) (first bool, err
 
 // RefreshNotices makes new versions of notices, and asks for jobs that show them. where chooses them, as n; set is what changes beside
 // the version, or empty.
-func (c *Tx) RefreshNotices(ctx context.Context, where, set string, args pgx.NamedArgs) error {
+func RefreshNotices(ctx context.Context, c *db.Tx, where, set string, args pgx.NamedArgs) error {
 	if set != "" {
 		set += ", "
 	}
@@ -97,38 +97,38 @@ func (c *Tx) RefreshNotices(ctx context.Context, where, set string, args pgx.Nam
 
 // RefreshOutdated has the notices of a cluster brought up to date, also those that are being posted at this moment, whose buttons may no
 // longer do what they say: its end moved, an approval was decided, it goes, or it was requested again.
-func (c *Tx) RefreshOutdated(ctx context.Context, cluster string) error {
-	return c.RefreshNotices(ctx, `n.cluster_id = @cluster AND n.kind = ANY (@kinds) AND n.given_up = ''`, "",
+func RefreshOutdated(ctx context.Context, c *db.Tx, cluster string) error {
+	return RefreshNotices(ctx, c, `n.cluster_id = @cluster AND n.kind = ANY (@kinds) AND n.given_up = ''`, "",
 		pgx.NamedArgs{"cluster": cluster, "kinds": []string{EventReady, EventFailed, EventExpiring, EventResting, EventIdle, EventApproval, EventBlocked}})
 }
 
 // AnnounceBudget announces the parts of a team's budget that are reached, each once a month.
-func (c *Tx) AnnounceBudget(ctx context.Context, reached []usage.Threshold) error {
+func AnnounceBudget(ctx context.Context, c *db.Tx, reached []usage.Threshold) error {
 	for _, t := range reached {
 		facts, err := json.Marshal(t)
 		if err != nil {
 			return fmt.Errorf("encode a budget: %w", err)
 		}
 		cause := fmt.Sprintf("budget:%s:%s:%d", c.Now.UTC().Format("2006-01"), t.Team, t.Percent)
-		if err := c.Announce(ctx, Announcement{Cause: cause, Event: EventBudget, Facts: facts}); err != nil {
+		if err := Announce(ctx, c, Announcement{Cause: cause, Event: EventBudget, Facts: facts}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Afford judges a change as usage.Tx does, and announces what part of the budget is reached with it.
-func (c *Tx) Afford(ctx context.Context, cur usage.Held, next lifecycle.Cluster, a *usage.Afford) (warning string, err error) {
-	warning, reached, err := c.Tx.Afford(ctx, cur, next, a)
+// JudgeRise judges a change as usage.JudgeRise does, and announces what part of the budget is reached with it.
+func JudgeRise(ctx context.Context, c *db.Tx, cur usage.Held, next lifecycle.Cluster, a *usage.Afford) (warning string, err error) {
+	warning, reached, err := usage.JudgeRise(ctx, c, cur, next, a)
 	if err != nil {
 		return "", err
 	}
-	return warning, c.AnnounceBudget(ctx, reached)
+	return warning, AnnounceBudget(ctx, c, reached)
 }
 
 // AnnounceFinding announces a finding that is new. A blocked teardown is announced by the cluster's own move, an orphan by the scan that
 // tells it.
-func (c *Tx) AnnounceFinding(ctx context.Context, f lifecycle.Finding) error {
+func AnnounceFinding(ctx context.Context, c *db.Tx, f lifecycle.Finding) error {
 	if f.Kind == lifecycle.Blocked || f.Kind == lifecycle.Orphan {
 		return nil
 	}
@@ -137,5 +137,5 @@ func (c *Tx) AnnounceFinding(ctx context.Context, f lifecycle.Finding) error {
 		return fmt.Errorf("encode a finding: %w", err)
 	}
 	cause := fmt.Sprintf("finding:%s:%s%s:%d", f.Kind, f.Cluster, f.Identity, c.Now.UnixMicro())
-	return c.Announce(ctx, Announcement{Cause: cause, Event: EventFinding, Cluster: f.Cluster, Facts: facts})
+	return Announce(ctx, c, Announcement{Cause: cause, Event: EventFinding, Cluster: f.Cluster, Facts: facts})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // ApprovalKind says what an approval is for.
@@ -71,7 +72,7 @@ type ApprovalVote struct {
 }
 
 // CloseOver is ExpireApprovals for one cluster, or for all if cluster is empty. It closes offers of handovers and turns of runs too.
-func (c *Tx) CloseOver(ctx context.Context, cluster string) (n int, err error) {
+func CloseOver(ctx context.Context, c *db.Tx, cluster string) (n int, err error) {
 	type closed struct {
 		ID, Cluster, Why string
 		State            ApprovalState
@@ -88,15 +89,15 @@ func (c *Tx) CloseOver(ctx context.Context, cluster string) (n int, err error) {
 	}
 	for _, a := range over {
 		d := Origin{Actor: db.Lifecycle, Why: a.Why}
-		if err := c.RecordAction(d, "approval_"+string(a.State), a.Cluster, Action{Approval: a.ID, Before: ApprovalPending, After: a.State}); err != nil {
+		if err := RecordAction(c, d, "approval_"+string(a.State), a.Cluster, Action{Approval: a.ID, Before: ApprovalPending, After: a.State}); err != nil {
 			return 0, err
 		}
 	}
-	handovers, err := c.closeHandovers(ctx, cluster)
+	handovers, err := closeHandovers(ctx, c, cluster)
 	if err != nil {
 		return 0, err
 	}
-	uses, err := c.closeUses(ctx, cluster)
+	uses, err := closeUses(ctx, c, cluster)
 	return len(over) + handovers + uses, err
 }
 
@@ -106,8 +107,8 @@ type askedBreakGlass struct {
 }
 
 // OpenBreakGlass returns the requests for a credential that are still valid, newest first, and closes the expired ones.
-func (c *Tx) OpenBreakGlass(ctx context.Context, cluster string, kind ApprovalKind) ([]askedBreakGlass, error) {
-	if _, err := c.CloseOver(ctx, cluster); err != nil {
+func OpenBreakGlass(ctx context.Context, c *db.Tx, cluster string, kind ApprovalKind) ([]askedBreakGlass, error) {
+	if _, err := CloseOver(ctx, c, cluster); err != nil {
 		return nil, err
 	}
 	return db.All[askedBreakGlass](ctx, c, `
@@ -116,13 +117,13 @@ func (c *Tx) OpenBreakGlass(ctx context.Context, cluster string, kind ApprovalKi
 }
 
 // UseApproval uses up the approval that a person got for a cluster's credential. ErrNotFound: there is no valid one.
-func (c *Tx) UseApproval(ctx context.Context, cluster string, kind ApprovalKind, d Origin) error {
-	kept, err := c.OpenBreakGlass(ctx, cluster, kind)
+func UseApproval(ctx context.Context, c *db.Tx, cluster string, kind ApprovalKind, d Origin) error {
+	kept, err := OpenBreakGlass(ctx, c, cluster, kind)
 	if err != nil {
 		return err
 	}
 	for _, k := range kept {
-		mine, err := c.SamePrincipal(ctx, k.RequestedBy, d.Actor)
+		mine, err := usage.SamePrincipal(ctx, c, k.RequestedBy, d.Actor)
 		if err != nil {
 			return err
 		}
@@ -132,7 +133,7 @@ func (c *Tx) UseApproval(ctx context.Context, cluster string, kind ApprovalKind,
 		if _, err := c.Exec(ctx, `UPDATE approvals SET state = 'used' WHERE id = $1`, k.ID); err != nil {
 			return fmt.Errorf("use the approval: %w", err)
 		}
-		return c.RecordAction(d, "approval_used", cluster, Action{Approval: k.ID, Before: ApprovalApproved, After: ApprovalUsed})
+		return RecordAction(c, d, "approval_used", cluster, Action{Approval: k.ID, Before: ApprovalApproved, After: ApprovalUsed})
 	}
 	return fmt.Errorf("%w: no approval to look at it counts", db.ErrNotFound)
 }

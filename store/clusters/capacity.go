@@ -13,7 +13,7 @@ import (
 )
 
 // FreeCapacity notes that the cluster gave capacity back, if it did, and wakes the queue.
-func (c *Tx) FreeCapacity(ctx context.Context, next lifecycle.Cluster) error {
+func FreeCapacity(ctx context.Context, c *db.Tx, next lifecycle.Cluster) error {
 	type room struct{ Account, Region string }
 	freed, err := db.All[room](ctx, c, `
 		UPDATE reservations r SET freed_at = @now FROM attempts a
@@ -29,18 +29,18 @@ func (c *Tx) FreeCapacity(ctx context.Context, next lifecycle.Cluster) error {
 		return fmt.Errorf("note the room that %s gave back: %w", next.ID, err)
 	}
 	for _, r := range freed {
-		c.AdvanceCapacityQueue(r.Account, r.Region)
+		AdvanceCapacityQueue(c, r.Account, r.Region)
 	}
-	return c.NeverAsked(ctx, next.ID)
+	return NeverAsked(ctx, c, next.ID)
 }
 
 // AdvanceCapacityQueue wakes the clusters in the queue. News is unique, so that a change during the run gets a run of its own.
-func (c *Tx) AdvanceCapacityQueue(account, region string) {
+func AdvanceCapacityQueue(c *db.Tx, account, region string) {
 	c.Enqueue(queue.CapacityQueueArgs{Account: account, Region: region, News: ulid.Make().String()})
 }
 
 // NeverAsked wakes the queue if clusters in it counted on one of their team that will no longer ask for capacity.
-func (c *Tx) NeverAsked(ctx context.Context, cluster string) error {
+func NeverAsked(ctx context.Context, c *db.Tx, cluster string) error {
 	type room struct{ Account, Region string }
 	lines, err := db.All[room](ctx, c, `
 		SELECT DISTINCT r.account, r.region FROM clusters c JOIN clusters w ON w.team = c.team AND w.region = c.region AND (w.created_at, w.id) > (c.created_at, c.id)
@@ -50,7 +50,7 @@ func (c *Tx) NeverAsked(ctx context.Context, cluster string) error {
 		return fmt.Errorf("find the line that %s would have stood in: %w", cluster, err)
 	}
 	for _, l := range lines {
-		c.AdvanceCapacityQueue(l.Account, l.Region)
+		AdvanceCapacityQueue(c, l.Account, l.Region)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ const (
 // Reservation is a cluster's row; State is empty if there is none.
 type Reservation struct{ Attempt, Account, Region, State string }
 
-func (c *Tx) Reservation(ctx context.Context, args pgx.NamedArgs) (Reservation, error) {
+func ReadReservation(ctx context.Context, c *db.Tx, args pgx.NamedArgs) (Reservation, error) {
 	rows, err := db.All[Reservation](ctx, c, `
 		SELECT attempt_id AS attempt, account, region, state FROM reservations WHERE cluster_id = @cluster`, args)
 	if err != nil || len(rows) == 0 {

@@ -1,3 +1,4 @@
+// Package clusters reads and writes what the packages of the store share: clusters, who changed them and why, replies and approvals.
 package clusters
 
 import (
@@ -9,16 +10,16 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Cluster returns one cluster. ErrNotFound: there is none of that id.
-func (s *DB) Cluster(ctx context.Context, id string) (Row, error) {
-	row, err := s.OneRow(ctx, `WHERE c.id = @id`, pgx.NamedArgs{"id": id})
+// Read returns one cluster. ErrNotFound: there is none of that id.
+func Read(ctx context.Context, s *db.DB, id string) (Row, error) {
+	row, err := ReadWhere(ctx, s, `WHERE c.id = @id`, pgx.NamedArgs{"id": id})
 	if err != nil {
 		return Row{}, fmt.Errorf("read cluster %s: %w", id, err)
 	}
 	return row, nil
 }
 
-func (s *DB) OneRow(ctx context.Context, where string, args pgx.NamedArgs) (Row, error) {
+func ReadWhere(ctx context.Context, s *db.DB, where string, args pgx.NamedArgs) (Row, error) {
 	r, err := db.One[RowRecord](ctx, s.Pool(), `SELECT `+RowColumns+OfOne+RowSources+where, args)
 	if err != nil {
 		return Row{}, err

@@ -5,9 +5,10 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
-func (c *Tx) SetCondition(ctx context.Context, cluster string, q Condition) error {
+func SetCondition(ctx context.Context, c *db.Tx, cluster string, q Condition) error {
 	_, err := c.Exec(ctx, `
 		INSERT INTO conditions AS q (cluster_id, type, status, reason, message, changed_at)
 		VALUES (@cluster, @type, @status, @reason, @message, @now)

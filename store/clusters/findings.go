@@ -7,10 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // KeepFindings writes each finding. A resolved one that comes back starts anew but keeps its first_seen_at.
-func (c *Tx) KeepFindings(ctx context.Context, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
+func KeepFindings(ctx context.Context, c *db.Tx, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
 	batch := &pgx.Batch{}
 	for _, f := range found {
 		batch.Queue(`

@@ -26,7 +26,7 @@ const HeldBy = `coalesce(
 	(SELECT h.decided_by FROM handovers h WHERE h.cluster_id = c.id AND h.state = 'accepted' ORDER BY h.decided_at DESC LIMIT 1), c.requested_by)`
 
 // EndHandover ends an offer whose cluster's row this change has locked. ErrConflict: it is no longer offered.
-func (c *Tx) EndHandover(ctx context.Context, id string, state HandoverState, d Origin) error {
+func EndHandover(ctx context.Context, c *db.Tx, id string, state HandoverState, d Origin) error {
 	type ended struct{ Cluster string }
 	over, err := db.All[ended](ctx, c, `
 		UPDATE handovers SET state = @state, decided_at = @now, decided_by = @by, note = @why, from_claims = NULL
@@ -38,15 +38,15 @@ func (c *Tx) EndHandover(ctx context.Context, id string, state HandoverState, d 
 	if len(over) == 0 {
 		return fmt.Errorf("%w: the handover is no longer offered", db.ErrConflict)
 	}
-	if err := c.NewVersion(ctx, over[0].Cluster); err != nil { // its thread tells it
+	if err := NewVersion(ctx, c, over[0].Cluster); err != nil { // its thread tells it
 		return err
 	}
-	return c.RecordAction(d, "handover_"+string(state), over[0].Cluster, Action{Before: HandoverOffered, After: state, Note: id})
+	return RecordAction(c, d, "handover_"+string(state), over[0].Cluster, Action{Before: HandoverOffered, After: state, Note: id})
 }
 
 // WithdrawHandover ends the open offer of a cluster, if there is one. The cluster's row is locked.
-func (c *Tx) WithdrawHandover(ctx context.Context, cluster string, d Origin) error {
-	if _, err := c.closeHandovers(ctx, cluster); err != nil { // one that expired was not withdrawn
+func WithdrawHandover(ctx context.Context, c *db.Tx, cluster string, d Origin) error {
+	if _, err := closeHandovers(ctx, c, cluster); err != nil { // one that expired was not withdrawn
 		return err
 	}
 	open, err := db.All[struct{ ID string }](ctx, c, `SELECT id FROM handovers WHERE cluster_id = $1 AND state = 'offered'`, cluster)
@@ -54,7 +54,7 @@ func (c *Tx) WithdrawHandover(ctx context.Context, cluster string, d Origin) err
 		return fmt.Errorf("look for a handover: %w", err)
 	}
 	for _, h := range open {
-		if err := c.EndHandover(ctx, h.ID, HandoverWithdrawn, d); err != nil {
+		if err := EndHandover(ctx, c, h.ID, HandoverWithdrawn, d); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (c *Tx) WithdrawHandover(ctx context.Context, cluster string, d Origin) err
 
 // closeHandovers closes the offers that nobody can accept any more, of one cluster or of all: expired ones, and those of clusters that
 // go.
-func (c *Tx) closeHandovers(ctx context.Context, cluster string) (n int, err error) {
+func closeHandovers(ctx context.Context, c *db.Tx, cluster string) (n int, err error) {
 	type closed struct {
 		ID, Cluster, Why string
 		State            HandoverState
@@ -80,7 +80,7 @@ func (c *Tx) closeHandovers(ctx context.Context, cluster string) (n int, err err
 	}
 	for _, h := range over {
 		d := Origin{Actor: db.Lifecycle, Why: h.Why}
-		if err := c.RecordAction(d, "handover_"+string(h.State), h.Cluster, Action{Before: HandoverOffered, After: h.State, Note: h.ID}); err != nil {
+		if err := RecordAction(c, d, "handover_"+string(h.State), h.Cluster, Action{Before: HandoverOffered, After: h.State, Note: h.ID}); err != nil {
 			return 0, err
 		}
 	}

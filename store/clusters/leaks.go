@@ -37,7 +37,7 @@ func LeakOf(ctx context.Context, from db.Source, cluster lifecycle.Cluster) (*li
 }
 
 // StartRemoval records that a cluster's teardown removes now what was approved for it.
-func (c *Tx) StartRemoval(ctx context.Context, cluster string) error {
+func StartRemoval(ctx context.Context, c *db.Tx, cluster string) error {
 	_, err := c.Exec(ctx, `
 		UPDATE orphans SET state = @removing, state_at = @now, state_why = 'the teardown of its cluster was opened again'
 		WHERE cleanup_cluster = @cluster AND state = @approved`,
@@ -50,7 +50,7 @@ func (c *Tx) StartRemoval(ctx context.Context, cluster string) error {
 
 // EndOrphans records of a cluster whose final count has just found nothing that what was last seen of it before is gone. What a later scan
 // sees of it is told again.
-func (c *Tx) EndOrphans(ctx context.Context, cluster string) error {
+func EndOrphans(ctx context.Context, c *db.Tx, cluster string) error {
 	_, err := c.Exec(ctx, `
 		UPDATE orphans SET state = @gone, state_at = @now, gone_at = @now, state_why = 'the final count of its cluster found nothing', decided_by = '', decided_why = ''
 		WHERE gone_at IS NULL AND last_seen_at <= @now AND (cluster_id = @cluster AND class = @released OR cleanup_cluster = @cluster AND state = @removing)`,

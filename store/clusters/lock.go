@@ -12,7 +12,7 @@ import (
 )
 
 // Lock takes the cluster's row lock and reads the clock while it holds it.
-func (c *Tx) Lock(ctx context.Context, id string) (usage.Held, error) {
+func Lock(ctx context.Context, c *db.Tx, id string) (usage.Held, error) {
 	type record struct {
 		Lifecycle          LifecycleRecord
 		HourlyCents, Nodes int

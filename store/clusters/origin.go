@@ -76,7 +76,7 @@ type Action struct {
 }
 
 // RecordAction writes an action to the audit trail.
-func (c *Tx) RecordAction(d Origin, action, cluster string, a Action) error {
+func RecordAction(c *db.Tx, d Origin, action, cluster string, a Action) error {
 	if a.Why == "" {
 		a.Why = d.Reason()
 	}
@@ -85,8 +85,8 @@ func (c *Tx) RecordAction(d Origin, action, cluster string, a Action) error {
 }
 
 // ChangeSeen runs do on the locked cluster. ErrStale: the row is not the version that the actor saw.
-func (s *DB) ChangeSeen(ctx context.Context, id string, d Origin, do func(*Tx, usage.Held, *Outcome) error) (Outcome, error) {
-	return s.ChangeOnce(ctx, id, d, func(c *Tx, cur usage.Held, out *Outcome) error {
+func ChangeSeen(ctx context.Context, s *db.DB, id string, d Origin, do func(*db.Tx, usage.Held, *Outcome) error) (Outcome, error) {
+	return ChangeOnce(ctx, s, id, d, func(c *db.Tx, cur usage.Held, out *Outcome) error {
 		if err := d.CheckVersion(cur); err != nil {
 			return err
 		}
@@ -96,22 +96,22 @@ func (s *DB) ChangeSeen(ctx context.Context, id string, d Origin, do func(*Tx, u
 
 // ChangeOnce runs do on the locked cluster and saves the reply with it, unless the cause was answered before. The locks of the
 // usage count come before the row's, as in a create.
-func (s *DB) ChangeOnce(ctx context.Context, id string, d Origin, do func(*Tx, usage.Held, *Outcome) error) (out Outcome, err error) {
-	err = s.Write(ctx, func(c *Tx) error {
-		if err := c.WaitToAfford(ctx, d.Afford); err != nil {
+func ChangeOnce(ctx context.Context, s *db.DB, id string, d Origin, do func(*db.Tx, usage.Held, *Outcome) error) (out Outcome, err error) {
+	err = s.Write(ctx, func(c *db.Tx) error {
+		if err := usage.WaitToAfford(ctx, c, d.Afford); err != nil {
 			return err
 		}
-		cur, err := c.Lock(ctx, id) // from here on, one change at a time
+		cur, err := Lock(ctx, c, id) // from here on, one change at a time
 		if err != nil {
 			return err
 		}
-		if done, err := c.AnsweredBefore(ctx, d.Reply); err != nil || done {
+		if done, err := AnsweredBefore(ctx, c, d.Reply); err != nil || done {
 			return err
 		}
 		if err := do(c, cur, &out); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, out)
+		return SaveReplyOnce(ctx, c, d.Reply, out)
 	})
 	if err != nil {
 		return Outcome{}, err
@@ -120,7 +120,7 @@ func (s *DB) ChangeOnce(ctx context.Context, id string, d Origin, do func(*Tx, u
 }
 
 // AnsweredBefore reports whether the cause of a change has its reply; nil: it needs none.
-func (c *Tx) AnsweredBefore(ctx context.Context, a *ReplyOnce) (done bool, err error) {
+func AnsweredBefore(ctx context.Context, c *db.Tx, a *ReplyOnce) (done bool, err error) {
 	if a == nil {
 		return false, nil
 	}
@@ -130,11 +130,11 @@ func (c *Tx) AnsweredBefore(ctx context.Context, a *ReplyOnce) (done bool, err e
 	return done, nil
 }
 
-func (c *Tx) ReplyOnce(ctx context.Context, a *ReplyOnce, out Outcome) error {
+func SaveReplyOnce(ctx context.Context, c *db.Tx, a *ReplyOnce, out Outcome) error {
 	if a == nil {
 		return nil
 	}
 	reply := a.Build(out)
 	reply.Cause = a.Cause
-	return c.Reply(ctx, reply)
+	return SaveReply(ctx, c, reply)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // RequestReconcile counts a new fact about the cluster and enqueues a reconcile.
-func (c *Tx) RequestReconcile(ctx context.Context, cluster string) error {
+func RequestReconcile(ctx context.Context, c *db.Tx, cluster string) error {
 	var pokes int64
 	err := c.QueryRow(ctx, `UPDATE clusters SET pokes = pokes + 1 WHERE id = $1 RETURNING pokes`, cluster).Scan(&pokes)
 	if err != nil {
@@ -26,7 +26,7 @@ func (c *Tx) RequestReconcile(ctx context.Context, cluster string) error {
 }
 
 // Publish enqueues an update of every subscriber of the cluster.
-func (c *Tx) Publish(ctx context.Context, cluster string, version int64) error {
+func Publish(ctx context.Context, c *db.Tx, cluster string, version int64) error {
 	rows, err := c.Query(ctx, `
 		UPDATE subscribers SET wanted_version = @version, nudge_at = @nudge
 		WHERE cluster_id = @cluster AND NOT muted AND NOT left_behind RETURNING id`,
@@ -45,7 +45,7 @@ func (c *Tx) Publish(ctx context.Context, cluster string, version int64) error {
 }
 
 // Bump makes a new version of a locked row in which nothing changed that a decision depends on.
-func (c *Tx) Bump(ctx context.Context, cluster string) (version int64, err error) {
+func Bump(ctx context.Context, c *db.Tx, cluster string) (version int64, err error) {
 	err = c.QueryRow(ctx, `UPDATE clusters SET row_version = row_version + 1, updated_at = $2 WHERE id = $1 RETURNING row_version`, cluster, c.Now).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("bump %s: %w", cluster, err)
@@ -54,17 +54,17 @@ func (c *Tx) Bump(ctx context.Context, cluster string) (version int64, err error
 }
 
 // Refresh has every subscriber of a locked cluster updated, because of something that they show and that is not in its row.
-func (c *Tx) Refresh(ctx context.Context, cluster string) error {
-	version, err := c.Bump(ctx, cluster)
+func Refresh(ctx context.Context, c *db.Tx, cluster string) error {
+	version, err := Bump(ctx, c, cluster)
 	if err != nil {
 		return err
 	}
-	return c.Publish(ctx, cluster, version)
+	return Publish(ctx, c, cluster, version)
 }
 
 // SetDesired writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
 // subscribers and notices.
-func (c *Tx) SetDesired(ctx context.Context, id, set string, args pgx.NamedArgs) error {
+func SetDesired(ctx context.Context, c *db.Tx, id, set string, args pgx.NamedArgs) error {
 	args["id"], args["now"] = id, c.Now
 	var version, pokes int64
 	err := c.QueryRow(ctx, `UPDATE clusters SET `+set+`,
@@ -74,46 +74,46 @@ func (c *Tx) SetDesired(ctx context.Context, id, set string, args pgx.NamedArgs)
 		return fmt.Errorf("write the desired state: %w", err)
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: id, Pokes: pokes})
-	if err := c.RefreshOutdated(ctx, id); err != nil {
+	if err := RefreshOutdated(ctx, c, id); err != nil {
 		return err
 	}
-	return c.Publish(ctx, id, version)
+	return Publish(ctx, c, id, version)
 }
 
 // NewVersion makes a new version of a cluster of which only what people see changed, and updates subscribers and notices.
-func (c *Tx) NewVersion(ctx context.Context, id string) error {
+func NewVersion(ctx context.Context, c *db.Tx, id string) error {
 	var version int64
 	err := c.QueryRow(ctx, `UPDATE clusters SET row_version = row_version + 1, updated_at = $2 WHERE id = $1 RETURNING row_version`, id, c.Now).Scan(&version)
 	if err != nil {
 		return fmt.Errorf("make a new version of %s: %w", id, err)
 	}
-	if err := c.RefreshOutdated(ctx, id); err != nil {
+	if err := RefreshOutdated(ctx, c, id); err != nil {
 		return err
 	}
-	return c.Publish(ctx, id, version)
+	return Publish(ctx, c, id, version)
 }
 
 // ScheduleLook schedules checks of a pull request. It counts as checked now, because it was just heard of.
-func (c *Tx) ScheduleLook(b *db.Batch, pr PRRef) {
+func ScheduleLook(c *db.Tx, b *db.Batch, pr PRRef) {
 	b.Do("have it looked at", `
 		INSERT INTO looks (repo, number, looked_at) VALUES ($1, $2, $3) ON CONFLICT (repo, number) DO UPDATE SET looked_at = excluded.looked_at`,
 		pr.Repo, pr.Number, c.Now)
 }
 
 // NextTurns enqueues a pass over the queues for full quotas and free runners. A change during a pass gets a pass of its own.
-func (c *Tx) NextTurns() { c.Enqueue(queue.TurnsArgs{News: ulid.Make().String()}) }
+func NextTurns(c *db.Tx) { c.Enqueue(queue.TurnsArgs{News: ulid.Make().String()}) }
 
 // FreeRunner enqueues a pass over the queue for runners: an attempt was closed. Without caps nobody waits there.
-func (c *Tx) FreeRunner() {
+func FreeRunner(c *db.Tx) {
 	if c.DB.Options.Limits.Runners != (lifecycle.RunnerCaps{}) {
-		c.NextTurns()
+		NextTurns(c)
 	}
 }
 
 const (
 	// NudgeSoon is how long a subscriber may lag behind its cluster before it is enqueued again.
 	NudgeSoon = 2 * time.Second
-	// nudgeAgain is how long enqueued work may take before it is enqueued again.
+	// NudgeAgain is how long enqueued work may take before it is enqueued again.
 	NudgeAgain = 30 * time.Second
 )
 
@@ -125,16 +125,16 @@ const Used = `active_at = @used, active_what = @what,
 	end_ttl = CASE WHEN use_extends THEN greatest(end_ttl, least(end_max, @used::timestamptz + ttl)) ELSE end_ttl END`
 
 // Active notes that the locked cluster was used. It has no effect on one for which use does not matter, that is not ready or that is going.
-func (c *Tx) Active(ctx context.Context, cur usage.Held, what lifecycle.Activity) error {
+func Active(ctx context.Context, c *db.Tx, cur usage.Held, what lifecycle.Activity) error {
 	if !cur.UseMatters() || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !cur.SleepWanted && c.Now.Sub(cur.ActiveAt) < activeAgain {
 		return nil
 	}
-	return c.SetDesired(ctx, cur.ID, Used, pgx.NamedArgs{"what": what, "used": c.Now})
+	return SetDesired(ctx, c, cur.ID, Used, pgx.NamedArgs{"what": what, "used": c.Now})
 }
 
 // WasActive notes an earlier use of the locked cluster, if none is known since. It has no effect on one for which Active has none. If its people
 // were told too early that nobody uses it, they are told anew.
-func (c *Tx) WasActive(ctx context.Context, cur usage.Held, at time.Time, what lifecycle.Activity) error {
+func WasActive(ctx context.Context, c *db.Tx, cur usage.Held, at time.Time, what lifecycle.Activity) error {
 	if !cur.UseMatters() || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !at.After(cur.UnusedSince()) {
 		return nil
 	}
@@ -142,5 +142,5 @@ func (c *Tx) WasActive(ctx context.Context, cur usage.Held, at time.Time, what l
 	if cur.ToldTooEarly(at) {
 		set += `, idle_told = NULL`
 	}
-	return c.SetDesired(ctx, cur.ID, set, pgx.NamedArgs{"what": what, "used": at})
+	return SetDesired(ctx, c, cur.ID, set, pgx.NamedArgs{"what": what, "used": at})
 }

@@ -26,7 +26,7 @@ func GateEffect(gate, cause string, installation int64, repo string) Effect {
 }
 
 // AskGatesOn asks for the gates on some commits to be brought up to date.
-func (c *Tx) AskGatesOn(ctx context.Context, repo string, heads []string, cause string) error {
+func AskGatesOn(ctx context.Context, c *db.Tx, repo string, heads []string, cause string) error {
 	list, err := db.All[struct {
 		ID           string
 		Installation int64
@@ -38,7 +38,7 @@ func (c *Tx) AskGatesOn(ctx context.Context, repo string, heads []string, cause 
 	for _, g := range list {
 		effects = append(effects, GateEffect(g.ID, cause, g.Installation, repo))
 	}
-	return c.SaveEffects(ctx, effects)
+	return SaveEffects(ctx, c, effects)
 }
 
 // Effect is one change on GitHub apart from a cluster's subscribers. It is made once for its cause.
@@ -54,7 +54,7 @@ type Effect struct {
 	CreatedAt    time.Time // filled by the store
 }
 
-func (c *Tx) SaveEffects(ctx context.Context, effects []Effect) error {
+func SaveEffects(ctx context.Context, c *db.Tx, effects []Effect) error {
 	for _, e := range effects {
 		id := db.NewID("eff")
 		tag, err := c.Exec(ctx, `
@@ -74,7 +74,7 @@ func (c *Tx) SaveEffects(ctx context.Context, effects []Effect) error {
 	return nil
 }
 
-func (c *Tx) Reply(ctx context.Context, r Reply) error {
+func SaveReply(ctx context.Context, c *db.Tx, r Reply) error {
 	id := db.NewID("rep")
 	tag, err := c.Exec(ctx, `
 		INSERT INTO replies (id, cause, thread, installation, repo, number, workspace, channel, person, body, blocks, created_at, nudge_at)
@@ -96,13 +96,13 @@ func (c *Tx) Reply(ctx context.Context, r Reply) error {
 	if r.Pressed == nil {
 		return nil
 	}
-	return c.ShowPressed(ctx, *r.Pressed)
+	return ShowPressed(ctx, c, *r.Pressed)
 }
 
 // ShowPressed writes what the press of a button in a notice did, and has the notice updated. Nothing happens to a notice that does not
 // exist.
-func (c *Tx) ShowPressed(ctx context.Context, p Pressed) error {
-	return c.RefreshNotices(ctx, `n.id = @id AND n.facts || @facts::jsonb <> n.facts`, `facts = n.facts || @facts::jsonb`, pgx.NamedArgs{"id": p.Notice, "facts": p.Facts})
+func ShowPressed(ctx context.Context, c *db.Tx, p Pressed) error {
+	return RefreshNotices(ctx, c, `n.id = @id AND n.facts || @facts::jsonb <> n.facts`, `facts = n.facts || @facts::jsonb`, pgx.NamedArgs{"id": p.Notice, "facts": p.Facts})
 }
 
 const Answered = `SELECT EXISTS (SELECT 1 FROM replies WHERE cause = $1)`

@@ -10,7 +10,7 @@ import (
 )
 
 // closeUses releases every turn on a cluster that is no longer wanted, granted or waited for; empty: on all of them.
-func (c *Tx) closeUses(ctx context.Context, cluster string) (n int, err error) {
+func closeUses(ctx context.Context, c *db.Tx, cluster string) (n int, err error) {
 	type closed struct{ ID, Cluster, Why string }
 	over, err := db.All[closed](ctx, c, `
 		UPDATE uses u SET released_at = @now, why = 'the cluster is no longer wanted: ' || c.desired_why
@@ -20,7 +20,7 @@ func (c *Tx) closeUses(ctx context.Context, cluster string) (n int, err error) {
 		return 0, fmt.Errorf("release the turns: %w", err)
 	}
 	for _, u := range over {
-		if err := c.RecordAction(Origin{Actor: db.Lifecycle, Why: u.Why}, "use_released", u.Cluster, Action{Note: u.ID}); err != nil {
+		if err := RecordAction(c, Origin{Actor: db.Lifecycle, Why: u.Why}, "use_released", u.Cluster, Action{Note: u.ID}); err != nil {
 			return 0, err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
@@ -39,7 +38,7 @@ func (s *Store) Deliveries(ctx context.Context, export string) ([]Delivery, erro
 // SaveBilled replaces everything that is known of a delivery's period, all or nothing, also what another export said of it: one export at a
 // time is read, and what it said before it was renamed must not count beside it. The same delivery can be saved again.
 func (s *Store) SaveBilled(ctx context.Context, d Delivery, lines int, billed []Billed) error {
-	return s.db.Write(ctx, func(tx *clusters.Tx) error {
+	return s.db.Write(ctx, func(tx *db.Tx) error {
 		args := pgx.NamedArgs{"export": d.Export, "period": d.Period, "delivery": d.ID, "lines": lines, "now": tx.Now}
 		if _, err := tx.Exec(ctx, `
 			INSERT INTO cost_exports (export, period, delivery, lines, read_at) VALUES (@export, @period, @delivery, @lines, @now)

@@ -13,10 +13,10 @@ import (
 )
 
 // Store reads and writes costs. It is safe for concurrent use.
-type Store struct{ db *clusters.DB }
+type Store struct{ db *db.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *clusters.DB) *Store { return &Store{d} }
+func New(d *db.DB) *Store { return &Store{d} }
 
 // Filter selects clusters and days.
 type Filter struct {
@@ -36,5 +36,5 @@ func (s *Store) AnnounceBudgets(ctx context.Context, reached []usage.Threshold) 
 	if len(reached) == 0 {
 		return nil
 	}
-	return s.db.Write(ctx, func(tx *clusters.Tx) error { return tx.AnnounceBudget(ctx, reached) })
+	return s.db.Write(ctx, func(tx *db.Tx) error { return clusters.AnnounceBudget(ctx, tx, reached) })
 }

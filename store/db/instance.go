@@ -2,12 +2,17 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 )
 
 const (
@@ -163,20 +168,6 @@ const endSessions = `
 	WHERE application_name IN (SELECT $2 || split_part(name, $3, 2) FROM unnest($1::text[]) AS name)
 		AND datname = current_database() AND usename = current_user`
 
-// freeJobs makes the jobs of dead instances available, and notifies River's clients of the queues as River itself does.
-const freeJobs = `
-	WITH freed AS (
-		UPDATE river_job SET scheduled_at = now(),
-			state = CASE WHEN attempt < max_attempts THEN 'available'::river_job_state ELSE 'discarded' END,
-			finalized_at = CASE WHEN attempt < max_attempts THEN NULL ELSE now() END,
-			errors = array_append(errors, jsonb_build_object('at', now(), 'attempt', attempt, 'error', 'the process that ran the job ended', 'trace', ''))
-		WHERE state = 'running' AND attempted_by[array_upper(attempted_by, 1)] = ANY ($1)
-		RETURNING queue, state
-	), told AS (
-		SELECT pg_notify(current_schema() || '.river_insert', json_build_object('queue', queue)::text) FROM (SELECT DISTINCT queue FROM freed) q
-	)
-	SELECT count(*) FILTER (WHERE state = 'available'), count(*) FILTER (WHERE state <> 'available'), (SELECT count(*) FROM told) FROM freed`
-
 // endLeadership removes the leadership of dead instances and tells River's electors, so that another one leads at once instead of when
 // the term ends.
 const endLeadership = `
@@ -187,6 +178,7 @@ const endLeadership = `
 func (i *Instance) look(ctx context.Context) (taken TakenOver, err error) {
 	ctx, cancel := context.WithTimeout(ctx, i.patience())
 	defer cancel()
+	var queues []string
 	err = pgx.BeginFunc(ctx, i.conn, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, findDead, i.name, instanceMark)
 		if err != nil {
@@ -198,8 +190,7 @@ func (i *Instance) look(ctx context.Context) (taken TakenOver, err error) {
 		if _, err := tx.Exec(ctx, endSessions, taken.From, processName, instanceMark); err != nil {
 			return err
 		}
-		var told int
-		if err := tx.QueryRow(ctx, freeJobs, taken.From).Scan(&taken.Jobs, &taken.Discarded, &told); err != nil {
+		if queues, err = i.freeJobs(ctx, tx, &taken); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, endLeadership, taken.From)
@@ -208,7 +199,40 @@ func (i *Instance) look(ctx context.Context) (taken TakenOver, err error) {
 	if err != nil {
 		return TakenOver{}, fmt.Errorf("look for dead instances: %w", err)
 	}
+	i.db.QueueNotifier.Notify(queues...)
 	return taken, nil
+}
+
+// freeJobs makes the jobs of dead instances available, as River rescues jobs that are stuck. It returns their queues.
+func (i *Instance) freeJobs(ctx context.Context, tx pgx.Tx, taken *TakenOver) (queues []string, err error) {
+	list, err := i.db.river.JobListTx(ctx, tx, river.NewJobListParams().States(rivertype.JobStateRunning).First(mostJobs).
+		Where(`attempted_by[array_upper(attempted_by, 1)] = ANY (@dead::text[])`, river.NamedArgs{"dead": taken.From}))
+	if err != nil || len(list.Jobs) == 0 {
+		return nil, err
+	}
+	now, err := i.db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rescue := riverdriver.JobRescueManyParams{StuckHorizon: now.Add(time.Hour)} // whatever was begun
+	for _, job := range list.Jobs {
+		failed, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: job.Attempt, Error: "the process that ran the job ended"})
+		if err != nil {
+			return nil, err
+		}
+		state, finalized := rivertype.JobStateAvailable, (*time.Time)(nil)
+		if job.Attempt >= job.MaxAttempts {
+			state, finalized = rivertype.JobStateDiscarded, &now
+			taken.Discarded++
+		} else {
+			taken.Jobs++
+		}
+		rescue.ID, rescue.Error, rescue.State = append(rescue.ID, job.ID), append(rescue.Error, failed), append(rescue.State, string(state))
+		rescue.FinalizedAt, rescue.ScheduledAt = append(rescue.FinalizedAt, finalized), append(rescue.ScheduledAt, now)
+		queues = append(queues, job.Queue)
+	}
+	_, err = riverpgxv5.New(i.db.pool).UnwrapExecutor(tx).JobRescueMany(ctx, &rescue)
+	return queues, err
 }
 
 // answers reports whether the database answers within a time.

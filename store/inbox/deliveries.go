@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -102,7 +103,7 @@ func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []by
 // applied twice.
 func (s *Store) Replay(ctx context.Context, row int64, d clusters.Origin) (DeliveryInfo, error) {
 	var again DeliveryInfo
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		was, err := db.One[DeliveryInfo](ctx, c, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = $1 FOR UPDATE`, row)
 		if err != nil {
 			return err
@@ -117,13 +118,11 @@ func (s *Store) Replay(ctx context.Context, row int64, d clusters.Origin) (Deliv
 			return fmt.Errorf("put it back: %w", err)
 		}
 		// A job that waits for its next try is brought forward; if there is none, a new one is inserted.
-		if _, err := c.Exec(ctx, `
-			UPDATE river_job SET state = 'available', scheduled_at = clock_timestamp()
-			WHERE kind = 'inbox' AND args = jsonb_build_object('row', $1::bigint) AND state IN ('available', 'retryable', 'scheduled')`, row); err != nil {
-			return fmt.Errorf("bring its job forward: %w", err)
+		if err := c.RunNow(ctx, queue.InboxArgs{}.Kind(), `args = jsonb_build_object('row', @row::bigint)`, river.NamedArgs{"row": row}); err != nil {
+			return err
 		}
 		c.Enqueue(queue.InboxArgs{Row: row})
-		return c.RecordAction(d, "delivery_replayed", "", clusters.Action{
+		return clusters.RecordAction(c, d, "delivery_replayed", "", clusters.Action{
 			Before: map[string]any{"state": was.State, "note": was.Note}, After: map[string]any{"state": again.State},
 			Note: fmt.Sprintf("%s %s, row %d", was.Source, was.ID, row),
 		})

@@ -12,7 +12,7 @@ import (
 
 // saveDelivery is one statement, and so one round trip and one commit: the row and, if the row is new, the River job that
 // processes it. It writes River's row as River's client does (a test compares the two), unique by its arguments in the
-// unfinished states. The bell notifies River after the commit.
+// unfinished states. River is notified after the commit.
 //
 // The worker of a topic's oldest delivery also processes those behind it. So the job of a delivery with others ahead of it runs
 // later, by a quarter of a second for each and half a minute at most: a storm on one pull request leaves the workers free.

@@ -10,15 +10,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Store reads figures. It is safe for concurrent use.
-type Store struct{ db *clusters.DB }
+type Store struct{ db *db.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *clusters.DB) *Store { return &Store{d} }
+func New(d *db.DB) *Store { return &Store{d} }
 
 // settled is how old an event has to be before it is counted: until then a transaction that began earlier may still commit.
 const settled = 30 * time.Second

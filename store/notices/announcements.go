@@ -9,9 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Announce writes an announcement by itself. What happens in a change is announced with clusters.Tx.Announce, in its transaction.
+// Announce writes an announcement by itself. What happens in a change is announced with clusters.Announce, in its transaction.
 func (s *Store) Announce(ctx context.Context, a clusters.Announcement) error {
-	err := s.write(ctx, func(c *change) error { return c.Announce(ctx, a) })
+	err := s.db.Write(ctx, func(c *db.Tx) error { return clusters.Announce(ctx, c, a) })
 	if err != nil {
 		return fmt.Errorf("announce %s: %w", a.Cause, err)
 	}
@@ -20,12 +20,12 @@ func (s *Store) Announce(ctx context.Context, a clusters.Announcement) error {
 
 // AnnounceTogether writes announcements in one transaction, or none of them if the first one's cause was announced before.
 func (s *Store) AnnounceTogether(ctx context.Context, first clusters.Announcement, others []clusters.Announcement) (fresh bool, err error) {
-	err = s.write(ctx, func(c *change) error {
-		if fresh, err = c.AnnounceFirst(ctx, first); err != nil || !fresh {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		if fresh, err = clusters.AnnounceFirst(ctx, c, first); err != nil || !fresh {
 			return err
 		}
 		for _, a := range others {
-			if err := c.Announce(ctx, a); err != nil {
+			if err := clusters.Announce(ctx, c, a); err != nil {
 				return err
 			}
 		}
@@ -58,7 +58,7 @@ func (s *Store) Announcement(ctx context.Context, cause string) (clusters.Announ
 // Announced writes the notices that follow from an announcement, and that it is done, in one transaction. It does nothing if that was
 // done before.
 func (s *Store) Announced(ctx context.Context, announcement int64, list []Notice) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		var id int64
 		err := c.QueryRow(ctx, `UPDATE announcements SET done_at = $2 WHERE id = $1 AND done_at IS NULL RETURNING id`, announcement, c.Now).Scan(&id)
 		switch err = db.Plain(err); {
@@ -67,7 +67,7 @@ func (s *Store) Announced(ctx context.Context, announcement int64, list []Notice
 		case err != nil:
 			return err
 		}
-		return c.save(ctx, list)
+		return save(ctx, c, list)
 	})
 	if err != nil {
 		return fmt.Errorf("write the notices of announcement %d: %w", announcement, err)

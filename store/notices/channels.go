@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -49,7 +51,7 @@ func (s *Store) solved(ctx context.Context, workspace string, channels []string)
 	err := s.db.Pool().QueryRow(ctx, `
 		SELECT EXISTS (SELECT FROM slack_channels WHERE workspace = @workspace AND channel = ANY (@channels) AND problem <> '')`, args).Scan(&known)
 	if err == nil && known {
-		err = s.write(ctx, func(c *change) error { return c.solve(ctx, args) })
+		err = s.db.Write(ctx, func(c *db.Tx) error { return solve(ctx, c, args) })
 	}
 	if err != nil {
 		return fmt.Errorf("forget the problems of %q in %s: %w", channels, workspace, err)
@@ -57,29 +59,32 @@ func (s *Store) solved(ctx context.Context, workspace string, channels []string)
 	return nil
 }
 
-func (c *change) solve(ctx context.Context, args pgx.NamedArgs) error {
+func solve(ctx context.Context, c *db.Tx, args pgx.NamedArgs) error {
 	healed, err := db.All[struct{ Channel string }](ctx, c, `
 		UPDATE slack_channels SET problem = '', problem_since = NULL, next_at = `+db.PaceClock+` + @every::interval
 		WHERE workspace = @workspace AND channel = ANY (@channels) AND problem <> '' RETURNING channel`, args)
 	if err != nil {
 		return fmt.Errorf("clear them: %w", err)
 	}
-	args["healed"] = []string{}
-	for _, h := range healed {
-		args["healed"] = append(args["healed"].([]string), h.Channel)
+	if len(healed) == 0 {
+		return nil
 	}
-	_, err = c.Exec(ctx, `
-		WITH healed AS (SELECT unnest(@healed::text[]) AS channel),
-		waiting AS (
-			SELECT 'publish' AS kind, 'subscriber' AS key, s.id FROM subscribers s JOIN healed h ON h.channel IN ('', s.channel)
-			WHERE s.workspace = @workspace AND s.shown_version < s.wanted_version AND NOT s.muted
-			UNION ALL SELECT 'reply', 'reply', r.id FROM replies r JOIN healed h ON h.channel = '' WHERE r.workspace = @workspace AND r.external_id = 0
-			UNION ALL SELECT 'notice', 'notice', n.id FROM notices n JOIN healed h ON h.channel IN ('', n.channel, n.person, n.posted_in)
-			WHERE n.workspace = @workspace AND n.shown_version < n.wanted_version AND n.given_up = '')
-		UPDATE river_job j SET state = 'available', scheduled_at = clock_timestamp() FROM waiting w
-		WHERE j.kind = w.kind AND j.state = 'scheduled' AND j.args ->> w.key = w.id`, args)
-	if err != nil {
-		return fmt.Errorf("bring forward what waits: %w", err)
+	names := make([]string, len(healed))
+	for i, h := range healed {
+		names[i] = h.Channel
+	}
+	for kind, where := range map[string]string{
+		queue.PublishArgs{}.Kind(): `args ->> 'subscriber' IN (SELECT s.id FROM subscribers s
+			WHERE s.workspace = @workspace AND ('' = ANY (@healed::text[]) OR s.channel = ANY (@healed)) AND s.shown_version < s.wanted_version AND NOT s.muted)`,
+		queue.ReplyArgs{}.Kind(): `args ->> 'reply' IN (SELECT r.id FROM replies r
+			WHERE r.workspace = @workspace AND '' = ANY (@healed::text[]) AND r.external_id = 0)`,
+		queue.NoticeArgs{}.Kind(): `args ->> 'notice' IN (SELECT n.id FROM notices n
+			WHERE n.workspace = @workspace AND ('' = ANY (@healed::text[]) OR ARRAY[n.channel, n.person, n.posted_in] && @healed)
+				AND n.shown_version < n.wanted_version AND n.given_up = '')`,
+	} {
+		if err := c.RunNow(ctx, kind, where, river.NamedArgs{"workspace": args["workspace"], "healed": names}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

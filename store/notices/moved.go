@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // moves are the statements that let what is kept of a channel follow it to another id. What the new id has already stays. They take the
@@ -25,7 +26,7 @@ var moves = []string{
 // id, and returns how many rows that were. A second call changes nothing.
 func (s *Store) MoveChannel(ctx context.Context, workspace, from, to string) (moved int64, err error) {
 	args := pgx.NamedArgs{"workspace": workspace, "from": from, "to": to}
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		moved = 0
 		for _, one := range moves {
 			tag, err := c.Exec(ctx, one, args)

@@ -18,13 +18,13 @@ const noticeColumns = `
 
 // Save asks for notices to be posted. A place gets one notice for a cause: the first stands.
 func (s *Store) Save(ctx context.Context, list []Notice) error {
-	if err := s.write(ctx, func(c *change) error { return c.save(ctx, list) }); err != nil {
+	if err := s.db.Write(ctx, func(c *db.Tx) error { return save(ctx, c, list) }); err != nil {
 		return fmt.Errorf("save %d notices: %w", len(list), err)
 	}
 	return nil
 }
 
-func (c *change) save(ctx context.Context, list []Notice) error {
+func save(ctx context.Context, c *db.Tx, list []Notice) error {
 	for _, n := range list {
 		if len(n.Facts) == 0 {
 			n.Facts = json.RawMessage(`{}`)
@@ -126,7 +126,7 @@ func (s *Store) GiveUp(ctx context.Context, ids []string, why string) error {
 // Pressed adds to a notice's facts what a button in it did and who pressed it, and asks for its update. A fact that it has is replaced.
 // Nothing happens to a notice that does not exist.
 func (s *Store) Pressed(ctx context.Context, id string, facts json.RawMessage) error {
-	err := s.write(ctx, func(c *change) error { return c.ShowPressed(ctx, clusters.Pressed{Notice: id, Facts: facts}) })
+	err := s.db.Write(ctx, func(c *db.Tx) error { return clusters.ShowPressed(ctx, c, clusters.Pressed{Notice: id, Facts: facts}) })
 	if err != nil {
 		return fmt.Errorf("update notice %s: %w", id, err)
 	}
@@ -135,8 +135,8 @@ func (s *Store) Pressed(ctx context.Context, id string, facts json.RawMessage) e
 
 // Outdated has a notice updated whose button could not do what it says any more, unless the notice shows what became of it.
 func (s *Store) Outdated(ctx context.Context, id string) error {
-	err := s.write(ctx, func(c *change) error {
-		return c.RefreshNotices(ctx, `n.id = @id AND n.facts ->> 'done' IS NULL`, "", pgx.NamedArgs{"id": id})
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		return clusters.RefreshNotices(ctx, c, `n.id = @id AND n.facts ->> 'done' IS NULL`, "", pgx.NamedArgs{"id": id})
 	})
 	if err != nil {
 		return fmt.Errorf("update notice %s: %w", id, err)

@@ -26,8 +26,8 @@ func (s *Store) ReplaceSubscription(ctx context.Context, sub Subscription, d clu
 }
 
 func (s *Store) subscribe(ctx context.Context, sub Subscription, add bool, d clusters.Origin) error {
-	err := s.write(ctx, func(c *change) error {
-		before, err := c.eventsOf(ctx, sub)
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		before, err := eventsOf(ctx, c, sub)
 		if err != nil {
 			return err
 		}
@@ -35,16 +35,16 @@ func (s *Store) subscribe(ctx context.Context, sub Subscription, add bool, d clu
 		if add {
 			after = slices.Compact(slices.Sorted(slices.Values(slices.Concat(before, sub.Events))))
 		}
-		err = c.subscribe(ctx, sub, after)
+		err = subscribe(ctx, c, sub, after)
 		if err != nil {
 			return err
 		}
 		if !slices.Equal(before, after) {
-			if err := c.RecordAction(d, "subscribed", "", clusters.Action{Before: before, After: after, Note: sub.about()}); err != nil {
+			if err := clusters.RecordAction(c, d, "subscribed", "", clusters.Action{Before: before, After: after, Note: sub.about()}); err != nil {
 				return err
 			}
 		}
-		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{EventsBefore: before, EventsAfter: after})
+		return clusters.SaveReplyOnce(ctx, c, d.Reply, clusters.Outcome{EventsBefore: before, EventsAfter: after})
 	})
 	if err != nil {
 		return fmt.Errorf("subscribe channel %s: %w", sub.Channel, err)
@@ -53,7 +53,7 @@ func (s *Store) subscribe(ctx context.Context, sub Subscription, add bool, d clu
 }
 
 // eventsOf returns the events of a subscription, which it locks; none: there is no such subscription.
-func (c *change) eventsOf(ctx context.Context, sub Subscription) (events []string, err error) {
+func eventsOf(ctx context.Context, c *db.Tx, sub Subscription) (events []string, err error) {
 	err = c.QueryRow(ctx, `
 		SELECT events FROM channel_subscriptions WHERE (workspace, channel, team, repo) = ($1, $2, $3, $4) FOR UPDATE`,
 		sub.Workspace, sub.Channel, sub.Team, sub.Repo).Scan(&events)
@@ -64,7 +64,7 @@ func (c *change) eventsOf(ctx context.Context, sub Subscription) (events []strin
 }
 
 // subscribe writes a subscription.
-func (c *change) subscribe(ctx context.Context, sub Subscription, events []string) error {
+func subscribe(ctx context.Context, c *db.Tx, sub Subscription, events []string) error {
 	_, err := c.Exec(ctx, `
 		INSERT INTO channel_subscriptions (id, workspace, channel, team, repo, events, created_by, claims, created_at)
 		VALUES (@id, @workspace, @channel, @team, @repo, @events, @by, @claims::jsonb, @now)
@@ -89,17 +89,17 @@ func (s Subscription) about() string {
 // Unsubscribe removes what a channel is subscribed to, for one team and repository (empty: for all of them). ErrNotFound: there
 // is no such subscription.
 func (s *Store) Unsubscribe(ctx context.Context, sub Subscription, d clusters.Origin) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		was, err := db.One[Subscription](ctx, c, `
 			DELETE FROM channel_subscriptions WHERE workspace = $1 AND channel = $2 AND team = $3 AND repo = $4
 			RETURNING `+subscriptionColumns, sub.Workspace, sub.Channel, sub.Team, sub.Repo)
 		if err != nil {
 			return err
 		}
-		if err := c.RecordAction(d, "unsubscribed", "", clusters.Action{Before: was.Events, Note: was.about()}); err != nil {
+		if err := clusters.RecordAction(c, d, "unsubscribed", "", clusters.Action{Before: was.Events, Note: was.about()}); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{})
+		return clusters.SaveReplyOnce(ctx, c, d.Reply, clusters.Outcome{})
 	})
 	if err != nil {
 		return fmt.Errorf("unsubscribe channel %s: %w", sub.Channel, err)
@@ -110,7 +110,7 @@ func (s *Store) Unsubscribe(ctx context.Context, sub Subscription, d clusters.Or
 // End ends a subscription because of whoever made it, and announces that to its channel. It does nothing if somebody changed or ended the
 // subscription since it was read.
 func (s *Store) End(ctx context.Context, sub Subscription, why Ending) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		tag, err := c.Exec(ctx, `DELETE FROM channel_subscriptions WHERE id = $1 AND created_by = $2 AND events = $3`, sub.ID, sub.CreatedBy, sub.Events)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
@@ -121,10 +121,10 @@ func (s *Store) End(ctx context.Context, sub Subscription, why Ending) error {
 		if err != nil {
 			return fmt.Errorf("tell the channel: %w", err)
 		}
-		if err := c.Announce(ctx, clusters.Announcement{Cause: sub.ID + ":ended", Event: clusters.EventSubscriptionEnded, Facts: facts}); err != nil {
+		if err := clusters.Announce(ctx, c, clusters.Announcement{Cause: sub.ID + ":ended", Event: clusters.EventSubscriptionEnded, Facts: facts}); err != nil {
 			return err
 		}
-		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle}, "subscription_ended", "", clusters.Action{
+		return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle}, "subscription_ended", "", clusters.Action{
 			Before: sub.Events, After: map[string]any{"ended": why, "made_by": sub.CreatedBy}, Note: sub.about(),
 		})
 	})

@@ -21,7 +21,7 @@ const (
 
 // SaveEffect asks for a change to be made. A cause has one effect: later ones are ignored.
 func (s *Store) SaveEffect(ctx context.Context, e clusters.Effect) error {
-	err := s.write(ctx, func(c *change) error { return c.SaveEffects(ctx, []clusters.Effect{e}) })
+	err := s.db.Write(ctx, func(c *db.Tx) error { return clusters.SaveEffects(ctx, c, []clusters.Effect{e}) })
 	if err != nil {
 		return fmt.Errorf("save the effect of %s: %w", e.Cause, err)
 	}
@@ -32,8 +32,8 @@ func (s *Store) SaveEffect(ctx context.Context, e clusters.Effect) error {
 // effect. If that was asked for before, the earlier effect is returned and no second line is written.
 func (s *Store) AskEffect(ctx context.Context, e clusters.Effect, d clusters.Origin, action string) (EffectState, error) {
 	var state EffectState
-	err := s.write(ctx, func(c *change) (err error) {
-		if err = c.SaveEffects(ctx, []clusters.Effect{e}); err != nil {
+	err := s.db.Write(ctx, func(c *db.Tx) (err error) {
+		if err = clusters.SaveEffects(ctx, c, []clusters.Effect{e}); err != nil {
 			return err
 		}
 		if len(c.Jobs) > 0 { // it is a new one

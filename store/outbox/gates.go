@@ -36,7 +36,7 @@ type GateMember struct {
 
 // AskGate asks for a gate to be brought up to date, and makes it if there is none. A cause asks once.
 func (s *Store) AskGate(ctx context.Context, g Gate, cause string) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		id, err := db.One[struct{ ID string }](ctx, c, `
 			INSERT INTO gates AS g (id, installation, repo, head, profile, asked_at, refused) VALUES (@id, @installation, @repo, @head, @profile, @now, @refused)
 			ON CONFLICT (repo, head, profile) DO UPDATE SET asked_at = @now, installation = @installation, refused = @refused RETURNING g.id`,
@@ -44,7 +44,7 @@ func (s *Store) AskGate(ctx context.Context, g Gate, cause string) error {
 		if err != nil {
 			return err
 		}
-		return c.SaveEffects(ctx, []clusters.Effect{clusters.GateEffect(id.ID, cause, g.Installation, g.Repo)})
+		return clusters.SaveEffects(ctx, c, []clusters.Effect{clusters.GateEffect(id.ID, cause, g.Installation, g.Repo)})
 	})
 	if err != nil {
 		return fmt.Errorf("ask for the gate of %s on %s of %s: %w", g.Profile, g.Head, g.Repo, err)
@@ -97,11 +97,11 @@ func (s *Store) StartGatePost(ctx context.Context, id string) (lost bool, err er
 // SaveGateShown records what a gate shows and under which id. With it, it asks for the gates on the commits of merge queues that have its result:
 // whoever finds the gate up to date later asks for none. A cause asks once.
 func (s *Store) SaveGateShown(ctx context.Context, g Gate, externalID int64, hash string, completed bool, cause string) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		if _, err := c.Exec(ctx, `UPDATE gates SET external_id = $2, shown = $3, completed = $4, posting_at = NULL WHERE id = $1`, g.ID, externalID, hash, completed); err != nil {
 			return err
 		}
-		return c.askQueueGates(ctx, g, cause)
+		return askQueueGates(ctx, c, g, cause)
 	})
 	if err != nil {
 		return fmt.Errorf("remember what gate %s shows: %w", g.ID, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Home is what the app's Home shows to a person in Slack.
@@ -27,7 +28,7 @@ const (
 
 // OpenHome notes that a person opened the app's Home, and enqueues that it is shown.
 func (s *Store) OpenHome(ctx context.Context, workspace, person string) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		_, err := c.Exec(ctx, `
 			INSERT INTO slack_homes (workspace, person, opened_at) VALUES ($1, $2, $3)
 			ON CONFLICT (workspace, person) DO UPDATE SET opened_at = $3`, workspace, person, c.Now)
@@ -81,7 +82,7 @@ func (s *Store) RefreshHome(ctx context.Context, workspace, person string) error
 	if err != nil || !recent {
 		return err
 	}
-	return s.write(ctx, func(c *change) error {
+	return s.db.Write(ctx, func(c *db.Tx) error {
 		c.Enqueue(queue.HomeArgs{Workspace: workspace, Person: person})
 		return nil
 	})
@@ -89,7 +90,7 @@ func (s *Store) RefreshHome(ctx context.Context, workspace, person string) error
 
 // RefreshHomes enqueues the Homes that show a cluster which changed since, and returns how many.
 func (s *Store) RefreshHomes(ctx context.Context) (n int, err error) {
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		since, any, err := oldestHome(ctx, c)
 		if err != nil || !any {
 			return err
@@ -118,7 +119,7 @@ func (s *Store) RefreshHomes(ctx context.Context) (n int, err error) {
 }
 
 // oldestHome returns since when the oldest Home that may be updated shows what it shows; any: there is one.
-func oldestHome(ctx context.Context, c *change) (since time.Time, any bool, err error) {
+func oldestHome(ctx context.Context, c *db.Tx) (since time.Time, any bool, err error) {
 	var at *time.Time
 	err = c.QueryRow(ctx, `SELECT min(shown_at) FROM slack_homes WHERE opened_at > $1 AND shown_at < $2 AND shown_at > '-infinity'`,
 		c.Now.Add(-homeFor), c.Now.Add(-homePause)).Scan(&at)

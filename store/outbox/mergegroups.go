@@ -34,7 +34,7 @@ const mergeGroupColumns = `installation, repo, head, number, pull_head, mode, as
 // SaveMergeGroup records a group. It returns the group as it is recorded: one that ended stays ended, and keeps what it was.
 func (s *Store) SaveMergeGroup(ctx context.Context, g MergeGroup) (MergeGroup, error) {
 	var kept MergeGroup
-	err := s.write(ctx, func(c *change) (err error) {
+	err := s.db.Write(ctx, func(c *db.Tx) (err error) {
 		kept, err = db.One[MergeGroup](ctx, c, `
 			INSERT INTO merge_groups AS g (installation, repo, head, number, pull_head, mode, asked_at)
 			VALUES (@installation, @repo, @head, @number, @pull, @mode, @now)
@@ -52,7 +52,7 @@ func (s *Store) SaveMergeGroup(ctx context.Context, g MergeGroup) (MergeGroup, e
 // the commit yet. A group of which only the end
 // is known is recorded as ended, so that a late request for its checks makes nothing.
 func (s *Store) EndMergeGroup(ctx context.Context, g MergeGroup, why string) (found []string, err error) {
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		_, err := c.Exec(ctx, `
 			INSERT INTO merge_groups AS g (installation, repo, head, number, pull_head, mode, asked_at, ended_at, ended_why)
 			VALUES (@installation, @repo, @head, @number, '', 'reuse', @now, @now, @why)
@@ -119,8 +119,8 @@ func (s *Store) GateProfiles(ctx context.Context, repo, head string) (profiles [
 
 // ShowOnCommit adds the check of a cluster that belongs to no pull request on a merge queue's commit. It does nothing if that is there.
 func (s *Store) ShowOnCommit(ctx context.Context, cluster string, g MergeGroup) error {
-	err := s.write(ctx, func(c *change) error {
-		if _, err := c.Lock(ctx, cluster); err != nil {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		if _, err := clusters.Lock(ctx, c, cluster); err != nil {
 			return err
 		}
 		tag, err := c.Exec(ctx, `
@@ -132,7 +132,7 @@ func (s *Store) ShowOnCommit(ctx context.Context, cluster string, g MergeGroup) 
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
-		return c.Refresh(ctx, cluster)
+		return clusters.Refresh(ctx, c, cluster)
 	})
 	if err != nil {
 		return fmt.Errorf("show %s on %s: %w", cluster, g.Head, err)
@@ -141,12 +141,12 @@ func (s *Store) ShowOnCommit(ctx context.Context, cluster string, g MergeGroup) 
 }
 
 // askQueueGates asks for the gates on the commits of merge queues that have the result of a gate.
-func (c *change) askQueueGates(ctx context.Context, g Gate, cause string) error {
+func askQueueGates(ctx context.Context, c *db.Tx, g Gate, cause string) error {
 	var heads []string
 	err := c.QueryRow(ctx, `
 		SELECT coalesce(array_agg(head), '{}') FROM merge_groups WHERE repo = $1 AND pull_head = $2 AND mode = 'reuse' AND ended_at IS NULL`, g.Repo, g.Head).Scan(&heads)
 	if err != nil || len(heads) == 0 {
 		return err
 	}
-	return c.AskGatesOn(ctx, g.Repo, heads, cause)
+	return clusters.AskGatesOn(ctx, c, g.Repo, heads, cause)
 }

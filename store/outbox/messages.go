@@ -28,7 +28,7 @@ func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber,
 	if err != nil {
 		return Subscriber{}, clusters.Row{}, fmt.Errorf("read subscriber %s: %w", subID, err)
 	}
-	row, err := s.db.Cluster(ctx, sub.Cluster)
+	row, err := clusters.Read(ctx, s.db, sub.Cluster)
 	if err != nil {
 		return Subscriber{}, clusters.Row{}, err
 	}
@@ -70,8 +70,8 @@ const ShownLocked = "locked"
 // CommentIsLocked records that a cluster's comment cannot be written, because the conversation is locked. If that is news, the cluster is shown
 // again: its check may have been shown before, and says so instead of the comment.
 func (s *Store) CommentIsLocked(ctx context.Context, sub Subscriber, version int64) error {
-	err := s.write(ctx, func(c *change) error {
-		if _, err := c.Lock(ctx, sub.Cluster); err != nil {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		if _, err := clusters.Lock(ctx, c, sub.Cluster); err != nil {
 			return err
 		}
 		tag, err := c.Exec(ctx, `
@@ -81,7 +81,7 @@ func (s *Store) CommentIsLocked(ctx context.Context, sub Subscriber, version int
 		if err != nil || tag.RowsAffected() == 0 || sub.ShownBody == ShownLocked {
 			return err
 		}
-		return c.Refresh(ctx, sub.Cluster)
+		return clusters.Refresh(ctx, c, sub.Cluster)
 	})
 	if err != nil {
 		return fmt.Errorf("remember that %s cannot be written: %w", sub.ID, err)
@@ -101,7 +101,7 @@ func (s *Store) CommentLocked(ctx context.Context, cluster string) (locked bool,
 
 // SaveReply asks for an answer to be posted. A cause is answered once: the first answer stands.
 func (s *Store) SaveReply(ctx context.Context, r clusters.Reply) error {
-	err := s.write(ctx, func(c *change) error { return c.Reply(ctx, r) })
+	err := s.db.Write(ctx, func(c *db.Tx) error { return clusters.SaveReply(ctx, c, r) })
 	if err != nil {
 		return fmt.Errorf("save the reply to %s: %w", r.Cause, err)
 	}

@@ -8,13 +8,14 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // ShowAgain posts a cluster's message in a channel of Slack again, and its thread, if somebody deleted the message there. shown is
 // false if the cluster has no message in that channel, or if it still stands.
 func (s *Store) ShowAgain(ctx context.Context, cluster, workspace, channel string) (shown bool, err error) {
-	err = s.write(ctx, func(c *change) error {
-		cur, err := c.Lock(ctx, cluster)
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		cur, err := clusters.Lock(ctx, c, cluster)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -53,10 +55,10 @@ func (s *Store) MuteSlack(ctx context.Context, cluster string) error {
 
 // WakeThread has the thread of a cluster's message updated now, because the message was posted.
 func (s *Store) WakeThread(ctx context.Context, cluster string) error {
-	_, err := s.db.Pool().Exec(ctx, `
-		UPDATE river_job j SET state = 'available', scheduled_at = clock_timestamp() FROM subscribers s
-		WHERE s.cluster_id = $1 AND s.kind = $2 AND j.kind = 'publish' AND j.state = 'scheduled' AND j.args @> jsonb_build_object('subscriber', s.id)`,
-		cluster, clusters.KindSlackThread)
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		return c.RunNow(ctx, queue.PublishArgs{}.Kind(), `args ->> 'subscriber' IN (SELECT id FROM subscribers WHERE cluster_id = @cluster AND kind = @thread)`,
+			river.NamedArgs{"cluster": cluster, "thread": clusters.KindSlackThread})
+	})
 	if err != nil {
 		return fmt.Errorf("wake the thread of %s: %w", cluster, err)
 	}

@@ -25,8 +25,8 @@ func (s *Store) Mute(ctx context.Context, subID string) error {
 // ShowByLabel adds the label of the cluster's profile as a subscriber, whichever entry point made the cluster: when the cluster
 // is gone, the label is removed too. It does nothing if the label is a subscriber already.
 func (s *Store) ShowByLabel(ctx context.Context, cluster string) error {
-	err := s.write(ctx, func(c *change) error {
-		if cur, err := c.Lock(ctx, cluster); err != nil || cur.Desired != lifecycle.Present {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		if cur, err := clusters.Lock(ctx, c, cluster); err != nil || cur.Desired != lifecycle.Present {
 			return err
 		}
 		var id string
@@ -59,7 +59,7 @@ func (s *Store) FollowHead(ctx context.Context, repo string, number int, head st
 		ORDER BY c.id`, repo, number, head, clusters.KindCheck)
 	for _, cluster := range clusters { // a change for each, so that none waits for another's row
 		if err == nil {
-			err = s.write(ctx, func(c *change) error { return c.followHead(ctx, cluster.ID, head) })
+			err = s.db.Write(ctx, func(c *db.Tx) error { return followHead(ctx, c, cluster.ID, head) })
 		}
 	}
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Store) FollowHead(ctx context.Context, repo string, number int, head st
 
 // followHead bumps the cluster's row version: a publisher that shows the older version then shows only that, and not the final
 // text of a check that is left behind.
-func (c *change) followHead(ctx context.Context, cluster, head string) error {
-	if cur, err := c.Lock(ctx, cluster); err != nil || cur.Desired != lifecycle.Present {
+func followHead(ctx context.Context, c *db.Tx, cluster, head string) error {
+	if cur, err := clusters.Lock(ctx, c, cluster); err != nil || cur.Desired != lifecycle.Present {
 		return err
 	}
 	there, err := c.Exec(ctx, `
@@ -91,7 +91,7 @@ func (c *change) followHead(ctx context.Context, cluster, head string) error {
 	if there.RowsAffected() == 0 && len(left) == 0 {
 		return nil
 	}
-	version, err := c.Bump(ctx, cluster)
+	version, err := clusters.Bump(ctx, c, cluster)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c *change) followHead(ctx context.Context, cluster, head string) error {
 		}
 		c.Enqueue(queue.PublishArgs{Subscriber: sub.ID, Version: version})
 	}
-	return c.Publish(ctx, cluster, version)
+	return clusters.Publish(ctx, c, cluster, version)
 }
 
 // Subscriber is one place that shows a cluster's state, e.g. a comment or a check.

@@ -31,8 +31,8 @@ type Account struct {
 const accountColumns = `account, number, principal, name, proof, linked_at, seen_at`
 
 // linkAccount links an account to its owner.
-func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d clusters.Origin) error {
-	if err := c.checkLinkable(ctx, account, by.Principal); err != nil {
+func linkAccount(ctx context.Context, c *db.Tx, account, number string, by Owner, d clusters.Origin) error {
+	if err := checkLinkable(ctx, c, account, by.Principal); err != nil {
 		return err
 	}
 	tag, err := c.Exec(ctx, `
@@ -47,12 +47,12 @@ func (c *change) linkAccount(ctx context.Context, account, number string, by Own
 	if tag.RowsAffected() == 0 {
 		return fmt.Errorf("%w: %s is linked to another principal", db.ErrConflict, account)
 	}
-	c.NextTurns() // who is counted together changed
-	return c.RecordAction(d, "account_linked", "", clusters.Action{After: map[string]string{"account": account, "principal": by.Principal}})
+	clusters.NextTurns(c) // who is counted together changed
+	return clusters.RecordAction(c, d, "account_linked", "", clusters.Action{After: map[string]string{"account": account, "principal": by.Principal}})
 }
 
 // checkLinkable returns ErrConflict if the account is another person's, by a link or by the catalogue.
-func (c *change) checkLinkable(ctx context.Context, account, principal string) error {
+func checkLinkable(ctx context.Context, c *db.Tx, account, principal string) error {
 	var linked, anothers bool
 	if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM accounts WHERE account = $1 AND principal <> $2),
 		person_of($1) LIKE 'person:%' AND person_of($1) <> person_of($2)`, account, principal).Scan(&linked, &anothers); err != nil {
@@ -87,17 +87,17 @@ func (s *Store) AccountsOf(ctx context.Context, principal string) ([]Account, er
 
 // Unlink removes an account's link. principal is the owner it must have; empty: any. ErrNotFound: there is no such link.
 func (s *Store) Unlink(ctx context.Context, account, principal string, d clusters.Origin) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		was, err := db.One[Account](ctx, c, `
 			DELETE FROM accounts WHERE account = $1 AND ($2 = '' OR principal = $2) RETURNING `+accountColumns, account, principal)
 		if err != nil {
 			return err
 		}
-		c.NextTurns()
-		if err := c.RecordAction(d, "account_unlinked", "", clusters.Action{Before: map[string]string{"account": account, "principal": was.Principal}}); err != nil {
+		clusters.NextTurns(c)
+		if err := clusters.RecordAction(c, d, "account_unlinked", "", clusters.Action{Before: map[string]string{"account": account, "principal": was.Principal}}); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{})
+		return clusters.SaveReplyOnce(ctx, c, d.Reply, clusters.Outcome{})
 	})
 	if err != nil {
 		return fmt.Errorf("unlink %s: %w", account, err)
@@ -107,7 +107,7 @@ func (s *Store) Unlink(ctx context.Context, account, principal string, d cluster
 
 // SignedIn updates the principal's linked accounts from a sign-in. It writes an audit line for each whose proof changed.
 func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		seen, err := db.All[struct {
 			Account string
 			News    bool
@@ -124,7 +124,7 @@ func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
 				continue
 			}
 			d := clusters.Origin{Actor: by.Principal, Source: door, Why: "its sign-in showed something else than the one before"}
-			if err := c.RecordAction(d, "account_proved", "", clusters.Action{Note: a.Account}); err != nil {
+			if err := clusters.RecordAction(c, d, "account_proved", "", clusters.Action{Note: a.Account}); err != nil {
 				return err
 			}
 		}

@@ -25,7 +25,7 @@ func (s *Store) RecordGitHubAccount(ctx context.Context, id int64, login string)
 	if seen, err = s.gitHubAccount(ctx, id); err == nil && seen.Login == login {
 		return seen, nil
 	}
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		args := pgx.NamedArgs{"id": id, "login": login, "key": strings.ToLower(login), "now": c.Now}
 		var principal string
 		err := c.QueryRow(ctx, `
@@ -39,7 +39,7 @@ func (s *Store) RecordGitHubAccount(ctx context.Context, id int64, login string)
 			return fmt.Errorf("write whose the login is: %w", err)
 		}
 		if tag.RowsAffected() > 0 {
-			c.NextTurns() // rows that name the login count for the account now
+			clusters.NextTurns(c) // rows that name the login count for the account now
 		}
 		var anothers bool
 		if err := c.QueryRow(ctx, `SELECT account IS DISTINCT FROM @id FROM github_logins WHERE login = @key`, args).Scan(&anothers); err != nil {
@@ -48,7 +48,7 @@ func (s *Store) RecordGitHubAccount(ctx context.Context, id int64, login string)
 		if !anothers {
 			return nil
 		}
-		return c.RecordAction(clusters.Origin{Actor: principal, Source: "github", Why: "the login " + login + " was another account's before"},
+		return clusters.RecordAction(c, clusters.Origin{Actor: principal, Source: "github", Why: "the login " + login + " was another account's before"},
 			"login_reused", "", clusters.Action{Note: login})
 	})
 	if err == nil {

@@ -42,7 +42,7 @@ const handoverColumns = `id, cluster_id AS cluster, team, from_principal, from_n
 // returned as it is, and so is that of the same cause. claims is what the actor had proved, as JSON; nil: not known. ErrConflict: the cluster is going away. ErrStale: the row is not the version
 // that the actor saw.
 func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, claims []byte, d clusters.Origin) (offered Handover, err error) {
-	_, err = s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *clusters.Outcome) error {
+	_, err = clusters.ChangeSeen(ctx, s.db, id, d, func(c *db.Tx, cur usage.Held, out *clusters.Outcome) error {
 		known, err := db.All[Handover](ctx, c, `SELECT `+handoverColumns+` FROM handovers
 			WHERE cause = @cause OR cluster_id = @cluster AND to_account = @to AND state = 'offered' AND expires_at > @now ORDER BY cause = @cause DESC`,
 			pgx.NamedArgs{"cause": cause, "cluster": id, "to": to.Account, "now": c.Now})
@@ -55,10 +55,10 @@ func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause 
 		case cur.Desired == lifecycle.Absent:
 			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		}
-		if err := c.WithdrawHandover(ctx, id, clusters.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: "it was offered to somebody else"}); err != nil {
+		if err := clusters.WithdrawHandover(ctx, c, id, clusters.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: "it was offered to somebody else"}); err != nil {
 			return err
 		}
-		offered, err = c.offer(ctx, id, to, cause, lasts, claims, d)
+		offered, err = offer(ctx, c, id, to, cause, lasts, claims, d)
 		return err
 	})
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause 
 }
 
 // offer writes an offer, and the announcement that brings it to the person.
-func (c *change) offer(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, claims []byte, d clusters.Origin) (Handover, error) {
+func offer(ctx context.Context, c *db.Tx, id string, to Grantee, cause string, lasts time.Duration, claims []byte, d clusters.Origin) (Handover, error) {
 	h, err := db.One[Handover](ctx, c, `
 		INSERT INTO handovers (id, cluster_id, team, from_principal, from_name, to_account, to_name, cause, from_claims, created_at, expires_at)
 		SELECT @id, c.id, c.team, @from, @from_name, @to, @to_name, @cause, @claims::jsonb, @now, @expires FROM clusters c WHERE c.id = @cluster
@@ -84,14 +84,14 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 	if err != nil {
 		return Handover{}, fmt.Errorf("write the handover: %w", err)
 	}
-	err = c.Announce(ctx, clusters.Announcement{Cause: h.ID + ":offered", Event: "handover", Cluster: id, Facts: facts})
+	err = clusters.Announce(ctx, c, clusters.Announcement{Cause: h.ID + ":offered", Event: "handover", Cluster: id, Facts: facts})
 	if err != nil {
 		return Handover{}, fmt.Errorf("announce the handover: %w", err)
 	}
-	if err := c.NewVersion(ctx, id); err != nil { // its thread tells it
+	if err := clusters.NewVersion(ctx, c, id); err != nil { // its thread tells it
 		return h, err
 	}
-	return h, c.RecordAction(d, "handover_offered", id, clusters.Action{After: map[string]string{"to": to.Account, "name": to.Name}, Note: h.ID})
+	return h, clusters.RecordAction(c, d, "handover_offered", id, clusters.Action{After: map[string]string{"to": to.Account, "name": to.Name}, Note: h.ID})
 }
 
 // Handover returns an offer. One whose time is over is expired, even if that is not stored yet.
@@ -119,8 +119,8 @@ func (s *Store) handover(ctx context.Context, where, key string) (Handover, erro
 // EndHandover ends an open offer without giving the cluster away: state is HandoverDeclined or HandoverWithdrawn. ErrConflict: it is no
 // longer offered.
 func (s *Store) EndHandover(ctx context.Context, h Handover, state clusters.HandoverState, d clusters.Origin) error {
-	_, err := s.changeSeen(ctx, h.Cluster, d, func(c *change, _ usage.Held, _ *clusters.Outcome) error {
-		return c.EndHandover(ctx, h.ID, state, d)
+	_, err := clusters.ChangeSeen(ctx, s.db, h.Cluster, d, func(c *db.Tx, _ usage.Held, _ *clusters.Outcome) error {
+		return clusters.EndHandover(ctx, c, h.ID, state, d)
 	})
 	if err != nil {
 		return fmt.Errorf("end the handover %s: %w", h.ID, err)
@@ -132,15 +132,15 @@ func (s *Store) EndHandover(ctx context.Context, h Handover, state clusters.Hand
 // is the cluster's. ErrConflict as
 // with EndHandover.
 func (s *Store) EndOfferOfFormer(ctx context.Context, h Handover, name string, d clusters.Origin) error {
-	_, err := s.changeSeen(ctx, h.Cluster, d, func(c *change, _ usage.Held, _ *clusters.Outcome) error {
-		if err := c.EndHandover(ctx, h.ID, clusters.HandoverWithdrawn, d); err != nil {
+	_, err := clusters.ChangeSeen(ctx, s.db, h.Cluster, d, func(c *db.Tx, _ usage.Held, _ *clusters.Outcome) error {
+		if err := clusters.EndHandover(ctx, c, h.ID, clusters.HandoverWithdrawn, d); err != nil {
 			return err
 		}
 		facts, err := json.Marshal(map[string]string{"to": h.FromPrincipal, "offered": name, "offered_to": h.ToName})
 		if err != nil {
 			return fmt.Errorf("tell the end of the handover: %w", err)
 		}
-		return c.Announce(ctx, clusters.Announcement{Cause: h.ID + ":ended", Event: clusters.EventHandoverEnded, Facts: facts})
+		return clusters.Announce(ctx, c, clusters.Announcement{Cause: h.ID + ":ended", Event: clusters.EventHandoverEnded, Facts: facts})
 	})
 	if err != nil {
 		return fmt.Errorf("end the handover %s of a former member: %w", h.ID, err)

@@ -23,7 +23,7 @@ type JobName struct {
 func (s *Store) RecordJobName(ctx context.Context, n JobName) (reused bool, err error) {
 	first, seen, err := s.jobNameOwner(ctx, s.db.Pool(), n)
 	if err == nil && !seen {
-		err = s.write(ctx, func(c *change) error {
+		err = s.db.Write(ctx, func(c *db.Tx) error {
 			tag, err := c.Exec(ctx, `
 				INSERT INTO job_names (site, kind, name, number, is_first, seen_at)
 				VALUES (@site, @kind, lower(@name), @number,
@@ -35,7 +35,7 @@ func (s *Store) RecordJobName(ctx context.Context, n JobName) (reused bool, err 
 			if first, _, err = s.jobNameOwner(ctx, c, n); err != nil || first == n.Number || tag.RowsAffected() == 0 {
 				return err
 			}
-			return c.RecordAction(clusters.Origin{Actor: n.Kind + " " + n.Number, Source: "oidc", Why: "the name " + n.Name + " was another's before on " + n.Site},
+			return clusters.RecordAction(c, clusters.Origin{Actor: n.Kind + " " + n.Number, Source: "oidc", Why: "the name " + n.Name + " was another's before on " + n.Site},
 				"name_reused", "", clusters.Action{Note: n.Name})
 		})
 	}

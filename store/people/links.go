@@ -55,14 +55,14 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d clus
 	}
 	raw[0] &= 0x7f // the handle begins with a letter: on the command line a dash would begin an option
 	handle = base64.RawURLEncoding.EncodeToString(raw)
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		if l.Cluster != "" {
-			if _, err := c.Lock(ctx, l.Cluster); err != nil {
+			if _, err := clusters.Lock(ctx, c, l.Cluster); err != nil {
 				return err
 			}
 		}
 		if kind, needed := approvals[l.Kind]; needed {
-			if err := c.UseApproval(ctx, l.Cluster, kind, clusters.Origin{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
+			if err := clusters.UseApproval(ctx, c, l.Cluster, kind, clusters.Origin{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
 				return err
 			}
 		}
@@ -77,7 +77,7 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d clus
 		if err != nil {
 			return fmt.Errorf("keep the link: %w", err)
 		}
-		return c.RecordAction(d, "link_made", l.Cluster, clusters.Action{After: l.told()})
+		return clusters.RecordAction(c, d, "link_made", l.Cluster, clusters.Action{After: l.told()})
 	})
 	if err != nil {
 		return "", Link{}, fmt.Errorf("make a %s link: %w", l.Kind, err)
@@ -117,21 +117,21 @@ var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", db.Err
 // Whoever follows an account's link must first confirm on one of our pages that the account is theirs.
 func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
 	refused, d := false, clusters.Origin{Actor: by.Principal, Source: door}
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		links, err := db.All[Link](ctx, c, `UPDATE links SET used_at = @now WHERE `+linkWorks+` RETURNING `+linkColumns,
 			pgx.NamedArgs{"hash": hashed(handle), "actor": by.Principal, "now": c.Now})
 		if err != nil {
 			return fmt.Errorf("spend it: %w", err)
 		}
 		if refused = len(links) == 0; refused {
-			return c.refuseLink(ctx, hashed(handle), d) // committed, for its audit line
+			return refuseLink(ctx, c, hashed(handle), d) // committed, for its audit line
 		}
 		used = links[0]
-		if err := c.RecordAction(d, "link_used", used.Cluster, clusters.Action{After: used.told()}); err != nil {
+		if err := clusters.RecordAction(c, d, "link_used", used.Cluster, clusters.Action{After: used.told()}); err != nil {
 			return err
 		}
 		if used.Kind == LinkOfAccount {
-			used.Code, err = c.awaitAccount(ctx, used, by, d)
+			used.Code, err = awaitAccount(ctx, c, used, by, d)
 			return err
 		}
 		return nil
@@ -146,7 +146,7 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 }
 
 // refuseLink records in the audit trail why a link did not work.
-func (c *change) refuseLink(ctx context.Context, hash string, d clusters.Origin) error {
+func refuseLink(ctx context.Context, c *db.Tx, hash string, d clusters.Origin) error {
 	type record struct {
 		Kind               LinkKind
 		Principal, Cluster string
@@ -167,7 +167,7 @@ func (c *change) refuseLink(ctx context.Context, hash string, d clusters.Origin)
 		why = "its time was over"
 	}
 	d.Why = why
-	return c.RecordAction(d, "link_refused", r.Cluster, clusters.Action{Note: string(r.Kind)})
+	return clusters.RecordAction(c, d, "link_refused", r.Cluster, clusters.Action{Note: string(r.Kind)})
 }
 
 // told is a link as the audit trail keeps it.

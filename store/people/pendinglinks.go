@@ -28,8 +28,8 @@ const (
 
 // awaitAccount keeps a link that the signed-in person confirmed until its account types the code, which is returned and not stored.
 // A newer one of the same account replaces it. ErrConflict as with linkAccount.
-func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d clusters.Origin) (code string, err error) {
-	if err := c.checkLinkable(ctx, l.Account, by.Principal); err != nil {
+func awaitAccount(ctx context.Context, c *db.Tx, l Link, by Owner, d clusters.Origin) (code string, err error) {
+	if err := checkLinkable(ctx, c, l.Account, by.Principal); err != nil {
 		return "", err
 	}
 	code = newCode()
@@ -42,7 +42,7 @@ func (c *change) awaitAccount(ctx context.Context, l Link, by Owner, d clusters.
 	if err != nil {
 		return "", fmt.Errorf("keep the pending link: %w", err)
 	}
-	return code, c.RecordAction(d, "account_link_confirmed", "", clusters.Action{After: map[string]string{"account": l.Account, "principal": by.Principal}})
+	return code, clusters.RecordAction(c, d, "account_link_confirmed", "", clusters.Action{After: map[string]string{"account": l.Account, "principal": by.Principal}})
 }
 
 // newCode returns a random code of letters and at least one digit, by which commands tell it from a word.
@@ -59,8 +59,8 @@ func newCode() string {
 // says why. ErrConflict: the account became somebody else's in the meantime.
 func (s *Store) CompleteLink(ctx context.Context, account, code string, d clusters.Origin) error {
 	refused := false
-	err := s.write(ctx, func(c *change) error {
-		if done, err := c.AnsweredBefore(ctx, d.Reply); err != nil || done {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		if done, err := clusters.AnsweredBefore(ctx, c, d.Reply); err != nil || done {
 			return err
 		}
 		p, err := db.One[struct {
@@ -81,15 +81,15 @@ func (s *Store) CompleteLink(ctx context.Context, account, code string, d cluste
 			why = fmt.Sprintf("the code was wrong, try %d of %d", p.Tries+1, MaxCodeTries)
 		}
 		if refused = why != ""; refused { // committed, for the try and its audit line
-			return c.refuseCode(ctx, account, why, d)
+			return refuseCode(ctx, c, account, why, d)
 		}
 		if _, err := c.Exec(ctx, `DELETE FROM pending_links WHERE account = $1`, account); err != nil {
 			return fmt.Errorf("spend the code: %w", err)
 		}
-		if err := c.linkAccount(ctx, account, p.Number, Owner{Principal: p.Principal, Name: p.Name, Proof: p.Proof}, d); err != nil {
+		if err := linkAccount(ctx, c, account, p.Number, Owner{Principal: p.Principal, Name: p.Name, Proof: p.Proof}, d); err != nil {
 			return err
 		}
-		return c.ReplyOnce(ctx, d.Reply, clusters.Outcome{})
+		return clusters.SaveReplyOnce(ctx, c, d.Reply, clusters.Outcome{})
 	})
 	if err == nil && refused {
 		err = fmt.Errorf("%w: the code does not work, or not any more", db.ErrNotFound)
@@ -101,7 +101,7 @@ func (s *Store) CompleteLink(ctx context.Context, account, code string, d cluste
 }
 
 // refuseCode counts a wrong code and records why it did not work.
-func (c *change) refuseCode(ctx context.Context, account, why string, d clusters.Origin) error {
+func refuseCode(ctx context.Context, c *db.Tx, account, why string, d clusters.Origin) error {
 	for _, statement := range []string{
 		`UPDATE pending_links SET tries = tries + 1 WHERE account = @account`,
 		`DELETE FROM pending_links WHERE account = @account AND (tries >= @most OR expires_at <= @now)`,
@@ -111,7 +111,7 @@ func (c *change) refuseCode(ctx context.Context, account, why string, d clusters
 		}
 	}
 	d.Why = why
-	return c.RecordAction(d, "link_refused", "", clusters.Action{Note: string(LinkOfAccount)})
+	return clusters.RecordAction(c, d, "link_refused", "", clusters.Action{Note: string(LinkOfAccount)})
 }
 
 // hashCode is what is stored of a code. The account is in it, so that it is nothing for another.

@@ -35,20 +35,20 @@ func (s *Store) KeepPeople(ctx context.Context, people []Person) error {
 			spellings = append(spellings, personRow{text, p.ID, p.Name})
 		}
 	}
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		if err := c.TakeLocks(ctx, []string{peopleLock}); err != nil {
 			return err
 		}
-		linked, err := c.replacePeople(ctx, "person_identities", "identity", "principal_key(t.key)", identities)
+		linked, err := replacePeople(ctx, c, "person_identities", "identity", "principal_key(t.key)", identities)
 		if err != nil {
 			return err
 		}
-		spelt, err := c.replacePeople(ctx, "person_spellings", "spelling", "t.key", spellings)
+		spelt, err := replacePeople(ctx, c, "person_spellings", "spelling", "t.key", spellings)
 		if err != nil || linked+spelt == 0 {
 			return err
 		}
-		c.NextTurns() // who is counted together changed
-		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: "the catalogue links identities in another way"}, "people_linked", "", clusters.Action{After: len(people)})
+		clusters.NextTurns(c) // who is counted together changed
+		return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: "the catalogue links identities in another way"}, "people_linked", "", clusters.Action{After: len(people)})
 	})
 	if err != nil {
 		return fmt.Errorf("keep the catalogue's people: %w", err)
@@ -60,7 +60,7 @@ func (s *Store) KeepPeople(ctx context.Context, people []Person) error {
 type personRow struct{ Key, Person, Name string }
 
 // replacePeople makes a table hold exactly these rows, and returns how many it changed.
-func (c *change) replacePeople(ctx context.Context, table, key, keyed string, rows []personRow) (changed int64, err error) {
+func replacePeople(ctx context.Context, c *db.Tx, table, key, keyed string, rows []personRow) (changed int64, err error) {
 	slices.SortFunc(rows, func(a, b personRow) int { return cmp.Compare(a.Key, b.Key) })
 	keys, persons, names := make([]string, len(rows)), make([]string, len(rows)), make([]string, len(rows))
 	for i, r := range rows {

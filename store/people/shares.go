@@ -25,11 +25,11 @@ const (
 // Share gives access to a cluster; a second call changes it, and revokes what it gave beyond its new role. ErrConflict: the cluster is going away, or the share is
 // invalid. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Share(ctx context.Context, id string, share Share, d clusters.Origin) error {
-	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *clusters.Outcome) error {
+	_, err := clusters.ChangeSeen(ctx, s.db, id, d, func(c *db.Tx, cur usage.Held, _ *clusters.Outcome) error {
 		if cur.Desired == lifecycle.Absent {
 			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		}
-		before, err := c.share(ctx, id, share.Kind, share.Grantee)
+		before, err := readShare(ctx, c, id, share.Kind, share.Grantee)
 		if err != nil || before != nil && before.Access == share.Access && before.Role == share.Role {
 			return err
 		}
@@ -40,13 +40,13 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d clusters.Or
 		if err != nil {
 			return fmt.Errorf("write the share: %w", err)
 		}
-		if err := c.NewVersion(ctx, id); err != nil { // its thread tells it
+		if err := clusters.NewVersion(ctx, c, id); err != nil { // its thread tells it
 			return err
 		}
-		if err := c.revokeAbove(ctx, id, share, d); err != nil {
+		if err := revokeAbove(ctx, c, id, share, d); err != nil {
 			return err
 		}
-		return c.RecordAction(d, "shared", id, clusters.Action{Before: shown(before), After: shown(&share)})
+		return clusters.RecordAction(c, d, "shared", id, clusters.Action{Before: shown(before), After: shown(&share)})
 	})
 	if err != nil {
 		return fmt.Errorf("share %s: %w", id, err)
@@ -55,9 +55,9 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d clusters.Or
 }
 
 // revokeAbove revokes what a share gave beyond its role; an empty role gives nothing.
-func (c *change) revokeAbove(ctx context.Context, id string, share Share, d clusters.Origin) error {
+func revokeAbove(ctx context.Context, c *db.Tx, id string, share Share, d clusters.Origin) error {
 	d.Why = "the share with " + share.Grantee + " was changed"
-	_, err := c.RevokeAccess(ctx, id, `a.by_right = @right AND array_position(@order, a.role) > coalesce(array_position(@order, @most), 0)`,
+	_, err := clusters.RevokeAccess(ctx, c, id, `a.by_right = @right AND array_position(@order, a.role) > coalesce(array_position(@order, @most), 0)`,
 		pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee, "most": string(share.Role), "order": []string{"view", "edit", "admin"}}, d)
 	return err
 }
@@ -65,15 +65,15 @@ func (c *change) revokeAbove(ctx context.Context, id string, share Share, d clus
 // Unshare takes a team's or a principal's access away, whatever the cluster's state, and revokes every credential that it gave. ErrNotFound: there is no such share or
 // cluster.
 func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d clusters.Origin) error {
-	_, err := s.changeSeen(ctx, id, d, func(c *change, _ usage.Held, _ *clusters.Outcome) error {
-		before, err := c.share(ctx, id, kind, grantee)
+	_, err := clusters.ChangeSeen(ctx, s.db, id, d, func(c *db.Tx, _ usage.Held, _ *clusters.Outcome) error {
+		before, err := readShare(ctx, c, id, kind, grantee)
 		switch {
 		case err != nil:
 			return err
 		case before == nil:
 			return db.ErrNotFound
 		}
-		return c.unshare(ctx, id, before, "", d)
+		return unshare(ctx, c, id, before, "", d)
 	})
 	if err != nil {
 		return fmt.Errorf("stop sharing %s: %w", id, err)
@@ -82,19 +82,19 @@ func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d cluster
 }
 
 // unshare removes a share, and revokes every credential that it gave. ending is why it ended without somebody ending it; empty: somebody did.
-func (c *change) unshare(ctx context.Context, id string, share *Share, ending string, d clusters.Origin) error {
+func unshare(ctx context.Context, c *db.Tx, id string, share *Share, ending string, d clusters.Origin) error {
 	if _, err := c.Exec(ctx, `DELETE FROM shares WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, share.Kind, share.Grantee); err != nil {
 		return fmt.Errorf("remove the share: %w", err)
 	}
-	if err := c.NewVersion(ctx, id); err != nil { // its thread tells it
+	if err := clusters.NewVersion(ctx, c, id); err != nil { // its thread tells it
 		return err
 	}
 	ended := d
 	ended.Why = "the cluster is no longer shared with " + share.Grantee
-	if _, err := c.RevokeAccess(ctx, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
+	if _, err := clusters.RevokeAccess(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
 		return err
 	}
-	return c.RecordAction(d, "unshared", id, clusters.Action{Before: shown(share), Note: ending})
+	return clusters.RecordAction(c, d, "unshared", id, clusters.Action{Before: shown(share), Note: ending})
 }
 
 // SharedWithOneself is why a share ended whose maker is the person that it was with: it gives nothing, because they would keep it after
@@ -112,13 +112,13 @@ func (s *Store) EndOwnShares(ctx context.Context) (n int, err error) {
 	}
 	for _, f := range found {
 		d := clusters.Origin{Actor: db.Lifecycle, Why: "a share with oneself gives nothing"}
-		_, err := s.changeSeen(ctx, f.Cluster, d, func(c *change, _ usage.Held, _ *clusters.Outcome) error {
+		_, err := clusters.ChangeSeen(ctx, s.db, f.Cluster, d, func(c *db.Tx, _ usage.Held, _ *clusters.Outcome) error {
 			still, err := db.All[Share](ctx, c, `SELECT `+shareColumns+` FROM shares s WHERE s.cluster_id = $1 AND s.grantee = $2 AND `+own, f.Cluster, f.Grantee)
 			if err != nil || len(still) == 0 { // somebody else shared it again, or it was ended
 				return err
 			}
 			n++
-			return c.unshare(ctx, f.Cluster, &still[0], SharedWithOneself, d)
+			return unshare(ctx, c, f.Cluster, &still[0], SharedWithOneself, d)
 		})
 		if err != nil {
 			return n, fmt.Errorf("end the share of %s with oneself: %w", f.Cluster, err)
@@ -129,8 +129,8 @@ func (s *Store) EndOwnShares(ctx context.Context) (n int, err error) {
 
 const shareColumns = `s.kind, s.grantee, s.access, CASE WHEN s.access = 'use' AND s.role = '' THEN 'admin' ELSE s.role END AS role, s.granted_by, s.created_at`
 
-// share reads one share; nil: there is none.
-func (c *change) share(ctx context.Context, id, kind, grantee string) (*Share, error) {
+// readShare reads one share; nil: there is none.
+func readShare(ctx context.Context, c *db.Tx, id, kind, grantee string) (*Share, error) {
 	found, err := db.All[Share](ctx, c, `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, kind, grantee)
 	if err != nil || len(found) == 0 {
 		return nil, err

@@ -44,7 +44,7 @@ func (s *Store) SlackPerson(ctx context.Context, workspace, id string) (SlackPer
 // KeepSlackPerson writes down what Slack says of somebody now. A new e-mail identity, or one that is gone, stands in the audit trail: it
 // decides whom the account counts for.
 func (s *Store) KeepSlackPerson(ctx context.Context, p SlackPerson) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		was, err := db.One[SlackPerson](ctx, c, `SELECT `+slackPersonColumns+` FROM slack_people WHERE workspace = $1 AND id = $2 FOR UPDATE`, p.Workspace, p.ID)
 		if err != nil && !errors.Is(err, db.ErrNotFound) {
 			return err
@@ -60,9 +60,9 @@ func (s *Store) KeepSlackPerson(ctx context.Context, p SlackPerson) error {
 		if err != nil || was.Mapped == p.Mapped {
 			return err
 		}
-		c.NextTurns() // who is counted together changed
+		clusters.NextTurns(c) // who is counted together changed
 		account := "slack:" + p.Workspace + "/" + p.ID
-		return c.RecordAction(clusters.Origin{Actor: account, Source: "slack", Why: "the e-mail that Slack confirmed"}, "account_mapped", "", clusters.Action{
+		return clusters.RecordAction(c, clusters.Origin{Actor: account, Source: "slack", Why: "the e-mail that Slack confirmed"}, "account_mapped", "", clusters.Action{
 			Before: map[string]string{"account": account, "identity": was.Mapped}, After: map[string]string{"account": account, "identity": p.Mapped},
 		})
 	})

@@ -47,24 +47,24 @@ func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened boo
 
 // see stores a state. The gates of the commits that the pull request is at, or was at, depend on it.
 func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		was, err := db.All[struct{ Head string }](ctx, c, `SELECT head FROM pull_requests WHERE repo = $1 AND number = $2`, pr.Repo, pr.Number)
 		if err != nil {
 			return err
 		}
-		if fresh, err = c.saveState(ctx, pr, reopened); err != nil || !fresh {
+		if fresh, err = saveState(ctx, c, pr, reopened); err != nil || !fresh {
 			return err
 		}
 		heads := []string{pr.Head}
 		for _, w := range was {
 			heads = append(heads, w.Head)
 		}
-		return c.AskGatesOn(ctx, pr.Repo, heads, db.NewID("see")) // GitHub's times have whole seconds, so no part of the state tells two of them apart
+		return clusters.AskGatesOn(ctx, c, pr.Repo, heads, db.NewID("see")) // GitHub's times have whole seconds, so no part of the state tells two of them apart
 	})
 	return fresh, err
 }
 
-func (c *change) saveState(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
+func saveState(ctx context.Context, c *db.Tx, pr PullRequest, reopened bool) (fresh bool, err error) {
 	tag, err := c.Exec(ctx, `
 		INSERT INTO pull_requests AS p (repo, number, installation, open, draft, merged, fork, labels, author, author_id, association, head, head_ref,
 			base, repo_id, updated_at, seen_at, head_at)
@@ -108,7 +108,7 @@ func (s *Store) PullRequest(ctx context.Context, repo string, number int) (PullR
 
 // AskAbout has a process that reaches GitHub ask about a pull request.
 func (s *Store) AskAbout(ctx context.Context, repo string, number int) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		c.Enqueue(queue.PullArgs{Repo: repo, Number: number})
 		return nil
 	})

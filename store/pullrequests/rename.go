@@ -26,11 +26,11 @@ func (s *Store) RenameRepository(ctx context.Context, from, to string, id, insta
 	if from == "" || to == "" {
 		return 0, fmt.Errorf("rename %q to %q: %w: a repository has a name before and after", from, to, db.ErrConflict)
 	}
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		if err := c.TakeLocks(ctx, renaming(from, to)); err != nil {
 			return err
 		}
-		clusters, err = c.rename(ctx, carriage{from: from, to: to, id: id, installation: installation}, d)
+		clusters, err = rename(ctx, c, carriage{from: from, to: to, id: id, installation: installation}, d)
 		return err
 	})
 	if err != nil {
@@ -62,11 +62,11 @@ func (s *Store) seenOtherwise(ctx context.Context, pr PullRequest) ([]otherwise,
 // giveWay takes the name under which a pull request was seen from any other repository: a repository that was deleted and
 // created again must not find what its predecessor had.
 func (s *Store) giveWay(ctx context.Context, pr PullRequest) error {
-	return s.write(ctx, func(c *change) error {
+	return s.db.Write(ctx, func(c *db.Tx) error {
 		if err := c.TakeLocks(ctx, renaming(pr.Repo)); err != nil {
 			return err
 		}
-		return c.displace(ctx, carriage{to: pr.Repo, id: pr.RepoID}, clusters.Origin{Actor: db.Lifecycle})
+		return displace(ctx, c, carriage{to: pr.Repo, id: pr.RepoID}, clusters.Origin{Actor: db.Lifecycle})
 	})
 }
 
@@ -96,7 +96,7 @@ const withoutName = "repository/~"
 // Nameless reports whether a repository lost its name to another and its new name is not known, or it no longer exists.
 func Nameless(repo string) bool { return strings.HasPrefix(repo, withoutName) }
 
-func (c *change) rename(ctx context.Context, to carriage, d clusters.Origin) (clusters int, err error) {
+func rename(ctx context.Context, c *db.Tx, to carriage, d clusters.Origin) (clusters int, err error) {
 	names := []string{to.from}
 	if to.id != 0 {
 		names = append(names, nameless(to.id))
@@ -104,7 +104,7 @@ func (c *change) rename(ctx context.Context, to carriage, d clusters.Origin) (cl
 	var ways []carriage
 	for _, from := range names {
 		way := carriage{from: from, to: to.to, id: to.id, installation: to.installation}
-		some, err := c.carries(ctx, &way)
+		some, err := carries(ctx, c, &way)
 		if err != nil {
 			return 0, err
 		}
@@ -115,11 +115,11 @@ func (c *change) rename(ctx context.Context, to carriage, d clusters.Origin) (cl
 	if len(ways) == 0 {
 		return 0, nil
 	}
-	if err := c.displace(ctx, to, d); err != nil {
+	if err := displace(ctx, c, to, d); err != nil {
 		return 0, err
 	}
 	for _, way := range ways {
-		n, err := c.carry(ctx, way, d)
+		n, err := carry(ctx, c, way, d)
 		if err != nil {
 			return 0, err
 		}
@@ -129,7 +129,7 @@ func (c *change) rename(ctx context.Context, to carriage, d clusters.Origin) (cl
 }
 
 // displace moves any other repository away from the name.
-func (c *change) displace(ctx context.Context, to carriage, d clusters.Origin) error {
+func displace(ctx context.Context, c *db.Tx, to carriage, d clusters.Origin) error {
 	if to.id == 0 || to.from == to.to {
 		return nil
 	}
@@ -142,10 +142,10 @@ func (c *change) displace(ctx context.Context, to carriage, d clusters.Origin) e
 	d.Why = fmt.Sprintf("%s is the name of another repository now, and what this one is called was not heard yet", to.to)
 	for _, other := range others {
 		way := carriage{from: to.to, to: nameless(other.ID), id: other.ID}
-		if _, err := c.carries(ctx, &way); err != nil {
+		if _, err := carries(ctx, c, &way); err != nil {
 			return err
 		}
-		if _, err := c.carry(ctx, way, d); err != nil {
+		if _, err := carry(ctx, c, way, d); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (w carriage) args() pgx.NamedArgs {
 }
 
 // carries reports whether there is anything to move, and sets w.alone.
-func (c *change) carries(ctx context.Context, w *carriage) (some bool, err error) {
+func carries(ctx context.Context, c *db.Tx, w *carriage) (some bool, err error) {
 	err = c.QueryRow(ctx, `SELECT coalesce(bool_and(repo_id IN (0, $2)), true) FROM pull_requests WHERE repo = $1`, w.from, w.id).Scan(&w.alone)
 	if err != nil {
 		return false, fmt.Errorf("look who has the name %s: %w", w.from, err)
@@ -176,7 +176,7 @@ func (c *change) carries(ctx context.Context, w *carriage) (some bool, err error
 
 // carry writes the new name over the old. A cluster stays behind if its pull request and profile already have one under the new
 // name: its pull request is still found by the old name, because GitHub redirects.
-func (c *change) carry(ctx context.Context, w carriage, d clusters.Origin) (list int, err error) {
+func carry(ctx context.Context, c *db.Tx, w carriage, d clusters.Origin) (list int, err error) {
 	if _, err := c.Exec(ctx, `SELECT set_config('ocpctl.renames', 'on', true)`); err != nil {
 		return 0, fmt.Errorf("say that it renames: %w", err)
 	}
@@ -196,27 +196,27 @@ func (c *change) carry(ctx context.Context, w carriage, d clusters.Origin) (list
 	for i, cl := range found {
 		ids[i] = cl.ID
 	}
-	if err := c.carryRows(ctx, w, ids); err != nil {
+	if err := carryRows(ctx, c, w, ids); err != nil {
 		return 0, err
 	}
 	for _, cl := range found {
 		if !cl.Live {
 			continue
 		}
-		if err := c.SetDesired(ctx, cl.ID, "repo = repo", pgx.NamedArgs{}); err != nil {
+		if err := clusters.SetDesired(ctx, c, cl.ID, "repo = repo", pgx.NamedArgs{}); err != nil {
 			return 0, err
 		}
-		if err := c.RecordAction(d, "repository_renamed", cl.ID, clusters.Action{Before: w.from, After: w.to}); err != nil {
+		if err := clusters.RecordAction(c, d, "repository_renamed", cl.ID, clusters.Action{Before: w.from, After: w.to}); err != nil {
 			return 0, err
 		}
 	}
-	return len(found), c.RecordAction(d, "repository_renamed", "", clusters.Action{
+	return len(found), clusters.RecordAction(c, d, "repository_renamed", "", clusters.Action{
 		Before: w.from, After: w.to, Note: fmt.Sprintf("GitHub's number %d, %d clusters", w.id, len(found)),
 	})
 }
 
 // carryRows writes the names. Of a pull request that was seen under both, the newer state stays.
-func (c *change) carryRows(ctx context.Context, w carriage, clusters []string) error {
+func carryRows(ctx context.Context, c *db.Tx, w carriage, clusters []string) error {
 	const (
 		carried = `repo = @to, installation = coalesce(nullif(@installation::bigint, 0), x.installation)`
 		known   = `, repo_id = CASE x.repo_id WHEN 0 THEN @id ELSE x.repo_id END`

@@ -88,11 +88,10 @@ func (s *Store) UnknownClusters(ctx context.Context, ids []string) ([]string, er
 
 // DropDeadJobs deletes queue jobs about clusters that have no row, as after a restored backup: nothing could ever do them. It returns how many.
 func (s *Store) DropDeadJobs(ctx context.Context) (int, error) {
-	tag, err := s.db.Pool().Exec(ctx, `
-		DELETE FROM river_job j WHERE j.state IN ('available', 'scheduled', 'retryable') AND j.kind IN ('reconcile', 'launch', 'stop')
-			AND NOT EXISTS (SELECT FROM clusters c WHERE c.id = j.args ->> 'cluster')`)
+	n, err := s.db.DeleteJobs(ctx, `NOT EXISTS (SELECT FROM clusters c WHERE c.id = args ->> 'cluster')`,
+		queue.ReconcileArgs{}.Kind(), queue.LaunchArgs{}.Kind(), queue.StopArgs{}.Kind())
 	if err != nil {
-		return 0, fmt.Errorf("delete jobs of clusters that have no row: %w", err)
+		return n, fmt.Errorf("delete jobs of clusters that have no row: %w", err)
 	}
-	return int(tag.RowsAffected()), nil
+	return n, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -36,15 +37,15 @@ func keyOf(f lifecycle.Finding) findingKey { return findingKey{f.Kind, f.Cluster
 // judge: an open finding of these kinds that is not in found is resolved. Other kinds stay as they are.
 func (s *Store) SaveFindings(ctx context.Context, judged []lifecycle.FindingKind, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
 	found = merge(found)
-	err = s.write(ctx, func(c *change) error {
-		if err := c.resolveFindings(ctx, judged, found); err != nil {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		if err := resolveFindings(ctx, c, judged, found); err != nil {
 			return err
 		}
-		if fresh, err = c.KeepFindings(ctx, found); err != nil {
+		if fresh, err = clusters.KeepFindings(ctx, c, found); err != nil {
 			return err
 		}
 		for _, f := range fresh {
-			if err := c.AnnounceFinding(ctx, f); err != nil {
+			if err := clusters.AnnounceFinding(ctx, c, f); err != nil {
 				return err
 			}
 		}
@@ -84,7 +85,7 @@ func columns(found []lifecycle.Finding) (kinds, clusters, identities []string) {
 	return kinds, clusters, identities
 }
 
-func (c *change) resolveFindings(ctx context.Context, judged []lifecycle.FindingKind, found []lifecycle.Finding) error {
+func resolveFindings(ctx context.Context, c *db.Tx, judged []lifecycle.FindingKind, found []lifecycle.Finding) error {
 	kinds, clusters, identities := columns(found)
 	_, err := c.Exec(ctx, `
 		UPDATE findings f SET resolved_at = @now WHERE resolved_at IS NULL AND kind = ANY (@judged) AND NOT EXISTS (

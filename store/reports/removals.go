@@ -75,7 +75,7 @@ func (s *Store) removalArgs(retention time.Duration, limit int) pgx.NamedArgs {
 // Removed records that a removal was done, with an audit line that says how many objects it deleted. It also removes the rows
 // that refer to these objects.
 func (s *Store) Removed(ctx context.Context, r Removal, objects int) error {
-	return s.write(ctx, func(c *change) error {
+	return s.db.Write(ctx, func(c *db.Tx) error {
 		tag, err := c.Exec(ctx, `UPDATE removals SET done_at = $3, objects = objects + $4, problem = '' WHERE cluster_id = $1 AND kind = $2 AND done_at IS NULL`,
 			r.Cluster, r.Kind, c.Now, objects)
 		if err != nil {
@@ -84,7 +84,7 @@ func (s *Store) Removed(ctx context.Context, r Removal, objects int) error {
 		if tag.RowsAffected() == 0 {
 			return nil // another process did it at the same time
 		}
-		if err := c.forgetObjects(ctx, r); err != nil {
+		if err := forgetObjects(ctx, c, r); err != nil {
 			return fmt.Errorf("forget what was deleted of %s: %w", r.Cluster, err)
 		}
 		if r.Kind == RemoveAccessAgain && objects == 0 {
@@ -101,7 +101,7 @@ func (s *Store) Removed(ctx context.Context, r Removal, objects int) error {
 }
 
 // forgetObjects removes the rows and references of deleted objects.
-func (c *change) forgetObjects(ctx context.Context, r Removal) error {
+func forgetObjects(ctx context.Context, c *db.Tx, r Removal) error {
 	statements := []string{
 		`UPDATE cluster_outputs SET kubeconfig_s3_uri = '', kubeadmin_secret_ref = '' WHERE cluster_id = $1`,
 		`DELETE FROM artifacts WHERE cluster_id = $1 AND s3_key LIKE 'operate/%' AND artifact_type <> 'LOG'`,

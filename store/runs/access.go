@@ -12,8 +12,8 @@ import (
 
 // EnterFor locks the run of a request about a cluster, and the cluster, and returns what of the run asks. A Refusal: the run is over, so
 // nothing that it asks for now would end with it.
-func EnterFor(ctx context.Context, tx *clusters.Tx, ref Ref, job, cluster string) (clusters.OfRun, error) {
-	run, err := (&change{tx}).enter(ctx, ref, cluster)
+func EnterFor(ctx context.Context, tx *db.Tx, ref Ref, job, cluster string) (clusters.OfRun, error) {
+	run, err := enter(ctx, tx, ref, cluster)
 	if err != nil {
 		return clusters.OfRun{}, err
 	}
@@ -29,26 +29,26 @@ func (p *Place) Asker() clusters.OfRun {
 const openAccess = `a.revoked_at IS NULL AND a.removed_at IS NULL AND (a.expires_at IS NULL OR a.expires_at > @now)`
 
 // revokeOver revokes the access that attempts of a locked run have which are over.
-func (c *change) revokeOver(ctx context.Context, run Run) error {
-	return c.revokeEach(ctx, run.ID, `(a.run_attempt < @attempt OR a.run_attempt = @attempt AND @finished)`,
+func revokeOver(ctx context.Context, c *db.Tx, run Run) error {
+	return revokeEach(ctx, c, run.ID, `(a.run_attempt < @attempt OR a.run_attempt = @attempt AND @finished)`,
 		pgx.NamedArgs{"attempt": run.Attempt, "finished": run.ended()}, "its run finished")
 }
 
 // revokeJob revokes the access that a job has which is over.
-func (c *change) revokeJob(ctx context.Context, run, job string) error {
-	return c.revokeEach(ctx, run, `a.run_job = @job`, pgx.NamedArgs{"job": job}, "its job finished")
+func revokeJob(ctx context.Context, c *db.Tx, run, job string) error {
+	return revokeEach(ctx, c, run, `a.run_job = @job`, pgx.NamedArgs{"job": job}, "its job finished")
 }
 
 // revokeUse revokes the access to a locked cluster that belongs to a turn which ended.
-func (c *change) revokeUse(ctx context.Context, u Use) error {
-	_, err := c.RevokeAccess(ctx, u.Cluster, `a.run_id = @run AND a.run_attempt = @attempt AND a.run_job = @job`,
+func revokeUse(ctx context.Context, c *db.Tx, u Use) error {
+	_, err := clusters.RevokeAccess(ctx, c, u.Cluster, `a.run_id = @run AND a.run_attempt = @attempt AND a.run_job = @job`,
 		pgx.NamedArgs{"run": u.RunID, "attempt": u.Attempt, "job": u.Job}, clusters.Origin{Actor: db.Lifecycle, Why: "its turn on the cluster ended"})
 	return err
 }
 
 // revokeEach revokes the access of a locked run that a condition on access a selects, cluster by cluster in the order in which they are
 // locked.
-func (c *change) revokeEach(ctx context.Context, run, which string, args pgx.NamedArgs, why string) error {
+func revokeEach(ctx context.Context, c *db.Tx, run, which string, args pgx.NamedArgs, why string) error {
 	which = `a.run_id = @run AND ` + which
 	args["run"], args["now"] = run, c.Now
 	found, err := db.All[struct{ Cluster string }](ctx, c, `
@@ -57,10 +57,10 @@ func (c *change) revokeEach(ctx context.Context, run, which string, args pgx.Nam
 		return fmt.Errorf("list the clusters to which %s has access: %w", run, err)
 	}
 	for _, one := range found {
-		if _, err := c.Lock(ctx, one.Cluster); err != nil {
+		if _, err := clusters.Lock(ctx, c, one.Cluster); err != nil {
 			return err
 		}
-		if _, err := c.RevokeAccess(ctx, one.Cluster, which, args, clusters.Origin{Actor: db.Lifecycle, Why: why}); err != nil {
+		if _, err := clusters.RevokeAccess(ctx, c, one.Cluster, which, args, clusters.Origin{Actor: db.Lifecycle, Why: why}); err != nil {
 			return err
 		}
 	}

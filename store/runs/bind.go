@@ -49,8 +49,8 @@ func (r *Refusal) Unwrap() error { return r.Cause }
 
 // enter locks the run of a request whose token was verified. It is refused unless its attempt is the newest and goes on.
 // also is a cluster that is locked too.
-func (c *change) enter(ctx context.Context, ref Ref, also string) (Run, error) {
-	run, older, err := c.lock(ctx, ref, also)
+func enter(ctx context.Context, c *db.Tx, ref Ref, also string) (Run, error) {
+	run, older, err := lock(ctx, c, ref, also)
 	switch {
 	case err != nil:
 		return Run{}, err
@@ -72,9 +72,9 @@ type Place struct {
 
 // Enter locks the run of a request for a cluster and looks at its slot. It returns the slot's cluster if that is reused, and then it
 // is the requester's; otherwise the place of a new one. A Refusal: the run gets no cluster.
-func Enter(ctx context.Context, tx *clusters.Tx, a Ask, principal string) (reused *clusters.Row, place *Place, err error) {
-	c := &change{tx}
-	run, err := c.enter(ctx, a.Ref, "")
+func Enter(ctx context.Context, tx *db.Tx, a Ask, principal string) (reused *clusters.Row, place *Place, err error) {
+	c := tx
+	run, err := enter(ctx, c, a.Ref, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +96,7 @@ func Enter(ctx context.Context, tx *clusters.Tx, a Ask, principal string) (reuse
 		if row.Run.Slot != a.Slot { // other jobs of the run use it too: it ends with the run, whatever this one asks for
 			a.Lifetime, a.Job = lifecycle.LifetimeRun, ""
 		}
-		row, err = c.handOver(ctx, run, row, a, principal)
+		row, err = handOver(ctx, c, run, row, a, principal)
 		return &row, nil, err
 	case row.Run.Attempt == a.Attempt:
 		return nil, nil, &Refusal{Run: run, Cluster: row.Name, Cause: ErrSlotTaken}
@@ -105,7 +105,7 @@ func Enter(ctx context.Context, tx *clusters.Tx, a Ask, principal string) (reuse
 }
 
 // handOver hands the slot's cluster to the attempt, and to the job if it lasts as long as that.
-func (c *change) handOver(ctx context.Context, run Run, row clusters.Row, a Ask, principal string) (clusters.Row, error) {
+func handOver(ctx context.Context, c *db.Tx, run Run, row clusters.Row, a Ask, principal string) (clusters.Row, error) {
 	_, err := c.Exec(ctx, `
 		UPDATE run_clusters SET attempt = @attempt, lifetime = @lifetime, job = @job, job_conclusion = '', job_finished_at = NULL, job_confirmed = true, bound_at = @now
 		WHERE cluster_id = @cluster`,
@@ -113,7 +113,7 @@ func (c *change) handOver(ctx context.Context, run Run, row clusters.Row, a Ask,
 	if err != nil {
 		return clusters.Row{}, fmt.Errorf("hand over %s: %w", row.ID, err)
 	}
-	if err := c.settle(ctx, run); err != nil {
+	if err := settle(ctx, c, run); err != nil {
 		return clusters.Row{}, err
 	}
 	a.Slot = row.Run.Slot
@@ -131,7 +131,7 @@ func (c *change) handOver(ctx context.Context, run Run, row clusters.Row, a Ask,
 }
 
 // Queue binds a cluster that is inserted by the same batch to its place.
-func (p *Place) Queue(tx *clusters.Tx, b *db.Batch, cluster string) {
+func (p *Place) Queue(tx *db.Tx, b *db.Batch, cluster string) {
 	b.Do("leave the slot", `UPDATE run_clusters SET newest = false WHERE run_id = $1 AND slot = $2 AND newest`, p.Run.ID, p.ask.Slot)
 	b.Do("bind the cluster to its run", `
 		INSERT INTO run_clusters (cluster_id, run_id, attempt, slot, lifetime, job, bound_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -139,7 +139,7 @@ func (p *Place) Queue(tx *clusters.Tx, b *db.Batch, cluster string) {
 }
 
 // Record writes the audit line of a cluster that was bound to its place.
-func (p *Place) Record(ctx context.Context, tx *clusters.Tx, principal, cluster string) error {
+func (p *Place) Record(ctx context.Context, tx *db.Tx, principal, cluster string) error {
 	return tx.Record(ctx, principal, "run_bound", cluster, db.Move{Why: said(p.Run, p.ask)})
 }
 

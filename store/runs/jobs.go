@@ -36,7 +36,7 @@ func (s *Store) Jobs(ctx context.Context, run string) ([]Job, error) {
 // SeeJob stores how a job finished, and settles what follows; the zero Finish: it is running. finish.At does not count: the time is
 // when this is stored. confirmed is false if only a webhook says so; then its turn is kept.
 func (s *Store) SeeJob(ctx context.Context, run, job string, finish lifecycle.Finish, confirmed bool) error {
-	_, err := s.change(ctx, run, func(c *change, known Run) (Run, error) {
+	_, err := s.change(ctx, run, func(c *db.Tx, known Run) (Run, error) {
 		args := pgx.NamedArgs{"run": run, "job": job, "finished": !finish.At.IsZero(), "conclusion": finish.Conclusion, "confirmed": confirmed, "now": c.Now}
 		_, err := c.Exec(ctx, `
 			UPDATE run_clusters SET job_confirmed = @confirmed,
@@ -54,16 +54,16 @@ func (s *Store) SeeJob(ctx context.Context, run, job string, finish lifecycle.Fi
 		if err != nil {
 			return Run{}, fmt.Errorf("list the turns of job %s: %w", job, err)
 		}
-		if err := c.releaseEach(ctx, open, "its job finished"); err != nil {
+		if err := releaseEach(ctx, c, open, "its job finished"); err != nil {
 			return Run{}, err
 		}
-		return known, c.revokeJob(ctx, run, job)
+		return known, revokeJob(ctx, c, run, job)
 	})
 	return err
 }
 
 // missJobs stores of a run's jobs whose end only a webhook told that they are gone with the run.
-func (c *change) missJobs(ctx context.Context, run string) error {
+func missJobs(ctx context.Context, c *db.Tx, run string) error {
 	_, err := c.Exec(ctx, `
 		UPDATE run_clusters SET job_conclusion = @gone, job_confirmed = true
 		WHERE run_id = @run AND job_finished_at IS NOT NULL AND NOT job_confirmed`, pgx.NamedArgs{"run": run, "gone": lifecycle.ConclusionGone})

@@ -12,8 +12,8 @@ import (
 
 // Note writes down the run that a verified token names, if it was not known, and returns what is known of it. Nothing follows from it.
 func (s *Store) Note(ctx context.Context, ref Ref) (run Run, err error) {
-	err = s.write(ctx, func(c *change) error {
-		args, err := c.writeDown(ctx, ref)
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		args, err := writeDown(ctx, c, ref)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (s *Store) Note(ctx context.Context, ref Ref) (run Run, err error) {
 const byToken = `SELECT ` + runColumns + ` FROM runs r WHERE platform = @platform AND issuer = @issuer AND scope = @scope AND key = @key`
 
 // writeDown writes down a run that was not known, and returns the arguments that name it.
-func (c *change) writeDown(ctx context.Context, ref Ref) (pgx.NamedArgs, error) {
+func writeDown(ctx context.Context, c *db.Tx, ref Ref) (pgx.NamedArgs, error) {
 	args := pgx.NamedArgs{
 		"id": db.NewID("run"), "platform": ref.Platform, "issuer": ref.Issuer, "scope": ref.Scope, "key": ref.Key, "repo": ref.Repo, "name": ref.Name,
 		"url": ref.URL, "event": ref.Event, "ref": ref.Ref, "head": ref.Head, "number": ref.Number, "actor": ref.Actor, "attempt": ref.Attempt,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // EffectReject rejects the jobs of a run that wait for an environment, although nothing is known of the run. Its content is a Rejection.
@@ -25,8 +26,8 @@ func (s *Store) Reject(ctx context.Context, installation int64, repo string, r R
 	if err != nil {
 		return fmt.Errorf("write the rejection of run %d: %w", r.Run, err)
 	}
-	err = s.write(ctx, func(c *change) error {
-		return c.SaveEffects(ctx, []clusters.Effect{{
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		return clusters.SaveEffects(ctx, c, []clusters.Effect{{
 			Cause: fmt.Sprintf("reject:%d:%d:%d:%s", installation, r.Run, r.Deployment, r.Environment), Kind: EffectReject, Installation: installation, Repo: repo, Content: string(content),
 		}})
 	})

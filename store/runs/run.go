@@ -79,8 +79,8 @@ const firstLook = time.Minute
 // running, as its token proves. A run that its platform cannot be asked about is not looked at, except for PipelineRuns, whose cluster may be
 // configured while they run. older is true for a token of an attempt that a newer one has replaced. also is a cluster to lock too;
 // empty: none.
-func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older bool, err error) {
-	args, err := c.writeDown(ctx, ref)
+func lock(ctx context.Context, c *db.Tx, ref Ref, also string) (run Run, older bool, err error) {
+	args, err := writeDown(ctx, c, ref)
 	if err != nil {
 		return Run{}, false, err
 	}
@@ -91,7 +91,7 @@ func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older
 	if ref.Attempt < run.Attempt {
 		return run, true, nil
 	}
-	if err := c.lockClusters(ctx, run.ID, also); err != nil {
+	if err := lockClusters(ctx, c, run.ID, also); err != nil {
 		return Run{}, false, err
 	}
 	newer := ref.Attempt > run.Attempt
@@ -107,7 +107,7 @@ func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older
 		return Run{}, false, fmt.Errorf("update the run: %w", err)
 	}
 	if newer {
-		err = c.settle(ctx, run)
+		err = settle(ctx, c, run)
 	}
 	return run, false, err
 }

@@ -26,9 +26,9 @@ type Seen struct {
 // See stores the state of a run and settles what follows from it. next is when to ask the platform again if anything depends on it. An
 // older state than the known one changes nothing, and neither does an unconfirmed one, unless it finishes the known attempt.
 func (s *Store) See(ctx context.Context, id string, seen Seen, next time.Time) (Run, error) {
-	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
+	return s.change(ctx, id, func(c *db.Tx, run Run) (Run, error) {
 		if !seen.Confirmed {
-			return c.storeUnconfirmed(ctx, run, seen, next)
+			return storeUnconfirmed(ctx, c, run, seen, next)
 		}
 		state := run
 		if seen.replaces(run) {
@@ -52,7 +52,7 @@ func (s *Store) See(ctx context.Context, id string, seen Seen, next time.Time) (
 		if seen.Name != "" {
 			state.Name = seen.Name
 		}
-		return c.update(ctx, state, next)
+		return update(ctx, c, state, next)
 	})
 }
 
@@ -70,12 +70,12 @@ func (seen Seen) replaces(run Run) bool {
 }
 
 // storeUnconfirmed stores what only a webhook says: that the known attempt finished.
-func (c *change) storeUnconfirmed(ctx context.Context, run Run, seen Seen, next time.Time) (Run, error) {
+func storeUnconfirmed(ctx context.Context, c *db.Tx, run Run, seen Seen, next time.Time) (Run, error) {
 	if seen.State != lifecycle.RunFinished || seen.Attempt != run.Attempt || run.State == lifecycle.RunFinished {
 		return run, nil
 	}
 	run.State, run.Conclusion, run.FinishedAt, run.Confirmed = lifecycle.RunFinished, seen.Conclusion, db.Null(c.Now), false
-	return c.update(ctx, run, next)
+	return update(ctx, c, run, next)
 }
 
 // leastMissing is the least time between two answers that both miss a run before it counts as deleted.
@@ -84,7 +84,7 @@ const leastMissing = time.Minute
 // Miss stores that the platform answered and does not have a run. The second such answer, at least a minute after the first, means that
 // one that was running was deleted. What only a webhook said of the run and its jobs does not count then: nobody can confirm it any more.
 func (s *Store) Miss(ctx context.Context, id string, next time.Time) (Run, error) {
-	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
+	return s.change(ctx, id, func(c *db.Tx, run Run) (Run, error) {
 		run.Unwatched = ""
 		switch {
 		case run.MissedAt == nil:
@@ -94,19 +94,19 @@ func (s *Store) Miss(ctx context.Context, id string, next time.Time) (Run, error
 				run.State, run.Conclusion, run.Confirmed = lifecycle.RunFinished, lifecycle.ConclusionGone, true
 				run.FinishedAt = cmp.Or(run.FinishedAt, db.Null(c.Now))
 			}
-			if err := c.missJobs(ctx, id); err != nil {
+			if err := missJobs(ctx, c, id); err != nil {
 				return Run{}, err
 			}
 		}
-		return c.update(ctx, run, next)
+		return update(ctx, c, run, next)
 	})
 }
 
 // Unwatch stores why the platform cannot be asked about a run, until it can.
 func (s *Store) Unwatch(ctx context.Context, id, why string, next time.Time) (Run, error) {
-	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
+	return s.change(ctx, id, func(c *db.Tx, run Run) (Run, error) {
 		run.Unwatched, run.MissedAt = why, nil
-		return c.update(ctx, run, next)
+		return update(ctx, c, run, next)
 	})
 }
 
@@ -120,19 +120,19 @@ func (s *Store) Postpone(ctx context.Context, id string, next time.Time) error {
 }
 
 // change runs do on a locked run, and settles what follows.
-func (s *Store) change(ctx context.Context, id string, do func(*change, Run) (Run, error)) (run Run, err error) {
-	err = s.write(ctx, func(c *change) error {
+func (s *Store) change(ctx context.Context, id string, do func(*db.Tx, Run) (Run, error)) (run Run, err error) {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		known, err := db.One[Run](ctx, c, `SELECT `+runColumns+` FROM runs r WHERE id = $1 FOR NO KEY UPDATE`, id)
 		if err != nil {
 			return err
 		}
-		if err := c.lockClusters(ctx, id, ""); err != nil {
+		if err := lockClusters(ctx, c, id, ""); err != nil {
 			return err
 		}
 		if run, err = do(c, known); err != nil {
 			return err
 		}
-		return c.settle(ctx, run)
+		return settle(ctx, c, run)
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("write what is known of run %s: %w", id, err)
@@ -141,7 +141,7 @@ func (s *Store) change(ctx context.Context, id string, do func(*change, Run) (Ru
 }
 
 // update writes a run. A run on which nothing depends is not looked at.
-func (c *change) update(ctx context.Context, run Run, next time.Time) (Run, error) {
+func update(ctx context.Context, c *db.Tx, run Run, next time.Time) (Run, error) {
 	out, err := db.One[Run](ctx, c, `
 		UPDATE runs r SET installation = @installation, repo = @repo, name = @name, attempt = @attempt, state = @state, conclusion = @conclusion,
 			finished_at = @finished, confirmed = @confirmed, updated_at = @updated, missed_at = @missed, unwatched = @unwatched, seen_at = @now, look_at = @next

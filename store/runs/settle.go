@@ -25,7 +25,7 @@ type bound struct {
 }
 
 // lockClusters locks the clusters on which a locked run has an influence, and the given one, in the order of their ids.
-func (c *change) lockClusters(ctx context.Context, run, also string) error {
+func lockClusters(ctx context.Context, c *db.Tx, run, also string) error {
 	_, err := c.Exec(ctx, `
 		SELECT FROM clusters WHERE id IN (
 			SELECT b.cluster_id FROM run_clusters b JOIN clusters w ON w.id = b.cluster_id WHERE b.run_id = @run AND w.desired = 'present'
@@ -41,7 +41,7 @@ func (c *change) lockClusters(ctx context.Context, run, also string) error {
 
 // settle brings the ends of a locked run's clusters, the uses of its attempts and its access to clusters up to date with what is known of it. It is the only
 // place where the end of a run's cluster is set or lifted.
-func (c *change) settle(ctx context.Context, run Run) error {
+func settle(ctx context.Context, c *db.Tx, run Run) error {
 	clusters, err := db.All[bound](ctx, c, `
 		SELECT b.cluster_id AS cluster, b.lifetime, b.attempt, coalesce((c.spec ->> 'runGrace')::bigint, 0) AS grace, b.job_conclusion, b.job_finished_at,
 			c.ready_at, EXISTS (SELECT FROM signals g WHERE g.cluster_id = b.cluster_id AND g.run_id = b.run_id AND g.problem = '') AS signalled
@@ -55,26 +55,26 @@ func (c *change) settle(ctx context.Context, run Run) error {
 			Job: lifecycle.Finish{Conclusion: b.JobConclusion, At: db.Zero(b.JobFinishedAt)}, Newest: run.Attempt, Run: run.finish(),
 			Signalled: b.Signalled, ReadyAt: db.Zero(b.ReadyAt),
 		})
-		if err := c.setEnd(ctx, b.Cluster, at, why); err != nil {
+		if err := setEnd(ctx, c, b.Cluster, at, why); err != nil {
 			return err
 		}
 	}
-	if err := c.releaseOver(ctx, run); err != nil {
+	if err := releaseOver(ctx, c, run); err != nil {
 		return err
 	}
-	if err := c.noteUse(ctx, run); err != nil {
+	if err := noteUse(ctx, c, run); err != nil {
 		return err
 	}
-	return c.revokeOver(ctx, run)
+	return revokeOver(ctx, c, run)
 }
 
 // noteUse notes the use of the clusters that a locked run works with: its own, up to their end, and those on which it has the turn. While nobody
 // can say that the run goes on, that is no use.
-func (c *change) noteUse(ctx context.Context, run Run) error {
+func noteUse(ctx context.Context, c *db.Tx, run Run) error {
 	if run.State != lifecycle.RunRunning || run.Unwatched != "" || run.MissedAt != nil {
 		return nil
 	}
-	clusters, err := db.All[struct{ ID string }](ctx, c, `
+	found, err := db.All[struct{ ID string }](ctx, c, `
 		SELECT c.id FROM clusters c WHERE c.desired = 'present' AND (
 			c.id IN (SELECT b.cluster_id FROM run_clusters b WHERE b.run_id = $1) AND c.end_run_finished IS NULL
 			OR c.id IN (SELECT u.cluster_id FROM uses u WHERE u.run_id = $1 AND u.granted_at IS NOT NULL AND u.released_at IS NULL))
@@ -82,12 +82,12 @@ func (c *change) noteUse(ctx context.Context, run Run) error {
 	if err != nil {
 		return fmt.Errorf("list the clusters that %s works with: %w", run.ID, err)
 	}
-	for _, cluster := range clusters {
-		cur, err := c.Lock(ctx, cluster.ID)
+	for _, cluster := range found {
+		cur, err := clusters.Lock(ctx, c, cluster.ID)
 		if err != nil {
 			return err
 		}
-		if err := c.Active(ctx, cur, lifecycle.ActivityRun); err != nil {
+		if err := clusters.Active(ctx, c, cur, lifecycle.ActivityRun); err != nil {
 			return err
 		}
 	}
@@ -95,8 +95,8 @@ func (c *change) noteUse(ctx context.Context, run Run) error {
 }
 
 // setEnd sets the end of a run's cluster, or lifts it with the zero time.
-func (c *change) setEnd(ctx context.Context, cluster string, at time.Time, why string) error {
-	cur, err := c.Lock(ctx, cluster)
+func setEnd(ctx context.Context, c *db.Tx, cluster string, at time.Time, why string) error {
+	cur, err := clusters.Lock(ctx, c, cluster)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (c *change) setEnd(ctx context.Context, cluster string, at time.Time, why s
 	if cur.Desired == lifecycle.Absent || cur.Ends.RunFinished.Equal(at) && cur.Ends.RunWhy == why {
 		return nil
 	}
-	err = c.SetDesired(ctx, cluster, "end_run_finished = @at, run_end_why = @why", pgx.NamedArgs{"at": db.Null(at), "why": why})
+	err = clusters.SetDesired(ctx, c, cluster, "end_run_finished = @at, run_end_why = @why", pgx.NamedArgs{"at": db.Null(at), "why": why})
 	if err != nil {
 		return err
 	}

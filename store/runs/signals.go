@@ -22,9 +22,9 @@ type SignalAsk struct {
 }
 
 // AskSignal writes the request of a run about a cluster. An attempt of a run has one signal of a cluster: asked for again, it is told again.
-func AskSignal(ctx context.Context, tx *clusters.Tx, cluster string, a SignalAsk) error {
-	c := &change{tx}
-	args, err := c.writeDown(ctx, a.Ref)
+func AskSignal(ctx context.Context, tx *db.Tx, cluster string, a SignalAsk) error {
+	c := tx
+	args, err := writeDown(ctx, c, a.Ref)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func AskSignal(ctx context.Context, tx *clusters.Tx, cluster string, a SignalAsk
 	if err != nil {
 		return fmt.Errorf("look for the run of a signal: %w", err)
 	}
-	if _, err := c.Lock(ctx, cluster); err != nil { // what becomes of it is told before this, or because of this
+	if _, err := clusters.Lock(ctx, c, cluster); err != nil { // what becomes of it is told before this, or because of this
 		return err
 	}
 	id, err := db.One[struct{ ID string }](ctx, c, `
@@ -43,12 +43,12 @@ func AskSignal(ctx context.Context, tx *clusters.Tx, cluster string, a SignalAsk
 	if err != nil {
 		return fmt.Errorf("write the signal: %w", err)
 	}
-	return c.SaveEffects(ctx, []clusters.Effect{signalEffect(id.ID, fmt.Sprintf("asked:%d", c.Now.UnixMicro()), run.Installation, run.Repo)})
+	return clusters.SaveEffects(ctx, c, []clusters.Effect{signalEffect(id.ID, fmt.Sprintf("asked:%d", c.Now.UnixMicro()), run.Installation, run.Repo)})
 }
 
 // AskSignal is AskSignal for a cluster that is there.
 func (s *Store) AskSignal(ctx context.Context, cluster string, a SignalAsk) error {
-	err := s.write(ctx, func(c *change) error { return AskSignal(ctx, c.Tx, cluster, a) })
+	err := s.db.Write(ctx, func(c *db.Tx) error { return AskSignal(ctx, c, cluster, a) })
 	if err != nil {
 		return fmt.Errorf("ask for a signal of %s: %w", cluster, err)
 	}
@@ -60,7 +60,7 @@ func signalEffect(signal, why string, installation int64, repo string) clusters.
 }
 
 // TellSignals has every signal of a locked cluster told that it is in another state.
-func TellSignals(ctx context.Context, tx *clusters.Tx, cluster string, state lifecycle.SignalState) error {
+func TellSignals(ctx context.Context, tx *db.Tx, cluster string, state lifecycle.SignalState) error {
 	list, err := db.All[struct {
 		ID           string
 		Installation int64
@@ -73,7 +73,7 @@ func TellSignals(ctx context.Context, tx *clusters.Tx, cluster string, state lif
 	for _, g := range list {
 		effects = append(effects, signalEffect(g.ID, string(state), g.Installation, g.Repo))
 	}
-	return tx.SaveEffects(ctx, effects)
+	return clusters.SaveEffects(ctx, tx, effects)
 }
 
 // Signal is a run's request to be told what becomes of a cluster.
@@ -103,7 +103,7 @@ func (s *Store) Signal(ctx context.Context, id string) (Signal, error) {
 // Told records what a signal told, unless it was asked for anew since it was read, and settles what follows for the cluster of a run that is
 // over.
 func (s *Store) Told(ctx context.Context, g Signal, state lifecycle.SignalState) error {
-	_, err := s.change(ctx, g.RunID, func(c *change, run Run) (Run, error) {
+	_, err := s.change(ctx, g.RunID, func(c *db.Tx, run Run) (Run, error) {
 		_, err := c.Exec(ctx, `UPDATE signals SET told = $2, told_at = $3, problem = '' WHERE id = $1 AND asked_at = $4`, g.ID, state, c.Now, g.AskedAt)
 		return run, err
 	})
@@ -115,12 +115,12 @@ func (s *Store) Told(ctx context.Context, g Signal, state lifecycle.SignalState)
 
 // NotTold records why a signal cannot be told, and settles what follows. The first such problem stands in the cluster's timeline.
 func (s *Store) NotTold(ctx context.Context, g Signal, problem string) error {
-	_, err := s.change(ctx, g.RunID, func(c *change, run Run) (Run, error) {
+	_, err := s.change(ctx, g.RunID, func(c *db.Tx, run Run) (Run, error) {
 		tag, err := c.Exec(ctx, `UPDATE signals SET problem = $2 WHERE id = $1 AND problem <> $2 AND asked_at = $3`, g.ID, problem, g.AskedAt)
 		if err != nil || tag.RowsAffected() == 0 {
 			return run, err
 		}
-		return run, c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: problem}, "signal_refused", g.Cluster, clusters.Action{Note: g.ID})
+		return run, clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: problem}, "signal_refused", g.Cluster, clusters.Action{Note: g.ID})
 	})
 	if err != nil {
 		return fmt.Errorf("record the problem of signal %s: %w", g.ID, err)
@@ -146,7 +146,7 @@ func (s *Store) SignalledCommits(ctx context.Context, cluster, scope string) ([]
 
 // takeHandedOver binds a locked cluster to the run that its signal started, if it is ready or the run that asked for it is over, and that
 // run has no turn on it. Both are of one repository.
-func (c *change) takeHandedOver(ctx context.Context, run Run, attempt int, cluster, principal string) error {
+func takeHandedOver(ctx context.Context, c *db.Tx, run Run, attempt int, cluster, principal string) error {
 	tag, err := c.Exec(ctx, `
 		UPDATE run_clusters b SET run_id = @run, attempt = @attempt, slot = 'signal of ' || b.cluster_id, bound_at = @now
 		FROM runs o WHERE o.id = b.run_id AND b.cluster_id = @cluster AND b.run_id <> @run AND b.lifetime = 'run'
@@ -164,5 +164,5 @@ func (c *change) takeHandedOver(ctx context.Context, run Run, attempt int, clust
 	if err := c.Record(ctx, principal, "run_took_over", cluster, db.Move{Why: fmt.Sprintf("attempt %d of %s, which its signal started", attempt, named(run))}); err != nil {
 		return err
 	}
-	return c.settle(ctx, run)
+	return settle(ctx, c, run)
 }

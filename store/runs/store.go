@@ -6,22 +6,11 @@
 package runs
 
 import (
-	"context"
-
-	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Store reads and writes runs. It is safe for concurrent use.
-type Store struct{ db *clusters.DB }
+type Store struct{ db *db.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *clusters.DB) *Store { return &Store{d} }
-
-// change is a transaction of this package. Locks are taken in one order everywhere: the run's row, then the rows of clusters by their
-// ids.
-type change struct{ *clusters.Tx }
-
-// write runs one change.
-func (s *Store) write(ctx context.Context, do func(*change) error) error {
-	return s.db.Write(ctx, func(tx *clusters.Tx) error { return do(&change{tx}) })
-}
+func New(d *db.DB) *Store { return &Store{d} }

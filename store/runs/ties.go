@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -20,9 +19,9 @@ type Ties struct {
 }
 
 // NoteRequest writes down which run asked for a cluster that does not end with it.
-func NoteRequest(ctx context.Context, tx *clusters.Tx, cluster string, ref Ref) error {
-	c := &change{tx}
-	args, err := c.writeDown(ctx, ref)
+func NoteRequest(ctx context.Context, tx *db.Tx, cluster string, ref Ref) error {
+	c := tx
+	args, err := writeDown(ctx, c, ref)
 	if err != nil {
 		return err
 	}

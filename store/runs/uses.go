@@ -58,25 +58,25 @@ const (
 // AskUse asks for a run's turn on a cluster, and grants it if nobody is ahead. The same attempt and job have one use at a time; fresh
 // is false if they had it. A Refusal: the run is over. ErrConflict: the cluster is going away.
 func (s *Store) AskUse(ctx context.Context, cluster string, ref Ref, job string, d clusters.Origin) (use Use, fresh bool, err error) {
-	err = s.write(ctx, func(c *change) error {
-		run, err := c.enter(ctx, ref, cluster)
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		run, err := enter(ctx, c, ref, cluster)
 		if err != nil {
 			return err
 		}
-		cur, err := c.Lock(ctx, cluster)
+		cur, err := clusters.Lock(ctx, c, cluster)
 		if err != nil {
 			return err
 		}
 		if cur.Desired == lifecycle.Absent {
 			return fmt.Errorf("%w: the cluster is going: %s", db.ErrConflict, cur.DesiredWhy)
 		}
-		if err := c.Active(ctx, cur, lifecycle.ActivityTurn); err != nil {
+		if err := clusters.Active(ctx, c, cur, lifecycle.ActivityTurn); err != nil {
 			return err
 		}
-		if err := c.takeHandedOver(ctx, run, ref.Attempt, cluster, d.Actor); err != nil {
+		if err := takeHandedOver(ctx, c, run, ref.Attempt, cluster, d.Actor); err != nil {
 			return err
 		}
-		use, fresh, err = c.askUse(ctx, run, cluster, ref.Attempt, job, d)
+		use, fresh, err = askUse(ctx, c, run, cluster, ref.Attempt, job, d)
 		return err
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Store) AskUse(ctx context.Context, cluster string, ref Ref, job string,
 	return use, fresh, nil
 }
 
-func (c *change) askUse(ctx context.Context, run Run, cluster string, attempt int, job string, d clusters.Origin) (use Use, fresh bool, err error) {
+func askUse(ctx context.Context, c *db.Tx, run Run, cluster string, attempt int, job string, d clusters.Origin) (use Use, fresh bool, err error) {
 	known, err := db.All[Use](ctx, c, `SELECT `+useColumns+useSources+`
 		WHERE u.cluster_id = $1 AND u.run_id = $2 AND u.attempt = $3 AND u.job = $4 AND u.released_at IS NULL`, cluster, run.ID, attempt, job)
 	if err != nil || len(known) > 0 {
@@ -97,10 +97,10 @@ func (c *change) askUse(ctx context.Context, run Run, cluster string, attempt in
 	if err != nil {
 		return Use{}, false, fmt.Errorf("write the use: %w", err)
 	}
-	if err := c.RecordAction(clusters.Origin{Actor: d.Actor, Source: d.Source, Verdict: d.Verdict, Why: "for " + turnOf(run.URL, run.Name, attempt)}, "use_asked", cluster, clusters.Action{Note: id}); err != nil {
+	if err := clusters.RecordAction(c, clusters.Origin{Actor: d.Actor, Source: d.Source, Verdict: d.Verdict, Why: "for " + turnOf(run.URL, run.Name, attempt)}, "use_asked", cluster, clusters.Action{Note: id}); err != nil {
 		return Use{}, false, err
 	}
-	if err := c.grant(ctx, cluster); err != nil {
+	if err := grant(ctx, c, cluster); err != nil {
 		return Use{}, false, err
 	}
 	use, err = db.One[Use](ctx, c, `SELECT `+useColumns+useSources+`WHERE u.id = $1`, id)
@@ -112,7 +112,7 @@ func turnOf(url, name string, attempt int) string {
 }
 
 // grant gives the turn on a locked cluster to the first in its queue, unless somebody has it.
-func (c *change) grant(ctx context.Context, cluster string) error {
+func grant(ctx context.Context, c *db.Tx, cluster string) error {
 	granted, err := db.All[Use](ctx, c, `
 		WITH next AS (
 			UPDATE uses SET granted_at = @now WHERE id = (
@@ -125,7 +125,7 @@ func (c *change) grant(ctx context.Context, cluster string) error {
 	}
 	for _, u := range granted {
 		why := "to " + turnOf(u.RunURL, u.RunName, u.Attempt)
-		if err := c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: why}, "use_granted", cluster, clusters.Action{Note: u.ID}); err != nil {
+		if err := clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: why}, "use_granted", cluster, clusters.Action{Note: u.ID}); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (c *change) grant(ctx context.Context, cluster string) error {
 }
 
 // release ends uses of a locked cluster, with the access that was for them, and grants the next one.
-func (c *change) release(ctx context.Context, cluster string, uses []string, d clusters.Origin) error {
+func release(ctx context.Context, c *db.Tx, cluster string, uses []string, d clusters.Origin) error {
 	released, err := db.All[Use](ctx, c, `
 		WITH over AS (UPDATE uses SET released_at = @now, why = @why WHERE id = ANY (@uses) AND cluster_id = @cluster AND released_at IS NULL RETURNING *)
 		SELECT `+useColumns+` FROM over u JOIN runs r ON r.id = u.run_id ORDER BY u.id`,
@@ -142,22 +142,22 @@ func (c *change) release(ctx context.Context, cluster string, uses []string, d c
 		return fmt.Errorf("release the turn on %s: %w", cluster, err)
 	}
 	for _, u := range released {
-		if err := c.RecordAction(d, "use_released", cluster, clusters.Action{Note: u.ID}); err != nil {
+		if err := clusters.RecordAction(c, d, "use_released", cluster, clusters.Action{Note: u.ID}); err != nil {
 			return err
 		}
-		if err := c.revokeUse(ctx, u); err != nil {
+		if err := revokeUse(ctx, c, u); err != nil {
 			return err
 		}
 	}
-	return c.grant(ctx, cluster)
+	return grant(ctx, c, cluster)
 }
 
 // Release ends a use, and grants the cluster's next one. A use that ended before stays as it is.
 func (s *Store) Release(ctx context.Context, cluster, use string, d clusters.Origin) (Use, error) {
 	var out Use
-	_, err := s.db.ChangeOnce(ctx, cluster, d, func(tx *clusters.Tx, _ usage.Held, _ *clusters.Outcome) (err error) {
-		c := &change{tx}
-		if err := c.release(ctx, cluster, []string{use}, d); err != nil {
+	_, err := clusters.ChangeOnce(ctx, s.db, cluster, d, func(tx *db.Tx, _ usage.Held, _ *clusters.Outcome) (err error) {
+		c := tx
+		if err := release(ctx, c, cluster, []string{use}, d); err != nil {
 			return err
 		}
 		out, err = db.One[Use](ctx, c, `SELECT `+useColumns+useSources+`WHERE u.id = $1 AND u.cluster_id = $2`, use, cluster)
@@ -173,7 +173,7 @@ func (s *Store) Release(ctx context.Context, cluster, use string, d clusters.Ori
 type openUse struct{ ID, Cluster string }
 
 // releaseEach releases uses, cluster by cluster in the order in which they are locked.
-func (c *change) releaseEach(ctx context.Context, open []openUse, why string) error {
+func releaseEach(ctx context.Context, c *db.Tx, open []openUse, why string) error {
 	for i, u := range open {
 		if i > 0 && open[i-1].Cluster == u.Cluster {
 			continue
@@ -184,10 +184,10 @@ func (c *change) releaseEach(ctx context.Context, open []openUse, why string) er
 				uses = append(uses, o.ID)
 			}
 		}
-		if _, err := c.Lock(ctx, u.Cluster); err != nil {
+		if _, err := clusters.Lock(ctx, c, u.Cluster); err != nil {
 			return err
 		}
-		if err := c.release(ctx, u.Cluster, uses, clusters.Origin{Actor: db.Lifecycle, Why: why}); err != nil {
+		if err := release(ctx, c, u.Cluster, uses, clusters.Origin{Actor: db.Lifecycle, Why: why}); err != nil {
 			return err
 		}
 	}
@@ -195,26 +195,26 @@ func (c *change) releaseEach(ctx context.Context, open []openUse, why string) er
 }
 
 // releaseOver releases the uses of attempts of a locked run that are over.
-func (c *change) releaseOver(ctx context.Context, run Run) error {
+func releaseOver(ctx context.Context, c *db.Tx, run Run) error {
 	open, err := db.All[openUse](ctx, c, `
 		SELECT id, cluster_id AS cluster FROM uses WHERE run_id = $1 AND released_at IS NULL AND (attempt < $2 OR attempt = $2 AND $3)
 		ORDER BY cluster_id, id`, run.ID, run.Attempt, run.ended()) // another run may get the turn
 	if err != nil {
 		return fmt.Errorf("list the turns of %s: %w", run.ID, err)
 	}
-	return c.releaseEach(ctx, open, "its run finished")
+	return releaseEach(ctx, c, open, "its run finished")
 }
 
 // ExpireUses releases turns that were granted longer than most ago, and returns how many.
 func (s *Store) ExpireUses(ctx context.Context, most time.Duration) (n int, err error) {
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		open, err := db.All[openUse](ctx, c, `
 			SELECT id, cluster_id AS cluster FROM uses WHERE released_at IS NULL AND granted_at <= $1 ORDER BY cluster_id, id`, c.Now.Add(-most))
 		if err != nil {
 			return err
 		}
 		n = len(open)
-		return c.releaseEach(ctx, open, "its turn lasted longer than limits.use allows")
+		return releaseEach(ctx, c, open, "its turn lasted longer than limits.use allows")
 	})
 	if err != nil {
 		return 0, fmt.Errorf("release turns that last too long: %w", err)

@@ -27,9 +27,9 @@ type WaitAsk struct {
 
 // AskWait writes down that jobs of a run wait for a cluster, or why they get none. Several jobs of an attempt wait for an environment
 // together, and a job may wait after the others were let through: then all is decided anew.
-func AskWait(ctx context.Context, tx *clusters.Tx, a WaitAsk, cluster, refusal string) error {
-	c := &change{tx}
-	args, err := c.writeDown(ctx, a.Ref)
+func AskWait(ctx context.Context, tx *db.Tx, a WaitAsk, cluster, refusal string) error {
+	c := tx
+	args, err := writeDown(ctx, c, a.Ref)
 	if err != nil {
 		return err
 	}
@@ -38,11 +38,11 @@ func AskWait(ctx context.Context, tx *clusters.Tx, a WaitAsk, cluster, refusal s
 		return fmt.Errorf("look for the run of a wait: %w", err)
 	}
 	if cluster != "" {
-		cur, err := c.Lock(ctx, cluster) // what becomes of it is told before this, or because of this
+		cur, err := clusters.Lock(ctx, c, cluster) // what becomes of it is told before this, or because of this
 		if err != nil {
 			return err
 		}
-		if err := c.Active(ctx, cur, lifecycle.ActivityWait); err != nil {
+		if err := clusters.Active(ctx, c, cur, lifecycle.ActivityWait); err != nil {
 			return err
 		}
 	}
@@ -57,12 +57,12 @@ func AskWait(ctx context.Context, tx *clusters.Tx, a WaitAsk, cluster, refusal s
 	if err != nil {
 		return fmt.Errorf("write the wait: %w", err)
 	}
-	return c.SaveEffects(ctx, []clusters.Effect{reviewEffect(id.ID, "asked:"+a.Event, a.Installation, run.Repo)})
+	return clusters.SaveEffects(ctx, c, []clusters.Effect{reviewEffect(id.ID, "asked:"+a.Event, a.Installation, run.Repo)})
 }
 
 // Refuse writes down why the jobs that wait for an environment get no cluster, although policy was not asked.
 func (s *Store) Refuse(ctx context.Context, a WaitAsk, refusal string) error {
-	err := s.write(ctx, func(c *change) error { return AskWait(ctx, c.Tx, a, "", refusal) })
+	err := s.db.Write(ctx, func(c *db.Tx) error { return AskWait(ctx, c, a, "", refusal) })
 	if err != nil {
 		return fmt.Errorf("refuse %s to run %s of %s: %w", a.Environment, a.Key, a.Scope, err)
 	}
@@ -74,7 +74,7 @@ func reviewEffect(wait, why string, installation int64, repo string) clusters.Ef
 }
 
 // TellWaits has the jobs that wait for a locked cluster told what has become of it. seen is the number of the attempts that it had.
-func TellWaits(ctx context.Context, tx *clusters.Tx, cluster string, state lifecycle.WaitState, seen int) error {
+func TellWaits(ctx context.Context, tx *db.Tx, cluster string, state lifecycle.WaitState, seen int) error {
 	list, err := db.All[struct {
 		ID           string
 		Installation int64
@@ -87,7 +87,7 @@ func TellWaits(ctx context.Context, tx *clusters.Tx, cluster string, state lifec
 	for _, w := range list {
 		effects = append(effects, reviewEffect(w.ID, fmt.Sprintf("%s:%s:%d", cluster, state, seen), w.Installation, w.Repo))
 	}
-	return tx.SaveEffects(ctx, effects)
+	return clusters.SaveEffects(ctx, tx, effects)
 }
 
 // Wait is what is known of jobs that wait for an environment.
@@ -133,12 +133,12 @@ func (s *Store) NotNoted(ctx context.Context, wait string, said lifecycle.WaitSt
 
 // Decided records how a wait ended, as it was read: a job that began to wait since then is decided about anew. The cluster's timeline has it.
 func (s *Store) Decided(ctx context.Context, w Wait, decision lifecycle.WaitDecision, why string) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		tag, err := c.Exec(ctx, `UPDATE waits SET decision = $2, decided_at = $3, problem = '' WHERE id = $1 AND decision = '' AND asks = $4`, w.ID, decision, c.Now, w.Asks)
 		if err != nil || tag.RowsAffected() == 0 || w.Cluster == "" {
 			return err
 		}
-		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: why}, "wait_"+string(decision), w.Cluster, clusters.Action{Note: w.Environment})
+		return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: why}, "wait_"+string(decision), w.Cluster, clusters.Action{Note: w.Environment})
 	})
 	if err != nil {
 		return fmt.Errorf("record the end of wait %s: %w", w.ID, err)
@@ -148,12 +148,12 @@ func (s *Store) Decided(ctx context.Context, w Wait, decision lifecycle.WaitDeci
 
 // Untold records why GitHub could not be told about a wait. The first such problem stands in the cluster's timeline.
 func (s *Store) Untold(ctx context.Context, w Wait, problem string) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		tag, err := c.Exec(ctx, `UPDATE waits SET problem = $2 WHERE id = $1 AND problem <> $2`, w.ID, problem)
 		if err != nil || tag.RowsAffected() == 0 || w.Cluster == "" {
 			return err
 		}
-		return c.RecordAction(clusters.Origin{Actor: db.Lifecycle, Why: problem}, "wait_untold", w.Cluster, clusters.Action{Note: w.Environment})
+		return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: problem}, "wait_untold", w.Cluster, clusters.Action{Note: w.Environment})
 	})
 	if err != nil {
 		return fmt.Errorf("record the problem of wait %s: %w", w.ID, err)

@@ -55,7 +55,7 @@ func (s *Store) Exempt(ctx context.Context, ids []string, d clusters.Origin) err
 // decide gives the orphans a state on a person's decision, with an audit line for each. One that has the state by a person stays as it is.
 func (s *Store) decide(ctx context.Context, ids []string, to lifecycle.OrphanState, action string, d clusters.Origin, wrong func(OrphanRow) string) error {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	return s.write(ctx, func(c *change) error {
+	return s.db.Write(ctx, func(c *db.Tx) error {
 		locked, err := db.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = ANY ($1) ORDER BY o.id FOR UPDATE`, ids)
 		if err != nil {
 			return err
@@ -72,10 +72,10 @@ func (s *Store) decide(ctx context.Context, ids []string, to lifecycle.OrphanSta
 			if o.State == to && o.DecidedBy != "" {
 				continue
 			}
-			if err := c.setState(ctx, o, to, d.Actor, d.Reason()); err != nil {
+			if err := setState(ctx, c, o, to, d.Actor, d.Reason()); err != nil {
 				return err
 			}
-			if err := c.RecordAction(d, action, known(o), clusters.Action{Before: o.State, After: to, Note: o.ID + ": " + o.Why}); err != nil {
+			if err := clusters.RecordAction(c, d, action, known(o), clusters.Action{Before: o.State, After: to, Note: o.ID + ": " + o.Why}); err != nil {
 				return err
 			}
 		}
@@ -92,7 +92,7 @@ func known(o OrphanRow) string {
 }
 
 // setState gives an orphan a state. What is approved or exempt keeps the reason of the decision, whatever happens about it afterwards.
-func (c *change) setState(ctx context.Context, o OrphanRow, to lifecycle.OrphanState, by, why string) error {
+func setState(ctx context.Context, c *db.Tx, o OrphanRow, to lifecycle.OrphanState, by, why string) error {
 	decision := ""
 	if to == lifecycle.OrphanApproved || to == lifecycle.OrphanExempt {
 		decision = why
@@ -133,7 +133,7 @@ func (s *Store) ApproveBySetting(ctx context.Context, ids []string, classes []li
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		args := s.settingArgs(classes, l)
 		args["ids"] = ids
 		found, err := db.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = ANY (@ids) AND `+bySetting+` ORDER BY o.id FOR UPDATE OF o`, args)
@@ -142,7 +142,7 @@ func (s *Store) ApproveBySetting(ctx context.Context, ids []string, classes []li
 		}
 		for _, o := range found {
 			why := fmt.Sprintf("scan.remove has %s", o.Class)
-			if err := c.setState(ctx, o, lifecycle.OrphanApproved, "", why); err != nil {
+			if err := setState(ctx, c, o, lifecycle.OrphanApproved, "", why); err != nil {
 				return err
 			}
 			line := clusters.Action{Move: db.Move{Why: why}, Before: o.State, After: lifecycle.OrphanApproved, Note: o.ID + ": " + o.Why}
@@ -187,20 +187,20 @@ func (s *Store) Remaining(ctx context.Context, after time.Duration) error {
 // back reports orphans again and announces that, with an audit line for each. Their sights begin anew, so that the setting tries again only after
 // scans saw them often and long enough since.
 func (s *Store) back(ctx context.Context, where string, args pgx.NamedArgs, why func(OrphanRow) string) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		found, err := db.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE `+where+` ORDER BY o.id FOR UPDATE OF o`, args)
 		if err != nil {
 			return err
 		}
 		for _, o := range found {
-			if err := c.setState(ctx, o, lifecycle.OrphanReported, "", why(o)); err != nil {
+			if err := setState(ctx, c, o, lifecycle.OrphanReported, "", why(o)); err != nil {
 				return err
 			}
 			if _, err := c.Exec(ctx, `UPDATE orphans SET sights = 0, reported_at = $2 WHERE id = $1`, o.ID, c.Now); err != nil {
 				return err
 			}
 			o.ReportedAt = &c.Now
-			if err := c.announce(ctx, o); err != nil {
+			if err := announce(ctx, c, o); err != nil {
 				return err
 			}
 			line := clusters.Action{Move: db.Move{Why: why(o)}, Before: o.State, After: lifecycle.OrphanReported, Note: o.ID + ": " + o.Why}

@@ -14,8 +14,8 @@ import (
 // seen before: the region was disabled in the account, or is no longer among the settings.
 type hidden map[string]string
 
-// hidden returns what a scan could not have seen. One that did not succeed says nothing about that.
-func (c *change) hidden(ctx context.Context, of Scan) (hidden, error) {
+// listHidden returns what a scan could not have seen. One that did not succeed says nothing about that.
+func listHidden(ctx context.Context, c *db.Tx, of Scan) (hidden, error) {
 	if of.Outcome == nil || *of.Outcome != lifecycle.Succeeded {
 		return nil, nil
 	}

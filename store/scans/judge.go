@@ -51,7 +51,7 @@ type key struct{ installation, cluster, identity, place string }
 // KeepOrphans writes what a judged scan means for the orphans of its account and for the tags of its living clusters, and announces those that are told for the first time.
 // A scan is judged once: a second call changes nothing and returns none. fresh are the orphans that are told for the first time.
 func (s *Store) KeepOrphans(ctx context.Context, scan string, judged []lifecycle.Judged, l lifecycle.FindingLimits) (fresh []OrphanRow, err error) {
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		fresh = nil
 		of, err := db.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 FOR UPDATE`, scan)
 		if err != nil || of.JudgedAt != nil {
@@ -63,10 +63,10 @@ func (s *Store) KeepOrphans(ctx context.Context, scan string, judged []lifecycle
 			return err
 		}
 		if !late {
-			if err := c.keepUntagged(ctx, of, judged); err != nil {
+			if err := keepUntagged(ctx, c, of, judged); err != nil {
 				return err
 			}
-			if fresh, err = c.keepOrphans(ctx, of, judged, l); err != nil {
+			if fresh, err = keepOrphans(ctx, c, of, judged, l); err != nil {
 				return err
 			}
 		}
@@ -80,16 +80,16 @@ func (s *Store) KeepOrphans(ctx context.Context, scan string, judged []lifecycle
 	return fresh, nil
 }
 
-func (c *change) keepOrphans(ctx context.Context, of Scan, judged []lifecycle.Judged, l lifecycle.FindingLimits) (fresh []OrphanRow, err error) {
-	list, err := c.concerned(ctx, of, judged)
+func keepOrphans(ctx context.Context, c *db.Tx, of Scan, judged []lifecycle.Judged, l lifecycle.FindingLimits) (fresh []OrphanRow, err error) {
+	list, err := concerned(ctx, c, of, judged)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := c.sights(ctx, of, judged)
+	seen, err := sights(ctx, c, of, judged)
 	if err != nil {
 		return nil, err
 	}
-	hidden, err := c.hidden(ctx, of)
+	hidden, err := listHidden(ctx, c, of)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (c *change) keepOrphans(ctx context.Context, of Scan, judged []lifecycle.Ju
 			continue
 		}
 		j.Why = hidden.addTo(j.Why, j.Resources)
-		o := c.after(seen, before, j, of, l)
+		o := after(c, seen, before, j, of, l)
 		if o.ReportedAt != nil && (before.ReportedAt == nil || !before.ReportedAt.Equal(*o.ReportedAt)) {
 			fresh = append(fresh, o)
 		}
@@ -137,7 +137,7 @@ func (c *change) keepOrphans(ctx context.Context, of Scan, judged []lifecycle.Ju
 		return nil, fmt.Errorf("write what the orphans are made of: %w", err)
 	}
 	for _, o := range fresh {
-		if err := c.announce(ctx, o); err != nil {
+		if err := announce(ctx, c, o); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +145,7 @@ func (c *change) keepOrphans(ctx context.Context, of Scan, judged []lifecycle.Ju
 }
 
 // concerned returns the orphans of the account on which a judged scan bears: those that are not gone, and gone ones that are back.
-func (c *change) concerned(ctx context.Context, of Scan, judged []lifecycle.Judged) ([]OrphanRow, error) {
+func concerned(ctx context.Context, c *db.Tx, of Scan, judged []lifecycle.Judged) ([]OrphanRow, error) {
 	var installations, clusters, identities, places []string
 	for _, j := range judged {
 		if !j.Class.IsOrphan() {
@@ -165,7 +165,7 @@ func (c *change) concerned(ctx context.Context, of Scan, judged []lifecycle.Judg
 }
 
 // sights returns when the resources of orphans were seen last.
-func (c *change) sights(ctx context.Context, of Scan, judged []lifecycle.Judged) (map[string]time.Time, error) {
+func sights(ctx context.Context, c *db.Tx, of Scan, judged []lifecycle.Judged) (map[string]time.Time, error) {
 	var ids []string
 	for _, j := range judged {
 		if j.Class.IsOrphan() {
@@ -184,7 +184,7 @@ func (c *change) sights(ctx context.Context, of Scan, judged []lifecycle.Judged)
 }
 
 // after returns an orphan's row after a scan. A group that is no orphan changes nothing but the state.
-func (c *change) after(seen map[string]time.Time, o OrphanRow, j lifecycle.Judged, of Scan, l lifecycle.FindingLimits) OrphanRow {
+func after(c *db.Tx, seen map[string]time.Time, o OrphanRow, j lifecycle.Judged, of Scan, l lifecycle.FindingLimits) OrphanRow {
 	next := o.standing().Next(j, c.Now, l)
 	if j.Class.IsOrphan() {
 		if o.ID == "" {
@@ -251,7 +251,7 @@ func queueOrphan(b *pgx.Batch, o OrphanRow) {
 }
 
 // announce tells whoever hears of the cluster or the team that an orphan is told for the first time.
-func (c *change) announce(ctx context.Context, o OrphanRow) error {
+func announce(ctx context.Context, c *db.Tx, o OrphanRow) error {
 	facts, err := json.Marshal(map[string]any{"finding": lifecycle.Orphan, "identity": o.Called(), "why": o.Told(), "evidence": o.Evidence, "team": o.Team})
 	if err != nil {
 		return fmt.Errorf("encode an orphan: %w", err)
@@ -261,5 +261,5 @@ func (c *change) announce(ctx context.Context, o OrphanRow) error {
 		cluster = *o.ClusterID
 	}
 	cause := fmt.Sprintf("finding:orphan:%s:%d", o.ID, o.ReportedAt.UnixMicro())
-	return c.Announce(ctx, clusters.Announcement{Cause: cause, Event: clusters.EventFinding, Cluster: cluster, Facts: facts})
+	return clusters.Announce(ctx, c, clusters.Announcement{Cause: cause, Event: clusters.EventFinding, Cluster: cluster, Facts: facts})
 }

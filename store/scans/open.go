@@ -27,11 +27,11 @@ type Wanted struct {
 // open, and it is returned.
 func (s *Store) Open(ctx context.Context, w Wanted, d clusters.Origin) (scan Scan, already bool, err error) {
 	var id string
-	err = s.write(ctx, func(c *change) (err error) {
-		if id, already, err = c.open(ctx, w, d.Actor); err != nil || already {
+	err = s.db.Write(ctx, func(c *db.Tx) (err error) {
+		if id, already, err = open(ctx, c, w, d.Actor); err != nil || already {
 			return err
 		}
-		return c.RecordAction(d, "asked for a scan", "", clusters.Action{After: map[string]string{"scan": id, "platform": w.Platform, "account": w.Account}})
+		return clusters.RecordAction(c, d, "asked for a scan", "", clusters.Action{After: map[string]string{"scan": id, "platform": w.Platform, "account": w.Account}})
 	})
 	if err == nil {
 		scan, err = s.Scan(ctx, id)
@@ -44,7 +44,7 @@ func (s *Store) Open(ctx context.Context, w Wanted, d clusters.Origin) (scan Sca
 
 // OpenDue opens a scan of each account whose newest one was opened that long ago or more, and returns how many.
 func (s *Store) OpenDue(ctx context.Context, accounts []Wanted, every time.Duration) (opened int, err error) {
-	err = s.write(ctx, func(c *change) error {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
 		opened = 0
 		for _, w := range accounts {
 			var newest *time.Time
@@ -55,7 +55,7 @@ func (s *Store) OpenDue(ctx context.Context, accounts []Wanted, every time.Durat
 			if newest != nil && c.Now.Sub(*newest) < every {
 				continue
 			}
-			_, already, err := c.open(ctx, w, Schedule)
+			_, already, err := open(ctx, c, w, Schedule)
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func (s *Store) OpenDue(ctx context.Context, accounts []Wanted, every time.Durat
 	return opened, nil
 }
 
-func (c *change) open(ctx context.Context, w Wanted, by string) (id string, already bool, err error) {
+func open(ctx context.Context, c *db.Tx, w Wanted, by string) (id string, already bool, err error) {
 	args := pgx.NamedArgs{
 		"id": db.NewID(idPrefix), "platform": w.Platform, "account": w.Account, "by": by, "spec": w.Spec, "now": c.Now, "token": ulid.Make().String(),
 	}
@@ -148,7 +148,7 @@ func (s *Store) Parts(ctx context.Context, id string) ([]Part, error) {
 
 // AskToLaunch asks for the start of the scan's runner.
 func (s *Store) AskToLaunch(ctx context.Context, id string, runner int) error {
-	return s.write(ctx, func(c *change) error {
+	return s.db.Write(ctx, func(c *db.Tx) error {
 		c.Enqueue(queue.LaunchScanArgs{Scan: id, Runner: runner})
 		return nil
 	})
@@ -156,7 +156,7 @@ func (s *Store) AskToLaunch(ctx context.Context, id string, runner int) error {
 
 // AskToJudge asks for the comparison of what a scan saw with what is known.
 func (s *Store) AskToJudge(ctx context.Context, id string) error {
-	return s.write(ctx, func(c *change) error {
+	return s.db.Write(ctx, func(c *db.Tx) error {
 		c.Enqueue(queue.JudgeScanArgs{Scan: id})
 		return nil
 	})

@@ -130,7 +130,7 @@ func removalClusterIn(ctx context.Context, tx pgx.Tx, id string) (*RemovalCluste
 func (s *Store) ApprovedRemovals(ctx context.Context, limit int) ([]string, error) {
 	type found struct{ ID string }
 	var list []found
-	err := s.write(ctx, func(c *change) (err error) {
+	err := s.db.Write(ctx, func(c *db.Tx) (err error) {
 		list, err = db.All[found](ctx, c, `
 			WITH due AS (SELECT id, row_number() OVER (ORDER BY tried_at NULLS FIRST, state_at, id) AS place FROM orphans
 				WHERE gone_at IS NULL AND state = $1 ORDER BY place LIMIT $2),

@@ -18,7 +18,7 @@ import (
 
 // Launched stores that a runner was started.
 func (s *Store) Launched(ctx context.Context, id string, runner int) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		_, err := c.Exec(ctx, `
 			UPDATE scans SET launched_at = coalesce(launched_at, $3), launch_trouble = NULL WHERE id = $1 AND runner = $2 AND closed_at IS NULL`, id, runner, c.Now)
 		return err
@@ -31,7 +31,7 @@ func (s *Store) Launched(ctx context.Context, id string, runner int) error {
 
 // LaunchTroubled stores why a runner could not be started, or does not come up.
 func (s *Store) LaunchTroubled(ctx context.Context, id string, runner int, why lifecycle.Trouble) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		_, err := c.Exec(ctx, `
 			UPDATE scans SET launch_trouble = $3 WHERE id = $1 AND runner = $2 AND closed_at IS NULL AND launch_trouble IS DISTINCT FROM $3`, id, runner, why)
 		return err
@@ -45,7 +45,7 @@ func (s *Store) LaunchTroubled(ctx context.Context, id string, runner int, why l
 // Replace gives the scan to another runner, because this one was lost, and asks for its start. What was reported stays. The lost one is
 // fenced. It does nothing if the scan has another runner, or ended.
 func (s *Store) Replace(ctx context.Context, id string, runner int) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		tag, err := c.Exec(ctx, `
 			UPDATE scans SET runner = runner + 1, runner_since = $3, token_id = $4, launched_at = NULL, launch_trouble = NULL,
 				claimed_by = NULL, claimed_at = NULL, lease_until = NULL
@@ -68,7 +68,7 @@ type locked struct {
 }
 
 // lock locks the scan of a runner. ErrFenced: the token is not its newest runner's.
-func (c *change) lock(ctx context.Context, id, token string) (locked, error) {
+func lock(ctx context.Context, c *db.Tx, id, token string) (locked, error) {
 	scan, err := db.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 FOR UPDATE`, id)
 	switch {
 	case err != nil:
@@ -90,8 +90,8 @@ func endedWhy(s Scan) string {
 
 // Claim gives the scan to the first pod of its newest runner. ErrFenced: another has it, or it has ended.
 func (s *Store) Claim(ctx context.Context, id, token, pod string) (lease attempts.Lease, err error) {
-	err = s.write(ctx, func(c *change) error {
-		scan, err := c.lock(ctx, id, token)
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		scan, err := lock(ctx, c, id, token)
 		switch {
 		case err != nil:
 			return err
@@ -100,7 +100,7 @@ func (s *Store) Claim(ctx context.Context, id, token, pod string) (lease attempt
 		case scan.ClaimedBy != nil && *scan.ClaimedBy != pod:
 			return fmt.Errorf("it is claimed by %s: %w", *scan.ClaimedBy, db.ErrFenced)
 		}
-		lease = attempts.Lease{Until: c.leaseEnd()}
+		lease = attempts.Lease{Until: leaseEnd(c)}
 		_, err = c.Exec(ctx, `UPDATE scans SET claimed_by = $2, claimed_at = coalesce(claimed_at, $3), lease_until = $4 WHERE id = $1`, id, pod, c.Now, lease.Until)
 		return err
 	})
@@ -110,7 +110,7 @@ func (s *Store) Claim(ctx context.Context, id, token, pod string) (lease attempt
 	return lease, nil
 }
 
-func (c *change) leaseEnd() time.Time { return c.Now.Add(c.DB.Options.Lease) }
+func leaseEnd(c *db.Tx) time.Time { return c.Now.Add(c.DB.Options.Lease) }
 
 // ReportRow is one report of a runner.
 type ReportRow struct {
@@ -136,8 +136,8 @@ type ResourceRow struct {
 // Report stores what a runner saw and renews its lease. A repeated seq only renews. The report of a scan that ended is answered with stop
 // and not stored.
 func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (lease attempts.Lease, err error) {
-	err = s.write(ctx, func(c *change) error {
-		scan, err := c.lock(ctx, id, token)
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		scan, err := lock(ctx, c, id, token)
 		switch {
 		case err != nil:
 			return err
@@ -152,11 +152,11 @@ func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (leas
 			return err
 		}
 		if r.Part != nil && tag.RowsAffected() == 1 {
-			if err := c.keepPart(ctx, scan, *r.Part); err != nil {
+			if err := keepPart(ctx, c, scan, *r.Part); err != nil {
 				return err
 			}
 		}
-		lease = attempts.Lease{Until: c.leaseEnd()}
+		lease = attempts.Lease{Until: leaseEnd(c)}
 		_, err = c.Exec(ctx, `UPDATE scans SET lease_until = $2 WHERE id = $1`, id, lease.Until)
 		return err
 	})
@@ -168,7 +168,7 @@ func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (leas
 
 // keepPart writes a page: what it shows was seen now. A part that another runner begins again counts anew. What is done stays done, and what
 // was incomplete is done when another runner reports all of it.
-func (c *change) keepPart(ctx context.Context, scan locked, p PartRow) error {
+func keepPart(ctx context.Context, c *db.Tx, scan locked, p PartRow) error {
 	args := pgx.NamedArgs{
 		"scan": scan.ID, "platform": scan.Platform, "account": scan.Account, "runner": scan.Runner, "now": c.Now,
 		"part": p.Name, "count": len(p.Resources), "calls": p.Calls, "last": p.Last, "err": p.Err,
@@ -220,8 +220,8 @@ type ResultRow struct {
 
 // Result ends the scan, and asks for a comparison of what it saw with what is known. A repeated result changes nothing.
 func (s *Store) Result(ctx context.Context, id, token string, r ResultRow) (lease attempts.Lease, err error) {
-	err = s.write(ctx, func(c *change) error {
-		scan, err := c.lock(ctx, id, token)
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		scan, err := lock(ctx, c, id, token)
 		switch {
 		case err != nil:
 			return err
@@ -232,7 +232,7 @@ func (s *Store) Result(ctx context.Context, id, token string, r ResultRow) (leas
 			return fmt.Errorf("nobody claimed it: %w", db.ErrFenced)
 		}
 		lease = attempts.Lease{Closed: true}
-		return c.end(ctx, scan.Scan, r)
+		return end(ctx, c, scan.Scan, r)
 	})
 	if err != nil {
 		return attempts.Lease{}, fmt.Errorf("end scan %s: %w", id, err)
@@ -242,7 +242,7 @@ func (s *Store) Result(ctx context.Context, id, token string, r ResultRow) (leas
 
 // Close ends a scan whose runner does not. It does nothing if the scan has another runner, or ended.
 func (s *Store) Close(ctx context.Context, id string, runner int, r ResultRow) error {
-	err := s.write(ctx, func(c *change) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
 		scan, err := db.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 AND runner = $2 AND closed_at IS NULL FOR UPDATE`, id, runner)
 		if errors.Is(err, db.ErrNotFound) {
 			return nil
@@ -250,7 +250,7 @@ func (s *Store) Close(ctx context.Context, id string, runner int, r ResultRow) e
 		if err != nil {
 			return err
 		}
-		return c.end(ctx, scan, r)
+		return end(ctx, c, scan, r)
 	})
 	if err != nil {
 		return fmt.Errorf("close scan %s: %w", id, err)
@@ -272,7 +272,7 @@ const lookedAt = `
 		AND (SELECT bool_and(l.done_at IS NOT NULL AND l.err = '') FROM scan_parts l
 			WHERE l.scan_id = @id AND split_part(l.name, '/', 1) = split_part(p.name, '/', 1))`
 
-func (c *change) end(ctx context.Context, scan Scan, r ResultRow) error {
+func end(ctx context.Context, c *db.Tx, scan Scan, r ResultRow) error {
 	if r.Regions == nil {
 		r.Regions = []string{}
 	}

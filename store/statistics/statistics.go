@@ -11,15 +11,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // Store reads statistics. It is safe for concurrent use.
-type Store struct{ db *clusters.DB }
+type Store struct{ db *db.DB }
 
 // New returns the part of a store that works on its database.
-func New(d *clusters.DB) *Store { return &Store{d} }
+func New(d *db.DB) *Store { return &Store{d} }
 
 // Filter selects the time and the clusters of a summary.
 type Filter struct {

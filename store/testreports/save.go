@@ -26,17 +26,17 @@ var ErrTooMany = errors.New("the attempt has reported too often")
 // Save stores a report of a run that is written down, for a cluster. One of the same attempt, job and name is replaced; then fresh is
 // false. With check, the results are shown on the tested commit; a pull request's cluster shows them in its comment.
 func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestReport, check bool, d clusters.Origin) (fresh bool, err error) {
-	err = s.write(ctx, func(c *change) error {
-		if _, err := c.Lock(ctx, cluster); err != nil { // one report at a time, so that none is counted twice
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		if _, err := clusters.Lock(ctx, c, cluster); err != nil { // one report at a time, so that none is counted twice
 			return err
 		}
-		id, err := c.put(ctx, cluster, run, r, d.Actor)
+		id, err := putReport(ctx, c, cluster, run, r, d.Actor)
 		if err != nil {
 			return err
 		}
 		fresh = id.Fresh
 		if check {
-			err := c.SaveEffects(ctx, []clusters.Effect{{
+			err := clusters.SaveEffects(ctx, c, []clusters.Effect{{
 				Cause: fmt.Sprintf("tests:%s:%d", id.ID, c.Now.UnixMicro()), Kind: EffectCheck, Installation: id.Installation, Repo: id.Repo, Content: id.ID,
 			}})
 			if err != nil {
@@ -47,10 +47,10 @@ func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestR
 		if r.Crashed > 0 {
 			said += fmt.Sprintf(", suites that crashed: %d", r.Crashed)
 		}
-		if err := c.RecordAction(d, "tests_reported", cluster, clusters.Action{Move: db.Move{Why: said}, Note: id.ID}); err != nil {
+		if err := clusters.RecordAction(c, d, "tests_reported", cluster, clusters.Action{Move: db.Move{Why: said}, Note: id.ID}); err != nil {
 			return err
 		}
-		return c.refresh(ctx, cluster)
+		return refresh(ctx, c, cluster)
 	})
 	if err != nil {
 		return false, fmt.Errorf("save a test report of %s: %w", cluster, err)
@@ -59,13 +59,13 @@ func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestR
 }
 
 // refresh has the cluster's comment updated, if it has one.
-func (c *change) refresh(ctx context.Context, cluster string) error {
+func refresh(ctx context.Context, c *db.Tx, cluster string) error {
 	var shown bool
 	err := c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM subscribers WHERE cluster_id = $1 AND kind = $2 AND NOT muted)`, cluster, clusters.KindComment).Scan(&shown)
 	if err != nil || !shown {
 		return err
 	}
-	return c.Refresh(ctx, cluster)
+	return clusters.Refresh(ctx, c, cluster)
 }
 
 // put is a stored report, and where its run is.
@@ -76,7 +76,7 @@ type put struct {
 	Repo         string
 }
 
-func (c *change) put(ctx context.Context, cluster, run string, r lifecycle.TestReport, principal string) (out put, err error) {
+func putReport(ctx context.Context, c *db.Tx, cluster, run string, r lifecycle.TestReport, principal string) (out put, err error) {
 	failures, err := list(r.Failures)
 	if err != nil {
 		return out, err

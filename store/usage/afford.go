@@ -33,16 +33,16 @@ type Rise struct {
 }
 
 // WaitToAfford takes the locks of the scope; none if a is nil.
-func (c *Tx) WaitToAfford(ctx context.Context, a *Afford) error {
+func WaitToAfford(ctx context.Context, c *db.Tx, a *Afford) error {
 	if a == nil {
 		return nil
 	}
 	return c.TakeLocks(ctx, a.Scope.Locks())
 }
 
-// Afford judges the change from cur to next. A change that adds no usage is not judged. ErrStale: the cluster moved to another
+// JudgeRise judges the change from cur to next. A change that adds no usage is not judged. ErrStale: the cluster moved to another
 // team since the scope was read.
-func (c *Tx) Afford(ctx context.Context, cur Held, next lifecycle.Cluster, a *Afford) (warning string, reached []Threshold, err error) {
+func JudgeRise(ctx context.Context, c *db.Tx, cur Held, next lifecycle.Cluster, a *Afford) (warning string, reached []Threshold, err error) {
 	if a == nil {
 		return "", nil, nil
 	}
@@ -59,7 +59,7 @@ func (c *Tx) Afford(ctx context.Context, cur Held, next lifecycle.Cluster, a *Af
 		}
 		return "", nil, err
 	}
-	used, err := c.Usage(ctx, a.Scope)
+	used, err := Count(ctx, c, a.Scope)
 	if err != nil {
 		return "", nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Person returns the principal behind an id: the owner of a linked account, else the id itself.
-func (c *Tx) Person(ctx context.Context, id string) (principal string, err error) {
+func Person(ctx context.Context, c *db.Tx, id string) (principal string, err error) {
 	err = c.QueryRow(ctx, `SELECT coalesce((SELECT principal FROM accounts WHERE account = $1), $1)`, id).Scan(&principal)
 	if err != nil {
 		return "", fmt.Errorf("look for the owner of %s: %w", id, err)
@@ -33,19 +33,13 @@ func human(principal string) string {
 }
 
 // SamePrincipal reports whether two ids belong to one person.
-func (c *Tx) SamePrincipal(ctx context.Context, a, b string) (bool, error) {
-	first, err := c.Person(ctx, a)
+func SamePrincipal(ctx context.Context, c *db.Tx, a, b string) (bool, error) {
+	first, err := Person(ctx, c, a)
 	if err != nil {
 		return false, err
 	}
-	second, err := c.Person(ctx, b)
+	second, err := Person(ctx, c, b)
 	return first == second, err
-}
-
-// IdentitiesOf returns every identity of the person that a principal belongs to, its own included. GitHub logins and SAML names
-// are in lower case.
-func (s *DB) IdentitiesOf(ctx context.Context, principal string) ([]string, error) {
-	return identitiesOfPerson(ctx, s.Pool(), principal)
 }
 
 // Identities are those of one person.
@@ -53,14 +47,16 @@ type Identities struct{ IDs []string }
 
 const identitiesOf = `SELECT identities_of($1) AS ids`
 
-// QueueIdentities is IdentitiesOf as a part of a batch. The result is filled in when the batch is sent.
-func (c *Tx) QueueIdentities(b *db.Batch, principal string) *Identities {
+// QueueIdentities is PersonIdentities as a part of a batch. The result is filled in when the batch is sent.
+func QueueIdentities(b *db.Batch, principal string) *Identities {
 	var found Identities
 	b.Ask("look for a person's identities", db.Into(&found), identitiesOf, principal)
 	return &found
 }
 
-func identitiesOfPerson(ctx context.Context, from db.Source, principal string) (ids []string, err error) {
+// PersonIdentities returns every identity of the person that a principal belongs to, its own included. GitHub logins and SAML names
+// are in lower case.
+func PersonIdentities(ctx context.Context, from db.Source, principal string) (ids []string, err error) {
 	found, err := db.One[Identities](ctx, from, identitiesOf, principal)
 	if err != nil {
 		return nil, fmt.Errorf("look for the identities of %s: %w", principal, err)
@@ -68,24 +64,24 @@ func identitiesOfPerson(ctx context.Context, from db.Source, principal string) (
 	return found.IDs, nil
 }
 
-// IdentitiesNamed is IdentitiesOf for typed text: a principal, or any spelling that means one person.
-func (s *DB) IdentitiesNamed(ctx context.Context, text string) ([]string, error) {
-	found, err := db.One[struct{ Person string }](ctx, s.Pool(), `
+// IdentitiesNamed is PersonIdentities for typed text: a principal, or any spelling that means one person.
+func IdentitiesNamed(ctx context.Context, from db.Source, text string) ([]string, error) {
+	found, err := db.One[struct{ Person string }](ctx, from, `
 		SELECT coalesce((SELECT person FROM person_spellings WHERE spelling = lower($1)), $1) AS person`, text)
 	if err != nil {
 		return nil, fmt.Errorf("look for the person %s: %w", text, err)
 	}
-	return s.IdentitiesOf(ctx, found.Person)
+	return PersonIdentities(ctx, from, found.Person)
 }
 
 // MayBeOnePerson reports whether two principals are one person, by the catalogue, linked accounts and the ids themselves. It may take
 // two people for one (see human), so use it only to deny something.
-func (c *Tx) MayBeOnePerson(ctx context.Context, a, b string) (bool, error) {
-	first, err := identitiesOfPerson(ctx, c, a)
+func MayBeOnePerson(ctx context.Context, c *db.Tx, a, b string) (bool, error) {
+	first, err := PersonIdentities(ctx, c, a)
 	if err != nil {
 		return false, err
 	}
-	second, err := identitiesOfPerson(ctx, c, b)
+	second, err := PersonIdentities(ctx, c, b)
 	if err != nil {
 		return false, err
 	}

@@ -1,3 +1,4 @@
+// Package usage counts what people, teams and repositories use, and what clusters cost.
 package usage
 
 import (
@@ -12,31 +13,13 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Usage counts the usage of a scope now, without locks, for people to read. Judge counts again under its locks.
-func (s *DB) Usage(ctx context.Context, scope Scope) (Usage, error) {
-	now, err := s.Now(ctx)
+// Count counts the usage of a scope.
+func Count(ctx context.Context, c *db.Tx, scope Scope) (Usage, error) {
+	identities, err := PersonIdentities(ctx, c, scope.Person)
 	if err != nil {
 		return Usage{}, err
 	}
-	identities, err := s.IdentitiesOf(ctx, scope.Person)
-	if err != nil {
-		return Usage{}, err
-	}
-	return usageIn(ctx, s.Pool(), scope, identities, now)
-}
-
-// Usage counts the usage of a scope.
-func (c *Tx) Usage(ctx context.Context, scope Scope) (Usage, error) {
-	identities, err := identitiesOfPerson(ctx, c, scope.Person)
-	if err != nil {
-		return Usage{}, err
-	}
-	return usageIn(ctx, c, scope, identities, c.Now)
-}
-
-// UsageOf is Usage for who read the identities of the scope's person before.
-func (c *Tx) UsageOf(ctx context.Context, scope Scope, of *Identities) (Usage, error) {
-	return usageIn(ctx, c, scope, of.IDs, c.Now)
+	return CountAt(ctx, c, scope, identities, c.Now)
 }
 
 // How clusters c that are not released count. Until its release a cluster is live, whatever its status. One that waits for its
@@ -76,7 +59,8 @@ func counting(which string) string {
 	FROM clusters c WHERE c.destroyed_at >= @month AND c.meter_month = @month AND ` + which + ` GROUP BY 1, 2, 3`
 }
 
-func usageIn(ctx context.Context, from db.Source, scope Scope, identities []string, now time.Time) (Usage, error) {
+// CountAt is Count for who read the identities of the scope's person before.
+func CountAt(ctx context.Context, from db.Source, scope Scope, identities []string, now time.Time) (Usage, error) {
 	type sums struct {
 		Mine, Ours, Here           bool
 		Live, Creating, Waiting    int
@@ -129,7 +113,7 @@ func RateChanges(was, next lifecycle.Cluster) bool {
 }
 
 // forgive removes the cost of a released cluster for which nothing was ever created: no attempt recorded an identity.
-func (c *Tx) forgive(ctx context.Context, cluster string) error {
+func forgive(ctx context.Context, c *db.Tx, cluster string) error {
 	_, err := c.Exec(ctx, `
 		WITH nothing AS (
 			SELECT c.id FROM clusters c WHERE c.id = $1 AND NOT EXISTS (`+IdentitiesOf+`)
@@ -174,7 +158,7 @@ type Usage struct {
 }
 
 // Sample writes what a cluster costs from now on, and adds what it cost at its last rate to this month's amount.
-func (c *Tx) Sample(ctx context.Context, cur Held, next lifecycle.Cluster) error {
+func Sample(ctx context.Context, c *db.Tx, cur Held, next lifecycle.Cluster) error {
 	present, machines, hourly, saved := PresentWorkers(next), 0, 0, 0
 	if next.Power == lifecycle.Asleep {
 		present = new(int)
@@ -185,7 +169,7 @@ func (c *Tx) Sample(ctx context.Context, cur Held, next lifecycle.Cluster) error
 		saved = max(0, cur.Rate(next, next.Workers)-hourly)
 	}
 	if next.Status == lifecycle.Destroyed {
-		if err := c.forgive(ctx, cur.ID); err != nil {
+		if err := forgive(ctx, c, cur.ID); err != nil {
 			return err
 		}
 	}

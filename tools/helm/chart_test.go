@@ -36,7 +36,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-var update = flag.Bool("update", false, "write the golden files and the table of values")
+var update = flag.Bool("update", false, "write the golden files")
 
 const (
 	chartDir = "../../deploy/helm/ocpctl"

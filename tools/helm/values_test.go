@@ -2,7 +2,6 @@ package helm_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,11 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// value is a row of the table of values: a value, or a group of values that is described as one.
-type value struct{ path, standard, text string }
-
-// described returns the values that have a comment "# -- …" in values.yaml, and the paths of those that no comment covers.
-func described(t *testing.T) (rows []value, bare []string) {
+// bareValues returns the values of values.yaml that no comment "# -- …" explains, neither their own nor that of a group around them.
+func bareValues(t *testing.T) (bare []string) {
 	raw, err := os.ReadFile(filepath.Join(chartDir, "values.yaml"))
 	require.NoError(t, err)
 	var file yaml.Node
@@ -28,27 +24,17 @@ func described(t *testing.T) (rows []value, bare []string) {
 		for i := 0; i < len(node.Content); i += 2 {
 			key, inner := node.Content[i], node.Content[i+1]
 			path := strings.TrimPrefix(prefix+"."+key.Value, ".")
-			if text, ok := comment(key.HeadComment); ok {
-				var standard any
-				require.NoError(t, inner.Decode(&standard))
-				short, err := json.Marshal(standard)
-				require.NoError(t, err)
-				rows = append(rows, value{path, string(short), text})
-			} else if inner.Kind == yaml.MappingNode && len(inner.Content) > 0 {
+			switch {
+			case strings.Contains(key.HeadComment, "# -- "):
+			case inner.Kind == yaml.MappingNode && len(inner.Content) > 0:
 				walk(path, inner)
-			} else {
+			default:
 				bare = append(bare, path)
 			}
 		}
 	}
 	walk("", file.Content[0])
-	return rows, bare
-}
-
-// comment returns the description in a comment, without its marks.
-func comment(head string) (string, bool) {
-	_, text, ok := strings.Cut(head, "# -- ")
-	return strings.ReplaceAll(text, "\n# ", " "), ok
+	return bare
 }
 
 // plain are values whose name says everything.
@@ -56,29 +42,9 @@ var plain = []string{
 	"image.pullPolicy", "pods.extraVolumeMounts", "pods.tolerations", "pods.affinity",
 }
 
-const tableStart, tableEnd = "<!-- values: start -->\n", "<!-- values: end -->"
-
-func TestTheReadmesTableHasEveryValue(t *testing.T) {
-	rows, bare := described(t)
-	require.ElementsMatch(t, plain, bare, "describe these in values.yaml with # --")
-	var table strings.Builder
-	table.WriteString("| value | default | meaning |\n|---|---|---|\n")
-	for _, row := range rows {
-		fmt.Fprintf(&table, "| `%s` | `%s` | %s |\n", row.path, strings.ReplaceAll(row.standard, "|", `\|`), row.text)
-	}
-	path := filepath.Join(chartDir, "README.md")
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(raw), tableStart)
-	require.True(t, found)
-	_, after, found := strings.Cut(rest, tableEnd)
-	require.True(t, found)
-	want := before + tableStart + table.String() + tableEnd + after
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
-		return
-	}
-	require.Equal(t, want, string(raw), "run make chart-golden")
+// helm show values prints the file, which is the chart's reference.
+func TestEveryValueIsExplained(t *testing.T) {
+	require.ElementsMatch(t, plain, bareValues(t), "describe these in values.yaml with # --")
 }
 
 // A value that the schema lacks could not be set, and one that only the schema has would do nothing.

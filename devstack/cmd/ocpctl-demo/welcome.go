@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/kubernetes"
 	"github.com/ocpctl/ocpctl/devstack/saml"
-	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // welcome tells a newcomer what is real in the demo, where to look and what to do first.
@@ -75,10 +75,10 @@ Break something, and read what ocpctl says:
 
 Ctrl-C stops everything, make demo continues where it stopped, and make clean deletes its state.
 `,
-		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
+		took.Seconds(), h.GitHub.URL(), duration.Format(h.Grace),
 		h.Slack.URL(), h.GitHub.URL(), h.GitHub.URL(), h.Slack.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
 		h.Ports.AWS, devstack.Account, h.Ports.S3, h.Ports.IBMCloud, devstack.IBMAccount, h.Ports.IBMCloud,
-		h.Ports.Postgres, tokens, devstack.WebhookSecret, devstack.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
+		h.Ports.Postgres, tokens, devstack.WebhookSecret, devstack.SlackSecret, duration.Format(h.Hour), duration.Format(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),
 		devstack.CLIUser, h.Bin, filepath.Join(h.Dir, "ocpctl.yaml"), h.Ports.AWS, devstack.CLIKey, devstack.CLISecret, h.PrivateURL(),
 		h.PrivateURL(), filepath.Join(tokens, "admin.jwt"), filepath.Join(h.Dir, "catalogue"), h.PrivateURL(),

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // kinds are the kinds of attempt by which some settings are given.
@@ -134,7 +135,7 @@ func (s Settings) checkLabels(wrong report) {
 func (s Settings) checkTimes(wrong report) {
 	least := func(field string, value, least time.Duration) {
 		if value != 0 && value < least {
-			wrong(field, "is %s; give %s or more, or omit it", value, least)
+			wrong(field, "is %s; give %s or more, or omit it", duration.Typed(value), duration.Typed(least))
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.Deadlines)) {

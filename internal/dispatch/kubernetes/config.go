@@ -43,36 +43,36 @@ const (
 
 // Settings are the section runner.kubernetes of the server's configuration. docs/configuration.md explains every field.
 type Settings struct {
-	Namespace  string `yaml:"namespace"`
+	Namespace  string `yaml:"namespace"`  // where Jobs run; each installation sees its own alone
 	Kubeconfig string `yaml:"kubeconfig"` // empty: the server's own service account
 	OpenShift  bool   `yaml:"openshift"`  // the SCC restricted-v2 chooses user and group
 
-	Image            string   `yaml:"image"`
-	ImagePullSecrets []string `yaml:"image_pull_secrets"`
+	Image            string   `yaml:"image"`              // the runner's, best by digest
+	ImagePullSecrets []string `yaml:"image_pull_secrets"` // names of Secrets
 
 	ServiceAccounts ServiceAccounts      `yaml:"service_accounts"`
 	Resources       map[string]Resources `yaml:"resources"` // by profile, platform and kind of attempt ("ibmcloud-create"), platform, kind of attempt, or default
 
-	Mounts []Mount `yaml:"mounts"` // what references such as file:/run/secrets/pull-secret name
+	Mounts []Mount `yaml:"mounts"` // where references such as file:/run/secrets/pull-secret find their files
 
-	NodeSelector    map[string]string `yaml:"node_selector"`
-	Tolerations     []Toleration      `yaml:"tolerations"`
+	NodeSelector    map[string]string `yaml:"node_selector"`    // labels of the nodes for runners
+	Tolerations     []Toleration      `yaml:"tolerations"`      // let runners onto nodes with a taint
 	PriorityClasses map[string]string `yaml:"priority_classes"` // by kind of attempt
-	Labels          map[string]string `yaml:"labels"`
-	Annotations     map[string]string `yaml:"annotations"`
+	Labels          map[string]string `yaml:"labels"`           // added to Jobs and pods
+	Annotations     map[string]string `yaml:"annotations"`      // added to Jobs and pods
 
-	Deadlines        map[string]time.Duration `yaml:"deadlines"` // by kind of attempt; at least LeastDeadline
-	TerminationGrace time.Duration            `yaml:"termination_grace"`
+	Deadlines        map[string]time.Duration `yaml:"deadlines"`         // least time for a Job, by kind of attempt; never less than the profile's deadline plus 2 h
+	TerminationGrace time.Duration            `yaml:"termination_grace"` // for stopping the installer and saving its state; not less
 	Keep             time.Duration            `yaml:"keep"`              // when Kubernetes deletes finished Jobs that the server did not
 	ImageCacheClaim  string                   `yaml:"image_cache_claim"` // PersistentVolumeClaim with the machines' images, for installs on IBM Cloud; empty: each install downloads its own
-	WorkSize         string                   `yaml:"work_size"`
-	TempSize         string                   `yaml:"temp_size"`
+	WorkSize         string                   `yaml:"work_size"`         // limit of /work
+	TempSize         string                   `yaml:"temp_size"`         // limit of /tmp
 }
 
 // ServiceAccounts are the pods' identities by kind of attempt: each gets its own rights in the cloud. A destroy also verifies.
 type ServiceAccounts struct {
-	Create    string `yaml:"create"`
-	Destroy   string `yaml:"destroy"`
+	Create    string `yaml:"create"`    // runners that create
+	Destroy   string `yaml:"destroy"`   // runners that destroy and count
 	Scale     string `yaml:"scale"`     // of sleep and wake too; empty: create's
 	Configure string `yaml:"configure"` // empty: create's
 	Access    string `yaml:"access"`    // empty: configure's
@@ -87,17 +87,17 @@ type Resources struct {
 
 // Mount makes a secret or a config map of the runners' namespace readable at a path.
 type Mount struct {
-	Secret    string `yaml:"secret"`
-	ConfigMap string `yaml:"config_map"`
-	Path      string `yaml:"path"`
+	Secret    string `yaml:"secret"`     // its name
+	ConfigMap string `yaml:"config_map"` // or that of a ConfigMap
+	Path      string `yaml:"path"`       // in the pods, e.g. /run/secrets/pull-secret
 }
 
 // Toleration lets runners onto nodes with a taint.
 type Toleration struct {
-	Key      string `yaml:"key"`
+	Key      string `yaml:"key"`      // of the taint
 	Operator string `yaml:"operator"` // Exists or Equal
-	Value    string `yaml:"value"`
-	Effect   string `yaml:"effect"`
+	Value    string `yaml:"value"`    // with Equal
+	Effect   string `yaml:"effect"`   // e.g. NoSchedule
 }
 
 // Defaults are the settings where the configuration says nothing.

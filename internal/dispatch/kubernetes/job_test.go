@@ -183,11 +183,11 @@ func TestSettingsAreCheckedWithTheirFields(t *testing.T) {
 		`image_pull_secrets[0] is ""; give the name`:                      func(s *Settings) { s.ImagePullSecrets = []string{""} },
 		`priority_classes has "verify"; give one of create, destroy`:      func(s *Settings) { s.PriorityClasses = map[string]string{"verify": "high"} },
 		`deadlines has "verify"; give one of`:                             func(s *Settings) { s.Deadlines = map[string]time.Duration{"verify": 9 * time.Hour} },
-		`deadlines.create is 1h0m0s; give 2h0m0s or more`:                 func(s *Settings) { s.Deadlines = map[string]time.Duration{"create": time.Hour} },
+		`deadlines.create is 1h; give 2h or more`:                         func(s *Settings) { s.Deadlines = map[string]time.Duration{"create": time.Hour} },
 		`termination_grace is 30s; give 3m20s or more`:                    func(s *Settings) { s.TerminationGrace = 30 * time.Second },
 		`mounts[0] names the secret "a" and the config map "b"; give one`: func(s *Settings) { s.Mounts = []Mount{{Secret: "a", ConfigMap: "b", Path: "/x"}} },
 		`mounts[0].path is "/work/x"; give an absolute path outside`:      func(s *Settings) { s.Mounts = []Mount{{Secret: "a", Path: "/work/x"}} },
-		`keep is 1m0s; give 2h0m0s or more`:                               func(s *Settings) { s.Keep = time.Minute },
+		`keep is 1m; give 2h or more`:                                     func(s *Settings) { s.Keep = time.Minute },
 		`work_size is "big"; give an amount above zero`:                   func(s *Settings) { s.WorkSize = "big" },
 		`resources.default.requests.memory is "0"; give an amount above zero`: func(s *Settings) {
 			s.Resources = map[string]Resources{"default": {Requests: map[string]string{"memory": "0"}}}

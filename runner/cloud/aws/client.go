@@ -48,7 +48,7 @@ type Client struct {
 
 // New takes credentials and endpoints from the SDK's default chain, unless options say otherwise. It makes no call yet.
 func New(ctx context.Context, region string, options ...func(*config.LoadOptions) error) (*Client, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(region), config.WithRetryer(retryer),
+	cfg, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(region), config.WithRetryer(newRetryer),
 		config.WithLogger(logging.Nop{}))...) // its warnings about cut connections help nobody
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
@@ -73,9 +73,9 @@ func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	return c.count.Verify(ctx, t)
 }
 
-// retryer repeats throttled calls more often than the SDK's three times: otherwise, in a busy account, a removal would achieve nothing
+// newRetryer repeats throttled calls more often than the SDK's three times: otherwise, in a busy account, a removal would achieve nothing
 // and a preflight warn about everything.
-func retryer() awssdk.Retryer {
+func newRetryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })
 }
 
@@ -85,10 +85,10 @@ func (c *Client) Account(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	out, err := c.sts.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
-	if err != nil && expiredCredentials(err) {
+	if err != nil && isCredentialsExpiry(err) {
 		return "", fmt.Errorf("%w: %w", cloud.ErrCredentialsExpired, err)
 	}
-	if err != nil && refusedCredentials(err) {
+	if err != nil && isCredentialsRefusal(err) {
 		return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func (c *Client) LimitRoles(ctx context.Context, t cloud.Target, roles []string, boundary string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	infraID, _ := newest(t)
+	infraID, _ := newestIdentity(t)
 	if infraID == "" {
 		return fmt.Errorf("no infraID of cluster %s is recorded", t.Cluster)
 	}
@@ -35,7 +35,7 @@ func (c *Client) LimitRoles(ctx context.Context, t cloud.Target, roles []string,
 	for _, kind := range nodeKinds {
 		name := nodeRole(infraID, kind)
 		_, err := c.iam.TagRole(ctx, &iam.TagRoleInput{RoleName: &name, Tags: tags})
-		if absent(err) {
+		if isAbsent(err) {
 			continue
 		}
 		if err != nil {

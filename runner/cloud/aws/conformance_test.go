@@ -118,12 +118,12 @@ func (c *conforming) PlantOlder(t *testing.T, target cloud.Target, made time.Tim
 func (c *conforming) PlantElsewhere(t *testing.T, target cloud.Target, made time.Time) (deleted, left []string) {
 	exact := map[string]string{kubeKey + target.Identities[0].InfraID: "owned", "ClusterId": target.Cluster, "InstallationId": target.Installation}
 	in := func(kind string, tags map[string]string, attrs map[string]string) string {
-		return c.plant(t, standin.Resource{Service: "ec2", Type: kind, Region: elsewhere, Tags: tags, Attrs: attrs}).ID
+		return c.plant(t, standin.Resource{Service: "ec2", Type: kind, Region: zonesElsewhere, Tags: tags, Attrs: attrs}).ID
 	}
 	of := in("snapshot", exact, nil)
 	deleted = []string{in("snapshot", exact, nil), of, in("image", exact, map[string]string{"name": "golden", "snapshot-id": of})}
 	untagged := in("snapshot", nil, nil)
-	old := c.plant(t, standin.Resource{Service: "ec2", Type: "snapshot", Region: elsewhere, Tags: exact, Created: made}).ID
+	old := c.plant(t, standin.Resource{Service: "ec2", Type: "snapshot", Region: zonesElsewhere, Tags: exact, Created: made}).ID
 	left = []string{
 		untagged, in("image", exact, map[string]string{"name": "half", "snapshot-id": untagged}), old,
 		in("snapshot", map[string]string{"ClusterId": target.Cluster}, nil), in("volume", exact, nil),
@@ -131,8 +131,8 @@ func (c *conforming) PlantElsewhere(t *testing.T, target cloud.Target, made time
 	return deleted, left
 }
 
-// elsewhere is a region in which the tests' clusters never are.
-const elsewhere = "us-west-2"
+// zonesElsewhere is a region in which the tests' clusters never are.
+const zonesElsewhere = "us-west-2"
 
 func (c *conforming) Left(text string) []string { return c.World.Left(c.t, text) }
 

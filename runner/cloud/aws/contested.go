@@ -32,28 +32,28 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 	defer cancel()
 	o := ownerOf(t)
 	found := map[string]string{}
-	regions := with(t.Regions(), globalRegion)
+	regions := appendNew(t.Regions(), globalRegion)
 	for _, region := range regions {
 		var arns []string
-		for _, mark := range o.searches() {
-			mappings, err := c.taggedWith(ctx, region, mark.key, mark.value)
+		for _, mark := range o.tagSearches() {
+			mappings, err := c.listTagged(ctx, region, mark.key, mark.value)
 			if err != nil {
 				return nil, fmt.Errorf("look for resources with %s=%s in %s: %w", mark.key, mark.value, region, err)
 			}
 			for _, m := range mappings {
 				arn := awssdk.ToString(m.ResourceARN)
-				o.contest(found, arn, mappingTags(m.Tags))
-				arns = with(arns, arn)
+				o.noteContested(found, arn, mappingTags(m.Tags))
+				arns = appendNew(arns, arn)
 			}
 		}
 		if err := c.addOlder(ctx, region, t, arns, found); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.contestedIAM(ctx, t, o, found); err != nil {
+	if err := c.findContestedIAM(ctx, t, o, found); err != nil {
 		return nil, err
 	}
-	if err := c.contestedRecords(ctx, t, o, found); err != nil {
+	if err := c.findContestedRecords(ctx, t, o, found); err != nil {
 		return nil, err
 	}
 	out := make([]cloud.Contested, 0, len(found))
@@ -65,10 +65,10 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 
 type mark struct{ key, value string }
 
-// searches returns the marks, and the installer's clusterID, which its destroyer also searches by.
-func (o owner) searches() []mark {
+// tagSearches returns the marks, and the installer's clusterID, which its destroyer also searches by.
+func (o owner) tagSearches() []mark {
 	var all []mark
-	for key, value := range o.marks() {
+	for key, value := range o.ownMarks() {
 		all = append(all, mark{key, value})
 	}
 	for _, uuid := range o.uuids {
@@ -77,9 +77,9 @@ func (o owner) searches() []mark {
 	return all
 }
 
-// contest adds a resource that has one of the owner's marks and another cluster's. VPCs and instances get our own tag when they are
+// noteContested adds a resource that has one of the owner's marks and another cluster's. VPCs and instances get our own tag when they are
 // created, so one with the infraID but without that tag was created for somebody else.
-func (o owner) contest(found map[string]string, id string, tags map[string]string) {
+func (o owner) noteContested(found map[string]string, id string, tags map[string]string) {
 	if mark := o.foreignMark(tags); mark != "" {
 		found[id] = mark
 		return
@@ -90,14 +90,14 @@ func (o owner) contest(found map[string]string, id string, tags map[string]strin
 	}
 }
 
-// contestedIAM reads every role and user for its tags. It skips those that it may not read: the destroyer, which has the same
+// findContestedIAM reads every role and user for its tags. It skips those that it may not read: the destroyer, which has the same
 // credentials, cannot find them either.
-func (c *Client) contestedIAM(ctx context.Context, t cloud.Target, o owner, found map[string]string) error {
-	roles, err := collect(ctx, iam.NewListRolesPaginator(c.iam, &iam.ListRolesInput{}), func(page *iam.ListRolesOutput) []iamtypes.Role { return page.Roles })
+func (c *Client) findContestedIAM(ctx context.Context, t cloud.Target, o owner, found map[string]string) error {
+	roles, err := collectPages(ctx, iam.NewListRolesPaginator(c.iam, &iam.ListRolesInput{}), func(page *iam.ListRolesOutput) []iamtypes.Role { return page.Roles })
 	if err != nil {
 		return fmt.Errorf("list the account's roles: %w", err)
 	}
-	users, err := collect(ctx, iam.NewListUsersPaginator(c.iam, &iam.ListUsersInput{}), func(page *iam.ListUsersOutput) []iamtypes.User { return page.Users })
+	users, err := collectPages(ctx, iam.NewListUsersPaginator(c.iam, &iam.ListUsersInput{}), func(page *iam.ListUsersOutput) []iamtypes.User { return page.Users })
 	if err != nil {
 		return fmt.Errorf("list the account's users: %w", err)
 	}
@@ -107,7 +107,7 @@ func (c *Client) contestedIAM(ctx context.Context, t cloud.Target, o owner, foun
 	look := func(arn *string, made *time.Time, tagsOf func() ([]iamtypes.Tag, error)) {
 		group.Go(func() error {
 			tags, err := tagsOf()
-			if err != nil && (absent(err) || forbidden(err)) {
+			if err != nil && (isAbsent(err) || isForbidden(err)) {
 				return nil
 			}
 			if err != nil {
@@ -115,8 +115,8 @@ func (c *Client) contestedIAM(ctx context.Context, t cloud.Target, o owner, foun
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if read := iamTags(tags); o.carries(read) {
-				o.contest(found, awssdk.ToString(arn), read)
+			if read := iamTags(tags); o.isMarkedOn(read) {
+				o.noteContested(found, awssdk.ToString(arn), read)
 				if mark := t.AgeMark(awssdk.ToTime(made)); mark != "" {
 					found[awssdk.ToString(arn)] = mark
 				}
@@ -145,10 +145,10 @@ func (c *Client) contestedIAM(ctx context.Context, t cloud.Target, o owner, foun
 	return group.Wait()
 }
 
-// contestedRecords adds the public records that the installer's destroyer would delete although they lead to somebody else's load balancer. It
+// findContestedRecords adds the public records that the installer's destroyer would delete although they lead to somebody else's load balancer. It
 // deletes every public record with the type and the name of a record in the cluster's private zone (openshift/installer
 // pkg/destroy/aws/aws.go), and another installation may have taken the name since our own public records were deleted.
-func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o owner, found map[string]string) error {
+func (c *Client) findContestedRecords(ctx context.Context, t cloud.Target, o owner, found map[string]string) error {
 	twins, err := c.privateRecords(ctx, t.Domain(), o)
 	if err != nil || len(twins) == 0 {
 		return err
@@ -164,7 +164,7 @@ func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o owner, 
 		}
 		for _, r := range records {
 			if host := o.leadsElsewhere(r, t.Domain()); host != "" && twins[kindAndName(r)] {
-				found["record "+undotted(r.Name)+" in zone "+z.id] = "it leads to " + host
+				found["record "+trimDot(r.Name)+" in zone "+z.id] = "it leads to " + host
 			}
 		}
 	}
@@ -180,10 +180,10 @@ func (c *Client) privateRecords(ctx context.Context, domain string, o owner) (ma
 	found := map[string]bool{}
 	for _, z := range zones {
 		tags, err := c.zoneTags(ctx, z.id)
-		if err != nil && !absent(err) {
+		if err != nil && !isAbsent(err) {
 			return nil, fmt.Errorf("read the tags of zone %s: %w", z.id, err)
 		}
-		if !z.private || o.claim(tags) != ours {
+		if !z.private || o.claimOf(tags) != ours {
 			continue
 		}
 		records, err := c.recordsIn(ctx, z.id)
@@ -197,16 +197,16 @@ func (c *Client) privateRecords(ctx context.Context, domain string, o owner) (ma
 	return found, nil
 }
 
-func kindAndName(r r53types.ResourceRecordSet) string { return string(r.Type) + " " + undotted(r.Name) }
+func kindAndName(r r53types.ResourceRecordSet) string { return string(r.Type) + " " + trimDot(r.Name) }
 
-// taggedWith asks the tagging API for everything that has, or once had, a tag.
-func (c *Client) taggedWith(ctx context.Context, region, key, value string) ([]taggingtypes.ResourceTagMapping, error) {
+// listTagged asks the tagging API for everything that has, or once had, a tag.
+func (c *Client) listTagged(ctx context.Context, region, key, value string) ([]taggingtypes.ResourceTagMapping, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	p := tagging.NewGetResourcesPaginator(c.taggingIn(region), &tagging.GetResourcesInput{
 		TagFilters: []taggingtypes.TagFilter{{Key: &key, Values: []string{value}}},
 	})
-	return collect(ctx, p, func(page *tagging.GetResourcesOutput) []taggingtypes.ResourceTagMapping {
+	return collectPages(ctx, p, func(page *tagging.GetResourcesOutput) []taggingtypes.ResourceTagMapping {
 		return page.ResourceTagMappingList
 	})
 }

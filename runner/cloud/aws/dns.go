@@ -27,7 +27,7 @@ func (c *Client) zonesCalled(ctx context.Context, name string) ([]zone, error) {
 			return nil, fmt.Errorf("look for the zones called %s: %w", name, err)
 		}
 		for _, z := range page.HostedZones {
-			if undotted(z.Name) != name { // the list is ordered, beginning with the requested name
+			if trimDot(z.Name) != name { // the list is ordered, beginning with the requested name
 				return found, nil
 			}
 			found = append(found, zone{
@@ -51,7 +51,7 @@ func (c *Client) publicZonesCalled(ctx context.Context, name string) ([]zone, er
 // recordsIn reads a whole zone.
 func (c *Client) recordsIn(ctx context.Context, zoneID string) ([]types.ResourceRecordSet, error) {
 	p := route53.NewListResourceRecordSetsPaginator(c.r53, &route53.ListResourceRecordSetsInput{HostedZoneId: &zoneID})
-	records, err := collect(ctx, p, func(page *route53.ListResourceRecordSetsOutput) []types.ResourceRecordSet {
+	records, err := collectPages(ctx, p, func(page *route53.ListResourceRecordSetsOutput) []types.ResourceRecordSet {
 		return page.ResourceRecordSets
 	})
 	if err != nil {
@@ -60,8 +60,8 @@ func (c *Client) recordsIn(ctx context.Context, zoneID string) ([]types.Resource
 	return records, nil
 }
 
-// undotted returns a DNS name without its final dot.
-func undotted(name *string) string { return strings.TrimSuffix(awssdk.ToString(name), ".") }
+// trimDot returns a DNS name without its final dot.
+func trimDot(name *string) string { return strings.TrimSuffix(awssdk.ToString(name), ".") }
 
 func (c *Client) zoneTags(ctx context.Context, id string) (map[string]string, error) {
 	out, err := c.r53.ListTagsForResource(ctx, &route53.ListTagsForResourceInput{ResourceId: &id, ResourceType: types.TagResourceTypeHostedzone})

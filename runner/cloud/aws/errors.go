@@ -10,8 +10,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// absent reports that AWS answered and the requested object does not exist.
-func absent(err error) bool {
+// isAbsent reports that AWS answered and the requested object does not exist.
+func isAbsent(err error) bool {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
 		return false
@@ -33,21 +33,21 @@ func httpStatus(err error) int {
 	return response.HTTPStatusCode()
 }
 
-// refusedCredentials reports that AWS does not know the caller. Only for GetCallerIdentity, which needs no permission.
-func refusedCredentials(err error) bool {
+// isCredentialsRefusal reports that AWS does not know the caller. Only for GetCallerIdentity, which needs no permission.
+func isCredentialsRefusal(err error) bool {
 	status := httpStatus(err)
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// expiredCredentials recognises the codes with which AWS's services refuse expired temporary credentials.
+// isCredentialsExpiry recognises the codes with which AWS's services refuse expired temporary credentials.
 // https://docs.aws.amazonaws.com/STS/latest/APIReference/CommonErrors.html
-func expiredCredentials(err error) bool {
+func isCredentialsExpiry(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}, api.ErrorCode())
 }
 
-// forbidden reports that the call was refused because a permission is missing.
-func forbidden(err error) bool {
+// isForbidden reports that the call was refused because a permission is missing.
+func isForbidden(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && accessDenied(api.ErrorCode())
 }
@@ -65,7 +65,7 @@ func accessDenied(code string) bool {
 // name it.
 func missingAction(err error) string {
 	var call *smithy.OperationError
-	if !forbidden(err) {
+	if !isForbidden(err) {
 		return ""
 	}
 	if !errors.As(err, &call) {

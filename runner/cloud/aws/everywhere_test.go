@@ -34,13 +34,13 @@ func TestOnlyAPassForEveryRegionAsksThem(t *testing.T) {
 	s := everywhereScene(t)
 	wide := s.client.Verify(t.Context(), s.target)
 	require.True(t, wide.Clean, wide.Leftovers)
-	require.Len(t, asked(wide, elsewhere), 2, "our tag and the installer's")
-	for _, q := range asked(wide, elsewhere) {
+	require.Len(t, asked(wide, zonesElsewhere), 2, "our tag and the installer's")
+	for _, q := range asked(wide, zonesElsewhere) {
 		require.Empty(t, q.Unasked)
 	}
 	s.target.Everywhere = false
 	narrow := s.client.Verify(t.Context(), s.target)
-	require.Empty(t, asked(narrow, elsewhere))
+	require.Empty(t, asked(narrow, zonesElsewhere))
 	require.Len(t, wide.Queries, len(narrow.Queries)+1+2*2, "the list of regions, and two questions in each of two others")
 }
 
@@ -50,17 +50,17 @@ func TestARegionThatCannotBeAskedIsInTheProof(t *testing.T) {
 		unasked string
 		clean   bool
 	}{
-		"the account has not enabled it": {func(s *scene) error { return s.AWS.SetRegion(elsewhere, false) }, contract.RegionNotEnabled, true},
+		"the account has not enabled it": {func(s *scene) error { return s.AWS.SetRegion(zonesElsewhere, false) }, contract.RegionNotEnabled, true},
 		"the organization denies it": {func(s *scene) error {
-			s.AWS.Refuse(elsewhere+"/*", -1, standin.DeniedBySCP)
+			s.AWS.Refuse(zonesElsewhere+"/*", -1, standin.DeniedBySCP)
 			return nil
 		}, contract.RegionDenied, true},
 		"our own permission is missing": {func(s *scene) error {
-			s.AWS.Refuse(elsewhere+"/*", -1, standin.Denied)
+			s.AWS.Refuse(zonesElsewhere+"/*", -1, standin.Denied)
 			return nil
 		}, "", false},
 		"it does not answer": {func(s *scene) error {
-			s.AWS.Refuse(elsewhere+"/tagging:GetResources", -1, "InternalFailure")
+			s.AWS.Refuse(zonesElsewhere+"/tagging:GetResources", -1, "InternalFailure")
 			return nil
 		}, "", false},
 	} {
@@ -69,7 +69,7 @@ func TestARegionThatCannotBeAskedIsInTheProof(t *testing.T) {
 			require.NoError(t, c.given(s))
 			pass := s.client.Verify(t.Context(), s.target)
 			require.Equal(t, c.clean, pass.Clean, pass.Leftovers)
-			queries := asked(pass, elsewhere)
+			queries := asked(pass, zonesElsewhere)
 			require.NotEmpty(t, queries, "the proof names the region")
 			for _, q := range queries {
 				require.Equal(t, c.unasked, q.Unasked, q)
@@ -77,7 +77,7 @@ func TestARegionThatCannotBeAskedIsInTheProof(t *testing.T) {
 			}
 			if !c.clean {
 				require.Equal(t, "refused-query", pass.Leftovers[0].Type)
-				require.Contains(t, pass.Leftovers[0].Free, "allow the runner tag:GetResources in "+elsewhere)
+				require.Contains(t, pass.Leftovers[0].Free, "allow the runner tag:GetResources in "+zonesElsewhere)
 			}
 			_, err := s.client.Remove(t.Context(), s.target)
 			require.Equal(t, name != "it does not answer", err == nil, "what a removal may not see, the count tells: %v", err)
@@ -89,7 +89,7 @@ func TestARegionThatCannotBeAskedIsInTheProof(t *testing.T) {
 func TestWhatTheIndexRemembersIsNotLeft(t *testing.T) {
 	s := everywhereScene(t)
 	tags := map[string]string{kubeKey + mine: "owned", "ClusterId": s.target.Cluster, "InstallationId": "test"}
-	s.plant(t, standin.Resource{Service: "ec2", Type: "snapshot", Region: elsewhere, Tags: tags})
+	s.plant(t, standin.Resource{Service: "ec2", Type: "snapshot", Region: zonesElsewhere, Tags: tags})
 	s.AWS.SetLag(standin.Lag{Delete: time.Hour})
 	deleted, err := s.client.Remove(t.Context(), s.target)
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestWhatTheIndexRemembersIsNotLeft(t *testing.T) {
 	pass := s.client.Verify(t.Context(), s.target)
 	require.True(t, pass.Clean, pass.Leftovers)
 	counted := 0
-	for _, q := range asked(pass, elsewhere) {
+	for _, q := range asked(pass, zonesElsewhere) {
 		counted += q.Count
 	}
 	require.Positive(t, counted, "the index still lists it, and asking for the snapshot itself found nothing")
@@ -128,7 +128,7 @@ func (s *scene) taggedBucket(t *testing.T, name string, tags map[string]string) 
 	}
 	_, err := s.S3.Client().PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: awssdk.String(name), Tagging: &s3types.Tagging{TagSet: set}})
 	require.NoError(t, err)
-	s.plant(t, standin.Resource{Service: "s3", Type: "bucket", Name: name, Region: elsewhere, Tags: tags})
+	s.plant(t, standin.Resource{Service: "s3", Type: "bucket", Name: name, Region: zonesElsewhere, Tags: tags})
 }
 
 func buckets(pass contract.Pass) (names []string) {

@@ -21,11 +21,11 @@ func (c *Client) limitOf(ctx context.Context, region, service, code string) (int
 	}
 	var none *types.NoSuchResourceException
 	if !errors.As(err, &none) {
-		return 0, fmt.Errorf("the limit could not be looked up: %w", allowing(err, "servicequotas:GetServiceQuota"))
+		return 0, fmt.Errorf("the limit could not be looked up: %w", explainDenial(err, "servicequotas:GetServiceQuota"))
 	}
 	standard, err := api.GetAWSDefaultServiceQuota(ctx, &servicequotas.GetAWSDefaultServiceQuotaInput{ServiceCode: &service, QuotaCode: &code})
 	if err != nil {
-		return 0, fmt.Errorf("the default limit could not be looked up: %w", allowing(err, "servicequotas:GetAWSDefaultServiceQuota"))
+		return 0, fmt.Errorf("the default limit could not be looked up: %w", explainDenial(err, "servicequotas:GetAWSDefaultServiceQuota"))
 	}
 	return limitIn(standard.Quota)
 }
@@ -37,8 +37,8 @@ func limitIn(q *types.ServiceQuota) (int, error) {
 	return int(awssdk.ToFloat64(q.Value)), nil
 }
 
-// allowing adds to a refusal which permission is missing; any other error is returned unchanged.
-func allowing(err error, action string) error {
+// explainDenial adds to a refusal which permission is missing; any other error is returned unchanged.
+func explainDenial(err error, action string) error {
 	var api smithy.APIError
 	if errors.As(err, &api) && accessDenied(api.ErrorCode()) {
 		return fmt.Errorf("%w; allow the runner %s", err, action)

@@ -59,8 +59,8 @@ func (c *Client) addOlder(ctx context.Context, region string, t cloud.Target, ar
 	return nil
 }
 
-// add notes a resource that is older, if a destroyer would delete it: it is marked, or in a marked network.
-func (o ageCheck) add(id, network string, times ...*time.Time) {
+// addTimes notes a resource that is older, if a destroyer would delete it: it is marked, or in a marked network.
+func (o ageCheck) addTimes(id, network string, times ...*time.Time) {
 	if !o.marked[id] && !slices.Contains(o.networks, network) {
 		return
 	}
@@ -77,7 +77,7 @@ func (o ageCheck) add(id, network string, times ...*time.Time) {
 
 // checkInstances looks at instances. Their launch time is that of the last start; the disks' and interfaces' first attachment may be older.
 func (o ageCheck) checkInstances(ctx context.Context) error {
-	found, err := collect(ctx, ec2.NewDescribeInstancesPaginator(o.ec2In(o.region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
+	found, err := collectPages(ctx, ec2.NewDescribeInstancesPaginator(o.ec2In(o.region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
 		{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"}},
 	}}), func(page *ec2.DescribeInstancesOutput) (all []types.Instance) {
 		for _, r := range page.Reservations {
@@ -92,72 +92,72 @@ func (o ageCheck) checkInstances(ctx context.Context) error {
 				times = append(times, face.Attachment.AttachTime)
 			}
 		}
-		o.add(awssdk.ToString(i.InstanceId), awssdk.ToString(i.VpcId), times...)
+		o.addTimes(awssdk.ToString(i.InstanceId), awssdk.ToString(i.VpcId), times...)
 	}
 	return err
 }
 
 func (o ageCheck) checkVolumes(ctx context.Context) error {
-	found, err := collect(ctx, ec2.NewDescribeVolumesPaginator(o.ec2In(o.region), &ec2.DescribeVolumesInput{}), func(page *ec2.DescribeVolumesOutput) []types.Volume { return page.Volumes })
+	found, err := collectPages(ctx, ec2.NewDescribeVolumesPaginator(o.ec2In(o.region), &ec2.DescribeVolumesInput{}), func(page *ec2.DescribeVolumesOutput) []types.Volume { return page.Volumes })
 	for _, v := range found {
-		o.add(awssdk.ToString(v.VolumeId), "", v.CreateTime)
+		o.addTimes(awssdk.ToString(v.VolumeId), "", v.CreateTime)
 	}
 	return err
 }
 
 func (o ageCheck) checkCopies(ctx context.Context) error {
 	own := []string{"self"}
-	snapshots, err := collect(ctx, ec2.NewDescribeSnapshotsPaginator(o.ec2In(o.region), &ec2.DescribeSnapshotsInput{OwnerIds: own}),
+	snapshots, err := collectPages(ctx, ec2.NewDescribeSnapshotsPaginator(o.ec2In(o.region), &ec2.DescribeSnapshotsInput{OwnerIds: own}),
 		func(page *ec2.DescribeSnapshotsOutput) []types.Snapshot { return page.Snapshots })
 	if err != nil {
 		return err
 	}
 	for _, s := range snapshots {
-		o.add(awssdk.ToString(s.SnapshotId), "", s.StartTime)
+		o.addTimes(awssdk.ToString(s.SnapshotId), "", s.StartTime)
 	}
-	images, err := collect(ctx, ec2.NewDescribeImagesPaginator(o.ec2In(o.region), &ec2.DescribeImagesInput{Owners: own}), func(page *ec2.DescribeImagesOutput) []types.Image { return page.Images })
+	images, err := collectPages(ctx, ec2.NewDescribeImagesPaginator(o.ec2In(o.region), &ec2.DescribeImagesInput{Owners: own}), func(page *ec2.DescribeImagesOutput) []types.Image { return page.Images })
 	for _, i := range images {
 		if made, err := time.Parse(time.RFC3339, awssdk.ToString(i.CreationDate)); err == nil {
-			o.add(awssdk.ToString(i.ImageId), "", &made)
+			o.addTimes(awssdk.ToString(i.ImageId), "", &made)
 		}
 	}
 	return err
 }
 
 func (o ageCheck) checkGateways(ctx context.Context) error {
-	nat, err := collect(ctx, ec2.NewDescribeNatGatewaysPaginator(o.ec2In(o.region), &ec2.DescribeNatGatewaysInput{}), func(page *ec2.DescribeNatGatewaysOutput) []types.NatGateway { return page.NatGateways })
+	nat, err := collectPages(ctx, ec2.NewDescribeNatGatewaysPaginator(o.ec2In(o.region), &ec2.DescribeNatGatewaysInput{}), func(page *ec2.DescribeNatGatewaysOutput) []types.NatGateway { return page.NatGateways })
 	if err != nil {
 		return err
 	}
 	for _, g := range nat {
 		if g.State == types.NatGatewayStatePending || g.State == types.NatGatewayStateAvailable { // deleted ones are listed for a while
-			o.add(awssdk.ToString(g.NatGatewayId), awssdk.ToString(g.VpcId), g.CreateTime)
+			o.addTimes(awssdk.ToString(g.NatGatewayId), awssdk.ToString(g.VpcId), g.CreateTime)
 		}
 	}
-	endpoints, err := collect(ctx, ec2.NewDescribeVpcEndpointsPaginator(o.ec2In(o.region), &ec2.DescribeVpcEndpointsInput{}),
+	endpoints, err := collectPages(ctx, ec2.NewDescribeVpcEndpointsPaginator(o.ec2In(o.region), &ec2.DescribeVpcEndpointsInput{}),
 		func(page *ec2.DescribeVpcEndpointsOutput) []types.VpcEndpoint { return page.VpcEndpoints })
 	for _, e := range endpoints {
 		if !strings.EqualFold(string(e.State), "deleted") {
-			o.add(awssdk.ToString(e.VpcEndpointId), awssdk.ToString(e.VpcId), e.CreationTimestamp)
+			o.addTimes(awssdk.ToString(e.VpcEndpointId), awssdk.ToString(e.VpcId), e.CreationTimestamp)
 		}
 	}
 	return err
 }
 
 func (o ageCheck) checkBalancers(ctx context.Context) error {
-	found, err := collect(ctx, elasticloadbalancingv2.NewDescribeLoadBalancersPaginator(o.elbIn(o.region), &elasticloadbalancingv2.DescribeLoadBalancersInput{}),
+	found, err := collectPages(ctx, elasticloadbalancingv2.NewDescribeLoadBalancersPaginator(o.elbIn(o.region), &elasticloadbalancingv2.DescribeLoadBalancersInput{}),
 		func(page *elasticloadbalancingv2.DescribeLoadBalancersOutput) []elbtypes.LoadBalancer {
 			return page.LoadBalancers
 		})
 	for _, b := range found {
-		o.add(awssdk.ToString(b.LoadBalancerArn), awssdk.ToString(b.VpcId), b.CreatedTime)
+		o.addTimes(awssdk.ToString(b.LoadBalancerArn), awssdk.ToString(b.VpcId), b.CreatedTime)
 	}
 	return err
 }
 
 func (o ageCheck) checkClassicBalancers(ctx context.Context) error {
 	api := classic.NewFromConfig(o.cfg, func(options *classic.Options) { options.Region = o.region })
-	found, err := collect(ctx, classic.NewDescribeLoadBalancersPaginator(api, &classic.DescribeLoadBalancersInput{}),
+	found, err := collectPages(ctx, classic.NewDescribeLoadBalancersPaginator(api, &classic.DescribeLoadBalancersInput{}),
 		func(page *classic.DescribeLoadBalancersOutput) []classictypes.LoadBalancerDescription {
 			return page.LoadBalancerDescriptions
 		})
@@ -168,16 +168,16 @@ func (o ageCheck) checkClassicBalancers(ctx context.Context) error {
 				o.marked[name] = true
 			}
 		}
-		o.add(name, awssdk.ToString(b.VPCId), b.CreatedTime)
+		o.addTimes(name, awssdk.ToString(b.VPCId), b.CreatedTime)
 	}
 	return err
 }
 
 // checkBuckets looks at the account's buckets. Outside us-east-1 a change of a bucket's policy makes it look newer.
 func (o ageCheck) checkBuckets(ctx context.Context) error {
-	found, err := collect(ctx, s3.NewListBucketsPaginator(o.s3, &s3.ListBucketsInput{}), func(page *s3.ListBucketsOutput) []s3types.Bucket { return page.Buckets })
+	found, err := collectPages(ctx, s3.NewListBucketsPaginator(o.s3, &s3.ListBucketsInput{}), func(page *s3.ListBucketsOutput) []s3types.Bucket { return page.Buckets })
 	for _, b := range found {
-		o.add(awssdk.ToString(b.Name), "", b.CreationDate)
+		o.addTimes(awssdk.ToString(b.Name), "", b.CreationDate)
 	}
 	return err
 }

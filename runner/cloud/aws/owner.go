@@ -38,21 +38,21 @@ type owner struct {
 func ownerOf(t cloud.Target) owner {
 	o := owner{cluster: t.Cluster, installation: t.Installation}
 	for _, id := range t.Identities {
-		o.infraIDs, o.uuids, o.ccoNames = with(o.infraIDs, id.InfraID), with(o.uuids, id.ClusterUUID), with(o.ccoNames, id.CCOName)
+		o.infraIDs, o.uuids, o.ccoNames = appendNew(o.infraIDs, id.InfraID), appendNew(o.uuids, id.ClusterUUID), appendNew(o.ccoNames, id.CCOName)
 	}
 	return o
 }
 
-// with adds a value unless it is empty or already contained.
-func with(values []string, value string) []string {
+// appendNew adds a value unless it is empty or already contained.
+func appendNew(values []string, value string) []string {
 	if value == "" || slices.Contains(values, value) {
 		return values
 	}
 	return append(values, value)
 }
 
-// marks are the tags by which the destroyers of this cluster search: the installer's and ccoctl's.
-func (o owner) marks() map[string]string {
+// ownMarks are the tags by which the destroyers of this cluster search: the installer's and ccoctl's.
+func (o owner) ownMarks() map[string]string {
 	marks := map[string]string{}
 	for _, id := range o.infraIDs {
 		marks[tagkey.KubernetesCluster+id], marks[tagkey.ProviderCluster+id] = tagkey.Owned, tagkey.Owned
@@ -63,12 +63,12 @@ func (o owner) marks() map[string]string {
 	return marks
 }
 
-// carries reports whether the tags contain a mark by which a destroyer of this cluster searches.
-func (o owner) carries(tags map[string]string) bool {
+// isMarkedOn reports whether the tags contain a mark by which a destroyer of this cluster searches.
+func (o owner) isMarkedOn(tags map[string]string) bool {
 	if slices.Contains(o.uuids, tags[tagkey.OpenShiftClusterID]) {
 		return true
 	}
-	for key, value := range o.marks() {
+	for key, value := range o.ownMarks() {
 		if tags[key] == value {
 			return true
 		}
@@ -79,7 +79,7 @@ func (o owner) carries(tags map[string]string) bool {
 // foreignMark returns a tag, as key=value, by which another cluster or another installation owns the resource; empty if there is
 // none.
 func (o owner) foreignMark(tags map[string]string) string {
-	own := o.marks()
+	own := o.ownMarks()
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		value := tags[key]
 		_, mine := own[key]
@@ -101,16 +101,16 @@ func (o owner) foreignMark(tags map[string]string) string {
 	return ""
 }
 
-// claim reads the tags. A resource with another cluster's tag belongs to that cluster, whatever other tags it has: deleting it would
+// claimOf reads the tags. A resource with another cluster's tag belongs to that cluster, whatever other tags it has: deleting it would
 // take it from somebody with a claim to it.
-func (o owner) claim(tags map[string]string) claim {
+func (o owner) claimOf(tags map[string]string) claim {
 	if o.foreignMark(tags) != "" {
 		return anothers
 	}
 	if o.cluster != "" && tags[tagkey.ClusterID] == o.cluster {
 		return ours
 	}
-	for key := range o.marks() {
+	for key := range o.ownMarks() {
 		if _, there := tags[key]; there {
 			return ours
 		}
@@ -118,7 +118,7 @@ func (o owner) claim(tags map[string]string) claim {
 	return unclaimed
 }
 
-// begins reports that a name starts with one of the infraIDs, then rest, and is longer.
-func (o owner) begins(name, rest string) bool {
+// isBeginOf reports that a name starts with one of the infraIDs, then rest, and is longer.
+func (o owner) isBeginOf(name, rest string) bool {
 	return slices.ContainsFunc(o.infraIDs, func(infraID string) bool { return strings.HasPrefix(name, infraID+rest) })
 }

@@ -8,8 +8,8 @@ type pager[Page, Options any] interface {
 	NextPage(context.Context, ...func(*Options)) (*Page, error)
 }
 
-// collect reads every page. A refused page makes the whole result an error.
-func collect[Page, Options, T any](ctx context.Context, p pager[Page, Options], take func(*Page) []T) ([]T, error) {
+// collectPages reads every page. A refused page makes the whole result an error.
+func collectPages[Page, Options, T any](ctx context.Context, p pager[Page, Options], take func(*Page) []T) ([]T, error) {
 	var all []T
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
@@ -21,8 +21,8 @@ func collect[Page, Options, T any](ctx context.Context, p pager[Page, Options], 
 	return all, nil
 }
 
-// each converts a slice of the SDK's type to ours.
-func each[T, Ours any](items []T, oursOf func(T) Ours) []Ours {
+// convertEach converts a slice of the SDK's type to ours.
+func convertEach[T, Ours any](items []T, oursOf func(T) Ours) []Ours {
 	out := make([]Ours, 0, len(items))
 	for _, item := range items {
 		out = append(out, oursOf(item))

@@ -18,11 +18,11 @@ import (
 func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	infraID, region := newest(t)
+	infraID, region := newestIdentity(t)
 	if infraID == "" {
 		return nil, fmt.Errorf("no infraID of cluster %s is recorded", t.Cluster)
 	}
-	found, err := collect(ctx, ec2.NewDescribeInstancesPaginator(c.ec2In(region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
+	found, err := collectPages(ctx, ec2.NewDescribeInstancesPaginator(c.ec2In(region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
 		{Name: awssdk.String("tag:" + tagkey.KubernetesCluster + infraID), Values: []string{tagkey.Owned}},
 		{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"}},
 	}}), func(page *ec2.DescribeInstancesOutput) (all []types.Instance) {
@@ -32,9 +32,9 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 		return all
 	})
 	if err != nil {
-		return nil, allowing(err, "ec2:DescribeInstances")
+		return nil, explainDenial(err, "ec2:DescribeInstances")
 	}
-	return each(found, func(i types.Instance) cloud.Machine {
+	return convertEach(found, func(i types.Instance) cloud.Machine {
 		tags := map[string]string{}
 		for _, tag := range i.Tags {
 			tags[awssdk.ToString(tag.Key)] = awssdk.ToString(tag.Value)
@@ -61,17 +61,17 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 func (c *Client) SetRunning(ctx context.Context, t cloud.Target, ids []string, running bool) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, region := newest(t)
+	_, region := newestIdentity(t)
 	if running {
 		_, err := c.ec2In(region).StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: ids})
-		return allowing(err, "ec2:StartInstances")
+		return explainDenial(err, "ec2:StartInstances")
 	}
 	_, err := c.ec2In(region).StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: ids})
-	return allowing(err, "ec2:StopInstances")
+	return explainDenial(err, "ec2:StopInstances")
 }
 
-// newest returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.
-func newest(t cloud.Target) (infraID, region string) {
+// newestIdentity returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.
+func newestIdentity(t cloud.Target) (infraID, region string) {
 	for _, id := range t.Identities {
 		if id.InfraID != "" {
 			infraID, region = id.InfraID, id.Region

@@ -83,7 +83,7 @@ func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem
 // checkServiceRole warns about a new account. It never blocks: the installer may be allowed to have the role created.
 func (c *Client) checkServiceRole(ctx context.Context) ([]cloud.Problem, error) {
 	_, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: awssdk.String(serviceRole)})
-	if err == nil || !absent(err) {
+	if err == nil || !isAbsent(err) {
 		return nil, err
 	}
 	return []cloud.Problem{{
@@ -114,14 +114,14 @@ func (c *Client) inDNS(ctx context.Context, public []zone, domain string) ([]str
 	if err != nil {
 		return nil, err
 	}
-	taken := each(own, func(zone) string { return domain })
+	taken := convertEach(own, func(zone) string { return domain })
 	for _, z := range public {
 		records, err := c.recordsIn(ctx, z.id)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range records {
-			if name := undotted(r.Name); strings.HasSuffix("."+name, "."+domain) {
+			if name := trimDot(r.Name); strings.HasSuffix("."+name, "."+domain) {
 				taken = append(taken, name)
 			}
 		}

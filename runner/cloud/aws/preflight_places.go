@@ -53,7 +53,7 @@ func (c *Client) checkTypes(ctx context.Context, region string, zones, instanceT
 			if !slices.Contains(offered, zone) {
 				problems = append(problems, cloud.Problem{
 					Code: "InstanceTypeNotOffered", Block: true, Whose: contract.WhoseUser, Message: fmt.Sprintf("instance type %s is not offered in %s", instanceType, zone),
-					Next: elsewhere(offered, region),
+					Next: zonesElsewhere(offered, region),
 				})
 			}
 		}
@@ -61,7 +61,7 @@ func (c *Client) checkTypes(ctx context.Context, region string, zones, instanceT
 	return problems, errors.Join(failed...)
 }
 
-func elsewhere(zones []string, region string) string {
+func zonesElsewhere(zones []string, region string) string {
 	if len(zones) == 0 {
 		return "choose another instance type: no zone of " + region + " offers it to this account"
 	}

@@ -43,7 +43,7 @@ func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([
 	group.SetLimit(quotasAtOnce)
 	for i, d := range demands {
 		group.Go(func() error {
-			measured[i] = c.measure(ctx, t.Region, d)
+			measured[i] = c.measureQuota(ctx, t.Region, d)
 			return nil
 		})
 	}
@@ -98,8 +98,8 @@ func (c *Client) machineDemand(ctx context.Context, region string, plan cloud.Pl
 	return d, nil
 }
 
-// measure returns the quotas of one demand, one for each scope; none if nothing is needed.
-func (c *Client) measure(ctx context.Context, region string, d demand) []contract.Quota {
+// measureQuota returns the quotas of one demand, one for each scope; none if nothing is needed.
+func (c *Client) measureQuota(ctx context.Context, region string, d demand) []contract.Quota {
 	if d.need == 0 {
 		return nil
 	}

@@ -37,11 +37,11 @@ func (c *Client) Remove(ctx context.Context, t cloud.Target) ([]string, error) {
 	}
 	s := &removal{Client: c, owner: ownerOf(t)}
 	if len(s.owner.infraIDs) > 0 { // before an infraID existed, nothing was in DNS
-		s.zones(ctx, t.Domain())
+		s.removeZones(ctx, t.Domain())
 		s.publicRecords(ctx, t)
 	}
 	for _, infraID := range s.owner.infraIDs {
-		s.bucket(ctx, bootstrapBucket(infraID))
+		s.removeBucket(ctx, bootstrapBucket(infraID))
 	}
 	if s.nodesGone(ctx, t) {
 		s.afterNodes(ctx, t)
@@ -55,7 +55,7 @@ func (s *removal) nodesGone(ctx context.Context, t cloud.Target) bool {
 	var left []string
 	for _, infraID := range s.owner.infraIDs {
 		for _, region := range t.Regions() {
-			found, err := s.instances(ctx, region, infraID)
+			found, err := s.listInstances(ctx, region, infraID)
 			if err != nil {
 				s.errs = append(s.errs, fmt.Errorf("look for instances of %s in %s: %w", infraID, region, err))
 				return false
@@ -69,17 +69,17 @@ func (s *removal) nodesGone(ctx context.Context, t cloud.Target) bool {
 	return len(left) == 0
 }
 
-// instances lists the instances of one infraID that are not terminated.
-func (s *removal) instances(ctx context.Context, region, infraID string) ([]string, error) {
+// listInstances lists the instances of one infraID that are not terminated.
+func (s *removal) listInstances(ctx context.Context, region, infraID string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	p := ec2.NewDescribeInstancesPaginator(s.ec2In(region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
 		{Name: awssdk.String("tag:" + tagkey.KubernetesCluster + infraID), Values: []string{tagkey.Owned}},
 		{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running", "shutting-down", "stopping", "stopped"}},
 	}})
-	return collect(ctx, p, func(page *ec2.DescribeInstancesOutput) (ids []string) {
+	return collectPages(ctx, p, func(page *ec2.DescribeInstancesOutput) (ids []string) {
 		for _, r := range page.Reservations {
-			ids = append(ids, each(r.Instances, func(i types.Instance) string { return awssdk.ToString(i.InstanceId) })...)
+			ids = append(ids, convertEach(r.Instances, func(i types.Instance) string { return awssdk.ToString(i.InstanceId) })...)
 		}
 		return ids
 	})
@@ -93,17 +93,17 @@ func (s *removal) afterNodes(ctx context.Context, t cloud.Target) {
 	}
 	for _, recorded := range t.Identities {
 		if infraID := recorded.InfraID; infraID != "" {
-			s.images(ctx, cmp.Or(recorded.Region, t.Region), infraID)
+			s.removeImages(ctx, cmp.Or(recorded.Region, t.Region), infraID)
 			s.nodeIdentities(ctx, infraID)
 		}
 		if name := recorded.CCOName; name != "" {
-			s.providers(ctx, name)
+			s.removeProviders(ctx, name)
 			s.ccoRoles(ctx, name)
-			s.bucket(ctx, issuerBucket(name))
+			s.removeBucket(ctx, issuerBucket(name))
 		}
 	}
 	if t.Everywhere {
-		s.everywhere(ctx, t)
+		s.removeEverywhere(ctx, t)
 	}
 }
 
@@ -114,30 +114,30 @@ type removal struct {
 	errs    []error
 }
 
-// fail records an error, unless it says that the object no longer exists.
-func (s *removal) fail(doing string, err error) {
-	if err != nil && !absent(err) {
+// addError records an error, unless it says that the object no longer exists.
+func (s *removal) addError(doing string, err error) {
+	if err != nil && !isAbsent(err) {
 		s.errs = append(s.errs, fmt.Errorf("%s: %w", doing, err))
 	}
 }
 
-// keep records what was left alone and why. The code is one of package cloud's.
-func (s *removal) keep(code, id, format string, args ...any) {
+// keepResource records what was left alone and why. The code is one of package cloud's.
+func (s *removal) keepResource(code, id, format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
 	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: why, Err: &cloud.Kept{Code: code, Why: why}})
 }
 
-// did records a deletion, or why it failed. The id is the one by which the count calls the resource.
-func (s *removal) did(id, what string, err error) {
-	s.failed(id, "delete "+what, err)
+// noteDeletion records a deletion, or why it failed. The id is the one by which the count calls the resource.
+func (s *removal) noteDeletion(id, what string, err error) {
+	s.isFailed(id, "delete "+what, err)
 	if err == nil {
 		s.deleted = append(s.deleted, what)
 	}
 }
 
-// failed is fail for a step of a resource's deletion. It reports whether the step failed.
-func (s *removal) failed(id, doing string, err error) bool {
-	if err == nil || absent(err) {
+// isFailed is fail for a step of a resource's deletion. It reports whether the step failed.
+func (s *removal) isFailed(id, doing string, err error) bool {
+	if err == nil || isAbsent(err) {
 		return false
 	}
 	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: doing, Err: err})

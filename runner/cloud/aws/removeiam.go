@@ -35,7 +35,7 @@ type role struct {
 func (s *removal) roleCalled(ctx context.Context, name string) (found role, there bool) {
 	out, err := s.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
 	if err != nil {
-		s.fail("read role "+name, err)
+		s.addError("read role "+name, err)
 		return role{}, false
 	}
 	return role{name: name, tags: iamTags(out.Role.Tags)}, true
@@ -52,97 +52,97 @@ func iamTags(tags []types.Tag) map[string]string {
 func (s *removal) instanceProfile(ctx context.Context, name string) {
 	out, err := s.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
 	if err != nil {
-		s.fail("read instance profile "+name, err)
+		s.addError("read instance profile "+name, err)
 		return
 	}
-	if s.owner.claim(iamTags(out.InstanceProfile.Tags)) == anothers {
-		s.keep(cloud.KeptAnothers, name, "instance profile %s has another cluster's tag", name)
+	if s.owner.claimOf(iamTags(out.InstanceProfile.Tags)) == anothers {
+		s.keepResource(cloud.KeptAnothers, name, "instance profile %s has another cluster's tag", name)
 		return
 	}
 	for _, r := range out.InstanceProfile.Roles {
 		_, err := s.iam.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: r.RoleName})
-		if s.failed(name, "remove role "+awssdk.ToString(r.RoleName)+" from instance profile "+name, err) {
+		if s.isFailed(name, "remove role "+awssdk.ToString(r.RoleName)+" from instance profile "+name, err) {
 			return
 		}
 	}
 	_, err = s.iam.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
-	s.did(name, "instance profile "+name, err)
+	s.noteDeletion(name, "instance profile "+name, err)
 }
 
 // ownRole deletes a role with its policies if its tags say that it is this cluster's and nobody else uses it. The role's own profiles
 // are deleted by then, but IAM may still list them for a while; AWS itself refuses if they exist.
 func (s *removal) ownRole(ctx context.Context, role role, ownProfiles ...string) {
-	switch s.owner.claim(role.tags) {
+	switch s.owner.claimOf(role.tags) {
 	case anothers:
-		s.keep(cloud.KeptAnothers, role.name, "role %s has another cluster's tag", role.name)
+		s.keepResource(cloud.KeptAnothers, role.name, "role %s has another cluster's tag", role.name)
 		return
 	case unclaimed:
-		s.keep(cloud.KeptUntagged, role.name, "role %s has no tag of this cluster", role.name)
+		s.keepResource(cloud.KeptUntagged, role.name, "role %s has no tag of this cluster", role.name)
 		return
 	}
 	p := iam.NewListInstanceProfilesForRolePaginator(s.iam, &iam.ListInstanceProfilesForRoleInput{RoleName: &role.name})
-	profiles, err := collect(ctx, p, func(page *iam.ListInstanceProfilesForRoleOutput) []string {
-		return each(page.InstanceProfiles, func(p types.InstanceProfile) string { return awssdk.ToString(p.InstanceProfileName) })
+	profiles, err := collectPages(ctx, p, func(page *iam.ListInstanceProfilesForRoleOutput) []string {
+		return convertEach(page.InstanceProfiles, func(p types.InstanceProfile) string { return awssdk.ToString(p.InstanceProfileName) })
 	})
 	if err != nil {
-		s.fail("list the instance profiles of role "+role.name, err)
+		s.addError("list the instance profiles of role "+role.name, err)
 		return
 	}
 	if profiles = slices.DeleteFunc(profiles, func(name string) bool { return slices.Contains(ownProfiles, name) }); len(profiles) > 0 {
-		s.keep(cloud.KeptInUse, role.name, "role %s is in use by the instance profiles %v", role.name, profiles)
+		s.keepResource(cloud.KeptInUse, role.name, "role %s is in use by the instance profiles %v", role.name, profiles)
 		return
 	}
 	if !s.policiesOf(ctx, role.name) {
 		return
 	}
 	_, err = s.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &role.name})
-	s.did(role.name, "role "+role.name, err)
+	s.noteDeletion(role.name, "role "+role.name, err)
 }
 
 // policiesOf removes a role's policies; managed policies remain in the account. ok is false if one stayed: IAM then refuses to delete the role,
 // and its words would hide why.
 func (s *removal) policiesOf(ctx context.Context, role string) (ok bool) {
-	inline, err := collect(ctx, iam.NewListRolePoliciesPaginator(s.iam, &iam.ListRolePoliciesInput{RoleName: &role}),
+	inline, err := collectPages(ctx, iam.NewListRolePoliciesPaginator(s.iam, &iam.ListRolePoliciesInput{RoleName: &role}),
 		func(page *iam.ListRolePoliciesOutput) []string { return page.PolicyNames })
-	ok = !s.failed(role, "list the policies of role "+role, err)
+	ok = !s.isFailed(role, "list the policies of role "+role, err)
 	for _, name := range inline {
 		_, err := s.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &role, PolicyName: &name})
-		ok = !s.failed(role, "delete policy "+name+" of role "+role, err) && ok
+		ok = !s.isFailed(role, "delete policy "+name+" of role "+role, err) && ok
 	}
-	managed, err := collect(ctx, iam.NewListAttachedRolePoliciesPaginator(s.iam, &iam.ListAttachedRolePoliciesInput{RoleName: &role}),
+	managed, err := collectPages(ctx, iam.NewListAttachedRolePoliciesPaginator(s.iam, &iam.ListAttachedRolePoliciesInput{RoleName: &role}),
 		func(page *iam.ListAttachedRolePoliciesOutput) []types.AttachedPolicy { return page.AttachedPolicies })
-	ok = !s.failed(role, "list the managed policies of role "+role, err) && ok
+	ok = !s.isFailed(role, "list the managed policies of role "+role, err) && ok
 	for _, policy := range managed {
 		_, err := s.iam.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &role, PolicyArn: policy.PolicyArn})
-		ok = !s.failed(role, "detach policy "+awssdk.ToString(policy.PolicyName)+" from role "+role, err) && ok
+		ok = !s.isFailed(role, "detach policy "+awssdk.ToString(policy.PolicyName)+" from role "+role, err) && ok
 	}
 	return ok
 }
 
-// providers deletes ccoctl's identity provider by its exact host. ccoctl tags it in a second call, so an untagged one is deleted too;
+// removeProviders deletes ccoctl's identity provider by its exact host. ccoctl tags it in a second call, so an untagged one is deleted too;
 // one with another cluster's tag is not.
-func (s *removal) providers(ctx context.Context, ccoName string) {
+func (s *removal) removeProviders(ctx context.Context, ccoName string) {
 	arns, err := s.providersCalled(ctx, ccoName)
-	s.fail("look for the identity provider of "+ccoName, err)
+	s.addError("look for the identity provider of "+ccoName, err)
 	for _, arn := range arns {
 		found, err := s.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
 		if err != nil {
-			s.fail("read identity provider "+arn, err)
+			s.addError("read identity provider "+arn, err)
 			continue
 		}
-		if s.owner.claim(iamTags(found.Tags)) == anothers {
-			s.keep(cloud.KeptAnothers, arn, "identity provider %s has another cluster's tag", arn)
+		if s.owner.claimOf(iamTags(found.Tags)) == anothers {
+			s.keepResource(cloud.KeptAnothers, arn, "identity provider %s has another cluster's tag", arn)
 			continue
 		}
 		_, err = s.iam.DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
-		s.did(arn, "identity provider "+arn, err)
+		s.noteDeletion(arn, "identity provider "+arn, err)
 	}
 }
 
 // ccoRoles deletes the roles named <name>-… that have ccoctl's tag with exactly that name. The name alone proves nothing: x-2 makes
 // roles that begin with x- too.
 func (s *removal) ccoRoles(ctx context.Context, ccoName string) {
-	named, err := collect(ctx, iam.NewListRolesPaginator(s.iam, &iam.ListRolesInput{}), func(page *iam.ListRolesOutput) (names []string) {
+	named, err := collectPages(ctx, iam.NewListRolesPaginator(s.iam, &iam.ListRolesInput{}), func(page *iam.ListRolesOutput) (names []string) {
 		for _, r := range page.Roles {
 			if name := awssdk.ToString(r.RoleName); strings.HasPrefix(name, ccoName+"-") {
 				names = append(names, name)
@@ -150,15 +150,15 @@ func (s *removal) ccoRoles(ctx context.Context, ccoName string) {
 		}
 		return names
 	})
-	s.fail("look for the roles of "+ccoName, err)
+	s.addError("look for the roles of "+ccoName, err)
 	for _, name := range named {
 		role, there := s.roleCalled(ctx, name)
 		switch {
-		case !there, s.owner.claim(role.tags) == anothers:
+		case !there, s.owner.claimOf(role.tags) == anothers:
 		case role.tags[tagkey.CloudCredential+ccoName] == tagkey.Owned:
 			s.ownRole(ctx, role)
 		case !slices.ContainsFunc(s.owner.ccoNames, func(other string) bool { return role.tags[tagkey.CloudCredential+other] == tagkey.Owned }):
-			s.keep(cloud.KeptUntagged, name, "role %s does not have the tag %s", name, tagkey.CloudCredential+ccoName)
+			s.keepResource(cloud.KeptUntagged, name, "role %s does not have the tag %s", name, tagkey.CloudCredential+ccoName)
 		}
 	}
 }

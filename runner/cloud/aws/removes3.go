@@ -11,22 +11,22 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// bucket empties a bucket with a given exact name, including all versions, and deletes it. CAPA and ccoctl tag theirs in a second
+// removeBucket empties a bucket with a given exact name, including all versions, and deletes it. CAPA and ccoctl tag theirs in a second
 // call, so an untagged one is deleted too; one with tags, but none of this cluster's, is not.
-func (s *removal) bucket(ctx context.Context, name string) {
+func (s *removal) removeBucket(ctx context.Context, name string) {
 	region, err := s.bucketHome(ctx, name)
 	if err != nil || region == "" {
-		s.fail("look for bucket "+name, err)
+		s.addError("look for bucket "+name, err)
 		return
 	}
 	tags, err := s.bucketTags(ctx, region, name)
 	switch {
 	case err != nil:
-		s.fail("read the tags of bucket "+name, err)
-	case len(tags) > 0 && s.owner.claim(tags) != ours:
-		s.keep(cloud.KeptAnothers, name, "bucket %s has tags that do not belong to this cluster", name)
+		s.addError("read the tags of bucket "+name, err)
+	case len(tags) > 0 && s.owner.claimOf(tags) != ours:
+		s.keepResource(cloud.KeptAnothers, name, "bucket %s has tags that do not belong to this cluster", name)
 	default:
-		s.emptied(ctx, region, name)
+		s.emptyBucket(ctx, region, name)
 	}
 }
 
@@ -34,29 +34,29 @@ func (s *removal) bucket(ctx context.Context, name string) {
 // exact name, so they must have the cluster's tag; one that the registry had no time to tag is left to people.
 func (s *removal) registryBuckets(ctx context.Context) {
 	p := s3.NewListBucketsPaginator(s.s3, &s3.ListBucketsInput{})
-	named, err := collect(ctx, p, func(page *s3.ListBucketsOutput) (names []string) {
+	named, err := collectPages(ctx, p, func(page *s3.ListBucketsOutput) (names []string) {
 		for _, b := range page.Buckets {
-			if name := awssdk.ToString(b.Name); s.owner.begins(name, "-image-registry-") {
+			if name := awssdk.ToString(b.Name); s.owner.isBeginOf(name, "-image-registry-") {
 				names = append(names, name)
 			}
 		}
 		return names
 	})
-	s.fail("look for the image registry's buckets", err)
+	s.addError("look for the image registry's buckets", err)
 	for _, name := range named {
 		region, err := s.bucketHome(ctx, name)
 		if err != nil || region == "" {
-			s.fail("look for bucket "+name, err)
+			s.addError("look for bucket "+name, err)
 			continue
 		}
 		tags, err := s.bucketTags(ctx, region, name)
 		switch {
 		case err != nil:
-			s.fail("read the tags of bucket "+name, err)
-		case s.owner.claim(tags) != ours:
-			s.keep(cloud.KeptUntagged, name, "bucket %s does not have this cluster's tag", name)
+			s.addError("read the tags of bucket "+name, err)
+		case s.owner.claimOf(tags) != ours:
+			s.keepResource(cloud.KeptUntagged, name, "bucket %s does not have this cluster's tag", name)
 		default:
-			s.emptied(ctx, region, name)
+			s.emptyBucket(ctx, region, name)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func (s *removal) registryBuckets(ctx context.Context) {
 func (c *Client) bucketTags(ctx context.Context, region, name string) (map[string]string, error) {
 	out, err := s3In(c.cfg, region).GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &name})
 	if err != nil {
-		if absent(err) { // S3 answers NoSuchTagSet for a bucket without tags
+		if isAbsent(err) { // S3 answers NoSuchTagSet for a bucket without tags
 			err = nil
 		}
 		return nil, err
@@ -76,33 +76,33 @@ func (c *Client) bucketTags(ctx context.Context, region, name string) (map[strin
 	return tags, nil
 }
 
-// emptied deletes a bucket with its content. If a page could not be deleted completely, the bucket stays.
-func (s *removal) emptied(ctx context.Context, region, name string) {
+// emptyBucket deletes a bucket with its content. If a page could not be deleted completely, the bucket stays.
+func (s *removal) emptyBucket(ctx context.Context, region, name string) {
 	api := s3In(s.cfg, region)
 	kept := false
 	p := s3.NewListObjectVersionsPaginator(api, &s3.ListObjectVersionsInput{Bucket: &name})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
-			s.failed(name, "list bucket "+name, err)
+			s.isFailed(name, "list bucket "+name, err)
 			return
 		}
-		objects := each(page.Versions, func(v types.ObjectVersion) types.ObjectIdentifier { return version(v.Key, v.VersionId) })
-		objects = append(objects, each(page.DeleteMarkers, func(m types.DeleteMarkerEntry) types.ObjectIdentifier { return version(m.Key, m.VersionId) })...)
+		objects := convertEach(page.Versions, func(v types.ObjectVersion) types.ObjectIdentifier { return objectVersion(v.Key, v.VersionId) })
+		objects = append(objects, convertEach(page.DeleteMarkers, func(m types.DeleteMarkerEntry) types.ObjectIdentifier { return objectVersion(m.Key, m.VersionId) })...)
 		for _, o := range objects {
 			_, err := api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &name, Key: o.Key, VersionId: o.VersionId})
-			kept = s.failed(name, "delete "+awssdk.ToString(o.Key)+" from bucket "+name, err) || kept
+			kept = s.isFailed(name, "delete "+awssdk.ToString(o.Key)+" from bucket "+name, err) || kept
 		}
 	}
 	if kept {
 		return // S3 refuses to delete it, and its words would hide why
 	}
 	_, err := api.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &name})
-	s.did(name, "bucket "+name, err)
+	s.noteDeletion(name, "bucket "+name, err)
 }
 
-// version identifies one version of an object; S3 calls a version from before versioning "null".
-func version(key, id *string) types.ObjectIdentifier {
+// objectVersion identifies one version of an object; S3 calls a version from before versioning "null".
+func objectVersion(key, id *string) types.ObjectIdentifier {
 	if strings.TrimPrefix(awssdk.ToString(id), "null") == "" {
 		id = nil
 	}

@@ -20,21 +20,21 @@ type holding struct {
 	amount  int
 }
 
-func one(tags []types.Tag) holding {
+func oneOf(tags []types.Tag) holding {
 	return holding{cluster: ec2Tags(tags)[tagkey.ClusterID], amount: 1}
 }
 
 func (c *Client) vpcsHeld(ctx context.Context, region string) ([]holding, error) {
 	p := ec2.NewDescribeVpcsPaginator(c.ec2In(region), &ec2.DescribeVpcsInput{})
-	return collect(ctx, p, func(page *ec2.DescribeVpcsOutput) []holding {
-		return each(page.Vpcs, func(v types.Vpc) holding { return one(v.Tags) })
+	return collectPages(ctx, p, func(page *ec2.DescribeVpcsOutput) []holding {
+		return convertEach(page.Vpcs, func(v types.Vpc) holding { return oneOf(v.Tags) })
 	})
 }
 
 func (c *Client) gatewaysHeld(ctx context.Context, region string) ([]holding, error) {
 	p := ec2.NewDescribeInternetGatewaysPaginator(c.ec2In(region), &ec2.DescribeInternetGatewaysInput{})
-	return collect(ctx, p, func(page *ec2.DescribeInternetGatewaysOutput) []holding {
-		return each(page.InternetGateways, func(g types.InternetGateway) holding { return one(g.Tags) })
+	return collectPages(ctx, p, func(page *ec2.DescribeInternetGatewaysOutput) []holding {
+		return convertEach(page.InternetGateways, func(g types.InternetGateway) holding { return oneOf(g.Tags) })
 	})
 }
 
@@ -43,31 +43,31 @@ func (c *Client) addressesHeld(ctx context.Context, region string) ([]holding, e
 	if err != nil {
 		return nil, err
 	}
-	return each(out.Addresses, func(a types.Address) holding { return one(a.Tags) }), nil
+	return convertEach(out.Addresses, func(a types.Address) holding { return oneOf(a.Tags) }), nil
 }
 
 func (c *Client) securityGroupsHeld(ctx context.Context, region string) ([]holding, error) {
 	p := ec2.NewDescribeSecurityGroupsPaginator(c.ec2In(region), &ec2.DescribeSecurityGroupsInput{})
-	return collect(ctx, p, func(page *ec2.DescribeSecurityGroupsOutput) []holding {
-		return each(page.SecurityGroups, func(g types.SecurityGroup) holding { return one(g.Tags) })
+	return collectPages(ctx, p, func(page *ec2.DescribeSecurityGroupsOutput) []holding {
+		return convertEach(page.SecurityGroups, func(g types.SecurityGroup) holding { return oneOf(g.Tags) })
 	})
 }
 
 func (c *Client) endpointsHeld(ctx context.Context, region string) ([]holding, error) {
 	p := ec2.NewDescribeVpcEndpointsPaginator(c.ec2In(region), &ec2.DescribeVpcEndpointsInput{})
 	over := []types.State{types.StateDeleted, types.StateFailed, types.StateRejected, types.StateExpired}
-	return collect(ctx, p, func(page *ec2.DescribeVpcEndpointsOutput) []holding {
+	return collectPages(ctx, p, func(page *ec2.DescribeVpcEndpointsOutput) []holding {
 		gateways := slices.DeleteFunc(page.VpcEndpoints, func(e types.VpcEndpoint) bool {
 			return e.VpcEndpointType != types.VpcEndpointTypeGateway || slices.Contains(over, e.State)
 		})
-		return each(gateways, func(e types.VpcEndpoint) holding { return one(e.Tags) })
+		return convertEach(gateways, func(e types.VpcEndpoint) holding { return oneOf(e.Tags) })
 	})
 }
 
 // natGatewaysHeld counts pending, available and deleting gateways by the zone of their subnet.
 func (c *Client) natGatewaysHeld(ctx context.Context, region string) ([]holding, error) {
 	zones := map[string]string{} // by subnet
-	_, err := collect(ctx, ec2.NewDescribeSubnetsPaginator(c.ec2In(region), &ec2.DescribeSubnetsInput{}), func(page *ec2.DescribeSubnetsOutput) []holding {
+	_, err := collectPages(ctx, ec2.NewDescribeSubnetsPaginator(c.ec2In(region), &ec2.DescribeSubnetsInput{}), func(page *ec2.DescribeSubnetsOutput) []holding {
 		for _, s := range page.Subnets {
 			zones[awssdk.ToString(s.SubnetId)] = awssdk.ToString(s.AvailabilityZone)
 		}
@@ -77,12 +77,12 @@ func (c *Client) natGatewaysHeld(ctx context.Context, region string) ([]holding,
 		return nil, err
 	}
 	p := ec2.NewDescribeNatGatewaysPaginator(c.ec2In(region), &ec2.DescribeNatGatewaysInput{})
-	return collect(ctx, p, func(page *ec2.DescribeNatGatewaysOutput) []holding {
+	return collectPages(ctx, p, func(page *ec2.DescribeNatGatewaysOutput) []holding {
 		counted := slices.DeleteFunc(page.NatGateways, func(n types.NatGateway) bool {
 			return n.State == types.NatGatewayStateDeleted || n.State == types.NatGatewayStateFailed
 		})
-		return each(counted, func(n types.NatGateway) holding {
-			h := one(n.Tags)
+		return convertEach(counted, func(n types.NatGateway) holding {
+			h := oneOf(n.Tags)
 			h.scope = zones[awssdk.ToString(n.SubnetId)]
 			return h
 		})
@@ -92,9 +92,9 @@ func (c *Client) natGatewaysHeld(ctx context.Context, region string) ([]holding,
 // balancersHeld counts network load balancers.
 func (c *Client) balancersHeld(ctx context.Context, region string) ([]holding, error) {
 	p := elb.NewDescribeLoadBalancersPaginator(c.elbIn(region), &elb.DescribeLoadBalancersInput{})
-	arns, err := collect(ctx, p, func(page *elb.DescribeLoadBalancersOutput) []string {
+	arns, err := collectPages(ctx, p, func(page *elb.DescribeLoadBalancersOutput) []string {
 		network := slices.DeleteFunc(page.LoadBalancers, func(b elbtypes.LoadBalancer) bool { return b.Type != elbtypes.LoadBalancerTypeEnumNetwork })
-		return each(network, func(b elbtypes.LoadBalancer) string { return awssdk.ToString(b.LoadBalancerArn) })
+		return convertEach(network, func(b elbtypes.LoadBalancer) string { return awssdk.ToString(b.LoadBalancerArn) })
 	})
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (c *Client) balancersHeld(ctx context.Context, region string) ([]holding, e
 	if err != nil {
 		return nil, err
 	}
-	return each(arns, func(arn string) holding { return holding{cluster: clusters[arn], amount: 1} }), nil
+	return convertEach(arns, func(arn string) holding { return holding{cluster: clusters[arn], amount: 1} }), nil
 }
 
 // clustersOf reads our tag from load balancers, twenty in a call, the maximum. If one was deleted meanwhile, AWS refuses all twenty;
@@ -126,12 +126,12 @@ func (c *Client) clustersOf(ctx context.Context, region string, arns []string) (
 	}
 	for some := range slices.Chunk(arns, 20) {
 		err := read(some...)
-		for i := 0; absent(err) && i < len(some); i++ {
-			if oneErr := read(some[i]); oneErr != nil && !absent(oneErr) {
+		for i := 0; isAbsent(err) && i < len(some); i++ {
+			if oneErr := read(some[i]); oneErr != nil && !isAbsent(oneErr) {
 				err = oneErr
 			}
 		}
-		if err != nil && !absent(err) {
+		if err != nil && !isAbsent(err) {
 			return nil, err
 		}
 	}

@@ -23,7 +23,7 @@ func standardFamily(instanceType string) bool {
 // vcpusHeld counts the vCPUs of pending and running on-demand instances of the standard families. Spot instances and instances on
 // dedicated hosts have other limits; a type counts with its default vCPUs whatever its CPU options are.
 func (c *Client) vcpusHeld(ctx context.Context, region string) ([]holding, error) {
-	running, err := collect(ctx, ec2.NewDescribeInstancesPaginator(c.ec2In(region), &ec2.DescribeInstancesInput{
+	running, err := collectPages(ctx, ec2.NewDescribeInstancesPaginator(c.ec2In(region), &ec2.DescribeInstancesInput{
 		Filters: []types.Filter{{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running"}}},
 	}), func(page *ec2.DescribeInstancesOutput) []types.Instance {
 		var all []types.Instance
@@ -38,12 +38,12 @@ func (c *Client) vcpusHeld(ctx context.Context, region string) ([]holding, error
 	if err != nil {
 		return nil, err
 	}
-	vcpus, err := c.vcpusOf(ctx, region, each(running, func(i types.Instance) string { return string(i.InstanceType) }))
+	vcpus, err := c.vcpusOf(ctx, region, convertEach(running, func(i types.Instance) string { return string(i.InstanceType) }))
 	if err != nil {
 		return nil, err
 	}
-	return each(running, func(i types.Instance) holding {
-		h := one(i.Tags)
+	return convertEach(running, func(i types.Instance) holding {
+		h := oneOf(i.Tags)
 		h.amount = vcpus[string(i.InstanceType)]
 		return h
 	}), nil
@@ -56,11 +56,11 @@ func (c *Client) vcpusOf(ctx context.Context, region string, names []string) (ma
 	names = slices.Compact(names)
 	vcpus := map[string]int{}
 	for some := range slices.Chunk(names, 100) {
-		asked := each(some, func(name string) types.InstanceType { return types.InstanceType(name) })
+		asked := convertEach(some, func(name string) types.InstanceType { return types.InstanceType(name) })
 		p := ec2.NewDescribeInstanceTypesPaginator(c.ec2In(region), &ec2.DescribeInstanceTypesInput{InstanceTypes: asked})
-		found, err := collect(ctx, p, func(page *ec2.DescribeInstanceTypesOutput) []types.InstanceTypeInfo { return page.InstanceTypes })
+		found, err := collectPages(ctx, p, func(page *ec2.DescribeInstanceTypesOutput) []types.InstanceTypeInfo { return page.InstanceTypes })
 		if err != nil {
-			return nil, fmt.Errorf("look up the vCPUs of %s: %w", strings.Join(some, ", "), allowing(err, "ec2:DescribeInstanceTypes"))
+			return nil, fmt.Errorf("look up the vCPUs of %s: %w", strings.Join(some, ", "), explainDenial(err, "ec2:DescribeInstanceTypes"))
 		}
 		for _, info := range found {
 			if info.VCpuInfo != nil {

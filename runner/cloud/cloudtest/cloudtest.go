@@ -54,24 +54,24 @@ type Scene interface {
 // Run runs the suite; start starts a scene for each test.
 func Run(t *testing.T, start func(t *testing.T) Scene) {
 	for name, test := range map[string]func(*testing.T, Scene){
-		"the account is that of the credentials":                     account,
-		"an empty cloud is clean, and the proof says what was asked": empty,
-		"a name that is free passes preflight, one in use does not":  preflight,
-		"a life leaves nothing, and touches nobody else's":           life,
-		"what was not answered is a finding":                         refused,
-		"a busy cloud gives the same answers":                        busy,
-		"limits tell usage and need, and its end gives all back":     quotas,
-		"machines are stopped and started, and no one else's":        power,
-		"preparing twice makes one thing":                            prepare,
-		"nothing is removed of which nothing was recorded":           unrecorded,
-		"what is older than the cluster is contested":                older,
-		"what has its tags in another region is removed, or blocks":  everywhere,
+		"the account is that of the credentials":                     checkAccount,
+		"an empty cloud is clean, and the proof says what was asked": checkEmpty,
+		"a name that is free passes preflight, one in use does not":  checkPreflight,
+		"a life leaves nothing, and touches nobody else's":           checkLife,
+		"what was not answered is a finding":                         checkRefused,
+		"a busy cloud gives the same answers":                        checkBusy,
+		"limits tell usage and need, and its end gives all back":     checkQuotas,
+		"machines are stopped and started, and no one else's":        checkPower,
+		"preparing twice makes one thing":                            checkPrepare,
+		"nothing is removed of which nothing was recorded":           checkUnrecorded,
+		"what is older than the cluster is contested":                checkOlder,
+		"what has its tags in another region is removed, or blocks":  checkEverywhere,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, start(t)) })
 	}
 }
 
-func account(t *testing.T, s Scene) {
+func checkAccount(t *testing.T, s Scene) {
 	id, err := s.Client().Account(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, s.Target("shop").Account, id)
@@ -79,7 +79,7 @@ func account(t *testing.T, s Scene) {
 	require.ErrorIs(t, err, cloud.ErrCredentials)
 }
 
-func empty(t *testing.T, s Scene) {
+func checkEmpty(t *testing.T, s Scene) {
 	target := s.Target("shop")
 	target.Identities = []contract.Identity{
 		{InfraID: "shop-x7k2p", CCOName: "shop-abcdefghij", Account: target.Account, Region: target.Region}, {InfraID: "shop-b4d9w", Account: target.Account, Region: target.Region},
@@ -106,25 +106,25 @@ func empty(t *testing.T, s Scene) {
 	require.Empty(t, deleted)
 }
 
-func preflight(t *testing.T, s Scene) {
+func checkPreflight(t *testing.T, s Scene) {
 	target, plan := s.Target("shop"), s.Plan()
 	problems, err := s.Client().Preflight(t.Context(), target, plan.Zones, []string{plan.Machines[0].Type})
 	require.NoError(t, err)
-	require.Empty(t, blocking(t, problems))
+	require.Empty(t, blockingCodes(t, problems))
 	s.Create(t, target)
 	problems, err = s.Client().Preflight(t.Context(), target, plan.Zones, []string{plan.Machines[0].Type})
 	require.NoError(t, err)
-	require.Equal(t, []string{"NameInUse"}, blocking(t, problems))
+	require.Equal(t, []string{"NameInUse"}, blockingCodes(t, problems))
 
 	other := s.Target("bank")
 	other.BaseDomain = "nowhere.example.org"
 	problems, err = s.Client().Preflight(t.Context(), other, []string{plan.Zones[0] + "9"}, []string{"zz9.nothing"})
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"ZoneMissing", "ZoneNotOffered", "InstanceTypeNotOffered"}, blocking(t, problems))
+	require.ElementsMatch(t, []string{"ZoneMissing", "ZoneNotOffered", "InstanceTypeNotOffered"}, blockingCodes(t, problems))
 }
 
-// blocking returns the codes of the problems that end an attempt. Each says what is wrong, what to do and who can do it.
-func blocking(t *testing.T, problems []cloud.Problem) (codes []string) {
+// blockingCodes returns the codes of the problems that end an attempt. Each says what is wrong, what to do and who can do it.
+func blockingCodes(t *testing.T, problems []cloud.Problem) (codes []string) {
 	for _, p := range problems {
 		require.NotEmpty(t, p.Message, p)
 		require.NotEmpty(t, p.Next, p)
@@ -136,9 +136,9 @@ func blocking(t *testing.T, problems []cloud.Problem) (codes []string) {
 	return codes
 }
 
-func life(t *testing.T, s Scene) {
+func checkLife(t *testing.T, s Scene) {
 	target := s.Create(t, s.Target("shop"))
-	infraID, ccoName := newest(target)
+	infraID, ccoName := newestIdentity(target)
 	require.NotEmpty(t, s.Left(infraID))
 	require.NotEmpty(t, s.Left(ccoName))
 	foreign := s.LookAlikes(t, target)
@@ -151,9 +151,9 @@ func life(t *testing.T, s Scene) {
 		require.NotContains(t, foreign, left.ID, "nobody else's is counted")
 	}
 
-	teardown(t, s, target, foreign)
-	require.Empty(t, without(s.Left(infraID), foreign), "counted by the stand-in")
-	require.Empty(t, without(s.Left(ccoName), foreign), "counted by the stand-in")
+	tearDown(t, s, target, foreign)
+	require.Empty(t, removeLines(s.Left(infraID), foreign), "counted by the stand-in")
+	require.Empty(t, removeLines(s.Left(ccoName), foreign), "counted by the stand-in")
 	for _, id := range foreign {
 		require.NotEmpty(t, s.Left(id), "somebody else's %s is gone", id)
 	}
@@ -162,9 +162,9 @@ func life(t *testing.T, s Scene) {
 	require.Empty(t, deleted)
 }
 
-// teardown removes a cluster in a runner's order: what others own too stops it, and what only mentions the cluster stops the destroyer that
+// tearDown removes a cluster in a runner's order: what others own too stops it, and what only mentions the cluster stops the destroyer that
 // would take it.
-func teardown(t *testing.T, s Scene, target cloud.Target, foreign []string) {
+func tearDown(t *testing.T, s Scene, target cloud.Target, foreign []string) {
 	t.Helper()
 	contested, err := s.Client().Contested(t.Context(), target)
 	require.NoError(t, err)
@@ -188,8 +188,8 @@ func teardown(t *testing.T, s Scene, target cloud.Target, foreign []string) {
 	}
 }
 
-// without leaves out the lines that mention one of the ids.
-func without(lines, ids []string) (rest []string) {
+// removeLines leaves out the lines that mention one of the ids.
+func removeLines(lines, ids []string) (rest []string) {
 	for _, line := range lines {
 		if !slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(line, id) }) {
 			rest = append(rest, line)
@@ -198,8 +198,8 @@ func without(lines, ids []string) (rest []string) {
 	return rest
 }
 
-// older gives other people's things everything by which a cluster's own are found, as anybody in the account can.
-func older(t *testing.T, s Scene) {
+// checkOlder gives other people's things everything by which a cluster's own are found, as anybody in the account can.
+func checkOlder(t *testing.T, s Scene) {
 	accepted, year := time.Now(), time.Now().AddDate(-1, 0, 0).UTC().Truncate(time.Second)
 	target := s.Create(t, s.Target("shop"))
 	target.Accepted = accepted
@@ -226,8 +226,8 @@ func older(t *testing.T, s Scene) {
 	require.Empty(t, contested, "nobody knows when the cluster was accepted")
 }
 
-// newest returns what was recorded of the cluster that was created last.
-func newest(target cloud.Target) (infraID, ccoName string) {
+// newestIdentity returns what was recorded of the cluster that was created last.
+func newestIdentity(target cloud.Target) (infraID, ccoName string) {
 	for _, id := range target.Identities {
 		if id.InfraID != "" {
 			infraID = id.InfraID
@@ -239,7 +239,7 @@ func newest(target cloud.Target) (infraID, ccoName string) {
 	return infraID, ccoName
 }
 
-func refused(t *testing.T, s Scene) {
+func checkRefused(t *testing.T, s Scene) {
 	target := s.Target("shop")
 	target.Identities = []contract.Identity{{InfraID: "shop-x7k2p", Account: target.Account, Region: target.Region}}
 	s.Refuse()
@@ -264,7 +264,7 @@ func refused(t *testing.T, s Scene) {
 	require.False(t, pass.Clean, "records in a zone that cannot be seen are not known to be gone")
 }
 
-func busy(t *testing.T, s Scene) {
+func checkBusy(t *testing.T, s Scene) {
 	target := s.Create(t, s.Target("shop"))
 	calm := s.Client().Verify(t.Context(), target)
 	s.Busy()
@@ -272,13 +272,13 @@ func busy(t *testing.T, s Scene) {
 	require.ElementsMatch(t, calm.Leftovers, loud.Leftovers)
 }
 
-func quotas(t *testing.T, s Scene) {
+func checkQuotas(t *testing.T, s Scene) {
 	target, plan := s.Target("shop"), s.Plan()
 	before, err := s.Client().Quotas(t.Context(), target, plan)
 	require.NoError(t, err)
 	require.NotEmpty(t, before)
 	target = s.Create(t, target)
-	_, group := newest(target)
+	_, group := newestIdentity(target)
 	after, err := s.Client().Quotas(t.Context(), s.Target("bank"), plan)
 	require.NoError(t, err)
 	grew := false
@@ -295,15 +295,15 @@ func quotas(t *testing.T, s Scene) {
 		require.InDelta(t, more, told, more/5, "but for the default group of its VPC, the cluster's share is told; else its reservation counts beside it: %+v", q)
 	}
 	require.True(t, grew, "a cluster uses something")
-	teardown(t, s, target, nil)
+	tearDown(t, s, target, nil)
 	after, err = s.Client().Quotas(t.Context(), target, plan)
 	require.NoError(t, err)
 	require.Equal(t, before, after, "and nothing after its end")
 }
 
-func power(t *testing.T, s Scene) {
+func checkPower(t *testing.T, s Scene) {
 	target, bystander := s.Create(t, s.Target("shop")), s.Create(t, s.Target("bank"))
-	machines := become(t, s, target, cloud.MachineRunning)
+	machines := awaitState(t, s, target, cloud.MachineRunning)
 	require.Len(t, machines, 3)
 	var ids []string
 	for _, m := range machines {
@@ -313,15 +313,15 @@ func power(t *testing.T, s Scene) {
 		ids = append(ids, m.ID)
 	}
 	require.NoError(t, s.Client().SetRunning(t.Context(), target, ids, false))
-	become(t, s, target, cloud.MachineStopped)
+	awaitState(t, s, target, cloud.MachineStopped)
 	require.NoError(t, s.Client().SetRunning(t.Context(), target, ids, false), "again")
-	become(t, s, bystander, cloud.MachineRunning)
+	awaitState(t, s, bystander, cloud.MachineRunning)
 	require.NoError(t, s.Client().SetRunning(t.Context(), target, ids, true))
-	become(t, s, target, cloud.MachineRunning)
+	awaitState(t, s, target, cloud.MachineRunning)
 }
 
-// become waits until all machines of a cluster are in a state.
-func become(t *testing.T, s Scene, target cloud.Target, state string) (machines []cloud.Machine) {
+// awaitState waits until all machines of a cluster are in a state.
+func awaitState(t *testing.T, s Scene, target cloud.Target, state string) (machines []cloud.Machine) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		var err error
@@ -331,7 +331,7 @@ func become(t *testing.T, s Scene, target cloud.Target, state string) (machines 
 	return machines
 }
 
-func prepare(t *testing.T, s Scene) {
+func checkPrepare(t *testing.T, s Scene) {
 	target := s.Target("shop")
 	first, err := s.Client().Prepare(t.Context(), target, "shop-abcdefghij")
 	require.NoError(t, err)
@@ -348,10 +348,10 @@ func prepare(t *testing.T, s Scene) {
 	require.Empty(t, s.Left("shop-abcdefghij"))
 }
 
-func unrecorded(t *testing.T, s Scene) {
+func checkUnrecorded(t *testing.T, s Scene) {
 	target := s.Target("shop")
 	made := s.Create(t, target)
-	infraID, _ := newest(made)
+	infraID, _ := newestIdentity(made)
 	there := s.Left(infraID)
 	_, err := s.Client().Machines(t.Context(), target)
 	require.Error(t, err, "machines are found by a recorded name only")

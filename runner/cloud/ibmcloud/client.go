@@ -129,7 +129,7 @@ func credentialsError(err error) error {
 	if !errors.As(err, &problem) || problem.HTTPProblem == nil || problem.Response == nil {
 		return fmt.Errorf("look up the account of the credentials: %w", err)
 	}
-	refused := done(problem.Response, problem.HTTPProblem.IBMProblem)
+	refused := explainRefusal(problem.Response, problem.HTTPProblem.IBMProblem)
 	switch code := problem.Response.StatusCode; {
 	case code < 400 || code >= 500 || code == 429 || code == 404:
 		return fmt.Errorf("look up the account of the credentials: %w", err)
@@ -180,11 +180,11 @@ func (c *Client) addressOf(ctx context.Context, region string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := got(api.GetRegionWithContext(ctx, &vpcv1.GetRegionOptions{Name: &region}))
+	found, err := resultOrRefusal(api.GetRegionWithContext(ctx, &vpcv1.GetRegionOptions{Name: &region}))
 	if err != nil {
 		return "", err
 	}
-	if deref(found.Endpoint) == "" {
+	if zeroOrValue(found.Endpoint) == "" {
 		return "", errEmpty
 	}
 	return strings.TrimSuffix(*found.Endpoint, "/") + "/v1", nil

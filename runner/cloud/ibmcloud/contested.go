@@ -22,7 +22,7 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 		return nil, err
 	}
 	o, found := s.owner, map[string]cloud.Contested{}
-	crns, err := s.claimed(ctx, t.Regions(), found)
+	crns, err := s.findContested(ctx, t.Regions(), found)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 		}
 	}
 	if len(o.infraIDs) > 0 { // without one, no destroyer runs
-		if err := c.contestedRecords(ctx, t, o, found); err != nil {
+		if err := c.findContestedRecords(ctx, t, o, found); err != nil {
 			return nil, err
 		}
 	}
@@ -54,9 +54,9 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 	return out, nil
 }
 
-// claimed returns the CRNs of what is in the cluster's resource groups or has one of its names, and adds what only mentions the cluster. It looks at
+// findContested returns the CRNs of what is in the cluster's resource groups or has one of its names, and adds what only mentions the cluster. It looks at
 // everything that a teardown deletes for what is older; policies, keys and authorizations belong to what is asked here.
-func (s *removal) claimed(ctx context.Context, regions []string, found map[string]cloud.Contested) ([]string, error) {
+func (s *removal) findContested(ctx context.Context, regions []string, found map[string]cloud.Contested) ([]string, error) {
 	crns, err := s.crnsIn(ctx, s.owner)
 	if err != nil {
 		return nil, err
@@ -78,12 +78,12 @@ func (s *removal) claimed(ctx context.Context, regions []string, found map[strin
 			byPart := slices.ContainsFunc(destroyed, func(d kind) bool { return d.name == k.name })
 			for _, obj := range objects {
 				switch {
-				case s.owner.owns(obj):
-					s.owner.note(obj)
-					if s.owner.claims(obj) {
-						crns = with(crns, obj.CRN)
+				case s.owner.isOwn(obj):
+					s.owner.noteObject(obj)
+					if s.owner.isClaimed(obj) {
+						crns = appendNew(crns, obj.CRN)
 					}
-				case byPart && s.owner.mentions(obj.Name) && !obj.going():
+				case byPart && s.owner.isMentionedIn(obj.Name) && !obj.isGoing():
 					id := cmp.Or(obj.CRN, obj.ID)
 					found[id] = cloud.Contested{ID: id, Mark: "resource group " + cmp.Or(obj.Group.Name, obj.Group.ID, "unknown"), Mention: true}
 				}

@@ -21,34 +21,34 @@ func regionOf(host string) string {
 	return ""
 }
 
-// contestedRecords adds the records that the installer's destroyer would delete although they lead to somebody else's load balancer, or are
+// findContestedRecords adds the records that the installer's destroyer would delete although they lead to somebody else's load balancer, or are
 // older than the cluster. It deletes every record with a name or a content below the cluster's domain, whoever made it (openshift/installer pkg/destroy/ibmcloud/dns.go),
 // and another installation may have taken the name since our own records were deleted.
-func (c *Client) contestedRecords(ctx context.Context, t cloud.Target, o *owner, found map[string]cloud.Contested) error {
+func (c *Client) findContestedRecords(ctx context.Context, t cloud.Target, o *owner, found map[string]cloud.Contested) error {
 	below, err := c.recordsBelow(ctx, t)
 	if err != nil || len(below) == 0 {
 		return err
 	}
 	leads, regions := map[string][]string{}, t.Regions() // a name can be in a public and in a private zone
 	for _, r := range below {
-		leads[undotted(r.Name)] = append(leads[undotted(r.Name)], undotted(r.Content))
-		regions = with(regions, regionOf(undotted(r.Content)))
+		leads[trimDot(r.Name)] = append(leads[trimDot(r.Name)], trimDot(r.Content))
+		regions = appendNew(regions, regionOf(trimDot(r.Content)))
 	}
 	others, err := c.othersBalancers(ctx, regions, o)
 	if err != nil {
 		return err
 	}
 	for _, r := range below {
-		if mark := o.ageMark(r.made()); mark != "" {
-			found[r.in(r.zone)] = cloud.Contested{ID: r.in(r.zone), Mark: mark, Mention: true}
+		if mark := o.ageMark(r.creationTime()); mark != "" {
+			found[r.describeIn(r.zone)] = cloud.Contested{ID: r.describeIn(r.zone), Mark: mark, Mention: true}
 		}
-		hosts := []string{undotted(r.Content)}
+		hosts := []string{trimDot(r.Content)}
 		for i := 0; i < len(hosts); i++ { // a record can lead to records
 			for _, next := range leads[hosts[i]] {
-				hosts = with(hosts, next)
+				hosts = appendNew(hosts, next)
 			}
 			if balancer, there := others[hosts[i]]; there {
-				id := r.in(r.zone)
+				id := r.describeIn(r.zone)
 				group := cmp.Or(balancer.Group.Name, balancer.Group.ID, "unknown")
 				found[id] = cloud.Contested{ID: id, Mark: "it leads to " + balancer.String() + " in resource group " + group, Mention: true}
 			}
@@ -68,7 +68,7 @@ func (c *Client) recordsBelow(ctx context.Context, t cloud.Target) (below []zone
 	add := func(z zone, list func(context.Context, zone) ([]record, error)) error {
 		all, err := list(ctx, z)
 		for _, r := range all {
-			if under(r.Name, t.Domain()) || under(r.Content, t.Domain()) {
+			if isBelow(r.Name, t.Domain()) || isBelow(r.Content, t.Domain()) {
 				below = append(below, zoned{r, z})
 			}
 		}
@@ -99,8 +99,8 @@ func (c *Client) recordsBelow(ctx context.Context, t cloud.Target) (below []zone
 	return below, nil
 }
 
-func under(name, domain string) bool {
-	return strings.HasSuffix(undotted(name), "."+strings.ToLower(domain))
+func isBelow(name, domain string) bool {
+	return strings.HasSuffix(trimDot(name), "."+strings.ToLower(domain))
 }
 
 // othersBalancers lists the load balancers of some regions that are not the cluster's, by host. What is in the cluster's VPCs and subnets is the
@@ -108,7 +108,7 @@ func under(name, domain string) bool {
 func (c *Client) othersBalancers(ctx context.Context, regions []string, o *owner) (map[string]object, error) {
 	others := map[string]object{}
 	for _, region := range regions {
-		if _, err := c.vpcIn(ctx, region); absent(err) {
+		if _, err := c.vpcIn(ctx, region); isAbsent(err) {
 			continue // a host may look as if it had a region
 		}
 		for _, k := range []kind{vpcs, subnets, loadBalancers} {
@@ -118,10 +118,10 @@ func (c *Client) othersBalancers(ctx context.Context, regions []string, o *owner
 			}
 			for _, obj := range all {
 				switch {
-				case o.owns(obj):
-					o.note(obj)
-				case k.name == loadBalancers.name && !obj.going():
-					others[undotted(obj.Hostname)] = obj
+				case o.isOwn(obj):
+					o.noteObject(obj)
+				case k.name == loadBalancers.name && !obj.isGoing():
+					others[trimDot(obj.Hostname)] = obj
 				}
 			}
 		}

@@ -21,9 +21,9 @@ func (c *Client) Detach(ctx context.Context, t cloud.Target) ([]string, error) {
 	s.detachNetworks(ctx, t)
 	s.findStorage(ctx)
 	policies, err := s.policiesOf(ctx, s.account)
-	s.fail("look for authorizations", err)
+	s.addError("look for authorizations", err)
 	for _, p := range policies {
-		if p.imports() != "" && s.ownsPolicy(ctx, p, nil, false) {
+		if p.importGUID() != "" && s.ownsPolicy(ctx, p, nil, false) {
 			s.deletePolicy(ctx, p)
 		}
 	}
@@ -34,13 +34,13 @@ func (s *removal) detachNetworks(ctx context.Context, t cloud.Target) {
 	var found []regional
 	for _, region := range t.Regions() {
 		all, err := s.objectsIn(ctx, region, vpcs)
-		s.fail("look for VPCs", err)
-		ours := slices.DeleteFunc(all, func(obj object) bool { return !s.owner.owns(obj) })
+		s.addError("look for VPCs", err)
+		ours := slices.DeleteFunc(all, func(obj object) bool { return !s.owner.isOwn(obj) })
 		found = append(found, regional{region, map[string][]object{vpcs.name: ours}})
 	}
 	private, err := s.privateZones(ctx)
-	s.fail("look for private zones", err)
+	s.addError("look for private zones", err)
 	for _, z := range private {
-		s.permitted(ctx, z, found)
+		s.removePermitted(ctx, z, found)
 	}
 }

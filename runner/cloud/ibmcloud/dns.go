@@ -26,15 +26,15 @@ type zone struct {
 	State    string `json:"state"`  // of DNS Services: ACTIVE, PENDING_NETWORK_ADD …
 }
 
-// active reports that the installer uses the zone.
-func (z zone) active() bool {
+// isActive reports that the installer uses the zone.
+func (z zone) isActive() bool {
 	state := strings.ToLower(z.Status + z.State)
 	return state == "active" || state == "pending_network_add"
 }
 
 func activeZones(all []zone, domain string) (found []zone) {
 	for _, z := range all {
-		if z.Name == domain && z.active() {
+		if z.Name == domain && z.isActive() {
 			found = append(found, z)
 		}
 	}
@@ -73,10 +73,10 @@ func (c *Client) publicZones(ctx context.Context) ([]zone, error) {
 			return nil, err
 		}
 		api.Service.SetHTTPClient(c.web)
-		return read[zone](list{
+		return readAll[zone](list{
 			what: "zones of " + instance.CRN, array: "result",
 			get: func(cursor string) (any, *core.DetailedResponse, error) {
-				return api.ListZonesWithContext(ctx, &zonesv1.ListZonesOptions{Page: new(number(cursor, 1)), PerPage: core.Int64Ptr(cisZonePage)})
+				return api.ListZonesWithContext(ctx, &zonesv1.ListZonesOptions{Page: new(cursorNumber(cursor, 1)), PerPage: core.Int64Ptr(cisZonePage)})
 			},
 			next: func(page any, cursor string, items int) (string, error) {
 				info := page.(*zonesv1.ListZonesResp).ResultInfo
@@ -96,17 +96,17 @@ func (c *Client) privateZones(ctx context.Context) ([]zone, error) {
 		return nil, err
 	}
 	return c.zonesOf(ctx, "instances of DNS Services", dnsService, func(ctx context.Context, instance resource) ([]zone, error) {
-		return read[zone](list{
+		return readAll[zone](list{
 			what: "zones of DNS Services " + instance.GUID, array: "dnszones", next: offsetAfter,
 			get: func(cursor string) (any, *core.DetailedResponse, error) {
-				return api.ListDnszonesWithContext(ctx, &dnssvcsv1.ListDnszonesOptions{InstanceID: &instance.GUID, Offset: new(number(cursor, 0)), Limit: full})
+				return api.ListDnszonesWithContext(ctx, &dnssvcsv1.ListDnszonesOptions{InstanceID: &instance.GUID, Offset: new(cursorNumber(cursor, 0)), Limit: full})
 			},
 		})
 	}, func(r resource) string { return r.GUID })
 }
 
 func (c *Client) zonesOf(ctx context.Context, what, service string, zones func(context.Context, resource) ([]zone, error), idOf func(resource) string) ([]zone, error) {
-	found, err := c.resources(ctx, what, resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: &service, State: new("active")})
+	found, err := c.listResources(ctx, what, resourcecontrollerv2.ListResourceInstancesOptions{ResourceID: &service, State: new("active")})
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +152,8 @@ type record struct {
 	Created string `json:"created_on"`
 }
 
-// made is when the record was created; zero: the service did not say it in a form that is known. Internet Services' is a text.
-func (r record) made() time.Time {
+// creationTime is when the record was created; zero: the service did not say it in a form that is known. Internet Services' is a text.
+func (r record) creationTime() time.Time {
 	at, err := time.Parse(time.RFC3339, r.Created)
 	if err != nil {
 		return time.Time{}
@@ -161,8 +161,8 @@ func (r record) made() time.Time {
 	return at
 }
 
-// in names the record for people.
-func (r record) in(z zone) string { return "record " + undotted(r.Name) + " in zone " + z.Name }
+// describeIn names the record for people.
+func (r record) describeIn(z zone) string { return "record " + trimDot(r.Name) + " in zone " + z.Name }
 
 func (c *Client) recordsAPI(z zone) (*dnsrecordsv1.DnsRecordsV1, error) {
 	api, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{Authenticator: answer.Sealed(c.auth), URL: c.at.CIS, Crn: &z.instance, ZoneIdentifier: &z.ID})
@@ -181,10 +181,10 @@ func (c *Client) publicRecords(ctx context.Context, z zone) ([]record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read[record](list{
+	return readAll[record](list{
 		what: "records of zone " + z.Name, array: "result",
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
-			return api.ListAllDnsRecordsWithContext(ctx, &dnsrecordsv1.ListAllDnsRecordsOptions{Page: new(number(cursor, 1)), PerPage: full})
+			return api.ListAllDnsRecordsWithContext(ctx, &dnsrecordsv1.ListAllDnsRecordsOptions{Page: new(cursorNumber(cursor, 1)), PerPage: full})
 		},
 		next: func(page any, cursor string, items int) (string, error) {
 			info := page.(*dnsrecordsv1.ListDnsrecordsResp).ResultInfo
@@ -210,10 +210,10 @@ func (c *Client) privateRecords(ctx context.Context, z zone) ([]record, error) {
 			CNAME string `json:"cname"`
 		} `json:"rdata"`
 	}
-	all, err := read[private](list{
+	all, err := readAll[private](list{
 		what: "records of private zone " + z.Name, array: "resource_records", next: offsetAfter,
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
-			return api.ListResourceRecordsWithContext(ctx, &dnssvcsv1.ListResourceRecordsOptions{InstanceID: &z.instance, DnszoneID: &z.ID, Offset: new(number(cursor, 0)), Limit: full})
+			return api.ListResourceRecordsWithContext(ctx, &dnssvcsv1.ListResourceRecordsOptions{InstanceID: &z.instance, DnszoneID: &z.ID, Offset: new(cursorNumber(cursor, 0)), Limit: full})
 		},
 	})
 	records := make([]record, len(all))

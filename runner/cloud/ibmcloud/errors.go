@@ -33,8 +33,8 @@ func (u *unauthenticated) Unwrap() error { return u.cause }
 
 var errEmpty = errors.New("the response is empty")
 
-// done turns what a call of an SDK returned into our error. No response means that the service was not reached.
-func done(response *core.DetailedResponse, err error) error {
+// explainRefusal turns what a call of an SDK returned into our error. No response means that the service was not reached.
+func explainRefusal(response *core.DetailedResponse, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -51,14 +51,14 @@ func done(response *core.DetailedResponse, err error) error {
 	}
 	r := &refusal{status: response.StatusCode, text: err.Error()}
 	if body, ok := response.GetResultAsMap(); ok {
-		r.read(body)
+		r.readBody(body)
 	}
 	return r
 }
 
-// got is done for a call that returns something.
-func got[T any](result *T, response *core.DetailedResponse, err error) (*T, error) {
-	if err := done(response, err); err != nil {
+// resultOrRefusal is done for a call that returns something.
+func resultOrRefusal[T any](result *T, response *core.DetailedResponse, err error) (*T, error) {
+	if err := explainRefusal(response, err); err != nil {
 		return nil, err
 	}
 	if result == nil {
@@ -67,8 +67,8 @@ func got[T any](result *T, response *core.DetailedResponse, err error) (*T, erro
 	return result, nil
 }
 
-// read takes code and text from the forms of body that the services use.
-func (r *refusal) read(body map[string]any) {
+// readBody takes code and text from the forms of body that the services use.
+func (r *refusal) readBody(body map[string]any) {
 	if list, ok := body["errors"].([]any); ok && len(list) > 0 {
 		if first, ok := list[0].(map[string]any); ok {
 			body = first
@@ -87,8 +87,8 @@ func (r *refusal) read(body map[string]any) {
 	}
 }
 
-// status returns the status of a refused call, zero if the service did not answer.
-func status(err error) int {
+// statusOf returns the status of a refused call, zero if the service did not answer.
+func statusOf(err error) int {
 	var r *refusal
 	if !errors.As(err, &r) {
 		return 0
@@ -96,18 +96,18 @@ func status(err error) int {
 	return r.status
 }
 
-// absent reports that the service answered and the requested object does not exist.
-func absent(err error) bool {
-	return status(err) == http.StatusNotFound || status(err) == http.StatusGone
+// isAbsent reports that the service answered and the requested object does not exist.
+func isAbsent(err error) bool {
+	return statusOf(err) == http.StatusNotFound || statusOf(err) == http.StatusGone
 }
 
-// forbidden reports that the call was refused because a permission is missing.
-func forbidden(err error) bool { return status(err) == http.StatusForbidden }
+// isForbidden reports that the call was refused because a permission is missing.
+func isForbidden(err error) bool { return statusOf(err) == http.StatusForbidden }
 
-// unreadable reports that the service will not show one resource to these credentials. The list that named it has everybody's: what we may not
+// isUnreadable reports that the service will not show one resource to these credentials. The list that named it has everybody's: what we may not
 // read is not what we made, and must not stop what is ours.
-func unreadable(err error) bool {
-	switch status(err) {
+func isUnreadable(err error) bool {
+	switch statusOf(err) {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity:
 		return true
 	}

@@ -14,7 +14,7 @@ import (
 // foreignMark returns a tag by which another cluster or another installation owns a resource; empty if there is none. A bare tag such as
 // team-dc247 looks like an infraID, and a person may have given it: it is a mark only if there is a cluster with this infraID.
 func (c *Client) foreignMark(ctx context.Context, o *owner, tags []string) (string, error) {
-	mark, bare := o.marks(tags)
+	mark, bare := o.splitMarks(tags)
 	for _, tag := range bare {
 		if mark != "" {
 			break
@@ -36,7 +36,7 @@ func (c *Client) clusterExists(ctx context.Context, o *owner, infraID string) (b
 		return exists, nil
 	}
 	for _, name := range []string{infraID + "-vpc", infraID + "-cos"} {
-		found, err := c.resources(ctx, "resources called "+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name})
+		found, err := c.listResources(ctx, "resources called "+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name})
 		if err != nil {
 			return false, fmt.Errorf("look for a cluster with the infraID %s: %w", infraID, err)
 		}
@@ -49,9 +49,9 @@ func (c *Client) clusterExists(ctx context.Context, o *owner, infraID string) (b
 	return false, nil
 }
 
-// marks returns the first tag that only the owner of another cluster or another installation gives, and the tags that may be another cluster's
+// splitMarks returns the first tag that only the owner of another cluster or another installation gives, and the tags that may be another cluster's
 // bare infraID.
-func (o *owner) marks(tags []string) (foreign string, bare []string) {
+func (o *owner) splitMarks(tags []string) (foreign string, bare []string) {
 	for _, tag := range slices.Sorted(slices.Values(tags)) {
 		tag = strings.ToLower(tag)
 		key, value, pair := strings.Cut(tag, ":")

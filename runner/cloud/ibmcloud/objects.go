@@ -43,12 +43,12 @@ type target struct {
 	Type string `json:"resource_type"`
 }
 
-// state is the state of an object; the kinds name it differently.
-func (o object) state() string { return cmp.Or(o.Provisioning, o.Status, o.Lifecycle) }
+// stateOf is the state of an object; the kinds name it differently.
+func (o object) stateOf() string { return cmp.Or(o.Provisioning, o.Status, o.Lifecycle) }
 
-// going reports that the object is being deleted.
-func (o object) going() bool {
-	switch o.state() {
+// isGoing reports that the object is being deleted.
+func (o object) isGoing() bool {
+	switch o.stateOf() {
 	case "deleting", "delete_pending", "pending_deletion", "deleted":
 		return true
 	}
@@ -147,9 +147,11 @@ func (c *Client) objectsIn(ctx context.Context, region string, k kind) ([]object
 	if err != nil {
 		return nil, err
 	}
-	all, err := read[object](list{
+	all, err := readAll[object](list{
 		what: k.name + "s of " + region, array: k.array, next: startsAfter,
-		get: func(cursor string) (any, *core.DetailedResponse, error) { return k.list(ctx, api, optional(cursor)) },
+		get: func(cursor string) (any, *core.DetailedResponse, error) {
+			return k.list(ctx, api, optionalCursor(cursor))
+		},
 	})
 	for i := range all {
 		all[i].kind = k

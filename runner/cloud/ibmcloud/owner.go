@@ -54,21 +54,21 @@ func ownerOf(t cloud.Target) *owner {
 		o.installation = tagkey.IBM(tagkey.Installation, t.Installation)
 	}
 	for _, id := range t.Identities {
-		o.infraIDs, o.ccoNames = with(o.infraIDs, id.InfraID), with(o.ccoNames, id.CCOName)
+		o.infraIDs, o.ccoNames = appendNew(o.infraIDs, id.InfraID), appendNew(o.ccoNames, id.CCOName)
 	}
 	return o
 }
 
-// with adds a value unless it is empty or already contained.
-func with(values []string, value string) []string {
+// appendNew adds a value unless it is empty or already contained.
+func appendNew(values []string, value string) []string {
 	if value == "" || slices.Contains(values, value) {
 		return values
 	}
 	return append(values, value)
 }
 
-// named reports that the installer or an operator of this cluster gave the name.
-func (o *owner) named(name string) bool {
+// isOwnName reports that the installer or an operator of this cluster gave the name.
+func (o *owner) isOwnName(name string) bool {
 	return slices.ContainsFunc(o.infraIDs, func(infraID string) bool {
 		rest, begins := strings.CutPrefix(name, infraID+"-")
 		service, isService := strings.CutPrefix(name, "kube-"+infraID+"-")
@@ -79,20 +79,22 @@ func (o *owner) named(name string) bool {
 // serviceUID is what the load balancer of a service ends with; it is cut to 63 characters altogether (IBM/cloud-provider-ibm).
 var serviceUID = regexp.MustCompile(`^[0-9a-f]{20,32}$`)
 
-// mentions reports that the installer's destroyer would find the name: it compares with strings.Contains.
-func (o *owner) mentions(name string) bool {
+// isMentionedIn reports that the installer's destroyer would find the name: it compares with strings.Contains.
+func (o *owner) isMentionedIn(name string) bool {
 	return slices.ContainsFunc(o.infraIDs, func(infraID string) bool { return strings.Contains(name, infraID) })
 }
 
-// owns reports that an object of a region is this cluster's: by its resource group, by its name, or because it is in the cluster's VPC, and it is
+// isOwn reports that an object of a region is this cluster's: by its resource group, by its name, or because it is in the cluster's VPC, and it is
 // not older than the cluster.
-func (o *owner) owns(obj object) bool {
+func (o *owner) isOwn(obj object) bool {
 	inside := o.vpcs[obj.VPC.ID] || slices.ContainsFunc(obj.Subnets, func(s named) bool { return o.subnets[s.ID] })
-	return (o.claims(obj) || inside) && (obj.going() || !o.isOlder(cmp.Or(obj.CRN, obj.ID), obj.Created))
+	return (o.isClaimed(obj) || inside) && (obj.isGoing() || !o.isOlder(cmp.Or(obj.CRN, obj.ID), obj.Created))
 }
 
-// claims reports that an object has the cluster's resource group or one of its names.
-func (o *owner) claims(obj object) bool { return o.groups[obj.Group.ID] != "" || o.named(obj.Name) }
+// isClaimed reports that an object has the cluster's resource group or one of its names.
+func (o *owner) isClaimed(obj object) bool {
+	return o.groups[obj.Group.ID] != "" || o.isOwnName(obj.Name)
+}
 
 // isOlder reports that something is older than the cluster, and remembers it: whatever its name or its place says, somebody put it there.
 func (o *owner) isOlder(id string, made time.Time) bool {
@@ -103,8 +105,8 @@ func (o *owner) isOlder(id string, made time.Time) bool {
 	return mark != ""
 }
 
-// note remembers the cluster's VPCs and subnets: what is in them is the cluster's.
-func (o *owner) note(obj object) {
+// noteObject remembers the cluster's VPCs and subnets: what is in them is the cluster's.
+func (o *owner) noteObject(obj object) {
 	switch obj.kind.name {
 	case vpcs.name:
 		o.vpcs[obj.ID] = true
@@ -115,7 +117,7 @@ func (o *owner) note(obj object) {
 
 // hasServiceID reports that ccoctl made a service ID for this cluster.
 func (o *owner) hasServiceID(id serviceID) bool {
-	return o.serviceIDNamed(id.Name) && !o.isOlder(cmp.Or(id.CRN, id.ID), id.made())
+	return o.serviceIDNamed(id.Name) && !o.isOlder(cmp.Or(id.CRN, id.ID), id.creationTime())
 }
 
 // serviceIDNamed reports that ccoctl gave the name to a service ID of this cluster: <ccoName>-<namespace>-<secret>, and every namespace of

@@ -26,14 +26,14 @@ type list struct {
 	next  func(page any, cursor string, items int) (string, error) // the cursor of the next page; empty: there is none
 }
 
-// read reads a list to its last page, each item as our T. A page that is refused, that is missing or that comes twice makes the whole list an
+// readAll reads a list to its last page, each item as our T. A page that is refused, that is missing or that comes twice makes the whole list an
 // error. Items go through JSON: T has the fields that are needed, and no pointers.
-func read[T any](l list) ([]T, error) {
+func readAll[T any](l list) ([]T, error) {
 	all := []T{}
 	seen := map[string]bool{}
 	for cursor := ""; ; {
 		page, response, err := l.get(cursor)
-		if err := done(response, err); err != nil {
+		if err := explainRefusal(response, err); err != nil {
 			return nil, fmt.Errorf("list the %s: %w", l.what, err)
 		}
 		items, err := itemsOf[T](page, l.array)
@@ -79,12 +79,12 @@ func itemsOf[T any](page any, array string) ([]T, error) {
 // startsAfter continues lists whose pages contain the start of the next one.
 func startsAfter(page any, _ string, _ int) (string, error) {
 	start, err := page.(interface{ GetNextStart() (*string, error) }).GetNextStart()
-	return deref(start), err
+	return zeroOrValue(start), err
 }
 
 // tokenIn continues IAM's lists, whose pages contain the address of the next one.
 func tokenIn(next *string) (string, error) {
-	if deref(next) == "" {
+	if zeroOrValue(next) == "" {
 		return "", nil
 	}
 	address, err := url.Parse(*next)
@@ -100,7 +100,7 @@ func tokenIn(next *string) (string, error) {
 
 // pageAfter continues lists with numbered pages. A page may be shorter than asked for, so what it says of itself and the total decide.
 func pageAfter(cursor string, perPage, total *int64, items int) (string, error) {
-	page := number(cursor, 1)
+	page := cursorNumber(cursor, 1)
 	switch {
 	case perPage == nil || total == nil || *perPage <= 0:
 		return "", errNoTotal
@@ -112,9 +112,9 @@ func pageAfter(cursor string, perPage, total *int64, items int) (string, error) 
 	return strconv.FormatInt(page+1, 10), nil
 }
 
-// countedAfter continues lists of which a page says how many items there are altogether.
-func countedAfter(cursor string, total *int64, items int) (string, error) {
-	read := number(cursor, 0) + int64(items)
+// nextCount continues lists of which a page says how many items there are altogether.
+func nextCount(cursor string, total *int64, items int) (string, error) {
+	read := cursorNumber(cursor, 0) + int64(items)
 	switch {
 	case total == nil:
 		return "", errNoTotal
@@ -128,15 +128,15 @@ func countedAfter(cursor string, total *int64, items int) (string, error) {
 
 var errNoTotal = errors.New("the response does not say how many there are")
 
-// optional is a cursor as the SDKs want it.
-func optional(cursor string) *string {
+// optionalCursor is a cursor as the SDKs want it.
+func optionalCursor(cursor string) *string {
 	if cursor == "" {
 		return nil
 	}
 	return &cursor
 }
 
-func number(cursor string, first int64) int64 {
+func cursorNumber(cursor string, first int64) int64 {
 	n, err := strconv.ParseInt(cursor, 10, 64)
 	if err != nil {
 		return first
@@ -144,8 +144,8 @@ func number(cursor string, first int64) int64 {
 	return n
 }
 
-// deref returns the zero value for what a response does not contain.
-func deref[T any](value *T) (v T) {
+// zeroOrValue returns the zero value for what a response does not contain.
+func zeroOrValue[T any](value *T) (v T) {
 	if value != nil {
 		v = *value
 	}

@@ -25,7 +25,7 @@ func (c *Client) checkZones(ctx context.Context, region string, zones []string) 
 	if err != nil {
 		return nil, err
 	}
-	all, err := read[place](list{what: "zones of " + region, array: "zones", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
+	all, err := readAll[place](list{what: "zones of " + region, array: "zones", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
 		return api.ListRegionZonesWithContext(ctx, &vpcv1.ListRegionZonesOptions{RegionName: &region})
 	}})
 	if err != nil {
@@ -61,15 +61,15 @@ type amount struct {
 	Value int `json:"value"`
 }
 
-// profiles lists the instance types of a region. IBM Cloud does not tell in which of its zones.
-func (c *Client) profiles(ctx context.Context, region string) (map[string]profile, error) {
+// listProfiles lists the instance types of a region. IBM Cloud does not tell in which of its zones.
+func (c *Client) listProfiles(ctx context.Context, region string) (map[string]profile, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	api, err := c.vpcIn(ctx, region)
 	if err != nil {
 		return nil, err
 	}
-	all, err := read[profile](list{what: "instance types of " + region, array: "profiles", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
+	all, err := readAll[profile](list{what: "instance types of " + region, array: "profiles", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
 		return api.ListInstanceProfilesWithContext(ctx, &vpcv1.ListInstanceProfilesOptions{})
 	}})
 	byName := map[string]profile{}
@@ -80,7 +80,7 @@ func (c *Client) profiles(ctx context.Context, region string) (map[string]profil
 }
 
 func (c *Client) checkTypes(ctx context.Context, region string, instanceTypes []string) ([]cloud.Problem, error) {
-	offered, err := c.profiles(ctx, region)
+	offered, err := c.listProfiles(ctx, region)
 	if err != nil {
 		return nil, err
 	}

@@ -19,11 +19,11 @@ import (
 //
 // Started stays empty: IBM Cloud does not tell it.
 func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error) {
-	account, err := c.checkedAccount(ctx, t)
+	account, err := c.requireAccount(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	infraID, region := newest(t)
+	infraID, region := newestIdentity(t)
 	if infraID == "" {
 		return nil, fmt.Errorf("no infraID of cluster %s is recorded", t.Cluster)
 	}
@@ -39,7 +39,7 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 	for _, i := range all {
 		rest, begins := strings.CutPrefix(i.Name, infraID+"-")
 		inGroup := o.groups[i.Group.ID] != ""
-		if !begins || i.going() || !inGroup && !made.MatchString(rest) {
+		if !begins || i.isGoing() || !inGroup && !made.MatchString(rest) {
 			continue
 		}
 		tags, err := c.tagsOn(ctx, i.CRN)
@@ -51,7 +51,7 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 			return nil, err
 		}
 		m := cloud.Machine{
-			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.state(), Ours: ours, Type: i.Profile.Name, Zone: i.Zone.Name,
+			ID: i.ID, Name: i.Name, ControlPlane: strings.HasPrefix(rest, "master-"), State: i.stateOf(), Ours: ours, Type: i.Profile.Name, Zone: i.Zone.Name,
 		}
 		for _, r := range i.Reasons { // it accepts a start and says here that it could not
 			if strings.HasPrefix(r.Code, "cannot_start") {
@@ -86,7 +86,7 @@ var (
 
 // SetRunning starts or stops instances. One that is as it should be, or on its way there, stays so.
 func (c *Client) SetRunning(ctx context.Context, t cloud.Target, ids []string, running bool) error {
-	_, region := newest(t)
+	_, region := newestIdentity(t)
 	all, err := c.objectsIn(ctx, region, instances)
 	if err != nil {
 		return err
@@ -104,25 +104,25 @@ func (c *Client) SetRunning(ctx context.Context, t cloud.Target, ids []string, r
 		if at < 0 {
 			return fmt.Errorf("%s instance %s: it does not exist", want.action, id)
 		}
-		if slices.Contains(want.unless, all[at].state()) {
+		if slices.Contains(want.unless, all[at].stateOf()) {
 			continue
 		}
-		if err := c.act(ctx, api, id, want.action); err != nil {
+		if err := c.actOn(ctx, api, id, want.action); err != nil {
 			return fmt.Errorf("%s instance %s: %w", want.action, all[at].Name, err)
 		}
 	}
 	return nil
 }
 
-func (c *Client) act(ctx context.Context, api *vpcv1.VpcV1, id, action string) error {
+func (c *Client) actOn(ctx context.Context, api *vpcv1.VpcV1, id, action string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err := got(api.CreateInstanceActionWithContext(ctx, &vpcv1.CreateInstanceActionOptions{InstanceID: &id, Type: &action}))
+	_, err := resultOrRefusal(api.CreateInstanceActionWithContext(ctx, &vpcv1.CreateInstanceActionOptions{InstanceID: &id, Type: &action}))
 	return err
 }
 
-// newest returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.
-func newest(t cloud.Target) (infraID, region string) {
+// newestIdentity returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.
+func newestIdentity(t cloud.Target) (infraID, region string) {
 	region = t.Region
 	for _, id := range t.Identities {
 		if id.InfraID != "" {

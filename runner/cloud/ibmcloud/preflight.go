@@ -45,7 +45,7 @@ func notAnswered(err error) cloud.Problem {
 		Code: "NotAnswered", Whose: contract.WhoseCloud, Message: "the cloud did not answer: " + err.Error(),
 		Next: "the install continues; you need not do anything unless it fails because of this",
 	}
-	if forbidden(err) {
+	if isForbidden(err) {
 		p.Whose, p.Next = contract.WhoseOurs, "the install continues; ask an administrator of the account to give the runner's credentials access to this service"
 	}
 	return p
@@ -90,7 +90,7 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 	switch len(zones.active) {
 	case 0:
 		return []cloud.Problem{{
-			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs, Message: zones.missing(t),
+			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs, Message: zones.explainMissing(t),
 			Next: "choose another base domain, or ask the DNS administrator to create the zone",
 		}}, nil
 	case 1:
@@ -101,22 +101,22 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 			Next:    "ask the DNS administrator to delete all but one of the zones",
 		}}, nil
 	}
-	problems := shadowed(zones.public, zones.active[0])
+	problems := findShadowing(zones.public, zones.active[0])
 	records, err := zones.records(ctx, zones.active[0])
 	if err != nil {
 		return problems, err
 	}
 	var taken []string
 	for _, r := range records {
-		if name := undotted(r.Name); strings.HasSuffix("."+name, "."+t.Domain()) {
+		if name := trimDot(r.Name); strings.HasSuffix("."+name, "."+t.Domain()) {
 			taken = append(taken, name)
 		}
 	}
 	return append(problems, cloud.NameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records")...), nil
 }
 
-// missing says that there is no zone for the base domain where the installer looks for one.
-func (z domainZones) missing(t cloud.Target) string {
+// explainMissing says that there is no zone for the base domain where the installer looks for one.
+func (z domainZones) explainMissing(t cloud.Target) string {
 	switch t.Publish {
 	case contract.PublishInternal, contract.PublishExternal:
 		return fmt.Sprintf("%s of this account has no active zone for %s, and a cluster with publish: %s needs one there", z.service, t.BaseDomain, t.Publish)
@@ -124,9 +124,9 @@ func (z domainZones) missing(t cloud.Target) string {
 	return "neither Internet Services nor DNS Services of this account has an active zone for " + t.BaseDomain
 }
 
-// shadowed warns about zones that the installer's destroyer may take for the cluster's: it takes the last one whose name the base domain
+// findShadowing warns about zones that the installer's destroyer may take for the cluster's: it takes the last one whose name the base domain
 // contains (openshift/installer pkg/destroy/ibmcloud). What it then leaves is removed.
-func shadowed(all []zone, ours zone) []cloud.Problem {
+func findShadowing(all []zone, ours zone) []cloud.Problem {
 	var others []string
 	for _, z := range all {
 		if z.ID != ours.ID && strings.Contains(ours.Name, z.Name) {

@@ -16,7 +16,7 @@ import (
 // Prepare makes the cluster's resource group under the recorded name, unless it is there, and returns its id when the list of groups shows
 // it: the installer and ccoctl look it up there.
 func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) (groupID string, err error) {
-	account, err := c.checkedAccount(ctx, t)
+	account, err := c.requireAccount(ctx, t)
 	if err != nil {
 		return "", err
 	}
@@ -26,24 +26,24 @@ func (c *Client) Prepare(ctx context.Context, t cloud.Target, name string) (grou
 	}
 	callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, createErr := got(c.manager.CreateResourceGroupWithContext(callCtx, &resourcemanagerv2.CreateResourceGroupOptions{Name: &name, AccountID: &account}))
+	_, createErr := resultOrRefusal(c.manager.CreateResourceGroupWithContext(callCtx, &resourcemanagerv2.CreateResourceGroupOptions{Name: &name, AccountID: &account}))
 	if createErr != nil {
 		createErr = fmt.Errorf("create resource group %s: %w", name, createErr)
 	}
 	if nameTaken(createErr) {
 		createErr = nil // it exists, and is not listed yet
 	}
-	if code := status(createErr); code >= 400 && code < 500 {
+	if code := statusOf(createErr); code >= 400 && code < 500 {
 		return "", createErr // refused; otherwise it may exist, whatever the response was
 	}
 	ctx, cancel = context.WithTimeout(ctx, c.pace.settle)
 	defer cancel()
-	for looks := c.looks(); ; {
+	for looks := c.newLooks(); ; {
 		found, err := c.groupsCalled(ctx, account, name)
 		if err == nil && len(found) > 0 {
 			return idOf(found), nil
 		}
-		if !looks.wait(ctx) {
+		if !looks.waitForNext(ctx) {
 			return "", errors.Join(createErr, err, fmt.Errorf("resource group %s does not appear in the list of groups", name))
 		}
 	}
@@ -71,10 +71,10 @@ func idOf(found []group) string {
 // pace.
 type looks struct{ next, most time.Duration }
 
-func (c *Client) looks() *looks { return &looks{c.pace.poll / 16, c.pace.poll} }
+func (c *Client) newLooks() *looks { return &looks{c.pace.poll / 16, c.pace.poll} }
 
-// wait waits until the next look. It reports false if the context ended.
-func (l *looks) wait(ctx context.Context) bool {
+// waitForNext waits until the next look. It reports false if the context ended.
+func (l *looks) waitForNext(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -84,15 +84,15 @@ func (l *looks) wait(ctx context.Context) bool {
 	}
 }
 
-// checkedAccount returns the account of the credentials, if it is the cluster's.
-func (c *Client) checkedAccount(ctx context.Context, t cloud.Target) (string, error) {
+// requireAccount returns the account of the credentials, if it is the cluster's.
+func (c *Client) requireAccount(ctx context.Context, t cloud.Target) (string, error) {
 	account, err := c.Account(ctx)
 	if err != nil {
 		return "", err
 	}
-	recorded := with(nil, t.Account)
+	recorded := appendNew(nil, t.Account)
 	for _, id := range t.Identities {
-		recorded = with(recorded, id.Account)
+		recorded = appendNew(recorded, id.Account)
 	}
 	for _, each := range recorded {
 		if each != account {
@@ -105,7 +105,7 @@ func (c *Client) checkedAccount(ctx context.Context, t cloud.Target) (string, er
 // Found returns the account and the instance with the base domain's zone, in the service that the cluster uses. Two of them are an error: a
 // destroyer would look in one.
 func (c *Client) Found(ctx context.Context, t cloud.Target) (names.Found, error) {
-	account, err := c.checkedAccount(ctx, t)
+	account, err := c.requireAccount(ctx, t)
 	if err != nil {
 		return names.Found{}, err
 	}

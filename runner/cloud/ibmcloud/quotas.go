@@ -46,12 +46,12 @@ type holding struct {
 // no tag of a cluster is also listed by its resource group.
 // Needed are a public gateway's floating IP per zone, and one for the bootstrap machine (openshift/installer pkg/infrastructure/ibmcloud).
 func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error) {
-	clusters, clustersErr := c.clusters(ctx)
+	clusters, clustersErr := c.findClusters(ctx)
 	var out []contract.Quota
-	types, typesErr := c.profiles(ctx, t.Region)
-	demands, planErr := c.demands(plan, types)
+	types, typesErr := c.listProfiles(ctx, t.Region)
+	demands, planErr := c.sumDemands(plan, types)
 	for _, d := range demands {
-		out = append(out, c.measure(ctx, t.Region, d, clusters, clustersErr)...)
+		out = append(out, c.measureQuota(ctx, t.Region, d, clusters, clustersErr)...)
 	}
 	if err := errors.Join(typesErr, planErr); err != nil {
 		for _, code := range []string{"vcpu", "memory"} {
@@ -64,9 +64,9 @@ func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([
 	return out, nil
 }
 
-// demands are the demands of every install and, if the instance types are known, those of the plan's machines.
-func (c *Client) demands(plan cloud.Plan, types map[string]profile) ([]demand, error) {
-	vcpus, memory, disks := demand{code: "vcpu"}, demand{code: "memory"}, demand{code: "volume", usage: c.counted(volumes)}
+// sumDemands are the demands of every install and, if the instance types are known, those of the plan's machines.
+func (c *Client) sumDemands(plan cloud.Plan, types map[string]profile) ([]demand, error) {
+	vcpus, memory, disks := demand{code: "vcpu"}, demand{code: "memory"}, demand{code: "volume", usage: c.countKind(volumes)}
 	vcpus.usage = c.machinesHeld(func(p profile) int { return p.VCPU.Value })
 	memory.usage = c.machinesHeld(func(p profile) int { return p.Memory.Value })
 	var unknown []error
@@ -84,9 +84,9 @@ func (c *Client) demands(plan cloud.Plan, types map[string]profile) ([]demand, e
 		}
 	}
 	demands := []demand{
-		{code: "vpc", need: 1, lasting: 1, usage: c.counted(vpcs)},
-		{code: "load-balancer", need: apiBalancers, lasting: apiBalancers, usage: c.counted(loadBalancers)},
-		{code: "floating-ip", scopes: plan.Zones, need: 1, lasting: 1, extra: 1, usage: c.counted(floatingIPs)},
+		{code: "vpc", need: 1, lasting: 1, usage: c.countKind(vpcs)},
+		{code: "load-balancer", need: apiBalancers, lasting: apiBalancers, usage: c.countKind(loadBalancers)},
+		{code: "floating-ip", scopes: plan.Zones, need: 1, lasting: 1, extra: 1, usage: c.countKind(floatingIPs)},
 		disks,
 	}
 	if len(unknown) > 0 {
@@ -95,8 +95,8 @@ func (c *Client) demands(plan cloud.Plan, types map[string]profile) ([]demand, e
 	return append(demands, vcpus, memory), nil
 }
 
-// measure returns the quotas of one demand, one for each scope; none if nothing is needed.
-func (c *Client) measure(ctx context.Context, region string, d demand, clusters map[string]string, clustersErr error) []contract.Quota {
+// measureQuota returns the quotas of one demand, one for each scope; none if nothing is needed.
+func (c *Client) measureQuota(ctx context.Context, region string, d demand, clusters map[string]string, clustersErr error) []contract.Quota {
 	if d.need == 0 {
 		return nil
 	}
@@ -135,8 +135,8 @@ func (c *Client) measure(ctx context.Context, region string, d demand, clusters 
 	return out
 }
 
-// counted counts the objects of a kind, each once.
-func (c *Client) counted(k kind) func(context.Context, string) ([]holding, error) {
+// countKind counts the objects of a kind, each once.
+func (c *Client) countKind(k kind) func(context.Context, string) ([]holding, error) {
 	return func(ctx context.Context, region string) ([]holding, error) {
 		all, err := c.objectsIn(ctx, region, k)
 		held := make([]holding, 0, len(all))
@@ -150,7 +150,7 @@ func (c *Client) counted(k kind) func(context.Context, string) ([]holding, error
 // machinesHeld sums up what instances have, stopped ones too: their limit is for all that exist.
 func (c *Client) machinesHeld(of func(profile) int) func(context.Context, string) ([]holding, error) {
 	return func(ctx context.Context, region string) ([]holding, error) {
-		types, err := c.profiles(ctx, region)
+		types, err := c.listProfiles(ctx, region)
 		if err != nil {
 			return nil, err
 		}
@@ -170,10 +170,10 @@ func (c *Client) machinesHeld(of func(profile) int) func(context.Context, string
 	}
 }
 
-// clusters finds the cluster of every tagged resource of the VPC service, by CRN. The search index is behind by some minutes, which only
+// findClusters finds the cluster of every tagged resource of the VPC service, by CRN. The search index is behind by some minutes, which only
 // makes a share smaller than it is.
-func (c *Client) clusters(ctx context.Context) (map[string]string, error) {
-	items, err := c.indexed(ctx, "family:is")
+func (c *Client) findClusters(ctx context.Context) (map[string]string, error) {
+	items, err := c.searchIndex(ctx, "family:is")
 	byCRN := map[string]string{}
 	for _, item := range items {
 		for _, tag := range item.Tags {
@@ -191,11 +191,11 @@ type hit struct {
 	Tags []string `json:"tags"`
 }
 
-// indexed searches the index of the whole account.
-func (c *Client) indexed(ctx context.Context, query string) ([]hit, error) {
+// searchIndex searches the index of the whole account.
+func (c *Client) searchIndex(ctx context.Context, query string) ([]hit, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return read[hit](list{
+	return readAll[hit](list{
 		what: "tagged resources", array: "items",
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
 			options := &globalsearchv2.SearchOptions{Limit: core.Int64Ptr(searchPage)}
@@ -208,10 +208,10 @@ func (c *Client) indexed(ctx context.Context, query string) ([]hit, error) {
 		},
 		next: func(page any, _ string, items int) (string, error) {
 			result := page.(*globalsearchv2.ScanResult)
-			if int64(items) < max(deref(result.Limit), 1) {
+			if int64(items) < max(zeroOrValue(result.Limit), 1) {
 				return "", nil
 			}
-			return deref(result.SearchCursor), nil
+			return zeroOrValue(result.SearchCursor), nil
 		},
 	})
 }

@@ -30,28 +30,28 @@ func (c *Client) Remove(ctx context.Context, t cloud.Target) ([]string, error) {
 		return nil, fmt.Errorf("remove: %w", err)
 	}
 	s.findStorage(ctx)
-	found := s.look(ctx, s.regions)
+	found := s.lookAtRegions(ctx, s.regions)
 	if len(s.owner.infraIDs) > 0 { // before an infraID existed, nothing was in DNS
-		s.dns(ctx, t, found)
+		s.removeDNS(ctx, t, found)
 	}
-	s.objects(ctx, found) // machines first: what their operators use must outlive them
-	s.iam(ctx)
-	s.storages(ctx)
-	s.rest(ctx)
+	s.removeObjects(ctx, found) // machines first: what their operators use must outlive them
+	s.removeIAM(ctx)
+	s.removeStorages(ctx)
+	s.removeRest(ctx)
 	if t.Everywhere {
-		s.everywhere(ctx)
+		s.removeEverywhere(ctx)
 	}
-	s.tags(ctx, t)
-	s.groups(ctx)
+	s.removeTags(ctx, t)
+	s.removeGroups(ctx)
 	for _, id := range slices.Sorted(maps.Keys(s.owner.older)) {
-		s.keep(cloud.KeptAnothers, id, "%s was %s", id, s.owner.older[id])
+		s.keepResource(cloud.KeptAnothers, id, "%s was %s", id, s.owner.older[id])
 	}
 	return s.deleted, errors.Join(s.errs...)
 }
 
 // newRemoval returns a removal that knows the account and the cluster's resource groups.
 func (c *Client) newRemoval(ctx context.Context, t cloud.Target) (*removal, error) {
-	account, err := c.checkedAccount(ctx, t)
+	account, err := c.requireAccount(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -74,89 +74,89 @@ type removal struct {
 	errs    []error
 }
 
-// fail records an error, unless it says that the object no longer exists.
-func (s *removal) fail(doing string, err error) {
-	if err != nil && !absent(err) {
+// addError records an error, unless it says that the object no longer exists.
+func (s *removal) addError(doing string, err error) {
+	if err != nil && !isAbsent(err) {
 		s.errs = append(s.errs, fmt.Errorf("%s: %w", doing, err))
 	}
 }
 
-// keep records what was left alone and why. The code is one of package cloud's.
-func (s *removal) keep(code, id, format string, args ...any) {
+// keepResource records what was left alone and why. The code is one of package cloud's.
+func (s *removal) keepResource(code, id, format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
 	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: why, Err: &cloud.Kept{Code: code, Why: why}})
 }
 
-// did records a deletion, or why it failed. The id is the one by which the count calls the resource.
-func (s *removal) did(id, what string, err error) {
-	s.failed(id, "delete "+what, err)
+// noteDeletion records a deletion, or why it failed. The id is the one by which the count calls the resource.
+func (s *removal) noteDeletion(id, what string, err error) {
+	s.isFailed(id, "delete "+what, err)
 	if err == nil {
 		s.deleted = append(s.deleted, what)
 	}
 }
 
-// failed is fail for a step of a resource's deletion. It reports whether the step failed.
-func (s *removal) failed(id, doing string, err error) bool {
-	if err == nil || absent(err) {
+// isFailed is fail for a step of a resource's deletion. It reports whether the step failed.
+func (s *removal) isFailed(id, doing string, err error) bool {
+	if err == nil || isAbsent(err) {
 		return false
 	}
 	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: doing, Err: err})
 	return true
 }
 
-// mine reports that nobody else has a mark on a resource. One whose tags cannot be read stays.
-func (s *removal) mine(ctx context.Context, id, what, crn string) bool {
+// isMine reports that nobody else has a mark on a resource. One whose tags cannot be read stays.
+func (s *removal) isMine(ctx context.Context, id, what, crn string) bool {
 	if crn == "" {
-		s.keep(cloud.KeptUntagged, id, "%s has no CRN, so nobody knows who else has a mark on it", what)
+		s.keepResource(cloud.KeptUntagged, id, "%s has no CRN, so nobody knows who else has a mark on it", what)
 		return false
 	}
 	tags, err := s.tagsOn(ctx, crn)
 	if err != nil {
-		s.fail("read the tags of "+what, err)
-		return absent(err)
+		s.addError("read the tags of "+what, err)
+		return isAbsent(err)
 	}
 	mark, err := s.foreignMark(ctx, s.owner, tags)
 	if err != nil {
-		s.fail("find out whose "+what+" is", err)
+		s.addError("find out whose "+what+" is", err)
 		return false
 	}
 	if mark != "" {
-		s.keep(cloud.KeptAnothers, id, "%s has the tag %s of another cluster", what, mark)
+		s.keepResource(cloud.KeptAnothers, id, "%s has the tag %s of another cluster", what, mark)
 		return false
 	}
 	return true
 }
 
-// rest deletes what is left in the cluster's resource groups and has no list of its own: other services' instances, and objects of the VPC
+// removeRest deletes what is left in the cluster's resource groups and has no list of its own: other services' instances, and objects of the VPC
 // service that only the resource controller still knows, as it does with images for a while (openshift/installer pull 6845).
-func (s *removal) rest(ctx context.Context) {
+func (s *removal) removeRest(ctx context.Context) {
 	for id, name := range s.owner.groups {
 		left, err := s.resourcesIn(ctx, id)
-		s.fail("look for what is left in resource group "+name, err)
+		s.addError("look for what is left in resource group "+name, err)
 		for _, r := range left {
 			if r.State != reclaimable && r.State != removed && r.Group == id {
-				s.remove(ctx, r)
+				s.removeInstance(ctx, r)
 			}
 		}
 	}
-	s.reclaim(ctx)
+	s.reclaimStorage(ctx)
 }
 
-// remove deletes an instance of a service with its resource keys.
-func (s *removal) remove(ctx context.Context, r resource) {
+// removeInstance deletes an instance of a service with its resource keys.
+func (s *removal) removeInstance(ctx context.Context, r resource) {
 	what := "resource " + r.CRN + " (" + r.Name + ")"
-	if s.owner.isOlder(r.CRN, r.Created) || !s.mine(ctx, r.CRN, what, r.CRN) {
+	if s.owner.isOlder(r.CRN, r.Created) || !s.isMine(ctx, r.CRN, what, r.CRN) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	recursive := true
-	s.did(r.CRN, what, done(s.controller.DeleteResourceInstanceWithContext(ctx, &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: &r.ID, Recursive: &recursive})))
+	s.noteDeletion(r.CRN, what, explainRefusal(s.controller.DeleteResourceInstanceWithContext(ctx, &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: &r.ID, Recursive: &recursive})))
 }
 
-// tags deletes the tags that bear the cluster's own name from the account's list, which keeps them after their last resource is gone. IBM Cloud
+// removeTags deletes the tags that bear the cluster's own name from the account's list, which keeps them after their last resource is gone. IBM Cloud
 // refuses that for a tag that is still attached.
-func (s *removal) tags(ctx context.Context, t cloud.Target) {
+func (s *removal) removeTags(ctx context.Context, t cloud.Target) {
 	var names []string
 	for _, infraID := range s.owner.infraIDs {
 		names = append(names, infraID, diskTag+infraID+":"+tagkey.Owned, registryTag+infraID+":"+tagkey.Owned)
@@ -170,14 +170,14 @@ func (s *removal) tags(ctx context.Context, t cloud.Target) {
 		}
 	}
 	all, err := s.userTags(ctx, "account's tags", nil)
-	s.fail("remove", err)
+	s.addError("remove", err)
 	for _, name := range names {
 		if slices.Contains(all, name) {
 			err := s.deleteTag(ctx, name)
 			if errors.Is(err, errAttached) && name != s.owner.cluster && !slices.ContainsFunc(s.owner.infraIDs, func(id string) bool { return strings.Contains(name, id) }) {
 				continue
 			}
-			s.did(name, "tag "+name, err)
+			s.noteDeletion(name, "tag "+name, err)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (s *removal) deleteTag(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	kind := globaltaggingv1.DeleteTagOptionsTagTypeUserConst
-	answer, err := got(s.tagging.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: &name, TagType: &kind}))
+	answer, err := resultOrRefusal(s.tagging.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: &name, TagType: &kind}))
 	if err != nil {
 		return err
 	}
@@ -200,16 +200,16 @@ func (s *removal) deleteTag(ctx context.Context, name string) error {
 	return nil
 }
 
-// groups deletes the cluster's resource groups. IBM Cloud answers 500 as long as one is not empty.
-func (s *removal) groups(ctx context.Context) {
+// removeGroups deletes the cluster's resource groups. IBM Cloud answers 500 as long as one is not empty.
+func (s *removal) removeGroups(ctx context.Context) {
 	for _, id := range slices.Sorted(maps.Keys(s.owner.groups)) {
 		what := "resource group " + s.owner.groups[id]
 		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-		err := done(s.manager.DeleteResourceGroupWithContext(callCtx, &resourcemanagerv2.DeleteResourceGroupOptions{ID: &id}))
+		err := explainRefusal(s.manager.DeleteResourceGroupWithContext(callCtx, &resourcemanagerv2.DeleteResourceGroupOptions{ID: &id}))
 		cancel()
-		if status(err) >= 500 {
+		if statusOf(err) >= 500 {
 			err = fmt.Errorf("it is probably not empty yet: %w", err)
 		}
-		s.did(id, what, err)
+		s.noteDeletion(id, what, err)
 	}
 }

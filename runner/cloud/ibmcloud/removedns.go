@@ -18,37 +18,37 @@ func ownRecords(domain string) []string {
 	return []string{"api." + domain, "api-int." + domain, "*.apps." + domain}
 }
 
-// dns deletes the cluster's records from the base domain's zones, public and private, and its VPC from the networks that may ask a private
+// removeDNS deletes the cluster's records from the base domain's zones, public and private, and its VPC from the networks that may ask a private
 // zone. All pages are read: the installer's destroyer reads one.
-func (s *removal) dns(ctx context.Context, t cloud.Target, found []regional) {
+func (s *removal) removeDNS(ctx context.Context, t cloud.Target, found []regional) {
 	public, err := s.publicZones(ctx)
-	s.fail("remove the public records", err)
+	s.addError("remove the public records", err)
 	for _, z := range public {
 		if z.Name == t.BaseDomain {
 			records, err := s.publicRecords(ctx, z)
-			s.fail("remove the public records", err)
-			s.records(ctx, z, t.Domain(), records, s.deletePublic)
+			s.addError("remove the public records", err)
+			s.removeRecords(ctx, z, t.Domain(), records, s.deletePublic)
 			s.externalRecords(ctx, t, z, records, s.deletePublic)
 		}
 	}
 	private, err := s.privateZones(ctx)
-	s.fail("remove the private records", err)
+	s.addError("remove the private records", err)
 	for _, z := range private {
 		if z.Name == t.BaseDomain {
 			records, err := s.privateRecords(ctx, z)
-			s.fail("remove the private records", err)
-			s.records(ctx, z, t.Domain(), records, s.deletePrivate)
+			s.addError("remove the private records", err)
+			s.removeRecords(ctx, z, t.Domain(), records, s.deletePrivate)
 			s.externalRecords(ctx, t, z, records, s.deletePrivate)
 		}
-		s.permitted(ctx, z, found)
+		s.removePermitted(ctx, z, found)
 	}
 }
 
-// records deletes the records with our exact names. They are CNAMEs of load balancers, of which some are gone already; if one leads to
+// removeRecords deletes the records with our exact names. They are CNAMEs of load balancers, of which some are gone already; if one leads to
 // somebody else's load balancer, to another region or elsewhere, or is of another type, the name is in use by another cluster or a person, and
 // all of it stays.
-func (s *removal) records(ctx context.Context, z zone, domain string, all []record, remove func(context.Context, zone, record) error) {
-	ours := slices.DeleteFunc(slices.Clone(all), func(r record) bool { return !slices.Contains(ownRecords(domain), undotted(r.Name)) })
+func (s *removal) removeRecords(ctx context.Context, z zone, domain string, all []record, remove func(context.Context, zone, record) error) {
+	ours := slices.DeleteFunc(slices.Clone(all), func(r record) bool { return !slices.Contains(ownRecords(domain), trimDot(r.Name)) })
 	if len(ours) == 0 {
 		return
 	}
@@ -57,9 +57,9 @@ func (s *removal) records(ctx context.Context, z zone, domain string, all []reco
 		return
 	}
 	for _, r := range ours {
-		host := undotted(r.Content)
+		host := trimDot(r.Content)
 		switch {
-		case s.owner.isOlder(r.in(z), r.made()):
+		case s.owner.isOlder(r.describeIn(z), r.creationTime()):
 			return
 		case r.Type != "CNAME" || s.hosts[host]:
 			s.keepAll(z, ours, "%s record %s in zone %s leads to %s, which belongs to another cluster or to somebody", r.Type, r.Name, z.Name, r.Content)
@@ -71,14 +71,14 @@ func (s *removal) records(ctx context.Context, z zone, domain string, all []reco
 		}
 	}
 	for _, r := range ours {
-		s.did(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
+		s.noteDeletion(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
 	}
 }
 
 // keepAll records why all records of the cluster's names in a zone stay.
 func (s *removal) keepAll(z zone, all []record, format string, args ...any) {
 	for _, r := range all {
-		s.keep(cloud.KeptRecord, z.ID+"/"+r.ID, format, args...)
+		s.keepResource(cloud.KeptRecord, z.ID+"/"+r.ID, format, args...)
 	}
 }
 
@@ -88,20 +88,20 @@ func (s *removal) externalRecords(ctx context.Context, t cloud.Target, z zone, a
 	var below []record
 	var marks []cloud.Record
 	for _, r := range all {
-		name := undotted(r.Name)
+		name := trimDot(r.Name)
 		if name == domain || strings.HasSuffix(name, "."+domain) && !slices.Contains(ownRecords(domain), name) {
 			below, marks = append(below, r), append(marks, cloud.Record{Name: name, Type: r.Type, Texts: []string{r.Content}})
 		}
 	}
 	for i, owners := range cloud.ExternalOwners(marks) {
 		r := below[i]
-		switch mark := s.owner.ageMark(r.made()); {
+		switch mark := s.owner.ageMark(r.creationTime()); {
 		case mark != "":
-			s.keep(cloud.KeptRecord, z.ID+"/"+r.ID, "%s was %s", r.in(z), mark)
+			s.keepResource(cloud.KeptRecord, z.ID+"/"+r.ID, "%s was %s", r.describeIn(z), mark)
 		case owners.Only(t):
-			s.did(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
+			s.noteDeletion(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
 		default:
-			s.keep(cloud.KeptRecord, z.ID+"/"+r.ID, "%s record %s in zone %s %s", r.Type, r.Name, z.Name, owners)
+			s.keepResource(cloud.KeptRecord, z.ID+"/"+r.ID, "%s record %s in zone %s %s", r.Type, r.Name, z.Name, owners)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (s *removal) deletePublic(ctx context.Context, z zone, r record) error {
 	if err != nil {
 		return err
 	}
-	_, err = got(api.DeleteDnsRecordWithContext(ctx, &dnsrecordsv1.DeleteDnsRecordOptions{DnsrecordIdentifier: &r.ID}))
+	_, err = resultOrRefusal(api.DeleteDnsRecordWithContext(ctx, &dnsrecordsv1.DeleteDnsRecordOptions{DnsrecordIdentifier: &r.ID}))
 	return err
 }
 
@@ -124,15 +124,15 @@ func (s *removal) deletePrivate(ctx context.Context, z zone, r record) error {
 	if err != nil {
 		return err
 	}
-	return done(api.DeleteResourceRecordWithContext(ctx, &dnssvcsv1.DeleteResourceRecordOptions{InstanceID: &z.instance, DnszoneID: &z.ID, RecordID: &r.ID}))
+	return explainRefusal(api.DeleteResourceRecordWithContext(ctx, &dnssvcsv1.DeleteResourceRecordOptions{InstanceID: &z.instance, DnszoneID: &z.ID, RecordID: &r.ID}))
 }
 
-// permitted removes the cluster's VPCs from the networks of a private zone of any name. It must come before they are deleted: a network has no
+// removePermitted removes the cluster's VPCs from the networks of a private zone of any name. It must come before they are deleted: a network has no
 // name, and the CRN of a VPC that is gone does not tell whose it was.
-func (s *removal) permitted(ctx context.Context, z zone, found []regional) {
+func (s *removal) removePermitted(ctx context.Context, z zone, found []regional) {
 	api, err := s.dnsServices()
 	if err != nil {
-		s.fail("remove the permitted networks", err)
+		s.addError("remove the permitted networks", err)
 		return
 	}
 	callCtx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -144,10 +144,10 @@ func (s *removal) permitted(ctx context.Context, z zone, found []regional) {
 			CRN string `json:"vpc_crn"`
 		} `json:"permitted_network"`
 	}
-	networks, err := read[network](list{what: "permitted networks of " + z.Name, array: "permitted_networks", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
+	networks, err := readAll[network](list{what: "permitted networks of " + z.Name, array: "permitted_networks", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
 		return api.ListPermittedNetworksWithContext(callCtx, &dnssvcsv1.ListPermittedNetworksOptions{InstanceID: &z.instance, DnszoneID: &z.ID})
 	}})
-	s.fail("remove", err)
+	s.addError("remove", err)
 	for _, n := range networks {
 		ours := slices.ContainsFunc(found, func(r regional) bool {
 			return slices.ContainsFunc(r.ours[vpcs.name], func(v object) bool { return v.CRN != "" && v.CRN == n.Network.CRN })
@@ -155,10 +155,10 @@ func (s *removal) permitted(ctx context.Context, z zone, found []regional) {
 		if !ours || n.State == "REMOVAL_IN_PROGRESS" {
 			continue
 		}
-		_, err := got(api.DeletePermittedNetworkWithContext(callCtx, &dnssvcsv1.DeletePermittedNetworkOptions{InstanceID: &z.instance, DnszoneID: &z.ID, PermittedNetworkID: &n.ID}))
-		s.did(n.ID, "permitted network "+n.ID+" of zone "+z.Name, err)
+		_, err := resultOrRefusal(api.DeletePermittedNetworkWithContext(callCtx, &dnssvcsv1.DeletePermittedNetworkOptions{InstanceID: &z.instance, DnszoneID: &z.ID, PermittedNetworkID: &n.ID}))
+		s.noteDeletion(n.ID, "permitted network "+n.ID+" of zone "+z.Name, err)
 	}
 }
 
-// undotted is a DNS name without its final dot, in lower case.
-func undotted(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+// trimDot is a DNS name without its final dot, in lower case.
+func trimDot(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

@@ -38,9 +38,9 @@ func valueOf(attributes []attribute, key string) string {
 	return ""
 }
 
-// imports is the installer's authorization: images of the VPC service may be read from the instance of Cloud Object Storage that is
+// importGUID is the installer's authorization: images of the VPC service may be read from the instance of Cloud Object Storage that is
 // returned; empty: the policy is another one.
-func (p policy) imports() (guid string) {
+func (p policy) importGUID() (guid string) {
 	subject, resource := p.Subject.Attributes, p.Resource.Attributes
 	if p.Type != iampolicymanagementv1.ListV2PoliciesOptionsTypeAuthorizationConst || valueOf(subject, "serviceName") != "is" ||
 		valueOf(subject, "resourceType") != "image" || valueOf(resource, "serviceName") != "cloud-object-storage" {
@@ -61,8 +61,8 @@ func (p policy) inGroup() string {
 func (c *Client) policiesOf(ctx context.Context, account string) ([]policy, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return read[policy](list{what: "policies", array: "policies", next: startsAfter, get: func(cursor string) (any, *core.DetailedResponse, error) {
-		return c.policies.ListV2PoliciesWithContext(ctx, &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: &account, Limit: full, Start: optional(cursor)})
+	return readAll[policy](list{what: "policies", array: "policies", next: startsAfter, get: func(cursor string) (any, *core.DetailedResponse, error) {
+		return c.policies.ListV2PoliciesWithContext(ctx, &iampolicymanagementv1.ListV2PoliciesOptions{AccountID: &account, Limit: full, Start: optionalCursor(cursor)})
 	}})
 }
 
@@ -74,8 +74,8 @@ type serviceID struct {
 	Created time.Time `json:"created_at"`
 }
 
-// made is the end of the minute in which a service ID was made: IAM tells no seconds.
-func (id serviceID) made() time.Time {
+// creationTime is the end of the minute in which a service ID was made: IAM tells no seconds.
+func (id serviceID) creationTime() time.Time {
 	if id.Created.IsZero() {
 		return id.Created
 	}
@@ -86,10 +86,10 @@ func (id serviceID) made() time.Time {
 func (c *Client) serviceIDs(ctx context.Context, account string) ([]serviceID, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return read[serviceID](list{
+	return readAll[serviceID](list{
 		what: "service IDs", array: "serviceids",
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
-			return c.identity.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: &account, Pagesize: full, Pagetoken: optional(cursor)})
+			return c.identity.ListServiceIdsWithContext(ctx, &iamidentityv1.ListServiceIdsOptions{AccountID: &account, Pagesize: full, Pagetoken: optionalCursor(cursor)})
 		},
 		next: func(page any, _ string, _ int) (string, error) {
 			return tokenIn(page.(*iamidentityv1.ServiceIDList).Next)
@@ -97,14 +97,14 @@ func (c *Client) serviceIDs(ctx context.Context, account string) ([]serviceID, e
 	})
 }
 
-// iam deletes the authorizations of the cluster's storage, and ccoctl's service IDs with their policies; their API keys go with them. A
+// removeIAM deletes the authorizations of the cluster's storage, and ccoctl's service IDs with their policies; their API keys go with them. A
 // policy goes first: without its service ID nobody could tell whose it was.
-func (s *removal) iam(ctx context.Context) {
+func (s *removal) removeIAM(ctx context.Context) {
 	ids, err := s.serviceIDs(ctx, s.account)
-	s.fail("remove", err)
+	s.addError("remove", err)
 	complete := err == nil
 	policies, err := s.policiesOf(ctx, s.account)
-	s.fail("remove", err)
+	s.addError("remove", err)
 	for _, p := range policies {
 		if s.ownsPolicy(ctx, p, ids, complete) {
 			s.deletePolicy(ctx, p)
@@ -116,7 +116,7 @@ func (s *removal) iam(ctx context.Context) {
 	for _, id := range ids {
 		if s.owner.hasServiceID(id) {
 			callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-			s.did(id.ID, "service ID "+id.ID+" ("+id.Name+")", done(s.identity.DeleteServiceIDWithContext(callCtx, &iamidentityv1.DeleteServiceIDOptions{ID: &id.ID})))
+			s.noteDeletion(id.ID, "service ID "+id.ID+" ("+id.Name+")", explainRefusal(s.identity.DeleteServiceIDWithContext(callCtx, &iamidentityv1.DeleteServiceIDOptions{ID: &id.ID})))
 			cancel()
 		}
 	}
@@ -125,19 +125,19 @@ func (s *removal) iam(ctx context.Context) {
 func (s *removal) deletePolicy(ctx context.Context, p policy) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	s.did(p.ID, p.Type+" policy "+p.ID, done(s.policies.DeleteV2PolicyWithContext(ctx, &iampolicymanagementv1.DeleteV2PolicyOptions{ID: &p.ID})))
+	s.noteDeletion(p.ID, p.Type+" policy "+p.ID, explainRefusal(s.policies.DeleteV2PolicyWithContext(ctx, &iampolicymanagementv1.DeleteV2PolicyOptions{ID: &p.ID})))
 }
 
 // ownsPolicy reports that a policy is this cluster's: the authorization of its storage, one of its service IDs', or one about its resource
 // group for a service ID that no longer exists.
 func (s *removal) ownsPolicy(ctx context.Context, p policy, ids []serviceID, complete bool) bool {
-	if guid := p.imports(); guid != "" {
+	if guid := p.importGUID(); guid != "" {
 		if slices.ContainsFunc(s.storage, func(r resource) bool { return r.GUID == guid }) {
 			return true
 		}
-		r, err := s.instance(ctx, guid)
-		if !unreadable(err) {
-			s.fail("look up the storage of authorization "+p.ID, err)
+		r, err := s.getInstance(ctx, guid)
+		if !isUnreadable(err) {
+			s.addError("look up the storage of authorization "+p.ID, err)
 		}
 		return err == nil && s.owner.isStorage(r)
 	}

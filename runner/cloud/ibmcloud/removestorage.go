@@ -36,56 +36,56 @@ func (s *removal) findStorage(ctx context.Context) {
 	}
 	service := storageService
 	for _, name := range s.owner.storageNames() {
-		found, err := s.resources(ctx, "storage called "+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name, ResourceID: &service})
-		s.fail("remove", err)
+		found, err := s.listResources(ctx, "storage called "+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name, ResourceID: &service})
+		s.addError("remove", err)
 		for _, r := range found {
 			add(r)
 		}
 	}
 	for id := range s.owner.groups {
 		found, err := s.resourcesIn(ctx, id)
-		s.fail("remove", err)
+		s.addError("remove", err)
 		for _, r := range found {
 			add(r)
 		}
 	}
-	all, err := s.reclamations(ctx, s.account)
-	s.fail("remove", err)
+	all, err := s.listReclamations(ctx, s.account)
+	s.addError("remove", err)
 	for _, each := range all {
-		r, err := s.instance(ctx, each.CRN)
-		if s.owner.groups[each.Group] != "" || !unreadable(err) {
-			s.fail("look up what reclamation "+each.ID+" is of", err)
+		r, err := s.getInstance(ctx, each.CRN)
+		if s.owner.groups[each.Group] != "" || !isUnreadable(err) {
+			s.addError("look up what reclamation "+each.ID+" is of", err)
 		}
 		add(r)
-		if s.reclaims(each) && each.State != reclaiming {
+		if s.isReclaimable(each) && each.State != reclaiming {
 			s.owner.isOlder(each.CRN, r.Created)
 		}
 	}
 }
 
-// instance returns an instance of a service, a deleted one too, by its CRN or GUID.
-func (c *Client) instance(ctx context.Context, id string) (resource, error) {
+// getInstance returns an instance of a service, a deleted one too, by its CRN or GUID.
+func (c *Client) getInstance(ctx context.Context, id string) (resource, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	found, err := got(c.controller.GetResourceInstanceWithContext(ctx, &resourcecontrollerv2.GetResourceInstanceOptions{ID: &id}))
+	found, err := resultOrRefusal(c.controller.GetResourceInstanceWithContext(ctx, &resourcecontrollerv2.GetResourceInstanceOptions{ID: &id}))
 	if err != nil {
 		return resource{}, err
 	}
 	return resource{
-		ID: deref(found.ID), GUID: deref(found.GUID), CRN: deref(found.CRN), Name: deref(found.Name), Group: deref(found.ResourceGroupID),
-		Service: deref(found.ResourceID), State: deref(found.State), Created: time.Time(deref(found.CreatedAt)),
+		ID: zeroOrValue(found.ID), GUID: zeroOrValue(found.GUID), CRN: zeroOrValue(found.CRN), Name: zeroOrValue(found.Name), Group: zeroOrValue(found.ResourceGroupID),
+		Service: zeroOrValue(found.ResourceID), State: zeroOrValue(found.State), Created: time.Time(zeroOrValue(found.CreatedAt)),
 	}, nil
 }
 
-// storages deletes the cluster's storage with its buckets and resource keys, and what it keeps after that.
-func (s *removal) storages(ctx context.Context) {
+// removeStorages deletes the cluster's storage with its buckets and resource keys, and what it keeps after that.
+func (s *removal) removeStorages(ctx context.Context) {
 	for _, r := range s.storage {
 		if r.State != reclaimable && r.State != removed {
-			s.remove(ctx, r)
+			s.removeInstance(ctx, r)
 		}
 	}
 	s.resourceKeys(ctx)
-	s.reclaim(ctx)
+	s.reclaimStorage(ctx)
 }
 
 // resourceKeys deletes the image registry's keys that outlived their instance.
@@ -93,14 +93,14 @@ func (s *removal) resourceKeys(ctx context.Context) {
 	for _, infraID := range s.owner.infraIDs {
 		name := infraID + "-image-registry"
 		keys, err := s.keysCalled(ctx, name)
-		s.fail("remove", err)
+		s.addError("remove", err)
 		for _, key := range keys {
 			if !slices.ContainsFunc(s.storage, func(r resource) bool { return r.CRN == key.Source }) {
-				s.keep(cloud.KeptAnothers, key.ID, "resource key %s (%s) is of %s, which is not this cluster's storage", key.ID, name, key.Source)
+				s.keepResource(cloud.KeptAnothers, key.ID, "resource key %s (%s) is of %s, which is not this cluster's storage", key.ID, name, key.Source)
 				continue
 			}
 			callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-			s.did(key.ID, "resource key "+key.ID+" ("+name+")", done(s.controller.DeleteResourceKeyWithContext(callCtx, &resourcecontrollerv2.DeleteResourceKeyOptions{ID: &key.ID})))
+			s.noteDeletion(key.ID, "resource key "+key.ID+" ("+name+")", explainRefusal(s.controller.DeleteResourceKeyWithContext(callCtx, &resourcecontrollerv2.DeleteResourceKeyOptions{ID: &key.ID})))
 			cancel()
 		}
 	}
@@ -117,35 +117,35 @@ type resourceKey struct {
 func (c *Client) keysCalled(ctx context.Context, name string) ([]resourceKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	all, err := read[resourceKey](list{what: "resource keys called " + name, array: "resources", next: startsAfter, get: func(cursor string) (any, *core.DetailedResponse, error) {
-		return c.controller.ListResourceKeysWithContext(ctx, &resourcecontrollerv2.ListResourceKeysOptions{Name: &name, Start: optional(cursor), Limit: full})
+	all, err := readAll[resourceKey](list{what: "resource keys called " + name, array: "resources", next: startsAfter, get: func(cursor string) (any, *core.DetailedResponse, error) {
+		return c.controller.ListResourceKeysWithContext(ctx, &resourcecontrollerv2.ListResourceKeysOptions{Name: &name, Start: optionalCursor(cursor), Limit: full})
 	}})
 	return slices.DeleteFunc(all, func(k resourceKey) bool { return k.Name != name || k.State == removed }), err
 }
 
-// reclaim ends the week in which deleted instances can be restored, for those that were found and those that were deleted just now. Until
+// reclaimStorage ends the week in which deleted instances can be restored, for those that were found and those that were deleted just now. Until
 // then they count as part of the resource group.
-func (s *removal) reclaim(ctx context.Context) {
-	all, err := s.reclamations(ctx, s.account)
-	s.fail("remove", err)
+func (s *removal) reclaimStorage(ctx context.Context) {
+	all, err := s.listReclamations(ctx, s.account)
+	s.addError("remove", err)
 	for _, each := range all {
-		if !s.reclaims(each) || each.State == reclaiming {
+		if !s.isReclaimable(each) || each.State == reclaiming {
 			continue
 		}
-		if s.owner.older[each.CRN] != "" || !s.mine(ctx, each.ID, "reclamation "+each.ID, each.CRN) {
+		if s.owner.older[each.CRN] != "" || !s.isMine(ctx, each.ID, "reclamation "+each.ID, each.CRN) {
 			continue
 		}
 		action := "reclaim"
 		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-		_, err := got(s.controller.RunReclamationActionWithContext(callCtx, &resourcecontrollerv2.RunReclamationActionOptions{ID: &each.ID, ActionName: &action}))
+		_, err := resultOrRefusal(s.controller.RunReclamationActionWithContext(callCtx, &resourcecontrollerv2.RunReclamationActionOptions{ID: &each.ID, ActionName: &action}))
 		cancel()
-		s.did(each.ID, fmt.Sprintf("reclamation %s of %s", each.ID, each.CRN), err)
+		s.noteDeletion(each.ID, fmt.Sprintf("reclamation %s of %s", each.ID, each.CRN), err)
 	}
 	s.reclaimsOver(ctx)
 }
 
-// reclaims reports that a reclamation is of the cluster's storage, or of something else in its resource groups.
-func (s *removal) reclaims(r reclamation) bool {
+// isReclaimable reports that a reclamation is of the cluster's storage, or of something else in its resource groups.
+func (s *removal) isReclaimable(r reclamation) bool {
 	return s.owner.groups[r.Group] != "" || slices.ContainsFunc(s.storage, func(of resource) bool { return of.CRN == r.CRN || of.GUID == r.Instance })
 }
 
@@ -153,13 +153,13 @@ func (s *removal) reclaims(r reclamation) bool {
 func (s *removal) reclaimsOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.pace.settle)
 	defer cancel()
-	for looks := s.looks(); ; {
-		all, err := s.reclamations(ctx, s.account)
+	for looks := s.newLooks(); ; {
+		all, err := s.listReclamations(ctx, s.account)
 		if err != nil {
-			s.fail("look whether the reclamations are over", err)
+			s.addError("look whether the reclamations are over", err)
 			return
 		}
-		if !slices.ContainsFunc(all, func(r reclamation) bool { return s.reclaims(r) && r.State == reclaiming }) || !looks.wait(ctx) {
+		if !slices.ContainsFunc(all, func(r reclamation) bool { return s.isReclaimable(r) && r.State == reclaiming }) || !looks.waitForNext(ctx) {
 			return
 		}
 	}

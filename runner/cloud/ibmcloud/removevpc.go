@@ -20,28 +20,28 @@ var stages = [][]kind{
 	{instances}, {loadBalancers, snapshots, endpointGateways}, {interfaces, volumes}, {subnets}, {publicGateways}, {floatingIPs, securityGroups, images, sshKeys}, {vpcs},
 }
 
-// look lists everything of the cluster in its regions. VPCs and subnets come first: what is in them is the cluster's.
-func (s *removal) look(ctx context.Context, regions []string) (all []regional) {
+// lookAtRegions lists everything of the cluster in its regions. VPCs and subnets come first: what is in them is the cluster's.
+func (s *removal) lookAtRegions(ctx context.Context, regions []string) (all []regional) {
 	s.hostsSeen = true
 	for _, region := range regions {
 		r := regional{region, map[string][]object{}}
 		for _, k := range slices.Backward(kinds) {
 			found, err := s.objectsIn(ctx, region, k)
-			s.fail("remove", err)
+			s.addError("remove", err)
 			if err != nil && k.name == loadBalancers.name {
 				s.hostsSeen = false
 			}
 			for _, obj := range found {
 				switch {
-				case s.owner.owns(obj):
-					s.own[undotted(obj.Hostname)] = true
+				case s.owner.isOwn(obj):
+					s.own[trimDot(obj.Hostname)] = true
 					r.ours[k.name] = append(r.ours[k.name], obj)
 				case k.name == loadBalancers.name:
-					s.hosts[undotted(obj.Hostname)] = true
+					s.hosts[trimDot(obj.Hostname)] = true
 				}
 			}
 			for _, obj := range r.ours[k.name] {
-				s.owner.note(obj)
+				s.owner.noteObject(obj)
 			}
 		}
 		all = append(all, r)
@@ -49,67 +49,67 @@ func (s *removal) look(ctx context.Context, regions []string) (all []regional) {
 	return all
 }
 
-// objects deletes everything of the cluster in its regions, stage by stage.
-func (s *removal) objects(ctx context.Context, found []regional) {
+// removeObjects deletes everything of the cluster in its regions, stage by stage.
+func (s *removal) removeObjects(ctx context.Context, found []regional) {
 	for _, r := range found {
 		api, err := s.vpcIn(ctx, r.region)
 		if err != nil {
-			s.fail("remove in "+r.region, err)
+			s.addError("remove in "+r.region, err)
 			continue
 		}
 		for _, stage := range stages {
 			for _, k := range stage {
 				for _, obj := range r.ours[k.name] {
-					s.object(ctx, api, obj)
+					s.removeObject(ctx, api, obj)
 				}
 			}
-			s.settle(ctx, r, stage)
+			s.awaitStage(ctx, r, stage)
 		}
 	}
 }
 
-// object deletes one object, unless it goes with another one or is going.
-func (s *removal) object(ctx context.Context, api *vpcv1.VpcV1, obj object) {
+// removeObject deletes one object, unless it goes with another one or is going.
+func (s *removal) removeObject(ctx context.Context, api *vpcv1.VpcV1, obj object) {
 	switch {
-	case obj.going():
+	case obj.isGoing():
 		return
 	case obj.kind.name == securityGroups.name && s.owner.vpcs[obj.VPC.ID]:
 		return
 	case obj.kind.name == floatingIPs.name && obj.Target.Type == "public_gateway":
 		return // it went with the gateway, or cannot go before it
 	}
-	if !s.mine(ctx, obj.ID, obj.String(), obj.CRN) {
+	if !s.isMine(ctx, obj.ID, obj.String(), obj.CRN) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	s.did(obj.ID, obj.String(), done(obj.kind.remove(ctx, api, obj.ID)))
+	s.noteDeletion(obj.ID, obj.String(), explainRefusal(obj.kind.remove(ctx, api, obj.ID)))
 }
 
-// settle waits until the objects of a stage are gone: IBM Cloud deletes after it answered. What it refused to delete is not waited
+// awaitStage waits until the objects of a stage are gone: IBM Cloud deletes after it answered. What it refused to delete is not waited
 // for.
-func (s *removal) settle(ctx context.Context, r regional, stage []kind) {
+func (s *removal) awaitStage(ctx context.Context, r regional, stage []kind) {
 	ctx, cancel := context.WithTimeout(ctx, s.pace.settle)
 	defer cancel()
 	for _, k := range stage {
-		looks := s.looks()
+		looks := s.newLooks()
 		for len(r.ours[k.name]) > 0 {
 			left, err := s.objectsIn(ctx, r.region, k)
 			if err != nil {
-				s.fail("look whether the "+k.name+"s are gone", err)
+				s.addError("look whether the "+k.name+"s are gone", err)
 				break
 			}
 			waiting := 0
 			for _, obj := range left {
 				mine := slices.ContainsFunc(r.ours[k.name], func(o object) bool { return o.ID == obj.ID })
-				if mine && (obj.going() || slices.Contains(s.deleted, obj.String())) {
+				if mine && (obj.isGoing() || slices.Contains(s.deleted, obj.String())) {
 					waiting++
 				}
 			}
 			if waiting == 0 {
 				break
 			}
-			if !looks.wait(ctx) {
+			if !looks.waitForNext(ctx) {
 				s.errs = append(s.errs, fmt.Errorf("%d %ss of %s are still being deleted", waiting, k.name, r.region))
 				break
 			}

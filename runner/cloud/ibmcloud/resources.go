@@ -43,8 +43,8 @@ const (
 // What waits for its reclamation has a list of its own.
 var living = []*string{nil, new("failed"), new("inactive"), new("pre_provisioning")}
 
-// resources lists those in one state or, if the filter names none, all that are not deleted.
-func (c *Client) resources(ctx context.Context, what string, filter resourcecontrollerv2.ListResourceInstancesOptions) (all []resource, err error) {
+// listResources lists those in one state or, if the filter names none, all that are not deleted.
+func (c *Client) listResources(ctx context.Context, what string, filter resourcecontrollerv2.ListResourceInstancesOptions) (all []resource, err error) {
 	if filter.State != nil {
 		return c.resourcesInState(ctx, what, filter)
 	}
@@ -61,14 +61,14 @@ func (c *Client) resources(ctx context.Context, what string, filter resourcecont
 func (c *Client) resourcesInState(ctx context.Context, what string, filter resourcecontrollerv2.ListResourceInstancesOptions) ([]resource, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return read[resource](list{what: what, array: "resources", next: startsAfter, get: func(cursor string) (any, *core.DetailedResponse, error) {
-		filter.Start, filter.Limit = optional(cursor), full
+	return readAll[resource](list{what: what, array: "resources", next: startsAfter, get: func(cursor string) (any, *core.DetailedResponse, error) {
+		filter.Start, filter.Limit = optionalCursor(cursor), full
 		return c.controller.ListResourceInstancesWithContext(ctx, &filter)
 	}})
 }
 
 func (c *Client) resourcesIn(ctx context.Context, group string) ([]resource, error) {
-	return c.resources(ctx, "resources of resource group "+group, resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group})
+	return c.listResources(ctx, "resources of resource group "+group, resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group})
 }
 
 type reclamation struct {
@@ -79,11 +79,11 @@ type reclamation struct {
 	State    string `json:"state"` // SCHEDULED, RECLAIMING
 }
 
-// reclamations lists the account's; the list has one page.
-func (c *Client) reclamations(ctx context.Context, account string) ([]reclamation, error) {
+// listReclamations lists the account's; the list has one page.
+func (c *Client) listReclamations(ctx context.Context, account string) ([]reclamation, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return read[reclamation](list{what: "reclamations", array: "resources", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
+	return readAll[reclamation](list{what: "reclamations", array: "resources", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
 		return c.controller.ListReclamationsWithContext(ctx, &resourcecontrollerv2.ListReclamationsOptions{AccountID: &account})
 	}})
 }
@@ -101,7 +101,7 @@ type group struct {
 func (c *Client) groupsCalled(ctx context.Context, account, name string) ([]group, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	all, err := read[group](list{what: "resource groups called " + name, array: "resources", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
+	all, err := readAll[group](list{what: "resource groups called " + name, array: "resources", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
 		return c.manager.ListResourceGroupsWithContext(ctx, &resourcemanagerv2.ListResourceGroupsOptions{AccountID: &account, Name: &name})
 	}})
 	var exact []group

@@ -28,7 +28,7 @@ const (
 func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, removalTimeout)
 	defer cancel()
-	account, err := c.checkedAccount(ctx, t)
+	account, err := c.requireAccount(ctx, t)
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +52,7 @@ func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string
 		}
 		for _, id := range ids {
 			if o.hasServiceID(id) {
-				crns = with(crns, id.CRN)
+				crns = appendNew(crns, id.CRN)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string
 	})
 	tagged, errs := 0, []error(nil)
 	for some := range slices.Chunk(lacking, attachAtOnce) {
-		n, err := c.attach(ctx, some, wanted)
+		n, err := c.attachTags(ctx, some, wanted)
 		tagged, errs = tagged+n, append(errs, err)
 	}
 	return tagged, errors.Join(errs...)
@@ -95,21 +95,21 @@ func (c *Client) crnsIn(ctx context.Context, o *owner) ([]string, error) {
 	return slices.Compact(crns), nil
 }
 
-// attach gives tags to resources and returns to how many. The service answers with success although it refused some of them.
-func (c *Client) attach(ctx context.Context, crns, tags []string) (int, error) {
+// attachTags gives tags to resources and returns to how many. The service answers with success although it refused some of them.
+func (c *Client) attachTags(ctx context.Context, crns, tags []string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	options := &globaltaggingv1.AttachTagOptions{TagNames: tags, TagType: core.StringPtr(globaltaggingv1.AttachTagOptionsTagTypeUserConst)}
 	for _, crn := range crns {
 		options.Resources = append(options.Resources, globaltaggingv1.Resource{ResourceID: &crn})
 	}
-	answer, err := got(c.tagging.AttachTagWithContext(ctx, options))
+	answer, err := resultOrRefusal(c.tagging.AttachTagWithContext(ctx, options))
 	if err != nil {
 		return 0, fmt.Errorf("attach tags to %d resources: %w", len(crns), err)
 	}
 	attached := map[string]bool{}
 	for _, r := range answer.Results {
-		attached[deref(r.ResourceID)] = r.IsError != nil && !*r.IsError
+		attached[zeroOrValue(r.ResourceID)] = r.IsError != nil && !*r.IsError
 	}
 	var refused []string
 	for _, crn := range crns {
@@ -150,15 +150,15 @@ func (c *Client) tagsOn(ctx context.Context, crn string) ([]string, error) {
 func (c *Client) userTags(ctx context.Context, what string, attachedTo *string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	items, err := read[named](list{
+	items, err := readAll[named](list{
 		what: what, array: "items",
 		get: func(cursor string) (any, *core.DetailedResponse, error) {
 			return c.tagging.ListTagsWithContext(ctx, &globaltaggingv1.ListTagsOptions{
-				AttachedTo: attachedTo, TagType: core.StringPtr(globaltaggingv1.ListTagsOptionsTagTypeUserConst), Offset: new(number(cursor, 0)), Limit: tagPage,
+				AttachedTo: attachedTo, TagType: core.StringPtr(globaltaggingv1.ListTagsOptionsTagTypeUserConst), Offset: new(cursorNumber(cursor, 0)), Limit: tagPage,
 			})
 		},
 		next: func(page any, cursor string, items int) (string, error) {
-			return countedAfter(cursor, page.(*globaltaggingv1.TagList).TotalCount, items)
+			return nextCount(cursor, page.(*globaltaggingv1.TagList).TotalCount, items)
 		},
 	})
 	names := make([]string, len(items))

@@ -35,7 +35,7 @@ func (t retrying) RoundTrip(r *http.Request) (*http.Response, error) {
 	wait := t.wait
 	for try := 1; ; try++ {
 		response, err := t.next.RoundTrip(r)
-		if try == tries || r.Context().Err() != nil || !repeatable(r, response, err) {
+		if try == tries || r.Context().Err() != nil || !isRepeatable(r, response, err) {
 			return response, err
 		}
 		pause := wait
@@ -61,9 +61,9 @@ func (t retrying) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// repeatable reports that a request may be sent again: it was throttled, which means that nothing was done, or it only reads. A request for
+// isRepeatable reports that a request may be sent again: it was throttled, which means that nothing was done, or it only reads. A request for
 // a token reads, too.
-func repeatable(r *http.Request, response *http.Response, err error) bool {
+func isRepeatable(r *http.Request, response *http.Response, err error) bool {
 	if r.Body != nil && r.Body != http.NoBody && r.GetBody == nil {
 		return false
 	}

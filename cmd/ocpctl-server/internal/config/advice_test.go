@@ -50,3 +50,17 @@ func TestTheAdviceOnFailedInstallsNamesOnlyWhatExists(t *testing.T) {
 	}
 	require.Greater(t, checked, 20)
 }
+
+// settable returns the names of all fields, with [] after a list of sections.
+func settable(path string, t reflect.Type) (names []string) {
+	switch {
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			names = append(names, settable(strings.TrimPrefix(path+"."+t.Field(i).Tag.Get("yaml"), "."), t.Field(i).Type)...)
+		}
+		return names
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		return settable(path+"[]", t.Elem())
+	}
+	return []string{path}
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // Bill is an export of AWS's Cost and Usage Report 2.0, as gzip-compressed CSV. Without a bucket no bill is read.
@@ -40,7 +42,7 @@ func (b Bill) check() (bad []error) {
 		bad = append(bad, fmt.Errorf("bill.prefix is %q; give the export's S3 path prefix without slashes at its ends, e.g. bills, or omit it", b.Prefix))
 	}
 	if b.Every < leastBill {
-		bad = append(bad, fmt.Errorf("bill.every is %s; give %s or more: AWS writes an export a few times a day", b.Every, leastBill))
+		bad = append(bad, fmt.Errorf("bill.every is %s; give %s or more: AWS writes an export a few times a day", duration.Typed(b.Every), duration.Typed(leastBill)))
 	}
 	return bad
 }

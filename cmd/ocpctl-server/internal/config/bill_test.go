@@ -15,7 +15,7 @@ func TestABillIsCheckedIfThereIsOne(t *testing.T) {
 		`bill.name is ""`:         {Bucket: "acme-bills", Every: time.Hour},
 		`bill.name is "a/b"`:      {Bucket: "acme-bills", Name: "a/b", Every: time.Hour},
 		`bill.prefix is "/bills"`: {Bucket: "acme-bills", Prefix: "/bills", Name: "daily", Every: time.Hour},
-		"bill.every is 1m0s":      {Bucket: "acme-bills", Name: "daily", Every: time.Minute},
+		"bill.every is 1m":        {Bucket: "acme-bills", Name: "daily", Every: time.Minute},
 	} {
 		err := errors.Join(b.check()...)
 		if want == "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/policy"
@@ -169,17 +170,17 @@ func (c Config) checkDurations() []error {
 		switch {
 		case d.value >= d.least:
 		case d.least == 1:
-			bad = append(bad, fmt.Errorf("%s is %s; give a duration above zero", d.field, d.value))
+			bad = append(bad, fmt.Errorf("%s is %s; give a duration above zero", d.field, duration.Typed(d.value)))
 		default:
-			bad = append(bad, fmt.Errorf("%s is %s; give %s or more", d.field, d.value, d.least))
+			bad = append(bad, fmt.Errorf("%s is %s; give %s or more", d.field, duration.Typed(d.value), duration.Typed(d.least)))
 		}
 	}
 	if d := c.Listen.DrainDelay; d < 0 || d > mostDrainDelay {
-		bad = append(bad, fmt.Errorf("listen.drain_delay is %s; give 0s to %s, so that a graceful stop takes less than a minute", d, mostDrainDelay))
+		bad = append(bad, fmt.Errorf("listen.drain_delay is %s; give 0s to %s, so that a graceful stop takes less than a minute", duration.Typed(d), duration.Typed(mostDrainDelay)))
 	}
 	if c.Runner.Lease < 3*c.Runner.Heartbeat {
 		bad = append(bad, fmt.Errorf("runner.lease is %s; give at least three times runner.heartbeat (%s), so that a lost response does not end an installation",
-			c.Runner.Lease, c.Runner.Heartbeat))
+			duration.Typed(c.Runner.Lease), duration.Typed(c.Runner.Heartbeat)))
 	}
 	if c.API.Rate <= 0 || c.API.Burst < 1 {
 		bad = append(bad, fmt.Errorf("api.rate is %g and api.burst is %d; give a rate above 0 and a burst of 1 or more", c.API.Rate, c.API.Burst))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -88,7 +89,7 @@ func (c Config) checkSession() []error {
 		bad = append(bad, fmt.Errorf("metrics.token_ref is not a reference; give a reference (%s) to a token for Prometheus, or omit it", secret.References))
 	}
 	if l := c.Session.Life; l < shortestSession || l > longestSession {
-		bad = append(bad, fmt.Errorf("session.life is %s; give %s to %s", l, shortestSession, longestSession))
+		bad = append(bad, fmt.Errorf("session.life is %s; give %s to %s", duration.Typed(l), duration.Typed(shortestSession), duration.Typed(longestSession)))
 	}
 	if _, err := time.Parse(time.RFC3339, c.Session.NotBefore); c.Session.NotBefore != "" && err != nil {
 		bad = append(bad, fmt.Errorf("session.not_before is %q; give a time like 2026-01-31T12:00:00Z", c.Session.NotBefore))

@@ -19,12 +19,12 @@ import (
 // Config is the server's configuration. Durations are Go durations ("15m"); *_ref are references to secrets ("file:/path",
 // "aws-sm:name"). docs/configuration.md explains every field.
 type Config struct {
-	Installation string `yaml:"installation"` // distinguishes installations that share a cloud account
-	Demo         bool   `yaml:"demo"`         // allows stand-ins and demo secrets; never set it elsewhere
+	Installation string `yaml:"installation"` // short name of this control plane, unique in the cloud account: the tag InstallationId
+	Demo         bool   `yaml:"demo"`         // allows stand-ins, addresses without TLS and demo secrets; never set it elsewhere
 
 	DatabaseURLRef string `yaml:"database_url_ref"` // reference to a postgres:// URL
 	Listen         Listen `yaml:"listen"`           // the two listeners
-	UIURL          string `yaml:"ui_url"`           // public URL of the private listener
+	UIURL          string `yaml:"ui_url"`           // https address of the private listener for people; the name of this installation for proofs
 
 	API          API           `yaml:"api"`          // limits of the API for each principal
 	Catalogue    Catalogue     `yaml:"catalogue"`    // profiles, teams, quotas and rules
@@ -44,7 +44,7 @@ type Config struct {
 	Clouds       Clouds        `yaml:"clouds"`       // accounts and keys by platform
 	Scan         Scan          `yaml:"scan"`         // cloud accounts that are looked through for orphans
 	Limits       Limits        `yaml:"limits"`       // time limits of the controller
-	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a TTL; 1h outside the demo
+	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a time to live; 1h outside the demo
 	Grace        time.Duration `yaml:"grace"`        // after a pull request was closed or a label removed; 0: the profile's
 	Features     Features      `yaml:"features"`     // parts that are being built
 	Repositories []Repository  `yaml:"repositories"` // who pays for the clusters of a repository; the first match applies
@@ -59,14 +59,14 @@ type Listen struct {
 	RunnersCertFile string `yaml:"runners_cert_file"` // certificates (PEM) of listen.runners, its own first
 	RunnersKeyFile  string `yaml:"runners_key_file"`  // the key (PEM) of its certificate
 
-	DrainDelay time.Duration `yaml:"drain_delay"` // between "not ready" and the end of the listeners
+	DrainDelay time.Duration `yaml:"drain_delay"` // how long a stopping server still accepts requests while /readyz answers 503; at most 15s
 
 	TrustedProxies []string `yaml:"trusted_proxies"` // networks whose X-Forwarded-For is trusted; empty: none
 }
 
 type API struct {
-	Rate    float64       `yaml:"rate"`    // requests per second of one principal
-	Burst   int           `yaml:"burst"`   // burst of requests
+	Rate    float64       `yaml:"rate"`    // requests per second of one principal; more are answered 429
+	Burst   int           `yaml:"burst"`   // how many at once
 	Timeout time.Duration `yaml:"timeout"` // of one request, except streams
 }
 
@@ -81,13 +81,13 @@ type GitHub struct {
 	WebhookSecretRef string        `yaml:"webhook_secret_ref"`      // reference to the App's webhook secret
 	WebhookNextRef   string        `yaml:"webhook_secret_next_ref"` // valid too while the secret is being replaced
 	APIURL           string        `yaml:"api_url"`                 // base URL of the API
-	Pace             time.Duration `yaml:"pace"`                    // minimum time between two writes that create content in one installation
-	PerMinute        int           `yaml:"per_minute"`              // the maximum of such writes per minute, for all processes together
+	Pace             time.Duration `yaml:"pace"`                    // minimum time between two writes in one installation
+	PerMinute        int           `yaml:"per_minute"`              // most writes per minute, of all processes together
 	PerHour          int           `yaml:"per_hour"`                // the same per hour
 
 	ReservePercent int `yaml:"reserve_percent"` // percent of each limit kept for reads that decisions depend on
 
-	Installations []int64       `yaml:"installations"`  // installations of the App that this server handles; empty: all
+	Installations []int64       `yaml:"installations"`  // the App's installations that are accepted; empty: all
 	HookAddresses []string      `yaml:"hook_addresses"` // networks from which webhooks are accepted; empty: all
 	Progress      time.Duration `yaml:"progress"`       // how often a check shows progress
 	Look          time.Duration `yaml:"look"`           // how often the pull request of a wanted cluster is polled
@@ -126,10 +126,10 @@ func (g GitHub) Points() int {
 
 type Issuer struct {
 	Issuer   string `yaml:"issuer"`   // its https:// address
-	Audience string `yaml:"audience"` // what tokens must be issued for; empty: ui_url
+	Audience string `yaml:"audience"` // that tokens must have; empty: ui_url
 	Platform string `yaml:"platform"` // what it gives tokens to: github, kubernetes or gitlab; empty: what its address shows
 	CAFile   string `yaml:"ca_file"`  // CA certificates for its TLS certificate; empty: the machine's
-	Roles    bool   `yaml:"roles"`    // the claim ocpctl_role of its tokens counts
+	Roles    bool   `yaml:"roles"`    // the claim ocpctl_role of its tokens counts; refused for issuers of pipelines' tokens
 }
 
 // RoleIssuers lists the issuers whose tokens may name their holder's role.
@@ -191,13 +191,13 @@ func (a AWS) On() bool { return len(a.Accounts) > 0 || len(a.Organizations) > 0 
 // Session configures the sessions of people and AWS identities.
 type Session struct {
 	KeyRef    string        `yaml:"key_ref"`    // Ed25519, PKCS#8 PEM
-	Life      time.Duration `yaml:"life"`       // how long a session lasts
-	NotBefore string        `yaml:"not_before"` // earlier sessions have ended
+	Life      time.Duration `yaml:"life"`       // how long a person's session lasts, 5m to 12h
+	NotBefore string        `yaml:"not_before"` // sessions from before this time (2026-01-31T12:00:00Z) have ended
 }
 
 // Metrics configures who reads metrics with names of teams and profiles.
 type Metrics struct {
-	TokenRef string `yaml:"token_ref"` // bearer token; empty: nobody
+	TokenRef string `yaml:"token_ref"` // the bearer token for metrics with names of teams and profiles; empty: nobody gets them
 }
 
 type Artifacts struct {
@@ -206,7 +206,7 @@ type Artifacts struct {
 	OperateKMSKey string `yaml:"operate_kms_key"` // key for what opens clusters; empty: the bucket's default
 	RunnerRole    string `yaml:"runner_role"`     // role assumed for each attempt, restricted to its part of the bucket
 
-	Retention time.Duration `yaml:"retention"` // how long a cluster's archives and logs are kept after its end
+	Retention time.Duration `yaml:"retention"` // how long the archives, logs and counts of a teardown are kept after it; 30 to 90 days
 }
 
 type Runner struct {
@@ -216,10 +216,10 @@ type Runner struct {
 	Installers    string              `yaml:"installers"`            // <installers>/<version>/{openshift-install,ccoctl,oc}
 	Releases      map[string]string   `yaml:"releases"`              // version → release image by digest, for versions missing in the directory
 	WorkDir       string              `yaml:"work_dir"`              // holds one directory per attempt
-	Env           map[string]string   `yaml:"env"`                   // added to the environment variables that runners get from the server
+	Env           map[string]string   `yaml:"env"`                   // environment of runners: AWS_…, IBMCLOUD_… (no credential), OTEL_…, OCPCTL_PERMISSIONS_BOUNDARY, OCPCTL_IMAGE_CACHE, proxies, PATH …
 	StatusURL     string              `yaml:"status_url"`            // URL of the Status API for runners
 	StatusCAFile  string              `yaml:"status_ca_file"`        // CA certificates (PEM) with which runners verify it; empty: the runner's machine's
-	StatusPlain   bool                `yaml:"status_plain_http"`     // status_url may be http on another machine
+	StatusPlain   bool                `yaml:"status_plain_http"`     // status_url may be http on another machine: whoever reads the network sees tokens and bucket credentials
 	StatusKeyRef  string              `yaml:"status_key_ref"`        // Ed25519 private key, PKCS#8 PEM
 	PullSecretRef string              `yaml:"pull_secret_ref"`       // reference to the pull secret, which runners resolve
 	CloudCredsRef string              `yaml:"cloud_credentials_ref"` // the keys for AWS as JSON; empty: clouds.aws.credentials_ref
@@ -246,14 +246,14 @@ type Limits struct {
 	Access         time.Duration `yaml:"access"`              // how long a kubeconfig may be valid
 	Wake           time.Duration `yaml:"wake"`                // how often clusters that are due are looked for
 	Findings       time.Duration `yaml:"findings"`            // how often everything is checked for findings
-	Keep           time.Duration `yaml:"keep"`                // how long logs, reports and processed deliveries are kept
+	Keep           time.Duration `yaml:"keep"`                // how long logs, reports, processed deliveries and orphans that are gone are kept; proofs: forever
 	OverdueAfter   time.Duration `yaml:"overdue_after"`       // past its end, before a cluster that is not being destroyed is a finding
 	UnlookedAfter  time.Duration `yaml:"unlooked_after"`      // past its wake-up time, before a cluster that nobody processed is a finding
 	StillAfter     time.Duration `yaml:"still_after"`         // without a change, before an install or teardown is a finding
 }
 
 type Repository struct {
-	Match       string `yaml:"match"`       // glob over owner/name
+	Match       string `yaml:"match"`       // glob over owner/name; a repository without a match gets no clusters
 	Team        string `yaml:"team"`        // tag of its clusters
 	Owner       string `yaml:"owner"`       // tag of its clusters
 	CostCenter  string `yaml:"cost_center"` // tag of its clusters

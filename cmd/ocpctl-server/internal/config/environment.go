@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -120,8 +121,8 @@ func set(v reflect.Value, value string) (why string) {
 		v.SetFloat(number)
 	default:
 		if v.Type() == reflect.TypeFor[time.Duration]() {
-			d, err := time.ParseDuration(value)
-			if err != nil {
+			d, ok := duration.Parse(value)
+			if !ok {
 				return fmt.Sprintf("is %q; give a duration with a unit, such as 90s, 15m or 3h", value)
 			}
 			v.SetInt(int64(d))

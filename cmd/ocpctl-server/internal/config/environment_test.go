@@ -96,7 +96,7 @@ func TestErrorsNameTheirOrigin(t *testing.T) {
 		"OCPCTL_GITHUB_FORKS=allow")
 	for _, want := range []string{
 		"not set: database_url_ref is empty;", "line 3: github.app_id is -1;", "line 4: github.per_minute is 900;", "OCPCTL_GITHUB_FORKS: github.forks is \"allow\";",
-		"line 6: repositories[0].environment is empty;", "default: runner.lease is 15m0s; give at least three times",
+		"line 6: repositories[0].environment is empty;", "default: runner.lease is 15m; give at least three times",
 	} {
 		require.ErrorContains(t, err, want)
 	}

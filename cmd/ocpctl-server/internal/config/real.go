@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
@@ -31,22 +32,22 @@ const demoSecret = "demo-"
 func (c Config) checkReal() []error {
 	var bad []error
 	if c.Hour != time.Hour {
-		bad = append(bad, fmt.Errorf("hour is %s; outside the demo an hour lasts 1h", c.Hour))
+		bad = append(bad, fmt.Errorf("hour is %s; outside the demo an hour lasts 1h", duration.Typed(c.Hour)))
 	}
 	if c.Limits.VerifyGap < time.Minute {
-		bad = append(bad, fmt.Errorf("limits.verify_gap is %s; outside the demo give 1m or more", c.Limits.VerifyGap))
+		bad = append(bad, fmt.Errorf("limits.verify_gap is %s; outside the demo give 1m or more", duration.Typed(c.Limits.VerifyGap)))
 	}
 	if c.Limits.LeaseGrace < leastGrace {
 		bad = append(bad, fmt.Errorf("limits.lease_grace is %s; outside the demo give %s or more: a runner whose lease has expired needs that long to stop its installer",
-			c.Limits.LeaseGrace, leastGrace))
+			duration.Typed(c.Limits.LeaseGrace), duration.Typed(leastGrace)))
 	}
 	if c.Limits.Keep < leastKept {
 		bad = append(bad, fmt.Errorf("limits.keep is %s; outside the demo give %s or more: GitHub redelivers webhooks for days",
-			c.Limits.Keep, leastKept))
+			duration.Typed(c.Limits.Keep), duration.Typed(leastKept)))
 	}
 	if r := c.Artifacts.Retention; r < leastRetention || r > mostRetention {
 		bad = append(bad, fmt.Errorf("artifacts.retention is %s; outside the demo give %s to %s (30 to 90 days): long enough to investigate a teardown, and no longer",
-			r, leastRetention, mostRetention))
+			duration.Typed(r), duration.Typed(leastRetention), duration.Typed(mostRetention)))
 	}
 	if c.UIURL != "" && !isURL(c.UIURL, "https") {
 		bad = append(bad, fmt.Errorf("ui_url is %s; outside the demo give an https:// address: sessions and tokens are sent to it", c.UIURL))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -21,7 +22,7 @@ type Scan struct {
 	MinSights      int           `yaml:"min_sights"`       // scans in a row that have to see it before
 	CallsPerSecond int           `yaml:"calls_per_second"` // to the cloud at most, in each service and region
 	Exempt         []ScanExempt  `yaml:"exempt"`           // what stays, and is not told
-	Remove         []string      `yaml:"remove"`           // classes of orphans that are removed without a person's approval; empty: none
+	Remove         []string      `yaml:"remove"`           // classes of orphans that are removed without a person's approval: released, unknown; empty: none
 }
 
 type ScanAccount struct {
@@ -118,10 +119,10 @@ func (s Scan) check() []error {
 		}
 	}
 	if s.Every != 0 && s.Every < leastScanEvery {
-		wrong("scan.every is %s; give %s or more, or 0 to look only on request", s.Every, leastScanEvery)
+		wrong("scan.every is %s; give %s or more, or 0 to look only on request", duration.Typed(s.Every), duration.Typed(leastScanEvery))
 	}
 	if s.MinAge < 0 {
-		wrong("scan.min_age is %s; give 0s or more", s.MinAge)
+		wrong("scan.min_age is %s; give 0s or more", duration.Typed(s.MinAge))
 	}
 	if s.MinSights < 2 || s.MinSights > mostScanSights {
 		wrong("scan.min_sights is %d; give 2 to %d: an answer of a cloud can be late", s.MinSights, mostScanSights)

@@ -72,7 +72,7 @@ func TestWhatIsWrongWithScansIsTold(t *testing.T) {
 		`scan.accounts[4].platform is "gcp"; give one of aws, ibmcloud, or omit it for aws`,
 		`scan.accounts[5].account is "` + ibmAccount + `"; give an AWS account's 12 digits`,
 		"scan.accounts[5].account is given twice; give each account once",
-		"scan.every is 1s; give 10m0s or more, or 0 to look only on request",
+		"scan.every is 1s; give 10m or more, or 0 to look only on request",
 		"scan.min_age is -1ns; give 0s or more",
 		"scan.min_sights is 1; give 2 to 10: an answer of a cloud can be late",
 		"scan.calls_per_second is 0; give 1 to 50",

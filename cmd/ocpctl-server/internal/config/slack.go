@@ -20,12 +20,12 @@ type Slack struct {
 	Mode             string `yaml:"mode"`               // http or socket
 	SigningSecretRef string `yaml:"signing_secret_ref"` // mode http: reference to the app's signing secret; empty: Slack's requests are not accepted
 	AppTokenRef      string `yaml:"app_token_ref"`      // mode socket: reference to an app-level token (xapp-…) with the scope connections:write
-	BotTokenRef      string `yaml:"bot_token_ref"`      // for answers; see docs/slack.md
+	BotTokenRef      string `yaml:"bot_token_ref"`      // the bot token (xoxb-…), which the role worker answers with
 	APIURL           string `yaml:"api_url"`            // base URL of the API
 
 	Workspaces   []string `yaml:"workspaces"`    // workspaces that this server handles, by id; empty: all that sign with the secret
 	AdminChannel string   `yaml:"admin_channel"` // id of the channel that hears of failures, blocked teardowns, findings and budgets; empty: none
-	EmailDomains []string `yaml:"email_domains"` // domains whose e-mail addresses, confirmed by Slack, count as identities; empty: none
+	EmailDomains []string `yaml:"email_domains"` // domains whose confirmed e-mail addresses count as identities: read docs/slack.md first
 }
 
 var (

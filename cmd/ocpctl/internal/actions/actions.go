@@ -218,7 +218,7 @@ func textOf(err error) string {
 // inputOf returns the input for a flag or for a field of a request.
 func inputOf(field string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(field, "--"), "run.")
-	renamed, known := map[string]string{"addon": "add-ons", "addons": "add-ons", "from-file": "params", "ttlHours": "ttl", "timeout": "wait-timeout", "cluster-id": "cluster"}[name]
+	renamed, known := map[string]string{"addon": "add-ons", "addons": "add-ons", "from-file": "params", "timeout": "wait-timeout", "cluster-id": "cluster"}[name]
 	if known {
 		return renamed
 	}

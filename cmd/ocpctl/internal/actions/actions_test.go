@@ -202,14 +202,14 @@ func TestARefusalSaysWhatToDo(t *testing.T) {
 	}{
 		{exit.Usage, []string{"wait", "yes", "reuse", "all", "lifetime", "ever", "wait-timeout", "soon", "env-prefix", "GITHUB_", "export-kubeconfig", "x", "dry-run", "1"}},
 		{exit.Usage, []string{"lifetime", "job", "wait", "false"}},
-		{exit.Usage, []string{"ttl", "90m"}},
+		{exit.Usage, []string{"ttl", "soon"}},
 		{exit.Usage, []string{"params", "ttlhours: 3"}},
 		{exit.Refused, []string{"profile", "no-such-profile"}},
 		{exit.Refused, []string{"profile", "aws-minimal-test", "region", "mars-1", "add-ons", "nothing\nmore"}},
 		{exit.Refused, []string{"profile", "aws-minimal-test", "on-ready", "deployment"}},
 		{exit.Refused, []string{"profile", "aws-minimal-test", "reuse", "pull-request"}},
 		{exit.Refused, []string{"profile", "aws-minimal-test", "dry-run", "true", "region", "mars-1"}},
-		{exit.OK, []string{"profile", "aws-minimal-test", "dry-run", "true"}},
+		{exit.OK, []string{"profile", "aws-minimal-test", "dry-run", "true", "ttl", "90m"}},
 	} {
 		require.EqualValues(t, c.code, j.step("create-cluster", append(c.inputs, "slot", fmt.Sprint("slot ", i))...), j.logged())
 	}

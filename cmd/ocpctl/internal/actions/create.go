@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // create asks for a cluster, and waits for it unless it is told not to.
@@ -35,7 +35,7 @@ func (s *step) create(ctx context.Context) error {
 	if dry {
 		return s.dryRun(ctx, in, args)
 	}
-	accepted, err := result[client.Accepted](ctx, s, in, s.ofProfile(args, "--idempotency-key="+s.key())...)
+	accepted, err := result[v1.Accepted](ctx, s, in, s.ofProfile(args, "--idempotency-key="+s.key())...)
 	if err != nil {
 		return s.explained(err)
 	}
@@ -106,7 +106,7 @@ func (s *step) explained(err error) error {
 
 // dryRun asks what would happen, and shows the verdict.
 func (s *step) dryRun(ctx context.Context, in io.Reader, args []string) error {
-	verdict, err := result[client.Verdict](ctx, s, in, s.ofProfile(args, "--dry-run")...)
+	verdict, err := result[v1.Verdict](ctx, s, in, s.ofProfile(args, "--dry-run")...)
 	if verdict.Message == "" { // there is none
 		return err
 	}
@@ -125,11 +125,11 @@ func (s *step) dryRun(ctx context.Context, in io.Reader, args []string) error {
 }
 
 // failed returns the checks without parts that refuse a request.
-func failed(checks []client.Check) (all []client.Check) {
+func failed(checks []v1.Check) (all []v1.Check) {
 	for _, c := range checks {
 		if parts := failed(c.Checks); len(parts) > 0 {
 			all = append(all, parts...)
-		} else if c.Result == client.CheckResultFail {
+		} else if c.Result == v1.CheckResultFail {
 			all = append(all, c)
 		}
 	}
@@ -147,7 +147,7 @@ func (s *step) setCluster(id, name, page string) error {
 
 // endWithoutWaiting ends the step without waiting for the cluster. One that was there before may be ready.
 func (s *step) endWithoutWaiting(ctx context.Context, id string) error {
-	c, err := result[client.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+id)
+	c, err := result[v1.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+id)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *step) endWithoutWaiting(ctx context.Context, id string) error {
 		return err
 	}
 	state := " is being created"
-	if c.Status == client.READY {
+	if c.Status == v1.READY {
 		state = " is ready"
 		s.Notice("ocpctl create-cluster", c.Name+" existed already and is ready. To use it in another job, give the output cluster-id to wait-cluster there.")
 	} else {
@@ -165,11 +165,11 @@ func (s *step) endWithoutWaiting(ctx context.Context, id string) error {
 }
 
 // facts sets the outputs that are known of a cluster at any time.
-func (s *step) facts(c client.Cluster) error {
+func (s *step) facts(c v1.Cluster) error {
 	return s.outputs("status", string(c.Status), "price", dollars(c.HourlyCents), "expires-at", c.DestroyAt.UTC().Format("2006-01-02T15:04:05Z"))
 }
 
 // dollars formats a price as a number, for programs.
 func dollars(cents int) string {
-	return strings.NewReplacer("$", "", ",", "").Replace(humanize.Dollars(int64(cents)))
+	return strings.NewReplacer("$", "", ",", "").Replace(price.Dollars(int64(cents)))
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
@@ -25,7 +25,7 @@ func (s *step) extend(ctx context.Context) error {
 	if duration != "" {
 		args = append(args, "--", duration)
 	}
-	changed, err := result[client.Change](ctx, s, nil, args...)
+	changed, err := result[v1.Change](ctx, s, nil, args...)
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func (s *step) destroy(ctx context.Context) error {
 		_, err = s.Commands.Run(ctx, nil, s.timed(append(args, "--wait", "--output=name")...)...)
 		end()
 	} else {
-		var accepted client.Accepted
-		accepted, err = result[client.Accepted](ctx, s, nil, args...)
+		var accepted v1.Accepted
+		accepted, err = result[v1.Accepted](ctx, s, nil, args...)
 		_, _ = fmt.Fprintln(s.log, accepted.Message)
 	}
 	if exit.CodeOf(err) == exit.NotFound {

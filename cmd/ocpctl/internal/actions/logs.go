@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 )
 
@@ -28,7 +28,7 @@ func (s *step) collectLogs(ctx context.Context) error {
 	if err := s.check(ctx); err != nil {
 		return err
 	}
-	c, err := result[client.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
+	c, err := result[v1.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *step) collectLogs(ctx context.Context) error {
 	parts := []struct {
 		name string
 		want bool
-		get  func(context.Context, client.Cluster, string) error
+		get  func(context.Context, v1.Cluster, string) error
 	}{
 		{"the cluster's state", true, s.state}, {"the logs of its jobs", true, s.jobLogs},
 		{"the log bundle", bundle, s.bundle}, {"must-gather", gather, s.mustGather},
@@ -86,7 +86,7 @@ func (s *step) artifact(cluster string) string {
 }
 
 // state writes what the server knows of the cluster.
-func (s *step) state(ctx context.Context, c client.Cluster, folder string) error {
+func (s *step) state(ctx context.Context, c v1.Cluster, folder string) error {
 	var all error
 	for _, page := range []struct{ command, output, file string }{
 		{"status", "json", "cluster.json"}, {"explain", "", "explain.txt"}, {"timeline", "", "timeline.txt"},
@@ -101,8 +101,8 @@ func (s *step) state(ctx context.Context, c client.Cluster, folder string) error
 }
 
 // jobLogs writes a log for each of the cluster's jobs: of the installer and of the teardown, above all.
-func (s *step) jobLogs(ctx context.Context, c client.Cluster, folder string) error {
-	page, err := result[client.JobPage](ctx, s, nil, "jobs", "--cluster="+c.ClusterID, "--limit=0")
+func (s *step) jobLogs(ctx context.Context, c v1.Cluster, folder string) error {
+	page, err := result[v1.JobPage](ctx, s, nil, "jobs", "--cluster="+c.ClusterID, "--limit=0")
 	for _, job := range page.Items {
 		raw, one := s.Commands.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--job="+job.JobID, "--lines="+logLines)
 		if one == nil {
@@ -114,7 +114,7 @@ func (s *step) jobLogs(ctx context.Context, c client.Cluster, folder string) err
 }
 
 // bundle writes the diagnostics of a failed install.
-func (s *step) bundle(ctx context.Context, c client.Cluster, folder string) error {
+func (s *step) bundle(ctx context.Context, c v1.Cluster, folder string) error {
 	_, err := s.Commands.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--bundle", "--file="+filepath.Join(folder, "log-bundle.tar.gz"))
 	if connect.Is(err, 404) {
 		_, _ = fmt.Fprintln(s.log, "There is no log bundle: no install of this cluster failed.")
@@ -124,8 +124,8 @@ func (s *step) bundle(ctx context.Context, c client.Cluster, folder string) erro
 }
 
 // mustGather has oc collect the state of the cluster itself.
-func (s *step) mustGather(ctx context.Context, c client.Cluster, folder string) error {
-	if c.Status != client.READY {
+func (s *step) mustGather(ctx context.Context, c v1.Cluster, folder string) error {
+	if c.Status != v1.READY {
 		return fmt.Errorf("the cluster is %s, and does not answer", strings.ToLower(string(c.Status)))
 	}
 	path, err := exec.LookPath("oc")

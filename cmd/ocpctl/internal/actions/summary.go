@@ -5,9 +5,11 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // plain makes one line of a text for Markdown, in which nothing is markup.
@@ -45,14 +47,14 @@ func (s *sheet) facts(pairs ...string) {
 }
 
 // clusterSummary shows a cluster. problem is why the job cannot use it, and what to do.
-func (s *step) clusterSummary(c client.Cluster, title, problem string) string {
+func (s *step) clusterSummary(c v1.Cluster, title, problem string) string {
 	sh, now := newSheet(title), s.Now()
 	if problem != "" {
 		fmt.Fprintf(&sh.b, "%s\n\n", plain(problem))
 	}
 	made := ""
 	if !c.ReadyAt.IsZero() {
-		made = "after " + humanize.Long(c.ReadyAt.Sub(c.AcceptedAt))
+		made = "after " + duration.Format(c.ReadyAt.Sub(c.AcceptedAt))
 	}
 	console, api := "", ""
 	if c.ConsoleURL != "" {
@@ -67,7 +69,7 @@ func (s *step) clusterSummary(c client.Cluster, title, problem string) string {
 }
 
 // verdictSummary shows what a dry run found.
-func verdictSummary(v client.Verdict) string {
+func verdictSummary(v v1.Verdict) string {
 	s := newSheet(v.Message)
 	s.b.WriteString("| check | result | |\n|---|---|---|\n")
 	for _, c := range v.Checks {
@@ -76,7 +78,7 @@ func verdictSummary(v client.Verdict) string {
 	s.b.WriteString("\n")
 	if v.Allowed {
 		s.facts("Name", plain(v.Name), "OpenShift", plain(v.Version+", "+v.Profile+", "+v.Region), "Machines", fmt.Sprint(v.Nodes),
-			"Price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", humanize.Dollars(int64(v.HourlyCents)), humanize.Dollars(v.TotalCents)))
+			"Price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", price.Dollars(int64(v.HourlyCents)), price.Dollars(v.TotalCents)))
 	}
 	s.b.WriteString("Nothing was created.\n")
 	return s.b.String()

@@ -1,17 +1,16 @@
 package actions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -57,7 +56,7 @@ func (s *step) noReport(missing string) error {
 }
 
 // tellTests tells the runner what the tests say.
-func (s *step) tellTests(sum junit.Summary, stored storedReport, strict bool) error {
+func (s *step) tellTests(sum junit.Summary, stored v1.TestReportStored, strict bool) error {
 	conclusion := "success"
 	if sum.IsRed() {
 		conclusion = "failure"
@@ -120,63 +119,21 @@ func caption(suite, name string) string {
 	return suite + " › " + name
 }
 
-// storedReport is the server's answer.
-type storedReport struct {
-	Conclusion string `json:"conclusion"`
-	URL        string `json:"url"`
-}
-
 // send posts the report. The server knows the run and the job by their token.
-func (s *step) send(ctx context.Context, cluster string, report testReport) (storedReport, error) {
-	body, err := report.fitted()
-	if err != nil {
-		return storedReport{}, err
-	}
+func (s *step) send(ctx context.Context, cluster string, report v1.TestReport) (v1.TestReportStored, error) {
 	api, err := s.API()
 	if err != nil {
-		return storedReport{}, err
+		return v1.TestReportStored{}, err
 	}
-	address := api.Context.Server + "/api/v1/clusters/" + url.PathEscape(cluster) + "/test-reports"
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	report, err = fitReport(report)
 	if err != nil {
-		return storedReport{}, err
+		return v1.TestReportStored{}, err
 	}
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := connect.Read[storedReport](api.Client.Client.Do(r))
+	answer, err := connect.Read[v1.TestReportStored](api.ReportTests(ctx, cluster, report))
 	if connect.Is(err, http.StatusNotFound) && strings.Contains(err.Error(), "/test-reports does not exist") {
 		err = exit.With(exit.NotFound, fmt.Errorf("the server at %s is of a release that keeps no test results. Ask its administrators to update it", api.Context.Server))
 	}
 	return answer.Value, err
-}
-
-// testReport is what the server gets.
-type testReport struct {
-	Name            string        `json:"name"`
-	Total           int           `json:"total"`
-	Passed          int           `json:"passed"`
-	Failed          int           `json:"failed"`
-	Skipped         int           `json:"skipped"`
-	Flaky           int           `json:"flaky,omitempty"`   // left out if it is 0, because earlier servers do not know it
-	Crashed         int           `json:"crashed,omitempty"` // the same
-	DurationSeconds float64       `json:"durationSeconds"`
-	Failures        []testFailure `json:"failures,omitempty"`
-	Crashes         []testFailure `json:"crashes,omitempty"`
-	FlakyTests      []testFailure `json:"flakyTests,omitempty"`
-	Slowest         []slowTest    `json:"slowest,omitempty"`
-	URL             string        `json:"url,omitempty"`
-}
-
-type testFailure struct {
-	Suite   string `json:"suite,omitempty"`
-	Name    string `json:"name"`
-	Message string `json:"message"`
-	Details string `json:"details,omitempty"`
-}
-
-type slowTest struct {
-	Suite   string  `json:"suite,omitempty"`
-	Name    string  `json:"name"`
-	Seconds float64 `json:"seconds"`
 }
 
 // The API's limits, in characters, and for the whole body in bytes, somewhat below the server's 64 KiB.
@@ -192,25 +149,25 @@ const (
 )
 
 // report returns what the server gets of a summary.
-func (s *step) report(sum junit.Summary) testReport {
+func (s *step) report(sum junit.Summary) v1.TestReport {
 	name := s.Text("name")
 	if name == "" {
 		name = s.Env("GITHUB_JOB")
 	}
-	r := testReport{
+	r := v1.TestReport{
 		Name: short(name, mostSlot), Total: sum.Total, Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped, Flaky: sum.Flaky, Crashed: sum.Crashed, DurationSeconds: min(sum.Seconds, mostSeconds), URL: s.Text("url"),
 		Failures: shortenFailures(sum.Failures, mostDetails), Crashes: shortenFailures(sum.Crashes, mostDetails), FlakyTests: shortenFailures(sum.FlakyTests, mostFlakyDetails),
 	}
 	for _, t := range sum.Slowest {
-		r.Slowest = append(r.Slowest, slowTest{Suite: short(t.Suite, mostSuite), Name: short(t.Name, mostTest), Seconds: t.Seconds})
+		r.Slowest = append(r.Slowest, v1.SlowTest{Suite: short(t.Suite, mostSuite), Name: short(t.Name, mostTest), Seconds: t.Seconds})
 	}
 	return r
 }
 
 // shortenFailures returns failures with texts that the server accepts.
-func shortenFailures(list []junit.Failure, details int) (out []testFailure) {
+func shortenFailures(list []junit.Failure, details int) (out []v1.TestFailure) {
 	for _, f := range list {
-		out = append(out, testFailure{Suite: short(f.Suite, mostSuite), Name: short(f.Name, mostTest), Message: short(f.Message, mostMessage), Details: short(f.Details, details)})
+		out = append(out, v1.TestFailure{Suite: short(f.Suite, mostSuite), Name: short(f.Name, mostTest), Message: short(f.Message, mostMessage), Details: short(f.Details, details)})
 	}
 	return out
 }
@@ -223,12 +180,12 @@ func short(text string, most int) string {
 	return text
 }
 
-// fitted returns the report as JSON that the server accepts: details become shorter, and then failures fewer, until it fits.
-func (r testReport) fitted() ([]byte, error) {
+// fitReport returns a report that the server accepts: details become shorter, and then failures fewer, until it fits.
+func fitReport(r v1.TestReport) (v1.TestReport, error) {
 	for most := mostDetails; ; most /= 2 {
 		body, err := json.Marshal(r)
 		if err != nil || len(body) <= mostBody {
-			return body, err
+			return r, err
 		}
 		if most < 100 {
 			if longest := longestOf(&r.FlakyTests, &r.Failures, &r.Crashes); len(*longest) > 0 {
@@ -243,6 +200,6 @@ func (r testReport) fitted() ([]byte, error) {
 }
 
 // longestOf returns the longest of some lists.
-func longestOf(lists ...*[]testFailure) *[]testFailure {
-	return slices.MaxFunc(lists, func(a, b *[]testFailure) int { return cmp.Compare(len(*a), len(*b)) })
+func longestOf(lists ...*[]v1.TestFailure) *[]v1.TestFailure {
+	return slices.MaxFunc(lists, func(a, b *[]v1.TestFailure) int { return cmp.Compare(len(*a), len(*b)) })
 }

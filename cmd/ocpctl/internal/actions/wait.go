@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
@@ -24,7 +24,7 @@ func (s *step) wait(ctx context.Context) error {
 	if err := s.check(ctx); err != nil {
 		return err
 	}
-	c, err := result[client.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
+	c, err := result[v1.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 		}
 	}
 	end := s.Group("Waiting until " + name + " is ready")
-	c, err := result[client.ClusterDetail](ctx, s, nil, s.timed("wait", "--cluster-id="+id, "--for=ready")...)
+	c, err := result[v1.ClusterDetail](ctx, s, nil, s.timed("wait", "--cluster-id="+id, "--for=ready")...)
 	end()
 	if c.ClusterID == "" { // interrupted, or the server did not answer
 		return err
@@ -149,7 +149,7 @@ func (s *step) folder(id string) (string, error) {
 }
 
 // exportCluster gives the job's next steps what they need to use the cluster.
-func (s *step) exportCluster(c client.Cluster, kubeconfig string) error {
+func (s *step) exportCluster(c v1.Cluster, kubeconfig string) error {
 	err := s.outputs("console-url", c.ConsoleURL, "api-url", c.APIURL, "kubeconfig", kubeconfig)
 	if s.Bool("export-kubeconfig") {
 		err = errors.Join(err, s.Export("KUBECONFIG", kubeconfig))

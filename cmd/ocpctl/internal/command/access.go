@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
@@ -30,7 +30,7 @@ that too, use ocpctl unshare. Revoking does not sign anybody out: if a machine i
 	reasonFlag(revoke, &reason)
 	a.onCluster(revoke, 1, 1, func(ctx context.Context, id string, rest []string) error {
 		return a.accessAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.RevokeAccess(ctx, id, rest[0], &client.RevokeAccessParams{Reason: reason})
+			return api.RevokeAccess(ctx, id, rest[0], &v1.RevokeAccessParams{Reason: reason})
 		})
 	})
 	return group("access", "Who has access to a cluster",
@@ -43,7 +43,7 @@ func (a *app) accessAfter(ctx context.Context, id string, do ask) error {
 	if err != nil {
 		return err
 	}
-	answer, err := connect.Read[client.Accesses](do(ctx, api, id))
+	answer, err := connect.Read[v1.Accesses](do(ctx, api, id))
 	if err != nil {
 		return err
 	}
@@ -65,15 +65,15 @@ func (a *app) accessAfter(ctx context.Context, id string, do ask) error {
 }
 
 // accessState says how far an access is.
-func accessState(one client.Access) table.Cell {
+func accessState(one v1.Access) table.Cell {
 	switch one.State {
-	case client.AccessStateAsked:
+	case v1.AccessStateAsked:
 		return table.Cell{Text: "being made", Paint: table.Busy}
-	case client.AccessStateReady:
+	case v1.AccessStateReady:
 		return table.Cell{Text: "valid", Paint: table.Good}
-	case client.AccessStateFailed:
+	case v1.AccessStateFailed:
 		return table.Cell{Text: "not made", Paint: table.Bad}
-	case client.AccessStateRevoked:
+	case v1.AccessStateRevoked:
 		if !one.Removed {
 			return table.Cell{Text: "being revoked", Paint: table.Busy}
 		}

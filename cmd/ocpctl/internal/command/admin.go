@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) admin() *cobra.Command {
@@ -26,7 +27,7 @@ func (a *app) admin() *cobra.Command {
 }
 
 func (a *app) deliveryList() *cobra.Command {
-	var params client.ListDeliveriesParams
+	var params v1.ListDeliveriesParams
 	var most int
 	c := &cobra.Command{
 		Use: "list", Short: "List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
@@ -36,10 +37,10 @@ func (a *app) deliveryList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.DeliveryPage], error) {
+			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.DeliveryPage], error) {
 				params.Limit, params.Cursor = limit, cursor
-				return connect.Read[client.DeliveryPage](api.ListDeliveries(ctx, &params))
-			}, func(p client.DeliveryPage) ([]client.Delivery, string) { return p.Items, p.NextCursor })
+				return connect.Read[v1.DeliveryPage](api.ListDeliveries(ctx, &params))
+			}, func(p v1.DeliveryPage) ([]v1.Delivery, string) { return p.Items, p.NextCursor })
 			if err != nil {
 				return err
 			}
@@ -50,7 +51,7 @@ func (a *app) deliveryList() *cobra.Command {
 			return a.print(raw, names, func(s *table.Screen) {
 				t := s.Columns("ID", "SOURCE", "EVENT", "ABOUT", "STATE", "RECEIVED", "NOTE", "+DELIVERY")
 				for _, d := range items {
-					t.Row(d.ID, d.Source, d.Event, d.Topic, deliveryState(d), humanize.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID)
+					t.Row(d.ID, d.Source, d.Event, d.Topic, deliveryState(d), duration.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID)
 				}
 				t.Write("No deliveries.")
 			})
@@ -65,12 +66,12 @@ func (a *app) deliveryList() *cobra.Command {
 	return c
 }
 
-func deliveryState(d client.Delivery) table.Cell {
-	paint := map[client.DeliveryState]table.Paint{client.DeliveryStateDone: table.Good, client.DeliveryStateFailed: table.Bad}[d.State]
+func deliveryState(d v1.Delivery) table.Cell {
+	paint := map[v1.DeliveryState]table.Paint{v1.DeliveryStateDone: table.Good, v1.DeliveryStateFailed: table.Bad}[d.State]
 	return table.Cell{Text: string(d.State), Paint: paint}
 }
 
-func (a *app) deliveryFacts(s *table.Screen, d client.Delivery) {
+func (a *app) deliveryFacts(s *table.Screen, d v1.Delivery) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(d.ID), table.Bold), s.Painted(string(d.State), deliveryState(d).Paint))
 	f := s.Facts()
 	f.Add("from", d.Source)
@@ -91,7 +92,7 @@ func (a *app) deliveryShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.DeliveryDetail](api.GetDelivery(ctx, args[0]))
+			answer, err := connect.Read[v1.DeliveryDetail](api.GetDelivery(ctx, args[0]))
 			if err != nil {
 				return err
 			}
@@ -122,7 +123,7 @@ func (a *app) deliveryReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Delivery](api.ReplayDelivery(ctx, args[0], client.Reason{Reason: reason}))
+			answer, err := connect.Read[v1.Delivery](api.ReplayDelivery(ctx, args[0], v1.Reason{Reason: reason}))
 			if err != nil {
 				return err
 			}
@@ -134,7 +135,7 @@ func (a *app) deliveryReplay() *cobra.Command {
 }
 
 func (a *app) findings() *cobra.Command {
-	var params client.ListFindingsParams
+	var params v1.ListFindingsParams
 	c := &cobra.Command{
 		Use: "findings", Short: "List problems that ocpctl found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
@@ -142,7 +143,7 @@ func (a *app) findings() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Findings](api.ListFindings(ctx, &params))
+			answer, err := connect.Read[v1.Findings](api.ListFindings(ctx, &params))
 			if err != nil {
 				return err
 			}
@@ -153,7 +154,7 @@ func (a *app) findings() *cobra.Command {
 			return a.print(answer.Raw, names, func(s *table.Screen) {
 				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY")
 				for _, f := range answer.Value.Items {
-					t.Row(string(f.Kind), f.ClusterID, f.Identity, humanize.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), humanize.Away(f.ResolvedAt, s.Now), f.Why)
+					t.Row(string(f.Kind), f.ClusterID, f.Identity, duration.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), duration.Away(f.ResolvedAt, s.Now), f.Why)
 				}
 				t.Write("No findings.")
 				for _, f := range answer.Value.Items {

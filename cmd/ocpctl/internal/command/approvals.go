@@ -8,15 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) approvals() *cobra.Command {
-	var params client.ListApprovalsParams
+	var params v1.ListApprovalsParams
 	var all bool
 	var most int
 	c := fromTable("approvals", &cobra.Command{
@@ -42,10 +43,10 @@ func (a *app) approvals() *cobra.Command {
 		if all {
 			params.State = ""
 		}
-		raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.ApprovalPage], error) {
+		raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.ApprovalPage], error) {
 			params.Limit, params.Cursor = limit, cursor
-			return connect.Read[client.ApprovalPage](api.ListApprovals(ctx, &params))
-		}, func(p client.ApprovalPage) ([]client.Approval, string) { return p.Items, p.NextCursor })
+			return connect.Read[v1.ApprovalPage](api.ListApprovals(ctx, &params))
+		}, func(p v1.ApprovalPage) ([]v1.Approval, string) { return p.Items, p.NextCursor })
 		if err != nil {
 			return err
 		}
@@ -54,7 +55,7 @@ func (a *app) approvals() *cobra.Command {
 	return c
 }
 
-func (a *app) approvalTable(raw []byte, items []client.Approval) error {
+func (a *app) approvalTable(raw []byte, items []v1.Approval) error {
 	var names []string
 	for _, one := range items {
 		names = append(names, one.ApprovalID)
@@ -67,13 +68,13 @@ func (a *app) approvalTable(raw []byte, items []client.Approval) error {
 				mine = "yes"
 			}
 			t.Row(one.ApprovalID, string(one.Kind), orElse(one.ClusterName, one.ClusterID), one.Team, orElse(one.RequestedByName, one.RequestedBy), approvalState(one),
-				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, humanize.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
+				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, duration.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
 		}
 		t.Write("No approvals.")
 	})
 }
 
-func agreed(one client.Approval) (n int) {
+func agreed(one v1.Approval) (n int) {
 	for _, v := range one.Votes {
 		if v.Approves {
 			n++
@@ -82,16 +83,16 @@ func agreed(one client.Approval) (n int) {
 	return n
 }
 
-func approvalState(one client.Approval) table.Cell {
-	paint := map[client.ApprovalState]table.Paint{
-		client.ApprovalStatePending: table.Warn, client.ApprovalStateApproved: table.Good, client.ApprovalStateUsed: table.Good, client.ApprovalStateRefused: table.Bad,
+func approvalState(one v1.Approval) table.Cell {
+	paint := map[v1.ApprovalState]table.Paint{
+		v1.ApprovalStatePending: table.Warn, v1.ApprovalStateApproved: table.Good, v1.ApprovalStateUsed: table.Good, v1.ApprovalStateRefused: table.Bad,
 	}[one.State]
 	return table.Cell{Text: string(one.State), Paint: paint}
 }
 
 // approval shows one approval from a response.
 func (a *app) approval(res *http.Response, err error) error {
-	answer, err := connect.Read[client.Approval](res, err)
+	answer, err := connect.Read[v1.Approval](res, err)
 	if err != nil {
 		return err
 	}
@@ -99,13 +100,13 @@ func (a *app) approval(res *http.Response, err error) error {
 	return a.print(answer.Raw, []string{one.ApprovalID}, func(s *table.Screen) {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(one.ApprovalID), table.Bold), s.Painted(approvalState(one).Text, approvalState(one).Paint))
 		f := s.Facts()
-		f.Add("what", map[client.ApprovalKind]string{
-			client.ApprovalKindCreate: "create the cluster", client.ApprovalKindKubeadmin: "show the kubeadmin password",
-			client.ApprovalKindKubeconfig: "show the installer's kubeconfig",
+		f.Add("what", map[v1.ApprovalKind]string{
+			v1.ApprovalKindCreate: "create the cluster", v1.ApprovalKindKubeadmin: "show the kubeadmin password",
+			v1.ApprovalKindKubeconfig: "show the installer's kubeconfig",
 		}[one.Kind])
 		f.Add("cluster", strings.TrimSpace(one.ClusterName+" "+one.ClusterID))
 		f.Add("team", one.Team)
-		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+humanize.Away(one.CreatedAt, s.Now))
+		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+duration.Away(one.CreatedAt, s.Now))
 		f.Add("commit", one.Head)
 		f.Add("needs", fmt.Sprintf("%s by %s; %d given", humanize.Count(one.Needs, "vote"), humanize.Plain(one.By), agreed(one)))
 		f.Add("expires", humanize.When(one.ExpiresAt, s.Now))
@@ -140,7 +141,7 @@ func (a *app) approve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.approval(api.Approve(ctx, id, client.MaybeReason{Reason: reason}))
+			return a.approval(api.Approve(ctx, id, v1.MaybeReason{Reason: reason}))
 		}),
 	})
 	reasonFlag(c, &reason)
@@ -163,7 +164,7 @@ func (a *app) refuse() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.approval(api.Refuse(ctx, id, client.Reason{Reason: reason}))
+			return a.approval(api.Refuse(ctx, id, v1.Reason{Reason: reason}))
 		}),
 	})
 	reasonFlag(c, &reason)
@@ -175,7 +176,7 @@ func (a *app) newest(ctx context.Context, api *connect.API, name string) (string
 	if strings.HasPrefix(name, "apr_") {
 		return name, nil
 	}
-	answer, err := connect.Read[client.ApprovalPage](api.ListApprovals(ctx, &client.ListApprovalsParams{Cluster: name, Limit: 1}))
+	answer, err := connect.Read[v1.ApprovalPage](api.ListApprovals(ctx, &v1.ListApprovalsParams{Cluster: name, Limit: 1}))
 	if err != nil {
 		return "", err
 	}
@@ -190,7 +191,7 @@ func (a *app) pending(ctx context.Context, api *connect.API, name string) (strin
 	if strings.HasPrefix(name, "apr_") {
 		return name, nil
 	}
-	answer, err := connect.Read[client.ApprovalPage](api.ListApprovals(ctx, &client.ListApprovalsParams{Cluster: name, State: "pending"}))
+	answer, err := connect.Read[v1.ApprovalPage](api.ListApprovals(ctx, &v1.ListApprovalsParams{Cluster: name, State: "pending"}))
 	if err != nil {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // onCluster makes a command about one cluster: its first argument, or --cluster-id. After it there must be between least and most
@@ -97,7 +98,7 @@ func needReason(reason string) error {
 
 // span is a duration as an argument, or an end as --until.
 type span struct {
-	Hours int
+	For   string
 	Until time.Time
 }
 
@@ -106,14 +107,14 @@ func readSpan(rest []string, until string) (s span, err error) {
 	case len(rest) == 1 && until != "":
 		return s, exit.Misused("give a duration or --until, not both")
 	case len(rest) == 0 && until == "":
-		return s, exit.Misused("no duration given. Give %s, or --until %s", humanize.Spans, humanize.Moments)
+		return s, exit.Misused("no duration given. Give %s; or --until %s", duration.Accepted, humanize.Moments)
 	case until != "":
 		if s.Until, err = humanize.Moment(until); err != nil {
 			return s, exit.Misused("--until: %w", err)
 		}
 		return s, nil
 	}
-	if s.Hours, err = humanize.Hours(rest[0]); err != nil {
+	if s.For, err = humanize.Lifetime(rest[0]); err != nil {
 		return s, exit.With(exit.Usage, err)
 	}
 	return s, nil
@@ -150,13 +151,13 @@ func (w *waiting) flags(c *cobra.Command, command string, most time.Duration) {
 func (w *waiting) limit(c *cobra.Command, most time.Duration) {
 	c.Flags().Var((*timeout)(&w.timeout), "timeout", optionUsage("create", "timeout"))
 	w.timeout = most
-	c.Flags().Lookup("timeout").DefValue = humanize.Long(most)
+	c.Flags().Lookup("timeout").DefValue = duration.Format(most)
 }
 
-// timeout is a duration flag: Go's form, and days.
+// timeout is a duration flag.
 type timeout time.Duration
 
-func (t *timeout) String() string { return time.Duration(*t).String() }
+func (t *timeout) String() string { return duration.Typed(time.Duration(*t)) }
 func (t *timeout) Type() string   { return "duration" }
 
 func (t *timeout) Set(text string) error {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -53,10 +53,10 @@ func (a *app) auditList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.AuditPage], error) {
-				return connect.Read[client.AuditPage](api.ListAudit(ctx, &client.ListAuditParams{
+			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.AuditPage], error) {
+				return connect.Read[v1.AuditPage](api.ListAudit(ctx, &v1.ListAuditParams{
 					Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to, Limit: limit, Cursor: cursor}))
-			}, func(p client.AuditPage) ([]client.AuditEvent, string) { return p.Items, p.NextCursor })
+			}, func(p v1.AuditPage) ([]v1.AuditEvent, string) { return p.Items, p.NextCursor })
 			if err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func (a *app) auditExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			body, err := connect.Stream(api.ExportAudit(ctx, &client.ExportAuditParams{Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to}))
+			body, err := connect.Stream(api.ExportAudit(ctx, &v1.ExportAuditParams{Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to}))
 			if err != nil {
 				return err
 			}
@@ -169,7 +169,7 @@ it was rewritten or cut off.`,
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.AuditProof](api.VerifyAudit(ctx))
+			answer, err := connect.Read[v1.AuditProof](api.VerifyAudit(ctx))
 			if err != nil {
 				return err
 			}

@@ -11,11 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 func (a *app) catalog() *cobra.Command {
@@ -42,7 +43,7 @@ func (a *app) simple(use, short string, do func(ctx context.Context, api *connec
 
 func (a *app) teams() *cobra.Command {
 	return a.simple("teams", "List the teams you may see, with their budgets", func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[client.Teams](api.ListTeams(ctx))
+		answer, err := connect.Read[v1.Teams](api.ListTeams(ctx))
 		if err != nil {
 			return err
 		}
@@ -55,10 +56,10 @@ func (a *app) teams() *cobra.Command {
 			for _, team := range answer.Value.Items {
 				budget := ""
 				if team.BudgetCents > 0 {
-					budget = humanize.Dollars(team.BudgetCents)
+					budget = price.Dollars(team.BudgetCents)
 				}
 				t.Row(team.Name, strings.Join(team.CostCenters, ", "), strings.Join(team.Environments, ", "), budget, spentOf(team),
-					humanize.Dollars(team.CommittedCents), team.Owner, team.Weight)
+					price.Dollars(team.CommittedCents), team.Owner, team.Weight)
 			}
 			t.Write("You are in no team.")
 		})
@@ -66,8 +67,8 @@ func (a *app) teams() *cobra.Command {
 }
 
 // spentOf warns if a budget is nearly used up.
-func spentOf(team client.Team) table.Cell {
-	cell := table.Cell{Text: humanize.Dollars(team.SpentCents)}
+func spentOf(team v1.Team) table.Cell {
+	cell := table.Cell{Text: price.Dollars(team.SpentCents)}
 	switch spent := team.SpentCents + team.CommittedCents; {
 	case team.BudgetCents > 0 && spent >= team.BudgetCents:
 		cell.Paint = table.Bad
@@ -79,7 +80,7 @@ func spentOf(team client.Team) table.Cell {
 
 func (a *app) quotas() *cobra.Command {
 	return a.simple("quotas", "List the limits that apply to you and your teams, and their use", func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[client.Quotas](api.ListQuotas(ctx))
+		answer, err := connect.Read[v1.Quotas](api.ListQuotas(ctx))
 		if err != nil {
 			return err
 		}
@@ -101,7 +102,7 @@ func (a *app) quotas() *cobra.Command {
 	})
 }
 
-func used(u client.Used) table.Cell {
+func used(u v1.Used) table.Cell {
 	switch {
 	case u.Most == 0 && u.Used == 0:
 		return table.Cell{}
@@ -114,7 +115,7 @@ func used(u client.Used) table.Cell {
 // catalogState makes a command that shows the state of the catalogue from a call.
 func (a *app) catalogState(use, short string, get func(ctx context.Context, api *connect.API) (*http.Response, error)) *cobra.Command {
 	return a.simple(use, short, func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[client.CatalogueState](get(ctx, api))
+		answer, err := connect.Read[v1.CatalogueState](get(ctx, api))
 		if err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ It prints a line for each problem, with the file, the line and what is accepted,
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.CatalogueProblems](api.ValidateCatalogue(ctx, client.CatalogueFiles{Files: files}))
+			answer, err := connect.Read[v1.CatalogueProblems](api.ValidateCatalogue(ctx, v1.CatalogueFiles{Files: files}))
 			if err != nil {
 				return err
 			}

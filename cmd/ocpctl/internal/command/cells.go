@@ -5,16 +5,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // statusCell shows a cluster's status with a colour.
-func statusCell(c client.Cluster) table.Cell {
+func statusCell(c v1.Cluster) table.Cell {
 	text := progress.Status(c)
-	moving := c.Status == client.CREATING || c.Status == client.DESTROYING
+	moving := c.Status == v1.CREATING || c.Status == v1.DESTROYING
 	if moving && c.Progress.Percent > 0 {
 		text += fmt.Sprintf(" %d %%", c.Progress.Percent)
 	}
@@ -24,9 +25,9 @@ func statusCell(c client.Cluster) table.Cell {
 	return table.Cell{Text: text, Paint: paintOf(c)}
 }
 
-func paintOf(c client.Cluster) table.Paint {
+func paintOf(c v1.Cluster) table.Paint {
 	switch {
-	case c.Status == client.FAILED:
+	case c.Status == v1.FAILED:
 		return table.Bad
 	case c.Phase == "degraded", c.Phase == "expiring":
 		return table.Warn
@@ -34,16 +35,16 @@ func paintOf(c client.Cluster) table.Paint {
 		return table.Faint
 	case c.Phase == "going_to_sleep", c.Phase == "waking":
 		return table.Busy
-	case c.Status == client.READY:
+	case c.Status == v1.READY:
 		return table.Good
-	case c.Status == client.DESTROYED:
+	case c.Status == v1.DESTROYED:
 		return table.Faint
 	}
 	return table.Busy
 }
 
 // handle returns how to refer to a cluster: by its name while it lives, then by its id, because another cluster may have the name.
-func handle(c client.Cluster) string {
+func handle(c v1.Cluster) string {
 	if isGone(c) {
 		return c.ClusterID
 	}
@@ -51,24 +52,24 @@ func handle(c client.Cluster) string {
 }
 
 // isGone reports that nothing is left of a cluster.
-func isGone(c client.Cluster) bool {
-	return c.Status == client.DESTROYED || !c.ReleasedAt.IsZero()
+func isGone(c v1.Cluster) bool {
+	return c.Status == v1.DESTROYED || !c.ReleasedAt.IsZero()
 }
 
 // endOf says when a cluster ends or ended.
-func endOf(c client.Cluster, now time.Time) string {
+func endOf(c v1.Cluster, now time.Time) string {
 	switch {
 	case !c.ReleasedAt.IsZero():
-		return "gone " + humanize.Away(c.ReleasedAt, now)
-	case c.Desired == client.Absent:
+		return "gone " + duration.Away(c.ReleasedAt, now)
+	case c.Desired == v1.Absent:
 		return "being destroyed"
 	case c.DestroyAt.Before(now):
 		return "due"
 	}
-	return humanize.Away(c.DestroyAt, now)
+	return duration.Away(c.DestroyAt, now)
 }
 
-func pullRequest(c client.Cluster) string {
+func pullRequest(c v1.Cluster) string {
 	if c.PullRequest.Repo == "" {
 		return ""
 	}
@@ -76,7 +77,7 @@ func pullRequest(c client.Cluster) string {
 }
 
 // runOf names the pipeline's run that a cluster belongs to.
-func runOf(r client.ClusterRun) string {
+func runOf(r v1.ClusterRun) string {
 	if r.ID == "" {
 		return ""
 	}
@@ -94,7 +95,7 @@ func runOf(r client.ClusterRun) string {
 }
 
 // signal says how the run's repository is told that the cluster is ready or failed.
-func signal(g client.ClusterSignal) string {
+func signal(g v1.ClusterSignal) string {
 	switch {
 	case g.Kind == "":
 		return ""
@@ -106,7 +107,7 @@ func signal(g client.ClusterSignal) string {
 	return fmt.Sprintf("a %s told: %s", g.Kind, g.Told)
 }
 
-func workers(c client.Cluster) string {
+func workers(c v1.Cluster) string {
 	switch {
 	case c.Workers == nil && c.WorkersWanted == nil:
 		return ""
@@ -119,13 +120,13 @@ func workers(c client.Cluster) string {
 }
 
 // clusterFacts shows one cluster for people; brief leaves out what does not change.
-func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
+func (a *app) clusterFacts(s *table.Screen, c v1.Cluster, brief bool) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
 	f := s.Facts()
 	f.Add("why", c.Why)
 	f.Add("destroyed because", c.DesiredWhy)
 	f.Add("step", c.Progress.Step)
-	if c.Status == client.CREATING || c.Status == client.DESTROYING {
+	if c.Status == v1.CREATING || c.Status == v1.DESTROYING {
 		f.Add("expected by", humanize.When(c.Progress.Eta, s.Now))
 	}
 	if c.NeedsApproval {
@@ -137,13 +138,13 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("next", c.FailNext)
 	}
 	f.Add("next attempt", humanize.When(c.RetryAt, s.Now))
-	if c.Desired == client.Present {
+	if c.Desired == v1.Present {
 		f.Add("console", c.ConsoleURL)
 		f.Add("API", c.APIURL)
 	}
 	f.Add("ends", humanize.Ends(c, s.Now))
 	f.Add("held until", humanize.When(c.HoldUntil, s.Now))
-	if c.Desired == client.Present {
+	if c.Desired == v1.Present {
 		f.Add("latest end", humanize.Stamp(c.MaxDestroyAt))
 	}
 	f.Add("gone since", humanize.When(c.ReleasedAt, s.Now))

@@ -27,13 +27,13 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"status a b":                                `unexpected argument "b"`,
 		"status --cluster-id a b":                   `unexpected argument "b"`,
 		"create":                                    "--name: Required.",
-		"create --name x --ttl 90m":                 `"90m" is not in whole hours`,
+		"create --name x --ttl soon":                `"soon" is not a duration. Give 90m, 4h, 1h30m, 2d, or a number of hours`,
 		"create --name x --ttl never":               "every cluster has an end",
 		"create --name x --tag y":                   `--tag: "y" is not a tag. Accepted: key=value.`,
 		"create --name x --ssh-key /nowhere":        "--ssh-key: It cannot be read: no such file or directory.",
-		"create --name x --timeout soon --wait":     `"soon" is not a duration; give for example 30s, 90m, 2h or 1d`,
-		"create --name x --timeout 0s --wait":       "the duration must be above zero",
-		"extend a":                                  "no duration given. Give 24h, 2d, 1d12h",
+		"create --name x --timeout soon --wait":     `"soon" is not a duration above zero. Give 90m`,
+		"create --name x --timeout 0s --wait":       `"0s" is not a duration above zero`,
+		"extend a":                                  "no duration given. Give 90m, 4h",
 		"extend a 4h --until 2025-03-02":            "give a duration or --until, not both",
 		"extend a --until tomorrow":                 `"tomorrow" is not a time`,
 		"hold a 4h":                                 "--reason: Required.",
@@ -92,10 +92,10 @@ func TestWhatTheServerSaysBecomesACode(t *testing.T) {
 		d := newService(t)
 		d.Refuse("createCluster", status, map[string]any{"title": http.StatusText(status), "status": status, "detail": "It is refused.", "errors": []any{
 			map[string]any{"field": "region", "detail": "mars is not on the profile's list.", "accepted": []string{"us-east-1", "eu-west-1"}},
-			map[string]any{"field": "ttlHours", "detail": "300 is above the profile's maximum.", "accepted": []string{"1 to 72"}},
+			map[string]any{"field": "ttl", "detail": "300 is above the profile's maximum.", "accepted": []string{"1 to 72"}},
 		}})
 		require.Equal(t, code, d.run("create", "--name", "x"), status)
-		require.Contains(t, d.err.String(), "ocpctl: It is refused.\n  region: mars is not on the profile's list. Accepted: us-east-1, eu-west-1.\n  ttlHours: 300")
+		require.Contains(t, d.err.String(), "ocpctl: It is refused.\n  region: mars is not on the profile's list. Accepted: us-east-1, eu-west-1.\n  ttl: 300")
 		require.NotContains(t, d.err.String(), "--idempotency-key", "the server answered; nothing is in doubt")
 	}
 }

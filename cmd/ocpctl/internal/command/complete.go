@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
@@ -52,11 +52,11 @@ func hint(value, about string) string { return humanize.Line(value) + "\t" + hum
 func (a *app) completeClusters(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
 		byID := strings.HasPrefix(start, "clu_")
-		params := &client.ListClustersParams{Live: true, Limit: pageSize, Name: start}
+		params := &v1.ListClustersParams{Live: true, Limit: pageSize, Name: start}
 		if byID {
 			params.Live, params.Name = false, ""
 		}
-		answer, err := connect.Read[client.ClusterPage](api.ListClusters(ctx, params))
+		answer, err := connect.Read[v1.ClusterPage](api.ListClusters(ctx, params))
 		if err != nil {
 			return nil
 		}
@@ -72,12 +72,12 @@ func (a *app) completeClusters(cmd *cobra.Command, _ []string, start string) ([]
 }
 
 // catalogue gets the profiles; with a name only that one.
-func catalogue(ctx context.Context, api *connect.API, name string) []client.Profile {
-	answer, err := connect.Read[client.Profiles](api.ListProfiles(ctx))
+func catalogue(ctx context.Context, api *connect.API, name string) []v1.Profile {
+	answer, err := connect.Read[v1.Profiles](api.ListProfiles(ctx))
 	if err != nil {
 		return nil
 	}
-	var out []client.Profile
+	var out []v1.Profile
 	for _, p := range answer.Value.Items {
 		if name == "" && p.Enabled || p.Name == name {
 			out = append(out, p)
@@ -96,7 +96,7 @@ func (a *app) completeProfiles(cmd *cobra.Command, _ []string, start string) ([]
 }
 
 // ofProfile completes a value of the profile on the command line, or of any profile.
-func (a *app) ofProfile(cmd *cobra.Command, args []string, start string, of func(client.Profile) []string) ([]string, cobra.ShellCompDirective) {
+func (a *app) ofProfile(cmd *cobra.Command, args []string, start string, of func(v1.Profile) []string) ([]string, cobra.ShellCompDirective) {
 	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
 		name, seen := "", map[string]bool{}
 		if len(args) > 0 {
@@ -115,7 +115,7 @@ func (a *app) ofProfile(cmd *cobra.Command, args []string, start string, of func
 }
 
 func (a *app) completeRegions(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.ofProfile(cmd, args, start, func(p client.Profile) (out []string) {
+	return a.ofProfile(cmd, args, start, func(p v1.Profile) (out []string) {
 		for _, r := range p.Regions {
 			out = append(out, r.Name)
 		}
@@ -124,16 +124,16 @@ func (a *app) completeRegions(cmd *cobra.Command, args []string, start string) (
 }
 
 func (a *app) completeVersions(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.ofProfile(cmd, args, start, func(p client.Profile) []string { return p.Versions.Allow })
+	return a.ofProfile(cmd, args, start, func(p v1.Profile) []string { return p.Versions.Allow })
 }
 
 func (a *app) completeDomains(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.ofProfile(cmd, args, start, func(p client.Profile) []string { return p.BaseDomains.Allow })
+	return a.ofProfile(cmd, args, start, func(p v1.Profile) []string { return p.BaseDomains.Allow })
 }
 
 func (a *app) completeTeams(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
-		answer, err := connect.Read[client.Teams](api.ListTeams(ctx))
+		answer, err := connect.Read[v1.Teams](api.ListTeams(ctx))
 		if err != nil {
 			return nil
 		}
@@ -146,7 +146,7 @@ func (a *app) completeTeams(cmd *cobra.Command, _ []string, start string) ([]str
 
 func (a *app) completeApprovals(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
-		answer, err := connect.Read[client.ApprovalPage](api.ListApprovals(ctx, &client.ListApprovalsParams{State: "pending", Limit: pageSize}))
+		answer, err := connect.Read[v1.ApprovalPage](api.ListApprovals(ctx, &v1.ListApprovalsParams{State: "pending", Limit: pageSize}))
 		if err != nil {
 			return nil
 		}
@@ -159,7 +159,7 @@ func (a *app) completeApprovals(cmd *cobra.Command, _ []string, start string) ([
 
 func (a *app) completeAccounts(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) []string {
-		answer, err := connect.Read[client.Me](api.GetMe(ctx))
+		answer, err := connect.Read[v1.Me](api.GetMe(ctx))
 		if err != nil {
 			return nil
 		}

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // reportGroups are what reports can be grouped by.
@@ -22,7 +23,7 @@ func byFlag(c *cobra.Command, by *string) {
 }
 
 func (a *app) reportForecast() *cobra.Command {
-	var params client.ReportForecastParams
+	var params v1.ReportForecastParams
 	c := &cobra.Command{
 		Use: "forecast", Short: "Report what this month has cost and will cost, by team against its budget",
 		Long: "Report what this month has cost and will cost by list prices, if nothing is requested or ended any more. By team it shows the budget, and which\n" +
@@ -33,7 +34,7 @@ func (a *app) reportForecast() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Forecast](api.ReportForecast(ctx, &params))
+			answer, err := connect.Read[v1.Forecast](api.ReportForecast(ctx, &params))
 			if err != nil {
 				return err
 			}
@@ -44,7 +45,7 @@ func (a *app) reportForecast() *cobra.Command {
 	return c
 }
 
-func (a *app) monthForecast(answer connect.Answer[client.Forecast]) error {
+func (a *app) monthForecast(answer connect.Answer[v1.Forecast]) error {
 	f := answer.Value
 	var names []string
 	for _, line := range f.Items {
@@ -53,9 +54,9 @@ func (a *app) monthForecast(answer connect.Answer[client.Forecast]) error {
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		s.Linef("%s to %s, by %s, as of %s", humanize.Stamp(f.Month), humanize.Stamp(f.End), humanize.Line(f.By), humanize.Stamp(f.At))
 		t := s.Columns("KEY", "CLUSTERS", "SPENT", "TO COME", "FORECAST", "BUDGET", "REACHED", "+COMMITTED")
-		line := func(l client.ForecastLine) {
-			t.Row(l.Key, l.Clusters, humanize.Dollars(l.SpentCents), humanize.Dollars(l.ToComeCents), humanize.Dollars(l.ForecastCents),
-				budgetOf(l), reachedOf(l), humanize.Dollars(l.CommittedCents))
+		line := func(l v1.ForecastLine) {
+			t.Row(l.Key, l.Clusters, price.Dollars(l.SpentCents), price.Dollars(l.ToComeCents), price.Dollars(l.ForecastCents),
+				budgetOf(l), reachedOf(l), price.Dollars(l.CommittedCents))
 		}
 		for _, l := range f.Items {
 			line(l)
@@ -69,18 +70,18 @@ func (a *app) monthForecast(answer connect.Answer[client.Forecast]) error {
 	})
 }
 
-func budgetOf(l client.ForecastLine) string {
+func budgetOf(l v1.ForecastLine) string {
 	switch {
 	case l.BudgetCents == 0:
 		return ""
 	case l.BudgetHard:
-		return humanize.Dollars(l.BudgetCents) + " hard"
+		return price.Dollars(l.BudgetCents) + " hard"
 	}
-	return humanize.Dollars(l.BudgetCents)
+	return price.Dollars(l.BudgetCents)
 }
 
 // reachedOf is the largest part of the budget that is spent or promised, of those that people are told of.
-func reachedOf(l client.ForecastLine) string {
+func reachedOf(l v1.ForecastLine) string {
 	if len(l.Reached) == 0 {
 		return ""
 	}
@@ -88,7 +89,7 @@ func reachedOf(l client.ForecastLine) string {
 }
 
 func (a *app) reportActual() *cobra.Command {
-	var params client.ReportActualParams
+	var params v1.ReportActualParams
 	var p period
 	c := &cobra.Command{
 		Use: "actual", Short: "Compare the estimate with what the cloud billed", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
@@ -101,7 +102,7 @@ func (a *app) reportActual() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.ActualReport](api.ReportActual(ctx, &params))
+			answer, err := connect.Read[v1.ActualReport](api.ReportActual(ctx, &params))
 			if err != nil {
 				return err
 			}
@@ -113,7 +114,7 @@ func (a *app) reportActual() *cobra.Command {
 	return c
 }
 
-func (a *app) actual(answer connect.Answer[client.ActualReport]) error {
+func (a *app) actual(answer connect.Answer[v1.ActualReport]) error {
 	r := answer.Value
 	var names []string
 	for _, line := range r.Items {
@@ -122,12 +123,12 @@ func (a *app) actual(answer connect.Answer[client.ActualReport]) error {
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
 		t := s.Columns("KEY", "CLUSTERS", "BILLED", "ESTIMATE", "ACTUAL", "ERROR")
-		line := func(l client.ActualLine) {
+		line := func(l v1.ActualLine) {
 			wrong := ""
 			if l.ActualCents != 0 {
 				wrong = fmt.Sprintf("%+.1f %%", l.ErrorPercent)
 			}
-			t.Row(l.Key, l.Clusters, l.Billed, humanize.Dollars(l.EstimateCents), humanize.Dollars(l.ActualCents), wrong)
+			t.Row(l.Key, l.Clusters, l.Billed, price.Dollars(l.EstimateCents), price.Dollars(l.ActualCents), wrong)
 		}
 		for _, l := range r.Items {
 			line(l)
@@ -144,14 +145,14 @@ func (a *app) actual(answer connect.Answer[client.ActualReport]) error {
 			{r.LateCents, "for clusters that had ended before"}, {r.UnknownCents, "for clusters that are not in the database"}, {r.UntaggedCents, "without a cluster's tag"},
 		} {
 			if other.cents != 0 {
-				s.Linef("%s billed %s.", humanize.Dollars(other.cents), other.what)
+				s.Linef("%s billed %s.", price.Dollars(other.cents), other.what)
 			}
 		}
 	})
 }
 
 // costFile is a command that downloads a CSV file.
-func (a *app) costFile(use, short, long string, get func(context.Context, *connect.API, client.From, client.To) (*http.Response, error)) *cobra.Command {
+func (a *app) costFile(use, short, long string, get func(context.Context, *connect.API, v1.From, v1.To) (*http.Response, error)) *cobra.Command {
 	var p period
 	var file string
 	c := &cobra.Command{
@@ -185,15 +186,15 @@ func (a *app) costFile(use, short, long string, get func(context.Context, *conne
 func (a *app) reportChargeback() *cobra.Command {
 	return a.costFile("chargeback", "Export the cost of each cluster as CSV, for accounting",
 		"Export the cost of each cluster as CSV, for accounting: by list prices, and what the cloud billed if the server knows it. Without times it is this month so far.",
-		func(ctx context.Context, api *connect.API, from client.From, to client.To) (*http.Response, error) {
-			return api.ReportChargeback(ctx, &client.ReportChargebackParams{From: from, To: to})
+		func(ctx context.Context, api *connect.API, from v1.From, to v1.To) (*http.Response, error) {
+			return api.ReportChargeback(ctx, &v1.ReportChargebackParams{From: from, To: to})
 		})
 }
 
 func (a *app) reportFocus() *cobra.Command {
 	return a.costFile("focus", "Export the cost of clusters as CSV in the FOCUS specification",
 		"Export the cost of clusters as CSV in the FinOps Open Cost and Usage Specification 1.2: a line for each cluster, day and rate, by list prices.\nWithout times it is this month so far.",
-		func(ctx context.Context, api *connect.API, from client.From, to client.To) (*http.Response, error) {
-			return api.ReportFocus(ctx, &client.ReportFocusParams{From: from, To: to})
+		func(ctx context.Context, api *connect.API, from v1.From, to v1.To) (*http.Response, error) {
+			return api.ReportFocus(ctx, &v1.ReportFocusParams{From: from, To: to})
 		})
 }

@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // The default time limits of a wait: well above the duration of an install or a teardown.
@@ -65,8 +67,8 @@ new key.`,
 	return c
 }
 
-func (a *app) createNow(ctx context.Context, api *connect.API, r client.CreateRequest, key string, waits waiting) error {
-	answer, err := connect.Read[client.Accepted](api.CreateCluster(ctx, &client.CreateClusterParams{IdempotencyKey: key}, r))
+func (a *app) createNow(ctx context.Context, api *connect.API, r v1.CreateRequest, key string, waits waiting) error {
+	answer, err := connect.Read[v1.Accepted](api.CreateCluster(ctx, &v1.CreateClusterParams{IdempotencyKey: key}, r))
 	if err != nil {
 		return unanswered(err, key)
 	}
@@ -105,7 +107,7 @@ func unanswered(err error, key string) error {
 	return fmt.Errorf("%w\nRepeat the command with --idempotency-key %s to avoid a second cluster", err, key)
 }
 
-func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
+func (a *app) accepted(s *table.Screen, c v1.Accepted, replayed bool) {
 	head := "accepted"
 	switch {
 	case replayed:
@@ -131,8 +133,8 @@ func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
 	f.Write()
 }
 
-func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateRequest) error {
-	answer, err := connect.Read[client.Verdict](api.DryRun(ctx, r))
+func (a *app) dryRun(ctx context.Context, api *connect.API, r v1.CreateRequest) error {
+	answer, err := connect.Read[v1.Verdict](api.DryRun(ctx, r))
 	if err != nil {
 		return err
 	}
@@ -148,11 +150,11 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateReque
 		f.Add("profile", v.Profile)
 		f.Add("version", fmt.Sprintf("%s in %s, domain %s", v.Version, v.Region, v.BaseDomain))
 		f.Add("for", fmt.Sprintf("%s of team %s, cost center %s, environment %s", v.Owner, v.Team, v.CostCenter, v.Environment))
-		f.Add("lifetime", fmt.Sprintf("%s, at most %s", humanize.Long(seconds(v.TTLSeconds)), humanize.Long(seconds(v.MaxSeconds))))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(seconds(v.TTLSeconds)), duration.Format(seconds(v.MaxSeconds))))
 		if v.Nodes > 0 {
 			f.Add("machines", fmt.Sprint(v.Nodes))
 		}
-		f.Add("price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", humanize.Dollars(int64(v.HourlyCents)), humanize.Dollars(v.TotalCents)))
+		f.Add("price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", price.Dollars(int64(v.HourlyCents)), price.Dollars(v.TotalCents)))
 		a.forecast(f, s, v)
 		f.Write()
 		if s.Wide {
@@ -167,18 +169,18 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateReque
 }
 
 // forecast adds when the cluster would begin and be ready.
-func (a *app) forecast(f *table.Facts, s *table.Screen, v client.Verdict) {
+func (a *app) forecast(f *table.Facts, s *table.Screen, v v1.Verdict) {
 	if v.Place > 0 {
 		f.Paint("queue position", fmt.Sprint(v.Place), table.Warn)
 	}
 	f.Add("starts", humanize.When(v.StartsAt, s.Now))
 	if v.ReadyP50Seconds > 0 {
-		f.Add("ready after", fmt.Sprintf("%s in 50 %% of earlier installs, %s in 90 %%", humanize.Long(seconds(v.ReadyP50Seconds)), humanize.Long(seconds(v.ReadyP90Seconds))))
+		f.Add("ready after", fmt.Sprintf("%s in 50 %% of earlier installs, %s in 90 %%", duration.Format(seconds(v.ReadyP50Seconds)), duration.Format(seconds(v.ReadyP90Seconds))))
 	}
 }
 
 // verdict shows how a request was judged, check by check.
-func (a *app) verdict(s *table.Screen, v client.Verdict) {
+func (a *app) verdict(s *table.Screen, v v1.Verdict) {
 	paint := table.Good
 	if !v.Allowed {
 		paint = table.Bad
@@ -195,26 +197,26 @@ func (a *app) verdict(s *table.Screen, v client.Verdict) {
 	}
 }
 
-func (a *app) checks(s *table.Screen, all []client.Check, indent string) {
+func (a *app) checks(s *table.Screen, all []v1.Check, indent string) {
 	for _, c := range all {
 		sign, paint := "✓", table.Good
 		switch c.Result {
-		case client.CheckResultWarn:
+		case v1.CheckResultWarn:
 			sign, paint = "!", table.Warn
-		case client.CheckResultWait, client.CheckResultAsk:
+		case v1.CheckResultWait, v1.CheckResultAsk:
 			sign, paint = "…", table.Warn
-		case client.CheckResultFail:
+		case v1.CheckResultFail:
 			sign, paint = "✗", table.Bad
 		}
 		said := ": " + c.Message
-		repeated := slices.ContainsFunc(c.Checks, func(part client.Check) bool {
+		repeated := slices.ContainsFunc(c.Checks, func(part v1.Check) bool {
 			return part.Result == c.Result && strings.Contains(c.Message, part.Message)
 		})
 		if repeated {
 			said = "" // the sub-checks say it
 		}
 		fmt.Fprintf(s.Out, "%s%s %s%s\n", indent, s.Painted(sign, paint), humanize.Line(c.Name), humanize.Line(said))
-		if c.Result != client.CheckResultPass && !repeated {
+		if c.Result != v1.CheckResultPass && !repeated {
 			for _, more := range []struct{ name, text string }{{"requested", c.Asked}, {"available", c.Have}, {"accepted", c.Accept}, {"next", c.Next}} {
 				if more.text != "" {
 					fmt.Fprintf(s.Out, "%s    %s: %s\n", indent, more.name, humanize.Line(more.text))

@@ -13,11 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // asking is how a kubeconfig of our own is asked for.
@@ -41,7 +42,7 @@ func (a *app) staticFlag(c *cobra.Command, q *asking) {
 
 // roles are those that somebody can have in a cluster.
 func roles() []string {
-	return []string{string(client.AccessRoleView), string(client.AccessRoleEdit), string(client.AccessRoleAdmin)}
+	return []string{string(v1.AccessRoleView), string(v1.AccessRoleEdit), string(v1.AccessRoleAdmin)}
 }
 
 // minted is a kubeconfig that was made for us; raw is nil while it is being made.
@@ -71,7 +72,7 @@ func (a *app) mint(ctx context.Context, api *connect.API, id string, q asking) (
 		}
 		if waited += again; waited > mostMaking {
 			return minted{}, exit.With(exit.TimedOut, fmt.Errorf(
-				"the kubeconfig was not made within %s; it is still being made. Repeat the command later. ocpctl access list %s shows what it waits for", humanize.Long(mostMaking), humanize.Line(id)))
+				"the kubeconfig was not made within %s; it is still being made. Repeat the command later. ocpctl access list %s shows what it waits for", duration.Format(mostMaking), humanize.Line(id)))
 		}
 		if err := a.Sleep(ctx, again); err != nil {
 			return minted{}, err
@@ -86,8 +87,8 @@ func (a *app) askOnce(ctx context.Context, api *connect.API, id string, q asking
 	if err != nil {
 		return minted{}, 0, err
 	}
-	res, err := api.GetKubeconfig(ctx, id, &client.GetKubeconfigParams{Role: q.role, Lifetime: q.lifetime, Renew: q.renew,
-		RunKind: client.GetKubeconfigParamsRunKind(run.kind), RunName: run.name, RunUID: run.uid})
+	res, err := api.GetKubeconfig(ctx, id, &v1.GetKubeconfigParams{Role: q.role, Lifetime: q.lifetime, Renew: q.renew,
+		RunKind: v1.GetKubeconfigParamsRunKind(run.kind), RunName: run.name, RunUID: run.uid})
 	raw, err := connect.Body(res, err)
 	if err != nil {
 		return minted{}, 0, err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
@@ -21,7 +21,7 @@ func (a *app) change(ctx context.Context, id string, do ask) error {
 	if err != nil {
 		return err
 	}
-	answer, err := connect.Read[client.Change](do(ctx, api, id))
+	answer, err := connect.Read[v1.Change](do(ctx, api, id))
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (a *app) extend() *cobra.Command {
 			return err
 		}
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.ExtendCluster(ctx, id, nil, client.Extend{Hours: s.Hours, Until: s.Until})
+			return api.ExtendCluster(ctx, id, nil, v1.Extend{For: s.For, Until: s.Until})
 		})
 	})
 }
@@ -69,7 +69,7 @@ func (a *app) hold() *cobra.Command {
 	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
 		if len(rest) == 1 && rest[0] == "tonight" && until == "" {
 			return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-				return api.HoldCluster(ctx, id, nil, client.Hold{Tonight: true, Reason: reason})
+				return api.HoldCluster(ctx, id, nil, v1.Hold{Tonight: true, Reason: reason})
 			})
 		}
 		s, err := readSpan(rest, until)
@@ -80,7 +80,7 @@ func (a *app) hold() *cobra.Command {
 			return err
 		}
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.HoldCluster(ctx, id, nil, client.Hold{Hours: s.Hours, Until: s.Until, Reason: reason})
+			return api.HoldCluster(ctx, id, nil, v1.Hold{For: s.For, Until: s.Until, Reason: reason})
 		})
 	})
 }
@@ -95,7 +95,7 @@ func (a *app) unhold() *cobra.Command {
 }
 
 func (a *app) transfer() *cobra.Command {
-	var t client.Transfer
+	var t v1.Transfer
 	c := fromTable("transfer", &cobra.Command{
 		Long: "Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.",
 	})

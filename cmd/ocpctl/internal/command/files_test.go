@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
 )
@@ -91,12 +91,12 @@ func TestARequestComesFromAFile(t *testing.T) {
 		require.Equal(t, exit.OK, d.run("create", "-f", path), d.err.String())
 		require.JSONEq(t, `{"name":"from-file","profile":"aws-standard","version":"4.20.3","ttlHours":24,"extraTags":{"a":"b"}}`, d.Asked()[0].Body)
 		require.Equal(t, exit.OK, d.run("create", "aws-minimal-test", "-f", path, "--ttl", "2d", "--tag", "c=d"), "flags go over it")
-		require.JSONEq(t, `{"name":"from-file","profile":"aws-minimal-test","version":"4.20.3","ttlHours":48,"extraTags":{"a":"b","c":"d"}}`, d.Asked()[0].Body)
+		require.JSONEq(t, `{"name":"from-file","profile":"aws-minimal-test","version":"4.20.3","ttl":"48h","extraTags":{"a":"b","c":"d"}}`, d.Asked()[0].Body)
 		d.in = text
 		require.Equal(t, exit.OK, d.run("create", "--from-file", "-"))
 	}
 	for text, message := range map[string]string{
-		"name: x\nregio: y\nttl: 4\n": "line 2: field regio not found.\n  --from-file: line 3: field ttl not found. Accepted: name, profile, ttlHours",
+		"name: x\nregio: y\nttk: 4\n": "line 2: field regio not found.\n  --from-file: line 3: field ttk not found. Accepted: name, profile, ttl, ttlHours",
 		"name: x\nttlHours: 0\n":      "ttlHours: 0 is not a lifetime. Every cluster has an end. Accepted: whole hours above 0.",
 		"name: [\n":                   "--from-file: line",
 		"- name\n":                    "cannot unmarshal",
@@ -115,7 +115,7 @@ func TestFilesThatWouldNotBeReadAreValidatedToo(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, path), []byte("x: y\n"), 0o600))
 	}
-	var sent client.CatalogueFiles
+	var sent v1.CatalogueFiles
 	d.Handle("validateCatalogue", func(w http.ResponseWriter, r *http.Request) {
 		require.NoError(t, json.NewDecoder(r.Body).Decode(&sent))
 		_, _ = w.Write([]byte(`{"valid": true, "hash": "0123", "problems": []}`))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -57,7 +57,7 @@ terminal or in a pipeline's log. To work without a file, use ocpctl shell.`,
 			return err
 		}
 		if k.link {
-			answer, err := connect.Read[client.Link](api.LinkKubeconfig(ctx, id, &client.LinkKubeconfigParams{
+			answer, err := connect.Read[v1.Link](api.LinkKubeconfig(ctx, id, &v1.LinkKubeconfigParams{
 				Role: k.role, Lifetime: k.lifetime}))
 			if err != nil {
 				return err
@@ -71,7 +71,7 @@ terminal or in a pipeline's log. To work without a file, use ocpctl shell.`,
 func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k keeping) error {
 	name := id
 	if k.merge || !k.static { // the context gets the cluster's name, and the program the cluster's id, whichever was given
-		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 	return nil
 }
 
-func (a *app) link(answer connect.Answer[client.Link]) error {
+func (a *app) link(answer connect.Answer[v1.Link]) error {
 	return a.print(answer.Raw, []string{answer.Value.URL}, func(s *table.Screen) {
 		fmt.Fprintln(s.Out, humanize.Line(answer.Value.URL))
 		a.say("The link works once, only for you, until %s. Open it in a browser, or use: ocpctl redeem -", humanize.When(answer.Value.ExpiresAt, s.Now))
@@ -122,7 +122,7 @@ func (a *app) outputs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := connect.Read[client.Outputs](api.GetOutputs(ctx, id))
+		answer, err := connect.Read[v1.Outputs](api.GetOutputs(ctx, id))
 		if err != nil {
 			return err
 		}

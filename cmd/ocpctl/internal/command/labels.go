@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -40,8 +40,8 @@ changed or if you are not sure of the result; it is safe to repeat.`,
 			if err != nil {
 				return err
 			}
-			params := client.EnsureLabelsParams{IdempotencyKey: orElse(key, a.UUID())}
-			answer, err := connect.Read[client.Labels](api.EnsureLabels(ctx, &params, client.LabelsRequest{Repository: args[0], Reason: reason}))
+			params := v1.EnsureLabelsParams{IdempotencyKey: orElse(key, a.UUID())}
+			answer, err := connect.Read[v1.Labels](api.EnsureLabels(ctx, &params, v1.LabelsRequest{Repository: args[0], Reason: reason}))
 			if err != nil {
 				return err
 			}
@@ -59,12 +59,12 @@ changed or if you are not sure of the result; it is safe to repeat.`,
 }
 
 // awaitLabels polls until it is done, and prints the result.
-func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.Answer[client.Labels], most time.Duration) (err error) {
+func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.Answer[v1.Labels], most time.Duration) (err error) {
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	for answer.Value.State == client.LabelsStateWaiting {
+	for answer.Value.State == v1.LabelsStateWaiting {
 		if err = a.Sleep(bounded, labelsEvery); err == nil {
-			answer, err = connect.Read[client.Labels](api.GetLabels(bounded, answer.Value.ID))
+			answer, err = connect.Read[v1.Labels](api.GetLabels(bounded, answer.Value.ID))
 		}
 		if err != nil {
 			return unawaited(ctx, err)
@@ -73,7 +73,7 @@ func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.
 	if err := a.printLabels(answer); err != nil {
 		return err
 	}
-	if answer.Value.State == client.LabelsStateFailed {
+	if answer.Value.State == v1.LabelsStateFailed {
 		return exit.With(exit.Failed, fmt.Errorf("not all labels of %s were created. Fix the problem in the note and run the command again", answer.Value.Repository))
 	}
 	return nil
@@ -91,14 +91,14 @@ func unawaited(ctx context.Context, err error) error {
 	return err
 }
 
-func (a *app) printLabels(answer connect.Answer[client.Labels]) error {
+func (a *app) printLabels(answer connect.Answer[v1.Labels]) error {
 	l := answer.Value
 	return a.print(answer.Raw, []string{l.ID}, func(s *table.Screen) {
-		paint := map[client.LabelsState]table.Paint{client.LabelsStateDone: table.Good, client.LabelsStateFailed: table.Bad}[l.State]
+		paint := map[v1.LabelsState]table.Paint{v1.LabelsStateDone: table.Good, v1.LabelsStateFailed: table.Bad}[l.State]
 		fmt.Fprintf(s.Out, "labels of %s  %s\n", s.Painted(humanize.Line(l.Repository), table.Bold), s.Painted(string(l.State), paint))
 		f := s.Facts()
 		for part := range strings.SplitSeq(l.Note, "; ") {
-			if name, labels, listed := strings.Cut(part, ": "); listed && l.State == client.LabelsStateDone {
+			if name, labels, listed := strings.Cut(part, ": "); listed && l.State == v1.LabelsStateDone {
 				f.Add(name, labels)
 			} else {
 				f.Add("note", part)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -43,12 +43,12 @@ prints a one-time link, which works only for you and for ten minutes. Every step
 		if err != nil {
 			return err
 		}
-		what, again := client.BreakGlassWhatPassword, ""
+		what, again := v1.BreakGlassWhatPassword, ""
 		if installers {
-			what, again = client.BreakGlassWhatKubeconfig, " --kubeconfig"
+			what, again = v1.BreakGlassWhatKubeconfig, " --kubeconfig"
 		}
 		if !link {
-			if err := a.approval(api.BreakGlass(ctx, id, client.BreakGlass{Reason: reason, What: what})); err != nil {
+			if err := a.approval(api.BreakGlass(ctx, id, v1.BreakGlass{Reason: reason, What: what})); err != nil {
 				return err
 			}
 			a.say("After the approval run: ocpctl break-glass %s%s --link", humanize.Line(id), again)
@@ -58,7 +58,7 @@ prints a one-time link, which works only for you and for ten minutes. Every step
 		if installers {
 			newLink = api.LinkAdminKubeconfig
 		}
-		answer, err := connect.Read[client.Link](newLink(ctx, id))
+		answer, err := connect.Read[v1.Link](newLink(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 	if err != nil {
 		return err
 	}
-	res, err := api.RedeemLink(ctx, secret, client.Redeem{Account: account})
+	res, err := api.RedeemLink(ctx, secret, v1.Redeem{Account: account})
 	raw, err := connect.Body(res, err)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/yaml" {
 		return a.redeemed(raw, file)
 	}
-	var r client.Redeemed
+	var r v1.Redeemed
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return fmt.Errorf("read the server's response: %w", err)
 	}
@@ -120,7 +120,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 		f.Add("user", r.Username)
 		f.Add("password", r.Password)
 		f.Write()
-		if r.Kind == client.RedeemedKindAccount {
+		if r.Kind == v1.RedeemedKindAccount {
 			place, name, _ := strings.Cut(r.Account, ":")
 			s.Linef("Nothing is linked yet. Within ten minutes, type as %s on %s: /ocp link %s", name, place, r.Code)
 			s.Linef("Type this code yourself from your own account. Never give it to anybody who asks for it.")
@@ -165,7 +165,7 @@ func (a *app) whoami() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Me](api.GetMe(ctx))
+			answer, err := connect.Read[v1.Me](api.GetMe(ctx))
 			if err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func (a *app) whoami() *cobra.Command {
 	}
 }
 
-func (a *app) me(api *connect.API, answer connect.Answer[client.Me]) error {
+func (a *app) me(api *connect.API, answer connect.Answer[v1.Me]) error {
 	me := answer.Value
 	return a.print(answer.Raw, []string{me.ID}, func(s *table.Screen) {
 		fmt.Fprintln(s.Out, s.Painted(humanize.Line(me.Name), table.Bold))
@@ -207,7 +207,7 @@ func (a *app) account() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Me](api.UnlinkAccount(ctx, &client.UnlinkAccountParams{Account: args[0]}))
+			answer, err := connect.Read[v1.Me](api.UnlinkAccount(ctx, &v1.UnlinkAccountParams{Account: args[0]}))
 			if err != nil {
 				return err
 			}

@@ -8,20 +8,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // pageSize is the largest possible page.
 const pageSize = 500
 
 func (a *app) list() *cobra.Command {
-	var params client.ListClustersParams
+	var params v1.ListClustersParams
 	var all, watch bool
 	var most int
 	c := fromTable("list", &cobra.Command{
@@ -60,18 +62,18 @@ func (a *app) list() *cobra.Command {
 }
 
 func statuses() []string {
-	return []string{string(client.PENDING), string(client.CREATING), string(client.READY), string(client.DESTROYING), string(client.DESTROYED), string(client.FAILED)}
+	return []string{string(v1.PENDING), string(v1.CREATING), string(v1.READY), string(v1.DESTROYING), string(v1.DESTROYED), string(v1.FAILED)}
 }
 
-func (a *app) listClusters(ctx context.Context, params client.ListClustersParams, most int) error {
+func (a *app) listClusters(ctx context.Context, params v1.ListClustersParams, most int) error {
 	api, err := a.api()
 	if err != nil {
 		return err
 	}
-	raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.ClusterPage], error) {
+	raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.ClusterPage], error) {
 		params.Limit, params.Cursor = limit, cursor
-		return connect.Read[client.ClusterPage](api.ListClusters(ctx, &params))
-	}, func(p client.ClusterPage) ([]client.Cluster, string) { return p.Items, p.NextCursor })
+		return connect.Read[v1.ClusterPage](api.ListClusters(ctx, &params))
+	}, func(p v1.ClusterPage) ([]v1.Cluster, string) { return p.Items, p.NextCursor })
 	if err != nil {
 		return err
 	}
@@ -124,14 +126,14 @@ func clusterColumns(s *table.Screen) *table.Columns {
 	return s.Columns("NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+SLEEPS", "+PULL REQUEST", "+RUN", "+PRICE/H", "+SPENT", "+ID")
 }
 
-func clusterRow(t *table.Columns, s *table.Screen, c client.Cluster) {
-	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, humanize.Long(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now), humanize.Sleeps(c, s.Now),
-		pullRequest(c), humanize.Line(orElse(c.Run.URL, c.Run.Name)), humanize.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
+func clusterRow(t *table.Columns, s *table.Screen, c v1.Cluster) {
+	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, duration.Format(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now), humanize.Sleeps(c, s.Now),
+		pullRequest(c), humanize.Line(orElse(c.Run.URL, c.Run.Name)), price.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
 }
 
 // watchClusters prints a row for each change. Filters that the server does not apply to a stream are applied here; a cluster that was
 // shown is shown once more when it is destroyed.
-func (a *app) watchClusters(ctx context.Context, params client.ListClustersParams) error {
+func (a *app) watchClusters(ctx context.Context, params v1.ListClustersParams) error {
 	api, err := a.api()
 	if err != nil {
 		return err
@@ -161,11 +163,11 @@ func (a *app) watchClusters(ctx context.Context, params client.ListClustersParam
 }
 
 // ofThatRun reports whether a cluster belongs to a run, given by its id, its key or any address below its page.
-func ofThatRun(c client.Cluster, run string) bool {
+func ofThatRun(c v1.Cluster, run string) bool {
 	return run == "" || c.Run.ID == run || c.Run.Key == run || c.Run.URL != "" && (c.Run.URL == run || strings.HasPrefix(run, c.Run.URL+"/"))
 }
 
-func wanted(c client.Cluster, p client.ListClustersParams) bool {
+func wanted(c v1.Cluster, p v1.ListClustersParams) bool {
 	same := func(want, have string) bool { return want == "" || want == have }
 	return (len(p.Status) == 0 || slices.Contains(p.Status, string(c.Status))) && same(p.Team, c.Team) && same(p.Owner, c.Owner) &&
 		same(p.Profile, c.Profile) && same(p.Platform, c.Platform) && ofThatRun(c, p.Run) && strings.HasPrefix(c.Name, p.Name) && (!p.Live || c.ReleasedAt.IsZero())

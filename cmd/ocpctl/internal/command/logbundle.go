@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -51,7 +51,7 @@ func (b *bundling) check(c *cobra.Command) error {
 
 // downloadBundle writes the log bundle to a file that appears only when it is complete and that only its owner can read.
 func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b bundling) error {
-	res, err := api.GetLogBundle(ctx, id, &client.GetLogBundleParams{Attempt: b.attempt})
+	res, err := api.GetLogBundle(ctx, id, &v1.GetLogBundleParams{Attempt: b.attempt})
 	body, err := connect.Stream(res, err)
 	if err != nil {
 		return err

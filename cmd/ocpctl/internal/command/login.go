@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
@@ -88,13 +88,13 @@ func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind
 	if err != nil {
 		return err
 	}
-	var me connect.Answer[client.Me]
+	var me connect.Answer[v1.Me]
 	var api *connect.API
 	if !blind {
 		if api, err = a.open(c); err != nil {
 			return err
 		}
-		if me, err = connect.Read[client.Me](api.GetMe(ctx)); err != nil {
+		if me, err = connect.Read[v1.Me](api.GetMe(ctx)); err != nil {
 			return fmt.Errorf("nothing was changed: %w", err)
 		}
 	}

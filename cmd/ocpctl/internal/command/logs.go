@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
@@ -60,7 +59,7 @@ cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 		if on {
 			return a.followLog(ctx, api, id, job, lines)
 		}
-		body, err := connect.Stream(api.GetLogs(ctx, id, &client.GetLogsParams{Job: job}, explicit("lines", strconv.Itoa(lines))))
+		body, err := connect.Stream(api.GetLogs(ctx, id, &v1.GetLogsParams{Job: job, Lines: &lines}))
 		if err != nil {
 			return err
 		}
@@ -88,7 +87,7 @@ var errLogEnds = errors.New("the job has ended")
 // followLog follows one job's log to its end, across lost connections. Each time it starts with enough lines to find the last ones
 // that were shown, and continues after them.
 func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, lines int) error {
-	found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+	found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 	}
 	at := &place{}
 	for {
-		body, err := connect.Stream(api.GetLogs(ctx, found.Value.ClusterID, &client.GetLogsParams{Job: job, Follow: true}, explicit("lines", strconv.Itoa(lines))))
+		body, err := connect.Stream(api.GetLogs(ctx, found.Value.ClusterID, &v1.GetLogsParams{Job: job, Lines: &lines, Follow: true}))
 		if err == nil {
 			err = connect.Events(body, logPatience, func(e connect.Event) error {
 				switch e.Name {
@@ -139,7 +138,7 @@ func textOf(data string) string {
 
 // jobEnded says, separate from the log, how its job ended.
 func (a *app) jobEnded(data string) {
-	var j client.Job
+	var j v1.Job
 	if json.Unmarshal([]byte(data), &j) == nil && j.Status != "" {
 		a.say("The job %s has ended: %s", j.JobID, humanize.Line(strings.TrimSuffix(j.Status+", "+j.ErrorMessage, ", ")))
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
@@ -23,7 +23,7 @@ func (r *runInput) flags(c *cobra.Command) {
 	must(c.RegisterFlagCompletionFunc("run-uid", cobra.NoFileCompletions))
 }
 
-var runKinds = []string{string(client.RunRequestKindPipelineRun)}
+var runKinds = []string{string(v1.RunRequestKindPipelineRun)}
 
 // named returns the run that flags and environment name, empty if they name none, and what is wrong with it.
 func (r *runInput) named(env func(string) string) (runInput, []exit.Field) {

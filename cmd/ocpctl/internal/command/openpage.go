@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -26,7 +26,7 @@ func (a *app) openPage() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
@@ -48,7 +48,7 @@ Resources of another installation, of a person or of nobody known are never remo
 					return err
 				}
 			}
-			answer, err := connect.Read[client.RemovalPlans](api.ApproveOrphans(ctx, client.OrphanApproval{Ids: args, Reason: reason, DryRun: dry}))
+			answer, err := connect.Read[v1.RemovalPlans](api.ApproveOrphans(ctx, v1.OrphanApproval{Ids: args, Reason: reason, DryRun: dry}))
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ Resources of another installation, of a person or of nobody known are never remo
 }
 
 // removalPlan shows how one orphan is removed.
-func (a *app) removalPlan(s *table.Screen, p client.RemovalPlan, dry bool) {
+func (a *app) removalPlan(s *table.Screen, p v1.RemovalPlan, dry bool) {
 	state, paint := "approved", table.Good
 	switch {
 	case p.Refused != "":
@@ -92,7 +92,7 @@ func (a *app) removalPlan(s *table.Screen, p client.RemovalPlan, dry bool) {
 	paragraphs(s, "It leaves", removalLines(p.Kept))
 }
 
-func removalLines(of []client.RemovalResource) (lines []string) {
+func removalLines(of []v1.RemovalResource) (lines []string) {
 	for _, r := range of {
 		lines = append(lines, fmt.Sprintf("%s (%s)", r.ID, r.Why))
 	}
@@ -114,7 +114,7 @@ func (a *app) orphanExempt() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.ExemptOrphans](api.ExemptOrphans(ctx, client.OrphanExemption{Ids: args, Reason: reason}))
+			answer, err := connect.Read[v1.ExemptOrphans](api.ExemptOrphans(ctx, v1.OrphanExemption{Ids: args, Reason: reason}))
 			if err != nil {
 				return err
 			}

@@ -10,14 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 func (a *app) scan() *cobra.Command {
-	var said client.ScanRequest
+	var said v1.ScanRequest
 	c := &cobra.Command{
 		Use: "scan", Short: "Look through the cloud accounts now for resources that belong to no living cluster", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Look through the cloud accounts now for resources that belong to no living cluster.
@@ -30,7 +32,7 @@ repeat: a scan that waits or runs is shown as it is. Only platform admins of all
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.Scans](api.StartScans(ctx, said))
+			answer, err := connect.Read[v1.Scans](api.StartScans(ctx, said))
 			if err != nil {
 				return err
 			}
@@ -43,7 +45,7 @@ repeat: a scan that waits or runs is shown as it is. Only platform admins of all
 }
 
 func (a *app) scans() *cobra.Command {
-	var params client.ListScansParams
+	var params v1.ListScansParams
 	c := &cobra.Command{
 		Use: "scans [SCAN]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -54,7 +56,7 @@ func (a *app) scans() *cobra.Command {
 			if len(args) == 1 {
 				return a.showScan(ctx, api, args[0])
 			}
-			answer, err := connect.Read[client.Scans](api.ListScans(ctx, &params))
+			answer, err := connect.Read[v1.Scans](api.ListScans(ctx, &params))
 			if err != nil {
 				return err
 			}
@@ -67,7 +69,7 @@ func (a *app) scans() *cobra.Command {
 }
 
 func (a *app) showScan(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[client.ScanDetail](api.GetScan(ctx, id))
+	answer, err := connect.Read[v1.ScanDetail](api.GetScan(ctx, id))
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (a *app) showScan(ctx context.Context, api *connect.API, id string) error {
 	})
 }
 
-func (a *app) printScans(answer connect.Answer[client.Scans]) error {
+func (a *app) printScans(answer connect.Answer[v1.Scans]) error {
 	var names []string
 	for _, s := range answer.Value.Items {
 		names = append(names, s.ScanID)
@@ -98,14 +100,14 @@ func (a *app) printScans(answer connect.Answer[client.Scans]) error {
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		t := s.Columns("SCAN", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT")
 		for _, one := range answer.Value.Items {
-			t.Row(one.ScanID, one.Account, one.State, humanize.Away(one.OpenedAt, s.Now), humanize.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), orElse(one.Message, one.Trouble))
+			t.Row(one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), orElse(one.Message, one.Trouble))
 		}
 		t.Write("No scans.")
 	})
 }
 
 func (a *app) orphans() *cobra.Command {
-	var params client.ListOrphansParams
+	var params v1.ListOrphansParams
 	var most int
 	var asCSV bool
 	c := &cobra.Command{
@@ -124,10 +126,10 @@ With -o wide, each is followed by its resources.`,
 			if asCSV {
 				return a.orphansCSV(ctx, api, params)
 			}
-			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.OrphanPage], error) {
+			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.OrphanPage], error) {
 				params.Limit, params.Cursor = limit, cursor
-				return connect.Read[client.OrphanPage](api.ListOrphans(ctx, &params))
-			}, func(p client.OrphanPage) ([]client.Orphan, string) { return p.Items, p.NextCursor })
+				return connect.Read[v1.OrphanPage](api.ListOrphans(ctx, &params))
+			}, func(p v1.OrphanPage) ([]v1.Orphan, string) { return p.Items, p.NextCursor })
 			if err != nil {
 				return err
 			}
@@ -147,7 +149,7 @@ With -o wide, each is followed by its resources.`,
 }
 
 func (a *app) showOrphan(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[client.OrphanDetail](api.GetOrphan(ctx, id))
+	answer, err := connect.Read[v1.OrphanDetail](api.GetOrphan(ctx, id))
 	if err != nil {
 		return err
 	}
@@ -165,13 +167,13 @@ func (a *app) showOrphan(ctx context.Context, api *connect.API, id string) error
 		f.Write()
 		t := s.Columns("RESOURCE", "TYPE", "REGION", "NAME", "SEEN")
 		for _, p := range o.Parts {
-			t.Row(p.ID, p.Type, p.Region, p.Name, humanize.Away(p.FirstSeenAt, s.Now))
+			t.Row(p.ID, p.Type, p.Region, p.Name, duration.Away(p.FirstSeenAt, s.Now))
 		}
 		t.Write("Nothing of it is left.")
 	})
 }
 
-func (a *app) printOrphans(raw []byte, items []client.Orphan) error {
+func (a *app) printOrphans(raw []byte, items []v1.Orphan) error {
 	var names []string
 	for _, o := range items {
 		names = append(names, o.OrphanID)
@@ -181,10 +183,10 @@ func (a *app) printOrphans(raw []byte, items []client.Orphan) error {
 		for _, o := range items {
 			hour, cost := "unknown", "unknown"
 			if o.HourlyCents != nil {
-				hour, cost = humanize.Dollars(int64(*o.HourlyCents+0.5)), humanize.Dollars(*o.CostCents)
+				hour, cost = price.Dollars(int64(*o.HourlyCents+0.5)), price.Dollars(*o.CostCents)
 			}
 			name := orElse(orElse(o.Identity, o.ClusterTag), o.Place)
-			t.Row(o.OrphanID, o.Class, o.State, name, orElse(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, humanize.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
+			t.Row(o.OrphanID, o.Class, o.State, name, orElse(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
 		}
 		t.Write("No orphans.")
 		for _, o := range items {
@@ -196,7 +198,7 @@ func (a *app) printOrphans(raw []byte, items []client.Orphan) error {
 }
 
 // orphansCSV writes every page, with one head.
-func (a *app) orphansCSV(ctx context.Context, api *connect.API, params client.ListOrphansParams) error {
+func (a *app) orphansCSV(ctx context.Context, api *connect.API, params v1.ListOrphansParams) error {
 	params.Format, params.Limit = "csv", 500
 	for first := true; ; first = false {
 		res, err := api.ListOrphans(ctx, &params)

@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 func (a *app) profiles() *cobra.Command {
@@ -24,7 +26,7 @@ func (a *app) profiles() *cobra.Command {
 			if len(args) == 1 {
 				return a.oneProfile(ctx, api, args[0])
 			}
-			answer, err := connect.Read[client.Profiles](api.ListProfiles(ctx))
+			answer, err := connect.Read[v1.Profiles](api.ListProfiles(ctx))
 			if err != nil {
 				return err
 			}
@@ -36,8 +38,8 @@ func (a *app) profiles() *cobra.Command {
 				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL")
 				for _, p := range answer.Value.Items {
 					region, price := defaultRegion(p)
-					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, humanize.Long(seconds(p.DefaultTTLSeconds)),
-						humanize.Long(seconds(p.MaxTTLSeconds)), string(p.WhenFull))
+					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, duration.Format(seconds(p.DefaultTTLSeconds)),
+						duration.Format(seconds(p.MaxTTLSeconds)), string(p.WhenFull))
 				}
 				t.Write("No profiles.")
 			})
@@ -45,7 +47,7 @@ func (a *app) profiles() *cobra.Command {
 	}
 }
 
-func profileCell(p client.Profile) table.Cell {
+func profileCell(p v1.Profile) table.Cell {
 	switch {
 	case !p.Enabled:
 		return table.Cell{Text: p.Name + " (off)", Paint: table.Faint}
@@ -57,24 +59,24 @@ func profileCell(p client.Profile) table.Cell {
 	return table.Cell{Text: p.Name}
 }
 
-func machines(p client.Profile) string {
+func machines(p v1.Profile) string {
 	if p.Workers.Replicas == 0 {
 		return fmt.Sprintf("%d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType)
 	}
 	return fmt.Sprintf("%d %s + %d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType, p.Workers.Replicas, p.Workers.InstanceType)
 }
 
-func defaultRegion(p client.Profile) (name, price string) {
+func defaultRegion(p v1.Profile) (name, cost string) {
 	for _, r := range p.Regions {
 		if r.Default || name == "" {
-			name, price = r.Name, humanize.Dollars(int64(r.HourlyCents))
+			name, cost = r.Name, price.Dollars(int64(r.HourlyCents))
 		}
 	}
-	return name, price
+	return name, cost
 }
 
 func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) error {
-	answer, err := connect.Read[client.Profile](api.GetProfile(ctx, name))
+	answer, err := connect.Read[v1.Profile](api.GetProfile(ctx, name))
 	if err != nil {
 		return err
 	}
@@ -93,14 +95,14 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 		}
 		f.Add("versions", listed(p.Versions))
 		f.Add("base domains", listed(p.BaseDomains))
-		f.Add("lifetime", fmt.Sprintf("%s, at most %s", humanize.Long(seconds(p.DefaultTTLSeconds)), humanize.Long(seconds(p.MaxTTLSeconds))))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(seconds(p.DefaultTTLSeconds)), duration.Format(seconds(p.MaxTTLSeconds))))
 		if p.GraceSeconds > 0 {
-			f.Add("grace", humanize.Long(seconds(p.GraceSeconds))+" after its pull request is closed")
+			f.Add("grace", duration.Format(seconds(p.GraceSeconds))+" after its pull request is closed")
 		}
 		if p.RunGraceSeconds > 0 {
-			f.Add("run grace", humanize.Long(seconds(p.RunGraceSeconds))+" after its pipeline's run failed")
+			f.Add("run grace", duration.Format(seconds(p.RunGraceSeconds))+" after its pipeline's run failed")
 		}
-		f.Add("when full", map[client.ProfileWhenFull]string{client.ProfileWhenFullWait: "a request waits in the queue", client.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
+		f.Add("when full", map[v1.ProfileWhenFull]string{v1.ProfileWhenFullWait: "a request waits in the queue", v1.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
 		if p.AdminOnly {
 			f.Add("who", "platform admins only")
 		}
@@ -112,13 +114,13 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 			if r.Default {
 				name += " (default)"
 			}
-			t.Row(name, strings.Join(r.Zones, ", "), humanize.Dollars(int64(r.HourlyCents)))
+			t.Row(name, strings.Join(r.Zones, ", "), price.Dollars(int64(r.HourlyCents)))
 		}
 		t.Write("None.")
 	})
 }
 
-func listed(l client.AllowList) string {
+func listed(l v1.AllowList) string {
 	var out []string
 	for _, one := range l.Allow {
 		if one == l.Default {

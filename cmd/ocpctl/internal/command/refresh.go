@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 )
@@ -24,11 +24,11 @@ the cluster are reverted, and failed add-ons are retried. The cluster stays READ
 		if err != nil {
 			return err
 		}
-		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}
-		answer, err := connect.Read[client.Accepted](api.RefreshCluster(ctx, found.Value.ClusterID, nil))
+		answer, err := connect.Read[v1.Accepted](api.RefreshCluster(ctx, found.Value.ClusterID, nil))
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ the cluster are reverted, and failed add-ons are retried. The cluster stays READ
 }
 
 // addons lists a cluster's add-ons, and whether they are being applied again.
-func addons(c client.Cluster) string {
+func addons(c v1.Cluster) string {
 	switch {
 	case len(c.Addons) == 0:
 		return ""

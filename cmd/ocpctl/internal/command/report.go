@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // period is the flags for a time range.
@@ -23,7 +24,7 @@ func (p *period) flags(c *cobra.Command) {
 	must(c.RegisterFlagCompletionFunc("to", cobra.NoFileCompletions))
 }
 
-func (a *app) period(p period) (from client.From, to client.To, err error) {
+func (a *app) period(p period) (from v1.From, to v1.To, err error) {
 	var wrong []exit.Field
 	if p.from != "" {
 		if from, err = humanize.Past(p.from, a.Now()); err != nil {
@@ -42,7 +43,7 @@ func (a *app) period(p period) (from client.From, to client.To, err error) {
 }
 
 func (a *app) report() *cobra.Command {
-	var params client.ReportUsageParams
+	var params v1.ReportUsageParams
 	var p period
 	usage := &cobra.Command{
 		Use: "usage", Short: "Report hours and cost by list prices, per team or tag", Long: "Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.",
@@ -56,7 +57,7 @@ func (a *app) report() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := connect.Read[client.UsageReport](api.ReportUsage(ctx, &params))
+			answer, err := connect.Read[v1.UsageReport](api.ReportUsage(ctx, &params))
 			if err != nil {
 				return err
 			}
@@ -68,7 +69,7 @@ func (a *app) report() *cobra.Command {
 	return group("report", "Usage and cost, and what became of clusters", "", usage, a.reportForecast(), a.reportActual(), a.reportChargeback(), a.reportFocus(), a.reportSummary())
 }
 
-func (a *app) usage(answer connect.Answer[client.UsageReport]) error {
+func (a *app) usage(answer connect.Answer[v1.UsageReport]) error {
 	r := answer.Value
 	var names []string
 	for _, line := range r.Items {
@@ -77,8 +78,8 @@ func (a *app) usage(answer connect.Answer[client.UsageReport]) error {
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
 		t := s.Columns("KEY", "CLUSTERS", "READY", "CLUSTER HOURS", "NODE HOURS", "SPEND", "SAVED")
-		line := func(l client.UsageLine) {
-			t.Row(l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), humanize.Dollars(l.Cents), humanize.Dollars(l.SavedCents))
+		line := func(l v1.UsageLine) {
+			t.Row(l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), price.Dollars(l.Cents), price.Dollars(l.SavedCents))
 		}
 		for _, l := range r.Items {
 			line(l)

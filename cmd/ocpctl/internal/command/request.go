@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
@@ -26,7 +26,7 @@ type createInput struct {
 	onReady               string
 	of                    runInput
 	tags                  []string
-	client.CreateRequest
+	v1.CreateRequest
 }
 
 func (a *app) createFlags(c *cobra.Command, w *createInput) {
@@ -68,7 +68,7 @@ func (a *app) createFlags(c *cobra.Command, w *createInput) {
 }
 
 // request returns the whole request: the file's values, overridden by flags. Everything that is wrong with it is reported at once.
-func (a *app) request(w createInput, args []string) (client.CreateRequest, error) {
+func (a *app) request(w createInput, args []string) (v1.CreateRequest, error) {
 	r, wrong := a.fromFile(w.file)
 	readable := len(wrong) == 0
 	flags := w.CreateRequest
@@ -91,16 +91,16 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 		r.OffhoursOptIn = flags.OffhoursOptIn
 	}
 	if w.ttl != "" {
-		hours, err := humanize.Hours(w.ttl)
+		ttl, err := humanize.Lifetime(w.ttl)
 		if err != nil {
 			wrong = append(wrong, exit.Field{Name: "--ttl", Detail: err.Error() + "."})
 		}
-		r.TTLHours = hours
+		r.TTL, r.TTLHours = ttl, 0
 	}
 	wrong = append(wrong, a.ofRun(w, &r)...)
 	wrong = append(wrong, publicKey(w.sshKey, &r)...)
 	wrong = append(wrong, ownTags(w.tags, &r)...)
-	if r.Name == "" && readable && r.Run.Reuse != client.RunRequestReusePullRequest {
+	if r.Name == "" && readable && r.Run.Reuse != v1.RunRequestReusePullRequest {
 		wrong = append(wrong, exit.Field{Name: "--name", Detail: "Required.", Accepted: []string{"lowercase letters, digits and dashes, at most 21 characters, e.g. team-a-smoke-01"}})
 	}
 	if len(wrong) > 0 {
@@ -111,28 +111,28 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 
 // The values of --reuse, --lifetime and --on-ready.
 var (
-	reuses    = []string{string(client.RunRequestReuseNone), string(client.RunRequestReuseRun), string(client.RunRequestReusePullRequest)}
-	lifetimes = []string{string(client.RunRequestLifetimeRun), string(client.RunRequestLifetimeJob), string(client.RunRequestLifetimeTTL)}
-	signals   = []string{string(client.RunRequestOnReadyNone), string(client.RunRequestOnReadyDeployment), string(client.RunRequestOnReadyDispatch)}
+	reuses    = []string{string(v1.RunRequestReuseNone), string(v1.RunRequestReuseRun), string(v1.RunRequestReusePullRequest)}
+	lifetimes = []string{string(v1.RunRequestLifetimeRun), string(v1.RunRequestLifetimeJob), string(v1.RunRequestLifetimeTTL)}
+	signals   = []string{string(v1.RunRequestOnReadyNone), string(v1.RunRequestOnReadyDeployment), string(v1.RunRequestOnReadyDispatch)}
 )
 
 // ofRun adds how the cluster belongs to the run of the pipeline in which the command runs.
-func (a *app) ofRun(w createInput, r *client.CreateRequest) []exit.Field {
+func (a *app) ofRun(w createInput, r *v1.CreateRequest) []exit.Field {
 	of, wrong := w.of.named(a.Env)
 	if of != (runInput{}) {
-		r.Run.Kind, r.Run.Name, r.Run.UID = client.RunRequestKind(of.kind), of.name, of.uid
+		r.Run.Kind, r.Run.Name, r.Run.UID = v1.RunRequestKind(of.kind), of.name, of.uid
 	}
 	if w.reuse != "" {
-		r.Run.Reuse = client.RunRequestReuse(w.reuse)
+		r.Run.Reuse = v1.RunRequestReuse(w.reuse)
 	}
 	if w.lifetime != "" {
-		r.Run.Lifetime = client.RunRequestLifetime(w.lifetime)
+		r.Run.Lifetime = v1.RunRequestLifetime(w.lifetime)
 	}
 	if w.slot != "" {
 		r.Run.Slot = w.slot
 	}
 	if w.onReady != "" {
-		r.Run.OnReady = client.RunRequestOnReady(w.onReady)
+		r.Run.OnReady = v1.RunRequestOnReady(w.onReady)
 	}
 	if w.onReady != "" && !slices.Contains(signals, w.onReady) {
 		wrong = append(wrong, exit.Field{Name: "--on-ready", Detail: fmt.Sprintf("%q is not supported.", w.onReady), Accepted: signals})
@@ -146,7 +146,7 @@ func (a *app) ofRun(w createInput, r *client.CreateRequest) []exit.Field {
 	return wrong
 }
 
-func publicKey(path string, r *client.CreateRequest) []exit.Field {
+func publicKey(path string, r *v1.CreateRequest) []exit.Field {
 	if path == "" {
 		return nil
 	}
@@ -164,7 +164,7 @@ func publicKey(path string, r *client.CreateRequest) []exit.Field {
 	return nil
 }
 
-func ownTags(tags []string, r *client.CreateRequest) (wrong []exit.Field) {
+func ownTags(tags []string, r *v1.CreateRequest) (wrong []exit.Field) {
 	for _, tag := range tags {
 		key, value, ok := strings.Cut(tag, "=")
 		if !ok || key == "" || value == "" {
@@ -192,6 +192,7 @@ type fileRequest struct {
 	Team          string            `yaml:"team"`
 	CostCenter    string            `yaml:"costCenter"`
 	Environment   string            `yaml:"environment"`
+	TTL           string            `yaml:"ttl"`
 	TTLHours      *int              `yaml:"ttlHours"`
 	SSHPublicKey  string            `yaml:"sshPublicKey"`
 	ExtraTags     map[string]string `yaml:"extraTags"`
@@ -210,7 +211,7 @@ type fileRequest struct {
 // mostFile is the server's limit.
 const mostFile = 64 << 10
 
-func (a *app) fromFile(path string) (r client.CreateRequest, wrong []exit.Field) {
+func (a *app) fromFile(path string) (r v1.CreateRequest, wrong []exit.Field) {
 	if path == "" {
 		return r, nil
 	}
@@ -227,13 +228,13 @@ func (a *app) fromFile(path string) (r client.CreateRequest, wrong []exit.Field)
 	if f.TTLHours != nil && *f.TTLHours < 1 {
 		wrong = append(wrong, exit.Field{Name: "ttlHours", Detail: fmt.Sprintf("%d is not a lifetime. Every cluster has an end.", *f.TTLHours), Accepted: []string{"whole hours above 0"}})
 	}
-	r = client.CreateRequest{
-		Name: f.Name, Platform: f.Platform, Version: f.Version, Profile: f.Profile, Region: f.Region, BaseDomain: f.BaseDomain, Owner: f.Owner,
+	r = v1.CreateRequest{
+		Name: f.Name, Platform: f.Platform, Version: f.Version, Profile: f.Profile, TTL: f.TTL, Region: f.Region, BaseDomain: f.BaseDomain, Owner: f.Owner,
 		Team: f.Team, CostCenter: f.CostCenter, Environment: f.Environment, SSHPublicKey: f.SSHPublicKey, ExtraTags: f.ExtraTags, OffhoursOptIn: f.OffhoursOptIn,
-		Run: client.RunRequest{
-			Reuse: client.RunRequestReuse(f.Run.Reuse), Slot: f.Run.Slot, Lifetime: client.RunRequestLifetime(f.Run.Lifetime),
-			OnReady: client.RunRequestOnReady(f.Run.OnReady),
-			Kind:    client.RunRequestKind(f.Run.Kind), Name: f.Run.Name, UID: f.Run.UID,
+		Run: v1.RunRequest{
+			Reuse: v1.RunRequestReuse(f.Run.Reuse), Slot: f.Run.Slot, Lifetime: v1.RunRequestLifetime(f.Run.Lifetime),
+			OnReady: v1.RunRequestOnReady(f.Run.OnReady),
+			Kind:    v1.RunRequestKind(f.Run.Kind), Name: f.Run.Name, UID: f.Run.UID,
 		},
 	}
 	if f.TTLHours != nil {
@@ -253,7 +254,7 @@ func misread(err error) (wrong []exit.Field) {
 		wrong = append(wrong, exit.Field{Name: "--from-file", Detail: line + "."})
 	}
 	wrong[len(wrong)-1].Accepted = []string{
-		"name", "profile", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "offhoursOptIn", "run",
+		"name", "profile", "ttl", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "offhoursOptIn", "run",
 	}
 	return wrong
 }

@@ -27,7 +27,7 @@ that name; if there is none, the newest one that is gone.
 Every command supports -o json and -o yaml for programs, -o field=NAME for one value in a script, -o name for use in other
 commands, and -o wide for more columns.`
 
-// root is the whole command table; docs/cli.md is generated from it.
+// root is the whole command table.
 func (a *app) root() *cobra.Command {
 	cobra.EnableCommandSorting = false // the order below follows a cluster's life
 	root := &cobra.Command{

@@ -3,16 +3,16 @@ package command
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) scale() *cobra.Command {
@@ -38,11 +38,11 @@ func (a *app) scale() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}
-		answer, err := connect.Read[client.Accepted](api.ScaleWorkers(ctx, found.Value.ClusterID, nil, client.Scale{Replicas: replicas}))
+		answer, err := connect.Read[v1.Accepted](api.ScaleWorkers(ctx, found.Value.ClusterID, nil, v1.Scale{Replicas: replicas}))
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (a *app) scale() *cobra.Command {
 // endedWell reports whether the job reached its goal, and if not, what that means: after a job that was given up nothing is requested
 // of the cluster any more.
 func (a *app) endedWell(ctx context.Context, api *connect.API, job, otherwise string) error {
-	answer, err := connect.Read[client.JobDetail](api.GetJob(ctx, job, &client.GetJobParams{Lines: 1}))
+	answer, err := connect.Read[v1.JobDetail](api.GetJob(ctx, job, &v1.GetJobParams{Lines: 1}))
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (a *app) endedWell(ctx context.Context, api *connect.API, job, otherwise st
 }
 
 func (a *app) jobs() *cobra.Command {
-	var params client.ListJobsParams
+	var params v1.ListJobsParams
 	var most int
 	c := &cobra.Command{
 		Use: "jobs [JOB]", Short: "List jobs of clusters you may see, newest first; or show one with the end of its log",
@@ -87,10 +87,10 @@ func (a *app) jobs() *cobra.Command {
 		if len(args) == 1 {
 			return a.oneJob(ctx, api, args[0])
 		}
-		raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.JobPage], error) {
+		raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.JobPage], error) {
 			params.Limit, params.Cursor = limit, cursor
-			return connect.Read[client.JobPage](api.ListJobs(ctx, &params))
-		}, func(p client.JobPage) ([]client.Job, string) { return p.Items, p.NextCursor })
+			return connect.Read[v1.JobPage](api.ListJobs(ctx, &params))
+		}, func(p v1.JobPage) ([]v1.Job, string) { return p.Items, p.NextCursor })
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (a *app) jobs() *cobra.Command {
 		return a.print(raw, names, func(s *table.Screen) {
 			t := s.Columns("JOB", "TYPE", "STATUS", "CLUSTER", "ATTEMPT", "AGE", "ENDED", "ERROR")
 			for _, j := range items {
-				t.Row(j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, humanize.Long(s.Now.Sub(j.CreatedAt)), humanize.Away(j.EndedAt, s.Now), j.ErrorCode)
+				t.Row(j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, duration.Format(s.Now.Sub(j.CreatedAt)), duration.Away(j.EndedAt, s.Now), j.ErrorCode)
 			}
 			t.Write("No jobs.")
 		})
@@ -109,13 +109,13 @@ func (a *app) jobs() *cobra.Command {
 	return c
 }
 
-func jobStatus(j client.Job) table.Cell {
+func jobStatus(j v1.Job) table.Cell {
 	paint := map[string]table.Paint{"SUCCEEDED": table.Good, "FAILED": table.Bad, "RETRYING": table.Warn}[j.Status]
 	return table.Cell{Text: j.Status, Paint: paint}
 }
 
 func (a *app) oneJob(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[client.JobDetail](api.GetJob(ctx, id, &client.GetJobParams{}))
+	answer, err := connect.Read[v1.JobDetail](api.GetJob(ctx, id, &v1.GetJobParams{}))
 	if err != nil {
 		return err
 	}
@@ -138,14 +138,4 @@ func (a *app) oneJob(ctx context.Context, api *connect.API, id string) error {
 			}
 		}
 	})
-}
-
-// explicit adds a parameter to a query that the generated client omits when it is zero.
-func explicit(name, value string) client.RequestEditorFn {
-	return func(_ context.Context, r *http.Request) error {
-		q := r.URL.Query()
-		q.Set(name, value)
-		r.URL.RawQuery = q.Encode()
-		return nil
-	}
 }

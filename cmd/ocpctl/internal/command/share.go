@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -38,9 +38,9 @@ func (g guest) who() (kind, with string, err error) {
 	case (g.team == "") == (g.principal == ""):
 		return "", "", missing("--team or --with", "one of the two")
 	case g.team != "":
-		return string(client.ShareKindTeam), g.team, nil
+		return string(v1.ShareKindTeam), g.team, nil
 	}
-	return string(client.ShareKindPrincipal), g.principal, nil
+	return string(v1.ShareKindPrincipal), g.principal, nil
 }
 
 func (a *app) share() *cobra.Command {
@@ -55,7 +55,7 @@ kubeconfigs that go beyond it.`,
 	a.guestFlags(c, &g)
 	c.Flags().StringVar(&access, "access", "", optionUsage("share", "access"))
 	c.Flags().StringVar(&role, "role", "", optionUsage("share", "role"))
-	levels := []string{string(client.ShareAccessSee), string(client.ShareAccessUse)}
+	levels := []string{string(v1.ShareAccessSee), string(v1.ShareAccessUse)}
 	must(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
 	must(c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp)))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
@@ -64,17 +64,17 @@ kubeconfigs that go beyond it.`,
 			return err
 		}
 		if access == "" {
-			access = string(client.ShareAccessSee)
+			access = string(v1.ShareAccessSee)
 			if role != "" {
-				access = string(client.ShareAccessUse)
+				access = string(v1.ShareAccessUse)
 			}
 		}
 		if err := canShare(access, role, levels); err != nil {
 			return err
 		}
 		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.ShareCluster(ctx, id, client.ShareRequest{
-				Kind: client.ShareRequestKind(kind), With: with, Access: client.ShareRequestAccess(access), Role: client.ShareRequestRole(role)})
+			return api.ShareCluster(ctx, id, v1.ShareRequest{
+				Kind: v1.ShareRequestKind(kind), With: with, Access: v1.ShareRequestAccess(access), Role: v1.ShareRequestRole(role)})
 		})
 	})
 }
@@ -88,7 +88,7 @@ func canShare(access, role string, levels []string) error {
 	case role == "":
 	case !slices.Contains(roles(), role):
 		wrong = append(wrong, exit.Field{Name: "--role", Detail: fmt.Sprintf("%q is not a role.", role), Accepted: roles()})
-	case access == string(client.ShareAccessSee):
+	case access == string(v1.ShareAccessSee):
 		wrong = append(wrong, exit.Field{Name: "--role", Detail: "Who only sees the cluster has no role in it.", Accepted: []string{"--access use"}})
 	}
 	if len(wrong) > 0 {
@@ -107,7 +107,7 @@ func (a *app) unshare() *cobra.Command {
 			return err
 		}
 		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.UnshareCluster(ctx, id, &client.UnshareClusterParams{Kind: client.UnshareClusterParamsKind(kind), With: with})
+			return api.UnshareCluster(ctx, id, &v1.UnshareClusterParams{Kind: v1.UnshareClusterParamsKind(kind), With: with})
 		})
 	})
 }
@@ -127,7 +127,7 @@ func (a *app) sharesAfter(ctx context.Context, id string, do ask) error {
 	if err != nil {
 		return err
 	}
-	answer, err := connect.Read[client.Shares](do(ctx, api, id))
+	answer, err := connect.Read[v1.Shares](do(ctx, api, id))
 	if err != nil {
 		return err
 	}

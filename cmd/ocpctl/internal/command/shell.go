@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -35,7 +35,7 @@ With a command, ocpctl ends with the command's exit code.`,
 		if err != nil {
 			return err
 		}
-		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ With a command, ocpctl ends with the command's exit code.`,
 }
 
 // insideWith writes the kubeconfig into the folder, and runs a command or a shell with it.
-func (a *app) insideWith(api *connect.API, folder string, c client.Cluster, q asking, got minted, command []string) error {
+func (a *app) insideWith(api *connect.API, folder string, c v1.Cluster, q asking, got minted, command []string) error {
 	raw := got.raw
 	if !q.static {
 		var err error
@@ -70,7 +70,7 @@ func (a *app) insideWith(api *connect.API, folder string, c client.Cluster, q as
 const notACommand exit.Code = 127
 
 // inside runs a command, or a shell, with the kubeconfig in the folder.
-func (a *app) inside(folder string, c client.Cluster, command []string) error {
+func (a *app) inside(folder string, c v1.Cluster, command []string) error {
 	interactive := len(command) == 0
 	env := append(a.Environ[:len(a.Environ):len(a.Environ)], "KUBECONFIG="+filepath.Join(folder, "kubeconfig"), "OCPCTL_CLUSTER="+c.Name)
 	if interactive {

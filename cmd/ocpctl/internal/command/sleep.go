@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 )
@@ -24,7 +24,7 @@ and cannot be used until it is awake. Its status stays READY, the phase is aslee
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	waits.flags(c, "sleep", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		asked := client.SleepRequest{Reason: why}
+		asked := v1.SleepRequest{Reason: why}
 		if length != "" || until != "" {
 			var given []string
 			if length != "" {
@@ -34,10 +34,10 @@ and cannot be used until it is awake. Its status stays READY, the phase is aslee
 			if err != nil {
 				return err
 			}
-			asked.Hours, asked.Until = s.Hours, s.Until
+			asked.For, asked.Until = s.For, s.Until
 		}
-		return a.power(ctx, id, follow.Asleep, waits, func(api *connect.API, id string) (connect.Answer[client.Accepted], error) {
-			return connect.Read[client.Accepted](api.SleepCluster(ctx, id, nil, asked))
+		return a.power(ctx, id, follow.Asleep, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
+			return connect.Read[v1.Accepted](api.SleepCluster(ctx, id, nil, asked))
 		})
 	})
 }
@@ -50,19 +50,19 @@ func (a *app) wake() *cobra.Command {
 	})
 	waits.flags(c, "wake", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		return a.power(ctx, id, follow.Ready, waits, func(api *connect.API, id string) (connect.Answer[client.Accepted], error) {
-			return connect.Read[client.Accepted](api.WakeCluster(ctx, id, nil))
+		return a.power(ctx, id, follow.Ready, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
+			return connect.Read[v1.Accepted](api.WakeCluster(ctx, id, nil))
 		})
 	})
 }
 
 // power asks for a cluster's sleep or its end, and waits for it if asked to.
-func (a *app) power(ctx context.Context, id string, goal follow.Goal, waits waiting, ask func(*connect.API, string) (connect.Answer[client.Accepted], error)) error {
+func (a *app) power(ctx context.Context, id string, goal follow.Goal, waits waiting, ask func(*connect.API, string) (connect.Answer[v1.Accepted], error)) error {
 	api, err := a.api()
 	if err != nil {
 		return err
 	}
-	found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+	found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 	if err != nil {
 		return err
 	}

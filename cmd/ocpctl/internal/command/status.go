@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) status() *cobra.Command {
@@ -24,7 +25,7 @@ func (a *app) status() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		answer, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -32,7 +33,7 @@ func (a *app) status() *cobra.Command {
 	})
 }
 
-func (a *app) detail(s *table.Screen, d client.ClusterDetail) {
+func (a *app) detail(s *table.Screen, d v1.ClusterDetail) {
 	a.clusterFacts(s, d.Cluster, false)
 	a.conditions(s, d.Conditions)
 	if s.Wide {
@@ -51,19 +52,19 @@ func (a *app) detail(s *table.Screen, d client.ClusterDetail) {
 	a.events(s, events)
 }
 
-func (a *app) conditions(s *table.Screen, all []client.Condition) {
+func (a *app) conditions(s *table.Screen, all []v1.Condition) {
 	if len(all) == 0 {
 		return
 	}
 	s.Head("Conditions")
 	t := s.Columns("TYPE", "STATUS", "REASON", "SINCE", "MESSAGE")
 	for _, c := range all {
-		t.Row(c.Type, string(c.Status), c.Reason, humanize.Away(c.Since, s.Now), c.Message)
+		t.Row(c.Type, string(c.Status), c.Reason, duration.Away(c.Since, s.Now), c.Message)
 	}
 	t.Write("")
 }
 
-func (a *app) attempts(s *table.Screen, all []client.Attempt) {
+func (a *app) attempts(s *table.Screen, all []v1.Attempt) {
 	if len(all) == 0 {
 		return
 	}
@@ -72,7 +73,7 @@ func (a *app) attempts(s *table.Screen, all []client.Attempt) {
 	for _, at := range all {
 		took := ""
 		if !at.ClosedAt.IsZero() {
-			took = humanize.Long(at.ClosedAt.Sub(at.OpenedAt))
+			took = duration.Format(at.ClosedAt.Sub(at.OpenedAt))
 		}
 		t.Row(at.Number, string(at.Kind), humanize.Plain(at.Phase), at.Outcome, humanize.Stamp(at.OpenedAt), took, at.Message)
 	}
@@ -80,7 +81,7 @@ func (a *app) attempts(s *table.Screen, all []client.Attempt) {
 }
 
 // proof shows what DESTROYED is based on: ocpctl's own counts.
-func (a *app) proof(s *table.Screen, passes []client.Pass) {
+func (a *app) proof(s *table.Screen, passes []v1.Pass) {
 	if len(passes) == 0 {
 		return
 	}
@@ -122,7 +123,7 @@ func (a *app) tags(s *table.Screen, tags map[string]string) {
 	f.Write()
 }
 
-func (a *app) events(s *table.Screen, all []client.Event) {
+func (a *app) events(s *table.Screen, all []v1.Event) {
 	for _, e := range all {
 		what := strings.ReplaceAll(humanize.Plain(e.Action), ".", " ")
 		if e.To != "" && e.To != e.From {
@@ -156,7 +157,7 @@ func (a *app) timeline() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := connect.Read[client.Timeline](api.GetTimeline(ctx, id))
+		answer, err := connect.Read[v1.Timeline](api.GetTimeline(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -171,7 +172,7 @@ func (a *app) explain() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := connect.Read[client.Explanation](api.ExplainCluster(ctx, id))
+		answer, err := connect.Read[v1.Explanation](api.ExplainCluster(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -179,7 +180,7 @@ func (a *app) explain() *cobra.Command {
 	})
 }
 
-func (a *app) explanation(s *table.Screen, e client.Explanation) {
+func (a *app) explanation(s *table.Screen, e v1.Explanation) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(e.Cluster.Name), table.Bold), s.Painted(statusCell(e.Cluster).Text, paintOf(e.Cluster)))
 	paragraphs(s, "Why", e.Why)
 	if len(e.Ends) > 0 {

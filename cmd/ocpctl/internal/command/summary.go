@@ -8,18 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // summaryTables are the tables that can be had as CSV.
 var summaryTables = []string{"inventory", "oldest", "lifetime", "ready", "weeks", "failures", "teardowns", "unused", "leaks", "spenders"}
 
 func (a *app) reportSummary() *cobra.Command {
-	var params client.ReportSummaryParams
+	var params v1.ReportSummaryParams
 	var p period
 	c := &cobra.Command{
 		Use: "summary", Short: "Report lifetimes, time to ready, failures, teardowns, leaks and the clusters there are",
@@ -46,7 +48,7 @@ func (a *app) reportSummary() *cobra.Command {
 				defer body.Close()
 				return a.shown(body)
 			}
-			answer, err := connect.Read[client.ReportSummary](api.ReportSummary(ctx, &params))
+			answer, err := connect.Read[v1.ReportSummary](api.ReportSummary(ctx, &params))
 			if err != nil {
 				return err
 			}
@@ -74,7 +76,7 @@ func (a *app) summaryTable(name string) error {
 	return nil
 }
 
-func (a *app) summary(answer connect.Answer[client.ReportSummary]) error {
+func (a *app) summary(answer connect.Answer[v1.ReportSummary]) error {
 	r := answer.Value
 	var names []string
 	for _, c := range r.Oldest {
@@ -89,23 +91,23 @@ func (a *app) summary(answer connect.Answer[client.ReportSummary]) error {
 }
 
 // nowThere shows the clusters that there are.
-func nowThere(s *table.Screen, r client.ReportSummary) {
+func nowThere(s *table.Screen, r v1.ReportSummary) {
 	s.Head("Clusters now")
 	t := s.Columns("TEAM", "PROFILE", "STATUS", "CLUSTERS", "OLDEST", "PER HOUR")
 	for _, l := range r.Inventory {
-		t.Row(l.Team, l.Profile, l.Status, l.Clusters, humanize.Long(r.At.Sub(l.OldestAt)), humanize.Dollars(l.HourlyCents))
+		t.Row(l.Team, l.Profile, l.Status, l.Clusters, duration.Format(r.At.Sub(l.OldestAt)), price.Dollars(l.HourlyCents))
 	}
 	t.Write("None.")
 	s.Head("Oldest clusters")
 	t = s.Columns("NAME", "TEAM", "OWNER", "STATUS", "AGE", "PER HOUR", "+ID")
 	for _, c := range r.Oldest {
-		t.Row(c.Name, c.Team, c.Owner, c.Status, humanize.Long(r.At.Sub(c.CreatedAt)), humanize.Dollars(c.HourlyCents), c.ID)
+		t.Row(c.Name, c.Team, c.Owner, c.Status, duration.Format(r.At.Sub(c.CreatedAt)), price.Dollars(c.HourlyCents), c.ID)
 	}
 	t.Write("None.")
 }
 
 // happened shows what happened in the period.
-func happened(s *table.Screen, r client.ReportSummary) {
+func happened(s *table.Screen, r v1.ReportSummary) {
 	byProfile(s, "Time until ready", r.Ready)
 	byProfile(s, "Lifetime", r.Lifetime)
 	s.Head("Weeks")
@@ -129,7 +131,7 @@ func happened(s *table.Screen, r client.ReportSummary) {
 	s.Head("Unused clusters")
 	t = s.Columns("PROFILE", "ENDED", "SLEPT IDLE", "SLEPT OFF-HOURS", "SLEPT ON REQUEST", "HOURS ASLEEP", "SAVED")
 	for _, l := range r.Unused {
-		t.Row(orAll(l.Profile), l.Ended, l.SleptIdle, l.SleptOffHours, l.SleptAsked, fmt.Sprintf("%.1f", l.AsleepHours), humanize.Dollars(l.SavedCents))
+		t.Row(orAll(l.Profile), l.Ended, l.SleptIdle, l.SleptOffHours, l.SleptAsked, fmt.Sprintf("%.1f", l.AsleepHours), price.Dollars(l.SavedCents))
 	}
 	t.Write("None.")
 	s.Head("Leaks")
@@ -137,7 +139,7 @@ func happened(s *table.Screen, r client.ReportSummary) {
 	for _, l := range r.Leaks {
 		cost, solved := "not known", "no"
 		if l.Cents != nil {
-			cost = humanize.Dollars(*l.Cents)
+			cost = price.Dollars(*l.Cents)
 			if l.Unpriced > 0 {
 				cost = "at least " + cost
 			}
@@ -151,14 +153,14 @@ func happened(s *table.Screen, r client.ReportSummary) {
 	s.Head("Top spenders")
 	t = s.Columns("OWNER", "CLUSTERS", "CLUSTER HOURS", "SPEND", "SAVED")
 	for _, l := range r.Spenders {
-		t.Row(l.Key, l.Clusters, fmt.Sprintf("%.1f", l.ClusterHours), humanize.Dollars(l.Cents), humanize.Dollars(l.SavedCents))
+		t.Row(l.Key, l.Clusters, fmt.Sprintf("%.1f", l.ClusterHours), price.Dollars(l.Cents), price.Dollars(l.SavedCents))
 	}
 	t.Write("None.")
-	s.Linef("Sleeping saved %s in all.", humanize.Dollars(r.SavedCents))
+	s.Linef("Sleeping saved %s in all.", price.Dollars(r.SavedCents))
 }
 
 // byProfile shows how long something took.
-func byProfile(s *table.Screen, head string, lines []client.SummaryProfile) {
+func byProfile(s *table.Screen, head string, lines []v1.SummaryProfile) {
 	s.Head(head)
 	t := s.Columns("PROFILE", "CLUSTERS", "MEDIAN", "90 %", "99 %", "LONGEST")
 	for _, l := range lines {
@@ -167,7 +169,7 @@ func byProfile(s *table.Screen, head string, lines []client.SummaryProfile) {
 	t.Write("None.")
 }
 
-func tookSeconds(n int64) string { return humanize.Long(time.Duration(n) * time.Second) }
+func tookSeconds(n int64) string { return duration.Format(time.Duration(n) * time.Second) }
 
 // orAll names the line over all profiles.
 func orAll(profile string) string {

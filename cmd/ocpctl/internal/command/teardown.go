@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -34,7 +34,7 @@ somebody has to remove the blocker, the exit code is 8.`,
 		if err != nil {
 			return err
 		}
-		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ somebody has to remove the blocker, the exit code is 8.`,
 			return err
 		}
 		// By its id, because the name may be another cluster's by the time the person has answered.
-		answer, err := connect.Read[client.Accepted](api.DestroyCluster(ctx, target.ClusterID, nil, client.MaybeReason{Reason: reason}))
+		answer, err := connect.Read[v1.Accepted](api.DestroyCluster(ctx, target.ClusterID, nil, v1.MaybeReason{Reason: reason}))
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ somebody has to remove the blocker, the exit code is 8.`,
 }
 
 // job shows a requested job, and waits for it if asked to.
-func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[client.Accepted], c client.Cluster, goal follow.Goal, waits waiting) error {
+func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[v1.Accepted], c v1.Cluster, goal follow.Goal, waits waiting) error {
 	got := answer.Value
 	people := func(s *table.Screen) {
 		if goal == follow.Destroyed && isGone(c) {
@@ -87,7 +87,7 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 
 // waitFor returns how to refer to a cluster during a wait: the name of a cluster that ends may belong to another one before the wait
 // is over.
-func waitFor(c client.Cluster, goal follow.Goal) string {
+func waitFor(c v1.Cluster, goal follow.Goal) string {
 	if goal == follow.Destroyed {
 		return c.ClusterID
 	}
@@ -112,7 +112,7 @@ func (a *app) retry() *cobra.Command {
 			return err
 		}
 		return a.stands(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.RetryTeardown(ctx, id, client.Reason{Reason: reason})
+			return api.RetryTeardown(ctx, id, v1.Reason{Reason: reason})
 		})
 	})
 }
@@ -134,7 +134,7 @@ nothing left. On a terminal it asks for confirmation; --yes skips the question.`
 			return err
 		}
 		return a.stands(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.AbandonCluster(ctx, id, client.Reason{Reason: reason})
+			return api.AbandonCluster(ctx, id, v1.Reason{Reason: reason})
 		})
 	})
 }
@@ -145,7 +145,7 @@ func (a *app) stands(ctx context.Context, id string, do ask) error {
 	if err != nil {
 		return err
 	}
-	answer, err := connect.Read[client.Cluster](do(ctx, api, id))
+	answer, err := connect.Read[v1.Cluster](do(ctx, api, id))
 	if err != nil {
 		return err
 	}

@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func (a *app) tests() *cobra.Command {
@@ -26,7 +27,7 @@ failures, then the runs before it. With -o wide it also shows the output of the 
 		if err != nil {
 			return err
 		}
-		answer, err := connect.Read[client.TestRuns](api.ListTestReports(ctx, id))
+		answer, err := connect.Read[v1.TestRuns](api.ListTestReports(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -38,7 +39,7 @@ failures, then the runs before it. With -o wide it also shows the output of the 
 	})
 }
 
-func testResults(s *table.Screen, runs []client.TestRun) {
+func testResults(s *table.Screen, runs []v1.TestRun) {
 	if len(runs) == 0 {
 		s.Linef("No pipeline has reported tests on it.")
 		return
@@ -53,7 +54,7 @@ func testResults(s *table.Screen, runs []client.TestRun) {
 		s.Head("Reports")
 		t := s.Columns("NAME", "PASSED", "FAILED", "SKIPPED", "TOOK", "REPORTED")
 		for _, r := range newest.Reports {
-			t.Row(r.Name, r.Passed, r.Failed, r.Skipped, took(r.DurationSeconds), humanize.Away(r.ReportedAt, s.Now))
+			t.Row(r.Name, r.Passed, r.Failed, r.Skipped, took(r.DurationSeconds), duration.Away(r.ReportedAt, s.Now))
 		}
 		t.Write("")
 	}
@@ -64,14 +65,14 @@ func testResults(s *table.Screen, runs []client.TestRun) {
 		s.Head("Earlier runs")
 		t := s.Columns("RUN", "COMMIT", "PASSED", "FAILED", "SKIPPED", "REPORTED")
 		for _, run := range runs[1:] {
-			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, humanize.Away(reportedAt(run), s.Now))
+			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, duration.Away(reportedAt(run), s.Now))
 		}
 		t.Write("")
 	}
 }
 
 // testFailures shows the failures of a report, and its slowest tests on a wide screen.
-func testFailures(s *table.Screen, r client.ReportedTests) {
+func testFailures(s *table.Screen, r v1.ReportedTests) {
 	listed := slices.Concat(r.Crashes, r.Failures)
 	if len(listed) > 0 {
 		s.Head(fmt.Sprintf("Failures of %s", humanize.Line(r.Name)))
@@ -104,7 +105,7 @@ func testFailures(s *table.Screen, r client.ReportedTests) {
 }
 
 // testCount sums the tests of a run up. Those of a suite that crashed are not said to have passed.
-func testCount(run client.TestRun) string {
+func testCount(run v1.TestRun) string {
 	var parts []string
 	if run.Crashed > 0 {
 		parts = append(parts, fmt.Sprintf("suites crashed: %d", run.Crashed))
@@ -144,13 +145,13 @@ func took(seconds float64) string {
 	if seconds == 0 {
 		return ""
 	}
-	return (time.Duration(seconds*10) * time.Second / 10).String()
+	return duration.Format(time.Duration(seconds * float64(time.Second)))
 }
 
 func shortCommit(sha string) string { return sha[:min(len(sha), 7)] }
 
 // reportedAt is the time of a run's newest report.
-func reportedAt(run client.TestRun) (at time.Time) {
+func reportedAt(run v1.TestRun) (at time.Time) {
 	for _, r := range run.Reports {
 		if r.ReportedAt.After(at) {
 			at = r.ReportedAt

@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 
 func (a *app) use() *cobra.Command {
 	var wait bool
-	var most time.Duration
+	most := timeout(turnTime)
 	var named runInput
 	c := fromTable("use", &cobra.Command{
 		Long: `Ask for the exclusive turn of the pipeline run in which this command runs, on a cluster that several runs share. Turns are
@@ -33,7 +34,7 @@ command returns when the turn is granted; if the timeout passes, its place in th
 		Example: "  ocpctl use pr41-shop --wait --timeout 30m",
 	})
 	c.Flags().BoolVar(&wait, "wait", false, optionUsage("use", "wait"))
-	c.Flags().DurationVar(&most, "timeout", turnTime, optionUsage("use", "timeout"))
+	c.Flags().Var(&most, "timeout", optionUsage("use", "timeout"))
 	named.flags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		of, err := named.turnRun(a.Env)
@@ -44,12 +45,12 @@ command returns when the turn is granted; if the timeout passes, its place in th
 		if err != nil {
 			return err
 		}
-		turn, err := connect.Read[client.Use](api.AskUse(ctx, id, client.UseRequest{Kind: client.UseRequestKind(of.kind), Name: of.name, UID: of.uid}))
+		turn, err := connect.Read[v1.Use](api.AskUse(ctx, id, v1.UseRequest{Kind: v1.UseRequestKind(of.kind), Name: of.name, UID: of.uid}))
 		if err != nil {
 			return err
 		}
 		if wait {
-			turn, err = a.awaitTurn(ctx, api, turn, most)
+			turn, err = a.awaitTurn(ctx, api, turn, time.Duration(most))
 		}
 		if ctx.Err() != nil {
 			return err
@@ -59,16 +60,16 @@ command returns when the turn is granted; if the timeout passes, its place in th
 }
 
 // awaitTurn asks for a turn until it is granted or over.
-func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answer[client.Use], most time.Duration) (connect.Answer[client.Use], error) {
+func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answer[v1.Use], most time.Duration) (connect.Answer[v1.Use], error) {
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	place := 0
 	for {
 		use := turn.Value
 		switch use.State {
-		case client.UseStateGranted:
+		case v1.UseStateGranted:
 			return turn, nil
-		case client.UseStateReleased:
+		case v1.UseStateReleased:
 			return turn, exit.With(exit.Failed, fmt.Errorf("the turn ended before it was granted: %s", use.Why))
 		}
 		if use.Place != place {
@@ -80,9 +81,9 @@ func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answ
 			a.say("Stopped waiting; the place in the queue is kept. Leave it with: ocpctl release %s", use.ClusterID)
 			return turn, exit.Silent(exit.Interrupted)
 		case err != nil:
-			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the place in the queue is kept. Leave it with: ocpctl release %s", most, use.ClusterID))
+			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the place in the queue is kept. Leave it with: ocpctl release %s", duration.Format(most), use.ClusterID))
 		}
-		next, err := connect.Read[client.Use](api.GetUse(ctx, use.ClusterID, use.ID))
+		next, err := connect.Read[v1.Use](api.GetUse(ctx, use.ClusterID, use.ID))
 		if err != nil {
 			return turn, err
 		}
@@ -91,18 +92,18 @@ func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answ
 }
 
 // firstAhead names the run that has the turn.
-func firstAhead(u client.Use) string {
+func firstAhead(u v1.Use) string {
 	if len(u.Ahead) == 0 || u.Ahead[0].Run == "" {
 		return ""
 	}
 	return ", " + u.Ahead[0].Run + " first"
 }
 
-func turnFacts(s *table.Screen, u client.Use) {
+func turnFacts(s *table.Screen, u v1.Use) {
 	f := s.Facts()
 	f.Add("turn", u.ID)
 	paint := table.Good
-	if u.State != client.UseStateGranted {
+	if u.State != v1.UseStateGranted {
 		paint = table.Warn
 	}
 	f.Paint("state", string(u.State), paint)
@@ -146,7 +147,7 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 			return nil
 		}
 		for _, one := range turns {
-			answer, err := connect.Read[client.Use](api.ReleaseUse(ctx, id, one))
+			answer, err := connect.Read[v1.Use](api.ReleaseUse(ctx, id, one))
 			if err != nil {
 				return err
 			}
@@ -160,12 +161,12 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 
 // ownTurns lists the turns on a cluster that this run and job have or wait for.
 func ownTurns(ctx context.Context, api *connect.API, id string, of runInput) (turns []string, err error) {
-	all, err := connect.Read[client.Uses](api.ListUses(ctx, id, &client.ListUsesParams{RunKind: client.ListUsesParamsRunKind(of.kind), RunName: of.name, RunUID: of.uid}))
+	all, err := connect.Read[v1.Uses](api.ListUses(ctx, id, &v1.ListUsesParams{RunKind: v1.ListUsesParamsRunKind(of.kind), RunName: of.name, RunUID: of.uid}))
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range all.Value.Items {
-		if u.Mine && u.State != client.UseStateReleased {
+		if u.Mine && u.State != v1.UseStateReleased {
 			turns = append(turns, u.ID)
 		}
 	}

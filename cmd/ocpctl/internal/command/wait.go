@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
@@ -40,7 +40,7 @@ if the timeout passes, and 7 if it passes while the cluster waits for an approva
 		if err != nil {
 			return err
 		}
-		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ if the timeout passes, and 7 if it passes while the cluster waits for an approva
 	})
 }
 
-func targetOf(c client.Cluster) follow.Target { return follow.Target{ID: c.ClusterID, Name: c.Name} }
+func targetOf(c v1.Cluster) follow.Target { return follow.Target{ID: c.ClusterID, Name: c.Name} }
 
 // awaitAndPrint waits, then prints the cluster's state, whether the goal was reached or not. more adds to the answer for programs
 // what the server does not know.
@@ -58,7 +58,7 @@ func (a *app) awaitAndPrint(ctx context.Context, api *connect.API, of follow.Tar
 	if ctx.Err() != nil || follow.Final(err) {
 		return err
 	}
-	answer, gone := connect.Read[client.ClusterDetail](api.GetCluster(ctx, of.ID))
+	answer, gone := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, of.ID))
 	if gone != nil {
 		return errors.Join(err, gone)
 	}

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
@@ -100,7 +100,7 @@ func Is(err error, status int) bool {
 // problem reads an error response. If it is not a problem document, it comes from something between us and the server.
 func problem(res *http.Response) error {
 	raw, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	var p client.Problem
+	var p v1.Problem
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if kind != "application/problem+json" || json.Unmarshal(raw, &p) != nil {
 		return exit.With(code(res.StatusCode), &Status{res.StatusCode, &exit.Problem{Title: strange(res)}})

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
@@ -44,10 +43,6 @@ func Open(c Context, o Options) (*API, error) {
 		o.Sleep = sleep
 	}
 	anonymous := &retrier{plain, nil, o}
-	open, err := client.NewClient(c.Server, client.WithHTTPClient(anonymous))
-	if err != nil {
-		return nil, exit.Misused("server: %w", err)
-	}
 	asks := &discoverer{server: c.Server, send: anonymous}
 	keep := &keeper{now: o.Now}
 	switch c.Auth {
@@ -61,30 +56,14 @@ func Open(c Context, o Options) (*API, error) {
 	case GitHub:
 		keep.get = fromGitHub(c.audience(), o.Env, anonymous)
 	case AWS:
-		keep.get = fromAWS(c, open)
+		keep.get = fromAWS(c, client.New(c.Server, anonymous.Do))
 	default:
 		return nil, exit.With(exit.Usage, &exit.Problem{Title: "The context does not set how to sign in.", Fields: []exit.Field{
 			{Name: "auth", Detail: fmt.Sprintf("%q is not a sign-in method.", c.Auth), Accepted: Methods()},
 		}})
 	}
-	known, err := client.NewClient(c.Server, client.WithHTTPClient(&retrier{plain, keep, o}), client.WithRequestEditorFn(tidy))
-	if err != nil {
-		return nil, exit.Misused("server: %w", err)
-	}
-	return &API{Client: known, Context: c, discover: asks.get}, nil
-}
-
-// tidy removes parameters that were not given from a query: the generated client writes every parameter, and limit=0 or a time in the
-// year 1 is different from none. Callers that mean a zero add it after this.
-func tidy(_ context.Context, r *http.Request) error {
-	query := r.URL.Query()
-	for name, values := range query {
-		if len(values) == 1 && slices.Contains([]string{"", "0", "false", "0001-01-01T00:00:00Z"}, values[0]) {
-			query.Del(name)
-		}
-	}
-	r.URL.RawQuery = query.Encode()
-	return nil
+	known := &retrier{plain, keep, o}
+	return &API{Client: client.New(c.Server, known.Do), Context: c, discover: asks.get}, nil
 }
 
 // audience returns the server for which a proof is made. The server is not asked, because an impostor could pass the proof on to the

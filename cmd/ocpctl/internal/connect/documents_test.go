@@ -18,7 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api"
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
@@ -143,7 +143,7 @@ func (s *scene) token(w http.ResponseWriter, r *http.Request) {
 func (s *scene) teams(c connect.Context, env map[string]string) (teams []string) {
 	s.Helper()
 	api, _ := dial(s.T, c, env)
-	me, err := connect.Read[client.Me](api.GetMe(s.Context()))
+	me, err := connect.Read[v1.Me](api.GetMe(s.Context()))
 	require.NoError(s, err)
 	for _, seat := range me.Value.Seats {
 		teams = append(teams, seat.Team)

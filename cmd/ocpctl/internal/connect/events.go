@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // Event is one server-sent event.
@@ -46,7 +48,7 @@ func Events(stream io.ReadCloser, patience time.Duration, seen func(Event) error
 	}
 	select {
 	case <-silent:
-		return fmt.Errorf("read the stream: nothing received for %s", patience)
+		return fmt.Errorf("read the stream: nothing received for %s", duration.Format(patience))
 	default:
 	}
 	if err := lines.Err(); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // fromGitHub requests the job's own token for an audience from GitHub Actions.
@@ -50,7 +51,7 @@ func (r *retrier) jobToken(request *http.Request) (token, error) {
 		}
 		again = max(again, wait/2+rand.N(wait))
 		if r.Stderr != nil {
-			fmt.Fprintf(r.Stderr, "%v; trying again in %s\n", err, again.Round(time.Second)) // the log may be closed
+			fmt.Fprintf(r.Stderr, "%v; trying again in %s\n", err, duration.Format(again)) // the log may be closed
 		}
 		if slept := r.Sleep(ctx, again); slept != nil {
 			return token{}, fmt.Errorf("%w (%w)", err, slept)

@@ -1,5 +1,5 @@
 // Package exit defines ocpctl's exit codes, on which scripts can rely, and its errors for people. A code never changes its meaning;
-// docs/cli.md lists them.
+// docs/commands.md lists them.
 package exit
 
 import (

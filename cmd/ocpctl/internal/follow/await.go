@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
@@ -136,23 +136,23 @@ const phaseAsleep = "asleep"
 // unusable are the phases in which a READY cluster cannot be used.
 var unusable = []string{"going_to_sleep", phaseAsleep, "waking"}
 
-func (g Goal) reached(c client.Cluster) bool {
+func (g Goal) reached(c v1.Cluster) bool {
 	switch g {
 	case Ready:
-		return c.Status == client.READY && c.Desired == client.Present && !slices.Contains(unusable, c.Phase)
+		return c.Status == v1.READY && c.Desired == v1.Present && !slices.Contains(unusable, c.Phase)
 	case Asleep:
 		return c.Phase == phaseAsleep
 	case Destroyed:
-		return c.Status == client.DESTROYED
+		return c.Status == v1.DESTROYED
 	case Refreshed:
-		return c.Status == client.READY && !c.Refreshing
+		return c.Status == v1.READY && !c.Refreshing
 	}
-	return c.Status == client.READY && (c.WorkersWanted == nil || c.Workers != nil && *c.Workers == *c.WorkersWanted)
+	return c.Status == v1.READY && (c.WorkersWanted == nil || c.Workers != nil && *c.Workers == *c.WorkersWanted)
 }
 
 // hopeless says why waiting longer is useless, with the next step. A blocked teardown is retried automatically, but only a person can
 // remove what blocks it.
-func (g Goal) hopeless(c client.Cluster, asked bool) error {
+func (g Goal) hopeless(c v1.Cluster, asked bool) error {
 	if g == Destroyed {
 		if c.Phase == "destroy_blocked" || c.Phase == "abandoned" {
 			return exit.With(exit.Failed, &exit.Problem{
@@ -165,10 +165,10 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 	if g == Ready && c.Phase == phaseAsleep && c.Sleep.Wanted {
 		return exit.With(exit.Failed, &exit.Problem{Title: c.Name + " is asleep, so it will not be ready by itself.", Next: "Wake it: ocpctl wake " + c.Name + " --wait"})
 	}
-	if g == Asleep && c.Status == client.READY && !c.Sleep.Wanted {
+	if g == Asleep && c.Status == v1.READY && !c.Sleep.Wanted {
 		return exit.With(exit.Failed, &exit.Problem{Title: fmt.Sprintf("%s is not put to sleep any more: %s", c.Name, humanize.Line(c.Why)), Next: "See: ocpctl explain " + c.ClusterID})
 	}
-	gone := c.Status == client.FAILED || c.Status == client.DESTROYING || c.Status == client.DESTROYED || c.Desired == client.Absent
+	gone := c.Status == v1.FAILED || c.Status == v1.DESTROYING || c.Status == v1.DESTROYED || c.Desired == v1.Absent
 	if !gone {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 	return exit.With(exit.Failed, said)
 }
 
-func blockers(c client.Cluster) []exit.Field {
+func blockers(c v1.Cluster) []exit.Field {
 	const most = 10
 	var out []exit.Field
 	for _, b := range c.Blockers[:min(len(c.Blockers), most)] {

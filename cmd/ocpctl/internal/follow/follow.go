@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
@@ -30,7 +30,7 @@ type Follower struct {
 
 // State is a cluster's current state, parsed and as the server sent it.
 type State struct {
-	client.Cluster
+	v1.Cluster
 	Raw []byte
 }
 
@@ -78,7 +78,7 @@ func (f *Follower) stream(ctx context.Context, ids []string, seen func(State) bo
 	defer cancel()
 	slow := time.AfterFunc(start, cancel) // until the first event: something in between may buffer the stream
 	defer slow.Stop()
-	body, err := connect.Stream(f.API.WatchClusters(ctx, &client.WatchClustersParams{Cluster: ids}))
+	body, err := connect.Stream(f.API.WatchClusters(ctx, &v1.WatchClustersParams{Cluster: ids}))
 	if err != nil {
 		return false, err
 	}

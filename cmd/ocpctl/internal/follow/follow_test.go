@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
@@ -109,7 +109,7 @@ func TestAWaitGoesOnThroughABrokenStream(t *testing.T) {
 	)
 	last, err := h.await(context.Background(), follow.Ready)
 	require.NoError(t, err)
-	require.Equal(t, client.READY, last.Status)
+	require.Equal(t, v1.READY, last.Status)
 	require.Equal(t, []string{"PENDING/queued", "CREATING/installing", "CREATING/installing", "READY/ready"}, h.view.shown)
 	require.Equal(t, 1, h.view.closed)
 }
@@ -224,7 +224,7 @@ func TestManyAreFollowedUntilSomebodyHasEnough(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var seen []string
 	err := h.follower.Many(ctx, func(s follow.State) {
-		if seen = append(seen, string(s.Status)); s.Status == client.READY {
+		if seen = append(seen, string(s.Status)); s.Status == v1.READY {
 			cancel()
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
@@ -28,7 +28,7 @@ func TestTheCLINamesThePriceOfTheServersMeter(t *testing.T) {
 			"meter": map[string]any{"ran": m.Ran, "since": m.Since, "rateCents": m.Rate, "toComeCents": m.ToCome, "saved": m.Less, "savedCents": m.LessNow},
 		})
 		require.NoError(t, err)
-		var c client.Cluster
+		var c v1.Cluster
 		require.NoError(t, json.Unmarshal(answer, &c))
 		require.Equal(t, price.Dollars(m.Spent(now)), humanize.Spent(c, now))
 		require.Equal(t, price.Dollars(int64(m.Rate))+" an hour by list prices; about "+price.Dollars(m.Spent(now))+" so far, "+
@@ -37,29 +37,29 @@ func TestTheCLINamesThePriceOfTheServersMeter(t *testing.T) {
 }
 
 func TestTheTimeThatNoRunnerWaitedIsSaid(t *testing.T) {
-	require.Equal(t, "34 min in which no runner waited", humanize.Saved(client.Cluster{SavedSeconds: 34 * 60}))
-	require.Empty(t, humanize.Saved(client.Cluster{}))
+	require.Equal(t, "34 min in which no runner waited", humanize.Saved(v1.Cluster{SavedSeconds: 34 * 60}))
+	require.Empty(t, humanize.Saved(v1.Cluster{}))
 }
 
 func TestAnEndNamesTheRunThatComesFirst(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	c := client.Cluster{Desired: client.Present, DestroyAt: now.Add(2 * time.Hour), EndReason: "the end of its time to live"}
+	c := v1.Cluster{Desired: v1.Present, DestroyAt: now.Add(2 * time.Hour), EndReason: "the end of its time to live"}
 	const alone = "2026-01-02 14:00 UTC (in 2 h): the end of its time to live"
 	require.Equal(t, alone, humanize.Ends(c, now))
-	c.Run = client.ClusterRun{State: client.Running, Lifetime: client.ClusterRunLifetimeJob}
+	c.Run = v1.ClusterRun{State: v1.Running, Lifetime: v1.ClusterRunLifetimeJob}
 	require.Equal(t, "with its job, at the latest "+alone, humanize.Ends(c, now))
 	c.Run.Unwatched = "no GitHub App is configured"
 	require.Equal(t, alone, humanize.Ends(c, now))
-	c.Desired = client.Absent
+	c.Desired = v1.Absent
 	require.Empty(t, humanize.Ends(c, now))
 }
 
 func TestSinceWhenNobodyUsesAClusterIsSaid(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	require.Empty(t, humanize.Unused(client.Cluster{}, now), "nothing follows from that")
-	said := humanize.Unused(client.Cluster{Idle: client.Idle{Since: now.Add(-time.Hour), LastUse: "a job waits for it", EndAt: now.Add(time.Hour)}}, now)
+	require.Empty(t, humanize.Unused(v1.Cluster{}, now), "nothing follows from that")
+	said := humanize.Unused(v1.Cluster{Idle: v1.Idle{Since: now.Add(-time.Hour), LastUse: "a job waits for it", EndAt: now.Add(time.Hour)}}, now)
 	require.Equal(t, humanize.When(now.Add(-time.Hour), now)+", as far as ocpctl knows; a job waits for it; ends for it "+humanize.When(now.Add(time.Hour), now), said)
-	said = humanize.Unused(client.Cluster{Idle: client.Idle{Since: now.Add(-time.Hour), Unobserved: true}}, now)
+	said = humanize.Unused(v1.Cluster{Idle: v1.Idle{Since: now.Add(-time.Hour), Unobserved: true}}, now)
 	require.Equal(t, humanize.When(now.Add(-time.Hour), now)+", as far as ocpctl knows; whether people use its API is unknown", said)
 }
 
@@ -67,18 +67,18 @@ func TestTheNightsOfAClusterAreSaid(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	closes, opens := now.Add(7*time.Hour), now.Add(19*time.Hour)
 	for _, c := range []struct {
-		sleep        client.Sleep
+		sleep        v1.Sleep
 		whole, brief string
 	}{
-		{client.Sleep{}, "", ""},
-		{client.Sleep{OffHours: true, SleepsAt: closes}, "falls asleep 2026-11-20 19:00 UTC (in 7 h), unless it is used", "in 7 h"},
-		{client.Sleep{OffHours: true, AwakeUntil: opens}, "kept awake until 2026-11-21 07:00 UTC (in 19 h)", "kept awake for 19 h"},
-		{client.Sleep{OffHours: true, AwakeUntil: opens, SleepsAt: closes.Add(24 * time.Hour)},
-			"kept awake until 2026-11-21 07:00 UTC (in 19 h); falls asleep 2026-11-21 19:00 UTC (in 1 d 7 h), unless it is used", "kept awake for 19 h, then asleep in 1 d 7 h"},
-		{client.Sleep{OffHours: true, AwakeUntil: now.Add(-time.Hour), SleepsAt: closes}, "falls asleep 2026-11-20 19:00 UTC (in 7 h), unless it is used", "in 7 h"},
-		{client.Sleep{Wanted: true, AwakeUntil: opens}, "until somebody wakes it", "until woken"},
-		{client.Sleep{Wanted: true, Until: opens}, "until 2026-11-21 07:00 UTC (in 19 h)", "wakes in 19 h"},
+		{v1.Sleep{}, "", ""},
+		{v1.Sleep{OffHours: true, SleepsAt: closes}, "falls asleep 2026-11-20 19:00 UTC (in 7 h), unless it is used", "in 7 h"},
+		{v1.Sleep{OffHours: true, AwakeUntil: opens}, "kept awake until 2026-11-21 07:00 UTC (in 19 h)", "kept awake for 19 h"},
+		{v1.Sleep{OffHours: true, AwakeUntil: opens, SleepsAt: closes.Add(24 * time.Hour)},
+			"kept awake until 2026-11-21 07:00 UTC (in 19 h); falls asleep 2026-11-21 19:00 UTC (in 31 h), unless it is used", "kept awake for 19 h, then asleep in 31 h"},
+		{v1.Sleep{OffHours: true, AwakeUntil: now.Add(-time.Hour), SleepsAt: closes}, "falls asleep 2026-11-20 19:00 UTC (in 7 h), unless it is used", "in 7 h"},
+		{v1.Sleep{Wanted: true, AwakeUntil: opens}, "until somebody wakes it", "until woken"},
+		{v1.Sleep{Wanted: true, Until: opens}, "until 2026-11-21 07:00 UTC (in 19 h)", "wakes in 19 h"},
 	} {
-		require.Equal(t, []string{c.whole, c.brief}, []string{humanize.Sleep(client.Cluster{Sleep: c.sleep}, now), humanize.Sleeps(client.Cluster{Sleep: c.sleep}, now)})
+		require.Equal(t, []string{c.whole, c.brief}, []string{humanize.Sleep(v1.Cluster{Sleep: c.sleep}, now), humanize.Sleeps(v1.Cluster{Sleep: c.sleep}, now)})
 	}
 }

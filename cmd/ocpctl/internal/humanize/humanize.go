@@ -5,42 +5,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
-
-// Long formats a duration in its two largest units: 45 s, 12 min, 3 h 20 min, 2 d 5 h.
-func Long(d time.Duration) string {
-	d = d.Round(time.Second)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", max(int(d.Seconds()), 0))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 24*time.Hour:
-		return both(int(d.Hours()), "h", int(d.Minutes())%60, "min")
-	}
-	return both(int(d.Hours())/24, "d", int(d.Hours())%24, "h")
-}
-
-func both(large int, unit string, small int, smaller string) string {
-	if small == 0 {
-		return fmt.Sprintf("%d %s", large, unit)
-	}
-	return fmt.Sprintf("%d %s %d %s", large, unit, small, smaller)
-}
-
-// Away says how far a time is from now: "in 3 h", "5 min ago"; empty for no time.
-func Away(t, now time.Time) string {
-	switch d := t.Sub(now); {
-	case t.IsZero():
-		return ""
-	case d.Abs() < time.Second:
-		return "now"
-	case d < 0:
-		return Long(-d) + " ago"
-	default:
-		return "in " + Long(d)
-	}
-}
 
 // Stamp formats a time as in every output for people; empty for no time.
 func Stamp(t time.Time) string {
@@ -55,20 +22,7 @@ func When(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return Stamp(t) + " (" + Away(t, now) + ")"
-}
-
-// Dollars formats US cents: $1,234.50.
-func Dollars(cents int64) string {
-	sign := ""
-	if cents < 0 {
-		sign, cents = "-", -cents
-	}
-	whole := fmt.Sprint(cents / 100)
-	for at := len(whole) - 3; at > 0; at -= 3 {
-		whole = whole[:at] + "," + whole[at:]
-	}
-	return fmt.Sprintf("%s$%s.%02d", sign, whole, cents%100)
+	return Stamp(t) + " (" + duration.Away(t, now) + ")"
 }
 
 // Whose says whose problem a failure is, for the API's value; an unknown value is returned unchanged.

@@ -9,30 +9,16 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
-func TestADurationIsReadAsPeopleTypeIt(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"24h": 24 * time.Hour, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "90m": 90 * time.Minute, "8": 8 * time.Hour,
-		"2 days": 0, "2days": 48 * time.Hour, "1H30M": 90 * time.Minute, " 3h ": 3 * time.Hour,
-		"": 0, "h": 0, "12h1d": 0, "1h1h": 0, "1.5h": 0, "3x": 0, "99999999h": 0, "-4h": 0,
-	} {
-		got, ok := humanize.Span(text)
-		require.Equal(t, want, got, text)
-		require.Equal(t, want != 0, ok, text)
+func TestALifetimeIsAboveZero(t *testing.T) {
+	for text, want := range map[string]string{"2d": "48h", "90m": "1h30m", "8": "8h"} {
+		got, err := humanize.Lifetime(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
 	}
-}
-
-func TestALifetimeIsWholeHoursAboveZero(t *testing.T) {
-	hours, err := humanize.Hours("2d")
-	require.NoError(t, err)
-	require.Equal(t, 48, hours)
 	for text, want := range map[string]string{
-		"90m":   `"90m" is not in whole hours. Give 24h, 2d, 1d12h, or a number of hours, e.g. 2h`,
-		"0":     "every cluster has an end",
-		"never": "every cluster has an end",
-		"-3h":   "every cluster has an end",
-		"soon":  `"soon" is not a duration`,
+		"0": "every cluster has an end", "never": "every cluster has an end", "-3h": "every cluster has an end", "soon": `"soon" is not a duration. Give 90m`,
 	} {
-		_, err := humanize.Hours(text)
+		_, err := humanize.Lifetime(text)
 		require.ErrorContains(t, err, want)
 	}
 }
@@ -51,16 +37,10 @@ func TestATimeIsReadInUTC(t *testing.T) {
 	require.ErrorContains(t, err, `"yesterday" is not a time`)
 }
 
-func TestTimesAndMoneyAreSaid(t *testing.T) {
+func TestTimesAndCountsAreWritten(t *testing.T) {
 	now := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
-	require.Equal(t, "in 3 h 20 min", humanize.Away(now.Add(200*time.Minute), now))
-	require.Equal(t, "2 d 5 h ago", humanize.Away(now.Add(-53*time.Hour), now))
-	require.Equal(t, "now", humanize.Away(now, now))
 	require.Equal(t, "2025-03-01 13:00 UTC (in 1 h)", humanize.When(now.Add(time.Hour), now))
 	require.Empty(t, humanize.When(time.Time{}, now))
-	require.Equal(t, "59 s", humanize.Long(59*time.Second))
-	require.Equal(t, "$1,234,567.05", humanize.Dollars(123456705))
-	require.Equal(t, "-$0.50", humanize.Dollars(-50))
 	require.Equal(t, "1 policy", humanize.Count(1, "policy"))
 	require.Equal(t, "0 policies", humanize.Count(0, "policy"))
 }

@@ -8,9 +8,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 // Lines writes a line for each change, for logs.
@@ -45,9 +46,9 @@ func (l *Lines) Every() time.Duration { return 0 }
 func (l *Lines) Close() {}
 
 // parts returns the parts of a state that matter.
-func parts(c client.Cluster) []string {
+func parts(c v1.Cluster) []string {
 	out := []string{c.Name, Status(c)}
-	moving := c.Status == client.CREATING || c.Status == client.DESTROYING || c.Status == client.PENDING
+	moving := c.Status == v1.CREATING || c.Status == v1.DESTROYING || c.Status == v1.PENDING
 	if moving && c.Progress.Percent > 0 {
 		out = append(out, fmt.Sprintf("%d %%", c.Progress.Percent))
 	}
@@ -63,7 +64,7 @@ func parts(c client.Cluster) []string {
 }
 
 // Status returns a cluster's status, with the phase if that says more.
-func Status(c client.Cluster) string {
+func Status(c v1.Cluster) string {
 	if strings.EqualFold(string(c.Status), c.Phase) || c.Phase == "released" || c.Phase == "" {
 		return string(c.Status)
 	}
@@ -71,12 +72,12 @@ func Status(c client.Cluster) string {
 }
 
 // arrival says when the goal is expected, from the server's estimate.
-func arrival(c client.Cluster, now time.Time) string {
+func arrival(c v1.Cluster, now time.Time) string {
 	switch eta, late := c.Progress.Eta, c.Progress.Late; {
 	case eta.After(now):
-		return "  done in about " + humanize.Long(eta.Sub(now))
+		return "  done in about " + duration.Format(eta.Sub(now))
 	case late.After(now):
-		return "  slower than usual; 90 % are done in " + humanize.Long(late.Sub(now))
+		return "  slower than usual; 90 % are done in " + duration.Format(late.Sub(now))
 	}
 	return ""
 }
@@ -129,7 +130,7 @@ func (b *Bar) draw(now time.Time) {
 	full := percent * cells / 100
 	turns := []rune(spinner)
 	text := fmt.Sprintf("%c %s%s  %s  %s%s", turns[b.turn%len(turns)], strings.Repeat("█", full), strings.Repeat("░", cells-full),
-		strings.Join(parts(b.state.Cluster), "  "), humanize.Long(now.Sub(b.Since)), arrival(b.state.Cluster, now))
+		strings.Join(parts(b.state.Cluster), "  "), duration.Format(now.Sub(b.Since)), arrival(b.state.Cluster, now))
 	fmt.Fprint(b.Out, erase+cut(text, b.Width()-1))
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 )
@@ -17,9 +17,9 @@ import (
 var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func installing(percent int, step string) follow.State {
-	return follow.State{Cluster: client.Cluster{
-		ClusterID: "clu_1", Name: "smoke", Status: client.CREATING, Phase: "installing",
-		Progress: client.Progress{Percent: percent, Step: step, Eta: noon.Add(20 * time.Minute)},
+	return follow.State{Cluster: v1.Cluster{
+		ClusterID: "clu_1", Name: "smoke", Status: v1.CREATING, Phase: "installing",
+		Progress: v1.Progress{Percent: percent, Step: step, Eta: noon.Add(20 * time.Minute)},
 	}}
 }
 
@@ -27,8 +27,8 @@ func TestALogGetsALineForEachChange(t *testing.T) {
 	var out bytes.Buffer
 	now := noon
 	l := &progress.Lines{Out: &out, Now: func() time.Time { return now }}
-	l.Show(follow.State{Cluster: client.Cluster{Name: "smoke", Status: client.PENDING, Phase: "awaiting_approval", NeedsApproval: true}})
-	l.Show(follow.State{Cluster: client.Cluster{Name: "smoke", Status: client.PENDING, Phase: "awaiting_capacity", Place: 3}})
+	l.Show(follow.State{Cluster: v1.Cluster{Name: "smoke", Status: v1.PENDING, Phase: "awaiting_approval", NeedsApproval: true}})
+	l.Show(follow.State{Cluster: v1.Cluster{Name: "smoke", Status: v1.PENDING, Phase: "awaiting_capacity", Place: 3}})
 	l.Show(installing(45, "bootstrap\x1b[31m complete"))
 	now = noon.Add(time.Minute)
 	later := installing(45, "bootstrap complete")
@@ -36,7 +36,7 @@ func TestALogGetsALineForEachChange(t *testing.T) {
 	l.Show(later)
 	l.Tick(now)
 	l.Note("The server cannot be reached; trying again.")
-	l.Show(follow.State{Cluster: client.Cluster{Name: "smoke", Status: client.READY, Phase: "ready", Progress: client.Progress{Percent: 100, Step: "done"}}})
+	l.Show(follow.State{Cluster: v1.Cluster{Name: "smoke", Status: v1.READY, Phase: "ready", Progress: v1.Progress{Percent: 100, Step: "done"}}})
 	l.Close()
 	require.Equal(t, `12:00:00  smoke  PENDING awaiting approval  waiting for approval
 12:00:00  smoke  PENDING awaiting capacity  number 3 in the queue

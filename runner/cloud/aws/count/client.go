@@ -43,7 +43,7 @@ type Client struct {
 
 // New takes region, credentials and endpoints from cfg, but not the number of retries. It makes no call yet.
 func New(cfg awssdk.Config) *Client {
-	cfg.Retryer = retryer
+	cfg.Retryer = newRetryer
 	return &Client{
 		Now: time.Now,
 		cfg: cfg,
@@ -58,17 +58,17 @@ func New(cfg awssdk.Config) *Client {
 	}
 }
 
-// retryer repeats throttled calls more often than the SDK's three times: an unanswered query is a finding, and a finding keeps a
+// newRetryer repeats throttled calls more often than the SDK's three times: an unanswered query is a finding, and a finding keeps a
 // cluster from being released.
-func retryer() awssdk.Retryer {
+func newRetryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })
 }
 
-// account returns the id of the account that our credentials belong to.
-func (c *Client) account(ctx context.Context) (string, error) {
+// lookUpAccount returns the id of the account that our credentials belong to.
+func (c *Client) lookUpAccount(ctx context.Context) (string, error) {
 	out, err := c.sts.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	switch {
-	case err != nil && refusedCredentials(err):
+	case err != nil && isCredentialsRefusal(err):
 		return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
 	case err != nil:
 		return "", fmt.Errorf("look up the account of the credentials: %w", err)

@@ -21,7 +21,7 @@ func (c *Client) balancingQuestion(region string, kind kinds.Balancing, asked st
 }
 
 func balancingThings(region string, kind kinds.Balancing, found []kinds.Resource) []thing {
-	return each(found, func(r kinds.Resource) thing {
+	return convertEach(found, func(r kinds.Resource) thing {
 		return thing{kind: kind.Noun, Resource: r, free: fmt.Sprintf("an administrator of the account: aws %s %s --region %s", kind.Delete, r.ID, region)}
 	})
 }
@@ -47,21 +47,21 @@ func (c *Client) balancingInVPC(region string, vpcs []string) (qs []question) {
 
 // targetGroups queries the target groups named <infraID>-… without another cluster's tags.
 func (c *Client) targetGroups(region string, id identity) question {
-	prefixes := suffixed(id.infraIDs, "-")
-	return c.taggedBalancing(region, kinds.TargetGroup, "name="+strings.Join(prefixes, "*,")+"*",
+	prefixes := addSuffix(id.infraIDs, "-")
+	return c.askTaggedBalancing(region, kinds.TargetGroup, "name="+strings.Join(prefixes, "*,")+"*",
 		func(r kinds.Resource) bool { return hasAnyPrefix(r.Name, prefixes) },
-		func(r kinds.Resource) bool { return id.whose(r.Tags) != anothers })
+		func(r kinds.Resource) bool { return id.ownershipOf(r.Tags) != anothers })
 }
 
-// classics queries every classic load balancer with the cluster's tags.
-func (c *Client) classics(region string, id identity) question {
-	return c.taggedBalancing(region, kinds.ClassicBalancer, fmt.Sprintf("classic, tags of %v %s", id.infraIDs, id.cluster),
+// askClassics queries every classic load balancer with the cluster's tags.
+func (c *Client) askClassics(region string, id identity) question {
+	return c.askTaggedBalancing(region, kinds.ClassicBalancer, fmt.Sprintf("classic, tags of %v %s", id.infraIDs, id.cluster),
 		func(kinds.Resource) bool { return true },
-		func(r kinds.Resource) bool { return id.whose(r.Tags) == ours })
+		func(r kinds.Resource) bool { return id.ownershipOf(r.Tags) == ours })
 }
 
-// taggedBalancing reads the tags of what is likely the cluster's, and decides by them.
-func (c *Client) taggedBalancing(region string, kind kinds.Balancing, asked string, isLikely, isOurs func(kinds.Resource) bool) question {
+// askTaggedBalancing reads the tags of what is likely the cluster's, and decides by them.
+func (c *Client) askTaggedBalancing(region string, kind kinds.Balancing, asked string, isLikely, isOurs func(kinds.Resource) bool) question {
 	return question{
 		service: "elasticloadbalancing", call: kind.Call, region: region, asked: asked,
 		ask: func(ctx context.Context) ([]thing, error) {
@@ -83,8 +83,8 @@ func hasAnyPrefix(name string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// each converts a slice.
-func each[T, Ours any](items []T, oursOf func(T) Ours) []Ours {
+// convertEach converts a slice.
+func convertEach[T, Ours any](items []T, oursOf func(T) Ours) []Ours {
 	out := make([]Ours, 0, len(items))
 	for _, item := range items {
 		out = append(out, oursOf(item))

@@ -16,12 +16,12 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// everywhere asks the tagging API in every region in which the cluster was not recorded: somebody may have copied a snapshot or an image of
+// askEverywhere asks the tagging API in every region in which the cluster was not recorded: somebody may have copied a snapshot or an image of
 // the cluster there, or made a bucket for it. What the API lists is confirmed like everything else that it lists. A region that the account
 // has not enabled is recorded as not asked, because nothing can be in it.
-func (c *Client) everywhere(ctx context.Context, t cloud.Target, id identity) []answer {
+func (c *Client) askEverywhere(ctx context.Context, t cloud.Target, id identity) []answer {
 	var all []types.Region
-	list := c.ask(ctx, question{service: "ec2", call: "DescribeRegions", region: c.cfg.Region, asked: "all regions",
+	list := c.askOne(ctx, question{service: "ec2", call: "DescribeRegions", region: c.cfg.Region, asked: "all regions",
 		ask: func(ctx context.Context) ([]thing, error) {
 			out, err := c.ec2In(c.cfg.Region).DescribeRegions(ctx, &ec2.DescribeRegionsInput{AllRegions: awssdk.Bool(true)}) // this call has no pages
 			if err != nil {
@@ -37,7 +37,7 @@ func (c *Client) everywhere(ctx context.Context, t cloud.Target, id identity) []
 	slices.SortFunc(all, func(a, b types.Region) int {
 		return cmp.Compare(awssdk.ToString(a.RegionName), awssdk.ToString(b.RegionName))
 	})
-	answers, asked := []answer{list}, regions(t, true)
+	answers, asked := []answer{list}, regionsOf(t, true)
 	var qs []question
 	for _, r := range all {
 		name := awssdk.ToString(r.RegionName)
@@ -49,8 +49,8 @@ func (c *Client) everywhere(ctx context.Context, t cloud.Target, id identity) []
 			}})
 		default:
 			for _, tag := range id.everywhereTags() {
-				q := c.tagged(name, tag.key, tag.value)
-				q.unasked = deniedByOrganization
+				q := c.askTagged(name, tag.key, tag.value)
+				q.unasked = explainOrganizationDenial
 				qs = append(qs, q)
 			}
 		}
@@ -73,8 +73,8 @@ func (id identity) everywhereTags() (tags []tag) {
 // (docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html).
 var ofOrganization = regexp.MustCompile(`explicit deny in a service control policy|no service control policy allows`)
 
-// deniedByOrganization says that the account's organization denies the region to everybody in the account; empty: the error is something else.
-func deniedByOrganization(err error) string {
+// explainOrganizationDenial says that the account's organization denies the region to everybody in the account; empty: the error is something else.
+func explainOrganizationDenial(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) && ofOrganization.MatchString(api.ErrorMessage()) {
 		return contract.RegionDenied

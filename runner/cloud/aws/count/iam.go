@@ -62,7 +62,7 @@ func (c *Client) identitiesNamed(kind kinds.IAM, id identity, prefixes []string)
 				case err != nil && kinds.IsAbsent(err):
 				case err != nil:
 					return nil, err
-				case id.whose(found.Tags) != anothers:
+				case id.ownershipOf(found.Tags) != anothers:
 					out = append(out, iamThing(kind, found))
 				}
 			}
@@ -80,7 +80,7 @@ func (c *Client) providersOf(ccoName string) question {
 		ask: func(ctx context.Context) (out []thing, err error) {
 			err = kinds.Provider.List(ctx, c.iam, func(page []kinds.Resource) error {
 				ours := slices.DeleteFunc(page, func(r kinds.Resource) bool { return !strings.Contains(r.ID, ":oidc-provider/"+host) })
-				out = append(out, each(ours, func(r kinds.Resource) thing { return iamThing(kinds.Provider, r) })...)
+				out = append(out, convertEach(ours, func(r kinds.Resource) thing { return iamThing(kinds.Provider, r) })...)
 				return nil
 			})
 			return out, err

@@ -39,13 +39,13 @@ type identity struct {
 }
 
 func identityOf(t cloud.Target) identity {
-	infraIDs, ccoNames := names(t)
+	infraIDs, ccoNames := uniqueNames(t)
 	return identity{cluster: t.Cluster, infraIDs: infraIDs, ccoNames: ccoNames}
 }
 
-// whose reads tags. Names may begin alike by accident (the cluster called demo-abcde has the infraIDs demo-abcde-…, and demo-abcde
+// ownershipOf reads tags. Names may begin alike by accident (the cluster called demo-abcde has the infraIDs demo-abcde-…, and demo-abcde
 // may be an infraID itself), so tags decide about what was found by the beginning of its name.
-func (id identity) whose(tags map[string]string) ownership {
+func (id identity) ownershipOf(tags map[string]string) ownership {
 	result := unmarked
 	for key, value := range tags {
 		known, mine := false, false
@@ -74,7 +74,7 @@ func (id identity) unlessAnothers(q question) question {
 	ask := q.ask
 	q.ask = func(ctx context.Context) ([]thing, error) {
 		things, err := ask(ctx)
-		return slices.DeleteFunc(things, func(t thing) bool { return id.whose(t.Tags) == anothers }), err
+		return slices.DeleteFunc(things, func(t thing) bool { return id.ownershipOf(t.Tags) == anothers }), err
 	}
 	return q
 }

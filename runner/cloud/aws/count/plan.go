@@ -18,12 +18,12 @@ func (c *Client) firstQuestions(t cloud.Target, public []zone) []question {
 			qs = append(qs, c.recordsLeft(z, t.Domain()))
 		}
 	}
-	for _, region := range regions(t, true) {
-		for _, tag := range id.tags() {
-			qs = append(qs, c.tagged(region, tag.key, tag.value))
+	for _, region := range regionsOf(t, true) {
+		for _, tag := range id.ownTags() {
+			qs = append(qs, c.askTagged(region, tag.key, tag.value))
 		}
 	}
-	for _, region := range regions(t, false) {
+	for _, region := range regionsOf(t, false) {
 		qs = append(qs, c.computeOf(region, id)...)
 		qs = append(qs, c.balancingOf(region, id)...)
 	}
@@ -37,11 +37,11 @@ func (c *Client) globalOf(id identity) []question {
 		qs = append(qs, c.iamOf(infraID)...)
 		qs = append(qs, c.bucketByName(bootstrapBucket(infraID)))
 	}
-	if prefixes := suffixed(append(slices.Clone(id.infraIDs), id.ccoNames...), "-"); len(prefixes) > 0 {
+	if prefixes := addSuffix(append(slices.Clone(id.infraIDs), id.ccoNames...), "-"); len(prefixes) > 0 {
 		qs = append(qs, c.identitiesNamed(kinds.Role, id, prefixes))
 	}
-	if prefixes := suffixed(id.infraIDs, "-"); len(prefixes) > 0 {
-		qs = append(qs, c.identitiesNamed(kinds.Profile, id, prefixes), c.identitiesNamed(kinds.User, id, prefixes), c.bucketsNamed(suffixed(id.infraIDs, registryInfix)))
+	if prefixes := addSuffix(id.infraIDs, "-"); len(prefixes) > 0 {
+		qs = append(qs, c.identitiesNamed(kinds.Profile, id, prefixes), c.identitiesNamed(kinds.User, id, prefixes), c.bucketsNamed(addSuffix(id.infraIDs, registryInfix)))
 	}
 	for _, name := range id.ccoNames {
 		qs = append(qs, c.providersOf(name), c.bucketByName(oidcBucket(name)))
@@ -63,7 +63,7 @@ func (c *Client) computeOf(region string, id identity) []question {
 			continue
 		}
 		// An AMI that was copied but not yet tagged, or a group that lost its tags, still has its name.
-		names := suffixed(id.infraIDs, "-*")
+		names := addSuffix(id.infraIDs, "-*")
 		qs = append(qs, id.unlessAnothers(c.ec2Question(region, kind, "tag:Name", names...)))
 		switch kind.Noun {
 		case "image":
@@ -77,7 +77,7 @@ func (c *Client) computeOf(region string, id identity) []question {
 
 // balancingOf queries one region for load balancers of both generations.
 func (c *Client) balancingOf(region string, id identity) []question {
-	qs := []question{c.classics(region, id)}
+	qs := []question{c.askClassics(region, id)}
 	for _, infraID := range id.infraIDs {
 		qs = append(qs, c.balancerByName(region, infraID+"-ext"), c.balancerByName(region, infraID+"-int"))
 	}
@@ -104,10 +104,10 @@ func (c *Client) followUps(t cloud.Target, found []located) []question {
 	for _, f := range found {
 		if f.kind == kindARN && !known[f.ID] && !known[lastPart(f.ID)] {
 			known[f.ID] = true
-			qs = append(qs, c.confirm(f.ID, f.region))
+			qs = append(qs, c.confirmARN(f.ID, f.region))
 		}
 	}
-	for _, region := range regions(t, false) {
+	for _, region := range regionsOf(t, false) {
 		ids := vpcs[region]
 		if len(ids) == 0 {
 			continue
@@ -124,8 +124,8 @@ func (c *Client) followUps(t cloud.Target, found []located) []question {
 
 type tag struct{ key, value string }
 
-// tags are the tags that mark a resource as this cluster's.
-func (id identity) tags() []tag {
+// ownTags are the tags that mark a resource as this cluster's.
+func (id identity) ownTags() []tag {
 	var out []tag
 	for _, infraID := range id.infraIDs {
 		out = append(out, tag{kubernetesTag(infraID), owned}, tag{providerTag(infraID), owned})
@@ -139,8 +139,8 @@ func (id identity) tags() []tag {
 	return out
 }
 
-// names returns the recorded infraIDs and ccoctl names, without duplicates.
-func names(t cloud.Target) (infraIDs, ccoNames []string) {
+// uniqueNames returns the recorded infraIDs and ccoctl names, without duplicates.
+func uniqueNames(t cloud.Target) (infraIDs, ccoNames []string) {
 	for _, id := range t.Identities {
 		if id.InfraID != "" && !slices.Contains(infraIDs, id.InfraID) {
 			infraIDs = append(infraIDs, id.InfraID)
@@ -152,14 +152,14 @@ func names(t cloud.Target) (infraIDs, ccoNames []string) {
 	return infraIDs, ccoNames
 }
 
-// lookedFor returns the identities that a pass reports as searched for.
-func lookedFor(t cloud.Target) []string {
-	infraIDs, ccoNames := names(t)
+// identityNames returns the identities that a pass reports as searched for.
+func identityNames(t cloud.Target) []string {
+	infraIDs, ccoNames := uniqueNames(t)
 	return append(infraIDs, ccoNames...)
 }
 
-// regions returns the target's and every recorded region, and the global one if requested.
-func regions(t cloud.Target, global bool) []string {
+// regionsOf returns the target's and every recorded region, and the global one if requested.
+func regionsOf(t cloud.Target, global bool) []string {
 	out := []string{t.Region}
 	for _, id := range t.Identities {
 		if id.Region != "" && !slices.Contains(out, id.Region) {
@@ -172,7 +172,7 @@ func regions(t cloud.Target, global bool) []string {
 	return out
 }
 
-func suffixed(values []string, suffix string) []string {
+func addSuffix(values []string, suffix string) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = v + suffix

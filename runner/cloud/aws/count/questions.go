@@ -40,7 +40,7 @@ func (c *Client) askAll(ctx context.Context, questions []question) []answer {
 	group.SetLimit(parallel)
 	for i, q := range questions {
 		group.Go(func() error {
-			answers[i] = c.ask(ctx, q)
+			answers[i] = c.askOne(ctx, q)
 			return nil
 		})
 	}
@@ -48,7 +48,7 @@ func (c *Client) askAll(ctx context.Context, questions []question) []answer {
 	return answers
 }
 
-func (c *Client) ask(ctx context.Context, q question) answer {
+func (c *Client) askOne(ctx context.Context, q question) answer {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	a := answer{query: contract.Query{Service: q.service, Call: q.call, Region: q.region, Asked: q.asked, At: c.Now().UTC().Truncate(time.Millisecond)}}
@@ -62,7 +62,7 @@ func (c *Client) ask(ctx context.Context, q question) answer {
 		a.query.Err = err.Error()
 		a.things = []thing{{
 			kind: "refused-query", Resource: kinds.Resource{ID: q.service + ":" + q.call, Name: q.asked},
-			free: fmt.Sprintf("an administrator of the account: allow the runner %s in %s, or find out why it does not answer", permission(q.service, q.call), q.region),
+			free: fmt.Sprintf("an administrator of the account: allow the runner %s in %s, or find out why it does not answer", permissionOf(q.service, q.call), q.region),
 		}}
 		return a
 	}
@@ -75,8 +75,8 @@ func (c *Client) ask(ctx context.Context, q question) answer {
 	return a
 }
 
-// permission is the IAM action of a call, if its name differs from the call's.
-func permission(service, call string) string {
+// permissionOf is the IAM action of a call, if its name differs from the call's.
+func permissionOf(service, call string) string {
 	switch {
 	case service == "tagging":
 		service = "tag"
@@ -88,8 +88,8 @@ func permission(service, call string) string {
 	return service + ":" + call
 }
 
-// refusedCredentials reports that the cloud answered and does not accept our credentials.
-func refusedCredentials(err error) bool {
+// isCredentialsRefusal reports that the cloud answered and does not accept our credentials.
+func isCredentialsRefusal(err error) bool {
 	code := kinds.StatusOf(err)
 	return code == http.StatusUnauthorized || code == http.StatusForbidden
 }

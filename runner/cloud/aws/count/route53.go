@@ -59,7 +59,7 @@ func (c *Client) zonesLeft(domain string) question {
 		service: "route53", call: "ListHostedZonesByName", region: globalRegion, asked: "name=" + domain + ".",
 		ask: func(ctx context.Context) ([]thing, error) {
 			zones, err := c.zonesNamed(ctx, domain)
-			return each(zones, zoneThing), err
+			return convertEach(zones, zoneThing), err
 		},
 	}
 }
@@ -112,11 +112,11 @@ func zoneThing(z zone) thing {
 func recordThing(z zone, r types.ResourceRecordSet) thing {
 	name := kinds.DNSName(r.Name)
 	return thing{kind: kinds.Record, Resource: kinds.Resource{ID: z.id + "/" + name + "/" + string(r.Type), Name: name}, free: fmt.Sprintf(
-		"the DNS administrator: aws route53 change-resource-record-sets --hosted-zone-id %s --change-batch '%s'", z.id, deletion(r))}
+		"the DNS administrator: aws route53 change-resource-record-sets --hosted-zone-id %s --change-batch '%s'", z.id, deletionBatch(r))}
 }
 
-// deletion is the change batch that deletes a record: Route 53 wants the complete record in it.
-func deletion(r types.ResourceRecordSet) string {
+// deletionBatch is the change batch that deletes a record: Route 53 wants the complete record in it.
+func deletionBatch(r types.ResourceRecordSet) string {
 	set := map[string]any{"Name": awssdk.ToString(r.Name), "Type": r.Type}
 	if r.SetIdentifier != nil {
 		set["SetIdentifier"] = *r.SetIdentifier

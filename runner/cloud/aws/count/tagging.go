@@ -17,21 +17,21 @@ import (
 // nothing.
 const kindARN = "arn"
 
-// tagged asks the tagging API for the ARNs that have, or once had, a tag.
-func (c *Client) tagged(region, key, value string) question {
+// askTagged asks the tagging API for the ARNs that have, or once had, a tag.
+func (c *Client) askTagged(region, key, value string) question {
 	return question{
 		service: "tagging", call: "GetResources", region: region, asked: key + "=" + value,
 		ask: func(ctx context.Context) ([]thing, error) {
-			mappings, err := c.resources(ctx, region, key, value)
-			return each(mappings, func(m types.ResourceTagMapping) thing {
+			mappings, err := c.listTagged(ctx, region, key, value)
+			return convertEach(mappings, func(m types.ResourceTagMapping) thing {
 				return thing{kind: kindARN, Resource: kinds.Resource{ID: awssdk.ToString(m.ResourceARN)}}
 			}), err
 		},
 	}
 }
 
-// resources reads all pages; a page may be short or empty before the last token.
-func (c *Client) resources(ctx context.Context, region, key, value string) ([]types.ResourceTagMapping, error) {
+// listTagged reads all pages; a page may be short or empty before the last token.
+func (c *Client) listTagged(ctx context.Context, region, key, value string) ([]types.ResourceTagMapping, error) {
 	filter := types.TagFilter{Key: &key}
 	if value != "" {
 		filter.Values = []string{value}
@@ -45,8 +45,8 @@ func (c *Client) resources(ctx context.Context, region, key, value string) ([]ty
 	return all, err
 }
 
-// confirm returns the query that proves whether an ARN still exists.
-func (c *Client) confirm(arn, region string) question {
+// confirmARN returns the query that proves whether an ARN still exists.
+func (c *Client) confirmARN(arn, region string) question {
 	// arn:partition:service:region:account:resource
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) < 6 {

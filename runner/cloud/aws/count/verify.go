@@ -18,17 +18,17 @@ import (
 // account or credentials without permissions cannot look like an empty cloud. If it fails, nothing else is queried. A cluster that
 // never had an infraID was never in DNS, so its zone, which may not even exist, is not queried.
 func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
-	pass := contract.Pass{Identities: lookedFor(t)}
-	public, ok := c.control(ctx, t, &pass)
+	pass := contract.Pass{Identities: identityNames(t)}
+	public, ok := c.runControl(ctx, t, &pass)
 	if !ok {
 		return pass
 	}
 	v := &verification{seen: map[string]bool{}, pass: &pass}
-	v.add(c.askAll(ctx, c.firstQuestions(t, public)))
+	v.addAnswers(c.askAll(ctx, c.firstQuestions(t, public)))
 	if t.Everywhere {
-		v.add(c.everywhere(ctx, t, identityOf(t)))
+		v.addAnswers(c.askEverywhere(ctx, t, identityOf(t)))
 	}
-	v.add(c.askAll(ctx, c.followUps(t, v.found)))
+	v.addAnswers(c.askAll(ctx, c.followUps(t, v.found)))
 	slices.SortStableFunc(pass.Leftovers, func(a, b contract.Leftover) int { return inOrder(a) - inOrder(b) })
 	pass.Clean = len(pass.Leftovers) == 0
 	return pass
@@ -54,7 +54,7 @@ type located struct {
 	region string
 }
 
-func (v *verification) add(answers []answer) {
+func (v *verification) addAnswers(answers []answer) {
 	for _, a := range answers {
 		v.pass.Queries = append(v.pass.Queries, a.query)
 		for _, t := range a.things {
@@ -80,17 +80,17 @@ func placeOf(t thing, q contract.Query) string {
 	return t.region
 }
 
-// control queries the account and the public zones. ok is false if either is not as expected.
-func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pass) (public []zone, ok bool) {
+// runControl queries the account and the public zones. ok is false if either is not as expected.
+func (c *Client) runControl(ctx context.Context, t cloud.Target, pass *contract.Pass) (public []zone, ok bool) {
 	answers := []answer{c.accountControl(ctx, t, pass)}
 	said := "no name was ever recorded"
-	if infraIDs, _ := names(t); len(infraIDs) > 0 {
+	if infraIDs, _ := uniqueNames(t); len(infraIDs) > 0 {
 		var dns answer
 		dns, public = c.zoneControl(ctx, t.BaseDomain)
 		answers = append(answers, dns)
-		said = fmt.Sprintf("zone %s (%s) is visible", t.BaseDomain, strings.Join(each(public, func(z zone) string { return z.id }), ", "))
+		said = fmt.Sprintf("zone %s (%s) is visible", t.BaseDomain, strings.Join(convertEach(public, func(z zone) string { return z.id }), ", "))
 	}
-	(&verification{pass: pass, seen: map[string]bool{}}).add(answers)
+	(&verification{pass: pass, seen: map[string]bool{}}).addAnswers(answers)
 	for _, a := range answers {
 		if a.query.Err != "" {
 			return nil, false
@@ -101,9 +101,9 @@ func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pas
 }
 
 func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contract.Pass) answer {
-	a := c.ask(ctx, question{service: "sts", call: "GetCallerIdentity", region: c.cfg.Region, asked: "account",
+	a := c.askOne(ctx, question{service: "sts", call: "GetCallerIdentity", region: c.cfg.Region, asked: "account",
 		ask: func(ctx context.Context) (_ []thing, err error) {
-			pass.Account, err = c.account(ctx)
+			pass.Account, err = c.lookUpAccount(ctx)
 			return nil, err
 		}})
 	if a.query.Err != "" {
@@ -119,7 +119,7 @@ func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contr
 }
 
 func (c *Client) zoneControl(ctx context.Context, baseDomain string) (a answer, public []zone) {
-	a = c.ask(ctx, question{service: "route53", call: "ListHostedZonesByName", region: globalRegion, asked: "name=" + baseDomain + ".",
+	a = c.askOne(ctx, question{service: "route53", call: "ListHostedZonesByName", region: globalRegion, asked: "name=" + baseDomain + ".",
 		ask: func(ctx context.Context) (_ []thing, err error) {
 			public, err = c.publicZones(ctx, baseDomain)
 			return nil, err

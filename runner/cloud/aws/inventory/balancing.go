@@ -29,12 +29,12 @@ func (c *Client) listBalancing(ctx context.Context, region string, emit Emit) er
 					if kind.Noun == kinds.ClassicBalancer.Noun {
 						id = c.arnOf(partBalancing, region, "loadbalancer/"+r.Name)
 					}
-					s := seenResource(kind.Noun, id, r)
+					s := newSeenResource(kind.Noun, id, r)
 					s.Region = region
 					for _, vpc := range r.In {
 						s.Within = vpcs[vpc]
 					}
-					if tagged(s.Tags) || named(s.Name) || s.Within != "" {
+					if isTagged(s.Tags) || isNamed(s.Name) || s.Within != "" {
 						seen = append(seen, s)
 					}
 				}

@@ -20,7 +20,7 @@ func (c *Client) listEC2(ctx context.Context, region string, emit Emit) error {
 			return kind.List(ctx, api, func(page []kinds.Resource) error {
 				var seen []contract.SeenResource
 				for _, r := range page {
-					if s, ok := c.judge(region, kind, r, reported, inside); ok {
+					if s, ok := c.judgeResource(region, kind, r, reported, inside); ok {
 						seen = append(seen, s)
 					}
 				}
@@ -37,15 +37,15 @@ func (c *Client) listEC2(ctx context.Context, region string, emit Emit) error {
 	return all.Err()
 }
 
-// judge reports whether a resource may belong to a cluster, and remembers that others may belong to it.
-func (c *Client) judge(region string, kind kinds.EC2, r kinds.Resource, reported, inside map[string]string) (contract.SeenResource, bool) {
+// judgeResource reports whether a resource may belong to a cluster, and remembers that others may belong to it.
+func (c *Client) judgeResource(region string, kind kinds.EC2, r kinds.Resource, reported, inside map[string]string) (contract.SeenResource, bool) {
 	within := inside[r.ID]
 	for _, id := range r.In {
 		if within == "" {
 			within = reported[id]
 		}
 	}
-	if r.Gone || r.Ending || !tagged(r.Tags) && !named(r.Name) && within == "" {
+	if r.Gone || r.Ending || !isTagged(r.Tags) && !isNamed(r.Name) && within == "" {
 		return contract.SeenResource{}, false
 	}
 	arn := c.arnOf("ec2", region, kind.ARN+"/"+r.ID)
@@ -53,13 +53,13 @@ func (c *Client) judge(region string, kind kinds.EC2, r kinds.Resource, reported
 	for _, held := range r.Holds {
 		inside[held.ID] = arn
 	}
-	s := seenResource(kind.Noun, arn, r)
+	s := newSeenResource(kind.Noun, arn, r)
 	s.Region, s.Within = region, within
 	return s, true
 }
 
-// seenResource converts a resource of a list.
-func seenResource(kind, id string, r kinds.Resource) contract.SeenResource {
+// newSeenResource converts a resource of a list.
+func newSeenResource(kind, id string, r kinds.Resource) contract.SeenResource {
 	return contract.SeenResource{
 		ID: id, Type: kind, Name: r.Name, Tags: r.Tags, MadeAt: awssdk.ToTime(r.MadeAt).UTC(), Detail: r.Detail, Stopped: r.Stopped,
 	}
@@ -81,7 +81,7 @@ func (c *Client) vpcsIn(ctx context.Context, where string) (map[string]string, e
 	found := map[string]string{}
 	err := kinds.VPC.List(ctx, c.ec2In(where), func(page []kinds.Resource) error {
 		for _, r := range page {
-			c.judge(where, kinds.VPC, r, found, nil)
+			c.judgeResource(where, kinds.VPC, r, found, nil)
 		}
 		return nil
 	})

@@ -15,9 +15,9 @@ import (
 // requestID is what differs in every answer, so that the same refusal always has the same text.
 var requestID = regexp.MustCompile(`,? ?\b(RequestID|HostID|request id|host id): [^\s,]*,?`)
 
-// plain returns what AWS answered, or why there was no answer, in one line. Credentials that AWS does not accept give
+// explainError returns what AWS answered, or why there was no answer, in one line. Credentials that AWS does not accept give
 // cloud.ErrCredentials, expired ones cloud.ErrCredentialsExpired.
-func plain(err error) error {
+func explainError(err error) error {
 	var call *smithy.OperationError
 	name := "the call"
 	if errors.As(err, &call) {
@@ -45,8 +45,8 @@ func rootOf(err error) error {
 	return err
 }
 
-// answered reports that AWS answered, with whatever. Without an answer the rest of a part is not asked for: every list would cost all
+// isAnswer reports that AWS answered, with whatever. Without an answer the rest of a part is not asked for: every list would cost all
 // its tries.
-func answered(err error) bool {
+func isAnswer(err error) bool {
 	return kinds.CodeOf(err) != ""
 }

@@ -28,13 +28,13 @@ func (c *Client) listIAM(ctx context.Context, emit Emit) error {
 		return i.listKind(ctx, kinds.Profile, func(r kinds.Resource) bool { return identityNamed(r.Name) || i.roleOf(r) != "" }, nil)
 	})
 	all.Run(func(ctx context.Context) error { // there are at most a hundred providers
-		return i.listKind(ctx, kinds.Provider, nil, func(r kinds.Resource) bool { return tagged(r.Tags) || oidcProvider.MatchString(r.ID) })
+		return i.listKind(ctx, kinds.Provider, nil, func(r kinds.Resource) bool { return isTagged(r.Tags) || oidcProvider.MatchString(r.ID) })
 	})
 	return all.Err()
 }
 
 // identityNamed reports that the installer, ccoctl or the credentials operator may have made a role or user of this name.
-func identityNamed(name string) bool { return named(name) || operatorRole.MatchString(name) }
+func identityNamed(name string) bool { return isNamed(name) || operatorRole.MatchString(name) }
 
 func (i *identities) rolesAndUsers(ctx context.Context) error {
 	p := iam.NewGetAccountAuthorizationDetailsPaginator(i.api, &iam.GetAccountAuthorizationDetailsInput{
@@ -44,7 +44,7 @@ func (i *identities) rolesAndUsers(ctx context.Context) error {
 		var seen []contract.SeenResource
 		add := func(noun string, arn, name *string, tags []types.Tag, s contract.SeenResource) {
 			s.ID, s.Type, s.Name, s.Tags = awssdk.ToString(arn), noun, awssdk.ToString(name), kinds.IAMTags(tags)
-			if tagged(s.Tags) || identityNamed(s.Name) {
+			if isTagged(s.Tags) || identityNamed(s.Name) {
 				i.roles[s.ID] = noun == kinds.Role.Noun
 				seen = append(seen, s)
 			}
@@ -86,7 +86,7 @@ func (i *identities) listKind(ctx context.Context, kind kinds.IAM, isLikely, isR
 				return err
 			}
 			if isReported == nil || isReported(r) {
-				s := seenResource(kind.Noun, r.ARN, r)
+				s := newSeenResource(kind.Noun, r.ARN, r)
 				s.Within = i.roleOf(listed)
 				seen = append(seen, s)
 			}

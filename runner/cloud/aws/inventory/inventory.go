@@ -79,7 +79,7 @@ func New(ctx context.Context, cfg Config, options ...func(*config.LoadOptions) e
 		return nil, fmt.Errorf("inventory: the home region is %q and there are %d calls per second; give a region and at least one call", cfg.HomeRegion, cfg.CallsPerSecond)
 	}
 	p := newPaced(cfg.CallsPerSecond, cfg.Backoff)
-	loaded, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(cfg.HomeRegion), config.WithRetryer(p.retryer),
+	loaded, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(cfg.HomeRegion), config.WithRetryer(p.newRetryer),
 		config.WithLogger(logging.Nop{}))...) // its warnings about cut connections help nobody
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
@@ -97,7 +97,7 @@ func (c *Client) Account(ctx context.Context) (string, error) {
 	defer cancel()
 	out, err := sts.NewFromConfig(c.aws).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return "", fmt.Errorf("look up the account of the credentials: %w", plain(err))
+		return "", fmt.Errorf("look up the account of the credentials: %w", explainError(err))
 	}
 	caller, err := arn.Parse(awssdk.ToString(out.Arn))
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Client) Regions(ctx context.Context) ([]string, error) {
 	// This call has no pages. It names the regions that the account has not opted into only when it is asked for all.
 	out, err := c.ec2In(c.cfg.HomeRegion).DescribeRegions(ctx, &ec2.DescribeRegionsInput{AllRegions: awssdk.Bool(true)})
 	if err != nil {
-		return nil, fmt.Errorf("list the account's regions: %w", plain(err))
+		return nil, fmt.Errorf("list the account's regions: %w", explainError(err))
 	}
 	var enabled []string
 	for _, r := range out.Regions {
@@ -151,7 +151,7 @@ type Emit = parts.Emit
 // too. Several lists that were refused are all in the error.
 func (c *Client) List(ctx context.Context, part string, emit Emit) error {
 	where, service, _ := strings.Cut(part, "/")
-	if c.account() == "" {
+	if c.accountID() == "" {
 		return errors.New("list a part: the account is not known yet")
 	}
 	emit = parts.To(emit)
@@ -181,7 +181,7 @@ func (c *Client) CallsOf(part string) int { return c.pace.callsOf(part) }
 // Slowed returns how many calls AWS throttled.
 func (c *Client) Slowed() int { return c.pace.Slowed() }
 
-func (c *Client) account() string {
+func (c *Client) accountID() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.caller.AccountID
@@ -206,4 +206,4 @@ func (c *Client) ec2In(region string) *ec2.Client {
 }
 
 // listsOf are the lists of one part.
-func listsOf(ctx context.Context) *parts.Lists { return parts.New(ctx, answered, plain) }
+func listsOf(ctx context.Context) *parts.Lists { return parts.New(ctx, isAnswer, explainError) }

@@ -30,11 +30,11 @@ var (
 // installerComment is the comment of the private zone that the installer makes in one call and tags in the next.
 const installerComment = "Created by Openshift Installer"
 
-// named reports that a name, not a tag, says that something may belong to a cluster.
-func named(name string) bool { return installerName.MatchString(name) }
+// isNamed reports that a name, not a tag, says that something may belong to a cluster.
+func isNamed(name string) bool { return installerName.MatchString(name) }
 
-// tagged reports that a tag says so.
-func tagged(tags map[string]string) bool {
+// isTagged reports that a tag says so.
+func isTagged(tags map[string]string) bool {
 	for key, value := range tags {
 		if tagkey.OfCluster(key, value) {
 			return true
@@ -45,7 +45,7 @@ func tagged(tags map[string]string) bool {
 
 // bucketNamed reports that the installer, an image registry or ccoctl may have made a bucket of this name.
 func bucketNamed(name string) bool {
-	return named(name) || bootstrapBucket.MatchString(name) || oidcBucket.MatchString(name)
+	return isNamed(name) || bootstrapBucket.MatchString(name) || oidcBucket.MatchString(name)
 }
 
 // clusterOf returns the name of the cluster that a DNS name belongs to, which is one label below the base domain; empty: none.

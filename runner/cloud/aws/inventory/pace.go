@@ -40,30 +40,30 @@ func newPaced(perSecond int, backoff time.Duration) *paced {
 	return &paced{pace.New(perSecond, mostOf), cmp.Or(backoff, defaultBackoff)}
 }
 
-// retryer has no limit for all retries together: the pace limits them.
-func (p *paced) retryer() awssdk.Retryer {
+// newRetryer has no limit for all retries together: the pace limits them.
+func (p *paced) newRetryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts, o.MaxBackoff, o.RateLimiter = tries, p.backoff, ratelimit.None
 	})
 }
 
 func (p *paced) addTo(stack *middleware.Stack) error {
-	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Pace", p.try), "Retry", middleware.After)
+	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Pace", p.tryPaced), "Retry", middleware.After)
 }
 
-func (p *paced) try(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+func (p *paced) tryPaced(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 	service := strings.ToLower(awsmiddleware.GetServiceID(ctx))
 	lane := p.Lane(awsmiddleware.GetRegion(ctx), cmp.Or(serviceOf[service], service))
 	if err := lane.Wait(ctx); err != nil {
 		return middleware.FinalizeOutput{}, middleware.Metadata{}, err
 	}
 	out, metadata, err := next.HandleFinalize(ctx, in)
-	lane.Note(throttle(err))
+	lane.Note(isThrottle(err))
 	return out, metadata, err
 }
 
-// throttle reports that AWS refused a call because there are too many.
-func throttle(err error) bool {
+// isThrottle reports that AWS refused a call because there are too many.
+func isThrottle(err error) bool {
 	return err != nil && retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == awssdk.TrueTernary
 }
 

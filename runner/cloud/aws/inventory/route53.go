@@ -41,7 +41,7 @@ func (d *dns) listZones(ctx context.Context) error {
 	p := route53.NewListHostedZonesPaginator(d.api, &route53.ListHostedZonesInput{})
 	return kinds.EachPage(ctx, p, func(page *route53.ListHostedZonesOutput) error {
 		for some := range slices.Chunk(page.HostedZones, mostZones) {
-			if err := d.judge(ctx, some); err != nil {
+			if err := d.judgeZones(ctx, some); err != nil {
 				return err
 			}
 		}
@@ -49,10 +49,10 @@ func (d *dns) listZones(ctx context.Context) error {
 	})
 }
 
-// judge emits the zones that may be a cluster's: by tag, by a name one label below a base domain, and by the comment with which the
+// judgeZones emits the zones that may be a cluster's: by tag, by a name one label below a base domain, and by the comment with which the
 // installer makes its zone before it tags it. The detail says whether a zone is private or public.
-func (d *dns) judge(ctx context.Context, zones []types.HostedZone) error {
-	tags, err := d.tags(ctx, zones)
+func (d *dns) judgeZones(ctx context.Context, zones []types.HostedZone) error {
+	tags, err := d.readTags(ctx, zones)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (d *dns) judge(ctx context.Context, zones []types.HostedZone) error {
 		}
 		below := slices.ContainsFunc(d.cfg.BaseDomains, func(domain string) bool { return clusterOf(name, domain) != "" })
 		made := z.Config != nil && awssdk.ToString(z.Config.Comment) == installerComment
-		if !tagged(tags[id]) && !below && !made {
+		if !isTagged(tags[id]) && !below && !made {
 			continue
 		}
 		detail := "public"
@@ -80,8 +80,8 @@ func (d *dns) judge(ctx context.Context, zones []types.HostedZone) error {
 	return d.emit(seen)
 }
 
-// tags asks for the tags of at most mostZones zones. If one of them was deleted meanwhile, each is asked for alone.
-func (d *dns) tags(ctx context.Context, zones []types.HostedZone) (map[string]map[string]string, error) {
+// readTags asks for the tags of at most mostZones zones. If one of them was deleted meanwhile, each is asked for alone.
+func (d *dns) readTags(ctx context.Context, zones []types.HostedZone) (map[string]map[string]string, error) {
 	var of []string
 	for _, z := range zones {
 		of = append(of, kinds.ZoneID(z.Id))
@@ -91,7 +91,7 @@ func (d *dns) tags(ctx context.Context, zones []types.HostedZone) (map[string]ma
 	switch {
 	case err != nil && kinds.IsAbsent(err) && len(zones) > 1:
 		for _, z := range zones {
-			one, err := d.tags(ctx, []types.HostedZone{z})
+			one, err := d.readTags(ctx, []types.HostedZone{z})
 			if err != nil {
 				return nil, err
 			}
@@ -116,7 +116,7 @@ func (d *dns) listRecords(ctx context.Context, zone string) error {
 		var seen []contract.SeenResource
 		for _, r := range page {
 			name := kinds.DNSName(r.Name)
-			if !recordOf(name, domain) || !leads(r.Type) {
+			if !recordOf(name, domain) || !leadsToMachines(r.Type) {
 				continue
 			}
 			id := "record/" + zone + "/" + name + "/" + string(r.Type)
@@ -129,8 +129,8 @@ func (d *dns) listRecords(ctx context.Context, zone string) error {
 	})
 }
 
-// leads reports whether a record of the type leads to machines. The installer makes no others.
-func leads(t types.RRType) bool {
+// leadsToMachines reports whether a record of the type leads to machines. The installer makes no others.
+func leadsToMachines(t types.RRType) bool {
 	return t == types.RRTypeA || t == types.RRTypeAaaa || t == types.RRTypeCname
 }
 

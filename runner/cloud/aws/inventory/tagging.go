@@ -26,7 +26,7 @@ func (c *Client) listTagged(ctx context.Context, region string, emit Emit) error
 		return kinds.EachPage(ctx, p, func(page *tagging.GetResourcesOutput) error {
 			var seen []contract.SeenResource
 			for _, m := range page.ResourceTagMappingList {
-				if s, ok := taggedResource(region, m); ok {
+				if s, ok := newTaggedResource(region, m); ok {
 					seen = append(seen, s)
 				}
 			}
@@ -36,12 +36,12 @@ func (c *Client) listTagged(ctx context.Context, region string, emit Emit) error
 	return all.Err()
 }
 
-// taggedResource gives service and kind as the detail: rds db.
-func taggedResource(region string, m types.ResourceTagMapping) (contract.SeenResource, bool) {
+// newTaggedResource gives service and kind as the detail: rds db.
+func newTaggedResource(region string, m types.ResourceTagMapping) (contract.SeenResource, bool) {
 	s := contract.SeenResource{ID: awssdk.ToString(m.ResourceARN), Type: "tagged-resource", Region: region}
 	s.Tags = kinds.TagsOf(m.Tags, func(t types.Tag) (*string, *string) { return t.Key, t.Value })
 	name, err := arn.Parse(s.ID)
-	if err != nil || !tagged(s.Tags) || listedElsewhere(name) {
+	if err != nil || !isTagged(s.Tags) || isListedElsewhere(name) {
 		return contract.SeenResource{}, false
 	}
 	kind, rest := cutResource(name.Resource)
@@ -52,8 +52,8 @@ func taggedResource(region string, m types.ResourceTagMapping) (contract.SeenRes
 	return s, true
 }
 
-// listedElsewhere reports whether another part lists a resource, with what is true of it now.
-func listedElsewhere(name arn.ARN) bool {
+// isListedElsewhere reports whether another part lists a resource, with what is true of it now.
+func isListedElsewhere(name arn.ARN) bool {
 	kind, _ := cutResource(name.Resource)
 	switch name.Service {
 	case "ec2":

@@ -105,7 +105,7 @@ func listBalancers(ctx context.Context, api BalancingAPI, which Which, take Take
 	p := elb.NewDescribeLoadBalancersPaginator(api.V2, &elb.DescribeLoadBalancersInput{Names: which.Names, LoadBalancerArns: which.ARNs})
 	return EachPage(ctx, p, func(page *elb.DescribeLoadBalancersOutput) error {
 		return takeAll(take, page.LoadBalancers, func(l types.LoadBalancer) Resource {
-			return Resource{ID: awssdk.ToString(l.LoadBalancerArn), Name: awssdk.ToString(l.LoadBalancerName), Detail: string(l.Type), MadeAt: l.CreatedTime}.in(l.VpcId)
+			return Resource{ID: awssdk.ToString(l.LoadBalancerArn), Name: awssdk.ToString(l.LoadBalancerName), Detail: string(l.Type), MadeAt: l.CreatedTime}.addIn(l.VpcId)
 		})
 	})
 }
@@ -114,7 +114,7 @@ func listTargetGroups(ctx context.Context, api BalancingAPI, which Which, take T
 	p := elb.NewDescribeTargetGroupsPaginator(api.V2, &elb.DescribeTargetGroupsInput{Names: which.Names, TargetGroupArns: which.ARNs})
 	return EachPage(ctx, p, func(page *elb.DescribeTargetGroupsOutput) error {
 		return takeAll(take, page.TargetGroups, func(g types.TargetGroup) Resource {
-			return Resource{ID: awssdk.ToString(g.TargetGroupArn), Name: awssdk.ToString(g.TargetGroupName)}.in(g.VpcId)
+			return Resource{ID: awssdk.ToString(g.TargetGroupArn), Name: awssdk.ToString(g.TargetGroupName)}.addIn(g.VpcId)
 		})
 	})
 }
@@ -124,7 +124,7 @@ func listClassics(ctx context.Context, api BalancingAPI, which Which, take Take)
 	return EachPage(ctx, p, func(page *classic.DescribeLoadBalancersOutput) error {
 		return takeAll(take, page.LoadBalancerDescriptions, func(l classictypes.LoadBalancerDescription) Resource {
 			name := awssdk.ToString(l.LoadBalancerName)
-			return Resource{ID: name, Name: name, Detail: "classic", MadeAt: l.CreatedTime}.in(l.VPCId)
+			return Resource{ID: name, Name: name, Detail: "classic", MadeAt: l.CreatedTime}.addIn(l.VPCId)
 		})
 	})
 }

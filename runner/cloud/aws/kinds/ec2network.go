@@ -19,7 +19,7 @@ func listVPCs(ctx context.Context, api *ec2.Client, q query, take Take) error {
 func listSubnets(ctx context.Context, api *ec2.Client, q query, take Take) error {
 	p := ec2.NewDescribeSubnetsPaginator(api, &ec2.DescribeSubnetsInput{Filters: q.filters, MaxResults: longPage})
 	return EachPage(ctx, p, func(page *ec2.DescribeSubnetsOutput) error {
-		return takeAll(take, page.Subnets, func(s types.Subnet) Resource { return newEC2(s.SubnetId, s.Tags, nil).in(s.VpcId) })
+		return takeAll(take, page.Subnets, func(s types.Subnet) Resource { return newEC2(s.SubnetId, s.Tags, nil).addIn(s.VpcId) })
 	})
 }
 
@@ -27,7 +27,7 @@ func listNATGateways(ctx context.Context, api *ec2.Client, q query, take Take) e
 	p := ec2.NewDescribeNatGatewaysPaginator(api, &ec2.DescribeNatGatewaysInput{Filter: q.filters, MaxResults: longPage})
 	return EachPage(ctx, p, func(page *ec2.DescribeNatGatewaysOutput) error {
 		return takeAll(take, page.NatGateways, func(n types.NatGateway) Resource {
-			r := newEC2(n.NatGatewayId, n.Tags, nil).in(n.VpcId)
+			r := newEC2(n.NatGatewayId, n.Tags, nil).addIn(n.VpcId)
 			r.MadeAt, r.Gone, r.Ending = n.CreateTime, n.State == types.NatGatewayStateDeleted, n.State == types.NatGatewayStateFailed
 			for _, a := range n.NatGatewayAddresses {
 				for _, id := range presentIDs(a.AllocationId) {
@@ -43,7 +43,7 @@ func listInterfaces(ctx context.Context, api *ec2.Client, q query, take Take) er
 	p := ec2.NewDescribeNetworkInterfacesPaginator(api, &ec2.DescribeNetworkInterfacesInput{Filters: q.filters, MaxResults: longPage})
 	return EachPage(ctx, p, func(page *ec2.DescribeNetworkInterfacesOutput) error {
 		return takeAll(take, page.NetworkInterfaces, func(i types.NetworkInterface) Resource {
-			return newEC2(i.NetworkInterfaceId, i.TagSet, i.Description).in(i.VpcId)
+			return newEC2(i.NetworkInterfaceId, i.TagSet, i.Description).addIn(i.VpcId)
 		})
 	})
 }
@@ -54,7 +54,7 @@ func listAddresses(ctx context.Context, api *ec2.Client, q query, take Take) err
 		return err
 	}
 	return takeAll(take, out.Addresses, func(a types.Address) Resource {
-		return newEC2(a.AllocationId, a.Tags, a.PublicIp).in(a.NetworkInterfaceId, a.InstanceId)
+		return newEC2(a.AllocationId, a.Tags, a.PublicIp).addIn(a.NetworkInterfaceId, a.InstanceId)
 	})
 }
 
@@ -63,7 +63,7 @@ func listEndpoints(ctx context.Context, api *ec2.Client, q query, take Take) err
 	p := ec2.NewDescribeVpcEndpointsPaginator(api, &ec2.DescribeVpcEndpointsInput{Filters: q.filters, MaxResults: longPage})
 	return EachPage(ctx, p, func(page *ec2.DescribeVpcEndpointsOutput) error {
 		return takeAll(take, page.VpcEndpoints, func(e types.VpcEndpoint) Resource {
-			r := newEC2(e.VpcEndpointId, e.Tags, e.ServiceName).in(e.VpcId)
+			r := newEC2(e.VpcEndpointId, e.Tags, e.ServiceName).addIn(e.VpcId)
 			r.MadeAt, r.Detail, r.Gone = e.CreationTimestamp, string(e.VpcEndpointType), e.State == types.StateDeleted
 			return r
 		})
@@ -76,7 +76,7 @@ func listSecurityGroups(ctx context.Context, api *ec2.Client, q query, take Take
 	return EachPage(ctx, p, func(page *ec2.DescribeSecurityGroupsOutput) error {
 		return takeAll(take, page.SecurityGroups, func(g types.SecurityGroup) Resource {
 			name := awssdk.ToString(g.GroupName)
-			return Resource{ID: awssdk.ToString(g.GroupId), Name: name, Tags: ec2Tags(g.Tags), Gone: name == "default"}.in(g.VpcId)
+			return Resource{ID: awssdk.ToString(g.GroupId), Name: name, Tags: ec2Tags(g.Tags), Gone: name == "default"}.addIn(g.VpcId)
 		})
 	})
 }
@@ -86,7 +86,7 @@ func listRouteTables(ctx context.Context, api *ec2.Client, q query, take Take) e
 	p := ec2.NewDescribeRouteTablesPaginator(api, &ec2.DescribeRouteTablesInput{Filters: q.filters, MaxResults: shortPage})
 	return EachPage(ctx, p, func(page *ec2.DescribeRouteTablesOutput) error {
 		return takeAll(take, page.RouteTables, func(t types.RouteTable) Resource {
-			r := newEC2(t.RouteTableId, t.Tags, nil).in(t.VpcId)
+			r := newEC2(t.RouteTableId, t.Tags, nil).addIn(t.VpcId)
 			r.Gone = slices.ContainsFunc(t.Associations, func(a types.RouteTableAssociation) bool { return awssdk.ToBool(a.Main) })
 			return r
 		})
@@ -97,7 +97,7 @@ func listInternetGateways(ctx context.Context, api *ec2.Client, q query, take Ta
 	p := ec2.NewDescribeInternetGatewaysPaginator(api, &ec2.DescribeInternetGatewaysInput{Filters: q.filters, MaxResults: longPage})
 	return EachPage(ctx, p, func(page *ec2.DescribeInternetGatewaysOutput) error {
 		return takeAll(take, page.InternetGateways, func(g types.InternetGateway) Resource {
-			return newEC2(g.InternetGatewayId, g.Tags, nil).in(attachedTo(g.Attachments)...)
+			return newEC2(g.InternetGatewayId, g.Tags, nil).addIn(listAttachments(g.Attachments)...)
 		})
 	})
 }
@@ -106,12 +106,12 @@ func listEgressGateways(ctx context.Context, api *ec2.Client, q query, take Take
 	in := &ec2.DescribeEgressOnlyInternetGatewaysInput{Filters: q.filters, EgressOnlyInternetGatewayIds: q.ids, MaxResults: shortPage}
 	return EachPage(ctx, ec2.NewDescribeEgressOnlyInternetGatewaysPaginator(api, in), func(page *ec2.DescribeEgressOnlyInternetGatewaysOutput) error {
 		return takeAll(take, page.EgressOnlyInternetGateways, func(g types.EgressOnlyInternetGateway) Resource {
-			return newEC2(g.EgressOnlyInternetGatewayId, g.Tags, nil).in(attachedTo(g.Attachments)...)
+			return newEC2(g.EgressOnlyInternetGatewayId, g.Tags, nil).addIn(listAttachments(g.Attachments)...)
 		})
 	})
 }
 
-func attachedTo(vpcs []types.InternetGatewayAttachment) (ids []*string) {
+func listAttachments(vpcs []types.InternetGatewayAttachment) (ids []*string) {
 	for _, a := range vpcs {
 		ids = append(ids, a.VpcId)
 	}
@@ -122,7 +122,7 @@ func listCarrierGateways(ctx context.Context, api *ec2.Client, q query, take Tak
 	p := ec2.NewDescribeCarrierGatewaysPaginator(api, &ec2.DescribeCarrierGatewaysInput{Filters: q.filters, MaxResults: longPage})
 	return EachPage(ctx, p, func(page *ec2.DescribeCarrierGatewaysOutput) error {
 		return takeAll(take, page.CarrierGateways, func(g types.CarrierGateway) Resource {
-			r := newEC2(g.CarrierGatewayId, g.Tags, nil).in(g.VpcId)
+			r := newEC2(g.CarrierGatewayId, g.Tags, nil).addIn(g.VpcId)
 			r.Gone = g.State == types.CarrierGatewayStateDeleted
 			return r
 		})
@@ -142,7 +142,7 @@ func listPeerings(ctx context.Context, api *ec2.Client, q query, take Take) erro
 			r.Gone = c.Status != nil && slices.Contains(over, c.Status.Code)
 			for _, side := range []*types.VpcPeeringConnectionVpcInfo{c.RequesterVpcInfo, c.AccepterVpcInfo} {
 				if side != nil {
-					r = r.in(side.VpcId)
+					r = r.addIn(side.VpcId)
 				}
 			}
 			return r

@@ -37,13 +37,13 @@ func IAMTags(tags []types.Tag) map[string]string {
 	return TagsOf(tags, func(t types.Tag) (*string, *string) { return t.Key, t.Value })
 }
 
-func named(name *string) Resource {
+func newIdentity(name *string) Resource {
 	return Resource{ID: awssdk.ToString(name), Name: awssdk.ToString(name)}
 }
 
 func listRoles(ctx context.Context, api *iam.Client, take Take) error {
 	return EachPage(ctx, iam.NewListRolesPaginator(api, &iam.ListRolesInput{MaxItems: longPage}), func(page *iam.ListRolesOutput) error {
-		return takeAll(take, page.Roles, func(r types.Role) Resource { return named(r.RoleName) })
+		return takeAll(take, page.Roles, func(r types.Role) Resource { return newIdentity(r.RoleName) })
 	})
 }
 
@@ -52,14 +52,14 @@ func getRole(ctx context.Context, api *iam.Client, name string) (Resource, error
 	if err != nil {
 		return Resource{}, err
 	}
-	r := named(&name)
+	r := newIdentity(&name)
 	r.Tags = IAMTags(out.Role.Tags)
 	return r, nil
 }
 
 func listUsers(ctx context.Context, api *iam.Client, take Take) error {
 	return EachPage(ctx, iam.NewListUsersPaginator(api, &iam.ListUsersInput{MaxItems: longPage}), func(page *iam.ListUsersOutput) error {
-		return takeAll(take, page.Users, func(u types.User) Resource { return named(u.UserName) })
+		return takeAll(take, page.Users, func(u types.User) Resource { return newIdentity(u.UserName) })
 	})
 }
 
@@ -68,7 +68,7 @@ func getUser(ctx context.Context, api *iam.Client, name string) (Resource, error
 	if err != nil {
 		return Resource{}, err
 	}
-	r := named(&name)
+	r := newIdentity(&name)
 	r.Tags = IAMTags(out.User.Tags)
 	return r, nil
 }
@@ -89,10 +89,10 @@ func getProfile(ctx context.Context, api *iam.Client, name string) (Resource, er
 }
 
 func profileResource(p types.InstanceProfile) Resource {
-	r := named(p.InstanceProfileName)
+	r := newIdentity(p.InstanceProfileName)
 	r.ARN, r.MadeAt, r.Tags = awssdk.ToString(p.Arn), p.CreateDate, IAMTags(p.Tags)
 	for _, role := range p.Roles {
-		r = r.in(role.Arn)
+		r = r.addIn(role.Arn)
 	}
 	return r
 }

@@ -37,8 +37,8 @@ type Resource struct {
 // Held is what belongs to a resource, with what its price depends on.
 type Held struct{ ID, Detail string }
 
-// in adds what a resource is a part of.
-func (r Resource) in(ids ...*string) Resource {
+// addIn adds what a resource is a part of.
+func (r Resource) addIn(ids ...*string) Resource {
 	r.In = append(r.In, presentIDs(ids...)...)
 	return r
 }

@@ -54,14 +54,14 @@ func Explain(response *core.DetailedResponse, err error) error {
 		return err
 	}
 	text := fmt.Sprintf("status %d", response.StatusCode)
-	if said := said(response); said != "" {
+	if said := errorText(response); said != "" {
 		text += ": " + said
 	}
 	return Refusal{response.StatusCode, problem != nil && problem.OperationID == getToken || strings.HasPrefix(err.Error(), noTokenText), text}
 }
 
-// said is the code and the message in the body of an error, in any of the shapes that IBM's services use.
-func said(response *core.DetailedResponse) string {
+// errorText is the code and the message in the body of an error, in any of the shapes that IBM's services use.
+func errorText(response *core.DetailedResponse) string {
 	var body struct {
 		Errors []struct {
 			Code    any    `json:"code"`

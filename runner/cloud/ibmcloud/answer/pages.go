@@ -21,7 +21,7 @@ func Pages[T any](ctx context.Context, p Pager[T], made error, take func(page []
 		return made
 	}
 	for p.HasNext() {
-		page, err := next(ctx, p)
+		page, err := nextPage(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -32,8 +32,8 @@ func Pages[T any](ctx context.Context, p Pager[T], made error, take func(page []
 	return nil
 }
 
-// next reads one page. IBM's pagers panic on a response without a body.
-func next[T any](ctx context.Context, p Pager[T]) (page []T, err error) {
+// nextPage reads one page. IBM's pagers panic on a response without a body.
+func nextPage[T any](ctx context.Context, p Pager[T]) (page []T, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
 			page, err = nil, fmt.Errorf("%w: %v", ErrNoList, broken)

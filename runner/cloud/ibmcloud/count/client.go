@@ -51,8 +51,8 @@ func New(cfg Config) *Client {
 	return &Client{cfg: cfg, api: kinds.API{Authenticator: cfg.Authenticator, URLs: cfg.URLs, HTTP: func(string, string) *http.Client { return web }}}
 }
 
-// caller returns the id of the account that our token is for, and our IAM id.
-func (c *Client) caller() (account, iamID string, err error) {
+// lookUpCaller returns the id of the account that our token is for, and our IAM id.
+func (c *Client) lookUpCaller() (account, iamID string, err error) {
 	if c.cfg.Authenticator == nil {
 		return "", "", errors.New("there are no credentials for IBM Cloud")
 	}

@@ -17,7 +17,7 @@ const dnsAdministrator = "the DNS administrator: "
 func (c *Client) zonesOf(ctx context.Context, domain string) (all []kinds.Zone, answers []reply) {
 	for _, service := range []kinds.DNS{kinds.InternetServices, kinds.DNSServices} {
 		var crns []string
-		instances := c.ask(ctx, c.instancesOf(service, &crns))
+		instances := c.askOne(ctx, c.instancesOf(service, &crns))
 		if instances.query.Err == "" {
 			instances.query.Count = len(crns)
 		}
@@ -43,7 +43,7 @@ func (c *Client) instancesOf(service kinds.DNS, crns *[]string) question {
 }
 
 func (c *Client) zonesIn(ctx context.Context, service kinds.DNS, crn string) (found []kinds.Zone, a reply) {
-	a = c.ask(ctx, question{service: service.Name, call: service.ZonesCall, region: global, asked: "instance=" + crn,
+	a = c.askOne(ctx, question{service: service.Name, call: service.ZonesCall, region: global, asked: "instance=" + crn,
 		ask: func(ctx context.Context) (_ []thing, err error) {
 			found, err = service.Zones(ctx, c.api, crn)
 			return nil, err

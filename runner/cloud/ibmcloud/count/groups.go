@@ -21,7 +21,7 @@ const kindGroup = "resource-group"
 // it: IBM deletes a group only when it is empty. Without it an empty answer proves nothing: IBM's lists leave out, with status 200, whatever
 // the credentials have no access to, and that may be the whole cluster.
 func (c *Client) groupControl(ctx context.Context, account string, id *identity) []reply {
-	a := c.ask(ctx, question{service: "resource-manager", call: "ListResourceGroups", region: global, asked: "account_id=" + account,
+	a := c.askOne(ctx, question{service: "resource-manager", call: "ListResourceGroups", region: global, asked: "account_id=" + account,
 		ask: func(ctx context.Context) ([]thing, error) {
 			all, err := c.groupsOf(ctx, account)
 			if err == nil && len(all) == 0 {
@@ -45,7 +45,7 @@ func (c *Client) groupControl(ctx context.Context, account string, id *identity)
 		switch {
 		case slices.ContainsFunc(listed, there) && slices.Contains(id.groupIDs, g.id):
 		case g.id != "":
-			one := c.ask(ctx, c.groupByID(g))
+			one := c.askOne(ctx, c.groupByID(g))
 			for _, t := range one.things {
 				if t.kind == kindGroup && !slices.Contains(id.groupIDs, t.id) {
 					id.groupIDs = append(id.groupIDs, t.id)
@@ -54,7 +54,7 @@ func (c *Client) groupControl(ctx context.Context, account string, id *identity)
 			answers = append(answers, one)
 		case slices.ContainsFunc(listed, there):
 		case g.used:
-			answers = append(answers, c.ask(ctx, c.seesAllGroups(account, g)))
+			answers = append(answers, c.askOne(ctx, c.seesAllGroups(account, g)))
 		}
 	}
 	return answers
@@ -90,7 +90,7 @@ func (c *Client) groupByID(g recordedGroup) question {
 // seesAllGroups is the control for a resource group whose id was never recorded, as it is after a recovery: the credentials have a policy of
 // their own for all resource groups of the account, so the list of groups is complete.
 func (c *Client) seesAllGroups(account string, g recordedGroup) question {
-	_, iamID, err := c.caller()
+	_, iamID, err := c.lookUpCaller()
 	kind := iampolicymanagementv1.ListV2PoliciesOptionsTypeAccessConst
 	return question{
 		service: "iam-policy-management", call: "ListV2Policies", region: global, asked: "type=access; iam_id=" + iamID + "; all resource groups",

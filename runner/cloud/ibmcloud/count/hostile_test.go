@@ -41,7 +41,7 @@ func everyQuestion(c *Client) []question {
 	target := cloud.Target{Name: "demo", BaseDomain: "labs.example.com", Region: "us-south", Identities: []contract.Identity{{InfraID: "demo-abcde", CCOName: "demo-k3j2"}}}
 	zones := []kinds.Zone{{Instance: "crn:v1:bluemix:public:internet-svcs:global:a/0a1b:1::", ID: "z1", Name: "labs.example.com"}, {Instance: "2", ID: "z2", Name: "labs.example.com", Private: true}}
 	v := &verification{pass: &contract.Pass{Account: "0a1b"}, seen: map[string]bool{}}
-	v.add(reply{things: []thing{
+	v.addReplies(reply{things: []thing{
 		{kind: kindHit, crn: "crn:v1:bluemix:public:is:eu-de:a/0a1b::vpc:r010-1"}, {kind: kindHit, crn: "crn:v1:bluemix:public:kms:us-south:a/0a1b:5::"},
 	}})
 	all := append(c.firstQuestions(target, id, zones, v), c.followUps(id, []string{"us-south"}, v)...)
@@ -70,7 +70,7 @@ func TestWhatIsNoAnswerIsNeverAnEmptyList(t *testing.T) {
 	} {
 		c := answering(t, reply.status, reply.body)
 		for _, q := range everyQuestion(c) {
-			a := c.ask(t.Context(), q)
+			a := c.askOne(t.Context(), q)
 			require.NotEmpty(t, a.query.Err, "%s: %s %s", name, q.call, q.asked)
 			require.Len(t, a.things, 1, "%s: %s %s", name, q.call, q.asked)
 			require.Equal(t, kindRefused, a.things[0].kind)
@@ -82,7 +82,7 @@ func TestWhatIsNoAnswerIsNeverAnEmptyList(t *testing.T) {
 func TestNotFoundIsAnAnswerForOneResourceAndNotForAList(t *testing.T) {
 	c := answering(t, http.StatusNotFound, `{"errors":[{"code":"not_found","message":"no"}]}`)
 	for _, q := range everyQuestion(c) {
-		a := c.ask(t.Context(), q)
+		a := c.askOne(t.Context(), q)
 		if q.call == "GetResourceInstance" || q.call == "GetResourceGroup" {
 			require.Empty(t, a.query.Err)
 			require.Empty(t, a.things)
@@ -101,7 +101,7 @@ func TestARefusalSaysWhatTheServiceAnswered(t *testing.T) {
 	} {
 		c := answering(t, http.StatusForbidden, body)
 		for _, q := range everyQuestion(c) {
-			require.Contains(t, c.ask(t.Context(), q).query.Err, want, q.call)
+			require.Contains(t, c.askOne(t.Context(), q).query.Err, want, q.call)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestAnEmptyListIsAnAnswer(t *testing.T) {
 		"permitted_networks", "items"}
 	c := answering(t, 200, `{"id":"1","state":"removed","total_count":0,"result_info":{"page":1,"per_page":20,"count":0,"total_count":0},"`+strings.Join(lists, `":[],"`)+`":[]}`)
 	for _, q := range everyQuestion(c) {
-		a := c.ask(t.Context(), q)
+		a := c.askOne(t.Context(), q)
 		if q.call == "GetResourceGroup" || strings.HasPrefix(q.asked, "type=access") { // there are always some policies
 			require.NotEmpty(t, a.query.Err, "%s %s", q.call, q.asked)
 			continue

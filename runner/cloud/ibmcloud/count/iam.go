@@ -19,11 +19,11 @@ const kindServiceID = "service-id"
 // serviceIDs queries the service IDs that ccoctl made. The API finds whole names only, so all are listed.
 func (c *Client) serviceIDs(account string, id identity) question {
 	return question{
-		service: "iam-identity", call: "ListServiceIds", region: global, asked: "account_id=" + account + "; name=" + prefixes(id.all()),
+		service: "iam-identity", call: "ListServiceIds", region: global, asked: "account_id=" + account + "; name=" + joinPrefixes(id.allNames()),
 		ask: func(ctx context.Context) (found []thing, err error) {
 			err = c.api.ListServiceIDs(ctx, account, func(page []iamidentityv1.ServiceID) error {
 				for _, s := range page {
-					if id.named(answer.Text(s.Name)) {
+					if id.isNamed(answer.Text(s.Name)) {
 						found = append(found, thing{
 							kind: kindServiceID, id: answer.Text(s.ID), name: answer.Text(s.Name), iamID: answer.Text(s.IamID),
 							free: "an IAM administrator of the account: ibmcloud iam service-id-delete " + answer.Text(s.ID),
@@ -40,11 +40,11 @@ func (c *Client) serviceIDs(account string, id identity) question {
 // apiKeys queries the API keys of service IDs: by name, and by the service IDs that were found.
 func (c *Client) apiKeys(account string, id identity, iamIDs []string) question {
 	return question{
-		service: "iam-identity", call: "ListAPIKeys", region: global, asked: "account_id=" + account + "; iam_id=" + strings.Join(iamIDs, ",") + "; name=" + prefixes(id.all()),
+		service: "iam-identity", call: "ListAPIKeys", region: global, asked: "account_id=" + account + "; iam_id=" + strings.Join(iamIDs, ",") + "; name=" + joinPrefixes(id.allNames()),
 		ask: func(ctx context.Context) (found []thing, err error) {
 			err = c.api.ListAPIKeys(ctx, account, func(page []iamidentityv1.APIKey) error {
 				for _, k := range page {
-					if id.named(answer.Text(k.Name)) || slices.Contains(iamIDs, answer.Text(k.IamID)) {
+					if id.isNamed(answer.Text(k.Name)) || slices.Contains(iamIDs, answer.Text(k.IamID)) {
 						found = append(found, thing{
 							kind: "api-key", id: answer.Text(k.ID), name: answer.Text(k.Name), iamID: answer.Text(k.IamID),
 							free: fmt.Sprintf("an IAM administrator of the account: ibmcloud iam service-api-key-delete %s %s", answer.Text(k.ID), strings.TrimPrefix(answer.Text(k.IamID), "iam-")),
@@ -88,9 +88,9 @@ func (c *Client) accessPolicies(account string, of owners) question {
 	return q
 }
 
-// authorizations queries what services may do with the cluster's instances: the installer lets VPC images read its Object Storage. An
+// askAuthorizations queries what services may do with the cluster's instances: the installer lets VPC images read its Object Storage. An
 // instance that was not found is looked up, because the policy outlives it.
-func (c *Client) authorizations(account string, id identity, of owners) question {
+func (c *Client) askAuthorizations(account string, id identity, of owners) question {
 	known := map[string]bool{}
 	return c.policiesOf("authorization", account, "instance="+strings.Join(of.instances, ",")+", or name="+strings.Join(id.infraIDs, "*,")+"*",
 		func(ctx context.Context, p kinds.Policy) (bool, error) {
@@ -111,7 +111,7 @@ func (c *Client) authorizations(account string, id identity, of owners) question
 			if code := answer.StatusOf(nil, err); code == 401 || code == 403 {
 				err = nil // an instance that we may not read is not one that we made
 			}
-			known[instance] = id.named(found.name)
+			known[instance] = id.isNamed(found.name)
 			return known[instance], err
 		})
 }
@@ -162,5 +162,5 @@ func policyCommand(p kinds.Policy) string {
 	return fmt.Sprintf("ibmcloud iam %s %s %s", command, who, answer.Text(p.ID))
 }
 
-// prefixes is how a query records the names that it selects by.
-func prefixes(names []string) string { return strings.Join(names, "*,") + "*" }
+// joinPrefixes is how a query records the names that it selects by.
+func joinPrefixes(names []string) string { return strings.Join(names, "*,") + "*" }

@@ -39,8 +39,8 @@ func identityOf(t cloud.Target) identity {
 	return id
 }
 
-// all returns the identities that a pass reports as searched for.
-func (id identity) all() []string { return slices.Concat(id.infraIDs, id.ccoNames) }
+// allNames returns the identities that a pass reports as searched for.
+func (id identity) allNames() []string { return slices.Concat(id.infraIDs, id.ccoNames) }
 
 // groupNames are the names that a cluster's resource group may have: ours, or the one that the installer gives when it was told none.
 func (id identity) groupNames() []string { return slices.Concat(id.ccoNames, id.infraIDs) }
@@ -70,22 +70,22 @@ func (id identity) tagNames() (names []string) {
 	return names
 }
 
-func (id identity) tagged(tags []string) bool {
+func (id identity) isTagged(tags []string) bool {
 	names := id.tagNames()
 	return slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(names, strings.ToLower(tag)) })
 }
 
-// named reports that a name was made from an infraID of the cluster, or from its name for ccoctl.
-func (id identity) named(name string) bool {
-	return slices.ContainsFunc(id.infraIDs, func(infraID string) bool { return madeFrom(name, infraID) }) ||
+// isNamed reports that a name was made from an infraID of the cluster, or from its name for ccoctl.
+func (id identity) isNamed(name string) bool {
+	return slices.ContainsFunc(id.infraIDs, func(infraID string) bool { return isMadeFrom(name, infraID) }) ||
 		slices.ContainsFunc(id.ccoNames, func(cco string) bool { return name == cco || strings.HasPrefix(name, cco+"-") })
 }
 
-// madeFrom reports that a name begins with an infraID as a whole part, or is that of a load balancer that Kubernetes makes for a service of the
+// isMadeFrom reports that a name begins with an infraID as a whole part, or is that of a load balancer that Kubernetes makes for a service of the
 // cluster (kube-<infraID>-<uid>). A name with the infraID further inside is somebody else's: nothing of a cluster is called like that. Nor is
 // the infraID the beginning of a longer one: the cluster called demo-abcde has infraIDs like demo-abcde-x7k2p, and demo-abcde may be an
 // infraID itself. A machine called <infraID>-worker-2-x7k2p looks like another cluster's too; it is found by its resource group and its VPC.
-func madeFrom(name, infraID string) bool {
+func isMadeFrom(name, infraID string) bool {
 	rest, begins := strings.CutPrefix(strings.TrimPrefix(name, "kube-"), infraID)
 	return infraID != "" && begins && (rest == "" || strings.ContainsAny(rest[:1], "-._/")) && !hasRandomPart(rest)
 }
@@ -100,8 +100,8 @@ func hasRandomPart(rest string) bool {
 	})
 }
 
-// regions returns the target's and every recorded region.
-func regions(t cloud.Target) []string {
+// regionsOf returns the target's and every recorded region.
+func regionsOf(t cloud.Target) []string {
 	out := []string{t.Region}
 	for _, id := range t.Identities {
 		if id.Region != "" && !slices.Contains(out, id.Region) {

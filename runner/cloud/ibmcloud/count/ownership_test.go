@@ -33,25 +33,25 @@ func TestANameIsMadeFromAnInfraIDOnlyIfItBeginsWithIt(t *testing.T) {
 		"demo-abcde-worker-2-q8w2z":                     false, // like a cluster called demo-abcde-worker-2; its group and its VPC tell
 		"":                                              false,
 	} {
-		require.Equal(t, ours, madeFrom(name, infraID), name)
+		require.Equal(t, ours, isMadeFrom(name, infraID), name)
 	}
-	require.False(t, madeFrom("anything", ""), "no infraID is in every name")
+	require.False(t, isMadeFrom("anything", ""), "no infraID is in every name")
 }
 
 func TestANameOfCcoctlIsItsBeginning(t *testing.T) {
 	id := identity{ccoNames: []string{"demo-k3j2h5n7p9"}}
-	require.True(t, id.named("demo-k3j2h5n7p9"))
-	require.True(t, id.named("demo-k3j2h5n7p9-openshift-ingress-operator-cloud-credentials"))
-	require.False(t, id.named("demo-k3j2h5n7p9x-openshift-ingress-operator-cloud-credentials"))
-	require.False(t, id.named("x-demo-k3j2h5n7p9-openshift-ingress-operator-cloud-credentials"))
+	require.True(t, id.isNamed("demo-k3j2h5n7p9"))
+	require.True(t, id.isNamed("demo-k3j2h5n7p9-openshift-ingress-operator-cloud-credentials"))
+	require.False(t, id.isNamed("demo-k3j2h5n7p9x-openshift-ingress-operator-cloud-credentials"))
+	require.False(t, id.isNamed("x-demo-k3j2h5n7p9-openshift-ingress-operator-cloud-credentials"))
 }
 
 func TestTagsAreComparedWithoutCase(t *testing.T) {
 	id := identity{cluster: "01HXAMPLE", infraIDs: []string{"demo-abcde"}}
-	require.True(t, id.tagged([]string{"other", "ClusterId:01hxample"}))
-	require.True(t, id.tagged([]string{"kubernetes-io-cluster-demo-abcde:owned"}))
-	require.False(t, id.tagged([]string{"kubernetes-io-cluster-demo-abcdef:owned", "clusterid:01hxample2", ""}))
-	require.False(t, identity{}.tagged([]string{"", "clusterid:"}), "without names no tag is ours")
+	require.True(t, id.isTagged([]string{"other", "ClusterId:01hxample"}))
+	require.True(t, id.isTagged([]string{"kubernetes-io-cluster-demo-abcde:owned"}))
+	require.False(t, id.isTagged([]string{"kubernetes-io-cluster-demo-abcdef:owned", "clusterid:01hxample2", ""}))
+	require.False(t, identity{}.isTagged([]string{"", "clusterid:"}), "without names no tag is ours")
 }
 
 func TestOnlyAPolicyWithoutConditionsIsForAllResourceGroups(t *testing.T) {

@@ -47,7 +47,7 @@ func (c *Client) askAll(ctx context.Context, questions []question) []reply {
 	group.SetLimit(parallel)
 	for i, q := range questions {
 		group.Go(func() error {
-			answers[i] = c.ask(ctx, q)
+			answers[i] = c.askOne(ctx, q)
 			return nil
 		})
 	}
@@ -55,9 +55,9 @@ func (c *Client) askAll(ctx context.Context, questions []question) []reply {
 	return answers
 }
 
-// ask makes one query. Not found is no empty list: IBM answers so for another account's resources and at a wrong address. Queries for
+// askOne makes one query. Not found is no empty list: IBM answers so for another account's resources and at a wrong address. Queries for
 // one resource find out themselves that it is gone.
-func (c *Client) ask(ctx context.Context, q question) (a reply) {
+func (c *Client) askOne(ctx context.Context, q question) (a reply) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	a.query = contract.Query{Service: q.service, Call: q.call, Region: q.region, Asked: q.asked, At: c.cfg.Now().UTC().Truncate(time.Millisecond)}
@@ -74,8 +74,8 @@ func (c *Client) ask(ctx context.Context, q question) (a reply) {
 	return a
 }
 
-// keep removes from an answer what is not the cluster's.
-func (a *reply) keep(ours func(thing) bool) {
+// keepOwn removes from an answer what is not the cluster's.
+func (a *reply) keepOwn(ours func(thing) bool) {
 	if a.query.Err != "" {
 		return
 	}

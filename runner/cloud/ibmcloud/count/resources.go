@@ -20,15 +20,15 @@ const (
 
 // instancesIn queries everything that Resource Controller knows in a resource group, resources of VPCs among it.
 func (c *Client) instancesIn(group string) question {
-	return c.instances("resource_group_id="+group, resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group})
+	return c.askInstances("resource_group_id="+group, resourcecontrollerv2.ListResourceInstancesOptions{ResourceGroupID: &group})
 }
 
 // instancesNamed queries the instances with one name in the whole account.
 func (c *Client) instancesNamed(name string) question {
-	return c.instances("name="+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name})
+	return c.askInstances("name="+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name})
 }
 
-func (c *Client) instances(asked string, options resourcecontrollerv2.ListResourceInstancesOptions) question {
+func (c *Client) askInstances(asked string, options resourcecontrollerv2.ListResourceInstancesOptions) question {
 	return question{
 		service: "resource-controller", call: "ListResourceInstances", region: global, asked: asked,
 		ask: func(ctx context.Context) (all []thing, err error) {
@@ -75,9 +75,9 @@ func (c *Client) confirmInstance(crn string) question {
 	}
 }
 
-// reclamations queries what was deleted and can still be restored: it keeps a resource group from being deleted. Those outside the
+// askReclamations queries what was deleted and can still be restored: it keeps a resource group from being deleted. Those outside the
 // cluster's groups are the cluster's if their instance has one of its names. An instance that we may not read is not one that we made.
-func (c *Client) reclamations(account string, id identity, names []string) question {
+func (c *Client) askReclamations(account string, id identity, names []string) question {
 	return question{
 		service: "resource-controller", call: "ListReclamations", region: global, asked: "account_id=" + account + "; resource group, or name=" + strings.Join(names, ","),
 		ask: func(ctx context.Context) ([]thing, error) {

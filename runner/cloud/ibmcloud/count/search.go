@@ -13,18 +13,18 @@ import (
 // kindHit marks a thing that Global Search listed and no other query confirmed: it is an index, which is late and keeps what is gone.
 const kindHit = "hit"
 
-// searches are the queries of the index, and how each selects from its answer.
-func (c *Client) searches(account string, id identity) []question {
+// askSearches are the queries of the index, and how each selects from its answer.
+func (c *Client) askSearches(account string, id identity) []question {
 	var all []question
-	add := func(query string, ours func(thing) bool) { all = append(all, c.search(account, query, ours)) }
+	add := func(query string, ours func(thing) bool) { all = append(all, c.askSearch(account, query, ours)) }
 	every := func(thing) bool { return true }
 	for _, infraID := range id.infraIDs {
-		named := func(t thing) bool { return madeFrom(t.name, infraID) || id.inGroup(t) }
+		named := func(t thing) bool { return isMadeFrom(t.name, infraID) || id.inGroup(t) }
 		add("name:"+infraID+"*", named)
 		add("name:kube-"+infraID+"*", named)
 	}
 	for _, cco := range id.ccoNames {
-		add("name:"+cco+"*", func(t thing) bool { return id.named(t.name) })
+		add("name:"+cco+"*", func(t thing) bool { return id.isNamed(t.name) })
 	}
 	for _, tag := range id.tagNames() {
 		add(fmt.Sprintf("tags:%q", tag), every)
@@ -35,7 +35,7 @@ func (c *Client) searches(account string, id identity) []question {
 	return all
 }
 
-func (c *Client) search(account, query string, ours func(thing) bool) question {
+func (c *Client) askSearch(account, query string, ours func(thing) bool) question {
 	return question{
 		service: "global-search", call: "Search", region: global, asked: query,
 		ask: func(ctx context.Context) (found []thing, err error) {
@@ -52,8 +52,8 @@ func (c *Client) search(account, query string, ours func(thing) bool) question {
 	}
 }
 
-// confirm is the query that proves whether a hit still exists. ok is false if the pass has listed all of its kind already.
-func (c *Client) confirm(hit thing, listed []string) (q question, ok bool) {
+// confirmHit is the query that proves whether a hit still exists. ok is false if the pass has listed all of its kind already.
+func (c *Client) confirmHit(hit thing, listed []string) (q question, ok bool) {
 	of, known := answer.ParseCRN(hit.crn)
 	switch {
 	case !known:

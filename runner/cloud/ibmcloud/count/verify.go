@@ -21,9 +21,9 @@ import (
 // fails, nothing else is queried. A cluster that never had an infraID was never in DNS, so its zone is not queried.
 func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	id := identityOf(t)
-	pass := contract.Pass{Identities: id.all()}
+	pass := contract.Pass{Identities: id.allNames()}
 	v := &verification{pass: &pass, seen: map[string]bool{}}
-	zones, ok := c.control(ctx, t, &id, v)
+	zones, ok := c.runControl(ctx, t, &id, v)
 	if !ok {
 		return pass
 	}
@@ -47,7 +47,7 @@ type verification struct {
 	found []thing
 }
 
-func (v *verification) add(answers ...reply) {
+func (v *verification) addReplies(answers ...reply) {
 	for _, a := range answers {
 		v.pass.Queries = append(v.pass.Queries, a.query)
 		for _, t := range a.things {
@@ -84,8 +84,8 @@ func keyOf(t thing) string {
 	return t.kind + "/" + t.id
 }
 
-// of returns the values of everything of one kind that was found.
-func (v *verification) of(kind string, value func(thing) string) (values []string) {
+// valuesOf returns the values of everything of one kind that was found.
+func (v *verification) valuesOf(kind string, value func(thing) string) (values []string) {
 	for _, t := range v.found {
 		if got := value(t); t.kind == kind && got != "" && !slices.Contains(values, got) {
 			values = append(values, got)
@@ -94,9 +94,9 @@ func (v *verification) of(kind string, value func(thing) string) (values []strin
 	return values
 }
 
-// control queries the account, its resource groups and the zones, and sets the groups that are the cluster's. ok is false if one of them
+// runControl queries the account, its resource groups and the zones, and sets the groups that are the cluster's. ok is false if one of them
 // is not as expected.
-func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *verification) (zones []kinds.Zone, ok bool) {
+func (c *Client) runControl(ctx context.Context, t cloud.Target, id *identity, v *verification) (zones []kinds.Zone, ok bool) {
 	answers := []reply{c.accountControl(ctx, t, v.pass)}
 	said := "no name was ever recorded"
 	if answers[0].query.Err == "" {
@@ -114,7 +114,7 @@ func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *v
 		}
 		said = fmt.Sprintf("zone %s (%s) is visible", t.BaseDomain, strings.Join(ids, ", "))
 	}
-	v.add(answers...)
+	v.addReplies(answers...)
 	for _, a := range answers {
 		if a.query.Err != "" {
 			return nil, false
@@ -125,9 +125,9 @@ func (c *Client) control(ctx context.Context, t cloud.Target, id *identity, v *v
 }
 
 func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contract.Pass) reply {
-	a := c.ask(ctx, question{service: "iam-identity", call: "Token", region: global, asked: "account",
+	a := c.askOne(ctx, question{service: "iam-identity", call: "Token", region: global, asked: "account",
 		ask: func(context.Context) (_ []thing, err error) {
-			pass.Account, _, err = c.caller()
+			pass.Account, _, err = c.lookUpCaller()
 			return nil, err
 		}})
 	if a.query.Err != "" {

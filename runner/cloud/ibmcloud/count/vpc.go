@@ -40,27 +40,27 @@ func explainVPC(kind kinds.VPC, id, region string) string {
 	return free
 }
 
-// regional lists everything in one region and selects what is the cluster's.
-func (c *Client) regional(ctx context.Context, region string, id identity) []reply {
+// askRegion lists everything in one region and selects what is the cluster's.
+func (c *Client) askRegion(ctx context.Context, region string, id identity) []reply {
 	var questions []question
 	for _, kind := range kinds.AllVPC {
 		questions = append(questions, c.vpcQuestion(region, kind, "all; resource group, VPC, name or tag of the cluster"))
 	}
 	answers := c.askAll(ctx, questions)
 	vpcs := map[string]bool{}
-	marked := func(t thing) bool { return id.inGroup(t) || id.named(t.name) || id.tagged(t.tags) }
-	each(answers, kinds.NounVPC, func(t thing) { vpcs[t.id] = marked(t) })
+	marked := func(t thing) bool { return id.inGroup(t) || id.isNamed(t.name) || id.isTagged(t.tags) }
+	visitEach(answers, kinds.NounVPC, func(t thing) { vpcs[t.id] = marked(t) })
 	subnets := map[string]bool{}
-	each(answers, kinds.NounSubnet, func(t thing) { subnets[t.id] = marked(t) || vpcs[t.vpc] })
+	visitEach(answers, kinds.NounSubnet, func(t thing) { subnets[t.id] = marked(t) || vpcs[t.vpc] })
 	for i := range answers {
-		answers[i].keep(func(t thing) bool {
+		answers[i].keepOwn(func(t thing) bool {
 			return marked(t) || vpcs[t.vpc] || slices.ContainsFunc(t.subnets, func(subnet string) bool { return subnets[subnet] })
 		})
 	}
 	return answers
 }
 
-func each(answers []reply, kind string, do func(thing)) {
+func visitEach(answers []reply, kind string, do func(thing)) {
 	for _, a := range answers {
 		for _, t := range a.things {
 			if t.kind == kind {

@@ -33,8 +33,8 @@ func (p paced) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// client repeats calls in the pace of a service and region.
-func (c *Client) client(service, region string) *http.Client {
+// newHTTPClient repeats calls in the pace of a service and region.
+func (c *Client) newHTTPClient(service, region string) *http.Client {
 	web := &http.Client{Transport: paced{c.pace.Lane(region, service), c.web}}
 	return answer.Patient(web, retries, cmp.Or(c.cfg.Backoff, defaultBackoff))
 }

@@ -16,17 +16,17 @@ func zoneKey(z kinds.Zone) string { return "dns-zone/" + z.ID }
 // isBase reports that clusters of ours have their records in a zone.
 func (l *listing) isBase(z kinds.Zone) bool { return slices.Contains(l.cfg.BaseDomains, z.Name) }
 
-// zones reports those that are named like a cluster.
-func (l *listing) zones(all []kinds.Zone, detail string) error {
+// reportZones reports those that are named like a cluster.
+func (l *listing) reportZones(all []kinds.Zone, detail string) error {
 	var page []thing
 	for _, z := range all {
 		mine := slices.ContainsFunc(l.cfg.BaseDomains, func(base string) bool { return clusterOf(z.Name, base) != "" })
 		page = append(page, thing{holds: mine, SeenResource: contract.SeenResource{ID: zoneKey(z), Type: "dns-zone", Name: z.Name, Detail: detail}})
 	}
-	return l.report(page)
+	return l.reportPage(page)
 }
 
-func (l *listing) record(z kinds.Zone, r kinds.Record) thing {
+func (l *listing) newRecord(z kinds.Zone, r kinds.Record) thing {
 	return thing{holds: recordOf(r.Name, z.Name), in: []string{zoneKey(z)}, SeenResource: contract.SeenResource{
 		ID: strings.Join([]string{"record", z.ID, r.Name, r.Type, r.ID}, "/"), Type: "record", Name: r.Name, MadeAt: r.MadeAt,
 	}}
@@ -40,25 +40,25 @@ func (l *listing) listDNS() { l.listZones(kinds.DNSServices, "private") }
 
 func (l *listing) listZones(service kinds.DNS, detail string) {
 	var instances []string
-	l.run("ListResourceInstances", func(ctx context.Context) (err error) {
+	l.runList("ListResourceInstances", func(ctx context.Context) (err error) {
 		instances, err = l.api.ListInstancesOf(ctx, service)
 		return err
 	})
 	for _, instance := range instances {
 		var zones []kinds.Zone
-		l.run(service.ZonesCall, func(ctx context.Context) (err error) {
+		l.runList(service.ZonesCall, func(ctx context.Context) (err error) {
 			if zones, err = service.Zones(ctx, l.api, instance); err != nil {
 				return err
 			}
-			return l.zones(zones, detail)
+			return l.reportZones(zones, detail)
 		})
 		for _, z := range zones {
 			if !l.isBase(z) {
 				continue
 			}
-			l.run(service.RecordCall, func(ctx context.Context) error { return l.recordsOf(ctx, z) })
+			l.runList(service.RecordCall, func(ctx context.Context) error { return l.recordsOf(ctx, z) })
 			if z.Private {
-				l.run("ListPermittedNetworks", func(ctx context.Context) error { return l.networksOf(ctx, z) })
+				l.runList("ListPermittedNetworks", func(ctx context.Context) error { return l.networksOf(ctx, z) })
 			}
 		}
 	}
@@ -68,9 +68,9 @@ func (l *listing) recordsOf(ctx context.Context, z kinds.Zone) error {
 	return l.api.ListRecords(ctx, z, func(page []kinds.Record) error {
 		var found []thing
 		for _, r := range page {
-			found = append(found, l.record(z, r))
+			found = append(found, l.newRecord(z, r))
 		}
-		return l.report(found)
+		return l.reportPage(found)
 	})
 }
 
@@ -94,7 +94,7 @@ func (l *listing) networksOf(ctx context.Context, z kinds.Zone) error {
 		if reported {
 			t.Within = n.VPC
 		}
-		if err := l.report([]thing{t}); err != nil {
+		if err := l.reportPage([]thing{t}); err != nil {
 			return err
 		}
 	}

@@ -34,11 +34,11 @@ func (c *Client) findGroups(ctx context.Context, account string, tags index) (gr
 // on the group, or on something in it.
 func isGroup(g resourcemanagerv2.ResourceGroup, of index) bool {
 	name := answer.Text(g.Name)
-	return groupNamed(name) || tagged(of.tags[answer.Text(g.CRN, g.ID)]) || ccoName.MatchString(name) && of.groups[answer.Text(g.ID)]
+	return groupNamed(name) || isTagged(of.tags[answer.Text(g.CRN, g.ID)]) || ccoName.MatchString(name) && of.groups[answer.Text(g.ID)]
 }
 
 func (l *listing) listGroups() {
-	l.run("ListResourceGroups", func(ctx context.Context) error {
+	l.runList("ListResourceGroups", func(ctx context.Context) error {
 		all, err := l.api.ListGroups(ctx, l.account)
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (l *listing) listGroups() {
 				ID: answer.Text(g.CRN, g.ID), Type: "resource-group", Name: answer.Text(g.Name), MadeAt: kinds.MadeAt(g.CreatedAt),
 			}})
 		}
-		return l.report(page)
+		return l.reportPage(page)
 	})
 }
 
@@ -71,7 +71,7 @@ func (c *Client) findTags(ctx context.Context, account string) (index, error) {
 			}
 			if tags := tagsOf(hit.Tags); tags != nil {
 				found.tags[hit.CRN] = tags
-				found.groups[hit.Group] = found.groups[hit.Group] || tagged(tags)
+				found.groups[hit.Group] = found.groups[hit.Group] || isTagged(tags)
 			}
 		}
 		return nil
@@ -81,16 +81,16 @@ func (c *Client) findTags(ctx context.Context, account string) (index, error) {
 
 // listTags lists the account's user tags that name one cluster and that nothing has: a tag stays when the last resource with it is gone.
 func (l *listing) listTags() {
-	l.run("ListTags", func(ctx context.Context) error {
+	l.runList("ListTags", func(ctx context.Context) error {
 		return l.api.ListTags(ctx, func(names []string) error {
 			var page []thing
 			for _, name := range names {
 				name = strings.ToLower(name)
-				if !l.index.in[name] && (owner(name) != "" || strings.HasPrefix(name, clusterPrefix)) {
+				if !l.index.in[name] && (ownerOf(name) != "" || strings.HasPrefix(name, clusterPrefix)) {
 					page = append(page, thing{SeenResource: contract.SeenResource{ID: "user-tag/" + name, Type: "user-tag", Name: name, Tags: tagsOf([]string{name})}})
 				}
 			}
-			return l.report(page)
+			return l.reportPage(page)
 		})
 	})
 }
@@ -100,19 +100,19 @@ const clusterPrefix = "clusterid:"
 
 // listSearch reports what has a cluster's tag and is in no other part, if it still exists.
 func (l *listing) listSearch() {
-	l.run("Search", func(ctx context.Context) error {
+	l.runList("Search", func(ctx context.Context) error {
 		return l.eachCRN(ctx, func(crn string) error {
 			of, ok := answer.ParseCRN(crn)
-			if !ok || !tagged(l.index.tags[crn]) || listedElsewhere(of) {
+			if !ok || !isTagged(l.index.tags[crn]) || isListedElsewhere(of) {
 				return nil
 			}
-			found, _, err := l.instance(ctx, kinds.ServiceSearch, crn)
+			found, _, err := l.getInstance(ctx, kinds.ServiceSearch, crn)
 			if err != nil || found == nil {
 				return err
 			}
 			t := instanceThing(*found)
 			t.Type, t.Region, t.Detail = "tagged-resource", of.Region(), of.Service+" "+of.Kind
-			return l.report([]thing{t})
+			return l.reportPage([]thing{t})
 		})
 	})
 }
@@ -135,8 +135,8 @@ func (l *listing) eachCRN(ctx context.Context, visit func(crn string) error) err
 	return nil
 }
 
-// listedElsewhere reports that another part lists a resource, with what is true of it now.
-func listedElsewhere(of answer.CRN) bool {
+// isListedElsewhere reports that another part lists a resource, with what is true of it now.
+func isListedElsewhere(of answer.CRN) bool {
 	switch {
 	case of.Service == "is":
 		_, known := kinds.FindVPC(of.Kind)

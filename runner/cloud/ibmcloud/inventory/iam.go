@@ -22,12 +22,12 @@ type identities struct {
 // listIAM lists service IDs, their API keys, and policies.
 func (l *listing) listIAM() {
 	i := &identities{listing: l, all: map[string]bool{}, reported: map[string]string{}}
-	l.run("ListServiceIds", i.serviceIDs)
+	l.runList("ListServiceIds", i.serviceIDs)
 	if l.lists.Err() != nil {
 		return // without them, every key and policy would seem to be left alone
 	}
-	l.run("ListAPIKeys", i.keys)
-	l.run("ListV2Policies", i.policies)
+	l.runList("ListAPIKeys", i.listKeys)
+	l.runList("ListV2Policies", i.listPolicies)
 }
 
 func (i *identities) serviceIDs(ctx context.Context) error {
@@ -38,12 +38,12 @@ func (i *identities) serviceIDs(ctx context.Context) error {
 			t := thing{holds: operatorID.MatchString(answer.Text(s.Name)), SeenResource: contract.SeenResource{
 				ID: answer.Text(s.CRN, s.ID), Type: "service-id", Name: answer.Text(s.Name), MadeAt: minuteEnd(kinds.MadeAt(s.CreatedAt)),
 			}}
-			if i.judge(&t) {
+			if i.judgeThing(&t) {
 				i.reported[answer.Text(s.IamID)] = t.ID
 			}
 			page = append(page, t)
 		}
-		return i.report(page)
+		return i.reportPage(page)
 	})
 }
 
@@ -59,7 +59,7 @@ func minuteEnd(at time.Time) time.Time {
 // generatedKey is the name of the key that ccoctl makes for each service ID.
 const generatedKey = "ccoctl-generated-key"
 
-func (i *identities) keys(ctx context.Context) error {
+func (i *identities) listKeys(ctx context.Context) error {
 	return i.api.ListAPIKeys(ctx, i.account, func(list []iamidentityv1.APIKey) error {
 		var page []thing
 		for _, k := range list {
@@ -68,27 +68,27 @@ func (i *identities) keys(ctx context.Context) error {
 				ID: "api-key/" + answer.Text(k.ID), Type: "api-key", Name: answer.Text(k.Name), MadeAt: minuteEnd(kinds.MadeAt(k.CreatedAt)),
 			}})
 		}
-		return i.report(page)
+		return i.reportPage(page)
 	})
 }
 
-// policies reports those of reported service IDs and resource groups, and two that are left alone: of a service ID that is gone, in a
+// listPolicies reports those of reported service IDs and resource groups, and two that are left alone: of a service ID that is gone, in a
 // resource group that is gone, and of an Object Storage instance that is gone, for VPC images.
-func (i *identities) policies(ctx context.Context) error {
+func (i *identities) listPolicies(ctx context.Context) error {
 	return i.api.ListPolicies(ctx, i.account, nil, nil, func(page []kinds.Policy) error {
 		var found []thing
 		for _, p := range page {
-			t, err := i.policy(ctx, p)
+			t, err := i.readPolicy(ctx, p)
 			if err != nil {
 				return err
 			}
 			found = append(found, t)
 		}
-		return i.report(found)
+		return i.reportPage(found)
 	})
 }
 
-func (i *identities) policy(ctx context.Context, p kinds.Policy) (thing, error) {
+func (i *identities) readPolicy(ctx context.Context, p kinds.Policy) (thing, error) {
 	subject, resource := p.Who, p.About
 	t := thing{group: resource["resourceGroupId"], SeenResource: contract.SeenResource{ID: "policy/" + answer.Text(p.ID), Type: answer.Text(p.Type) + "-policy", MadeAt: kinds.MadeAt(p.CreatedAt)}}
 	if t.group == "" {
@@ -100,12 +100,12 @@ func (i *identities) policy(ctx context.Context, p kinds.Policy) (thing, error) 
 		t.holds = i.reported[who] != "" || !i.all[who] && t.group != "" && !exists
 	}
 	if guid := resource["serviceInstance"]; guid != "" && resource["serviceName"] == "cloud-object-storage" && subject["serviceName"] == "is" {
-		instance, gone, err := i.instance(ctx, kinds.ServiceIAM, guid)
+		instance, gone, err := i.getInstance(ctx, kinds.ServiceIAM, guid)
 		if err != nil {
 			return thing{}, err
 		}
 		t.holds = gone
-		if instance != nil && named(answer.Text(instance.Name)) {
+		if instance != nil && isNamed(answer.Text(instance.Name)) {
 			t.Name, t.Within = answer.Text(instance.Name), answer.Text(instance.CRN, instance.ID)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // listInstances lists instances of services, what can still be reclaimed of them, and their keys.
 func (l *listing) listInstances() {
-	l.run("ListResourceInstances", func(ctx context.Context) error {
+	l.runList("ListResourceInstances", func(ctx context.Context) error {
 		return l.api.ListInstances(ctx, kinds.ServiceInstances, resourcecontrollerv2.ListResourceInstancesOptions{}, kinds.InstanceStates, func(page []resourcecontrollerv2.ResourceInstance) error {
 			var found []thing
 			for _, r := range page {
@@ -22,11 +22,11 @@ func (l *listing) listInstances() {
 					found = append(found, t)
 				}
 			}
-			return l.report(found)
+			return l.reportPage(found)
 		})
 	})
-	l.run("ListReclamations", l.reclamations)
-	l.run("ListResourceKeys", l.keys)
+	l.runList("ListReclamations", l.listReclamations)
+	l.runList("ListResourceKeys", l.listKeys)
 }
 
 func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
@@ -36,8 +36,8 @@ func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
 	}}
 }
 
-// instance gets one instance; nil if it does not exist or is gone for good, and nil without being gone if it may not be read.
-func (c *Client) instance(ctx context.Context, service, id string) (found *resourcecontrollerv2.ResourceInstance, gone bool, err error) {
+// getInstance gets one instance; nil if it does not exist or is gone for good, and nil without being gone if it may not be read.
+func (c *Client) getInstance(ctx context.Context, service, id string) (found *resourcecontrollerv2.ResourceInstance, gone bool, err error) {
 	found, err = c.api.GetInstance(ctx, service, id)
 	if answer.StatusOf(nil, err) == http.StatusForbidden {
 		return nil, false, nil
@@ -45,8 +45,8 @@ func (c *Client) instance(ctx context.Context, service, id string) (found *resou
 	return found, err == nil && found == nil, err
 }
 
-// reclamations have the name and the tags of their instance, which no list shows any more.
-func (l *listing) reclamations(ctx context.Context) error {
+// listReclamations have the name and the tags of their instance, which no list shows any more.
+func (l *listing) listReclamations(ctx context.Context) error {
 	list, err := l.api.ListReclamations(ctx, l.account)
 	if err != nil {
 		return err
@@ -55,21 +55,21 @@ func (l *listing) reclamations(ctx context.Context) error {
 		t := thing{group: answer.Text(r.ResourceGroupID), SeenResource: contract.SeenResource{
 			ID: "reclamation/" + answer.Text(r.ID), Type: "reclamation", MadeAt: kinds.MadeAt(r.CreatedAt), Tags: l.index.tags[answer.Text(r.EntityCRN)],
 		}}
-		instance, _, err := l.instance(ctx, kinds.ServiceInstances, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
+		instance, _, err := l.getInstance(ctx, kinds.ServiceInstances, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
 		if err != nil {
 			return err
 		}
 		if instance != nil {
 			t.Name = answer.Text(instance.Name)
 		}
-		if err := l.report([]thing{t}); err != nil {
+		if err := l.reportPage([]thing{t}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *listing) keys(ctx context.Context) error {
+func (l *listing) listKeys(ctx context.Context) error {
 	return l.api.ListKeys(ctx, nil, func(page []resourcecontrollerv2.ResourceKey) error {
 		var found []thing
 		for _, k := range page {
@@ -77,6 +77,6 @@ func (l *listing) keys(ctx context.Context) error {
 				ID: answer.Text(k.CRN, k.ID), Type: "resource-key", Name: answer.Text(k.Name), MadeAt: kinds.MadeAt(k.CreatedAt),
 			}})
 		}
-		return l.report(found)
+		return l.reportPage(found)
 	})
 }

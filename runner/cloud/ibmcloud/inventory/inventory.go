@@ -75,7 +75,7 @@ func New(cfg Config) (*Client, error) {
 	web := http.DefaultTransport.(*http.Transport).Clone()
 	web.ResponseHeaderTimeout = tryTimeout
 	c := &Client{cfg: cfg, pace: pace.New(cfg.CallsPerSecond, nil), web: web, vpcs: map[string]*once[vpcs]{}}
-	c.api = kinds.API{Authenticator: cfg.Authenticator, URLs: cfg.URLs, HTTP: c.client}
+	c.api = kinds.API{Authenticator: cfg.Authenticator, URLs: cfg.URLs, HTTP: c.newHTTPClient}
 	return c, nil
 }
 
@@ -102,7 +102,7 @@ func (c *Client) Regions(ctx context.Context) ([]string, error) {
 	}
 	list, response, err := api.ListRegionsWithContext(ctx, &vpcv1.ListRegionsOptions{}) // this call has no pages
 	if err != nil {
-		return nil, fmt.Errorf("list the regions: %w", plain(failed{"ListRegions", answer.Explain(response, err)}))
+		return nil, fmt.Errorf("list the regions: %w", explainError(failed{"ListRegions", answer.Explain(response, err)}))
 	}
 	var all []string
 	if list != nil {
@@ -137,17 +137,17 @@ func (c *Client) List(ctx context.Context, part string, emit parts.Emit) error {
 	if account == "" {
 		return errors.New("list a part: the account is not known yet")
 	}
-	tags, err := c.allTags.get(func() (index, error) { return c.findTags(ctx, account) })
+	tags, err := c.allTags.getOnce(func() (index, error) { return c.findTags(ctx, account) })
 	if err != nil {
-		return plain(failed{"Search", err}) // without its tags, a resource would seem to be somebody else's
+		return explainError(failed{"Search", err}) // without its tags, a resource would seem to be somebody else's
 	}
-	known, err := c.allGroups.get(func() (groups, error) { return c.findGroups(ctx, account, tags) })
+	known, err := c.allGroups.getOnce(func() (groups, error) { return c.findGroups(ctx, account, tags) })
 	if err != nil {
-		return plain(failed{"ListResourceGroups", err})
+		return explainError(failed{"ListResourceGroups", err})
 	}
 	p := &listing{
 		Client: c, account: account, region: where, index: tags, groups: known, seen: map[string]bool{},
-		emit: parts.To(emit), lists: parts.New(ctx, answered, plain),
+		emit: parts.To(emit), lists: parts.New(ctx, isAnswer, explainError),
 	}
 	list := map[string]func(){
 		kinds.ServiceGroups: p.listGroups, kinds.ServiceIAM: p.listIAM, kinds.ServiceInstances: p.listInstances, kinds.ServiceCIS: p.listCIS, kinds.ServiceDNS: p.listDNS, kinds.ServiceTags: p.listTags, kinds.ServiceSearch: p.listSearch,
@@ -187,7 +187,7 @@ type once[T any] struct {
 	known bool
 }
 
-func (o *once[T]) get(look func() (T, error)) (T, error) {
+func (o *once[T]) getOnce(look func() (T, error)) (T, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.known {

@@ -34,11 +34,11 @@ type thing struct {
 	taggable bool // runners give it a cluster's tags if it is in the cluster's resource group
 }
 
-// report emits those of a page that may belong to a cluster.
-func (l *listing) report(page []thing) error {
+// reportPage emits those of a page that may belong to a cluster.
+func (l *listing) reportPage(page []thing) error {
 	var out []contract.SeenResource
 	for _, t := range page {
-		if l.judge(&t) {
+		if l.judgeThing(&t) {
 			l.seen[t.ID] = true
 			out = append(out, t.SeenResource)
 		}
@@ -46,8 +46,8 @@ func (l *listing) report(page []thing) error {
 	return l.emit(out)
 }
 
-// judge gives a thing its tags and its place, and reports whether it may belong to a cluster.
-func (l *listing) judge(t *thing) bool {
+// judgeThing gives a thing its tags and its place, and reports whether it may belong to a cluster.
+func (l *listing) judgeThing(t *thing) bool {
 	if tags := l.index.tags[t.ID]; t.Tags == nil && tags != nil {
 		t.Tags = tags
 	}
@@ -57,11 +57,11 @@ func (l *listing) judge(t *thing) bool {
 		}
 	}
 	t.TaggedLater = t.taggable && l.groups[t.group] != ""
-	return t.holds || t.Within != "" || tagged(t.Tags) || named(t.Name)
+	return t.holds || t.Within != "" || isTagged(t.Tags) || isNamed(t.Name)
 }
 
-// run runs one list, whose errors name the call.
-func (l *listing) run(call string, list func(context.Context) error) {
+// runList runs one list, whose errors name the call.
+func (l *listing) runList(call string, list func(context.Context) error) {
 	l.lists.Run(func(ctx context.Context) error {
 		if err := list(ctx); err != nil {
 			return failed{call, err}
@@ -78,14 +78,14 @@ type failed struct {
 
 func (f failed) Unwrap() error { return f.error }
 
-// answered reports that IBM answered, with whatever.
-func answered(err error) bool {
+// isAnswer reports that IBM answered, with whatever.
+func isAnswer(err error) bool {
 	return answer.StatusOf(nil, err) != 0 || errors.Is(err, answer.ErrNoList)
 }
 
-// plain returns what IBM answered, or why there was no answer. A token that IBM does not accept gives cloud.ErrCredentialsExpired: it was
+// explainError returns what IBM answered, or why there was no answer. A token that IBM does not accept gives cloud.ErrCredentialsExpired: it was
 // accepted when the scan began.
-func plain(err error) error {
+func explainError(err error) error {
 	call := "a call"
 	if f := (failed{}); errors.As(err, &f) {
 		call, err = f.call, f.error

@@ -27,8 +27,8 @@ var (
 	ccoName = regexp.MustCompile(`^[a-z0-9][-a-z0-9]{0,8}-([a-z2-7]{10})$`)
 )
 
-// named reports that a name says that something may belong to a cluster.
-func named(name string) bool {
+// isNamed reports that a name says that something may belong to a cluster.
+func isNamed(name string) bool {
 	return installerName.MatchString(name) || serviceBalancer.MatchString(name)
 }
 
@@ -39,8 +39,8 @@ func groupNamed(name string) bool {
 	return bareInfraID.MatchString(name) || cco != nil && strings.ContainsAny(cco[1], "234567")
 }
 
-// tagged reports that a tag says so.
-func tagged(tags map[string]string) bool {
+// isTagged reports that a tag says so.
+func isTagged(tags map[string]string) bool {
 	for key, value := range tags {
 		if tagkey.OfCluster(key, value) {
 			return true
@@ -78,8 +78,8 @@ func tagsOf(all []string) map[string]string {
 				value = strings.ToUpper(value) // RFC 3339 with a capital T and Z
 			}
 			out[own] = value
-		case owner(tag) != "":
-			out[tagkey.KubernetesCluster+owner(tag)] = tagkey.Owned
+		case ownerOf(tag) != "":
+			out[tagkey.KubernetesCluster+ownerOf(tag)] = tagkey.Owned
 		default:
 			out[key] = value
 		}
@@ -87,8 +87,8 @@ func tagsOf(all []string) map[string]string {
 	return out
 }
 
-// owner returns the infraID that a tag names as the owner; empty: it is another kind of tag.
-func owner(tag string) string {
+// ownerOf returns the infraID that a tag names as the owner; empty: it is another kind of tag.
+func ownerOf(tag string) string {
 	for _, prefix := range []string{volumeTag, registryTag} {
 		if rest, ok := strings.CutPrefix(tag, prefix); ok {
 			if name, ok := strings.CutSuffix(rest, ownedTag); ok {

@@ -21,7 +21,7 @@ func (l *listing) vpcsIn(ctx context.Context, region string) (vpcs, error) {
 		l.vpcs[region] = of
 	}
 	l.mu.Unlock()
-	return of.get(func() (vpcs, error) {
+	return of.getOnce(func() (vpcs, error) {
 		api, err := l.api.VPC(region)
 		if err != nil {
 			return nil, err
@@ -31,7 +31,7 @@ func (l *listing) vpcsIn(ctx context.Context, region string) (vpcs, error) {
 		return found, kind.List(ctx, api, func(page []kinds.Resource) error {
 			for _, r := range page {
 				t := vpcThing(kind, region, r, nil)
-				found[t.ID] = l.judge(&t)
+				found[t.ID] = l.judgeThing(&t)
 			}
 			return nil
 		})
@@ -57,12 +57,12 @@ func vpcThing(kind kinds.VPC, region string, r kinds.Resource, subnets map[strin
 func (l *listing) listVPC() {
 	api, err := l.api.VPC(l.region)
 	if err != nil {
-		l.run("VPC", func(context.Context) error { return err })
+		l.runList("VPC", func(context.Context) error { return err })
 		return
 	}
 	subnets := map[string]string{}
 	list := func(kind kinds.VPC) {
-		l.run(kind.Call, func(ctx context.Context) error {
+		l.runList(kind.Call, func(ctx context.Context) error {
 			return kind.List(ctx, api, func(page []kinds.Resource) error {
 				var all []thing
 				for _, r := range page {
@@ -71,7 +71,7 @@ func (l *listing) listVPC() {
 					}
 					all = append(all, vpcThing(kind, l.region, r, subnets))
 				}
-				return l.report(all)
+				return l.reportPage(all)
 			})
 		})
 	}

@@ -54,7 +54,7 @@ type API struct {
 	HTTP          func(service, region string) *http.Client // for the calls of a service
 }
 
-func equip[T any](a API, service, region string, api T, err error, base func(T) *core.BaseService) (T, error) {
+func equipClient[T any](a API, service, region string, api T, err error, base func(T) *core.BaseService) (T, error) {
 	if err == nil {
 		base(api).SetHTTPClient(a.HTTP(service, region))
 	}
@@ -65,57 +65,57 @@ func equip[T any](a API, service, region string, api T, err error, base func(T) 
 func (a API) VPC(region string) (*vpcv1.VpcV1, error) {
 	url := strings.ReplaceAll(cmp.Or(a.URLs.VPC, "https://{region}.iaas.cloud.ibm.com/v1"), "{region}", region)
 	api, err := vpcv1.NewVpcV1(&vpcv1.VpcV1Options{Authenticator: answer.Sealed(a.Authenticator), URL: url})
-	return equip(a, ServiceVPC, region, api, err, func(s *vpcv1.VpcV1) *core.BaseService { return s.Service })
+	return equipClient(a, ServiceVPC, region, api, err, func(s *vpcv1.VpcV1) *core.BaseService { return s.Service })
 }
 
 // ResourceManager returns the client for resource groups.
 func (a API) ResourceManager() (*resourcemanagerv2.ResourceManagerV2, error) {
 	api, err := resourcemanagerv2.NewResourceManagerV2(&resourcemanagerv2.ResourceManagerV2Options{Authenticator: answer.Sealed(a.Authenticator), URL: a.URLs.ResourceManager})
-	return equip(a, ServiceGroups, Global, api, err, func(s *resourcemanagerv2.ResourceManagerV2) *core.BaseService { return s.Service })
+	return equipClient(a, ServiceGroups, Global, api, err, func(s *resourcemanagerv2.ResourceManagerV2) *core.BaseService { return s.Service })
 }
 
-// controller returns the client for instances of services, which several parts of an account ask.
-func (a API) controller(service string) (*resourcecontrollerv2.ResourceControllerV2, error) {
+// newController returns the client for instances of services, which several parts of an account ask.
+func (a API) newController(service string) (*resourcecontrollerv2.ResourceControllerV2, error) {
 	api, err := resourcecontrollerv2.NewResourceControllerV2(&resourcecontrollerv2.ResourceControllerV2Options{
 		Authenticator: answer.Sealed(a.Authenticator), URL: a.URLs.ResourceController})
-	return equip(a, service, Global, api, err, func(s *resourcecontrollerv2.ResourceControllerV2) *core.BaseService { return s.Service })
+	return equipClient(a, service, Global, api, err, func(s *resourcecontrollerv2.ResourceControllerV2) *core.BaseService { return s.Service })
 }
 
-func (a API) identities() (*iamidentityv1.IamIdentityV1, error) {
+func (a API) newIdentities() (*iamidentityv1.IamIdentityV1, error) {
 	api, err := iamidentityv1.NewIamIdentityV1(&iamidentityv1.IamIdentityV1Options{Authenticator: answer.Sealed(a.Authenticator), URL: a.URLs.IAM})
-	return equip(a, ServiceIAM, Global, api, err, func(s *iamidentityv1.IamIdentityV1) *core.BaseService { return s.Service })
+	return equipClient(a, ServiceIAM, Global, api, err, func(s *iamidentityv1.IamIdentityV1) *core.BaseService { return s.Service })
 }
 
-func (a API) policies() (*iampolicymanagementv1.IamPolicyManagementV1, error) {
+func (a API) newPolicies() (*iampolicymanagementv1.IamPolicyManagementV1, error) {
 	api, err := iampolicymanagementv1.NewIamPolicyManagementV1(&iampolicymanagementv1.IamPolicyManagementV1Options{
 		Authenticator: answer.Sealed(a.Authenticator), URL: a.URLs.IAM})
-	return equip(a, ServiceIAM, Global, api, err, func(s *iampolicymanagementv1.IamPolicyManagementV1) *core.BaseService { return s.Service })
+	return equipClient(a, ServiceIAM, Global, api, err, func(s *iampolicymanagementv1.IamPolicyManagementV1) *core.BaseService { return s.Service })
 }
 
 func (a API) cisZones(instance string) (*zonesv1.ZonesV1, error) {
 	api, err := zonesv1.NewZonesV1(&zonesv1.ZonesV1Options{Authenticator: answer.Sealed(a.Authenticator), URL: a.URLs.CIS, Crn: &instance})
-	return equip(a, ServiceCIS, Global, api, err, func(s *zonesv1.ZonesV1) *core.BaseService { return s.Service })
+	return equipClient(a, ServiceCIS, Global, api, err, func(s *zonesv1.ZonesV1) *core.BaseService { return s.Service })
 }
 
 func (a API) cisRecords(z Zone) (*dnsrecordsv1.DnsRecordsV1, error) {
 	api, err := dnsrecordsv1.NewDnsRecordsV1(&dnsrecordsv1.DnsRecordsV1Options{
 		Authenticator: answer.Sealed(a.Authenticator), URL: a.URLs.CIS, Crn: &z.Instance, ZoneIdentifier: &z.ID})
-	return equip(a, ServiceCIS, Global, api, err, func(s *dnsrecordsv1.DnsRecordsV1) *core.BaseService { return s.Service })
+	return equipClient(a, ServiceCIS, Global, api, err, func(s *dnsrecordsv1.DnsRecordsV1) *core.BaseService { return s.Service })
 }
 
 func (a API) dnsServices() (*dnssvcsv1.DnsSvcsV1, error) {
 	api, err := dnssvcsv1.NewDnsSvcsV1(&dnssvcsv1.DnsSvcsV1Options{Authenticator: answer.Sealed(a.Authenticator), URL: a.URLs.DNSServices})
-	return equip(a, ServiceDNS, Global, api, err, func(s *dnssvcsv1.DnsSvcsV1) *core.BaseService { return s.Service })
+	return equipClient(a, ServiceDNS, Global, api, err, func(s *dnssvcsv1.DnsSvcsV1) *core.BaseService { return s.Service })
 }
 
-func (a API) index() (*globalsearchv2.GlobalSearchV2, error) {
+func (a API) newSearch() (*globalsearchv2.GlobalSearchV2, error) {
 	api, err := globalsearchv2.NewGlobalSearchV2(&globalsearchv2.GlobalSearchV2Options{Authenticator: answer.Sealed(a.Authenticator), URL: a.URLs.GlobalSearch})
-	return equip(a, ServiceSearch, Global, api, err, func(s *globalsearchv2.GlobalSearchV2) *core.BaseService { return s.Service })
+	return equipClient(a, ServiceSearch, Global, api, err, func(s *globalsearchv2.GlobalSearchV2) *core.BaseService { return s.Service })
 }
 
-func (a API) tagging() (*globaltaggingv1.GlobalTaggingV1, error) {
+func (a API) newTagging() (*globaltaggingv1.GlobalTaggingV1, error) {
 	api, err := globaltaggingv1.NewGlobalTaggingV1(&globaltaggingv1.GlobalTaggingV1Options{Authenticator: answer.Sealed(a.Authenticator), URL: a.URLs.GlobalTagging})
-	return equip(a, ServiceTags, Global, api, err, func(s *globaltaggingv1.GlobalTaggingV1) *core.BaseService { return s.Service })
+	return equipClient(a, ServiceTags, Global, api, err, func(s *globaltaggingv1.GlobalTaggingV1) *core.BaseService { return s.Service })
 }
 
 // MadeAt is a time of creation of the SDKs; zero if IBM told none.

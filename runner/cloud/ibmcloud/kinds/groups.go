@@ -38,7 +38,7 @@ type Hit struct {
 
 // Search gives every hit of a query to take, page by page.
 func (a API) Search(ctx context.Context, account, query string, fields []string, take func([]Hit) error) error {
-	api, err := a.index()
+	api, err := a.newSearch()
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func readHit(item globalsearchv2.ResultItem) Hit {
 
 // ListTags gives the names of the account's user tags to take, page by page: a tag stays when the last resource with it is gone.
 func (a API) ListTags(ctx context.Context, take func(names []string) error) error {
-	api, err := a.tagging()
+	api, err := a.newTagging()
 	if err != nil {
 		return err
 	}

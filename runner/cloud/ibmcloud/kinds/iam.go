@@ -12,7 +12,7 @@ import (
 
 // ListServiceIDs gives the account's service IDs to take, page by page. The API finds whole names only, so all are listed.
 func (a API) ListServiceIDs(ctx context.Context, account string, take func([]iamidentityv1.ServiceID) error) error {
-	api, err := a.identities()
+	api, err := a.newIdentities()
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (a API) ListServiceIDs(ctx context.Context, account string, take func([]iam
 
 // ListAPIKeys gives the API keys of the account's service IDs to take, page by page.
 func (a API) ListAPIKeys(ctx context.Context, account string, take func([]iamidentityv1.APIKey) error) error {
-	api, err := a.identities()
+	api, err := a.newIdentities()
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ type Policy struct {
 
 // ListPolicies gives policies to take, page by page: of one kind (access or authorization) and of one identity, if these are set.
 func (a API) ListPolicies(ctx context.Context, account string, kind, iamID *string, take func([]Policy) error) error {
-	api, err := a.policies()
+	api, err := a.newPolicies()
 	if err != nil {
 		return err
 	}

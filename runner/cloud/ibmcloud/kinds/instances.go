@@ -18,7 +18,7 @@ var InstanceStates = []*string{
 // ListInstances gives instances of services in some states to take, page by page, without those that are gone for good: IBM lists them for a
 // while.
 func (a API) ListInstances(ctx context.Context, service string, options resourcecontrollerv2.ListResourceInstancesOptions, states []*string, take func([]resourcecontrollerv2.ResourceInstance) error) error {
-	api, err := a.controller(service)
+	api, err := a.newController(service)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func isRemoved(r resourcecontrollerv2.ResourceInstance) bool {
 
 // GetInstance returns one instance; nil if there is none or if it is gone for good.
 func (a API) GetInstance(ctx context.Context, service, id string) (*resourcecontrollerv2.ResourceInstance, error) {
-	api, err := a.controller(service)
+	api, err := a.newController(service)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (a API) GetInstance(ctx context.Context, service, id string) (*resourcecont
 
 // ListReclamations returns what was deleted and can still be restored. The call has no pages.
 func (a API) ListReclamations(ctx context.Context, account string) ([]resourcecontrollerv2.Reclamation, error) {
-	api, err := a.controller(ServiceInstances)
+	api, err := a.newController(ServiceInstances)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (a API) ListReclamations(ctx context.Context, account string) ([]resourceco
 
 // ListKeys gives resource keys to take, page by page: those of one name, if it is set.
 func (a API) ListKeys(ctx context.Context, name *string, take func([]resourcecontrollerv2.ResourceKey) error) error {
-	api, err := a.controller(ServiceInstances)
+	api, err := a.newController(ServiceInstances)
 	if err != nil {
 		return err
 	}

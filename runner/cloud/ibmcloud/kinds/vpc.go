@@ -80,8 +80,8 @@ func (k VPC) List(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	return k.list(ctx, api, take)
 }
 
-// each converts the pages of a list. made is the error of making the pager.
-func each[T any](ctx context.Context, p answer.Pager[T], made error, resourceOf func(T) Resource, take Take) error {
+// convertPages converts the pages of a list. made is the error of making the pager.
+func convertPages[T any](ctx context.Context, p answer.Pager[T], made error, resourceOf func(T) Resource, take Take) error {
 	return answer.Pages(ctx, p, made, func(page []T) error {
 		all := make([]Resource, 0, len(page))
 		for _, item := range page {
@@ -114,7 +114,7 @@ func formatSize(size *int64) string {
 // listInstances gives the profile as the detail: bx2-4x16.
 func listInstances(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewInstancesPager(&vpcv1.ListInstancesOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(i vpcv1.Instance) Resource {
+	return convertPages(ctx, p, err, func(i vpcv1.Instance) Resource {
 		r := newResource(i.CRN, i.ID, i.Name, i.ResourceGroup, i.VPC, i.CreatedAt)
 		if i.Profile != nil {
 			r.Detail = answer.Text(i.Profile.Name)
@@ -128,7 +128,7 @@ func listInstances(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 // listLoadBalancers gives the family as the detail: application or network.
 func listLoadBalancers(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewLoadBalancersPager(&vpcv1.ListLoadBalancersOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(l vpcv1.LoadBalancer) Resource {
+	return convertPages(ctx, p, err, func(l vpcv1.LoadBalancer) Resource {
 		r := newResource(l.CRN, l.ID, l.Name, l.ResourceGroup, nil, l.CreatedAt)
 		for _, s := range l.Subnets {
 			r.Subnets = append(r.Subnets, answer.Text(s.ID))
@@ -142,14 +142,14 @@ func listLoadBalancers(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 
 func listEndpointGateways(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewEndpointGatewaysPager(&vpcv1.ListEndpointGatewaysOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(g vpcv1.EndpointGateway) Resource {
+	return convertPages(ctx, p, err, func(g vpcv1.EndpointGateway) Resource {
 		return newResource(g.CRN, g.ID, g.Name, g.ResourceGroup, g.VPC, g.CreatedAt)
 	}, take)
 }
 
 func listInterfaces(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewVirtualNetworkInterfacesPager(&vpcv1.ListVirtualNetworkInterfacesOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(i vpcv1.VirtualNetworkInterface) Resource {
+	return convertPages(ctx, p, err, func(i vpcv1.VirtualNetworkInterface) Resource {
 		return newResource(i.CRN, i.ID, i.Name, i.ResourceGroup, i.VPC, i.CreatedAt)
 	}, take)
 }
@@ -157,7 +157,7 @@ func listInterfaces(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 // listVolumes gives kind and GiB as the detail: general-purpose 100.
 func listVolumes(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewVolumesPager(&vpcv1.ListVolumesOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(v vpcv1.Volume) Resource {
+	return convertPages(ctx, p, err, func(v vpcv1.Volume) Resource {
 		r := newResource(v.CRN, v.ID, v.Name, v.ResourceGroup, nil, v.CreatedAt)
 		r.Tags = v.UserTags
 		if v.Profile != nil && v.Capacity != nil {
@@ -175,7 +175,7 @@ func listVolumes(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 // listSnapshots gives GiB as the detail.
 func listSnapshots(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewSnapshotsPager(&vpcv1.ListSnapshotsOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(s vpcv1.Snapshot) Resource {
+	return convertPages(ctx, p, err, func(s vpcv1.Snapshot) Resource {
 		r := newResource(s.CRN, s.ID, s.Name, s.ResourceGroup, nil, s.CreatedAt)
 		r.Tags, r.Detail = s.UserTags, formatSize(s.MinimumCapacity)
 		if s.SourceVolume != nil {
@@ -187,7 +187,7 @@ func listSnapshots(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 
 func listFloatingIPs(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewFloatingIpsPager(&vpcv1.ListFloatingIpsOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(f vpcv1.FloatingIP) Resource {
+	return convertPages(ctx, p, err, func(f vpcv1.FloatingIP) Resource {
 		r := newResource(f.CRN, f.ID, f.Name, f.ResourceGroup, nil, f.CreatedAt)
 		if target, ok := f.Target.(*vpcv1.FloatingIPTarget); ok {
 			r.In = append(r.In, answer.Text(target.CRN))
@@ -200,7 +200,7 @@ func listFloatingIPs(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 func listImages(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	private := vpcv1.ListImagesOptionsVisibilityPrivateConst
 	p, err := api.NewImagesPager(&vpcv1.ListImagesOptions{Limit: answer.Hundred(), Visibility: &private})
-	return each(ctx, p, err, func(i vpcv1.Image) Resource {
+	return convertPages(ctx, p, err, func(i vpcv1.Image) Resource {
 		r := newResource(i.CRN, i.ID, i.Name, i.ResourceGroup, nil, i.CreatedAt)
 		if i.File != nil {
 			r.Detail = formatSize(i.File.Size)
@@ -211,35 +211,35 @@ func listImages(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 
 func listKeys(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewKeysPager(&vpcv1.ListKeysOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(k vpcv1.Key) Resource {
+	return convertPages(ctx, p, err, func(k vpcv1.Key) Resource {
 		return newResource(k.CRN, k.ID, k.Name, k.ResourceGroup, nil, k.CreatedAt)
 	}, take)
 }
 
 func listSecurityGroups(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewSecurityGroupsPager(&vpcv1.ListSecurityGroupsOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(g vpcv1.SecurityGroup) Resource {
+	return convertPages(ctx, p, err, func(g vpcv1.SecurityGroup) Resource {
 		return newResource(g.CRN, g.ID, g.Name, g.ResourceGroup, g.VPC, g.CreatedAt)
 	}, take)
 }
 
 func listSubnets(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewSubnetsPager(&vpcv1.ListSubnetsOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(s vpcv1.Subnet) Resource {
+	return convertPages(ctx, p, err, func(s vpcv1.Subnet) Resource {
 		return newResource(s.CRN, s.ID, s.Name, s.ResourceGroup, s.VPC, s.CreatedAt)
 	}, take)
 }
 
 func listPublicGateways(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewPublicGatewaysPager(&vpcv1.ListPublicGatewaysOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(g vpcv1.PublicGateway) Resource {
+	return convertPages(ctx, p, err, func(g vpcv1.PublicGateway) Resource {
 		return newResource(g.CRN, g.ID, g.Name, g.ResourceGroup, g.VPC, g.CreatedAt)
 	}, take)
 }
 
 func listVPCs(ctx context.Context, api *vpcv1.VpcV1, take Take) error {
 	p, err := api.NewVpcsPager(&vpcv1.ListVpcsOptions{Limit: answer.Hundred()})
-	return each(ctx, p, err, func(v vpcv1.VPC) Resource {
+	return convertPages(ctx, p, err, func(v vpcv1.VPC) Resource {
 		return newResource(v.CRN, v.ID, v.Name, v.ResourceGroup, nil, v.CreatedAt)
 	}, take)
 }
