@@ -86,13 +86,13 @@ func (c Created) ApprovalID() string {
 	return c.Approval.ID
 }
 
-// Place returns the position in the queue if a quota is full; 0: the cluster starts at once. The next pass over the queue may move
+// Position returns the position in the queue if a quota is full; 0: the cluster starts at once. The next pass over the queue may move
 // it.
-func (c Created) Place() int {
+func (c Created) Position() int {
 	if c.Turn == nil || c.Turn.Words == "" {
 		return 0
 	}
-	return c.Turn.Place
+	return c.Turn.Position
 }
 
 // CreateFrom judges a request under the store's locks and stores it with its verdict, accepted or refused. The cluster gets the

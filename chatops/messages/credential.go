@@ -46,10 +46,10 @@ func LinkedOnGitHub(actor string) string {
 // LinkedInSlack answers link with the right code in Slack.
 const LinkedInSlack = "This Slack account is now linked to you. Your web roles now apply in Slack too. Sign in at least once a week to keep the link. `/ocp unlink` undoes it."
 
-// TypeLinkCode says on the page how an account confirms its side of a link. place and account say which account it is.
-func TypeLinkCode(place, account, code string) string {
+// TypeLinkCode says on the page how an account confirms its side of a link. site and account say which account it is.
+func TypeLinkCode(site, account, code string) string {
 	how := "send this in Slack"
-	if place == "GitHub" {
+	if site == "GitHub" {
 		how = "write this comment on the pull request"
 	}
 	return fmt.Sprintf("Nothing is linked yet. Within ten minutes, %s as %s: /ocp link %s", how, account, code)

@@ -37,10 +37,10 @@ ALTER TABLE jobs DROP CONSTRAINT jobs_job_type_check, ADD CONSTRAINT jobs_job_ty
 ALTER TABLE runner_queue DROP CONSTRAINT runner_queue_kind_check;
 
 -- Older servers read the columns, so they must not run beside new ones.
-UPDATE schema_support SET oldest = 69;
+UPDATE schema_support SET oldest = 70;
 
 -- +goose Down
-UPDATE schema_support SET oldest = 68;
+UPDATE schema_support SET oldest = 69;
 DELETE FROM runner_queue WHERE kind NOT IN ('create', 'destroy', 'scale', 'configure', 'access', 'sleep', 'wake');
 ALTER TABLE runner_queue ADD CONSTRAINT runner_queue_kind_check CHECK (kind IN ('create', 'destroy', 'scale', 'configure', 'access', 'sleep', 'wake'));
 
