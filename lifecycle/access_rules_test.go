@@ -104,15 +104,9 @@ func revokingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 // Rule 9 of access: a change of access takes seconds and moves nothing that people are shown.
 func accessIsQuiet(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
-<<<<<<< HEAD
 	begins := d.Open == Access && c.Status == Ready && (f.Last == nil || f.Last.Number <= seenOf(c, f.Last))
 	runs := f.Open != nil && isQuiet(f.Open.Kind) && f.Trouble.Code == ""
-	if !begins && !runs || n.Desired != Present || c.Place > 0 {
-=======
-	begins := d.Open == Access && c.Status == Ready && (f.Last == nil || f.Last.Number <= c.Seen)
-	runs := f.Open != nil && f.Open.Kind.Quiet() && f.Trouble.Code == ""
 	if !begins && !runs || n.Desired != Present || c.Position > 0 {
->>>>>>> main
 		return ""
 	}
 	switch {
