@@ -172,8 +172,8 @@ func (w *world) deliver(twice bool) {
 
 // moveUp: one that waited longer has capacity now, or waits no more.
 func (w *world) moveUp() {
-	if w.queue.Place > 1 {
-		w.queue.Place--
+	if w.queue.Position > 1 {
+		w.queue.Position--
 		w.reconcileAsked = true
 	}
 }
@@ -187,7 +187,7 @@ func (w *world) nextTurn() {
 	if !w.row.NeedsTurn || w.row.Desired == Absent {
 		return
 	}
-	if w.turn.Place--; w.turn.Place > 0 {
+	if w.turn.Position--; w.turn.Position > 0 {
 		w.reconcileAsked = true
 		return
 	}
@@ -199,7 +199,10 @@ func (w *world) nextTurn() {
 func (w *world) rescale(to int) {
 	if w.row.Status == Ready && w.row.Desired == Present {
 		w.note("somebody wants %d workers", to)
-		w.touch(func(c *Cluster) { c.WorkersWanted, c.ScaleFailures = new(to), 0 })
+		w.touch(func(c *Cluster) {
+			c.WorkersWanted = new(to)
+			c.AskWork(Scale)
+		})
 		w.moveJob(JobMove{Type: JobScale, To: JobPending})
 	}
 }

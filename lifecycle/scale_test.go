@@ -25,7 +25,7 @@ func (w *world) ends(how Attempt) {
 		r.result = &how
 	})
 	n := len(w.attempts)
-	w.until(func() bool { return w.row.Seen == n })
+	w.until(func() bool { return seenOf(w.row, &w.attempts[n-1].Attempt) == n })
 }
 
 func TestAClusterIsScaledDownAndUpAgainAndStaysReady(t *testing.T) {
@@ -52,10 +52,10 @@ func TestAScalingThatFailsIsTriedThreeTimesAndForgotten(t *testing.T) {
 	w := scalable(t)
 	w.rescale(5)
 	for failures := range 3 {
-		require.Equal(t, failures, w.row.ScaleFailures)
+		require.Equal(t, failures, w.row.Work[Scale].Failures)
 		w.ends(Attempt{Outcome: Failure, Reason: "WorkersNotReady", Message: "one never came up", Retryable: true, WorkersSeen: new(4)})
 		if failures < 2 {
-			require.Equal(t, w.now.Add(limits.backoff(failures+1)), w.row.RetryAt)
+			require.Equal(t, w.now.Add(limits.backoff(failures+1)), w.row.Work[Scale].RetryAt)
 			require.Equal(t, JobRetrying, w.jobs[1].status)
 		}
 	}
@@ -104,7 +104,7 @@ func TestATeardownDoesNotWaitForAFailedScaling(t *testing.T) {
 	w := scalable(t)
 	w.rescale(5)
 	w.ends(Attempt{Outcome: Lost, Message: "gone"})
-	require.True(t, w.row.RetryAt.After(w.now))
+	require.True(t, w.row.Work[Scale].RetryAt.After(w.now))
 	w.destroy()
 	w.reconcile(false)
 	require.Equal(t, Destroy, w.open().Kind)
@@ -141,17 +141,17 @@ func TestAClusterNobodyApprovesInTimeEndsThen(t *testing.T) {
 func TestApprovalComesBeforeTheTurnAndTheTurnBeforeTheReservation(t *testing.T) {
 	w := kindWorld()
 	w.row.NeedsApproval, w.row.NeedsTurn = true, true
-	w.turn = Turn{Place: 2, For: "team platform has 5 of 5 clusters", ETA: epoch.Add(time.Hour)}
+	w.turn = Turn{Position: 2, For: "team platform has 5 of 5 clusters", ETA: epoch.Add(time.Hour)}
 	w.reach(t, AwaitingApproval)
-	require.Zero(t, w.row.Place)
+	require.Zero(t, w.row.Position)
 	w.touch(func(c *Cluster) { c.NeedsApproval = false })
 	w.reach(t, AwaitingCapacity)
 	why := "waiting in the queue: team platform has 5 of 5 clusters"
-	require.Equal(t, []any{why, 2}, []any{w.row.Why, w.row.Place})
+	require.Equal(t, []any{why, 2}, []any{w.row.Why, w.row.Position})
 	w.nextTurn()
 	w.turn.ETA = epoch.Add(2 * time.Hour)
 	w.reconcile(false)
-	require.Equal(t, []any{why, 1}, []any{w.row.Why, w.row.Place})
+	require.Equal(t, []any{why, 1}, []any{w.row.Why, w.row.Position})
 	require.Empty(t, w.attempts)
 	w.nextTurn()
 	w.reach(t, PhaseReady)

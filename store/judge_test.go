@@ -29,7 +29,7 @@ func atMost(most int, wait bool, a store.Judgement) func(usage.Usage) (store.Jud
 		case full && !wait:
 			return refusal("the quota is full"), nil
 		case full:
-			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Text(), Place: 1 + u.Team.Waiting}
+			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Text(), Position: 1 + u.Team.Waiting}
 		}
 		return a, nil
 	}

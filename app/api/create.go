@@ -92,7 +92,7 @@ func (s *server) created(made app.Created) (store.Answer, error) {
 	row := made.Row
 	body, err := encoded(v1.Accepted{
 		ClusterID: row.ID, JobID: row.JobID, Status: v1.Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
-		Place: made.Place(), ApprovalID: made.ApprovalID(), Reused: made.Reused, Run: clusterRun(row.Run), Message: acceptedText(made),
+		Position: made.Position(), ApprovalID: made.ApprovalID(), Reused: made.Reused, Run: clusterRun(row.Run), Message: acceptedText(made),
 	})
 	return store.Answer{Status: http.StatusAccepted, Body: body, Headers: map[string]string{
 		"Content-Type": "application/json", "Location": "/api/v1/clusters/" + row.ID, "ETag": etag(row.Version),
@@ -110,7 +110,7 @@ func acceptedText(made app.Created) string {
 	case run.Unwatched != "":
 		text += " " + messages.Unwatched(run.Unwatched)
 	default:
-		text += " " + messages.EndsWithRun(string(run.Lifetime))
+		text += " " + "It ends with the " + string(run.Lifetime) + "."
 	}
 	return text
 }
@@ -153,6 +153,6 @@ func (s *server) DryRun(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := verdict(v.Verdict)
-	out.Place, out.StartsAt, out.ReadyP50Seconds, out.ReadyP90Seconds = v.Place, utc(v.StartsAt), seconds(v.ReadyP50), seconds(v.ReadyP90)
+	out.Position, out.StartsAt, out.ReadyP50Seconds, out.ReadyP90Seconds = v.Position, utc(v.StartsAt), seconds(v.ReadyP50), seconds(v.ReadyP90)
 	ok(w, out)
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// new shows the form for a cluster; its URL may fill in some fields.
-func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// newClusterForm shows the form for a cluster; its URL may fill in some fields.
+func (p *pages) newClusterForm(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	if !who.MayAnywhere(policy.ActCreate) {
 		_, err := p.App.DryRun(r.Context(), who, app.CreateRequest{Source: policy.SourceWeb}) // the error says why
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	f := formOf(r, r.FormValue)
@@ -28,15 +28,15 @@ func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal
 	p.showNew(w, r, who, http.StatusOK, newView{Content: f})
 }
 
-// create does what the form's button says: update the choices, check, or create.
-func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// submitCreate does what the form's button says: update the choices, check, or create.
+func (p *pages) submitCreate(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	f := formOf(r, r.PostFormValue)
 	if !keyForm.MatchString(f.Key) {
 		f.Key = freshKey()
 	}
 	switch r.PostFormValue("do") {
 	case "check":
-		p.check(w, r, who, f)
+		p.checkRequest(w, r, who, f)
 	case "create":
 		p.createNow(w, r, who, f)
 	default:
@@ -44,8 +44,8 @@ func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Princi
 	}
 }
 
-// check judges the request as if it were made now, and stores nothing.
-func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
+// checkRequest judges the request as if it were made now, and stores nothing.
+func (p *pages) checkRequest(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	v := newView{Content: f}
 	request := f.Values.Request(policy.SourceWeb)
 	verdict, err := p.App.DryRun(r.Context(), who, request)
@@ -65,7 +65,7 @@ func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Princip
 // changed form is a new request.
 func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	request, hash := f.Values.Request(policy.SourceWeb), f.Values.Hash()
-	request.Once, request.Answer = &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash}, created
+	request.Once, request.Answer = &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash}, storeCreated
 	made, err := p.App.Create(r.Context(), who, request)
 	v := newView{Content: f}
 	v.Content.Key = freshKey() // the next request is a different one
@@ -73,11 +73,11 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 	case err != nil:
 		p.notCreated(w, r, who, v, err)
 	case made.Answer.Status == http.StatusSeeOther:
-		p.say(w, r, who, made.Answer.Headers["Location"], said{Message: string(made.Answer.Body)})
+		p.redirectWith(w, r, who, made.Answer.Headers["Location"], said{Message: string(made.Answer.Body)})
 	default:
 		var refused app.Error
 		if err := json.NewDecoder(bytes.NewReader(made.Answer.Body)).Decode(&refused); err != nil {
-			p.fail(w, r, who, fmt.Errorf("read a refusal: %w", err))
+			p.showError(w, r, who, fmt.Errorf("read a refusal: %w", err))
 			return
 		}
 		if len(made.Verdict.Checks) > 0 { // the verdict is empty for the second of two clicks
@@ -87,8 +87,8 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 	}
 }
 
-// created returns the response that is stored with a request: the URL of its cluster, or every field that is wrong.
-func created(made app.Created) (store.Answer, error) {
+// storeCreated returns the response that is stored with a request: the URL of its cluster, or every field that is wrong.
+func storeCreated(made app.Created) (store.Answer, error) {
 	if made.Row.ID == "" {
 		body, err := json.Marshal(app.Refused(made.Verdict, nil))
 		return store.Answer{Status: http.StatusUnprocessableEntity, Body: body}, err
@@ -106,7 +106,7 @@ func created(made app.Created) (store.Answer, error) {
 func (p *pages) notCreated(w http.ResponseWriter, r *http.Request, who policy.Principal, v newView, err error) {
 	var e *app.Error
 	if !errors.As(err, &e) {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	status := statuses[e.Kind]
@@ -117,7 +117,7 @@ func (p *pages) notCreated(w http.ResponseWriter, r *http.Request, who policy.Pr
 	case app.Conflict: // the key is never reused, so the conflict is about the name
 		v.Wrong = []app.Field{{Name: createform.Name, Detail: e.Message}}
 	default:
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	p.showNew(w, r, who, status, v)

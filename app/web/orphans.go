@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -41,8 +42,8 @@ type orphanCard struct {
 	Plan   bool   // a teardown may be able to remove it
 }
 
-// orphans shows what belongs to no living cluster: of one class, or all. It is told as CSV on request.
-func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// listOrphans shows what belongs to no living cluster: of one class, or all. It is told as CSV on request.
+func (p *pages) listOrphans(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	f := scans.Filter{Class: lifecycle.OrphanClass(r.FormValue("class")), Team: r.FormValue("team"), Cursor: r.FormValue("cursor"), Gone: r.FormValue("show") == "all"}
 	if !slices.Contains(lifecycle.OrphanClasses, f.Class) {
 		f.Class = ""
@@ -53,16 +54,16 @@ func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Princ
 	}
 	list, next, err := p.Admin.Orphans(r.Context(), who, f)
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	if asCSV {
 		if begun, err := download.Send(w, "orphans.csv", "text/csv; charset=utf-8", func(to io.Writer) error { return admin.WriteOrphans(to, list) }); err != nil && !begun {
-			p.fail(w, r, who, err)
+			p.showError(w, r, who, err)
 		}
 		return
 	}
-	v := orphansView{Tabs: orphanTabs(f), CSV: "/admin/orphans?" + chosen(f, url.Values{"format": {"csv"}}).Encode(), MayScan: who.MayAnywhere(policy.ActScan), Older: older("/admin/orphans", chosen(f, nil), next)}
+	v := orphansView{Tabs: orphanTabs(f), CSV: "/admin/orphans?" + orphanSelection(f, url.Values{"format": {"csv"}}).Encode(), MayScan: who.MayAnywhere(policy.ActScan), Older: nextPageURL("/admin/orphans", orphanSelection(f, nil), next)}
 	slices.SortStableFunc(list, moreUrgent)
 	mayDecide := app.MayForEverybody(who, policy.ActCleanup, messages.ToRemoveOrphans) == nil
 	for _, o := range list {
@@ -76,11 +77,11 @@ func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Princ
 	if v.Scans, err = p.Admin.Scans(r.Context(), who, "", 5); err != nil {
 		v.Scans = nil // they concern every team, and this reader sees some
 	}
-	p.show(w, r, who, http.StatusOK, "orphans", v)
+	p.renderPage(w, r, who, http.StatusOK, "orphans", v)
 }
 
 func cardOf(o admin.Orphan, now time.Time) orphanCard {
-	c := orphanCard{Orphan: o, Kind: messages.OrphanClassText(o.Class), Hourly: "unknown", Cost: "unknown", Age: now.Sub(o.FirstSeenAt)}
+	c := orphanCard{Orphan: o, Kind: sayOrphanClass(o.Class), Hourly: "unknown", Cost: "unknown", Age: now.Sub(o.FirstSeenAt)}
 	if o.HourlyCents != nil {
 		c.Hourly, c.Cost = price.Dollars(int64(math.Round(*o.HourlyCents)))+"/h", price.Dollars(*o.CostCents)
 	}
@@ -120,8 +121,8 @@ func orphanTabs(f scans.Filter) []way {
 	return tabs
 }
 
-// chosen returns the URL's parameters for a selection of orphans.
-func chosen(f scans.Filter, more url.Values) url.Values {
+// orphanSelection returns the URL's parameters for a selection of orphans.
+func orphanSelection(f scans.Filter, more url.Values) url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{"class": string(f.Class), "team": f.Team} {
 		if value != "" {
@@ -138,5 +139,24 @@ func chosen(f scans.Filter, more url.Values) url.Values {
 // scanNow has the accounts looked through.
 func (p *pages) scanNow(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	_, err := p.Admin.StartScans(r.Context(), who, "", originOf(r))
-	p.answer(w, r, who, "/admin/orphans", "The accounts are being looked through, one after another. What is found appears here.", err)
+	p.answerForm(w, r, who, "/admin/orphans", "The accounts are being looked through, one after another. What is found appears here.", err)
+}
+
+// sayOrphanClass says in a few words what a class means.
+func sayOrphanClass(c lifecycle.OrphanClass) string {
+	switch c {
+	case lifecycle.ClassReleased:
+		return "of a destroyed cluster"
+	case lifecycle.ClassUnrecorded:
+		return "tagged with a cluster that never recorded its name"
+	case lifecycle.ClassUnknown:
+		return "of a cluster that is not in the database"
+	case lifecycle.ClassOwned:
+		return "with a person's or another cluster's mark"
+	case lifecycle.ClassForeign:
+		return "of another installation"
+	case lifecycle.ClassNobody:
+		return "without a mark"
+	}
+	return strings.ReplaceAll(string(c), "_", " ")
 }

@@ -22,12 +22,12 @@ import (
 var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func page(t *testing.T, name string, view any) string {
-	return shown(t, &pages{Config: Config{Now: func() time.Time { return noon }}, views: parse(nil)}, name, view)
+	return shown(t, &pages{Config: Config{Now: func() time.Time { return noon }}, views: parseTemplates(nil)}, name, view)
 }
 
 func shown(t *testing.T, p *pages, name string, view any) string {
 	w := httptest.NewRecorder()
-	p.show(w, httptest.NewRequest(http.MethodGet, "/", nil), policy.Principal{ID: "x", Name: "Maya"}, http.StatusOK, name, view)
+	p.renderPage(w, httptest.NewRequest(http.MethodGet, "/", nil), policy.Principal{ID: "x", Name: "Maya"}, http.StatusOK, name, view)
 	require.Equal(t, http.StatusOK, w.Code)
 	return w.Body.String()
 }
@@ -143,7 +143,7 @@ func TestTheCommandThatFreesABlockerCanBeCopied(t *testing.T) {
 
 func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
 	html := show(t, func(r *clusters.Row) {
-		r.Status, r.Phase, r.Place = lifecycle.Pending, lifecycle.AwaitingCapacity, 2
+		r.Status, r.Phase, r.Position = lifecycle.Pending, lifecycle.AwaitingCapacity, 2
 	})
 	require.Contains(t, html, "It is number 2 in the queue.")
 	html = show(t, func(r *clusters.Row) {
@@ -176,7 +176,7 @@ func TestTheStepsSayWhereAClusterIs(t *testing.T) {
 			}
 		}).Row
 		for _, s := range stepsOf(row) {
-			if s.Name == plain(phase) {
+			if s.Name == plainState(phase) {
 				require.Equal(t, want, s.State)
 			}
 		}
