@@ -110,7 +110,7 @@ func acceptedText(made app.Created) string {
 	case run.Unwatched != "":
 		text += " " + messages.Unwatched(run.Unwatched)
 	default:
-		text += " " + messages.EndsWithRun(string(run.Lifetime))
+		text += " " + "It ends with the " + string(run.Lifetime) + "."
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/createform"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
@@ -75,7 +76,7 @@ func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.
 			body, err := json.Marshal(app.Refused(made.Verdict, nil))
 			return store.Answer{Status: http.StatusUnprocessableEntity, Body: body}, err
 		}
-		return store.Answer{Status: http.StatusCreated, Body: []byte(messages.FormAccepted(made.Row.Name, where, made.Verdict))}, nil
+		return store.Answer{Status: http.StatusCreated, Body: []byte(sayFormAccepted(made.Row.Name, where, made.Verdict))}, nil
 	}
 	made, err := s.core.Create(ctx, p, request)
 	if err == nil && made.Answer.Status == http.StatusCreated {
@@ -102,7 +103,7 @@ func (s *Service) refuseForm(ctx context.Context, r inbound.Request, p policy.Pr
 	if err != nil && app.KindOf(err) == "" {
 		return "", err
 	}
-	words := blocks.Answer(messages.NotCreated(problemTexts(wrong)))
+	words := blocks.Answer("The cluster was not created.\n\n- " + strings.Join(problemTexts(wrong), "\n- "))
 	form := blocks.Form(view)
 	if err != nil { // there is no form for them any more
 		form = blocks.Shown(messages.CreateFormTitle, words)
@@ -140,11 +141,34 @@ func (s *Service) conclude(ctx context.Context, r inbound.Request, view api.Moda
 // whereShown says where a cluster's message is.
 func (s *Service) whereShown(ctx context.Context, channel string, instead messages.Instead) string {
 	if instead != "" || !isShared(channel) {
-		return messages.ShownDirectly(instead)
+		return sayShownDirectly(instead)
 	}
 	known, err := s.slack.Channel(ctx, channel)
 	if err != nil { // only its name is missing
 		return messages.ShownIn("")
 	}
 	return messages.ShownIn(known.Name)
+}
+
+// sayFormAccepted says what a form led to. where is one of the two texts below.
+func sayFormAccepted(name, where string, v policy.Verdict) string {
+	text := fmt.Sprintf("%s is accepted. Its message is %s and shows the progress.", chatops.Code(name), where)
+	if v.Approval != nil {
+		text += " It starts when it is approved."
+	}
+	if len(v.Waits) > 0 {
+		text += " It waits in the queue, because a quota is full."
+	}
+	for _, check := range v.Warnings() {
+		text += " " + check.Message
+	}
+	return text
+}
+
+// sayShownDirectly says that direct messages show a cluster, and whether a channel was chosen in which ocpctl is not a member.
+func sayShownDirectly(instead messages.Instead) string {
+	if instead == messages.InsteadNotMember {
+		return "in your direct messages with ocpctl, because ocpctl is not a member of the channel that you chose,"
+	}
+	return "in your direct messages with ocpctl"
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"path"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
@@ -107,7 +107,7 @@ func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 	default:
 		site, name := splitAccount(got.Account)
 		p.renderPage(w, r, who, http.StatusOK, "code", codeView{
-			Site: site, Account: name, Code: got.Code.Reveal(), How: messages.TypeLinkCode(site, name, got.Code.Reveal()), Warning: messages.NeverGiveLinkCode,
+			Site: site, Account: name, Code: got.Code.Reveal(), How: sayTypeLinkCode(site, name, got.Code.Reveal()), Warning: "Type this code yourself from your own account. Never give it to anybody who asks for it.",
 		})
 	}
 }
@@ -150,4 +150,13 @@ func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Pr
 		text = "It is already approved."
 	}
 	p.redirectWith(w, r, who, "/approvals/"+a.ID, said{Message: text})
+}
+
+// sayTypeLinkCode says on the page how an account confirms its side of a link. site and account say which account it is.
+func sayTypeLinkCode(site, account, code string) string {
+	how := "send this in Slack"
+	if site == "GitHub" {
+		how = "write this comment on the pull request"
+	}
+	return fmt.Sprintf("Nothing is linked yet. Within ten minutes, %s as %s: /ocp link %s", how, account, code)
 }
