@@ -197,7 +197,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	room, one = looks(one)
 	require.Empty(t, room.Wait, "it is let past")
 	require.Equal(t, lifecycle.Preflight, one.Phase)
-	require.Contains(t, reasons(t, s, one.ID), "started before others that need more capacity than is free, because they held it up for 10m0s, the longest time allowed")
+	require.Contains(t, reasons(t, s, one.ID), "started before others that need more capacity than is free, because they held it up for 10 min, the longest time allowed")
 
 	big = settled(t, s, big.ID)
 	require.Equal(t, "waiting for capacity in the cloud account: Elastic IPs: 6 needed, 2 of 6 are in use or reserved; one needs less and was let past at "+
