@@ -14,6 +14,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/strict"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -53,15 +54,14 @@ func ReadCreateRequest(body io.Reader) (r CreateRequest) {
 }
 
 func (r *CreateRequest) readFrom(body io.Reader) []Field {
-	docs := yaml.NewDecoder(body)
-	var doc yaml.Node
-	if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
+	root, err := strict.Read(body)
+	var syntax *strict.SyntaxError
+	switch {
+	case errors.Is(err, strict.ErrEmpty):
 		return []Field{ProblemOf(wholeRequest, messages.EmptyRequest(requestFields()))}
-	} else if err != nil {
+	case errors.As(err, &syntax):
 		return []Field{ProblemOf(wholeRequest, messages.UnreadableRequest(err))}
-	}
-	root := doc.Content[0]
-	if more := docs.Decode(new(yaml.Node)); root.Kind != yaml.MappingNode || !errors.Is(more, io.EOF) {
+	case err != nil, root.Kind != yaml.MappingNode:
 		return []Field{ProblemOf(wholeRequest, messages.NotOneObject(requestFields()))}
 	}
 	return r.read(root)
@@ -85,22 +85,25 @@ func requestFields() []string {
 }
 
 func (r *CreateRequest) read(root *yaml.Node) []Field {
-	texts, seen := r.texts(), map[string]bool{}
+	texts, known := r.texts(), requestFields()
 	var wrong problems
 	refuse := func(name string, p messages.Problem) {
 		wrong.add(func() Field { return ProblemOf(name, p) })
 	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		name, value := root.Content[i].Value, root.Content[i+1]
+	members := strict.Members(root, known)
+	for i, m := range members {
+		name, value := m.Name, m.Value
 		into, isText := texts[name]
 		switch {
-		case seen[name]:
+		case m.Fault == strict.Twice:
 			refuse(name, messages.GivenTwice)
-		case isText && !isString(value):
+		case m.Fault == strict.Unknown:
+			wrong.add(func() Field { return ProblemOf(name, messages.UnknownField(m.Near, known)) })
+		case isText && !strict.IsString(value):
 			refuse(name, messages.NotAString(asWritten(value)))
 		case isText:
 			*into = value.Value
-		case name == "ttlHours" && seen["ttl"], name == "ttl" && seen["ttlHours"]:
+		case name == "ttlHours" && strict.Has(members[:i], "ttl"), name == "ttl" && strict.Has(members[:i], "ttlHours"):
 			refuse(name, messages.LifetimeGivenTwice)
 		case name == "ttlHours":
 			hours, err := strconv.Atoi(value.Value)
@@ -111,7 +114,7 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 			r.TTL = cmp.Or(time.Duration(hours)*time.Hour, policy.NoEnd)
 		case name == "ttl":
 			ttl, ok := duration.ParseLifetime(value.Value)
-			if whole := value.ShortTag() == "!!int"; !ok || !whole && !isString(value) || ttl.Abs() > mostHours*time.Hour {
+			if whole := value.ShortTag() == "!!int"; !ok || !whole && !strict.IsString(value) || ttl.Abs() > mostHours*time.Hour {
 				refuse(name, messages.NotADuration(value.Value))
 				break
 			}
@@ -129,10 +132,7 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 				break
 			}
 			r.OffhoursOptIn = &yes
-		default:
-			wrong.add(func() Field { return unknown(name) })
 		}
-		seen[name] = true
 	}
 	return wrong.all()
 }
@@ -143,22 +143,20 @@ func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p messag
 		return
 	}
 	r.ExtraTags = map[string]string{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i].Value, n.Content[i+1]
-		_, again := r.ExtraTags[key]
+	for _, m := range strict.Members(n, nil) {
 		switch {
-		case again:
-			refuse("extraTags."+key, messages.GivenTwice)
-		case !isString(value):
-			refuse("extraTags."+key, messages.NotAString(asWritten(value)))
+		case m.Fault != "":
+			refuse("extraTags."+m.Name, messages.GivenTwice)
+		case !strict.IsString(m.Value):
+			refuse("extraTags."+m.Name, messages.NotAString(asWritten(m.Value)))
 		default:
-			r.ExtraTags[key] = value.Value
+			r.ExtraTags[m.Name] = m.Value.Value
 		}
 	}
 }
 
 func (r *CreateRequest) readAddons(n *yaml.Node, refuse func(name string, p messages.Problem)) {
-	if n.Kind != yaml.SequenceNode || slices.ContainsFunc(n.Content, func(one *yaml.Node) bool { return !isString(one) }) {
+	if n.Kind != yaml.SequenceNode || slices.ContainsFunc(n.Content, func(one *yaml.Node) bool { return !strict.IsString(one) }) {
 		refuse("addons", messages.NotAList(asWritten(n)))
 		return
 	}
@@ -172,13 +170,6 @@ func (r *CreateRequest) readAddons(n *yaml.Node, refuse func(name string, p mess
 	}
 	r.Addons = &names
 }
-
-func unknown(name string) Field {
-	near, _ := policy.Closest(name, requestFields())
-	return ProblemOf(name, messages.UnknownField(near, requestFields()))
-}
-
-func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
 
 // asWritten shows a short refused value, so that people see that 4.20 is a number.
 func asWritten(n *yaml.Node) string {

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/strict"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -52,21 +53,17 @@ func (r *CreateRequest) readRun(n *yaml.Node, refuse func(name string, p message
 	texts := map[string]*string{
 		"reuse": (*string)(&r.Run.Reuse), "slot": &r.Run.Slot, "lifetime": (*string)(&r.Run.Lifetime), "onReady": (*string)(&r.Run.OnReady), "kind": &r.Run.Kind, "name": &r.Run.Name, "uid": &r.Run.UID,
 	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, value := n.Content[i].Value, n.Content[i+1]
-		into, known := texts[name]
+	for _, m := range strict.Members(n, runFields) {
 		switch {
-		case seen[name]:
-			refuse("run."+name, messages.GivenTwice)
-		case !known:
-			refuse("run."+name, messages.UnknownField("", runFields))
-		case !isString(value):
-			refuse("run."+name, messages.NotAString(asWritten(value)))
+		case m.Fault == strict.Twice:
+			refuse("run."+m.Name, messages.GivenTwice)
+		case m.Fault == strict.Unknown:
+			refuse("run."+m.Name, messages.UnknownField(m.Near, runFields))
+		case !strict.IsString(m.Value):
+			refuse("run."+m.Name, messages.NotAString(asWritten(m.Value)))
 		default:
-			*into = value.Value
+			*texts[m.Name] = m.Value.Value
 		}
-		seen[name] = true
 	}
 }
 

@@ -171,8 +171,3 @@ func (c Command) For(profiles []string) Command {
 	}
 	return c
 }
-
-// Closest finds the candidate that a person most likely meant; ok is false if none is near.
-func Closest(word string, candidates []string) (best string, ok bool) {
-	return policy.Closest(word, candidates)
-}

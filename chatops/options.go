@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/ocpctl/ocpctl/internal/closest"
 )
 
 // isOption reports that the word is an option: dashes followed by a letter. A negative number is not an option.
@@ -52,7 +54,7 @@ func (r *reading) flag(name, value string) {
 
 // noOption answers an unknown option: with the one that was probably meant, the command it belongs to, or the list of options.
 func (r *reading) noOption(name string) string {
-	if near, ok := Closest(name, r.optionNames()); ok {
+	if near, ok := closest.Match(name, r.optionNames()); ok {
 		return fmt.Sprintf("%s is not an option. Did you mean %s?", Code(name), Code(near))
 	}
 	whose := fmt.Sprintf("%s is not an option; %s has none.", Code(name), Code(Prefix+" "+string(r.verb)))

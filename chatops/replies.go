@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -159,7 +160,7 @@ func UnknownLabel(label string, known []string) string {
 		labels = append(labels, LabelPrefix+name)
 	}
 	hint := ""
-	if near, ok := Closest(word, known); ok {
+	if near, ok := closest.Match(word, known); ok {
 		hint = fmt.Sprintf(" Did you mean %s?", Code(LabelPrefix+near))
 	}
 	return fmt.Sprintf("The label %s names no profile, so nothing was done.%s The profiles are: %s.\n", Code(label), hint, list(labels))

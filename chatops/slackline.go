@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/internal/commands"
 )
 
@@ -143,7 +144,7 @@ func (r *reading) takesEvents(text string) bool {
 }
 
 func (r *reading) noEvent(word string) {
-	if near, ok := Closest(word, commands.EventNames); ok {
+	if near, ok := closest.Match(word, commands.EventNames); ok {
 		r.wrong("%s is not an event. Did you mean %s?", Code(word), Code(near))
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -156,9 +157,9 @@ func (g grammar) guess(word string) (verb, spelt string, ok bool) {
 			}
 		}
 	}
-	near, ok := Closest(word, candidates)
+	near, ok := closest.Match(word, candidates)
 	if !ok { // several begin like this, but maybe only one is a command
-		near, ok = Closest(word, known)
+		near, ok = closest.Match(word, known)
 	}
 	if verb, other := means[near]; other && !slices.Contains(known, near) {
 		return verb, near, ok

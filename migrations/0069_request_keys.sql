@@ -24,7 +24,8 @@ SELECT principal_id, idempotency_key, id, cluster_id, created_at FROM cluster_re
 INSERT INTO request_keys (principal, key, content, request_id, cluster_id, created_at, expires_at)
 SELECT a.principal, CASE WHEN a.headers ? 'Content-Type' THEN 'api:' ELSE '' END || a.key, a.request, q.id, coalesce(q.cluster_id, c.id), a.created_at, a.expires_at
 FROM answers a
-LEFT JOIN LATERAL (SELECT q.* FROM cluster_requests q WHERE q.principal_id = a.principal AND q.created_at = a.created_at ORDER BY q.id LIMIT 1) q ON true
+LEFT JOIN LATERAL (SELECT q.* FROM cluster_requests q WHERE q.principal_id = a.principal AND q.created_at = a.created_at AND q.allowed = (a.status < 400)
+    ORDER BY coalesce(a.headers ->> 'Location' LIKE '%/clusters/' || q.cluster_id, false) DESC, q.id LIMIT 1) q ON true
 LEFT JOIN clusters c ON a.headers ->> 'Location' LIKE '%/clusters/' || c.id
 WHERE q.id IS NOT NULL OR c.id IS NOT NULL
 ON CONFLICT DO NOTHING;

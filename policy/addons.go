@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -73,7 +74,7 @@ func (j judging) checkAddon(name string, could []string, picker, where string) C
 	if len(could) > 0 {
 		check.Next = fmt.Sprintf("Pick of these%s: %s.", where, strings.Join(could, ", "))
 	}
-	if near, ok := Closest(name, could); ok {
+	if near, ok := closest.Match(name, could); ok {
 		check.Next = fmt.Sprintf("Did you mean %s? %s", near, check.Next)
 	}
 	return check

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -25,7 +26,7 @@ func checkListed(name, asked string, list profiles.Allowed, p profiles.Profile) 
 		check.Result = Fail
 		check.Message = fmt.Sprintf("%s %q is not on the list of profile %s.", listed[name], asked, p.Name)
 		check.Next = "Choose one of: " + check.Accept + "."
-		if near, ok := Closest(asked, list.Allow); ok && name == "region" {
+		if near, ok := closest.Match(asked, list.Allow); ok && name == "region" {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -20,7 +21,7 @@ func (j judging) checkProfile() Check {
 		check.Result, check.Message, check.Next = Fail, "No profile is enabled on this control plane.", "Ask a platform admin to enable one."
 	default:
 		check.Result, check.Message, check.Next = Fail, fmt.Sprintf("There is no profile %q%s.", r.Profile, j.defaults.explainProfile(r)), "Choose one of: "+check.Accept+"."
-		if near, ok := Closest(r.Profile, listOffered(r, c)); ok {
+		if near, ok := closest.Match(r.Profile, listOffered(r, c)); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
 		}
 	}

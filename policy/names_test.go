@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/ocpctl/ocpctl/internal/closest"
 )
 
 var nameForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
@@ -61,13 +63,13 @@ func TestClosestFindsWhatWasMeantAndNothingElse(t *testing.T) {
 		"aws-minmal-test": "aws-minimal-test", "aws-minimal": "aws-minimal-test", "AWS-Standart": "aws-standard", "ibm-mini": "ibm-minimal-test", "aws_standard": "aws-standard",
 		"xyz": "", "": "", "gke": "", "a": "", "aws": "", strings.Repeat("a", 5000): "",
 	} {
-		got, ok := Closest(word, profiles)
+		got, ok := closest.Match(word, profiles)
 		require.Equal(t, want, got, word)
 		require.Equal(t, want != "", ok, word)
 	}
-	got, _ := Closest("crate", []string{"destroy", "create", "status"})
+	got, _ := closest.Match("crate", []string{"destroy", "create", "status"})
 	require.Equal(t, "create", got)
-	got, _ = Closest("stauts", []string{"destroy", "create", "status"})
+	got, _ = closest.Match("stauts", []string{"destroy", "create", "status"})
 	require.Equal(t, "status", got)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -124,7 +125,7 @@ func (j judging) checkTeam() Check {
 	}
 	if check.Accept != "" {
 		check.Next = fmt.Sprintf("Leave the team out, or choose one of: %s.", check.Accept)
-		if near, ok := Closest(team, j.listTeams()); ok {
+		if near, ok := closest.Match(team, j.listTeams()); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? Leave the team out, or choose one of: %s.", near, check.Accept)
 		}
 	}
@@ -139,7 +140,7 @@ func (j judging) refuseUndeclaredTeam(check Check) Check {
 	check.Next = "Ask a platform admin to declare it."
 	if check.Accept != "" {
 		check.Next = fmt.Sprintf("Choose one of: %s.", check.Accept)
-		if near, ok := Closest(team, teams); ok {
+		if near, ok := closest.Match(team, teams); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
 		}
 	}

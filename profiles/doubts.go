@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/closest"
 )
 
 // Doubts lists what a repository's file asks for in vain, each with its position: profiles that nobody can have, and lifetimes that
@@ -41,7 +43,7 @@ func (c Catalogue) doubt(r *reader, path, glob string, could []string) {
 		why = "which only platform admins may have"
 	} else if known {
 		why = "which is disabled"
-	} else if near, ok := Closest(glob, could); ok {
+	} else if near, ok := closest.Match(glob, could); ok {
 		accept = near + " (closest match); one of " + accept
 	}
 	r.failAt(path, fmt.Sprintf("%q, %s", glob, why), accept)

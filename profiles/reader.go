@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/strict"
 )
 
 // reader reads one file's YAML nodes and collects problems instead of stopping at the first.
@@ -62,25 +63,18 @@ func (r *reader) wrong(path string) bool {
 
 // document reads the one YAML document of a body; what names it for people. nil: there is a problem and nothing to read.
 func (r *reader) document(body []byte, what string) *yaml.Node {
-	docs := yaml.NewDecoder(bytes.NewReader(body))
-	var doc yaml.Node
-	if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
+	root, err := strict.Read(bytes.NewReader(body))
+	var syntax *strict.SyntaxError
+	var several *strict.SeveralError
+	switch {
+	case errors.Is(err, strict.ErrEmpty):
 		r.fail(1, "", "an empty file", "one "+what)
-		return nil
-	} else if err != nil {
-		line, text := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-		if n, rest := 0, strings.TrimPrefix(text, "line "); rest != text { // the parser puts the line into its message
-			if _, err := fmt.Sscanf(rest, "%d:", &n); err == nil && n > 0 {
-				line, text = n, strings.TrimSpace(rest[strings.Index(rest, ":")+1:])
-			}
-		}
-		r.fail(line, "", text, "valid YAML")
-		return nil
+	case errors.As(err, &syntax):
+		r.fail(syntax.Line, "", syntax.Text, "valid YAML")
+	case errors.As(err, &several):
+		r.fail(several.Line, "", "more than one document", "one "+what+" per file")
 	}
-	if second := new(yaml.Node); !errors.Is(docs.Decode(second), io.EOF) {
-		r.fail(max(second.Line, doc.Content[0].Line), "", "more than one document", "one "+what+" per file")
-	}
-	return doc.Content[0]
+	return root
 }
 
 // failAt reports a problem that was found by comparing fields.
@@ -106,26 +100,24 @@ func (r *reader) object(n *yaml.Node, path string, fields ...field) {
 		r.failOn(n, path, r.show(n), "a mapping with "+r.names(fields))
 		return
 	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		at := join(path, key.Value)
-		index := slices.IndexFunc(fields, func(f field) bool { return f.name == key.Value })
-		switch {
-		case index < 0:
-			r.failOn(key, join(path, r.key(key)), "not supported", r.meant(key.Value, fields))
-		case seen[key.Value]:
-			r.failOn(key, at, "given twice", "one "+key.Value)
+	members := strict.Members(n, namesOf(fields))
+	for _, m := range members {
+		at := join(path, m.Name)
+		switch m.Fault {
+		case strict.Unknown:
+			r.failOn(m.Key, join(path, r.key(m.Key)), "not supported", r.meant(m.Near, fields))
+		case strict.Twice:
+			r.failOn(m.Key, at, "given twice", "one "+m.Name)
 		default:
-			r.stands(at, value)
-			if f := fields[index]; !f.read(value, at) {
-				r.failOn(value, at, r.show(value), f.accept)
+			r.stands(at, m.Value)
+			f := fields[slices.IndexFunc(fields, func(f field) bool { return f.name == m.Name })]
+			if !f.read(m.Value, at) {
+				r.failOn(m.Value, at, r.show(m.Value), f.accept)
 			}
 		}
-		seen[key.Value] = true
 	}
 	for _, f := range fields {
-		if !seen[f.name] && !f.optional {
+		if !f.optional && !strict.Has(members, f.name) {
 			r.failOn(n, join(path, f.name), "missing", f.accept)
 		}
 	}
@@ -198,9 +190,13 @@ func (r *reader) names(fields []field) string {
 	if len(fields) > mostNamed && r.page != "" {
 		return "the fields in " + r.page
 	}
-	all := make([]string, 0, len(fields))
+	return strings.Join(namesOf(fields), ", ")
+}
+
+func namesOf(fields []field) []string {
+	names := make([]string, 0, len(fields))
 	for _, f := range fields {
-		all = append(all, f.name)
+		names = append(names, f.name)
 	}
-	return strings.Join(all, ", ")
+	return names
 }

@@ -10,13 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// meant returns what would be accepted in place of a key, with the probable one first.
-func (r *reader) meant(key string, fields []field) string {
-	known := make([]string, 0, len(fields))
-	for _, f := range fields {
-		known = append(known, f.name)
-	}
-	if near, ok := Closest(key, known); ok {
+// meant returns what would be accepted in place of a key, with the nearest first.
+func (r *reader) meant(near string, fields []field) string {
+	if near != "" {
 		return near + " (closest match); one of " + r.names(fields)
 	}
 	return r.names(fields)

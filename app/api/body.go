@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,11 +8,10 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/internal/strict"
 )
 
 const (
@@ -83,126 +81,45 @@ func (s *server) read(w http.ResponseWriter, r *http.Request, into any, optional
 		return ok
 	}
 	if len(raw) == 0 {
-		problem(w, http.StatusBadRequest, "The body is missing. Send a JSON object with "+listed(fields(into))+".")
+		problem(w, http.StatusBadRequest, "The body is missing. Send a JSON object with "+strings.Join(strict.Fields(reflect.TypeOf(into).Elem()), ", ")+".")
 		return false
 	}
-	wrong, err := strictly(raw, into)
+	wrong, err := strict.Decode(raw, into)
 	switch {
 	case err != nil:
 		problem(w, http.StatusBadRequest, "The body is not a valid JSON object: "+err.Error()+".")
 	case len(wrong) > 0:
-		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document does not match the schema of this path.", Fields: wrong})
+		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document does not match the schema of this path.", Fields: fieldProblems(wrong)})
 	default:
 		return true
 	}
 	return false
 }
 
-// strictly parses every field separately, so that all problems are reported at once.
-func strictly(raw []byte, into any) (wrong []app.Field, err error) {
-	var document map[string]json.RawMessage
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if err := dec.Decode(&document); err != nil {
-		return nil, plain(err)
-	}
-	if document == nil || dec.More() {
-		return nil, errors.New("it is not a single object")
-	}
-	known := fields(into)
-	target := reflect.ValueOf(into).Elem()
-	for name, value := range document {
-		i := slices.Index(known, name)
-		if i < 0 {
-			wrong = append(wrong, noField(name, known))
-			continue
-		}
-		field := target.Field(i)
-		if err := exactly(value, field.Addr().Interface()); err != nil {
-			wrong = append(wrong, app.Field{Name: name, Detail: "it is not valid: " + short(value), Accept: []string{kindOf(field.Type())}})
-		}
-	}
-	for i, name := range known {
-		_, given := document[name]
-		if optional := strings.Contains(target.Type().Field(i).Tag.Get("json"), ",omit"); !given && !optional {
-			wrong = append(wrong, app.Field{Name: name, Detail: "it is required", Accept: []string{kindOf(target.Type().Field(i).Type)}})
-		}
-	}
-	slices.SortFunc(wrong, func(a, b app.Field) int { return strings.Compare(a.Name, b.Name) })
-	return wrong, nil
-}
-
-// exactly parses a field. An object in it has no fields but the known ones.
-func exactly(value json.RawMessage, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(value))
-	dec.DisallowUnknownFields()
-	return dec.Decode(into)
-}
-
 // mostNamed is how many fields an answer lists. Where there are more, it names the document that explains them.
 const mostNamed = 15
 
-func noField(name string, known []string) app.Field {
-	detail := "this field is not supported"
-	near, ok := policy.Closest(name, known)
-	switch {
-	case ok:
-		return app.Field{Name: name, Detail: detail + "; did you mean " + near + "?", Accept: []string{near}}
-	case len(known) > mostNamed:
-		return app.Field{Name: name, Detail: detail, Accept: []string{"the fields in /api/v1/openapi.yaml"}}
+// fieldProblems says in words what is wrong with a document.
+func fieldProblems(wrong []strict.Problem) []app.Field {
+	fields := make([]app.Field, 0, len(wrong))
+	for _, p := range wrong {
+		f := app.Field{Name: p.Name, Accept: []string{p.Accept}}
+		switch p.Fault {
+		case strict.Missing:
+			f.Detail = "it is required"
+		case strict.Invalid:
+			f.Detail = "it is not valid: " + p.Got
+		case strict.Twice:
+			f.Detail, f.Accept = "it is given twice", []string{"once"}
+		case strict.Unknown:
+			f.Detail, f.Accept = "this field is not supported", p.Known
+			if p.Near != "" {
+				f.Detail, f.Accept = f.Detail+"; did you mean "+p.Near+"?", []string{p.Near}
+			} else if len(p.Known) > mostNamed {
+				f.Accept = []string{"the fields in /api/v1/openapi.yaml"}
+			}
+		}
+		fields = append(fields, f)
 	}
-	return app.Field{Name: name, Detail: detail, Accept: known}
+	return fields
 }
-
-// fields returns the JSON names of a struct's fields, in their order.
-func fields(of any) []string {
-	t := reflect.TypeOf(of).Elem()
-	var names []string
-	for field := range t.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
-}
-
-// kindOf says what type of value a field needs.
-func kindOf(t reflect.Type) string {
-	switch {
-	case t.Kind() == reflect.Pointer:
-		return kindOf(t.Elem())
-	case t.PkgPath() == "time" && t.Name() == "Time":
-		return "an RFC 3339 time, e.g. 2026-03-01T18:00:00Z"
-	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
-		return "a whole number"
-	case t.Kind() == reflect.Bool:
-		return "true or false"
-	case t.Kind() == reflect.Float64:
-		return "a number"
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
-		return "a list of objects, each with some of " + listed(fields(reflect.New(t.Elem()).Interface()))
-	case t.Kind() == reflect.Slice:
-		return "a list of strings"
-	case t.Kind() == reflect.Map:
-		return "an object with string values"
-	}
-	return "a string"
-}
-
-// short returns the beginning of a refused value.
-func short(value json.RawMessage) string {
-	const most = 40
-	if len(value) <= most {
-		return string(value)
-	}
-	return strings.ToValidUTF8(string(value[:most]), "") + "…"
-}
-
-// plain returns the JSON library's error without Go types.
-func plain(err error) error {
-	var typed *json.UnmarshalTypeError
-	if errors.As(err, &typed) {
-		return fmt.Errorf("it is a JSON %s, not an object", typed.Value)
-	}
-	return err
-}
-
-func listed(names []string) string { return strings.Join(names, ", ") }

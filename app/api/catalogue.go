@@ -2,11 +2,13 @@ package api
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -40,8 +42,8 @@ func (s *server) GetProfile(w http.ResponseWriter, r *http.Request, name string)
 		}
 		names = append(names, p.Name)
 	}
-	detail := "The profile " + name + " does not exist. Profiles: " + listed(names) + "."
-	if near, found := policy.Closest(name, names); found {
+	detail := "The profile " + name + " does not exist. Profiles: " + strings.Join(names, ", ") + "."
+	if near, found := closest.Match(name, names); found {
 		detail = "The profile " + name + " does not exist. Did you mean " + near + "?"
 	}
 	problem(w, http.StatusNotFound, detail)

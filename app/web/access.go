@@ -50,16 +50,16 @@ func (p *pages) accessViews(ctx context.Context, who policy.Principal, id string
 	return out, nil
 }
 
-// kubeconfig needs a POST, because every download is audited and browsers prefetch only with GET.
-func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// downloadKubeconfig needs a POST, because every download is audited and browsers prefetch only with GET.
+func (p *pages) downloadKubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	given, err := p.Credentials.AwaitKubeconfig(r.Context(), who, id, wanted(r), originOf(r), patience)
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	if given.Kubeconfig.Empty() {
-		p.say(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster)})
+		p.redirectWith(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster)})
 		return
 	}
 	sendKubeconfig(w, id, given.Kubeconfig.Reveal())
@@ -76,9 +76,9 @@ func sendKubeconfig(w http.ResponseWriter, id string, plain string) {
 	_, _ = io.WriteString(w, plain) // the browser disconnected and will retry
 }
 
-// revoke revokes an access.
-func (p *pages) revoke(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// revokeAccess revokes an access.
+func (p *pages) revokeAccess(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	err := p.Credentials.Revoke(r.Context(), who, id, r.PostFormValue("access"), originOf(r))
-	p.answer(w, r, who, "/clusters/"+id, "The kubeconfig is revoked. Its token stops working within seconds, as soon as a runner has removed its account.", err)
+	p.answerForm(w, r, who, "/clusters/"+id, "The kubeconfig is revoked. Its token stops working within seconds, as soon as a runner has removed its account.", err)
 }

@@ -19,9 +19,9 @@ import (
 // act does what a form on a cluster's page requests, and returns a text about the result.
 type act func(r *http.Request, who policy.Principal, id string, origin app.Origin) (words string, err error)
 
-// act makes a form's handler of it. If the form contains the mark of what its page showed, nothing is done to a cluster that somebody
+// handleAct makes a form's handler of it. If the form contains the mark of what its page showed, nothing is done to a cluster that somebody
 // else changed since.
-func (p *pages) act(do act) handler {
+func (p *pages) handleAct(do act) handler {
 	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 		id := r.PathValue("id")
 		var text string
@@ -31,7 +31,7 @@ func (p *pages) act(do act) handler {
 			text, err = do(r, who, id, origin)
 			return err
 		})
-		p.answer(w, r, who, "/clusters/"+id, text, err)
+		p.answerForm(w, r, who, "/clusters/"+id, text, err)
 	}
 }
 
@@ -55,7 +55,7 @@ func (p *pages) asSeen(r *http.Request, who policy.Principal, id string, do func
 		if err != nil {
 			return err
 		}
-		if seen(row, shares) != mark {
+		if markOfState(row, shares) != mark {
 			return &app.Error{Kind: app.Stale, Message: fmt.Sprintf(
 				"Somebody changed %s after you opened the page, so nothing was done. Check the current state below and try again.", row.Name)}
 		}
@@ -65,8 +65,8 @@ func (p *pages) asSeen(r *http.Request, who policy.Principal, id string, do func
 	}
 }
 
-// seen computes the mark of everything about a cluster that people change and decide by.
-func seen(row clusters.Row, shares []people.Share) string {
+// markOfState computes the mark of everything about a cluster that people change and decide by.
+func markOfState(row clusters.Row, shares []people.Share) string {
 	wanted := -1
 	if row.WorkersWanted != nil {
 		wanted = *row.WorkersWanted
@@ -86,7 +86,7 @@ func seen(row clusters.Row, shares []people.Share) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-func (p *pages) extend(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) extendCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	by, err := length(r)
 	if err != nil {
 		return "", err
@@ -95,7 +95,7 @@ func (p *pages) extend(r *http.Request, who policy.Principal, id string, origin 
 	return change.Message, err
 }
 
-func (p *pages) hold(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) holdCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	if r.PostFormValue("tonight") != "" {
 		change, err := p.App.KeepAwake(r.Context(), who, id, origin)
 		return change.Message, err
@@ -108,24 +108,24 @@ func (p *pages) hold(r *http.Request, who policy.Principal, id string, origin ap
 	return change.Message, err
 }
 
-func (p *pages) unhold(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) unholdCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	change, err := p.App.ReleaseHold(r.Context(), who, id, origin)
 	return change.Message, err
 }
 
-func (p *pages) scale(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
-	replicas, err := number(r, "replicas")
+func (p *pages) scaleCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+	replicas, err := parseNumber(r, "replicas")
 	if err != nil {
 		return "", err
 	}
 	row, job, err := p.App.Scale(r.Context(), who, id, replicas, origin)
 	if err == nil && job == "" {
-		return fmt.Sprintf("%s already has %s; nothing was changed.", row.Name, workers(replicas)), nil
+		return fmt.Sprintf("%s already has %s; nothing was changed.", row.Name, countWorkers(replicas)), nil
 	}
-	return fmt.Sprintf("%s is being scaled to %s (job %s).", row.Name, workers(replicas), job), err
+	return fmt.Sprintf("%s is being scaled to %s (job %s).", row.Name, countWorkers(replicas), job), err
 }
 
-func (p *pages) sleep(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) putToSleep(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	var span app.Span
 	if strings.TrimSpace(r.PostFormValue("for")) != "" {
 		var err error
@@ -140,7 +140,7 @@ func (p *pages) sleep(r *http.Request, who policy.Principal, id string, origin a
 	return messages.FallingAsleep(row.Card, job), nil
 }
 
-func (p *pages) wake(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) wakeCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	row, job, err := p.App.Wake(r.Context(), who, id, origin)
 	if err != nil {
 		return "", err
@@ -148,14 +148,14 @@ func (p *pages) wake(r *http.Request, who policy.Principal, id string, origin ap
 	return messages.WakingUp(row.Card, job), nil
 }
 
-func workers(n int) string {
+func countWorkers(n int) string {
 	if n == 1 {
 		return "one worker"
 	}
 	return fmt.Sprintf("%d workers", n)
 }
 
-func (p *pages) share(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) shareCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	s := people.Share{Kind: r.PostFormValue("kind"), Grantee: r.PostFormValue("with"), Access: people.AccessSee}
 	if role := r.PostFormValue("access"); role != string(people.AccessSee) {
 		s.Access, s.Role = people.AccessUse, access.Role(role)
@@ -171,7 +171,7 @@ func asRole(role access.Role) string {
 	return " as " + string(role)
 }
 
-func (p *pages) unshare(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) unshareCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	kind, with := r.PostFormValue("kind"), r.PostFormValue("with")
 	_, err := p.App.Unshare(r.Context(), who, id, kind, with, origin)
 	return fmt.Sprintf("The cluster is no longer shared with %s %s.", kind, with), err
@@ -180,12 +180,12 @@ func (p *pages) unshare(r *http.Request, who policy.Principal, id string, origin
 // grantees are the kinds of share, for the beginning of a sentence.
 var grantees = map[string]string{"team": "Team", "principal": "Principal"}
 
-func (p *pages) transfer(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) transferCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	change, err := p.App.Transfer(r.Context(), who, id, r.PostFormValue("team"), r.PostFormValue("owner"), origin)
 	return change.Message, err
 }
 
-func (p *pages) destroy(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) destroyCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	row, job, err := p.App.Destroy(r.Context(), who, id, origin)
 	if err == nil && row.Phase == lifecycle.Released {
 		return messages.GoneSince(row.Card), nil
@@ -193,34 +193,34 @@ func (p *pages) destroy(r *http.Request, who policy.Principal, id string, origin
 	return fmt.Sprintf("%s is being destroyed (job %s). This page shows when nothing is left.", row.Name, job), err
 }
 
-func (p *pages) retry(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) retryCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	row, err := p.App.RetryTeardown(r.Context(), who, id, origin)
 	return fmt.Sprintf("The next teardown attempt of %s starts now.", row.Name), err
 }
 
-func (p *pages) abandon(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+func (p *pages) abandonCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	row, err := p.App.Abandon(r.Context(), who, id, origin)
 	return fmt.Sprintf("No more alerts are sent for %s. It keeps its name, quota and cost, and attempts continue, until a count finds nothing left.", row.Name), err
 }
 
-// confirm asks for confirmation before a cluster is destroyed.
-func (p *pages) confirm(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// confirmDestroy asks for confirmation before a cluster is destroyed.
+func (p *pages) confirmDestroy(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	row, err := p.App.Cluster(r.Context(), who, id)
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	shares, err := p.App.Shares(r.Context(), who, id)
 	switch {
 	case err != nil:
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 	case !who.May(policy.ActDestroy, row.Team):
-		p.problem(w, r, who, http.StatusForbidden, fmt.Sprintf("%s belongs to team %s. Ask a member of that team or a platform admin to destroy it.", row.Name, row.Team))
+		p.showProblem(w, r, who, http.StatusForbidden, fmt.Sprintf("%s belongs to team %s. Ask a member of that team or a platform admin to destroy it.", row.Name, row.Team))
 	case row.Desired != lifecycle.Present:
-		p.say(w, r, who, "/clusters/"+row.ID, said{Message: row.Name + " is already being destroyed: " + row.DesiredWhy, Bad: true})
+		p.redirectWith(w, r, who, "/clusters/"+row.ID, said{Message: row.Name + " is already being destroyed: " + row.DesiredWhy, Bad: true})
 	default:
-		p.show(w, r, who, http.StatusOK, "destroy", destroyView{Row: row, Seen: seen(row, shares)})
+		p.renderPage(w, r, who, http.StatusOK, "destroy", destroyView{Row: row, Seen: markOfState(row, shares)})
 	}
 }
 

@@ -157,7 +157,7 @@ func TestOnlyWhatMakesSenseIsOffered(t *testing.T) {
 
 func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
 	row := details(func(*clusters.Row) {}).Row
-	first := seen(row, nil)
+	first := markOfState(row, nil)
 	n := 2
 	for name, change := range map[string]func(*clusters.Row){
 		"desired": func(r *clusters.Row) { r.Desired = lifecycle.Absent }, "owner": func(r *clusters.Row) { r.Owner = "rob" }, "team": func(r *clusters.Row) { r.Team = "x" },
@@ -165,12 +165,12 @@ func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
 		"workers": func(r *clusters.Row) { r.WorkersWanted = &n }, "approval": func(r *clusters.Row) { r.NeedsApproval = true },
 	} {
 		changed := details(change).Row
-		require.NotEqual(t, first, seen(changed, nil), name)
+		require.NotEqual(t, first, markOfState(changed, nil), name)
 	}
-	require.NotEqual(t, first, seen(row, []people.Share{{Kind: "team", Grantee: "x", Access: people.AccessSee}}))
-	require.NotEqual(t, seen(row, []people.Share{{Access: people.AccessUse, Role: "view"}}), seen(row, []people.Share{{Access: people.AccessUse, Role: "admin"}}))
+	require.NotEqual(t, first, markOfState(row, []people.Share{{Kind: "team", Grantee: "x", Access: people.AccessSee}}))
+	require.NotEqual(t, markOfState(row, []people.Share{{Access: people.AccessUse, Role: "view"}}), markOfState(row, []people.Share{{Access: people.AccessUse, Role: "admin"}}))
 	row.Version, row.Why, row.Phase = 9, "further", lifecycle.Degraded
-	require.Equal(t, first, seen(row, nil))
+	require.Equal(t, first, markOfState(row, nil))
 }
 
 func TestWithoutAMarkAFormIsForTheClusterAsItIs(t *testing.T) {

@@ -34,55 +34,55 @@ const pastApprovals = 25
 // mostWaiting limits how many waiting approvals are shown.
 const mostWaiting = 100
 
-func (p *pages) approvals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+func (p *pages) listApprovals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	var v approvalsView
 	waiting, _, err := p.App.Approvals(r.Context(), who, store.ApprovalFilter{State: clusters.ApprovalPending, Limit: mostWaiting})
 	if err == nil {
 		v.Waiting, err = p.approvalViews(r.Context(), who, waiting)
 	}
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	all, older, err := p.App.Approvals(r.Context(), who, store.ApprovalFilter{Cursor: r.FormValue("cursor"), Limit: pastApprovals})
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	for _, a := range all {
 		if a.State != clusters.ApprovalPending {
-			v.Past = append(v.Past, approvalView{Approval: a, What: what(a.Kind)})
+			v.Past = append(v.Past, approvalView{Approval: a, What: nameApproval(a.Kind)})
 		}
 	}
 	v.Older = older
-	p.show(w, r, who, http.StatusOK, "approvals", v)
+	p.renderPage(w, r, who, http.StatusOK, "approvals", v)
 }
 
-func (p *pages) approval(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+func (p *pages) showApproval(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	a, err := p.App.Approval(r.Context(), who, r.PathValue("id"))
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	v, err := p.approvalView(r.Context(), who, a)
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	p.show(w, r, who, http.StatusOK, "approval", v)
+	p.renderPage(w, r, who, http.StatusOK, "approval", v)
 }
 
-// vote records a person's vote; refusing requires a reason, which the service checks.
-func (p *pages) vote(approves bool) handler {
+// castVote records a person's vote; refusing requires a reason, which the service checks.
+func (p *pages) castVote(approves bool) handler {
 	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 		id := r.PathValue("id")
 		a, err := p.App.Vote(r.Context(), who, id, approves, originOf(r))
-		p.answer(w, r, who, "/approvals/"+id, voted(a.Approval), err)
+		p.answerForm(w, r, who, "/approvals/"+id, describeVote(a.Approval), err)
 	}
 }
 
-// voted says what the result of a vote is.
-func voted(a clusters.Approval) string {
+// describeVote says what the result of a vote is.
+func describeVote(a clusters.Approval) string {
 	switch {
 	case a.State == clusters.ApprovalPending:
 		return fmt.Sprintf("Your approval was recorded: %d of %d.", len(a.Votes), a.Needs)
@@ -112,20 +112,20 @@ func (p *pages) approvalViews(ctx context.Context, who policy.Principal, list []
 
 // approvalView adds the cluster or password that an approval is about.
 func (p *pages) approvalView(ctx context.Context, who policy.Principal, a app.Approval) (approvalView, error) {
-	v := approvalView{Approval: a, Now: p.Now().UTC(), What: what(a.Kind), Takes: takes(a.Approval)}
+	v := approvalView{Approval: a, Now: p.Now().UTC(), What: nameApproval(a.Kind), Takes: describeNeeded(a.Approval)}
 	row, err := p.App.Cluster(ctx, who, a.Cluster)
 	switch kind := app.KindOf(err); {
 	case err == nil:
-		v.about(row, p.GitHub)
+		v.addCluster(row, p.GitHub)
 	case kind != app.NotFound && kind != app.Denied: // one's own request is shown even after leaving the team
 		return approvalView{}, err
 	}
-	v.grantedTo(who)
+	v.addGrant(who)
 	return v, nil
 }
 
-// grantedTo adds the link for the person who was granted access to one of the installer's credentials.
-func (v *approvalView) grantedTo(who policy.Principal) {
+// addGrant adds the link for the person who was granted access to one of the installer's credentials.
+func (v *approvalView) addGrant(who policy.Principal) {
 	link := map[clusters.ApprovalKind]string{clusters.ApproveKubeadmin: "/kubeadmin-link", clusters.ApproveKubeconfig: "/admin-kubeconfig-link"}[v.Kind]
 	mine := link != "" && v.State == clusters.ApprovalApproved && v.RequestedBy == who.ID
 	if v.Seen && mine && v.ExpiresAt.After(v.Now) {
@@ -133,7 +133,7 @@ func (v *approvalView) grantedTo(who policy.Principal) {
 	}
 }
 
-func (v *approvalView) about(row clusters.Row, github string) {
+func (v *approvalView) addCluster(row clusters.Row, github string) {
 	v.Seen = true
 	if v.Kind == clusters.ApproveCreate {
 		v.Asks = fmt.Sprintf("%s, OpenShift %s on %s %s, %d machines for %s", row.Profile, row.Release, row.Platform, row.Region, row.Nodes, duration.Format(row.TTL))
@@ -144,8 +144,8 @@ func (v *approvalView) about(row clusters.Row, github string) {
 	}
 }
 
-// what names what is approved.
-func what(kind clusters.ApprovalKind) string {
+// nameApproval names what is approved.
+func nameApproval(kind clusters.ApprovalKind) string {
 	switch kind {
 	case clusters.ApproveKubeadmin:
 		return "Show the kubeadmin password"
@@ -155,8 +155,8 @@ func what(kind clusters.ApprovalKind) string {
 	return "Create a cluster"
 }
 
-// takes says whose approval is needed.
-func takes(a clusters.Approval) string {
+// describeNeeded says whose approval is needed.
+func describeNeeded(a clusters.Approval) string {
 	who := "a platform admin"
 	if a.ByRole == string(policy.Requester) {
 		who = "a requester of the team or a platform admin"

@@ -33,7 +33,7 @@ func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
 func TestAnApprovalIsBoundToACommitThatCanBeLookedAt(t *testing.T) {
 	v := approvalView{Approval: app.Approval{Approval: clusters.Approval{Kind: clusters.ApproveCreate, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"}}}
 	row := details(func(r *clusters.Row) { r.PR = &clusters.PRRef{Repo: "acme/shop", Number: 41} }).Row
-	v.about(row, "https://github.com")
+	v.addCluster(row, "https://github.com")
 	require.Equal(t, "https://github.com/acme/shop/commit/6dcb09b5b57875f334f61aebed695e2e4193db5e", v.HeadAt)
 	v.State, v.Now = clusters.ApprovalPending, noon
 	html := page(t, "approval", v)
@@ -72,8 +72,8 @@ func TestTheMessageSaysWhoseVotesItTakes(t *testing.T) {
 		"approval by a platform admin other than the requester":                                            {Needs: 1, ByRole: "platform_admin", Kind: clusters.ApproveKubeadmin},
 		"approval by 2 people, each a requester of the team or a platform admin, other than the requester": {Needs: 2, ByRole: "requester", Kind: clusters.ApproveCreate},
 	} {
-		require.Equal(t, want, takes(a))
+		require.Equal(t, want, describeNeeded(a))
 	}
-	require.Equal(t, "Your approval was recorded: 1 of 2.", voted(clusters.Approval{State: clusters.ApprovalPending, Needs: 2, Votes: make([]clusters.ApprovalVote, 1)}))
-	require.Equal(t, "Refused.", voted(clusters.Approval{State: clusters.ApprovalRefused, Kind: clusters.ApproveKubeadmin}))
+	require.Equal(t, "Your approval was recorded: 1 of 2.", describeVote(clusters.Approval{State: clusters.ApprovalPending, Needs: 2, Votes: make([]clusters.ApprovalVote, 1)}))
+	require.Equal(t, "Refused.", describeVote(clusters.Approval{State: clusters.ApprovalRefused, Kind: clusters.ApproveKubeadmin}))
 }

@@ -40,7 +40,7 @@ var auditFields = []filterField{
 	{Name: "to", Label: "Until, not included", Type: "date"},
 }
 
-func (p *pages) audit(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+func (p *pages) listAudit(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	v := auditView{Fields: append([]filterField{}, auditFields...)}
 	q, wrong := url.Values{}, false
 	times := map[string]time.Time{}
@@ -63,17 +63,17 @@ func (p *pages) audit(w http.ResponseWriter, r *http.Request, who policy.Princip
 			Actor: q.Get("actor"), Action: q.Get("action"), Cluster: q.Get("cluster"), From: times["from"], To: times["to"], Cursor: cursor,
 		})
 		if err != nil {
-			p.fail(w, r, who, err)
+			p.showError(w, r, who, err)
 			return
 		}
 		status = http.StatusOK
-		v.add(lines, cursor == "" && len(q) == 0)
-		v.Older = older("/audit", q, next)
+		v.addLines(lines, cursor == "" && len(q) == 0)
+		v.Older = nextPageURL("/audit", q, next)
 	}
-	p.show(w, r, who, status, "audit", v)
+	p.renderPage(w, r, who, status, "audit", v)
 }
 
-func (v *auditView) add(lines []auditchain.Line, newest bool) {
+func (v *auditView) addLines(lines []auditchain.Line, newest bool) {
 	for _, l := range lines {
 		var meta struct{ Why string }
 		_ = json.Unmarshal([]byte(l.Metadata), &meta) // the raw text is shown as well
@@ -85,14 +85,14 @@ func (v *auditView) add(lines []auditchain.Line, newest bool) {
 	}
 }
 
-// verify recomputes the hash chain and shows the result.
-func (p *pages) verify(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// verifyAudit recomputes the hash chain and shows the result.
+func (p *pages) verifyAudit(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	proof, err := p.Admin.VerifyAudit(r.Context(), who)
 	if err == nil && !proof.Whole() {
-		p.say(w, r, who, "/audit", said{Message: proof.Text(), Bad: true})
+		p.redirectWith(w, r, who, "/audit", said{Message: proof.Text(), Bad: true})
 		return
 	}
-	p.answer(w, r, who, "/audit", proof.Text(), err)
+	p.answerForm(w, r, who, "/audit", proof.Text(), err)
 }
 
 var cursorForm = regexp.MustCompile(`^[0-9]{1,18}$`)
@@ -105,8 +105,8 @@ func cursorOf(r *http.Request) string {
 	return ""
 }
 
-// older returns the URL of the next page; empty: this is the last.
-func older(path string, q url.Values, next string) string {
+// nextPageURL returns the URL of the next page; empty: this is the last.
+func nextPageURL(path string, q url.Values, next string) string {
 	if next == "" {
 		return ""
 	}

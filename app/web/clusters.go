@@ -19,23 +19,23 @@ const (
 	logLines = 60
 )
 
-func (p *pages) list(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+func (p *pages) listClusters(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	all := r.FormValue("show") == "all"
 	rows, older, err := p.App.List(r.Context(), who, store.Filter{Live: !all, Cursor: r.FormValue("cursor"), Limit: pageSize})
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	p.show(w, r, who, http.StatusOK, "list", listView{Rows: rows, All: all, Older: older})
+	p.renderPage(w, r, who, http.StatusOK, "list", listView{Rows: rows, All: all, Older: older})
 }
 
-func (p *pages) detail(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+func (p *pages) showCluster(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	v, err := p.detailFor(r.Context(), who, r.PathValue("id"))
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	p.show(w, r, who, http.StatusOK, "detail", v)
+	p.renderPage(w, r, who, http.StatusOK, "detail", v)
 }
 
 func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) (detailView, error) {
@@ -99,9 +99,9 @@ func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row clust
 	}
 	var out []approvalView
 	for _, a := range list {
-		v := approvalView{Approval: a, Now: p.Now().UTC(), What: what(a.Kind), Takes: takes(a.Approval)}
-		v.about(row, p.GitHub)
-		v.grantedTo(who)
+		v := approvalView{Approval: a, Now: p.Now().UTC(), What: nameApproval(a.Kind), Takes: describeNeeded(a.Approval)}
+		v.addCluster(row, p.GitHub)
+		v.addGrant(who)
 		if a.State == clusters.ApprovalPending || v.ReadLink != "" {
 			out = append(out, v)
 		}

@@ -12,11 +12,11 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// new shows the form for a cluster; its URL may fill in some fields.
-func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// newClusterForm shows the form for a cluster; its URL may fill in some fields.
+func (p *pages) newClusterForm(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	if !who.MayAnywhere(policy.ActCreate) {
 		_, err := p.App.DryRun(r.Context(), who, app.CreateRequest{Source: policy.SourceWeb}) // the error says why
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	f := formOf(r, r.FormValue)
@@ -25,15 +25,15 @@ func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal
 	p.showNew(w, r, who, http.StatusOK, newView{Content: f})
 }
 
-// create does what the form's button says: update the choices, check, or create.
-func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// submitCreate does what the form's button says: update the choices, check, or create.
+func (p *pages) submitCreate(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	f := formOf(r, r.PostFormValue)
 	if !keyForm.MatchString(f.Key) {
 		f.Key = freshKey()
 	}
 	switch r.PostFormValue("do") {
 	case "check":
-		p.check(w, r, who, f)
+		p.checkRequest(w, r, who, f)
 	case "create":
 		p.createNow(w, r, who, f)
 	default:
@@ -41,8 +41,8 @@ func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Princi
 	}
 }
 
-// check judges the request as if it were made now, and stores nothing.
-func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
+// checkRequest judges the request as if it were made now, and stores nothing.
+func (p *pages) checkRequest(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	v := newView{Content: f}
 	request := f.Values.Request(policy.SourceWeb)
 	verdict, err := p.App.DryRun(r.Context(), who, request)
@@ -74,7 +74,7 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 		for _, check := range made.Verdict.Warnings() {
 			text += " " + check.Message
 		}
-		p.say(w, r, who, "/clusters/"+made.Row.ID, said{Message: text})
+		p.redirectWith(w, r, who, "/clusters/"+made.Row.ID, said{Message: text})
 	default:
 		v.Verdict = &verdictView{Verdict: made.Verdict}
 		p.notCreated(w, r, who, v, app.Refused(made.Verdict, nil))
@@ -85,7 +85,7 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 func (p *pages) notCreated(w http.ResponseWriter, r *http.Request, who policy.Principal, v newView, err error) {
 	var e *app.Error
 	if !errors.As(err, &e) {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	status := statuses[e.Kind]
@@ -96,7 +96,7 @@ func (p *pages) notCreated(w http.ResponseWriter, r *http.Request, who policy.Pr
 	case app.Conflict: // the key is never reused, so the conflict is about the name
 		v.Wrong = []app.Field{{Name: createform.Name, Detail: e.Message}}
 	default:
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	p.showNew(w, r, who, status, v)

@@ -81,12 +81,12 @@ func (v newView) Inputs(names ...string) (out []fieldView) {
 func (p *pages) showNew(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, v newView) {
 	list, unasked, err := p.Admin.Profiles(who)
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	state, err := p.Admin.Catalogue(who)
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	v.Form = createform.Of(who, state.Catalogue.Catalogue, list, unasked, v.Content.Values)
@@ -97,5 +97,5 @@ func (p *pages) showNew(w http.ResponseWriter, r *http.Request, who policy.Princ
 	}
 	v.Wrongs = len(v.Wrong) - len(others)
 	v.Required = createform.RequiredTags
-	p.show(w, r, who, status, "new", v)
+	p.renderPage(w, r, who, status, "new", v)
 }

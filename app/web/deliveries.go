@@ -20,8 +20,8 @@ type deliveryView struct {
 	MayReplay bool
 }
 
-// deliveries shows what GitHub and Slack sent.
-func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// listDeliveries shows what GitHub and Slack sent.
+func (p *pages) listDeliveries(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	topic, state := r.FormValue("topic"), inbox.DeliveryState("")
 	v := deliveriesView{}
 	for _, s := range []struct {
@@ -32,19 +32,19 @@ func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Pr
 		if here {
 			state = s.state
 		}
-		v.Tabs = append(v.Tabs, way{To: "/deliveries?" + choice(topic, s.state).Encode(), Label: s.text, Here: here})
+		v.Tabs = append(v.Tabs, way{To: "/deliveries?" + deliverySelection(topic, s.state).Encode(), Label: s.text, Here: here})
 	}
 	rows, next, err := p.Admin.Deliveries(r.Context(), who, inbox.DeliveryFilter{Topic: topic, State: state, Cursor: cursorOf(r)})
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	v.Rows, v.Older = rows, older("/deliveries", choice(topic, state), next)
-	p.show(w, r, who, http.StatusOK, "deliveries", v)
+	v.Rows, v.Older = rows, nextPageURL("/deliveries", deliverySelection(topic, state), next)
+	p.renderPage(w, r, who, http.StatusOK, "deliveries", v)
 }
 
-// choice returns a URL's parameters for a selection of deliveries.
-func choice(topic string, state inbox.DeliveryState) url.Values {
+// deliverySelection returns a URL's parameters for a selection of deliveries.
+func deliverySelection(topic string, state inbox.DeliveryState) url.Values {
 	q := url.Values{}
 	if topic != "" {
 		q.Set("topic", topic)
@@ -55,18 +55,18 @@ func choice(topic string, state inbox.DeliveryState) url.Values {
 	return q
 }
 
-func (p *pages) delivery(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+func (p *pages) showDelivery(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	info, body, err := p.Admin.Delivery(r.Context(), who, r.PathValue("id"), originOf(r))
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	p.show(w, r, who, http.StatusOK, "delivery", deliveryView{DeliveryInfo: info, Body: readable(body), MayReplay: who.MayAnywhere(policy.ActReplay)})
+	p.renderPage(w, r, who, http.StatusOK, "delivery", deliveryView{DeliveryInfo: info, Body: formatBody(body), MayReplay: who.MayAnywhere(policy.ActReplay)})
 }
 
-// replay processes a delivery again.
-func (p *pages) replay(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// replayDelivery processes a delivery again.
+func (p *pages) replayDelivery(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	_, err := p.Admin.Replay(r.Context(), who, id, originOf(r))
-	p.answer(w, r, who, "/deliveries/"+id, "It is being processed again. The result appears here in a moment.", err)
+	p.answerForm(w, r, who, "/deliveries/"+id, "It is being processed again. The result appears here in a moment.", err)
 }

@@ -12,15 +12,15 @@ type findingsView struct {
 	Findings []reports.FindingRow
 }
 
-// findings shows what was found, with resolved findings on request.
-func (p *pages) findings(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// listFindings shows what was found, with resolved findings on request.
+func (p *pages) listFindings(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	all := r.FormValue("show") == "all"
 	list, err := p.Admin.Findings(r.Context(), who, reports.FindingFilter{Resolved: all, Newest: true})
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	p.show(w, r, who, http.StatusOK, "findings", findingsView{Findings: list, Tabs: []way{
+	p.renderPage(w, r, who, http.StatusOK, "findings", findingsView{Findings: list, Tabs: []way{
 		{To: "/findings", Label: "Open", Here: !all}, {To: "/findings?show=all", Label: "All", Here: all},
 	}})
 }

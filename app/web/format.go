@@ -62,13 +62,13 @@ func stepsOf(row clusters.Row) []step {
 		case i == at:
 			state = "now"
 		}
-		out = append(out, step{Name: plain(phase), State: state})
+		out = append(out, step{Name: plainState(phase), State: state})
 	}
 	return out
 }
 
-// actor formats a principal for people; decisions of the control plane need no name.
-func actor(nameOf func(string) string) func(string) string {
+// actorFormatter formats a principal for people; decisions of the control plane need no name.
+func actorFormatter(nameOf func(string) string) func(string) string {
 	if nameOf == nil {
 		nameOf = profiles.UnlinkedName
 	}
@@ -80,8 +80,8 @@ func actor(nameOf func(string) string) func(string) string {
 	}
 }
 
-// short abbreviates a hash.
-func short(hash string) string { return hash[:min(len(hash), 12)] }
+// shortHash abbreviates a hash.
+func shortHash(hash string) string { return hash[:min(len(hash), 12)] }
 
 // query is one query of a verification pass, as the runner reported it.
 type query struct {
@@ -91,8 +91,8 @@ type query struct {
 	Count                             int
 }
 
-// queries parses the queries of a pass; nil if they cannot be parsed.
-func queries(pass attempts.VerificationRow) []query {
+// parseQueries parses the queries of a pass; nil if they cannot be parsed.
+func parseQueries(pass attempts.VerificationRow) []query {
 	var out []query
 	if json.Unmarshal(pass.Queries, &out) != nil {
 		return nil
@@ -100,8 +100,8 @@ func queries(pass attempts.VerificationRow) []query {
 	return out
 }
 
-// refused counts the queries that were refused or not answered. None of them counts as "nothing found".
-func refused(asked []query) (n int) {
+// countRefused counts the queries that were refused or not answered. None of them counts as "nothing found".
+func countRefused(asked []query) (n int) {
 	for _, q := range asked {
 		if q.Err != "" {
 			n++
@@ -120,13 +120,13 @@ func notAsked(asked []query) (regions []query) {
 	return regions
 }
 
-// slept says until when a cluster sleeps and why, and what its sleep has saved; empty: it is awake and never slept.
-func slept(row clusters.Row, now time.Time) string {
+// describeSleep says until when a cluster sleeps and why, and what its sleep has saved; empty: it is awake and never slept.
+func describeSleep(row clusters.Row, now time.Time) string {
 	var parts []string
 	if row.SleepWanted {
 		until := "until somebody wakes it"
 		if !row.SleepUntil.IsZero() {
-			until = "until " + stamp(row.SleepUntil)
+			until = "until " + formatStamp(row.SleepUntil)
 		}
 		parts = append(parts, until, "reason: "+row.SleepWhy)
 	}
@@ -136,8 +136,8 @@ func slept(row clusters.Row, now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// cost says what the cluster has cost by list prices, so far or altogether, and what it will cost if it runs until its end.
-func cost(row clusters.Row, now time.Time) string {
+// describeCost says what the cluster has cost by list prices, so far or altogether, and what it will cost if it runs until its end.
+func describeCost(row clusters.Row, now time.Time) string {
 	switch {
 	case !row.ReleasedAt.IsZero():
 		return fmt.Sprintf("about %s in all", price.Dollars(row.Meter.Spent(row.ReleasedAt)))
@@ -147,10 +147,12 @@ func cost(row clusters.Row, now time.Time) string {
 	return fmt.Sprintf("about %s so far, %s until its planned end", price.Dollars(row.Meter.Spent(now)), price.Dollars(row.Meter.Total(now, row.DestroyAt)))
 }
 
-func plain[T ~string](s T) string { return strings.NewReplacer("_", " ", ".", " ").Replace(string(s)) }
+func plainState[T ~string](s T) string {
+	return strings.NewReplacer("_", " ", ".", " ").Replace(string(s))
+}
 
-// own returns the text of a check with sub-checks, unless the sub-checks have it.
-func own(c policy.Check) string {
+// ownText returns the text of a check with sub-checks, unless the sub-checks have it.
+func ownText(c policy.Check) string {
 	if slices.ContainsFunc(c.Checks, func(part policy.Check) bool {
 		return part.Result == c.Result && strings.Contains(c.Message, part.Message)
 	}) {
@@ -159,27 +161,27 @@ func own(c policy.Check) string {
 	return c.Message
 }
 
-// moved describes the state that a cluster reached, such as PENDING/queued or READY/ready.
-func moved(to string) string {
+// describeMove describes the state that a cluster reached, such as PENDING/queued or READY/ready.
+func describeMove(to string) string {
 	status, phase, _ := strings.Cut(to, "/")
 	if phase == "" || strings.EqualFold(status, phase) {
 		return status
 	}
-	return status + ", " + plain(phase)
+	return status + ", " + plainState(phase)
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+func formatStamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// name formats a pull request for people.
-func name(pr *clusters.PRRef) string {
+// formatPullRequest formats a pull request for people.
+func formatPullRequest(pr *clusters.PRRef) string {
 	if pr == nil {
 		return ""
 	}
 	return fmt.Sprintf("%s#%d", pr.Repo, pr.Number)
 }
 
-// readable formats a body for people: JSON indented, anything else unchanged.
-func readable(body []byte) string {
+// formatBody formats a body for people: JSON indented, anything else unchanged.
+func formatBody(body []byte) string {
 	var out bytes.Buffer
 	if json.Indent(&out, body, "", "  ") != nil {
 		return string(body)

@@ -22,13 +22,13 @@ func TestPeopleAreCalledByTheirNames(t *testing.T) {
 		"github:maya": "maya (GitHub)", "oidc:http://127.0.0.1:8087#maya": "maya (OIDC)", db.Lifecycle: "", "someone": "someone",
 		"saml:maya@acme.example": "maya@acme.example (SAML)", "aws:arn:aws:iam::123456789012:role/ci": "role/ci (AWS)",
 	} {
-		require.Equal(t, want, actor(nil)(id))
+		require.Equal(t, want, actorFormatter(nil)(id))
 	}
 }
 
 func TestAPullRequestIsLinkedWhereItIsLookedAt(t *testing.T) {
 	d := details(func(r *clusters.Row) { r.PR = &clusters.PRRef{Repo: "acme/shop", Number: 41} })
-	p := &pages{Config: Config{Now: func() time.Time { return noon }, GitHub: "https://github.com"}, views: parse(nil)}
+	p := &pages{Config: Config{Now: func() time.Time { return noon }, GitHub: "https://github.com"}, views: parseTemplates(nil)}
 	require.Contains(t, shown(t, p, "detail", detailView{Details: d}), `href="https://github.com/acme/shop/pull/41"`)
 }
 
@@ -36,15 +36,15 @@ func TestTheCostIsCountedToItsEnd(t *testing.T) {
 	d := details(func(r *clusters.Row) {
 		r.Desired, r.DestroyAt, r.Meter = lifecycle.Present, noon.Add(4*time.Hour), price.Meter{Since: noon, Rate: 75, ToCome: 75}
 	})
-	require.Equal(t, "about $1.50 so far, $3.00 until its planned end", cost(d.Row, noon.Add(2*time.Hour)))
+	require.Equal(t, "about $1.50 so far, $3.00 until its planned end", describeCost(d.Row, noon.Add(2*time.Hour)))
 	d.Row.Desired = lifecycle.Absent
-	require.Equal(t, "about $1.50 so far", cost(d.Row, noon.Add(2*time.Hour)))
+	require.Equal(t, "about $1.50 so far", describeCost(d.Row, noon.Add(2*time.Hour)))
 	d.Row.ReleasedAt = noon.Add(time.Hour)
-	require.Equal(t, "about $0.75 in all", cost(d.Row, noon.Add(2*time.Hour)))
+	require.Equal(t, "about $0.75 in all", describeCost(d.Row, noon.Add(2*time.Hour)))
 	waits := details(func(r *clusters.Row) {
 		r.Desired, r.Status, r.DestroyAt, r.Meter = lifecycle.Present, lifecycle.Pending, noon.Add(4*time.Hour), price.Meter{ToCome: 75}
 	})
-	require.Equal(t, "about $0.00 so far, $1.50 until its planned end", cost(waits.Row, noon.Add(2*time.Hour)), "what waits costs nothing")
+	require.Equal(t, "about $0.00 so far, $1.50 until its planned end", describeCost(waits.Row, noon.Add(2*time.Hour)), "what waits costs nothing")
 }
 
 func TestAPassShowsItsQuestions(t *testing.T) {
@@ -57,15 +57,15 @@ func TestAPassShowsItsQuestions(t *testing.T) {
 	for _, want := range []string{"2 queries", "1 refused or unanswered", "DescribeVpcs", "AccessDenied", "12:00:05", "<details>"} {
 		require.Contains(t, html, want)
 	}
-	require.Nil(t, queries(attempts.VerificationRow{Queries: json.RawMessage(`{}`)}))
+	require.Nil(t, parseQueries(attempts.VerificationRow{Queries: json.RawMessage(`{}`)}))
 }
 
 func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
 	full := policy.Check{Result: policy.Fail, Message: "You have 3 of 3."}
-	require.Empty(t, own(policy.Check{Result: policy.Fail, Message: full.Message, Checks: []policy.Check{full}}))
-	require.Equal(t, "There is room.", own(policy.Check{Result: policy.Pass, Message: "There is room.", Checks: []policy.Check{{Result: policy.Pass, Message: "1 of 3."}}}))
+	require.Empty(t, ownText(policy.Check{Result: policy.Fail, Message: full.Message, Checks: []policy.Check{full}}))
+	require.Equal(t, "There is room.", ownText(policy.Check{Result: policy.Pass, Message: "There is room.", Checks: []policy.Check{{Result: policy.Pass, Message: "1 of 3."}}}))
 	for to, want := range map[string]string{"PENDING/awaiting_approval": "PENDING, awaiting approval", "READY/ready": "READY", "x": "x"} {
-		require.Equal(t, want, moved(to))
+		require.Equal(t, want, describeMove(to))
 	}
 }
 
@@ -74,7 +74,7 @@ func TestWhoWaitsIsShownAtEveryBoundTheyCountFor(t *testing.T) {
 	quota.Scope, quota.Live, quota.Creating, quota.NodeHours = profiles.ScopeEverywhere, 4, 1, 100
 	quota.Used.Live, quota.Used.Creating, quota.Used.Waiting = 1, 1, 2
 	var waiting []int
-	for _, b := range bounds(quota) {
+	for _, b := range quotaLines(quota) {
 		waiting = append(waiting, b.Waiting)
 	}
 	require.Equal(t, []int{2, 2, 0}, waiting)

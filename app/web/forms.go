@@ -22,8 +22,8 @@ func originOf(r *http.Request) app.Origin {
 	return app.Origin{Source: policy.SourceWeb, Why: r.PostFormValue("reason")}
 }
 
-// number parses a form field with a whole number.
-func number(r *http.Request, field string) (int, error) {
+// parseNumber parses a form field with a whole number.
+func parseNumber(r *http.Request, field string) (int, error) {
 	text := strings.TrimSpace(r.PostFormValue(field))
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -44,15 +44,15 @@ func length(r *http.Request) (time.Duration, error) {
 	return d, nil
 }
 
-// complaint returns the text of a service error, with those of each field; empty for any other error.
-func complaint(err error) string {
+// errorText returns the text of a service error, with those of each field; empty for any other error.
+func errorText(err error) string {
 	var e *app.Error
 	if !errors.As(err, &e) {
 		return ""
 	}
 	text := e.Message
 	for _, f := range e.Fields {
-		text += " " + spaced(f.Name) + ": " + fieldText(f)
+		text += " " + splitWords(f.Name) + ": " + fieldText(f)
 	}
 	return text
 }
@@ -60,22 +60,22 @@ func complaint(err error) string {
 // fieldText says what is wrong with a field and what would be accepted.
 func fieldText(f app.Field) string { return messages.ProblemText(f.Detail, f.Accept) }
 
-// answer redirects to a page that shows the result of a form. A refusal or a missing object has a page of its own.
-func (p *pages) answer(w http.ResponseWriter, r *http.Request, who policy.Principal, to, text string, err error) {
+// answerForm redirects to a page that shows the result of a form. A refusal or a missing object has a page of its own.
+func (p *pages) answerForm(w http.ResponseWriter, r *http.Request, who policy.Principal, to, text string, err error) {
 	switch app.KindOf(err) {
 	case app.Invalid, app.Conflict, app.Stale, app.Busy:
-		p.say(w, r, who, to, said{Message: complaint(err), Bad: true})
+		p.redirectWith(w, r, who, to, said{Message: errorText(err), Bad: true})
 		return
 	}
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	p.say(w, r, who, to, said{Message: text})
+	p.redirectWith(w, r, who, to, said{Message: text})
 }
 
-// spaced splits a name such as costCenter into words.
-func spaced(name string) string {
+// splitWords splits a name such as costCenter into words.
+func splitWords(name string) string {
 	var b strings.Builder
 	for _, c := range name {
 		if c >= 'A' && c <= 'Z' {

@@ -14,10 +14,10 @@ import (
 )
 
 func TestWhatAPageAsksForEndsWithThePagesTime(t *testing.T) {
-	p := &pages{Config: Config{Timeout: time.Millisecond, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, views: parse(nil)}
+	p := &pages{Config: Config{Timeout: time.Millisecond, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, views: parseTemplates(nil)}
 	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done() // as a query of PostgreSQL does that waits for a lock
-		p.fail(w, r, policy.Principal{}, fmt.Errorf("read clusters: %w", r.Context().Err()))
+		p.showError(w, r, policy.Principal{}, fmt.Errorf("read clusters: %w", r.Context().Err()))
 	})
 	answer := httptest.NewRecorder()
 	p.inTime(slow).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))

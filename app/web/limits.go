@@ -37,14 +37,14 @@ type catalogueView struct {
 	LoadedAt                     time.Time
 }
 
-// limits shows what one may request, and how much of it is used.
-func (p *pages) limits(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// showLimits shows what one may request, and how much of it is used.
+func (p *pages) showLimits(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	v, err := p.limitsOf(r.Context(), who)
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	p.show(w, r, who, http.StatusOK, "limits", v)
+	p.renderPage(w, r, who, http.StatusOK, "limits", v)
 }
 
 func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView, error) {
@@ -54,7 +54,7 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 		return v, err
 	}
 	for _, q := range quotas {
-		v.Quotas = append(v.Quotas, bounds(q)...)
+		v.Quotas = append(v.Quotas, quotaLines(q)...)
 	}
 	teams, err := p.Admin.Teams(ctx, who)
 	if err != nil {
@@ -80,8 +80,8 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 	return v, nil
 }
 
-// bounds returns one quota's limits, one line each.
-func bounds(q admin.QuotaState) (out []quotaView) {
+// quotaLines returns one quota's limits, one line each.
+func quotaLines(q admin.QuotaState) (out []quotaView) {
 	of := map[profiles.Scope]string{profiles.ScopePerson: "you", profiles.ScopeTeam: "team " + q.Key, profiles.ScopeEverywhere: "everybody"}[q.Scope]
 	for _, b := range []struct {
 		what       string
@@ -112,12 +112,12 @@ func stateOf(s admin.CatalogueState) *catalogueView {
 	return v
 }
 
-// reload reads the catalogue's folder now.
-func (p *pages) reload(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// reloadCatalogue reads the catalogue's folder now.
+func (p *pages) reloadCatalogue(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	state, err := p.Admin.ReloadCatalogue(r.Context(), who, originOf(r))
 	if err == nil && state.Err != nil {
-		p.say(w, r, who, "/limits", said{Message: "The directory's files have errors, so the last valid catalogue stays active.", Bad: true})
+		p.redirectWith(w, r, who, "/limits", said{Message: "The directory's files have errors, so the last valid catalogue stays active.", Bad: true})
 		return
 	}
-	p.answer(w, r, who, "/limits", "Reloaded. Catalogue "+state.Hash+" is active.", err)
+	p.answerForm(w, r, who, "/limits", "Reloaded. Catalogue "+state.Hash+" is active.", err)
 }

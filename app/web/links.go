@@ -40,32 +40,32 @@ type codeView struct {
 	How, Warning   string
 }
 
-func (p *pages) link(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	p.showLink(w, r, who, http.StatusOK, "")
+func (p *pages) showLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	p.renderLink(w, r, who, http.StatusOK, "")
 }
 
-func (p *pages) showLink(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, wrong string) {
+func (p *pages) renderLink(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, wrong string) {
 	l, err := p.Credentials.LinkFor(r.Context(), who, r.PathValue("link"))
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	v := linkView{Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong}
-	v.Place, v.Account = account(l.Account)
+	v.Place, v.Account = splitAccount(l.Account)
 	if v.Place == "Slack" {
 		v.Workspace, _, _ = strings.Cut(v.Account, "/")
 	}
 	if l.Kind != people.LinkOfAccount {
-		v.Cluster, v.Address = l.Cluster, p.address(r)
+		v.Cluster, v.Address = l.Cluster, p.ownURL(r)
 		if row, err := p.App.Cluster(r.Context(), who, l.Cluster); err == nil { // a viewer who may no longer see it is refused when the link is used
 			v.Cluster = row.Name
 		}
 	}
-	p.show(w, r, who, status, "link", v)
+	p.renderPage(w, r, who, status, "link", v)
 }
 
-// address returns the page's own URL, as the browser knows it.
-func (p *pages) address(r *http.Request) string {
+// ownURL returns the page's own URL, as the browser knows it.
+func (p *pages) ownURL(r *http.Request) string {
 	u := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path}
 	if p.Secure {
 		u.Scheme = "https"
@@ -73,8 +73,8 @@ func (p *pages) address(r *http.Request) string {
 	return u.String()
 }
 
-// account splits the id of a linked account: github:maya is maya on GitHub.
-func account(id string) (place, name string) {
+// splitAccount splits the id of a linked account: github:maya is maya on GitHub.
+func splitAccount(id string) (place, name string) {
 	place, name, _ = strings.Cut(id, ":")
 	if known, ok := map[string]string{"github": "GitHub", "slack": "Slack"}[place]; ok {
 		place = known
@@ -82,31 +82,31 @@ func account(id string) (place, name string) {
 	return place, name
 }
 
-// redeem uses a link. What it gives is shown or sent at once, and never again.
-func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// redeemLink uses a link. What it gives is shown or sent at once, and never again.
+func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	if err := p.Credentials.Means(r.Context(), who, r.PathValue("link"), strings.TrimSpace(r.PostFormValue("account"))); err != nil {
 		if app.KindOf(err) == app.Invalid {
-			p.showLink(w, r, who, http.StatusUnprocessableEntity, err.Error())
+			p.renderLink(w, r, who, http.StatusUnprocessableEntity, err.Error())
 			return
 		}
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	got, err := p.Credentials.Redeem(r.Context(), who, r.PathValue("link"), originOf(r))
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	switch got.Kind {
 	case people.LinkKubeconfig, people.LinkInstallers:
 		sendKubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
 	case people.LinkKubeadmin:
-		p.show(w, r, who, http.StatusOK, "password", passwordView{
+		p.renderPage(w, r, who, http.StatusOK, "password", passwordView{
 			ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: "kubeadmin", Password: got.Password.Reveal(),
 		})
 	default:
-		place, name := account(got.Account)
-		p.show(w, r, who, http.StatusOK, "code", codeView{
+		place, name := splitAccount(got.Account)
+		p.renderPage(w, r, who, http.StatusOK, "code", codeView{
 			Place: place, Account: name, Code: got.Code.Reveal(), How: messages.TypeLinkCode(place, name, got.Code.Reveal()), Warning: messages.NeverGiveLinkCode,
 		})
 	}
@@ -116,7 +116,7 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 func (p *pages) kubeconfigLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, wanted(r), originOf(r))
-	p.follow(w, r, who, id, made, err)
+	p.followLink(w, r, who, id, made, err)
 }
 
 // breakGlassLink does the same after access to one of the installer's credentials was approved.
@@ -124,13 +124,13 @@ func (p *pages) breakGlassLink(what string) handler {
 	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 		id := r.PathValue("id")
 		made, err := p.Credentials.BreakGlassLink(r.Context(), who, id, what, originOf(r))
-		p.follow(w, r, who, id, made, err)
+		p.followLink(w, r, who, id, made, err)
 	}
 }
 
-func (p *pages) follow(w http.ResponseWriter, r *http.Request, who policy.Principal, id string, made credentials.Link, err error) {
+func (p *pages) followLink(w http.ResponseWriter, r *http.Request, who policy.Principal, id string, made credentials.Link, err error) {
 	if err != nil {
-		p.answer(w, r, who, "/clusters/"+id, "", err)
+		p.answerForm(w, r, who, "/clusters/"+id, "", err)
 		return
 	}
 	// The URL is a secret until it is used; our pages never send it to another site (see guarded).
@@ -142,12 +142,12 @@ func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Pr
 	id := r.PathValue("id")
 	a, err := p.Credentials.BreakGlass(r.Context(), who, id, r.PostFormValue("what"), originOf(r))
 	if err != nil {
-		p.answer(w, r, who, "/clusters/"+id, "", err)
+		p.answerForm(w, r, who, "/clusters/"+id, "", err)
 		return
 	}
 	text := "Another platform admin must now approve it. Come back here after that."
 	if a.State == clusters.ApprovalApproved {
 		text = "It is already approved."
 	}
-	p.say(w, r, who, "/approvals/"+a.ID, said{Message: text})
+	p.redirectWith(w, r, who, "/approvals/"+a.ID, said{Message: text})
 }

@@ -20,7 +20,7 @@ func (p *pages) logBundle(w http.ResponseWriter, r *http.Request, who policy.Pri
 	}
 	bundle, err := p.Credentials.LogBundle(r.Context(), who, id, attempt, originOf(r))
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	ctx := context.WithoutCancel(r.Context())
@@ -30,6 +30,6 @@ func (p *pages) logBundle(w http.ResponseWriter, r *http.Request, who policy.Pri
 		p.Log.ErrorContext(r.Context(), "log bundle broken off", "cluster", id, "err", err)
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 	}
 }

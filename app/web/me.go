@@ -14,8 +14,8 @@ type meView struct {
 	Accounts []string
 }
 
-// me shows the person's own roles, teams and accounts.
-func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// showMe shows the person's own roles, teams and accounts.
+func (p *pages) showMe(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	var v meView
 	if session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r, p.Secure)); err == nil {
 		v.Expires = session.Expires
@@ -27,16 +27,16 @@ func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal)
 	}
 	var err error
 	if v.Accounts, err = p.Credentials.Accounts(r.Context(), who); err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	p.show(w, r, who, http.StatusOK, "me", v)
+	p.renderPage(w, r, who, http.StatusOK, "me", v)
 }
 
-// unlink removes a linked account from the person.
-func (p *pages) unlink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// unlinkAccount removes a linked account from the person.
+func (p *pages) unlinkAccount(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PostFormValue("account")
 	err := p.Credentials.Unlink(r.Context(), who, id, originOf(r))
-	place, name := account(id)
-	p.answer(w, r, who, "/me", place+" account "+name+" is no longer linked.", err)
+	place, name := splitAccount(id)
+	p.answerForm(w, r, who, "/me", place+" account "+name+" is no longer linked.", err)
 }

@@ -12,8 +12,8 @@ type way struct {
 	Here      bool
 }
 
-// ways lists the pages that a principal may see; here marks the current one.
-func ways(who policy.Principal, here string) []way {
+// navigation lists the pages that a principal may see; here marks the current one.
+func navigation(who policy.Principal, here string) []way {
 	if who.Role() == "" {
 		return nil
 	}

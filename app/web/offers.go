@@ -45,7 +45,7 @@ func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, s
 	ready := present && row.Status == lifecycle.Ready && row.Outputs != nil
 	teams := createform.Teams(who, c)
 	o := offers{
-		ID: row.ID, Seen: seen(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: others(teams, row.Team),
+		ID: row.ID, Seen: markOfState(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: otherTeams(teams, row.Team),
 		Extend: present && may(policy.ActExtend) && row.Ends.TTL.Before(row.Ends.Max), ExtendLimit: "at most " + duration.Format(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
 		Hold: present && may(policy.ActHold), Destroy: present && may(policy.ActDestroy),
 		Transfer:   present && may(policy.ActTransfer),
@@ -79,8 +79,8 @@ func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, s
 	return o
 }
 
-// others returns the teams, with one of them moved to the end.
-func others(teams []string, last string) []string {
+// otherTeams returns the teams, with one of them moved to the end.
+func otherTeams(teams []string, last string) []string {
 	at := slices.Index(teams, last)
 	if at < 0 {
 		return teams

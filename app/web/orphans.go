@@ -41,8 +41,8 @@ type orphanCard struct {
 	Plan   bool   // a teardown may be able to remove it
 }
 
-// orphans shows what belongs to no living cluster: of one class, or all. It is told as CSV on request.
-func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// listOrphans shows what belongs to no living cluster: of one class, or all. It is told as CSV on request.
+func (p *pages) listOrphans(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	f := scans.Filter{Class: lifecycle.OrphanClass(r.FormValue("class")), Team: r.FormValue("team"), Cursor: r.FormValue("cursor"), Gone: r.FormValue("show") == "all"}
 	if !slices.Contains(lifecycle.OrphanClasses, f.Class) {
 		f.Class = ""
@@ -53,16 +53,16 @@ func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Princ
 	}
 	list, next, err := p.Admin.Orphans(r.Context(), who, f)
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
 	if asCSV {
 		if begun, err := download.Send(w, "orphans.csv", "text/csv; charset=utf-8", func(to io.Writer) error { return admin.WriteOrphans(to, list) }); err != nil && !begun {
-			p.fail(w, r, who, err)
+			p.showError(w, r, who, err)
 		}
 		return
 	}
-	v := orphansView{Tabs: orphanTabs(f), CSV: "/admin/orphans?" + chosen(f, url.Values{"format": {"csv"}}).Encode(), MayScan: who.MayAnywhere(policy.ActScan), Older: older("/admin/orphans", chosen(f, nil), next)}
+	v := orphansView{Tabs: orphanTabs(f), CSV: "/admin/orphans?" + orphanSelection(f, url.Values{"format": {"csv"}}).Encode(), MayScan: who.MayAnywhere(policy.ActScan), Older: nextPageURL("/admin/orphans", orphanSelection(f, nil), next)}
 	slices.SortStableFunc(list, moreUrgent)
 	mayDecide := app.MayForEverybody(who, policy.ActCleanup, messages.ToRemoveOrphans) == nil
 	for _, o := range list {
@@ -76,7 +76,7 @@ func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Princ
 	if v.Scans, err = p.Admin.Scans(r.Context(), who, "", 5); err != nil {
 		v.Scans = nil // they concern every team, and this reader sees some
 	}
-	p.show(w, r, who, http.StatusOK, "orphans", v)
+	p.renderPage(w, r, who, http.StatusOK, "orphans", v)
 }
 
 func cardOf(o admin.Orphan, now time.Time) orphanCard {
@@ -120,8 +120,8 @@ func orphanTabs(f scans.Filter) []way {
 	return tabs
 }
 
-// chosen returns the URL's parameters for a selection of orphans.
-func chosen(f scans.Filter, more url.Values) url.Values {
+// orphanSelection returns the URL's parameters for a selection of orphans.
+func orphanSelection(f scans.Filter, more url.Values) url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{"class": string(f.Class), "team": f.Team} {
 		if value != "" {
@@ -138,5 +138,5 @@ func chosen(f scans.Filter, more url.Values) url.Values {
 // scanNow has the accounts looked through.
 func (p *pages) scanNow(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	_, err := p.Admin.StartScans(r.Context(), who, "", originOf(r))
-	p.answer(w, r, who, "/admin/orphans", "The accounts are being looked through, one after another. What is found appears here.", err)
+	p.answerForm(w, r, who, "/admin/orphans", "The accounts are being looked through, one after another. What is found appears here.", err)
 }

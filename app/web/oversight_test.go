@@ -23,7 +23,7 @@ import (
 
 func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 	names := func(p policy.Principal) (out []string) {
-		for _, w := range ways(p, "/audit") {
+		for _, w := range navigation(p, "/audit") {
 			out = append(out, w.Label)
 		}
 		return out
@@ -32,7 +32,7 @@ func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 	require.Equal(t, []string{"Clusters", "Approvals", "Usage", "Reports", "Limits", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
 	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 10)
 	require.Empty(t, names(policy.Principal{ID: "x"}))
-	require.True(t, ways(policy.As("x", "X", policy.Auditor), "/approvals/apr_1")[1].Here, "a page below it too")
+	require.True(t, navigation(policy.As("x", "X", policy.Auditor), "/approvals/apr_1")[1].Here, "a page below it too")
 }
 
 func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {
@@ -143,8 +143,8 @@ func TestTheTrailIsReadByWhatOneLooksForPageByPageAndVerified(t *testing.T) {
 }
 
 func TestOlderIsTheSameChoiceFurtherOn(t *testing.T) {
-	require.Empty(t, older("/audit", url.Values{}, ""))
-	require.Equal(t, "/audit?actor=a%26b&cursor=7", older("/audit", url.Values{"actor": {"a&b"}}, "7"))
+	require.Empty(t, nextPageURL("/audit", url.Values{}, ""))
+	require.Equal(t, "/audit?actor=a%26b&cursor=7", nextPageURL("/audit", url.Values{"actor": {"a&b"}}, "7"))
 }
 
 func TestFindingsShowTheirEvidence(t *testing.T) {
@@ -199,8 +199,8 @@ func TestADeliveryIsReadAndWorkedAgain(t *testing.T) {
 }
 
 func TestABodyIsReadableWhateverItIs(t *testing.T) {
-	require.Equal(t, "{\n  \"a\": 1\n}", readable([]byte(`{"a":1}`)))
-	require.Equal(t, "payload=%7B", readable([]byte("payload=%7B")))
+	require.Equal(t, "{\n  \"a\": 1\n}", formatBody([]byte(`{"a":1}`)))
+	require.Equal(t, "payload=%7B", formatBody([]byte("payload=%7B")))
 }
 
 func TestTheUsagePageShowsTheMonthAgainstBudgetsAndTheBill(t *testing.T) {
@@ -213,7 +213,7 @@ func TestTheUsagePageShowsTheMonthAgainstBudgetsAndTheBill(t *testing.T) {
 		},
 	}
 	v.Bill = &costs.Actual{From: noon, To: noon, Lines: []costs.ActualLine{{Key: "platform", Clusters: 3, Billed: 2, Estimate: 10_000, Actual: 8_000}, {Key: "lab", Clusters: 1, Estimate: 5}}, Untagged: 700}
-	v.add([]reports.ReportLine{{Key: "platform", Cents: 1}})
+	v.addLines([]reports.ReportLine{{Key: "platform", Cents: 1}})
 	html := page(t, "usage", v)
 	for _, want := range []string{
 		`<dd>$300.00</dd>`, `<strong>$423.45</strong>`, `<meter min="0" max="40000" high="32000" value="32345">$323.45 of $400.00</meter>`, "100 % reached <small>hard</small>",
@@ -226,7 +226,7 @@ func TestTheUsagePageShowsTheMonthAgainstBudgetsAndTheBill(t *testing.T) {
 
 func TestAGroupWithoutANameIsShown(t *testing.T) {
 	v := usageView{By: "tag:Purpose"}
-	v.add([]reports.ReportLine{{Key: "", Clusters: 1, ClusterHours: 1.25, NodeHours: 3.75, Cents: 94, SavedCents: 12}, {Key: "x", Cents: 6}})
+	v.addLines([]reports.ReportLine{{Key: "", Clusters: 1, ClusterHours: 1.25, NodeHours: 3.75, Cents: 94, SavedCents: 12}, {Key: "x", Cents: 6}})
 	require.Equal(t, int64(100), v.Total.Cents)
 	html := page(t, "usage", v)
 	require.Contains(t, html, `<th scope="row">none</th><td class="num">$0.94</td>`)

@@ -19,10 +19,10 @@ func TestWhoAsksForPagesTooOftenWaits(t *testing.T) {
 			return 1500 * time.Millisecond
 		}
 		return 0
-	}}, views: parse(nil)}
+	}}, views: parseTemplates(nil)}
 	look := func(who string) (*httptest.ResponseRecorder, bool) {
 		w := httptest.NewRecorder()
-		return w, p.wait(w, httptest.NewRequest(http.MethodGet, "/", nil), policy.As(who, who, policy.Requester))
+		return w, p.limitRate(w, httptest.NewRequest(http.MethodGet, "/", nil), policy.As(who, who, policy.Requester))
 	}
 	_, waits := look("maya")
 	require.False(t, waits)

@@ -128,7 +128,7 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	require.Equal(t, verdict.Grant.PriceCents, row.Meter.Total(row.AcceptedAt, row.DestroyAt))
 	require.Equal(t, verdict.Grant.HourlyCents, row.HourlyCents)
 	view := approvalView{Approval: app.Approval{Approval: clusters.Approval{Kind: clusters.ApproveCreate}}}
-	view.about(row, "")
+	view.addCluster(row, "")
 	text := fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", price.Dollars(int64(l.list)), price.Dollars(verdict.Grant.PriceCents))
 	require.Equal(t, text, view.Cost)
 	require.Equal(t, text, verdictView{Verdict: verdict.Verdict}.Price())
@@ -167,7 +167,7 @@ func (l *life) agrees(t *testing.T, when string) {
 	left, total := row.Meter.Left(now, row.DestroyAt), row.Meter.Total(now, row.DestroyAt)
 	require.Equal(t, spent, row.Meter.Spent(now), when)
 
-	page := cost(row, now)
+	page := describeCost(row, now)
 	require.Equal(t, fmt.Sprintf("about %s so far, %s until its planned end", price.Dollars(spent), price.Dollars(total)), page, when)
 	if row.Status != lifecycle.Pending {
 		card := row.Card

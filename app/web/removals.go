@@ -45,24 +45,24 @@ func (v removalsView) Heading() string {
 	return "Remove " + orphans
 }
 
-// removals shows what the removal of orphans would delete: the dry run, with the forms to approve or to exempt them.
-func (p *pages) removals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// showRemovals shows what the removal of orphans would delete: the dry run, with the forms to approve or to exempt them.
+func (p *pages) showRemovals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	plans, err := p.Admin.PlanRemovals(r.Context(), who, r.Form["id"])
 	if err != nil {
-		p.fail(w, r, who, err)
+		p.showError(w, r, who, err)
 		return
 	}
-	p.show(w, r, who, http.StatusOK, "removals", viewOfRemovals(plans))
+	p.renderPage(w, r, who, http.StatusOK, "removals", viewOfRemovals(plans))
 }
 
 func (p *pages) approveRemovals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	plans, err := p.Admin.ApproveRemovals(r.Context(), who, r.PostForm["id"], originOf(r))
-	p.answer(w, r, who, removalsPage(r), messages.RemovalsApproved(len(plans)), err)
+	p.answerForm(w, r, who, removalsPage(r), messages.RemovalsApproved(len(plans)), err)
 }
 
 func (p *pages) exemptOrphans(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	err := p.Admin.ExemptOrphans(r.Context(), who, r.PostForm["id"], originOf(r))
-	p.answer(w, r, who, removalsPage(r), messages.OrphansExempted, err)
+	p.answerForm(w, r, who, removalsPage(r), messages.OrphansExempted, err)
 }
 
 // removalsPage is the page of the orphans that a form decides about.

@@ -29,8 +29,8 @@ type reportsView struct {
 	Figures     []figure
 }
 
-// reports shows what became of clusters, by default in the last 30 days.
-func (p *pages) reports(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// showReports shows what became of clusters, by default in the last 30 days.
+func (p *pages) showReports(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	v := reportsView{From: r.FormValue("from"), To: r.FormValue("to"), Team: r.FormValue("team")}
 	f := admin.SummaryFilter{Team: v.Team}
 	if v.From != "" {
@@ -42,12 +42,12 @@ func (p *pages) reports(w http.ResponseWriter, r *http.Request, who policy.Princ
 	if v.Wrong == "" {
 		sum, err := p.Admin.Summary(r.Context(), who, f)
 		if err != nil && app.KindOf(err) != app.Invalid {
-			p.fail(w, r, who, err)
+			p.showError(w, r, who, err)
 			return
 		}
-		if v.Wrong = complaint(err); v.Wrong == "" {
+		if v.Wrong = errorText(err); v.Wrong == "" {
 			v.From = sum.From.Format(day)
-			v.add(sum)
+			v.addSummary(sum)
 		}
 	}
 	status := http.StatusOK
@@ -60,13 +60,13 @@ func (p *pages) reports(w http.ResponseWriter, r *http.Request, who policy.Princ
 		days  int
 	}{{"30 days", 30}, {"90 days", 90}, {"1 year", 365}} {
 		from := today.AddDate(0, 0, -tab.days).Format(day)
-		v.Tabs = append(v.Tabs, way{To: v.address(from), Label: tab.label, Here: v.To == "" && from == v.From})
+		v.Tabs = append(v.Tabs, way{To: v.reportURL(from), Label: tab.label, Here: v.To == "" && from == v.From})
 	}
-	p.show(w, r, who, status, "reports", v)
+	p.renderPage(w, r, who, status, "reports", v)
 }
 
-// address returns the URL of the same report from another day until now.
-func (v reportsView) address(from string) string {
+// reportURL returns the URL of the same report from another day until now.
+func (v reportsView) reportURL(from string) string {
 	q := url.Values{"from": {from}}
 	if v.Team != "" {
 		q.Set("team", v.Team)
@@ -74,7 +74,7 @@ func (v reportsView) address(from string) string {
 	return "/reports?" + q.Encode()
 }
 
-func (v *reportsView) add(sum admin.Summary) {
+func (v *reportsView) addSummary(sum admin.Summary) {
 	v.Summary, v.MostFailed, v.MostSpent = sum, 1, 1
 	for _, l := range sum.Inventory {
 		v.Live += l.Clusters
@@ -148,16 +148,18 @@ func barsPlot(id, title string, bars []statistics.Bar) figure {
 	return figure{c.Title, plot.Bars(c)}
 }
 
-// percent is a share of a whole; empty if there is nothing.
-func percent(part, whole int) string {
+// formatPercent is a share of a whole; empty if there is nothing.
+func formatPercent(part, whole int) string {
 	if whole == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d %%", int(math.Floor(100*float64(part)/float64(whole)))) // 99.9 % is not 100 %
 }
 
-// lasted formats seconds.
-func lasted(seconds int64) string { return duration.Format(time.Duration(seconds) * time.Second) }
+// formatSeconds formats seconds.
+func formatSeconds(seconds int64) string {
+	return duration.Format(time.Duration(seconds) * time.Second)
+}
 
 // profileTable is a table over profiles, with its title.
 type profileTable struct {
@@ -165,6 +167,6 @@ type profileTable struct {
 	Lines []statistics.ProfileSpread
 }
 
-func titled(title string, lines []statistics.ProfileSpread) profileTable {
+func titleTable(title string, lines []statistics.ProfileSpread) profileTable {
 	return profileTable{title, lines}
 }

@@ -75,7 +75,7 @@ func history() admin.Summary {
 
 func TestAReportShowsWhatHappened(t *testing.T) {
 	var v reportsView
-	v.add(history())
+	v.addSummary(history())
 	html := page(t, "reports", v)
 	for _, want := range []string{
 		"<dt>Their cost per hour</dt><dd>$4.30</dd>", "<dd>41 min</dd>", "<dd>99 % <small>of 1000</small></dd>", // 99.9 %

@@ -31,9 +31,9 @@ type runbook struct {
 	Body  template.HTML // from goldmark, without raw HTML and dangerous URLs
 }
 
-// runbooks renders every page once. A page that cannot be rendered is a build error, so it panics.
-func runbooks() map[string]runbook {
-	out, md := map[string]runbook{}, markdown()
+// renderRunbooks renders every page once. A page that cannot be rendered is a build error, so it panics.
+func renderRunbooks() map[string]runbook {
+	out, md := map[string]runbook{}, newMarkdown()
 	pages := docs.Runbooks()
 	names, err := fs.Glob(pages, "*.md")
 	if err != nil {
@@ -45,7 +45,7 @@ func runbooks() map[string]runbook {
 			panic(err)
 		}
 		name := strings.TrimSuffix(file, ".md")
-		if out[name], err = render(md, source); err != nil {
+		if out[name], err = renderRunbook(md, source); err != nil {
 			panic(fmt.Errorf("render runbook %s: %w", file, err))
 		}
 	}
@@ -55,15 +55,15 @@ func runbooks() map[string]runbook {
 	return out
 }
 
-// markdown omits raw HTML and dangerous URLs, and aligns cells by attribute, because our pages allow no inline style.
-func markdown() goldmark.Markdown {
+// newMarkdown omits raw HTML and dangerous URLs, and aligns cells by attribute, because our pages allow no inline style.
+func newMarkdown() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(anchors{}, 100))),
 	)
 }
 
-func render(markdown goldmark.Markdown, source []byte) (runbook, error) {
+func renderRunbook(markdown goldmark.Markdown, source []byte) (runbook, error) {
 	doc := markdown.Parser().Parse(text.NewReader(source))
 	var body bytes.Buffer
 	if err := markdown.Renderer().Render(&body, source, doc); err != nil {
@@ -119,16 +119,16 @@ func nodeText(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// runbook shows a page of the runbooks to anybody: they are public.
-func (p *pages) runbook(w http.ResponseWriter, r *http.Request) {
+// showRunbook shows a page of the runbooks to anybody: they are public.
+func (p *pages) showRunbook(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSuffix(r.PathValue("page"), ".md") // alerts name the file
 	if name == "" {
 		name = contents
 	}
 	page, known := p.runbooks[name]
 	if !known {
-		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "This runbook does not exist. All runbooks are listed at /runbooks/.")
+		p.showProblem(w, r, policy.Principal{}, http.StatusNotFound, "This runbook does not exist. All runbooks are listed at /runbooks/.")
 		return
 	}
-	p.show(w, r, policy.Principal{}, http.StatusOK, "runbook", page)
+	p.renderPage(w, r, policy.Principal{}, http.StatusOK, "runbook", page)
 }

@@ -23,31 +23,31 @@ const (
 	saidBytes  = 2300        // of text and page; signed and in base64 they stay below the 4096 bytes that browsers keep
 )
 
-// say redirects to one of our pages, which shows the result of a form.
-func (p *pages) say(w http.ResponseWriter, r *http.Request, who policy.Principal, to string, s said) {
+// redirectWith redirects to one of our pages, which shows the result of a form.
+func (p *pages) redirectWith(w http.ResponseWriter, r *http.Request, who policy.Principal, to string, s said) {
 	to = auth.Local(to) // it may end with what somebody put into a form's URL
 	path, _, _ := strings.Cut(to, "?")
-	if value := p.signed(who, path, s); value != "" {
-		p.saidCookie(w, value, int(saidLife.Seconds()))
+	if value := p.signMessage(who, path, s); value != "" {
+		p.setMessageCookie(w, value, int(saidLife.Seconds()))
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// saidCookie sets or deletes the cookie. Its path is that of all pages, which the prefix of a host's own cookie requires; the page
+// setMessageCookie sets or deletes the cookie. Its path is that of all pages, which the prefix of a host's own cookie requires; the page
 // for which it is meant is part of the signed content.
-func (p *pages) saidCookie(w http.ResponseWriter, value string, maxAge int) {
+func (p *pages) setMessageCookie(w http.ResponseWriter, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: auth.Named(saidCookie, p.Secure), Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, Secure: p.Secure, SameSite: http.SameSiteStrictMode,
 	})
 }
 
-// signed returns the signed message; a long text is cut. Empty: it cannot be shown.
-func (p *pages) signed(who policy.Principal, page string, s said) string {
+// signMessage returns the signed message; a long text is cut. Empty: it cannot be shown.
+func (p *pages) signMessage(who policy.Principal, page string, s said) string {
 	if p.Sessions == nil {
 		return ""
 	}
-	note := auth.Note{Page: page, Message: fitting(s.Message, saidBytes-len(page)), Bad: s.Bad}
+	note := auth.Note{Page: page, Message: fitText(s.Message, saidBytes-len(page)), Bad: s.Bad}
 	if note.Message == "" {
 		return ""
 	}
@@ -59,8 +59,8 @@ func (p *pages) signed(who policy.Principal, page string, s said) string {
 	return value
 }
 
-// fitting cuts a text between two characters so that it takes at most so many bytes in JSON.
-func fitting(text string, most int) string {
+// fitText cuts a text between two characters so that it takes at most so many bytes in JSON.
+func fitText(text string, most int) string {
 	size := 0
 	for at, letter := range text {
 		raw, _ := json.Marshal(string(letter)) // encoding a string never fails
@@ -71,8 +71,8 @@ func fitting(text string, most int) string {
 	return strings.ToValidUTF8(text, string(utf8.RuneError))
 }
 
-// heard takes the message for this page and this person. A request by our refresh script leaves it for the person.
-func (p *pages) heard(w http.ResponseWriter, r *http.Request, who policy.Principal) *said {
+// takeMessage takes the message for this page and this person. A request by our refresh script leaves it for the person.
+func (p *pages) takeMessage(w http.ResponseWriter, r *http.Request, who policy.Principal) *said {
 	cookie, err := r.Cookie(auth.Named(saidCookie, p.Secure))
 	if err != nil || p.Sessions == nil || r.Method != http.MethodGet || r.Header.Get("Sec-Fetch-Dest") == "empty" {
 		return nil
@@ -81,6 +81,6 @@ func (p *pages) heard(w http.ResponseWriter, r *http.Request, who policy.Princip
 	if !ok || note.Page != r.URL.Path { // not ours, or for another page
 		return nil
 	}
-	p.saidCookie(w, "", -1)
+	p.setMessageCookie(w, "", -1)
 	return &said{Message: note.Message, Bad: note.Bad}
 }

@@ -38,7 +38,7 @@ func saying(t *testing.T, secure bool) *pages {
 // saysOf is the cookie that a form's answer sets.
 func saysOf(p *pages, who policy.Principal, to string, s said) *http.Cookie {
 	w := httptest.NewRecorder()
-	p.say(w, httptest.NewRequest(http.MethodPost, "/clusters/clu_1/hold", nil), who, to, s)
+	p.redirectWith(w, httptest.NewRequest(http.MethodPost, "/clusters/clu_1/hold", nil), who, to, s)
 	return w.Result().Cookies()[0]
 }
 
@@ -46,7 +46,7 @@ func saysOf(p *pages, who policy.Principal, to string, s said) *http.Cookie {
 func hears(p *pages, who policy.Principal, page string, c *http.Cookie) *said {
 	r := httptest.NewRequest(http.MethodGet, page, nil)
 	r.AddCookie(c)
-	return p.heard(httptest.NewRecorder(), r, who)
+	return p.takeMessage(httptest.NewRecorder(), r, who)
 }
 
 func TestWhatCameOfAFormIsShownOnceOnThePageItLedTo(t *testing.T) {
@@ -57,10 +57,10 @@ func TestWhatCameOfAFormIsShownOnceOnThePageItLedTo(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/clusters/clu_1", nil)
 	r.AddCookie(cookie)
 	r.Header.Set("Sec-Fetch-Dest", "empty")
-	require.Nil(t, p.heard(httptest.NewRecorder(), r, sayer), "a script that keeps the page fresh takes it from nobody")
+	require.Nil(t, p.takeMessage(httptest.NewRecorder(), r, sayer), "a script that keeps the page fresh takes it from nobody")
 	r.Header.Set("Sec-Fetch-Dest", "document")
 	w := httptest.NewRecorder()
-	require.Equal(t, &said{Message: "held", Bad: true}, p.heard(w, r, sayer))
+	require.Equal(t, &said{Message: "held", Bad: true}, p.takeMessage(w, r, sayer))
 	require.Negative(t, w.Result().Cookies()[0].MaxAge)
 	require.Equal(t, cookie.Name, w.Result().Cookies()[0].Name)
 
@@ -90,7 +90,7 @@ func TestNoOtherHostMakesAPageSayAnything(t *testing.T) {
 func TestWithoutAKeyNothingIsSaid(t *testing.T) {
 	p := &pages{}
 	w := httptest.NewRecorder()
-	p.say(w, httptest.NewRequest(http.MethodPost, "/", nil), sayer, "/", said{Message: "held"})
+	p.redirectWith(w, httptest.NewRequest(http.MethodPost, "/", nil), sayer, "/", said{Message: "held"})
 	require.Empty(t, w.Result().Cookies())
 	require.Equal(t, http.StatusSeeOther, w.Code)
 	require.Nil(t, hears(p, sayer, "/", &http.Cookie{Name: saidCookie, Value: "x"}))
@@ -112,7 +112,7 @@ func TestNoFormLeadsAwayFromHere(t *testing.T) {
 	p := saying(t, false)
 	for _, id := range []string{`../\evil.example`, `..\..\evil.example`, "../../..//evil.example", "x\r\nSet-Cookie: a=b", "?next=//evil.example"} {
 		w := httptest.NewRecorder()
-		p.say(w, httptest.NewRequest(http.MethodPost, "/clusters/x/hold", nil), sayer, "/clusters/"+id, said{Message: "no"})
+		p.redirectWith(w, httptest.NewRequest(http.MethodPost, "/clusters/x/hold", nil), sayer, "/clusters/"+id, said{Message: "no"})
 		to := w.Header().Get("Location")
 		require.Regexp(t, `^/([^/\\]|$)`, to, id)
 		require.NotContains(t, to, `\`, id)

@@ -13,19 +13,19 @@ func (p *pages) loginPage(w http.ResponseWriter, r *http.Request) {
 	p.showLogin(w, r, http.StatusOK, auth.Local(r.FormValue("next")), "")
 }
 
-// begin redirects a person to the identity provider.
-func (p *pages) begin(w http.ResponseWriter, r *http.Request) {
+// beginSignIn redirects a person to the identity provider.
+func (p *pages) beginSignIn(w http.ResponseWriter, r *http.Request) {
 	next := auth.Local(r.FormValue("next"))
 	if err := p.SignIn.Begin(w, r, next); err != nil {
-		p.refused(w, r, next, err)
+		p.showSignInError(w, r, next, err)
 	}
 }
 
-// finish handles a person's return from the identity provider, and redirects to the page where they began.
-func (p *pages) finish(w http.ResponseWriter, r *http.Request) {
+// finishSignIn handles a person's return from the identity provider, and redirects to the page where they began.
+func (p *pages) finishSignIn(w http.ResponseWriter, r *http.Request) {
 	next, session, err := p.SignIn.Finish(w, r)
 	if err != nil {
-		p.refused(w, r, "/", err)
+		p.showSignInError(w, r, "/", err)
 		return
 	}
 	if err := p.Credentials.SignedIn(r.Context(), session.Principal, policy.SourceWeb); err != nil {
@@ -35,8 +35,8 @@ func (p *pages) finish(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// refused shows on the sign-in page why it failed. The cause is only logged.
-func (p *pages) refused(w http.ResponseWriter, r *http.Request, next string, err error) {
+// showSignInError shows on the sign-in page why it failed. The cause is only logged.
+func (p *pages) showSignInError(w http.ResponseWriter, r *http.Request, next string, err error) {
 	var said *auth.Error
 	if !errors.As(err, &said) {
 		p.Log.ErrorContext(r.Context(), "sign-in failed", "err", err)
@@ -56,15 +56,15 @@ func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, ne
 	if p.SignIn != nil {
 		v.Provider, v.Begin = p.SignIn.Provider, auth.BeginPath
 	}
-	p.show(w, r, policy.Principal{}, status, "login", v)
+	p.renderPage(w, r, policy.Principal{}, status, "login", v)
 }
 
-// logout ends the session on every replica, but not the one at the identity provider. If it cannot be ended, the browser keeps it, so
+// signOut ends the session on every replica, but not the one at the identity provider. If it cannot be ended, the browser keeps it, so
 // that the person notices and can try again.
-func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
+func (p *pages) signOut(w http.ResponseWriter, r *http.Request) {
 	if err := p.Auth.SignOut(r.Context(), auth.FromCookie(r, p.Secure)); err != nil {
 		p.Log.ErrorContext(r.Context(), "session not ended", "err", err)
-		p.problem(w, r, policy.Principal{}, http.StatusServiceUnavailable, "You could not be signed out. Try again in a moment.")
+		p.showProblem(w, r, policy.Principal{}, http.StatusServiceUnavailable, "You could not be signed out. Try again in a moment.")
 		return
 	}
 	auth.ClearCookie(w, p.Secure)

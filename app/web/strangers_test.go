@@ -18,7 +18,7 @@ func TestNoFormIsTakenFromAnotherSite(t *testing.T) {
 	row := h.accept("shop", "platform")
 	b := h.as("will")
 	forms := 0
-	for route := range (&pages{}).private() {
+	for route := range (&pages{}).privateRoutes() {
 		path, post := strings.CutPrefix(route, "POST ")
 		if !post {
 			continue
@@ -59,7 +59,7 @@ func TestToLookChangesNothing(t *testing.T) {
 	var before, after int
 	const lines = `SELECT count(*) FROM audit_events`
 	require.NoError(t, h.store.Pool().QueryRow(t.Context(), lines).Scan(&before))
-	for route := range (&pages{}).private() {
+	for route := range (&pages{}).privateRoutes() {
 		path, get := strings.CutPrefix(route, "GET ")
 		if !get || path == "/deliveries/{id}" { // the reading of a body is written down
 			continue

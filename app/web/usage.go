@@ -28,8 +28,8 @@ type usageView struct {
 	Bill  *costs.Actual   // nil: no bill was read, or it does not tell of these days
 }
 
-// usage reports what was used, by default in the current month.
-func (p *pages) usage(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+// showUsage reports what was used, by default in the current month.
+func (p *pages) showUsage(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	v := usageView{By: strings.TrimSpace(r.FormValue("by")), From: r.FormValue("from"), To: r.FormValue("to")}
 	if v.By == "" {
 		v.By = "team"
@@ -44,16 +44,16 @@ func (p *pages) usage(w http.ResponseWriter, r *http.Request, who policy.Princip
 	if v.Wrong == "" {
 		of, lines, err := p.Costs.Usage(r.Context(), who, f)
 		if err != nil && app.KindOf(err) != app.Invalid {
-			p.fail(w, r, who, err)
+			p.showError(w, r, who, err)
 			return
 		}
-		v.Wrong, v.From = complaint(err), of.From.Format(day)
-		v.add(lines)
+		v.Wrong, v.From = errorText(err), of.From.Format(day)
+		v.addLines(lines)
 		if err == nil {
-			err = p.money(r.Context(), who, f, &v)
+			err = p.addMoney(r.Context(), who, f, &v)
 		}
 		if err != nil && app.KindOf(err) != app.Invalid {
-			p.fail(w, r, who, err)
+			p.showError(w, r, who, err)
 			return
 		}
 	}
@@ -62,13 +62,13 @@ func (p *pages) usage(w http.ResponseWriter, r *http.Request, who policy.Princip
 		status = http.StatusBadRequest
 	}
 	for _, by := range []string{"team", "owner", "costCenter", "repository", "profile", "environment", "pullRequest", "run"} {
-		v.Tabs = append(v.Tabs, way{To: v.address(by), Label: spaced(by), Here: by == v.By})
+		v.Tabs = append(v.Tabs, way{To: v.usageURL(by), Label: splitWords(by), Here: by == v.By})
 	}
-	p.show(w, r, who, status, "usage", v)
+	p.renderPage(w, r, who, status, "usage", v)
 }
 
-// money adds this month's forecast, and the bill of the report's time if one was read.
-func (p *pages) money(ctx context.Context, who policy.Principal, f reports.ReportFilter, v *usageView) error {
+// addMoney adds this month's forecast, and the bill of the report's time if one was read.
+func (p *pages) addMoney(ctx context.Context, who policy.Principal, f reports.ReportFilter, v *usageView) error {
 	month, err := p.Costs.Forecast(ctx, who, f.By)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (p *pages) costFile(name string, write func(context.Context, policy.Princip
 			}
 		}
 		if wrong != "" {
-			p.problem(w, r, who, http.StatusBadRequest, wrong)
+			p.showProblem(w, r, who, http.StatusBadRequest, wrong)
 			return
 		}
 		ctx := context.WithoutCancel(r.Context()) // each part has its own time limit
@@ -148,13 +148,13 @@ func (p *pages) costFile(name string, write func(context.Context, policy.Princip
 			p.Log.ErrorContext(r.Context(), "cost file broken off", "file", name, "err", err)
 			panic(http.ErrAbortHandler)
 		case err != nil:
-			p.fail(w, r, who, err)
+			p.showError(w, r, who, err)
 		}
 	}
 }
 
-// address returns the URL of the same report with another grouping.
-func (v usageView) address(by string) string {
+// usageURL returns the URL of the same report with another grouping.
+func (v usageView) usageURL(by string) string {
 	q := url.Values{"by": {by}}
 	for name, value := range map[string]string{"from": v.From, "to": v.To} {
 		if value != "" {
@@ -164,7 +164,7 @@ func (v usageView) address(by string) string {
 	return "/usage?" + q.Encode()
 }
 
-func (v *usageView) add(lines []reports.ReportLine) {
+func (v *usageView) addLines(lines []reports.ReportLine) {
 	v.Lines, v.Most = lines, 1
 	for _, l := range lines {
 		v.Most = max(v.Most, l.Cents)

@@ -83,9 +83,9 @@ type detailView struct {
 // blocker is one obstacle: what it is and who can remove it, the command, and a remark.
 type blocker struct{ Text, Command, Remark string }
 
-// parse parses the templates. nameOf names a principal for people; nil: nobody is linked to a person.
-func parse(nameOf func(string) string) views {
-	shown := actor(nameOf)
+// parseTemplates parses the templates. nameOf names a principal for people; nil: nobody is linked to a person.
+func parseTemplates(nameOf func(string) string) views {
+	shown := actorFormatter(nameOf)
 	out := views{}
 	for _, name := range []string{
 		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "code", "password", "me", "limits",
@@ -97,10 +97,10 @@ func parse(nameOf func(string) string) views {
 	return out
 }
 
-// show renders a complete page before it sends the first byte, so that an error never leaves half a page.
-func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, name string, view any) {
+// renderPage renders a complete page before it sends the first byte, so that an error never leaves half a page.
+func (p *pages) renderPage(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, name string, view any) {
 	f := frame{
-		Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: ways(who, r.URL.Path), Said: p.heard(w, r, who), View: view,
+		Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: navigation(who, r.URL.Path), Said: p.takeMessage(w, r, who), View: view,
 	}
 	var page bytes.Buffer
 	if err := p.views[name].Execute(&page, f); err != nil {
@@ -115,27 +115,27 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principa
 
 var functions = template.FuncMap{
 	"lower": func(s lifecycle.Status) string { return strings.ToLower(string(s)) },
-	"plain": func(s any) string { return plain(fmt.Sprint(s)) },
+	"plain": func(s any) string { return plainState(fmt.Sprint(s)) },
 	"price": func(cents int) string { return price.Dollars(int64(cents)) + "/h" },
-	"stamp": stamp,
+	"stamp": formatStamp,
 	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":  func(now, t time.Time) string { return duration.Away(t, now) },
-	"name":  name, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": slept, "unused": chatops.Unused, "nights": chatops.Nights,
+	"name":  formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights,
 	"told":  auditText,
-	"moved": moved,
-	"own":   own,
-	"cost":  cost,
-	"short": short,
+	"moved": describeMove,
+	"own":   ownText,
+	"cost":  describeCost,
+	"short": shortHash,
 	"tail":  func(id string) string { return id[max(0, len(id)-8):] },
 
 	"dollars":   price.Dollars,
 	"whyItEnds": messages.WhyItEnds, "sentence": messages.Sentence,
 	"tenths": func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
 
-	"lasted":  lasted,
-	"percent": percent,
-	"titled":  titled,
+	"lasted":  formatSeconds,
+	"percent": formatPercent,
+	"titled":  titleTable,
 
 	"going": func(r clusters.Row) bool { return r.Desired == lifecycle.Absent },
 
@@ -144,8 +144,8 @@ var functions = template.FuncMap{
 	"seconds":    func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
 
 	"locked":  createform.Locked,
-	"queries": queries,
-	"refused": refused, "notAsked": notAsked,
+	"queries": parseQueries,
+	"refused": countRefused, "notAsked": notAsked,
 }
 
 // auditText returns what an event of the timeline records.

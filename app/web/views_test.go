@@ -22,12 +22,12 @@ import (
 var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func page(t *testing.T, name string, view any) string {
-	return shown(t, &pages{Config: Config{Now: func() time.Time { return noon }}, views: parse(nil)}, name, view)
+	return shown(t, &pages{Config: Config{Now: func() time.Time { return noon }}, views: parseTemplates(nil)}, name, view)
 }
 
 func shown(t *testing.T, p *pages, name string, view any) string {
 	w := httptest.NewRecorder()
-	p.show(w, httptest.NewRequest(http.MethodGet, "/", nil), policy.Principal{ID: "x", Name: "Maya"}, http.StatusOK, name, view)
+	p.renderPage(w, httptest.NewRequest(http.MethodGet, "/", nil), policy.Principal{ID: "x", Name: "Maya"}, http.StatusOK, name, view)
 	require.Equal(t, http.StatusOK, w.Code)
 	return w.Body.String()
 }
@@ -176,7 +176,7 @@ func TestTheStepsSayWhereAClusterIs(t *testing.T) {
 			}
 		}).Row
 		for _, s := range stepsOf(row) {
-			if s.Name == plain(phase) {
+			if s.Name == plainState(phase) {
 				require.Equal(t, want, s.State)
 			}
 		}

@@ -76,7 +76,7 @@ func New(c Config) http.Handler {
 	if c.Timeout == 0 {
 		c.Timeout = pageTime
 	}
-	p := &pages{Config: c, views: parse(c.App.NameOf), runbooks: runbooks()}
+	p := &pages{Config: c, views: parseTemplates(c.App.NameOf), runbooks: renderRunbooks()}
 	static, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err) // the folder is embedded above
@@ -84,31 +84,31 @@ func New(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.FileServerFS(static)))
 	mux.HandleFunc("GET /login", p.loginPage)
-	mux.HandleFunc("POST /logout", p.logout)
+	mux.HandleFunc("POST /logout", p.signOut)
 	mux.Handle("GET /clusters", http.RedirectHandler("/", http.StatusMovedPermanently)) // for people who shorten a URL
 	mux.Handle("GET /clusters/{$}", http.RedirectHandler("/", http.StatusMovedPermanently))
 	if p.SignIn != nil {
 		mux.HandleFunc("GET "+auth.MetadataPath, p.SignIn.Metadata)
-		mux.HandleFunc("GET "+auth.BeginPath, p.begin)
-		mux.HandleFunc("POST "+auth.FinishPath, p.finish)
+		mux.HandleFunc("GET "+auth.BeginPath, p.beginSignIn)
+		mux.HandleFunc("POST "+auth.FinishPath, p.finishSignIn)
 	}
-	for route, page := range p.private() {
-		mux.HandleFunc(route, p.signedIn(page))
+	for route, page := range p.privateRoutes() {
+		mux.HandleFunc(route, p.requireSignIn(page))
 	}
-	mux.HandleFunc("GET /runbooks", p.runbook)
-	mux.HandleFunc("GET /runbooks/{$}", p.runbook)
-	mux.HandleFunc("GET /runbooks/{page}", p.runbook)
+	mux.HandleFunc("GET /runbooks", p.showRunbook)
+	mux.HandleFunc("GET /runbooks/{$}", p.showRunbook)
+	mux.HandleFunc("GET /runbooks/{page}", p.showRunbook)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "This page does not exist.")
+		p.showProblem(w, r, policy.Principal{}, http.StatusNotFound, "This page does not exist.")
 	})
 	ours := http.NewCrossOriginProtection()
 	// The identity provider's page posts here from another site. A post counts only if this browser began the sign-in.
 	ours.AddInsecureBypassPattern("POST " + auth.FinishPath)
-	return guarded(identified(p.inTime(ours.Handler(mux))))
+	return withSecurityHeaders(withRequestID(p.inTime(ours.Handler(mux))))
 }
 
-// identified gives each request an id, which stands in the log lines of everything that it causes and in the response.
-func identified(next http.Handler) http.Handler {
+// withRequestID gives each request an id, which stands in the log lines of everything that it causes and in the response.
+func withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := db.NewID("req")
 		w.Header().Set("X-Request-Id", id)
@@ -129,69 +129,69 @@ func (p *pages) inTime(next http.Handler) http.Handler {
 	})
 }
 
-// private returns the pages and forms that need a sign-in. Every change is a POST.
-func (p *pages) private() map[string]handler {
+// privateRoutes returns the pages and forms that need a sign-in. Every change is a POST.
+func (p *pages) privateRoutes() map[string]handler {
 	return map[string]handler{
-		"GET /{$}":                   p.list,
-		"GET /clusters/{id}":         p.detail,
-		"GET /clusters/{id}/destroy": p.confirm,
+		"GET /{$}":                   p.listClusters,
+		"GET /clusters/{id}":         p.showCluster,
+		"GET /clusters/{id}/destroy": p.confirmDestroy,
 
-		"POST /clusters/{id}/destroy":               p.act(p.destroy),
-		"POST /clusters/{id}/extend":                p.act(p.extend),
-		"POST /clusters/{id}/hold":                  p.act(p.hold),
-		"POST /clusters/{id}/unhold":                p.act(p.unhold),
-		"POST /clusters/{id}/scale":                 p.act(p.scale),
-		"POST /clusters/{id}/sleep":                 p.act(p.sleep),
-		"POST /clusters/{id}/wake":                  p.act(p.wake),
-		"POST /clusters/{id}/share":                 p.act(p.share),
-		"POST /clusters/{id}/unshare":               p.act(p.unshare),
-		"POST /clusters/{id}/transfer":              p.act(p.transfer),
-		"POST /clusters/{id}/retry":                 p.act(p.retry),
-		"POST /clusters/{id}/abandon":               p.act(p.abandon),
-		"POST /clusters/{id}/kubeconfig":            p.kubeconfig,
+		"POST /clusters/{id}/destroy":               p.handleAct(p.destroyCluster),
+		"POST /clusters/{id}/extend":                p.handleAct(p.extendCluster),
+		"POST /clusters/{id}/hold":                  p.handleAct(p.holdCluster),
+		"POST /clusters/{id}/unhold":                p.handleAct(p.unholdCluster),
+		"POST /clusters/{id}/scale":                 p.handleAct(p.scaleCluster),
+		"POST /clusters/{id}/sleep":                 p.handleAct(p.putToSleep),
+		"POST /clusters/{id}/wake":                  p.handleAct(p.wakeCluster),
+		"POST /clusters/{id}/share":                 p.handleAct(p.shareCluster),
+		"POST /clusters/{id}/unshare":               p.handleAct(p.unshareCluster),
+		"POST /clusters/{id}/transfer":              p.handleAct(p.transferCluster),
+		"POST /clusters/{id}/retry":                 p.handleAct(p.retryCluster),
+		"POST /clusters/{id}/abandon":               p.handleAct(p.abandonCluster),
+		"POST /clusters/{id}/kubeconfig":            p.downloadKubeconfig,
 		"POST /clusters/{id}/kubeconfig-link":       p.kubeconfigLink,
 		"POST /clusters/{id}/log-bundle":            p.logBundle,
-		"POST /clusters/{id}/revoke":                p.revoke,
+		"POST /clusters/{id}/revoke":                p.revokeAccess,
 		"POST /clusters/{id}/kubeadmin-link":        p.breakGlassLink(credentials.BreakGlassPassword),
 		"POST /clusters/{id}/admin-kubeconfig-link": p.breakGlassLink(credentials.BreakGlassKubeconfig),
 		"POST /clusters/{id}/break-glass":           p.breakGlass,
 
-		"GET /new":                     p.new,
-		"POST /new":                    p.create,
-		"GET /approvals":               p.approvals,
-		"GET /approvals/{id}":          p.approval,
-		"POST /approvals/{id}/approve": p.vote(true),
-		"POST /approvals/{id}/refuse":  p.vote(false),
-		"GET /links/{link}":            p.link,
-		"POST /links/{link}":           p.redeem,
+		"GET /new":                     p.newClusterForm,
+		"POST /new":                    p.submitCreate,
+		"GET /approvals":               p.listApprovals,
+		"GET /approvals/{id}":          p.showApproval,
+		"POST /approvals/{id}/approve": p.castVote(true),
+		"POST /approvals/{id}/refuse":  p.castVote(false),
+		"GET /links/{link}":            p.showLink,
+		"POST /links/{link}":           p.redeemLink,
 
-		"GET /me":                      p.me,
-		"POST /me/unlink":              p.unlink,
-		"GET /limits":                  p.limits,
-		"POST /limits/reload":          p.reload,
-		"GET /usage":                   p.usage,
+		"GET /me":                      p.showMe,
+		"POST /me/unlink":              p.unlinkAccount,
+		"GET /limits":                  p.showLimits,
+		"POST /limits/reload":          p.reloadCatalogue,
+		"GET /usage":                   p.showUsage,
 		"GET /usage/chargeback.csv":    p.costFile("chargeback.csv", p.Costs.Chargeback),
 		"GET /usage/focus.csv":         p.costFile("focus.csv", p.Costs.Focus),
-		"GET /reports":                 p.reports,
-		"GET /findings":                p.findings,
-		"GET /orphans/removal":         p.removals,
+		"GET /reports":                 p.showReports,
+		"GET /findings":                p.listFindings,
+		"GET /orphans/removal":         p.showRemovals,
 		"POST /orphans/approve":        p.approveRemovals,
 		"POST /orphans/exempt":         p.exemptOrphans,
-		"GET /admin/orphans":           p.orphans,
+		"GET /admin/orphans":           p.listOrphans,
 		"POST /admin/scans":            p.scanNow,
-		"GET /deliveries":              p.deliveries,
-		"GET /deliveries/{id}":         p.delivery,
-		"POST /deliveries/{id}/replay": p.replay,
-		"GET /audit":                   p.audit,
-		"POST /audit/verify":           p.verify,
+		"GET /deliveries":              p.listDeliveries,
+		"GET /deliveries/{id}":         p.showDelivery,
+		"POST /deliveries/{id}/replay": p.replayDelivery,
+		"GET /audit":                   p.listAudit,
+		"POST /audit/verify":           p.verifyAudit,
 	}
 }
 
 // Routes lists the pages and forms that need a sign-in, as patterns of net/http, so that tests can check the permissions of each.
-func Routes() []string { return slices.Sorted(maps.Keys((&pages{}).private())) }
+func Routes() []string { return slices.Sorted(maps.Keys((&pages{}).privateRoutes())) }
 
-// guarded tells browsers to run and load only our own content, and to allow no framing.
-func guarded(next http.Handler) http.Handler {
+// withSecurityHeaders tells browsers to run and load only our own content, and to allow no framing.
+func withSecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "+
@@ -208,29 +208,29 @@ func guarded(next http.Handler) http.Handler {
 // handler serves a signed-in person.
 type handler func(http.ResponseWriter, *http.Request, policy.Principal)
 
-// signedIn redirects to the sign-in page without a valid session, and from there back to the page. A form is not sent again
+// requireSignIn redirects to the sign-in page without a valid session, and from there back to the page. A form is not sent again
 // automatically, because it may be old.
-func (p *pages) signedIn(page handler) http.HandlerFunc {
+func (p *pages) requireSignIn(page handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 		session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r, p.Secure))
 		var said *auth.Error
 		switch {
-		case err == nil && p.wait(w, r, session.Principal):
-		case err == nil && !legible(r):
-			p.problem(w, r, session.Principal, http.StatusBadRequest, "The input contains a NUL or bytes that are not UTF-8. Send plain text.")
+		case err == nil && p.limitRate(w, r, session.Principal):
+		case err == nil && !isStorable(r):
+			p.showProblem(w, r, session.Principal, http.StatusBadRequest, "The input contains a NUL or bytes that are not UTF-8. Send plain text.")
 		case err == nil:
 			page(w, r, session.Principal)
 		case errors.As(err, &said) && said.Reason == auth.Unavailable:
-			p.problem(w, r, policy.Principal{}, http.StatusServiceUnavailable, said.Message)
+			p.showProblem(w, r, policy.Principal{}, http.StatusServiceUnavailable, said.Message)
 		default:
-			http.Redirect(w, r, "/login?next="+url.QueryEscape(back(r)), http.StatusSeeOther)
+			http.Redirect(w, r, "/login?next="+url.QueryEscape(returnPage(r)), http.StatusSeeOther)
 		}
 	}
 }
 
-// wait answers a principal with too many requests, counted for the pages and the API together.
-func (p *pages) wait(w http.ResponseWriter, r *http.Request, who policy.Principal) bool {
+// limitRate answers a principal with too many requests, counted for the pages and the API together.
+func (p *pages) limitRate(w http.ResponseWriter, r *http.Request, who policy.Principal) bool {
 	if p.Pace == nil {
 		return false
 	}
@@ -240,18 +240,18 @@ func (p *pages) wait(w http.ResponseWriter, r *http.Request, who policy.Principa
 	}
 	seconds := int(math.Ceil(wait.Seconds()))
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	p.problem(w, r, who, http.StatusTooManyRequests, fmt.Sprintf("Too many requests. Wait %d s.", seconds))
+	p.showProblem(w, r, who, http.StatusTooManyRequests, fmt.Sprintf("Too many requests. Wait %d s.", seconds))
 	return true
 }
 
-// legible reports whether URL and form contain only text that the database can store.
-func legible(r *http.Request) bool {
+// isStorable reports whether URL and form contain only text that the database can store.
+func isStorable(r *http.Request) bool {
 	_ = r.ParseForm() // what cannot be parsed is missing, and the page says so
 	return app.Keepable(r.URL.Path) && len(app.Unkept(r.Form)) == 0
 }
 
-// back returns the page to return to; for a form, the page that contains it.
-func back(r *http.Request) string {
+// returnPage returns the page to return to; for a form, the page that contains it.
+func returnPage(r *http.Request) string {
 	if r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, "/links/") {
 		return r.URL.RequestURI()
 	}
@@ -263,22 +263,22 @@ var statuses = map[app.Kind]int{
 	app.Conflict: http.StatusConflict, app.Stale: http.StatusConflict, app.Busy: http.StatusServiceUnavailable,
 }
 
-// fail shows an error: a service error with its text, any other without.
-func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principal, err error) {
+// showError shows an error: a service error with its text, any other without.
+func (p *pages) showError(w http.ResponseWriter, r *http.Request, who policy.Principal, err error) {
 	var said *app.Error
 	if errors.As(err, &said) {
-		p.problem(w, r, who, statuses[said.Kind], said.Message)
+		p.showProblem(w, r, who, statuses[said.Kind], said.Message)
 		return
 	}
 	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil {
 		p.Log.WarnContext(r.Context(), "page took too long", "page", r.Pattern, "err", err)
-		p.problem(w, r, who, http.StatusServiceUnavailable, "The request took too long and was canceled. Try again in a moment.")
+		p.showProblem(w, r, who, http.StatusServiceUnavailable, "The request took too long and was canceled. Try again in a moment.")
 		return
 	}
 	p.Log.ErrorContext(r.Context(), "page failed", "page", r.Pattern, "err", err) // not the path: a link's path ends with a secret
-	p.problem(w, r, who, http.StatusInternalServerError, "An internal error occurred and was logged. Try again in a moment.")
+	p.showProblem(w, r, who, http.StatusInternalServerError, "An internal error occurred and was logged. Try again in a moment.")
 }
 
-func (p *pages) problem(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, text string) {
-	p.show(w, r, who, status, "problem", problemView{Status: status, Title: http.StatusText(status), Message: text})
+func (p *pages) showProblem(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, text string) {
+	p.renderPage(w, r, who, status, "problem", problemView{Status: status, Title: http.StatusText(status), Message: text})
 }

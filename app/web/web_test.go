@@ -147,7 +147,7 @@ func TestEveryRunbookIsReadWithoutASession(t *testing.T) {
 		require.Contains(t, page, "<title>Runbooks · ocpctl</title>")
 		require.Contains(t, page, `href="/runbooks/destroy-blocked"`)
 	}
-	for name := range runbooks() {
+	for name := range renderRunbooks() {
 		status, page, answer := b.get("/runbooks/" + name)
 		require.Equal(t, http.StatusOK, status, name)
 		require.Equal(t, "/runbooks/"+name, answer.Request.URL.Path)
@@ -168,7 +168,7 @@ func TestEveryRunbookIsReadWithoutASession(t *testing.T) {
 }
 
 func TestARunbooksTableIsReachedByItsReasons(t *testing.T) {
-	page, err := render(markdown(), []byte("# A title\n\n| reason | do |\n|:---|---|\n| `VcpuLimitExceeded`, `TooMany` | [there](other-page.md#x) `Not` |\n\n<script>x</script>\n[no](javascript:x)\n"))
+	page, err := renderRunbook(newMarkdown(), []byte("# A title\n\n| reason | do |\n|:---|---|\n| `VcpuLimitExceeded`, `TooMany` | [there](other-page.md#x) `Not` |\n\n<script>x</script>\n[no](javascript:x)\n"))
 	require.NoError(t, err)
 	require.Equal(t, "A title", page.Title)
 	for _, want := range []string{`id="vcpulimitexceeded"`, `id="toomany"`, `href="/runbooks/other-page#x"`} {

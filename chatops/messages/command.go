@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -101,7 +102,7 @@ func NoClusterHere(actor, profile string, known []string) string {
 		return fmt.Sprintf("@%s, this pull request has no cluster. `/ocp create` creates one.", actor)
 	}
 	hint := ""
-	if near, ok := chatops.Closest(profile, known); ok && near != profile {
+	if near, ok := closest.Match(profile, known); ok && near != profile {
 		hint = fmt.Sprintf(" Did you mean `%s`?", near)
 	}
 	return fmt.Sprintf("@%s, this pull request has no cluster of profile %s.%s `/ocp status` shows what it has.", actor, chatops.Code(profile), hint)

@@ -11,7 +11,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
 
-	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/internal/closest"
 )
 
 // mistake is a problem with an expression, and what would be accepted.
@@ -67,7 +67,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // suggestNear begins the list of accepted values with the one that was probably meant.
 func suggestNear(word string, known []string) string {
-	if meant, ok := policy.Closest(word, known); ok {
+	if meant, ok := closest.Match(word, known); ok {
 		return meant + " (closest match); "
 	}
 	return ""

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/internal/duration"
-	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // prefix begins the names of all environment variables of ocpctl.
@@ -80,7 +80,7 @@ func unknownVariable(name string, fields map[string]string) error {
 			}
 		}
 	}))
-	if near, ok := profiles.Closest(name, names); ok {
+	if near, ok := closest.Match(name, names); ok {
 		return fmt.Errorf("%s: unknown environment variable; did you mean %s? Otherwise unset it", name, near)
 	}
 	return fmt.Errorf("%s: unknown environment variable; %s<SECTION>_<FIELD> sets a field of docs/configuration.md. Lists of sections and maps are set in "+

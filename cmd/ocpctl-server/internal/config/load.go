@@ -14,7 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/internal/closest"
 )
 
 // Load reads the file, puts the process's environment over it, and checks the result for the roles; see Read.
@@ -91,7 +91,7 @@ var (
 func plainMessage(complaint string) (text string, single bool) {
 	known := fields(reflect.TypeFor[Config]())
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
-		if near, ok := profiles.Closest(m[2], known[m[3]]); ok {
+		if near, ok := closest.Match(m[2], known[m[3]]); ok {
 			return fmt.Sprintf("%s: field %s is not supported; did you mean %s?", m[1], m[2], near), true
 		}
 		return fmt.Sprintf("%s: field %s is not supported; supported here: %s", m[1], m[2], listed(known[m[3]])), true

@@ -1,10 +1,11 @@
-package profiles
+// Package closest finds what a person meant by a word that is not known.
+package closest
 
 import "strings"
 
-// Closest finds the candidate that a person most likely meant by word: the nearest by edits (letters added, removed, changed or
+// Match finds the candidate that a person most likely meant by word: the nearest by edits (letters added, removed, changed or
 // swapped), or the only one that starts with it. ok is false if none is near enough to suggest.
-func Closest(word string, candidates []string) (best string, ok bool) {
+func Match(word string, candidates []string) (best string, ok bool) {
 	word = strings.ToLower(strings.TrimSpace(word))
 	if word == "" || len(word) > 64 {
 		return "", false
