@@ -4,103 +4,113 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// wordless are the areas that return facts: the texts for people about them stand in chatops and chatops/messages.
-var wordless = []string{"app", "app/admin", "app/credentials", "app/notify", "app/pulls", "app/slack"}
+// messages has the texts that several places share. A text that one place needs stands there.
+const messages = "chatops/messages"
 
-// shownFields are the fields of an error, of a problem with a field and of a check that people read.
-var shownFields = []string{"Message", "Detail", "Accept", "Next"}
-
-// prose matches a literal with words: a letter and a space.
-var prose = regexp.MustCompile(`[A-Za-z].* | .*[A-Za-z]`)
-
-func TestTextsForPeopleStandInChatops(t *testing.T) {
-	for _, folder := range wordless {
-		files, err := filepath.Glob(folder + "/*.go")
-		require.NoError(t, err)
-		require.NotEmpty(t, files, folder)
-		for _, path := range files {
-			if strings.HasSuffix(path, "_test.go") {
-				continue
+func TestATextThatIsUsedOnceStandsWhereItIsUsed(t *testing.T) {
+	needs := map[string][]string{} // by exported name: what it uses of its package
+	for _, file := range parseFolder(t, messages) {
+		for _, decl := range file.Decls {
+			for name, node := range declared(decl) {
+				needs[name] = namesIn(node)
 			}
-			set := token.NewFileSet()
-			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
-			for _, text := range textsForPeople(file) {
-				t.Errorf("%s: the text %s is for people; write it in chatops/messages, and call it here", set.Position(text.Pos()), text.Value)
+		}
+	}
+	within, outside := map[string]int{}, countUses(t)
+	for name, used := range needs {
+		for _, other := range used {
+			if _, ours := needs[other]; ours && other != name {
+				within[other]++
 			}
+		}
+	}
+	for name, used := range needs {
+		sharesHelper := false
+		for _, other := range used {
+			_, ours := needs[other]
+			sharesHelper = sharesHelper || ours && !ast.IsExported(other)
+		}
+		if ast.IsExported(name) && !sharesHelper && within[name] == 0 && outside[name] < 2 {
+			t.Errorf("%s.%s is used %d times; write the text where it is used", messages, name, outside[name])
 		}
 	}
 }
 
-func TestATextForPeopleIsFound(t *testing.T) {
-	for code, found := range map[string]int{
-		`Fail(Conflict, "It is gone.")`:                                         1,
-		`app.Fail(app.Conflict, fmt.Sprintf("%s is gone.", n))`:                 1,
-		`app.Fail(app.Conflict, n+" is gone.")`:                                 1,
-		`&app.Error{Kind: app.Invalid, Message: "It is gone."}`:                 1,
-		`Field{Name: "a b", Detail: "it is", Accept: []string{"a, b", "c, d"}}`: 3,
-		`Fail(Conflict, chatops.NameTaken("a b"))`:                              0,
-		`Fail(Conflict, chatops.NoRole)`:                                        0,
-		`Field{Name: n, Detail: a + " " + b}`:                                   0,
-		`fmt.Errorf("read the clock: %w", err)`:                                 0,
-		`policy.Check{Asked: "true", Accept: "false"}`:                          0,
-	} {
-		file, err := parser.ParseFile(token.NewFileSet(), "", "package x\nvar _ = "+code, parser.SkipObjectResolution)
-		require.NoError(t, err, code)
-		require.Len(t, textsForPeople(file), found, code)
+// declared returns the names that a declaration of package level makes.
+func declared(decl ast.Decl) map[string]ast.Node {
+	names := map[string]ast.Node{}
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			names[d.Name.Name] = d
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					names[name.Name] = s
+				}
+			case *ast.TypeSpec:
+				names[s.Name.Name] = s
+			}
+		}
 	}
+	return names
 }
 
-// textsForPeople returns the literals with words in the messages of errors and in the fields that people read.
-func textsForPeople(file *ast.File) (texts []*ast.BasicLit) {
-	collect := func(n ast.Node) {
-		ast.Inspect(n, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok && isFromChatops(call.Fun) {
-				return false // its arguments are facts
-			}
-			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING && prose.MatchString(text.Value) {
-				texts = append(texts, text)
-			}
-			return true
-		})
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			if nameOf(n.Fun) == "Fail" && len(n.Args) > 1 {
-				collect(n.Args[1])
-			}
-		case *ast.KeyValueExpr:
-			if slices.Contains(shownFields, nameOf(n.Key)) {
-				collect(n.Value)
-			}
+func namesIn(node ast.Node) (names []string) {
+	ast.Inspect(node, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			names = append(names, id.Name)
 		}
 		return true
 	})
-	return texts
+	return names
 }
 
-// nameOf returns the name of a function or field, without its package.
-func nameOf(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.SelectorExpr:
-		return e.Sel.Name
+func parseFolder(t *testing.T, folder string) (files []*ast.File) {
+	paths, err := filepath.Glob(folder + "/*.go")
+	require.NoError(t, err)
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, file)
 	}
-	return ""
+	return files
 }
 
-func isFromChatops(e ast.Expr) bool {
-	call, ok := e.(*ast.SelectorExpr)
-	return ok && nameOf(call.X) == "chatops"
+// countUses counts how often other folders use each name of the messages, in tests, too.
+func countUses(t *testing.T) map[string]int {
+	uses := map[string]int{}
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if id, ok := s.X.(*ast.Ident); ok && id.Name == "messages" {
+					uses[s.Sel.Name]++
+				}
+			}
+			return true
+		})
+		return nil
+	}))
+	return uses
 }

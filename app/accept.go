@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -84,13 +83,13 @@ func (c Created) ApprovalID() string {
 	return c.Approval.ID
 }
 
-// Place returns the position in the queue if a quota is full; 0: the cluster starts at once. The next pass over the queue may move
+// Position returns the position in the queue if a quota is full; 0: the cluster starts at once. The next pass over the queue may move
 // it.
-func (c Created) Place() int {
+func (c Created) Position() int {
 	if c.Turn == nil || c.Turn.Words == "" {
 		return 0
 	}
-	return c.Turn.Place
+	return c.Turn.Position
 }
 
 // CreateFrom judges a request under the store's locks and stores it with its verdict, accepted or refused. The cluster gets the
@@ -105,9 +104,9 @@ func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 	case errors.Is(err, db.ErrNameTaken):
 		return Created{}, nameTaken(r, made.Verdict.Grant)
 	case errors.Is(err, db.ErrKeyReused):
-		return Created{}, Fail(Conflict, messages.IdempotencyKeyReused)
+		return Created{}, Fail(Conflict, "This Idempotency-Key was used for another request. Send the same request again, or use a new key.")
 	case errors.Is(err, db.ErrStale):
-		return Created{}, Fail(Busy, messages.RunsClusterGoes)
+		return Created{}, Fail(Busy, "The run's cluster ended just now. Ask again for a new one.")
 	case RunRefusal(err) != nil:
 		return Created{}, RunRefusal(err)
 	case err != nil:
@@ -149,7 +148,7 @@ func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judg
 }
 
 func nameTaken(r ClusterRequest, g policy.Grant) *Error {
-	return Fail(Conflict, messages.NameTaken(g.Name, g.BaseDomain, r.PR.Repo != "" || r.show != nil))
+	return Fail(Conflict, sayNameTaken(g.Name, g.BaseDomain, r.PR.Repo != "" || r.show != nil))
 }
 
 func (s *Service) evaluate(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
@@ -313,4 +312,13 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (cluste
 		row.PR = &clusters.PRRef{Installation: r.PR.Installation, Repo: r.PR.Repo, Number: r.PR.Number, Head: r.PR.Head}
 	}
 	return row, nil
+}
+
+// sayNameTaken tells a requester that another cluster has the name; typed: the request can be repeated as a command with another one.
+func sayNameTaken(name, baseDomain string, typed bool) string {
+	how := "Choose another name."
+	if typed {
+		how = "Choose another name: --name <name>."
+	}
+	return fmt.Sprintf("The name %s is taken on %s. %s", name, baseDomain, how)
 }

@@ -81,7 +81,7 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
-		return clusters.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
+		return clusters.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), "not permitted to see the cluster")
 	}
 	ofRun, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Service) named(ctx context.Context, p policy.Principal, name string) (c
 			return clusters.Row{}, people.Share{}, nil
 		}
 	case len(rows) > 1:
-		return clusters.Row{}, people.Share{}, Fail(Conflict, messages.SeveralClusters(name, cardsOf(rows)))
+		return clusters.Row{}, people.Share{}, Fail(Conflict, saySeveralClusters(name, cardsOf(rows)))
 	}
 	held, err := s.access(ctx, p, rows[0])
 	return rows[0], held, err
@@ -270,18 +270,21 @@ func unseen(p policy.Principal, ref string) *Error {
 	if len(p.Seats) == 0 {
 		return seatless(p)
 	}
-	return Fail(NotFound, messages.NoCluster(ref))
+	return Fail(NotFound, fmt.Sprintf("There is no cluster %s that you may see. The list of clusters shows yours.", ref))
 }
 
 // seatless is the error for somebody without any role. A workflow that no identity may match is told why.
 func seatless(p policy.Principal) *Error {
 	if p.Proof != nil && p.Proof.UntrustedEvent() {
-		return Fail(Denied, messages.NoRoleOnTarget)
+		return Fail(Denied, "This workflow was triggered by pull_request_target, which anybody who opens a pull request can do, and it often runs their code with "+
+			"the repository's rights. No identity of the catalogue names that event for it, so it has no role. Use on: pull_request instead, or ask a platform admin "+
+			"for an identity with event_name: [pull_request_target] if the workflow never runs what the pull request brings.")
 	}
 	if p.Proof != nil && len(p.Proof.Reused) > 0 {
-		return Fail(Denied, messages.NoRoleByReusedName(p.Proof.ReusedNames()))
+		return Fail(Denied, sayNoRoleByReusedName(p.Proof.ReusedNames()))
 	}
-	return Fail(Denied, messages.NoRole)
+	return Fail(Denied, "You are signed in but have no role: no identity of the catalogue matches your account. "+
+		"Ask a platform admin for a role in your team.")
 }
 
 func cardsOf(rows []clusters.Row) []lifecycle.Card {
@@ -302,7 +305,27 @@ func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 		return seatless(p)
 	}
 	if p.HasAnywhere(policy.RolesFor(act)...) {
-		return Fail(Denied, messages.NeedsRoleEverywhere(what, act))
+		return Fail(Denied, fmt.Sprintf("To %s you need the role %s in every team, because it concerns all of them; you have it in some. Ask a platform admin of every team.",
+			what, policy.RoleText(act)))
 	}
-	return Fail(Denied, messages.NeedsRole(what, act, p.Role()))
+	return Fail(Denied, fmt.Sprintf("To %s you need the role %s; yours is %s. Ask a platform admin.", what, policy.RoleText(act), p.Role().Text()))
+}
+
+// saySeveralClusters tells somebody that a name means several clusters, and their ids.
+func saySeveralClusters(name string, cards []lifecycle.Card) string {
+	each := make([]string, 0, len(cards))
+	for _, c := range cards {
+		each = append(each, fmt.Sprintf("%s on %s", c.ID, c.BaseDomain))
+	}
+	return fmt.Sprintf("%d clusters are called %s: %s. Use the id of the one you mean.", len(cards), name, strings.Join(each, ", "))
+}
+
+// sayNoRoleByReusedName tells a job that it has no role because names in its token belong to other numbers.
+func sayNoRoleByReusedName(names []policy.JobName) string {
+	var texts []string
+	for _, n := range names {
+		texts = append(texts, fmt.Sprintf("%s %s (number %s)", n.Kind, n.Name, cmp.Or(n.Number, "unknown")))
+	}
+	return "No identity of the catalogue matches this job by these names of its token, because they belonged to others before: " + strings.Join(texts, ", ") +
+		". If this is right, ask a platform admin for an identity that matches the number, for example repository_id."
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -41,10 +40,10 @@ func (s *Service) Refresh(ctx context.Context, p policy.Principal, ref string, o
 		return clusters.Row{}, "", err
 	}
 	if !isRefreshable(row) {
-		return clusters.Row{}, "", Fail(Conflict, messages.Unrefreshable(row.Card))
+		return clusters.Row{}, "", Fail(Conflict, sayUnrefreshable(row.Card))
 	}
 	job, err = s.store.WantRefresh(ctx, row.ID, origin.cause(p), s.StoreOrigin(origin, p))
-	row, err = s.after(ctx, row, err, messages.UnreadyForRefresh(row.Name))
+	row, err = s.after(ctx, row, err, row.Name+" is no longer ready, so its add-ons cannot be refreshed.")
 	return row, job, err
 }
 
@@ -57,8 +56,16 @@ func isRefreshable(row clusters.Row) bool {
 func missingAddons(row clusters.Row, conditions []clusters.Condition) (out []string) {
 	for _, q := range conditions {
 		if name, ok := strings.CutPrefix(q.Type, clusters.AddonCondition); ok && q.Status != "True" && slices.Contains(row.Addons, name) {
-			out = append(out, messages.MissingAddon(name, q.Reason, q.Message))
+			out = append(out, fmt.Sprintf("Its add-on %s is missing (%s): %s", name, q.Reason, q.Message))
 		}
 	}
 	return out
+}
+
+// sayUnrefreshable tells somebody why a cluster's add-ons cannot be refreshed: it has none, or it is not ready.
+func sayUnrefreshable(c lifecycle.Card) string {
+	if len(c.Addons) == 0 {
+		return c.Name + " was created without add-ons, and the add-ons of a cluster cannot be changed. Add them to the repository's file, and create a new cluster."
+	}
+	return fmt.Sprintf("%s is %s (%s). Add-ons can be refreshed only while the cluster is READY.", c.Name, c.Status, c.Phase)
 }

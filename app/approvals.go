@@ -69,7 +69,7 @@ func (s *Service) Approval(ctx context.Context, p policy.Principal, id string) (
 		return Approval{}, lookErr
 	}
 	if err != nil || !p.May(policy.ActSee, a.Team) && !mine {
-		return Approval{}, Fail(NotFound, messages.NoApproval(id))
+		return Approval{}, Fail(NotFound, fmt.Sprintf("There is no approval %s that you may see. The list of approvals shows yours.", id))
 	}
 	return s.SeenBy(p, a), nil
 }
@@ -92,9 +92,9 @@ func (s *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)
 	case errors.Is(err, db.ErrStale):
-		return Approval{}, Fail(Conflict, messages.ApprovalVoid)
+		return Approval{}, Fail(Conflict, "The pull request has a newer commit, so this approval is void. The list of approvals shows the one for the newest commit.")
 	case errors.Is(err, db.ErrConflict):
-		return Approval{}, Fail(Conflict, messages.ApprovalDecided)
+		return Approval{}, Fail(Conflict, "This approval is no longer pending, or you have already voted.")
 	case err != nil:
 		return Approval{}, fmt.Errorf("vote: %w", err)
 	}
@@ -108,13 +108,14 @@ func (s *Service) mayVote(p policy.Principal, a clusters.Approval) error {
 	case !p.Has(a.Team, voters(a.ByRole)...):
 		return Fail(Denied, messages.NotYourApproval(voters(a.ByRole), a.Team, p))
 	case a.State != clusters.ApprovalPending:
-		return Fail(Conflict, messages.ApprovalOver(string(a.State), a.DecidedWhy))
+		return Fail(Conflict, sayApprovalOver(string(a.State), a.DecidedWhy))
 	case voted:
-		return Fail(Conflict, messages.VotedAlready(CountApprovals(a), a.Needs))
+		return Fail(Conflict, fmt.Sprintf("You have already voted. It has %d of the %d votes it needs.", CountApprovals(a), a.Needs))
 	case a.RequestedBy == p.ID && !a.Self:
 		return ownRequest(a)
 	case a.Kind.BreakGlass() && !s.mayGrant(p, a):
-		return Fail(Denied, messages.OpensControlPlane(a.ClusterName))
+		return Fail(Denied, fmt.Sprintf("The credentials of %s give access to the control plane's own cloud keys, and you may not use them yourself. "+
+			"Only a platform admin of every team can approve this. Ask one of them.", a.ClusterName))
 	}
 	return nil
 }
@@ -148,7 +149,15 @@ func CountApprovals(a clusters.Approval) (n int) {
 
 func ownRequest(a clusters.Approval) error {
 	if a.Kind.BreakGlass() {
-		return Fail(Denied, messages.OwnBreakGlass)
+		return Fail(Denied, "You requested this yourself, so another platform admin has to approve it.")
 	}
 	return Fail(Denied, messages.OwnRequest(a.Needs, voters(a.ByRole), a.Team))
+}
+
+// sayApprovalOver tells somebody that an approval is no longer pending, and why if that is known.
+func sayApprovalOver(state, why string) string {
+	if why != "" {
+		why = " (" + why + ")"
+	}
+	return fmt.Sprintf("This approval is %s%s and no longer pending.", state, why)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -28,11 +29,11 @@ func (s *Service) KeepAwake(ctx context.Context, p policy.Principal, ref string,
 	hours := lifecycle.HoursAt(s.catalogue().HoursOf(row.Profile, row.Team), now, 0, 0)
 	switch {
 	case !row.OffHours:
-		return Change{}, Fail(Conflict, messages.KeepsNoHours(row.Card))
+		return Change{}, Fail(Conflict, row.Card.Name+" does not sleep outside working hours, so there is nothing to keep it awake for. To keep it from ending, give a duration, such as 8h.")
 	case hours.Opens.IsZero():
-		return Change{}, Fail(Conflict, messages.NoNight(row.Card))
+		return Change{}, Fail(Conflict, fmt.Sprintf("No working hours that begin again are in force for %s, so nothing puts it to sleep.", row.Card.Name))
 	case row.SleepWanted && row.PowerBy == lifecycle.ByPerson:
-		return Change{}, Fail(Conflict, messages.PutToSleepByHand(row.Card))
+		return Change{}, Fail(Conflict, fmt.Sprintf("%s was put to sleep by a person (%s), not by working hours. Wake it with ocpctl wake %s, or with %s wake.", row.Card.Name, row.Card.SleepWhy, row.Card.Name, chatops.Prefix))
 	}
 	_, err = s.store.KeepAwake(ctx, row.ID, hours.Opens, s.StoreOrigin(origin, p))
 	row, err = s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActHold))

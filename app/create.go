@@ -90,7 +90,7 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 	}
 	if errors.Is(err, db.ErrNameTaken) {
 		v := made.Verdict
-		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: nameTaken(r, v.Grant).Message, Accept: messages.NameNotTaken}
+		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: nameTaken(r, v.Grant).Message, Accept: "a name that no live cluster has"}
 		v.Checks = append(slices.DeleteFunc(slices.Clone(v.Checks), func(c policy.Check) bool { return c.Name == check.Name }), check)
 		return Preview{Verdict: refusedAll(v)}, nil
 	}
@@ -188,8 +188,8 @@ const noneOfTheirs = "-"
 
 // cutForShow is the note about a key that ends in dots, as documentation prints keys; see docs/adr/0014.
 var cutForShow = policy.Check{
-	Name: "ssh-key", Result: policy.Warn, Asked: messages.AbbreviatedKeyAsked, Accept: messages.AbbreviatedKeyAccept,
-	Message: messages.AbbreviatedKey, Next: messages.AbbreviatedKeyNext,
+	Name: "ssh-key", Result: policy.Warn, Asked: "a key that ends in dots", Accept: "a whole line of a .pub file",
+	Message: "The SSH public key is abbreviated (it ends in dots), so it was ignored. The nodes get the installation's key.", Next: "To use a key of your own, send the whole line of a .pub file.",
 }
 
 // Refused returns what is wrong with a request as an error, field by field: what could not be read, and what policy refused, at

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -58,11 +59,11 @@ func (r *CreateRequest) readFrom(body io.Reader) []Field {
 	var syntax *strict.SyntaxError
 	switch {
 	case errors.Is(err, strict.ErrEmpty):
-		return []Field{ProblemOf(wholeRequest, messages.EmptyRequest(requestFields()))}
+		return []Field{ProblemOf(wholeRequest, messages.Problem{"It is empty.", requestFields()})}
 	case errors.As(err, &syntax):
-		return []Field{ProblemOf(wholeRequest, messages.UnreadableRequest(err))}
+		return []Field{ProblemOf(wholeRequest, messages.Problem{"It cannot be read: " + strings.TrimPrefix(err.Error(), "yaml: ") + ".", []string{"one JSON or YAML object"}})}
 	case err != nil, root.Kind != yaml.MappingNode:
-		return []Field{ProblemOf(wholeRequest, messages.NotOneObject(requestFields()))}
+		return []Field{ProblemOf(wholeRequest, messages.Problem{"It is not a single object.", requestFields()})}
 	}
 	return r.read(root)
 }
@@ -104,7 +105,7 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 		case isText:
 			*into = value.Value
 		case name == "ttlHours" && strict.Has(members[:i], "ttl"), name == "ttl" && strict.Has(members[:i], "ttlHours"):
-			refuse(name, messages.LifetimeGivenTwice)
+			refuse(name, messages.Problem{"The lifetime is given twice.", []string{"ttl or ttlHours, one of them"}})
 		case name == "ttlHours":
 			hours, err := strconv.Atoi(value.Value)
 			if err != nil || value.ShortTag() != "!!int" || hours > mostHours || hours < -mostHours {
@@ -209,16 +210,16 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 		}
 	}
 	if n := len(r.ExtraTags); n > profiles.MaxTags {
-		wrong = append(wrong, ProblemOf("extraTags", messages.TooManyTags(n, profiles.MaxTags)))
+		wrong = append(wrong, ProblemOf("extraTags", messages.Problem{fmt.Sprintf("There are %d.", n), []string{fmt.Sprintf("at most %d", profiles.MaxTags)}}))
 		r.ExtraTags = nil
 	}
 	if r.Addons != nil && (len(*r.Addons) > profiles.MostAddons || slices.ContainsFunc(*r.Addons, func(name string) bool { return len(name) > mostText })) {
-		wrong = append(wrong, ProblemOf("addons", messages.TooManyAddons(len(*r.Addons), profiles.MostAddons)))
+		wrong = append(wrong, ProblemOf("addons", messages.Problem{fmt.Sprintf("There are %d, or one of their names is too long.", len(*r.Addons)), []string{fmt.Sprintf("at most %d names", profiles.MostAddons)}}))
 		r.Addons = nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
 		if value := r.ExtraTags[key]; len(key) > mostText || len(value) > mostText {
-			wrong = append(wrong, ProblemOf("extraTags", messages.TagTooLong(len(key)+len(value))))
+			wrong = append(wrong, ProblemOf("extraTags", messages.Problem{fmt.Sprintf("One of them has %d bytes.", len(key)+len(value)), []string{"keys of at most 128 characters, values of at most 256"}}))
 			r.ExtraTags = maps.Clone(r.ExtraTags)
 			delete(r.ExtraTags, key)
 		}
@@ -229,7 +230,7 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 // check reports what policy does not check, or only in another entry point's terms.
 func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownership) (wrong []Field) {
 	if known && r.Platform != "" && r.Platform != p.Platform {
-		wrong = append(wrong, ProblemOf("platform", messages.OtherPlatform(p.Name, r.Platform, p.Platform)))
+		wrong = append(wrong, ProblemOf("platform", messages.Problem{fmt.Sprintf("Profile %s is not on %q.", p.Name, r.Platform), []string{p.Platform}}))
 	}
 	for _, f := range []struct{ name, text, value string }{
 		{"owner", "owner", own.Owner}, {"team", "team", own.Team}, {"costCenter", "cost center", own.CostCenter}, {"environment", "environment", own.Environment},
@@ -243,7 +244,7 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(r.SSHPublicKey), "\n") {
 		if line != "" && !shortened(line) && !profiles.SSHKey(line) {
-			wrong = append(wrong, ProblemOf("sshPublicKey", messages.NotASSHKey))
+			wrong = append(wrong, ProblemOf("sshPublicKey", messages.Problem{"This is not a public key in OpenSSH's format.", []string{`"ssh-ed25519 AAAAC3… comment", as it stands in a .pub file`}}))
 			break
 		}
 	}
@@ -256,7 +257,7 @@ func (r CreateRequest) filled(who policy.Principal, c profiles.Catalogue) (Creat
 	var wrong []Field
 	if tag, given := r.ExtraTags["Environment"]; given {
 		if r.Environment != "" && r.Environment != tag {
-			wrong = append(wrong, ProblemOf("extraTags.Environment", messages.OtherEnvironment(tag, r.Environment)))
+			wrong = append(wrong, ProblemOf("extraTags.Environment", messages.Problem{fmt.Sprintf("It is %q, but environment is %q.", tag, r.Environment), []string{"environment alone"}}))
 		}
 		r.Environment, r.ExtraTags = tag, maps.Clone(r.ExtraTags)
 		delete(r.ExtraTags, "Environment")

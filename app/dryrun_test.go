@@ -24,7 +24,7 @@ func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
 		"policies/big.yaml": "name: big\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need an approval.}\n",
 	}))
 	maya := policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform")
-	require.Zero(t, tried(h, maya, "demo", servicetest.Profile).Place)
+	require.Zero(t, tried(h, maya, "demo", servicetest.Profile).Position)
 	require.False(t, tried(h, maya, "demo", servicetest.Profile).StartsAt.IsZero())
 
 	h.Create(maya, "demo")
@@ -48,7 +48,7 @@ func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
 	require.Contains(t, full.Text(), "3 of the 3 clusters being created")
 	waits := tried(h, maya, "four", servicetest.Profile) // its requests wait where a quota is full
 	require.True(t, waits.Allowed)
-	require.Equal(t, 1, waits.Place)
+	require.Equal(t, 1, waits.Position)
 	require.False(t, waits.StartsAt.IsZero(), "when one of them ends")
 	require.Equal(t, before, h.LeftBehind())
 }

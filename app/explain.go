@@ -1,13 +1,16 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -81,9 +84,9 @@ func ends(e lifecycle.Ends) []End {
 		{Kind: "run_finished", At: e.RunFinished}, {Kind: "claim", At: e.Claim}, {Kind: "idle", At: e.Idle}, {Kind: "hold", At: e.Hold}, {Kind: "maximum", At: e.Max},
 	} {
 		if !end.At.IsZero() {
-			end.Message = messages.EndText(end.Kind, e)
+			end.Message = sayEnd(end.Kind, e)
 			if end.At.Before(e.Hold) {
-				end.Message += messages.PostponedByHold(e.Hold)
+				end.Message += "; the hold postpones it to " + chatops.Time(e.Hold)
 			}
 			out = append(out, end)
 		}
@@ -96,7 +99,7 @@ func ends(e lifecycle.Ends) []End {
 func nexts(p policy.Principal, row clusters.Row) []string {
 	var next []string
 	for _, act := range Possible(p, row) {
-		next = append(next, messages.NextStep(act, row.Card, row.PR != nil))
+		next = append(next, sayNextStep(act, row.Card, row.PR != nil))
 	}
 	return next
 }
@@ -127,4 +130,68 @@ func Possible(p policy.Principal, row clusters.Row) (acts []policy.Act) {
 		}
 	}
 	return acts
+}
+
+// sayEnd says what one of a cluster's ends means: ttl, maximum, pr_closed, label_removed, run_finished, claim, idle or hold.
+func sayEnd(kind string, ends lifecycle.Ends) string {
+	switch kind {
+	case "ttl":
+		return "its time to live is over"
+	case "pr_closed":
+		return cmp.Or(ends.PRWhy, lifecycle.BecauseClosed) + ", and the grace is over"
+	case "label_removed":
+		return "its label was removed, and the grace is over"
+	case "run_finished":
+		return cmp.Or(ends.RunWhy, lifecycle.BecauseRunFinished)
+	case "claim":
+		return "its claim ends"
+	case "idle":
+		return "nobody used it: use moves this end"
+	case "hold":
+		return "a hold: only the maximum can end it before"
+	case "maximum":
+		return "the profile's maximum: nothing extends it past this"
+	}
+	return ""
+}
+
+// sayNextStep says what somebody can do with a cluster by an act, and with which command. ofPullRequest: it was requested on one.
+func sayNextStep(act policy.Act, c lifecycle.Card, ofPullRequest bool) string {
+	step := func(text, verb, args string) string {
+		return strings.TrimRight(fmt.Sprintf("%s: ocpctl %s %s %s", text, verb, c.Name, args), " ")
+	}
+	switch act {
+	case policy.ActApprove:
+		return step("Approve or refuse it", "approve", "")
+	case policy.ActKubeconfig:
+		return step("Fetch its kubeconfig", "kubeconfig", "")
+	case policy.ActExtend:
+		return step("Extend it, at most until "+chatops.Time(c.Ends.Max), "extend", "4h")
+	case policy.ActHold:
+		text := "Hold it, so that only the profile's maximum can end it before"
+		if ofPullRequest {
+			text = "Hold it, even if its pull request is closed"
+		}
+		return step(text, "hold", "8h --reason …")
+	case policy.ActScale:
+		return step("Scale its workers", "scale-workers", "--replicas 2")
+	case policy.ActRefresh:
+		return step("Refresh its add-ons", "refresh", "")
+	case policy.ActSleep:
+		if c.SleepWanted {
+			return step("Wake it", "wake", "")
+		}
+		return step("Put it to sleep, so that it costs less", "sleep", "")
+	case policy.ActShare:
+		return step("Share it with another team or person", "share", "--team …")
+	case policy.ActTransfer:
+		return step("Transfer it to another team", "transfer", "--team …")
+	case policy.ActDestroy:
+		return step("Destroy it", "destroy", "")
+	case policy.ActRetry:
+		return step("Bring its next teardown forward", "retry", "--reason …")
+	case policy.ActAbandon:
+		return step("Give up waiting for its teardown", "abandon", "--reason …")
+	}
+	return ""
 }

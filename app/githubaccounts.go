@@ -51,7 +51,7 @@ func (s *Service) GitHubPrincipal(ctx context.Context, installation int64, by Gi
 	if person, known := s.personOnGitHub(seen); known {
 		name = person.DisplayName
 	} else if !slices.Contains(seen.Owns, strings.ToLower(by.Login)) {
-		name = messages.ReusedLogin(by.Login, by.ID)
+		name = fmt.Sprintf("%s (GitHub account %d)", by.Login, by.ID)
 	}
 	said := policy.Claims{Source: profiles.SourceGitHub, Subject: strings.TrimPrefix(seen.Principal, string(profiles.SourceGitHub)+":"), Name: name, Values: values}
 	return s.ExternalPrincipal(ctx, said)
@@ -129,11 +129,17 @@ func (s *Service) PrincipalNamed(ctx context.Context, installation int64, id str
 	var problem messages.Problem
 	switch {
 	case errors.Is(err, db.ErrNotFound), errors.Is(err, ErrRefused):
-		problem = messages.UnknownGitHubLogin(login)
+		problem = messages.Problem{
+			fmt.Sprintf("no account on GitHub is known as %q, or several had that login", login),
+			[]string{"the login of somebody who did something in a repository with the App", "github:id/<number of the account>, which https://api.github.com/users/<login> shows"},
+		}
 	case err != nil:
 		return "", nil, fmt.Errorf("look for the account %s on GitHub: %w", login, err)
 	case !strings.EqualFold(owner.Login, login):
-		problem = messages.RenamedGitHubLogin(login, owner.Login, owner.ID)
+		problem = messages.Problem{
+			fmt.Sprintf("%q was the login of an account that is called %s now. Another account may have it by now", login, owner.Login),
+			[]string{"github:" + owner.Login + " for the account that had it", fmt.Sprintf("github:id/<number> for another one; that one's number is %d", owner.ID)},
+		}
 	default:
 		return owner.Principal, nil, nil
 	}

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
@@ -35,8 +37,29 @@ func waiting(row clusters.Row, w outbox.GitHubBacklog) clusters.Condition {
 	for _, kind := range w.Places {
 		places = append(places, strings.TrimPrefix(kind, "github_"))
 	}
-	c.Message = messages.BacklogText(messages.Backlog{
+	c.Message = sayBacklog(messages.Backlog{
 		Repo: row.PR.Repo, Number: row.PR.Number, Places: places, Deliveries: w.Deliveries, Since: w.Since, AwaySince: w.AwaySince, HeldUntil: w.HeldUntil,
 	})
 	return c
+}
+
+// sayBacklog says on a cluster's page what waits for GitHub, since when, and until when.
+func sayBacklog(b messages.Backlog) string {
+	var sentences []string
+	if b.AwaySince.IsZero() {
+		sentences = append(sentences, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", chatops.Time(b.HeldUntil)))
+	} else {
+		sentences = append(sentences, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", chatops.Time(b.AwaySince)))
+	}
+	if len(b.Places) > 0 {
+		var names []string
+		for _, place := range b.Places {
+			names = append(names, "its "+place)
+		}
+		sentences = append(sentences, fmt.Sprintf("On %s#%d, %s may show an older state than this page.", b.Repo, b.Number, strings.Join(names, ", ")))
+	}
+	if b.Deliveries > 0 {
+		sentences = append(sentences, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", b.Repo, b.Number, b.Deliveries, chatops.Time(b.Since)))
+	}
+	return strings.Join(append(sentences, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
 }

@@ -31,7 +31,7 @@ func (s *Service) OfferHandover(ctx context.Context, p policy.Principal, ref str
 		return people.Handover{}, err
 	}
 	if to.Account == "" || len(to.Account) > maxPrincipal {
-		return people.Handover{}, &Error{Kind: Invalid, Message: messages.CannotTransfer(row.Name), Fields: []Field{ProblemOf("to", messages.NobodyToHandTo)}}
+		return people.Handover{}, &Error{Kind: Invalid, Message: messages.CannotTransfer(row.Name), Fields: []Field{ProblemOf("to", messages.Problem{"it is empty or too long", []string{"a person's account, such as slack:T012AB3CD/U023BECGF"}})}}
 	}
 	to.Name = cmp.Or(to.Name, s.NameOf(to.Account))
 	if err := wantedStill(row, policy.ActTransfer); err != nil {
@@ -42,7 +42,7 @@ func (s *Service) OfferHandover(ctx context.Context, p policy.Principal, ref str
 	case err != nil:
 		return people.Handover{}, err
 	case own:
-		return people.Handover{}, Fail(Conflict, messages.HandoverToYourself(row.Name))
+		return people.Handover{}, Fail(Conflict, fmt.Sprintf("You cannot offer %s to yourself. Name another person, or transfer it to one of your teams.", row.Name))
 	}
 	claims, err := ClaimsOf(p)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row cl
 		return Change{}, Fail(Denied, messages.NoTeamToTake(row.Name, row.Team))
 	}
 	if row.Team != h.Team {
-		return s.unlessOver(ctx, p, row, h, Fail(Conflict, messages.HandoverMoved(row.Name, h.FromName)))
+		return s.unlessOver(ctx, p, row, h, Fail(Conflict, fmt.Sprintf("%s belongs to another team since it was offered, so %s can no longer hand it over. Ask its new owner.", row.Name, h.FromName)))
 	}
 	may, err := s.mayStillOffer(ctx, h)
 	switch {
@@ -148,12 +148,12 @@ func (s *Service) mayStillOffer(ctx context.Context, h people.Handover) (bool, e
 // and whoever made it in a direct message.
 func (s *Service) endOfferOfFormer(ctx context.Context, p policy.Principal, row clusters.Row, h people.Handover, origin Origin) (Change, error) {
 	why := s.StoreOrigin(origin, p)
-	why.Why, why.Version, why.Reply = messages.OffererLostRole, 0, nil
+	why.Why, why.Version, why.Reply = "the person who offered it may no longer transfer it", 0, nil
 	err := s.store.People.EndOfferOfFormer(ctx, h, row.Name, why)
 	if err != nil && !errors.Is(err, db.ErrConflict) {
 		return Change{}, fmt.Errorf("end a handover: %w", err)
 	}
-	return Change{}, Fail(Conflict, messages.OffererMayNotTransfer(row.Name, h.FromName))
+	return Change{}, Fail(Conflict, fmt.Sprintf("%s may no longer transfer %s, so the offer has ended. Ask somebody of the cluster's team to offer it.", h.FromName, row.Name))
 }
 
 // unlessOver answers a conflict: as handoverOver if the offer is over by now, maybe because its button was pressed twice.
@@ -176,7 +176,7 @@ func (s *Service) teamToTake(p policy.Principal, row clusters.Row) (string, erro
 	case 1:
 		return open[0], nil
 	default:
-		return "", &Error{Kind: Invalid, Message: messages.WhichTeamTakes(row.Name, row.Team, open), Fields: []Field{ProblemOf("team", messages.TeamToTake(open))}}
+		return "", &Error{Kind: Invalid, Message: fmt.Sprintf("You may not create clusters for team %s, to which %s belongs. Choose the team that it goes to: %s.", row.Team, row.Name, strings.Join(open, ", ")), Fields: []Field{ProblemOf("team", messages.Problem{"it is not given", open})}}
 	}
 }
 
@@ -207,9 +207,9 @@ func (s *Service) endHandover(ctx context.Context, p policy.Principal, row clust
 	case err != nil:
 		return Change{}, fmt.Errorf("end a handover: %w", err)
 	case state == clusters.HandoverWithdrawn:
-		return Change{Message: messages.HandoverWithdrawn(row.Name, h.ToName)}, nil
+		return Change{Message: fmt.Sprintf("%s is no longer offered to %s.", row.Name, h.ToName)}, nil
 	}
-	return Change{Message: messages.HandoverDeclined(row.Name, h.FromName)}, nil
+	return Change{Message: fmt.Sprintf("You declined %s. It stays with %s.", row.Name, h.FromName)}, nil
 }
 
 // handoverOver answers somebody whose offer is no longer open. One that they accepted before is no error: a button may be pressed twice.
@@ -225,5 +225,5 @@ func (s *Service) handoverOver(ctx context.Context, p policy.Principal, row clus
 	if err != nil {
 		return Change{}, fmt.Errorf("read cluster: %w", err)
 	}
-	return Change{Row: now, Message: messages.AlreadyTaken(now.Card)}, nil
+	return Change{Row: now, Message: fmt.Sprintf("You accepted %s before. It belongs to team %s, and its owner is %s.", now.Card.Name, now.Card.Team, now.Card.Owner)}, nil
 }

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -26,7 +28,7 @@ func (s *Service) Destroy(ctx context.Context, p policy.Principal, ref string, o
 		return row, row.JobID, nil
 	}
 	job, err = s.store.Destroy(ctx, row.ID, s.StoreOrigin(origin, p))
-	row, err = s.after(ctx, row, err, messages.Undestroyable(row.Card))
+	row, err = s.after(ctx, row, err, fmt.Sprintf("%s cannot be destroyed in its current state: %s (%s).", row.Card.Name, row.Card.Status, row.Card.Phase))
 	return row, job, err
 }
 
@@ -42,11 +44,11 @@ func (s Span) check() error {
 	var wrong []Field
 	switch {
 	case s.Tonight: // of a hold, which keeps no end away; nothing else lasts so long
-		wrong = append(wrong, ProblemOf("tonight", messages.TonightIsAHold))
+		wrong = append(wrong, ProblemOf("tonight", messages.Problem{"It can only be given alone, and to a hold.", []string{"hours or until, without tonight"}}))
 	case s.For != 0 && !s.Until.IsZero():
 		wrong = append(wrong, ProblemOf("until", messages.SpanGivenTwice))
 	case s.For == 0 && s.Until.IsZero():
-		wrong = append(wrong, ProblemOf("for", messages.SpanMissing))
+		wrong = append(wrong, ProblemOf("for", messages.Problem{"give a duration or until", []string{"for, such as " + duration.Accepted, "until, a time in the future"}}))
 	case s.For < 0 || s.For > mostHours*time.Hour:
 		wrong = append(wrong, ProblemOf("for", messages.LifetimeOutOfBounds(s.For, time.Minute, mostHours*time.Hour)))
 	}
@@ -78,7 +80,7 @@ func (s *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	}
 	if _, check := policy.JudgeExtend(row.Ends, by); check.Result == policy.Fail {
 		if left := row.Ends.Max.After(row.Ends.TTL); left && !span.Until.IsZero() { // a time was asked for, so a time is what would be accepted
-			check.Accept = messages.AcceptedUntil(row.Ends)
+			check.Accept = fmt.Sprintf("after %s, at most until %s", chatops.Time(row.Ends.TTL), chatops.Time(row.Ends.Max))
 		}
 		return Change{}, refusedBy(span, check)
 	}
@@ -152,7 +154,7 @@ func (s *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref strin
 		return Change{}, err
 	}
 	_, err = s.store.Hold(ctx, row.ID, time.Time{}, s.StoreOrigin(origin, p))
-	now, err := s.after(ctx, row, err, messages.DestroyedMeanwhile(row.Name))
+	now, err := s.after(ctx, row, err, row.Name+" was destroyed in the meantime.")
 	if err != nil {
 		return Change{}, err
 	}
@@ -187,7 +189,7 @@ func (s *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 	said := s.StoreOrigin(origin, p)
 	said.Afford = s.afford(p, row, policy.ActScale)
 	job, err = s.store.Scale(ctx, row.ID, replicas, said)
-	row, err = s.after(ctx, row, err, messages.UnreadyForScaling(row.Name))
+	row, err = s.after(ctx, row, err, row.Name+" is no longer ready, so its workers cannot be scaled.")
 	return row, job, err
 }
 
@@ -195,13 +197,14 @@ func scalable(row clusters.Row, replicas int) error {
 	least, most := row.WorkersLeast, row.WorkersMost
 	switch {
 	case least == nil || most == nil || *least == *most:
-		return Fail(Conflict, messages.FixedWorkers(row.Card))
+		return Fail(Conflict, fmt.Sprintf("The workers of %s cannot be scaled: its profile %s has a fixed number of workers. "+
+			"Create a cluster of a profile whose workers can be scaled.", row.Card.Name, row.Card.Profile))
 	case replicas < *least || replicas > *most:
-		return &Error{Kind: Invalid, Message: messages.WorkersOutOfBounds(row.Name, replicas, *least, *most), Fields: []Field{
-			ProblemOf("replicas", messages.OutOfBounds(replicas, *least, *most)),
+		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers, not %d; nothing was changed.", row.Name, *least, *most, replicas), Fields: []Field{
+			ProblemOf("replicas", messages.Problem{fmt.Sprintf("%d is out of bounds", replicas), []string{fmt.Sprintf("%d to %d", *least, *most)}}),
 		}}
 	case row.Status != lifecycle.Ready || row.Desired != lifecycle.Present:
-		return Fail(Conflict, messages.NotReadyToScale(row.Card))
+		return Fail(Conflict, fmt.Sprintf("%s is %s (%s). Workers can be scaled only while the cluster is READY.", row.Card.Name, row.Card.Status, row.Card.Phase))
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/reports"
@@ -32,7 +31,7 @@ func (s *Service) Log(ctx context.Context, p policy.Principal, ref, job string, 
 		return Log{}, err
 	}
 	if of.ID != row.ID {
-		return Log{}, Fail(NotFound, messages.NoJobOf(row.Name, job))
+		return Log{}, Fail(NotFound, fmt.Sprintf("There is no job %s of %s that you may see. The list of jobs shows its own.", job, row.Name))
 	}
 	out := Log{Job: found}
 	if out.mark, err = s.store.Attempts.LogEnd(ctx, job); err != nil {

@@ -79,7 +79,7 @@ func CheckReason(d Origin, required bool) (Origin, error) {
 		return d, nil
 	}
 	if d.Why == "" || len(d.Why) > maxReason {
-		return d, &Error{Kind: Invalid, Message: messages.AddReason, Fields: []Field{ProblemOf("reason", messages.ReasonSize(len(d.Why), maxReason))}}
+		return d, &Error{Kind: Invalid, Message: "Add a reason for the audit trail.", Fields: []Field{ProblemOf("reason", messages.Problem{fmt.Sprintf("it has %d bytes", len(d.Why)), []string{fmt.Sprintf("1 to %d bytes", maxReason)}})}}
 	}
 	return d, nil
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 )
 
@@ -39,7 +40,7 @@ func (p *problems) all() []Field {
 }
 
 func unlisted(more int) Field {
-	return Field{Name: moreProblems, Detail: messages.MoreProblems(more), more: more}
+	return Field{Name: moreProblems, Detail: sayMoreProblems(more), more: more}
 }
 
 // fewest keeps at most that many problems, and adds how many are not listed.
@@ -59,4 +60,12 @@ func fewest(wrong []Field, most int) []Field {
 		kept = append(kept, unlisted(more))
 	}
 	return kept
+}
+
+// sayMoreProblems says how many problems of a request are not listed.
+func sayMoreProblems(n int) string {
+	if n == 1 {
+		return "1 more problem is not listed. Correct those that are, and ask again."
+	}
+	return fmt.Sprintf("%d more problems are not listed. Correct these first, then try again.", n)
 }

@@ -42,7 +42,7 @@ const asksAgain = time.Minute
 // cluster's pull request next corrects its end. The repository's file does not count: the run asks by its own role.
 func (s *Service) forPull(ctx context.Context, r ClusterRequest, run policy.Run) (ClusterRequest, error) {
 	if why := s.unwatched(run); why != "" { // another GitHub may have a repository of the same name and number
-		return r, Fail(Conflict, messages.PullRequestElsewhere(run.Repo, run.Pull, why))
+		return r, Fail(Conflict, fmt.Sprintf("GitHub cannot be asked about %s#%d: %s. Leave reuse out, or set it to run.", run.Repo, run.Pull, why))
 	}
 	pr, err := s.store.PullRequests.PullRequest(ctx, run.Repo, run.Pull)
 	switch {
@@ -82,10 +82,10 @@ func (s *Service) unknownPull(ctx context.Context, run policy.Run) error {
 		return err
 	}
 	if at, ok := unseen[mark]; ok && now.Sub(at) < asksAgain {
-		return Fail(Conflict, messages.UnseenPullRequest(run.Repo, run.Pull))
+		return Fail(Conflict, fmt.Sprintf("GitHub does not show %s#%d to ocpctl's App. An owner of the repository has to install the App there; then ask again.", run.Repo, run.Pull))
 	}
 	if err := s.store.PullRequests.AskAbout(ctx, run.Repo, run.Pull); err != nil {
 		return err
 	}
-	return Fail(Busy, messages.UnknownPullRequest(run.Repo, run.Pull))
+	return Fail(Busy, fmt.Sprintf("Nothing is known of %s#%d yet, and GitHub is being asked. Ask again in a few seconds.", run.Repo, run.Pull))
 }

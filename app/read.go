@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -124,7 +125,7 @@ func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines 
 }
 
 func (s *Service) job(ctx context.Context, p policy.Principal, id string) (reports.Job, clusters.Row, error) {
-	missing := Fail(NotFound, messages.NoJob(id))
+	missing := Fail(NotFound, fmt.Sprintf("There is no job %s that you may see. The list of jobs shows yours.", id))
 	job, err := s.store.Reports.Job(ctx, id)
 	if errors.Is(err, db.ErrNotFound) {
 		if len(p.Seats) == 0 {
@@ -157,7 +158,7 @@ func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, o
 	if err := s.CheckReachable(ctx, row); err != nil {
 		return clusters.Row{}, err
 	}
-	if err := s.store.Audit(ctx, s.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": messages.BecauseAddressesRead}); err != nil {
+	if err := s.store.Audit(ctx, s.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": "addresses were read"}); err != nil {
 		return clusters.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil
@@ -172,10 +173,29 @@ func (s *Service) CheckReachable(ctx context.Context, row clusters.Row) error {
 		return Fail(Conflict, messages.WakesForUse(row.Card))
 	}
 	if row.Status == lifecycle.Ready && row.OutOfReach() {
-		return Fail(Conflict, messages.Asleep(row.Card))
+		return Fail(Conflict, sayAsleep(row.Card))
 	}
 	if row.Status == lifecycle.Ready && row.Outputs != nil {
 		return nil
 	}
-	return Fail(Conflict, messages.Unreachable(row.Card))
+	return Fail(Conflict, sayUnreachable(row.Card))
+}
+
+// sayUnreachable tells somebody why a cluster that is not ready cannot be used, and what to do.
+func sayUnreachable(c lifecycle.Card) string {
+	switch {
+	case c.Status == lifecycle.Pending || c.Status == lifecycle.Creating:
+		return fmt.Sprintf("%s is not ready yet: %s (%s). Ask again when its status is READY.", c.Name, c.Status, c.Phase)
+	case c.Phase == lifecycle.Released:
+		return messages.GoneSince(c) + " Create a new cluster."
+	}
+	return fmt.Sprintf("%s can no longer be used: %s (%s). Create a new cluster.", c.Name, c.Status, c.Phase)
+}
+
+// sayAsleep tells somebody who wants to use a cluster that it sleeps, and how to wake it.
+func sayAsleep(c lifecycle.Card) string {
+	if c.Phase == lifecycle.Waking || !c.SleepWanted {
+		return c.Name + " is waking up. Try again as soon as it is ready."
+	}
+	return fmt.Sprintf("%s is asleep, so it cannot be used. Wake it with ocpctl wake %s, or with %s wake; that takes some minutes.", c.Name, c.Name, chatops.Prefix)
 }

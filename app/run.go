@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -84,37 +85,42 @@ func (s *Service) checkRun(p policy.Principal, r RunRequest, given bool) (run po
 	case !given:
 		return run, known, nil
 	case !known && p.Proof != nil && p.Proof.Namespace() != "":
-		refuse(".uid", messages.NoPipelineRun)
+		refuse(".uid", messages.Problem{"A service account's token does not name its PipelineRun, so the request has to.",
+			[]string{"run.kind PipelineRun, run.name and run.uid of the PipelineRun: $(context.pipelineRun.name) and $(context.pipelineRun.uid)"}})
 	case !known:
-		refuse("", messages.NotOfARun)
+		refuse("", messages.Problem{"The request's token is not the token of a pipeline's run, so the cluster can belong to none.",
+			[]string{"no run", "the OIDC token of a job of GitHub Actions or GitLab CI, or of a Kubernetes service account, from an issuer that the server's oidc configuration lists with its platform"}})
 	}
 	if r.Reuse != "" && !slices.Contains(reuses, string(r.Reuse)) {
-		refuse(".reuse", messages.UnknownReuse(string(r.Reuse), reuses))
+		refuse(".reuse", messages.Problem{fmt.Sprintf("%.100q is not a kind of reuse.", string(r.Reuse)), reuses})
 	}
 	if len(r.Slot) > mostSlot {
 		refuse(".slot", messages.TooLong(len(r.Slot), mostSlot))
 	}
 	switch l := r.Lifetime; {
 	case l != "" && !slices.Contains(lifetimes, string(l)):
-		refuse(".lifetime", messages.UnknownLifetime(string(l), lifetimes))
+		refuse(".lifetime", messages.Problem{fmt.Sprintf("%.100q is not a lifetime.", string(l)), lifetimes})
 	case r.Reuse == policy.ReusePullRequest && l != "" && l != lifecycle.LifetimeRun:
-		refuse(".lifetime", messages.LifetimeOfPullRequest)
+		refuse(".lifetime", messages.Problem{"A cluster of the pull request ends with the pull request.", []string{"no lifetime", "another reuse"}})
 	case r.Reuse == policy.ReuseRun && l == lifecycle.LifetimeTTL:
-		refuse(".lifetime", messages.LifetimeOfReused)
+		refuse(".lifetime", messages.Problem{"A cluster that the run reuses ends with the run or the job.", []string{"run", "job"}})
 	case known && l == lifecycle.LifetimeJob && run.Job == "":
-		refuse(".lifetime", messages.NoJobInToken)
+		refuse(".lifetime", messages.Problem{"The token does not name its job (check_run_id), so the end of the job cannot be noticed.", []string{"run", "ttl"}})
 	}
 	switch on := r.OnReady; {
 	case on == "" || on == OnReadyNone:
 	case !slices.Contains(onReadies, string(on)):
-		refuse(".onReady", messages.UnknownOnReady(string(on), onReadies))
+		refuse(".onReady", messages.Problem{fmt.Sprintf("%.100q is not a kind of signal.", string(on)), onReadies})
 	case r.Lifetime == lifecycle.LifetimeJob:
-		refuse(".onReady", messages.OnReadyOfJob)
+		refuse(".onReady", messages.Problem{"A cluster that ends with the job cannot wait for the run that its signal starts.", []string{"lifetime run or ttl", "onReady none"}})
 	case known && !s.onGitHub(run):
-		refuse(".onReady", messages.OnReadyElsewhere)
+		refuse(".onReady", messages.Problem{"Signals go to workflows on the GitHub that the server's App belongs to, and this run is elsewhere.", []string{"none"}})
 	}
 	if known && r.Reuse == policy.ReusePullRequest && run.Pull == 0 {
-		refuse(".reuse", messages.NoPullRequestInToken(run.Event, run.Ref))
+		refuse(".reuse", messages.Problem{
+			fmt.Sprintf("The run is not one of a pull request: its event is %.50q and its ref %.200q.", run.Event, run.Ref),
+			[]string{"none", "run", "a workflow with on: pull_request, whose ref is refs/pull/<number>/merge"},
+		})
 	}
 	return run, known, wrong
 }
@@ -178,15 +184,15 @@ func (s *Service) unwatched(r policy.Run) string {
 	at := policy.Claims{Issuer: r.Issuer}.GitHub(s.site)
 	switch {
 	case r.Platform == lifecycle.GitLab:
-		return messages.UnwatchedGitLab
+		return "pipelines of GitLab are not watched"
 	case r.Platform == lifecycle.Tekton && slices.Contains(s.tekton, r.Issuer):
 		return ""
 	case r.Platform == lifecycle.Tekton:
 		return messages.UnwatchedCluster(r.Issuer)
 	case s.site == "":
-		return messages.UnwatchedWithoutApp
+		return "no GitHub App is configured"
 	case at != s.site:
-		return messages.UnwatchedElsewhere(at, s.site)
+		return fmt.Sprintf("the run is on %s and the GitHub App on %s", at, s.site)
 	}
 	return ""
 }
@@ -201,7 +207,7 @@ func RunRefusal(err error) error {
 	case errors.Is(r, runs.ErrReplaced):
 		return Fail(Conflict, messages.RunReplaced(r.Run.URL, r.Run.Attempt))
 	case errors.Is(r, runs.ErrSlotTaken):
-		return Fail(Conflict, messages.SlotTaken(r.Cluster))
+		return Fail(Conflict, fmt.Sprintf("The run has the cluster %s in this slot. To get that one, ask with reuse run; for another one, name another slot, such as the job's name with the matrix index.", r.Cluster))
 	}
 	return Fail(Conflict, messages.RunOver(r.Run.URL, r.Run.Conclusion))
 }

@@ -74,11 +74,11 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 			return nil, err
 		}
 		if own {
-			wrong = append(wrong, ProblemOf("with", messages.SharedWithYourself))
+			wrong = append(wrong, ProblemOf("with", messages.Problem{"this is you: your role gives you access, and the share would give it even without the role", []string{"another person", "a team"}}))
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, &Error{Kind: Invalid, Message: messages.CannotShare, Fields: wrong}
+		return nil, &Error{Kind: Invalid, Message: "The cluster cannot be shared like this.", Fields: wrong}
 	}
 	err = s.store.People.Share(ctx, row.ID, share, s.StoreOrigin(origin, p))
 	if _, err := s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
@@ -89,24 +89,24 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 
 func (s *Service) wrongShare(share people.Share, row clusters.Row) (wrong []Field) {
 	if share.Access != people.AccessSee && share.Access != people.AccessUse {
-		wrong = append(wrong, ProblemOf("access", messages.UnknownAccess(string(share.Access), string(people.AccessSee), string(people.AccessUse))))
+		wrong = append(wrong, ProblemOf("access", sayUnknownAccess(string(share.Access), string(people.AccessSee), string(people.AccessUse))))
 	}
 	switch {
 	case share.Access == people.AccessSee && share.Role != "":
-		wrong = append(wrong, ProblemOf("role", messages.RoleNeedsUse))
+		wrong = append(wrong, ProblemOf("role", messages.Problem{"a share that only shows the cluster has no role in it", []string{"no role", "access use"}}))
 	case share.Access == people.AccessUse && !policy.ClusterRole(share.Role).Known():
 		wrong = append(wrong, ProblemOf("role", messages.UnknownClusterRole(string(share.Role))))
 	}
 	_, known, declared := s.catalogue().Team(share.Grantee)
 	switch {
 	case share.Kind != ShareTeam && share.Kind != SharePrincipal:
-		wrong = append(wrong, ProblemOf("kind", messages.UnknownGrantee(share.Kind, ShareTeam, SharePrincipal)))
+		wrong = append(wrong, ProblemOf("kind", sayUnknownGrantee(share.Kind, ShareTeam, SharePrincipal)))
 	case share.Kind == ShareTeam && share.Grantee == row.Team:
-		wrong = append(wrong, ProblemOf("with", messages.SharedWithOwnTeam))
+		wrong = append(wrong, ProblemOf("with", messages.Problem{"the cluster already belongs to this team", []string{"another team"}}))
 	case share.Kind == ShareTeam && (declared && !known || !profiles.TeamName(share.Grantee)):
 		wrong = append(wrong, ProblemOf("with", messages.UnknownShareTeam(share.Grantee)))
 	case share.Kind == SharePrincipal && (share.Grantee == "" || len(share.Grantee) > maxPrincipal):
-		wrong = append(wrong, ProblemOf("with", messages.UnknownSharePerson))
+		wrong = append(wrong, ProblemOf("with", messages.Problem{"it is empty or too long", []string{"a principal's id, as that person sees it on their own page: saml:…, oidc:…, aws:… or github:…"}}))
 	}
 	return wrong
 }
@@ -135,7 +135,7 @@ func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 	}
 	err = s.store.People.Unshare(ctx, row.ID, kind, grantee, s.StoreOrigin(origin, p))
 	if errors.Is(err, db.ErrNotFound) {
-		return nil, Fail(NotFound, messages.NotShared(row.Name, kind, grantee))
+		return nil, Fail(NotFound, fmt.Sprintf("%s is not shared with %s %s. The list of its shares shows with whom it is.", row.Name, kind, grantee))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stop sharing: %w", err)
@@ -166,4 +166,14 @@ func installationOf(row clusters.Row) int64 {
 		return 0
 	}
 	return row.PR.Installation
+}
+
+// sayUnknownAccess is the problem with an access that does not exist.
+func sayUnknownAccess(access string, known ...string) messages.Problem {
+	return messages.Problem{fmt.Sprintf("%q is not a kind of access", access), known}
+}
+
+// sayUnknownGrantee is the problem with a kind of grantee that does not exist.
+func sayUnknownGrantee(kind string, known ...string) messages.Problem {
+	return messages.Problem{fmt.Sprintf("%q is not a kind of grantee", kind), known}
 }

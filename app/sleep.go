@@ -20,7 +20,8 @@ func (s *Service) Sleep(ctx context.Context, p policy.Principal, ref string, spa
 		return clusters.Row{}, "", err
 	}
 	if row.SleepMode == "" {
-		return clusters.Row{}, "", Fail(Conflict, messages.CannotSleep(row.Card))
+		return clusters.Row{}, "", Fail(Conflict, fmt.Sprintf("%s cannot be put to sleep: its profile %s allows neither to remove its workers nor to stop its machines. "+
+			"A platform admin can allow it for new clusters, with sleep in the profile.", row.Card.Name, row.Card.Profile))
 	}
 	request := store.SleepRequest{Until: span.Until, Why: origin.Why}
 	if span != (Span{}) {
@@ -73,7 +74,7 @@ func (s *Service) power(ctx context.Context, p policy.Principal, ref string, ori
 		return clusters.Row{}, origin, err
 	}
 	if row.Status != lifecycle.Ready || row.Desired != lifecycle.Present {
-		return clusters.Row{}, origin, Fail(Conflict, messages.NotReadyToSleep(row.Card))
+		return clusters.Row{}, origin, Fail(Conflict, fmt.Sprintf("%s is %s (%s). A cluster can be put to sleep and woken only while it is READY.", row.Card.Name, row.Card.Status, row.Card.Phase))
 	}
 	return row, origin, nil
 }

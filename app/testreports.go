@@ -51,7 +51,7 @@ func (s *Service) ReportTests(ctx context.Context, p policy.Principal, ref strin
 	}
 	named, _, wrong := s.checkRun(p, RunRequest{PipelineRun: pipeline}, true)
 	if len(wrong) > 0 {
-		return row, false, &Error{Kind: Invalid, Message: messages.NeedsRunTokenForTests, Fields: wrong}
+		return row, false, &Error{Kind: Invalid, Message: "Test results are reported by a job of a pipeline, and the request's token is not the token of one.", Fields: wrong}
 	}
 	if wrong := r.check(); len(wrong) > 0 {
 		return row, false, &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: wrong}
@@ -67,7 +67,7 @@ func (s *Service) ReportTests(ctx context.Context, p policy.Principal, ref strin
 	fresh, err = s.store.TestReports.Save(ctx, row.ID, run.ID, r.TestReport, s.onGitHub(named), s.StoreOrigin(origin, p))
 	switch {
 	case errors.Is(err, testreports.ErrTooMany):
-		return row, false, Fail(Conflict, messages.TooManyTestReports(testreports.MostReports))
+		return row, false, Fail(Conflict, fmt.Sprintf("This attempt of the run has reported %d times on the cluster. Let the jobs of a matrix report under one name, or send fewer files.", testreports.MostReports))
 	case err != nil:
 		return row, false, fmt.Errorf("report tests: %w", err)
 	}
@@ -100,7 +100,7 @@ func (s *Service) mayReport(ctx context.Context, row clusters.Row, run runs.Run,
 		return "", err
 	}
 	if !same {
-		return "", Fail(Denied, messages.ForeignTests(row.Name, own, named.Repo))
+		return "", Fail(Denied, fmt.Sprintf("%s belongs to %s, and this run is one of %s. Only runs of its own repository report tests on it.", row.Name, own, named.Repo))
 	}
 	commits, err := s.store.Runs.SignalledCommits(ctx, row.ID, run.Scope)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Service) mayReport(ctx context.Context, row clusters.Row, run runs.Run,
 	}
 	switch {
 	case asked != "" && !slices.Contains(commits, asked):
-		return "", &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: []Field{ProblemOf("head", messages.NoSuchCommit(commits))}}
+		return "", &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: []Field{ProblemOf("head", sayNoSuchCommit(commits))}}
 	case asked != "":
 		return asked, nil
 	case len(commits) > 0 && named.Event == policy.EventDispatch: // such a run is one of the default branch, whatever it tests
@@ -121,7 +121,7 @@ func (s *Service) mayReport(ctx context.Context, row clusters.Row, run runs.Run,
 		return "", fmt.Errorf("read the turns: %w", err)
 	}
 	if !slices.ContainsFunc(uses, func(u runs.Use) bool { return u.RunID == run.ID && u.GrantedAt != nil }) {
-		return "", Fail(Denied, messages.NotUsingCluster(row.Name))
+		return "", Fail(Denied, fmt.Sprintf("This run neither asked for %s nor takes turns on it. Ask for a turn first: ocpctl use %s, or wait-cluster with take-turn: true.", row.Name, row.Name))
 	}
 	return "", nil
 }
@@ -150,9 +150,9 @@ func (r TestResults) check() []Field {
 	text := func(name, value string, most int, required bool) {
 		switch {
 		case required && strings.TrimSpace(value) == "":
-			refuse(name, messages.EmptyName)
+			refuse(name, messages.Problem{"It is empty.", []string{"a name"}})
 		case utf8.RuneCountInString(value) > most:
-			refuse(name, messages.TooManyCharacters(utf8.RuneCountInString(value), most))
+			refuse(name, messages.Problem{fmt.Sprintf("The text has %d characters.", utf8.RuneCountInString(value)), []string{fmt.Sprintf("at most %d characters", most)}})
 		}
 	}
 	text("name", r.Name, mostTestsName, true)
@@ -166,14 +166,14 @@ func (r TestResults) check() []Field {
 		n, least int
 	}{{"total", r.Total, least}, {"passed", r.Passed, 0}, {"failed", r.Failed, 0}, {"skipped", r.Skipped, 0}, {"flaky", r.Flaky, 0}, {"crashed", r.Crashed, 0}} {
 		if n.n < n.least || n.n > mostTests {
-			refuse(n.name, messages.NotATestCount(n.least, mostTests))
+			refuse(n.name, messages.Problem{"The number is out of range.", []string{fmt.Sprintf("%d to %d", n.least, mostTests)}})
 		}
 	}
 	if sum := r.Passed + r.Failed + r.Skipped; len(wrong) == numbers && r.Total != sum {
-		refuse("total", messages.TestsDoNotAddUp(r.Total, sum))
+		refuse("total", messages.Problem{fmt.Sprintf("There are %d tests, but passed, failed and skipped are %d together.", r.Total, sum), []string{fmt.Sprint(sum)}})
 	}
 	if len(wrong) == numbers && r.Flaky > r.Passed {
-		refuse("flaky", messages.MoreFlakyThanPassed(r.Flaky, r.Passed))
+		refuse("flaky", messages.Problem{fmt.Sprintf("%d tests are flaky, but only %d passed; a flaky test is one of those that passed.", r.Flaky, r.Passed), []string{"at most as many as passed"}})
 	}
 	if !possible(r.Seconds) {
 		refuse("durationSeconds", messages.NotSeconds(mostSeconds))
@@ -187,14 +187,14 @@ func (r TestResults) check() []Field {
 		if n := len(l.list); n > mostFailures {
 			refuse(l.name, messages.TooManyOf(n, mostFailures))
 		} else if n > max(l.of, 0) {
-			refuse(l.name, messages.MoreListed(n, l.of))
+			refuse(l.name, messages.Problem{fmt.Sprintf("%d are listed, but the report counts %d.", n, l.of), []string{"at most as many as it counts"}})
 		}
 	}
 	if n := len(r.Slowest); n > mostSlowest {
 		refuse("slowest", messages.TooManyOf(n, mostSlowest))
 	}
 	if !linkable(r.URL) {
-		refuse("url", messages.NotAReportAddress)
+		refuse("url", messages.Problem{"It is not an https address that can be shown.", []string{"https://host/path, without a user name and password", "nothing: then the run's page is linked"}})
 	}
 	for _, l := range lists {
 		for i, f := range l.list[:min(len(l.list), mostFailures)] {
@@ -226,4 +226,13 @@ func linkable(address string) bool {
 	}
 	u, err := url.Parse(address)
 	return err == nil && len(address) <= mostTestsAddress && u.Scheme == "https" && u.Host != "" && u.User == nil && !strings.ContainsAny(address, "<>\"'` \t\r\n|\\")
+}
+
+// sayNoSuchCommit is the problem with a commit for which no pipeline asked for the cluster.
+func sayNoSuchCommit(known []string) messages.Problem {
+	p := messages.Problem{"No pipeline asked for this cluster for that commit.", known}
+	if len(known) == 0 {
+		p.Accept = []string{"nothing: the run's own commit is used"}
+	}
+	return p
 }

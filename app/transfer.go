@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
@@ -43,13 +44,14 @@ func (s *Service) give(ctx context.Context, row clusters.Row, p policy.Principal
 		return Change{}, err
 	}
 	if row.NeedsApproval && team != row.Team { // otherwise the new team's approvers would decide on the old team's request
-		return Change{}, Fail(Conflict, messages.TransferAwaitsApproval(row.Card, team))
+		return Change{}, Fail(Conflict, fmt.Sprintf("%s is waiting for an approval by team %s, and no other team can give it. Get it approved first, or create a cluster in team %s.",
+			row.Card.Name, row.Card.Team, team))
 	}
 	var check policy.Check
 	err := write(func(u usage.Usage) (limits []lifecycle.Limit, err error) {
 		check = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
 		if check.Result == policy.Fail {
-			return nil, Fail(Conflict, messages.TransferUnaffordable(row.Name, team, check))
+			return nil, Fail(Conflict, fmt.Sprintf("%s cannot be transferred to team %s: %s", row.Name, team, messages.CheckText(check)))
 		}
 		for _, l := range policy.TeamLimits(team, catalogue.Catalogue) {
 			limits = append(limits, lifecycle.Limit(l))
@@ -64,7 +66,7 @@ func (s *Service) give(ctx context.Context, row clusters.Row, p policy.Principal
 	if err != nil {
 		return Change{}, err
 	}
-	return Change{Row: now, Message: messages.Transferred(row.Card, now.Card, check)}, nil
+	return Change{Row: now, Message: sayTransferred(row.Card, now.Card, check)}, nil
 }
 
 // newHolder returns what is wrong with the new team and owner of a cluster.
@@ -73,7 +75,7 @@ func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wr
 	_, known, declared := c.Team(team)
 	switch {
 	case !p.May(policy.ActCreate, team): // the principal must not learn whether a team of others exists
-		wrong = append(wrong, ProblemOf("team", messages.TeamNotYours(team, teams)))
+		wrong = append(wrong, ProblemOf("team", messages.Problem{fmt.Sprintf("you may not create clusters for team %q, so you cannot transfer one to it", team), teams}))
 	case declared && !known || !profiles.TeamName(team):
 		wrong = append(wrong, ProblemOf("team", messages.UnknownTeam(team, teams)))
 	}
@@ -99,4 +101,19 @@ func held(row clusters.Row, now time.Time) policy.Held {
 	return policy.Held{
 		Nodes: row.MachinesToCome(), Left: max(0, row.DestroyAt.Sub(now)), Cents: row.Meter.Left(now, row.DestroyAt), Creating: row.Status != lifecycle.Ready,
 	}
+}
+
+// sayTransferred says to whom a cluster belongs now, and what the check warns about.
+func sayTransferred(before, now lifecycle.Card, check policy.Check) string {
+	text := fmt.Sprintf("%s now belongs to team %s, and its owner is %s.", now.Name, now.Team, now.Owner)
+	switch {
+	case before.Team == now.Team && before.Owner == now.Owner:
+		return fmt.Sprintf("%s already belongs to team %s, and its owner is %s. Nothing was changed.", now.Name, now.Team, now.Owner)
+	case before.Team == now.Team:
+		text = fmt.Sprintf("%s stays with team %s, and its owner is now %s.", now.Name, now.Team, now.Owner)
+	}
+	if check.Result == policy.Warn {
+		text += " " + messages.CheckText(check)
+	}
+	return text + " The cloud tags keep their original values."
 }

@@ -28,14 +28,14 @@ func turn(v policy.Verdict, u policy.Usage) *store.TurnAsk {
 	if len(v.Waits) == 0 && (v.Approval == nil || len(v.Grant.Limits) == 0) {
 		return nil
 	}
-	t := store.TurnAsk{Place: 1}
+	t := store.TurnAsk{Position: 1}
 	for _, l := range v.Grant.Limits {
 		t.Limits = append(t.Limits, lifecycle.Limit(l))
 	}
 	var limits []string
 	for _, l := range v.Waits {
 		limits = append(limits, lifecycle.Limit(l).Text())
-		t.Place = max(t.Place, 1+of(u, l.Scope).Waiting)
+		t.Position = max(t.Position, 1+of(u, l.Scope).Waiting)
 	}
 	t.Words = strings.Join(limits, "; ")
 	return &t

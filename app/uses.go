@@ -62,7 +62,7 @@ func (s *Service) use(ctx context.Context, p policy.Principal, row clusters.Row,
 	}
 	i := slices.IndexFunc(list, func(u Use) bool { return u.ID == id })
 	if i < 0 {
-		return Use{}, Fail(NotFound, messages.NoUse(row.Name, id))
+		return Use{}, Fail(NotFound, fmt.Sprintf("There is no turn %.100s on %s. The list of its turns shows all.", id, row.Name))
 	}
 	return list[i], nil
 }
@@ -75,7 +75,7 @@ func (s *Service) AskUse(ctx context.Context, p policy.Principal, ref string, na
 	}
 	run, _, wrong := s.checkRun(p, RunRequest{PipelineRun: named}, true)
 	if len(wrong) > 0 {
-		return Use{}, false, &Error{Kind: Invalid, Message: messages.NeedsRunToken, Fields: wrong}
+		return Use{}, false, &Error{Kind: Invalid, Message: "A turn belongs to the run of a pipeline, and the request's token is not the token of one.", Fields: wrong}
 	}
 	asked, fresh, err := s.store.Runs.AskUse(ctx, row.ID, s.ref(run), run.Job, s.StoreOrigin(origin, p))
 	switch {
@@ -104,9 +104,9 @@ func (s *Service) ReleaseUse(ctx context.Context, p policy.Principal, ref, id st
 	_, ofRun := s.Run(p, policy.PipelineRun{})
 	switch own := use.Mine || use.Principal == p.ID && !ofRun; { // a service account's token does not say which run it is of
 	case own:
-		origin.Why = messages.BecauseReleased
+		origin.Why = "its run released it"
 	case !p.May(policy.ActDestroy, row.Team):
-		return Use{}, Fail(Denied, messages.NotYourUse(row.Name))
+		return Use{}, Fail(Denied, fmt.Sprintf("Another run asked for this turn on %s. Only that run, or somebody who may destroy the cluster, can end it.", row.Name))
 	}
 	if _, err := s.store.Runs.Release(ctx, row.ID, id, s.StoreOrigin(origin, p)); err != nil {
 		return Use{}, fmt.Errorf("release the turn: %w", err)

@@ -17,7 +17,7 @@ func Keepable(text string) bool { return utf8.ValidString(text) && !strings.Cont
 func Unkept(texts map[string][]string) (wrong []Field) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if !Keepable(name) || slices.ContainsFunc(texts[name], func(text string) bool { return !Keepable(text) }) {
-			wrong = append(wrong, ProblemOf(strings.ToValidUTF8(name, "\uFFFD"), messages.Unstorable))
+			wrong = append(wrong, ProblemOf(strings.ToValidUTF8(name, "\uFFFD"), messages.Problem{"it holds a NUL, or bytes that are no UTF-8", []string{"text in UTF-8, without NUL"}}))
 		}
 	}
 	return wrong

@@ -14,8 +14,8 @@ import (
 // Expected says at which position in the queue a cluster would be, when it may begin and how long it takes until it is ready.
 func Expected(f lifecycle.Forecast) string {
 	var sentences []string
-	if f.Place > 0 {
-		place := fmt.Sprintf("It would be number %d in the queue", f.Place)
+	if f.Position > 0 {
+		place := fmt.Sprintf("It would be number %d in the queue", f.Position)
 		if f.StartsAt.IsZero() {
 			sentences = append(sentences, place+"; when it could start is not known.")
 		} else {

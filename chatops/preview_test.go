@@ -25,7 +25,7 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 		{Name: "ttl", Result: policy.Warn, Message: "8h is long."},
 	}
 	v.Waits = []policy.Limit{{Quota: "team"}}
-	text = Preview("will", v, lifecycle.Forecast{Place: 2, ReadyP50: 38*time.Minute + 20*time.Second, ReadyP90: 45 * time.Minute})
+	text = Preview("will", v, lifecycle.Forecast{Position: 2, ReadyP50: 38*time.Minute + 20*time.Second, ReadyP90: 45 * time.Minute})
 	for _, want := range []string{
 		"It would need an approval before it starts. One platform admin", "- **size**: It is big.", "It would wait in the queue:\n\n- **quota**: The team has 3 of 3.",
 		"It would be number 2 in the queue; when it could start is not known.",
@@ -33,6 +33,6 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	} {
 		require.Contains(t, text, want)
 	}
-	require.Contains(t, Expected(lifecycle.Forecast{Place: 1, StartsAt: time.Date(2025, 3, 1, 13, 30, 0, 0, time.UTC)}),
+	require.Contains(t, Expected(lifecycle.Forecast{Position: 1, StartsAt: time.Date(2025, 3, 1, 13, 30, 0, 0, time.UTC)}),
 		"It would be number 1 in the queue and could start at about 2025-03-01 13:30 UTC.")
 }

@@ -45,7 +45,7 @@ func etaAs(c lifecycle.Card, show func(time.Time) string, zone string) string {
 // Line gives its position in the queue, for its turn, for capacity in its account and region, or for a free runner, since when it
 // waits, and when its turn may come; empty while it does not wait.
 func Line(c lifecycle.Card) string {
-	if c.Place <= 0 || c.Status == lifecycle.Pending && c.Phase != lifecycle.AwaitingCapacity {
+	if c.Position <= 0 || c.Status == lifecycle.Pending && c.Phase != lifecycle.AwaitingCapacity {
 		return ""
 	}
 	what := "It"
@@ -56,8 +56,8 @@ func Line(c lifecycle.Card) string {
 		what = "Its teardown"
 	}
 	text := what + " is next in the queue."
-	if c.Place > 1 {
-		text = fmt.Sprintf("%s is number %d in the queue.", what, c.Place)
+	if c.Position > 1 {
+		text = fmt.Sprintf("%s is number %d in the queue.", what, c.Position)
 	}
 	if !c.WaitsSince.IsZero() {
 		text += fmt.Sprintf(" It has waited since %s.", moment(c.WaitsSince, life(c)))

@@ -191,7 +191,7 @@ func TestALineMovesWithItsPlace(t *testing.T) {
 	c := lives()["awaiting-capacity"]
 	require.Contains(t, Comment(c, Detail{}, ui), "It is number 3 in the queue.")
 	require.Contains(t, StatusReply("maya", []lifecycle.Card{c}, ui, start), "It is number 3 in the queue.")
-	c.Place = 1
+	c.Position = 1
 	require.Contains(t, Comment(c, Detail{}, ui), "It is next in the queue.")
 	c.Phase = lifecycle.Queued
 	require.NotContains(t, Comment(c, Detail{}, ui), "in the queue")

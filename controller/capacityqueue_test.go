@@ -60,9 +60,9 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	var rows []clusters.Row
 	for _, name := range []string{"second", "third", "fourth"} {
 		row, open, reservation := h.asks(name)
-		require.Equal(t, len(rows)+1, reservation.Place)
+		require.Equal(t, len(rows)+1, reservation.Position)
 		h.waits(row, open, reservation.Wait)
-		require.Equal(t, len(rows)+1, h.cluster(row.ID).Place)
+		require.Equal(t, len(rows)+1, h.cluster(row.ID).Position)
 		rows = append(rows, row)
 	}
 	_, err := h.store.Destroy(h.ctx, rows[0].ID, clusters.Origin{Actor: "github:maya", Why: "changed her mind"})
@@ -72,7 +72,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[1].ID), "the next in the queue tries: it no longer has to wait for capacity")
 	require.Equal(t, []string{"create waiting"}, h.attempts(rows[2].ID))
 	fourth := h.cluster(rows[2].ID)
-	require.Equal(t, 2, fourth.Place)
+	require.Equal(t, 2, fourth.Position)
 	require.Contains(t, fourth.Why, "waiting for capacity in the cloud account: VPCs: 1 needed")
 	require.Zero(t, fourth.Tries)
 

@@ -45,7 +45,7 @@ func TestWhoWaitsForAFullQuotaBeginsWhenAPlaceComesFree(t *testing.T) {
 	now := h.cluster(row.ID)
 	require.Equal(t, lifecycle.AwaitingCapacity, now.Phase)
 	require.Contains(t, now.Why, limit.Text())
-	require.Equal(t, 1, now.Place)
+	require.Equal(t, 1, now.Position)
 	require.Equal(t, holder.DestroyAt, now.TurnETA)
 	_, err := h.store.Attempts.OpenAttempt(h.ctx, row.ID)
 	require.ErrorIs(t, err, db.ErrNotFound)
@@ -68,7 +68,7 @@ func TestWhoWaitsForARunnerBeginsWhenAnAttemptEnds(t *testing.T) {
 	h.reconcile(second.ID)
 	h.turns()
 	now := h.cluster(second.ID)
-	require.Equal(t, []any{lifecycle.AwaitingCapacity, 1}, []any{now.Phase, now.Place})
+	require.Equal(t, []any{lifecycle.AwaitingCapacity, 1}, []any{now.Phase, now.Position})
 	require.Contains(t, now.Why, lifecycle.WaitingForRunner)
 
 	open := h.open(first.ID)

@@ -245,11 +245,11 @@ func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.acceptAs("shop", func(a *store.Judgement) {
-		a.Turn = &store.TurnAsk{Words: "team platform has 5 of 5 clusters", Place: 3}
+		a.Turn = &store.TurnAsk{Words: "team platform has 5 of 5 clusters", Position: 3}
 	})
 	h.reconcile(row.ID)
 	got := h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.AwaitingCapacity, 3, "waiting in the queue: team platform has 5 of 5 clusters"}, []any{got.Phase, got.Place, got.Why})
+	require.Equal(t, []any{lifecycle.AwaitingCapacity, 3, "waiting in the queue: team platform has 5 of 5 clusters"}, []any{got.Phase, got.Position, got.Why})
 	require.Equal(t, h.now(), got.WaitsSince.UTC())
 	version := got.Version
 	h.pass(time.Minute)
@@ -262,7 +262,7 @@ func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 	require.Equal(t, 1, granted)
 	h.reconcile(row.ID)
 	got = h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.Preflight, 0, "try 1 of 2 begins"}, []any{got.Phase, got.Place, got.Why})
+	require.Equal(t, []any{lifecycle.Preflight, 0, "try 1 of 2 begins"}, []any{got.Phase, got.Position, got.Why})
 	require.Equal(t, []string{"create open"}, h.attempts(row.ID))
 }
 

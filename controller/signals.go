@@ -3,10 +3,10 @@ package controller
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
@@ -33,7 +33,7 @@ func (c *Controller) signalRefused(ctx context.Context, signal string, why error
 	if err != nil {
 		return err
 	}
-	return c.Store.Runs.NotTold(ctx, g, messages.SignalRefused(string(g.Kind), g.Kind == lifecycle.SignalDispatch, why))
+	return c.Store.Runs.NotTold(ctx, g, saySignalRefused(string(g.Kind), g.Kind == lifecycle.SignalDispatch, why))
 }
 
 func (c *Controller) tell(ctx context.Context, e clusters.Effect, g runs.Signal) (note string, err error) {
@@ -52,7 +52,7 @@ func (c *Controller) tell(ctx context.Context, e clusters.Effect, g runs.Signal)
 			return "", err
 		}
 		if fork && deploys { // the workflows that it starts would run the fork's commit with the rights of the repository
-			return "not told: the commit is in a fork", c.Store.Runs.NotTold(ctx, g, messages.SignalOfFork)
+			return "not told: the commit is in a fork", c.Store.Runs.NotTold(ctx, g, "The run's commit is in a fork, and a deployment of it would run the fork's code with the rights of the repository. Ask with onReady dispatch, which runs the default branch, or wait in the job.")
 		}
 	}
 	send := c.deploySignal
@@ -86,4 +86,13 @@ func (c *Controller) dispatchSignal(ctx context.Context, e clusters.Effect, g ru
 	}
 	said := chat.Signalled{ID: g.ID, SHA: g.Head, Page: g.URL}
 	return kind, c.GitHub.Dispatch(ctx, e.Installation, e.Repo, kind, chat.SignalPayload(row.Card, state, said, c.Links))
+}
+
+// saySignalRefused says why a pipeline cannot be told that its cluster is ready or failed.
+func saySignalRefused(kind string, dispatch bool, err error) string {
+	next := "An owner of the organization looks at the App's installation and its permissions."
+	if dispatch {
+		next = "It needs the permission to write contents, which is optional: add it on the App's page, and an owner of the organization accepts it. Or ask with onReady deployment, which does not need it."
+	}
+	return fmt.Sprintf("GitHub refuses the App's %s: %.300s. %s", kind, strings.TrimRight(err.Error(), "."), next)
 }

@@ -12,7 +12,6 @@ import (
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
@@ -51,7 +50,8 @@ func (c *Controller) waitRefused(ctx context.Context, wait string, why error) er
 	if err != nil {
 		return err
 	}
-	return c.Store.Runs.Untold(ctx, w, messages.ReviewRefused(w.Environment, why))
+	return c.Store.Runs.Untold(ctx, w, fmt.Sprintf("GitHub refuses the App's answer to the jobs that wait for %s: %.300s. An owner of the organization looks at the App's installation and its permission to write deployments. It is tried again every hour.",
+		w.Environment, strings.TrimRight(why.Error(), ".")))
 }
 
 // reviewed is the wait that an effect tells about.

@@ -94,9 +94,9 @@ func (l *life) threeTakeTurns(maya visitor) {
 			got := map[int]bool{}
 			for _, c := range ask[v1.ClusterPage](maya, http.MethodGet, "/api/v1/clusters?team=platform", nil, http.StatusOK).Items {
 				switch {
-				case c.Phase == "awaiting_capacity" && c.Place > 0:
+				case c.Phase == "awaiting_capacity" && c.Position > 0:
 					require.Contains(l.t, c.Why, "team platform may have 1 cluster being created at once (quota sources)")
-					got[c.Place] = c.Name == "third" || l.heard(c.Name, placeText(c.Place))
+					got[c.Position] = c.Name == "third" || l.heard(c.Name, placeText(c.Position))
 				case c.Status == v1.CREATING:
 					require.Empty(l.t, creating, "never two at once")
 					creating = c.Name
@@ -109,7 +109,7 @@ func (l *life) threeTakeTurns(maya visitor) {
 	}
 }
 
-// placeText are what a comment says of a place in the queue.
+// placeText are what a comment says of a position in the queue.
 func placeText(place int) string {
 	if place == 1 {
 		return "It is next in the queue."

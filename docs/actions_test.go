@@ -263,7 +263,7 @@ func TestEveryInputAndOutputOfAnActionSaysWhatItIs(t *testing.T) {
 // What the page calls a message is one: the parts between its placeholders stand in the program or the script.
 func TestTheTroubleOfThePageIsRealTrouble(t *testing.T) {
 	var said strings.Builder
-	for _, root := range []string{"../cmd/ocpctl/internal", "../workflows/setup-ocpctl", "../chatops/messages"} {
+	for _, root := range []string{"../cmd/ocpctl/internal", "../workflows/setup-ocpctl", "../chatops/messages", "../app"} {
 		require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") {
 				return err

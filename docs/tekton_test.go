@@ -154,7 +154,7 @@ func TestEveryInputOfTheGitLabComponentSaysWhatItIs(t *testing.T) {
 // What the page lists as trouble is what the documents or the server say.
 func TestTheTroubleOfTheTektonPageIsRealTrouble(t *testing.T) {
 	var said strings.Builder
-	for _, pattern := range []string{"../workflows/tekton/*.yaml", "../chatops/messages/run.go"} {
+	for _, pattern := range []string{"../workflows/tekton/*.yaml", "../chatops/messages/run.go", "../app/*.go", "../app/runs/*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, path := range files {

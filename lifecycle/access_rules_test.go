@@ -106,7 +106,7 @@ func accessIsQuiet(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	begins := d.Open == Access && c.Status == Ready && (f.Last == nil || f.Last.Number <= c.Seen)
 	runs := f.Open != nil && f.Open.Kind.Quiet() && f.Trouble.Code == ""
-	if !begins && !runs || n.Desired != Present || c.Place > 0 {
+	if !begins && !runs || n.Desired != Present || c.Position > 0 {
 		return ""
 	}
 	switch {

@@ -44,7 +44,7 @@ type Cluster struct {
 	StuckReason string    // reason code of the last teardown that left something
 	StuckWhose  string    // who has to act so that the next one does not: user, quota, cloud, installer or ocpctl; empty: unknown
 	StuckNext   string    // what to do about it
-	Place       int       // position in the queue for its turn, for capacity in its account and region, or for a free runner; 1 is next, 0: not waiting
+	Position    int       // position in the queue for its turn, for capacity in its account and region, or for a free runner; 1 is next, 0: not waiting
 	Progress    Progress
 
 	WarnBefore   []time.Duration // how long before its end its people are warned, frozen at acceptance; empty: the limit's

@@ -24,21 +24,21 @@ type Facts struct {
 
 // Turn is a cluster's position among those that wait for a full quota or a free runner.
 type Turn struct {
-	Place int       // 1 is next; 0: not waiting
-	For   string    // which limit is full, as text
-	ETA   time.Time // when its turn may come; zero: unknown
+	Position int       // 1 is next; 0: not waiting
+	For      string    // which limit is full, as text
+	ETA      time.Time // when its turn may come; zero: unknown
 }
 
 // QueuePosition is a cluster's position among those that wait for capacity in the same account and region.
 type QueuePosition struct {
-	Place   int       // 1 is next; 0: not waiting
-	For     string    // what it waits for, as text
-	Since   time.Time // since when it waits
-	AskedAt time.Time // when it last asked for capacity
-	Asked   int       // its position at that time
-	FreedAt time.Time // when capacity was last freed there; zero: never
-	PassAt  time.Time // from when it may pass those before it that need more; zero: it is next, or passing is switched off
-	Passed  string    // which cluster passed it last, and when, as text; empty: none
+	Position int       // 1 is next; 0: not waiting
+	For      string    // what it waits for, as text
+	Since    time.Time // since when it waits
+	AskedAt  time.Time // when it last asked for capacity
+	Asked    int       // its position at that time
+	FreedAt  time.Time // when capacity was last freed there; zero: never
+	PassAt   time.Time // from when it may pass those before it that need more; zero: it is next, or passing is switched off
+	Passed   string    // which cluster passed it last, and when, as text; empty: none
 }
 
 // text says what it waits for, without its position and the expected time: both change, and both are shown beside the reason.

@@ -156,12 +156,12 @@ func (l *tally) turn(c claim, ahead map[bound]int) Turn {
 			continue
 		}
 		b := limit.bound()
-		t := Turn{Place: 1 + ahead[b]}
+		t := Turn{Position: 1 + ahead[b]}
 		ends := l.ends[b]
 		if k := len(ends) - limit.Most + ahead[b]; k < len(ends) { // so many others have to go as well
 			t.ETA = ends[k]
 		}
-		if turn.Place == 0 || cmp.Or(laterUnknown(t.ETA, turn.ETA), cmp.Compare(t.Place, turn.Place)) > 0 {
+		if turn.Position == 0 || cmp.Or(laterUnknown(t.ETA, turn.ETA), cmp.Compare(t.Position, turn.Position)) > 0 {
 			turn, by = t, limit
 		}
 	}

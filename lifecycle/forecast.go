@@ -4,7 +4,7 @@ import "time"
 
 // Forecast is how a cluster would proceed if it were requested now.
 type Forecast struct {
-	Place    int           // position in the queue for a quota, 1 is next; 0: it would not wait
+	Position int           // position in the queue for a quota, 1 is next; 0: it would not wait
 	StartsAt time.Time     // when it may begin; zero: unknown, because a person has to approve it or because it is not known when there will be capacity
 	ReadyP50 time.Duration // time from its start until it is ready: half of the earlier clusters of its profile took no longer; zero: there were none
 	ReadyP90 time.Duration // nine of ten took no longer

@@ -81,7 +81,7 @@ func (w *world) afterwards(hostile, calm int) {
 // settleDown ends the hostility: nets are mended, stubborn things can be removed, nothing new goes wrong.
 func (w *world) settleDown() {
 	w.fair, w.freed, w.reconcileAsked = true, true, true
-	w.queue.Place = min(w.queue.Place, 1)
+	w.queue.Position = min(w.queue.Position, 1)
 	if w.leaks != nil {
 		w.leaks.nameOf = ""
 	}

@@ -173,7 +173,7 @@ var lifeMutants = []mutant{
 		return Decide(c, f, l)
 	}},
 	{8, false, "everybody in line asks as often as the next", func(c Cluster, f Facts, l Limits) Decision {
-		f.Queue.Place = min(f.Queue.Place, 1)
+		f.Queue.Position = min(f.Queue.Position, 1)
 		return Decide(c, f, l)
 	}},
 	{8, false, "one that became the next in the queue sleeps on", func(c Cluster, f Facts, l Limits) Decision {
@@ -200,7 +200,7 @@ var lifeMutants = []mutant{
 	{9, false, "a look for capacity is shown as a beginning", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if c.Phase == AwaitingCapacity && d.Open == Create {
-			d.Next.Status, d.Next.Phase, d.Next.Place, d.Next.Why = Creating, Preflight, 0, "a try begins"
+			d.Next.Status, d.Next.Phase, d.Next.Position, d.Next.Why = Creating, Preflight, 0, "a try begins"
 		}
 		return d
 	}},
@@ -211,10 +211,10 @@ var lifeMutants = []mutant{
 		}
 		return d
 	}},
-	{9, false, "a place in line is told once", func(c Cluster, f Facts, l Limits) Decision {
+	{9, false, "a position in the queue is told once", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if c.Phase == AwaitingCapacity && d.Next.Phase == AwaitingCapacity {
-			d.Next.Place = c.Place
+			d.Next.Position = c.Position
 		}
 		return d
 	}},

@@ -31,7 +31,7 @@ var waitMutants = []mutant{
 	{9, false, "a place among those that wait for a turn is told once", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if c.Phase == AwaitingCapacity && c.NeedsTurn && d.Next.Phase == AwaitingCapacity {
-			d.Next.Place = c.Place
+			d.Next.Position = c.Position
 		}
 		return d
 	}},

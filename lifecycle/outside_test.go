@@ -172,8 +172,8 @@ func (w *world) deliver(twice bool) {
 
 // moveUp: one that waited longer has capacity now, or waits no more.
 func (w *world) moveUp() {
-	if w.queue.Place > 1 {
-		w.queue.Place--
+	if w.queue.Position > 1 {
+		w.queue.Position--
 		w.reconcileAsked = true
 	}
 }
@@ -187,7 +187,7 @@ func (w *world) nextTurn() {
 	if !w.row.NeedsTurn || w.row.Desired == Absent {
 		return
 	}
-	if w.turn.Place--; w.turn.Place > 0 {
+	if w.turn.Position--; w.turn.Position > 0 {
 		w.reconcileAsked = true
 		return
 	}

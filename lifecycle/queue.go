@@ -27,7 +27,7 @@ func (m *deciding) queue() {
 // pace is the wait after a check that ended at that time. A wait that grew is in whole seconds: the store keeps microseconds, and a
 // wake-up must not come before it is due.
 func (l Limits) pace(line QueuePosition, ended time.Time) time.Duration {
-	wait := l.backoff(line.Place)
+	wait := l.backoff(line.Position)
 	if !line.Since.IsZero() {
 		wait = max(wait, min(ended.Sub(line.Since)/4, longestLook).Truncate(time.Second))
 	}
@@ -36,7 +36,7 @@ func (l Limits) pace(line QueuePosition, ended time.Time) time.Duration {
 
 // favours reports that it is next in the queue, and that since its last check it became the next or capacity was freed.
 func (l QueuePosition) favours(last Attempt) bool {
-	if l.Place != 1 {
+	if l.Position != 1 {
 		return false
 	}
 	if l.AskedAt.Before(last.OpenedAt) { // the last check ended before it asked, so AskedAt never advances: compare with its end, or the same news would count for ever
@@ -49,7 +49,7 @@ func (l QueuePosition) favours(last Attempt) bool {
 // that ended without asking is repeated after the first wait.
 func (l QueuePosition) passes(last Attempt, again time.Duration) time.Time {
 	switch {
-	case l.Place < 2 || l.PassAt.IsZero() || !l.AskedAt.Before(l.PassAt):
+	case l.Position < 2 || l.PassAt.IsZero() || !l.AskedAt.Before(l.PassAt):
 		return time.Time{}
 	case last.ClosedAt.After(l.PassAt):
 		return last.ClosedAt.Add(again)
@@ -59,7 +59,7 @@ func (l QueuePosition) passes(last Attempt, again time.Duration) time.Time {
 
 // waits says what a cluster without capacity waits for, without its position, which is shown beside it.
 func (m *deciding) waits(a Attempt) string {
-	if m.f.Queue.Place == 0 {
+	if m.f.Queue.Position == 0 {
 		return "not enough capacity in the cloud account: " + a.Message
 	}
 	text := "waiting for capacity in the cloud account: " + m.f.Queue.For
@@ -73,7 +73,7 @@ func (m *deciding) waits(a Attempt) string {
 // and no try is spent.
 func (m *deciding) keepsPlace(a Attempt) bool {
 	ours := a.Outcome == Lost || a.stopped()
-	return ours && !a.Recorded && m.f.Queue.Place > 0
+	return ours && !a.Recorded && m.f.Queue.Position > 0
 }
 
 // waitsForCapacity reports that no attempt is open and that the newest one found no capacity, or ended before it found some. Another
@@ -87,20 +87,20 @@ func (m *deciding) waitsForCapacity() bool {
 // shown.
 func (m *deciding) looks(phase Phase) bool {
 	n := m.next()
-	granted := n.Place > 0 && m.f.Queue.Place == 0
+	granted := n.Position > 0 && m.f.Queue.Position == 0
 	return n.Phase == AwaitingCapacity && phase == Preflight && !granted
 }
 
 // keepPlace stores the position that is shown; 0 for a cluster that does not wait.
 func (m *deciding) keepPlace() {
 	n := m.next()
-	switch n.Place = 0; {
-	case m.d.Wait != nil && (m.f.Queue.Place == 0 || !m.waitsForCapacity()): // always positive: the store looks for it
-		n.Place = m.d.Wait.Place
+	switch n.Position = 0; {
+	case m.d.Wait != nil && (m.f.Queue.Position == 0 || !m.waitsForCapacity()): // always positive: the store looks for it
+		n.Position = m.d.Wait.Position
 	case n.Phase != AwaitingCapacity:
 	case n.NeedsTurn:
-		n.Place = m.f.Turn.Place
+		n.Position = m.f.Turn.Position
 	default:
-		n.Place = m.f.Queue.Place
+		n.Position = m.f.Queue.Position
 	}
 }

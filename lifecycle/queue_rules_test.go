@@ -13,7 +13,7 @@ func waitsForCapacity(f Facts, d Decision) bool {
 		return false
 	}
 	cut := f.Last.Outcome == Lost || f.Last.Outcome == Stopped || f.Last.Outcome == Cancelled
-	return f.Last.Outcome == Waiting || (cut && f.Queue.Place > 0)
+	return f.Last.Outcome == Waiting || (cut && f.Queue.Position > 0)
 }
 
 // An attempt that only found that it has to wait, or ended before it found capacity, spends no try.
@@ -38,13 +38,13 @@ func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
 		return ""
 	case d.Wait != nil: // it begins as soon as a runner is free
 		return ""
-	case f.Queue.Place == 1 && f.Queue.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
+	case f.Queue.Position == 1 && f.Queue.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
 		return "capacity came free and the next in the queue sleeps"
-	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.FreedAt.After(f.Queue.AskedAt) && d.Open != Create:
+	case f.Queue.Position == 1 && askedAsWell(f) && f.Queue.FreedAt.After(f.Queue.AskedAt) && d.Open != Create:
 		return "capacity came free while it asked and the next in the queue sleeps"
-	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.Asked > 1 && d.Open != Create:
+	case f.Queue.Position == 1 && askedAsWell(f) && f.Queue.Asked > 1 && d.Open != Create:
 		return "it became the next in the queue and sleeps"
-	case f.Queue.Place > 1 && f.Now.Before(f.Last.ClosedAt.Add(2*limits.RetryBase)) && d.Open == Create:
+	case f.Queue.Position > 1 && f.Now.Before(f.Last.ClosedAt.Add(2*limits.RetryBase)) && d.Open == Create:
 		return "one that waits behind asks as often as the next in the queue"
 	}
 	return ""
@@ -55,7 +55,7 @@ func askedAsWell(f Facts) bool { return !f.Queue.AskedAt.Before(f.Last.OpenedAt)
 // Rule 8 in the queue: nothing tells of a limit that was raised, so the next looks by itself: within five minutes, and yet
 // less often the longer it has waited.
 func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
-	if !waitsForCapacity(f, d) || c.NeedsApproval || len(f.Beside) > 0 || f.Queue.Place != 1 || f.Queue.FreedAt.After(f.Queue.AskedAt) || f.Queue.Asked > 1 {
+	if !waitsForCapacity(f, d) || c.NeedsApproval || len(f.Beside) > 0 || f.Queue.Position != 1 || f.Queue.FreedAt.After(f.Queue.AskedAt) || f.Queue.Asked > 1 {
 		return ""
 	}
 	waited := f.Last.ClosedAt.Sub(f.Queue.Since)
@@ -73,7 +73,7 @@ func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
 // Rule 9 in the queue: a look for capacity that found none yet shows nothing, and nothing is shown of it.
 func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
-	looking := f.Open != nil && f.Open.Phase == Preflight && c.Place > 0 && f.Queue.Place > 0
+	looking := f.Open != nil && f.Open.Phase == Preflight && c.Position > 0 && f.Queue.Position > 0
 	first := f.Open == nil && (f.Last == nil || strings.HasPrefix(c.Why, WaitingForRunner)) // it waited for its turn or a runner, and begins
 	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > c.Seen {
 		return ""
@@ -91,19 +91,19 @@ func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 
 // Rule 9 in the queue: the place that is shown is the present one.
 func placeIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
-	n, place := d.Next, f.Queue.Place
+	n, place := d.Next, f.Queue.Position
 	if n.NeedsTurn {
-		place = f.Turn.Place
+		place = f.Turn.Position
 	}
 	switch {
 	case d.Wait != nil: // see runnerWaitIsShown
 		return ""
-	case n.Phase != AwaitingCapacity && n.Place != 0:
-		return "one that does not wait has a place in line"
-	case n.Phase == AwaitingCapacity && n.Place != place:
-		return "the place in line is not the present one"
+	case n.Phase != AwaitingCapacity && n.Position != 0:
+		return "one that does not wait has a position in the queue"
+	case n.Phase == AwaitingCapacity && n.Position != place:
+		return "the position in the queue is not the present one"
 	case n.Phase == AwaitingCapacity && strings.Contains(n.Why, "number "):
-		return "the place in line is told twice"
+		return "the position in the queue is told twice"
 	}
 	return ""
 }

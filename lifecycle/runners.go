@@ -63,15 +63,15 @@ type Slot struct {
 	Waiting                         map[Kind]int // other clusters in the queue for a free runner
 	Kind                            Kind         // what the cluster itself waits in that queue for; empty: it does not wait
 	Next                            bool         // it waits, and its runner may start
-	Place                           int          // it waits: its position, 1 is next
+	Position                        int          // it waits: its position, 1 is next
 	For                             string       // it waits: which cap is full, as text
 }
 
 // RunnerWait puts a cluster into the queue for a free runner.
 type RunnerWait struct {
-	Kind  Kind
-	Place int    // until the next pass over the queue
-	For   string // which cap is full, as text
+	Kind     Kind
+	Position int    // until the next pass over the queue
+	For      string // which cap is full, as text
 }
 
 // WaitingForRunner is the beginning of Why, or of its last part, while a cluster waits for a free runner.
@@ -188,9 +188,9 @@ func ahead(k Kind, s Slot) (n int) {
 // wait returns what a cluster that may not start a runner waits for.
 func (c RunnerCaps) wait(k Kind, s Slot) *RunnerWait {
 	if s.Kind == k {
-		return &RunnerWait{Kind: k, Place: s.Place, For: s.For}
+		return &RunnerWait{Kind: k, Position: s.Position, For: s.For}
 	}
-	w := &RunnerWait{Kind: k, Place: 1 + ahead(k, s), For: c.full(k, s)}
+	w := &RunnerWait{Kind: k, Position: 1 + ahead(k, s), For: c.full(k, s)}
 	if w.For == "" {
 		w.For = "others came before it"
 	}
@@ -251,10 +251,10 @@ func shareOf(k Kind, team string) string {
 // Moved reports whether a new position is worth showing. Far back in the queue, a step of one is not: each change that is shown
 // edits comments.
 func (t Turn) Moved(shown int) bool {
-	if t.Place <= 10 {
-		return t.Place != shown
+	if t.Position <= 10 {
+		return t.Position != shown
 	}
-	return 10*max(t.Place-shown, shown-t.Place) >= shown
+	return 10*max(t.Position-shown, shown-t.Position) >= shown
 }
 
 // mayRun reports whether a runner of the kind may start now. If not, the cluster waits for one.

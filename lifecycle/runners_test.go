@@ -63,9 +63,9 @@ func TestWhereOneStandsForARunnerAndWhenItMayCome(t *testing.T) {
 	}, running(4, Create, "a", east))
 	words := "at most 4 run at once in this installation besides teardowns"
 	require.Equal(t, map[string]Turn{
-		"scale-3":  {Place: 1, For: words, ETA: noon.Add(10 * time.Minute)},
-		"create-1": {Place: 2, For: words, ETA: noon.Add(20 * time.Minute)},
-		"create-2": {Place: 3, For: words, ETA: noon.Add(30 * time.Minute)},
+		"scale-3":  {Position: 1, For: words, ETA: noon.Add(10 * time.Minute)},
+		"create-1": {Position: 2, For: words, ETA: noon.Add(20 * time.Minute)},
+		"create-2": {Position: 3, For: words, ETA: noon.Add(30 * time.Minute)},
 	}, places)
 	_, places = RunnerCaps{Account: 2, Region: 1}.Take([]RunnerWaiter{awaits(1, Destroy, "a", east)}, running(1, Destroy, "a", east))
 	require.Equal(t, "at most 1 run at once in region us-east-1 of account 111122223333", places["destroy-1"].For)
@@ -78,7 +78,7 @@ func TestPositionsFarBackAreShownInSteps(t *testing.T) {
 		shown, place int
 		moved        bool
 	}{{1, 1, false}, {2, 1, true}, {11, 10, true}, {100, 99, false}, {100, 91, false}, {100, 90, true}, {100, 110, true}, {1, 50, true}} {
-		require.Equal(t, c.moved, Turn{Place: c.place}.Moved(c.shown), "%+v", c)
+		require.Equal(t, c.moved, Turn{Position: c.place}.Moved(c.shown), "%+v", c)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestRunnersPassNoCapLeaveNoneFreeAndTeardownsComeFirst(t *testing.T) {
 		}
 		for _, w := range left {
 			require.False(t, runnersFit(caps, running, w.Kind, w.Site), "%s was left out", w.Cluster)
-			require.Positive(t, places[w.Cluster].Place)
+			require.Positive(t, places[w.Cluster].Position)
 			require.NotEmpty(t, places[w.Cluster].For)
 		}
 	})

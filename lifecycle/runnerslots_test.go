@@ -58,7 +58,7 @@ func (w *world) assignRunners() {
 		return
 	}
 	w.slot.Next = runnersFree(w.slot.Kind, w.slot) && (w.fair || othersFirst(w.slot.Kind, w.slot) == 0 || w.chance(3))
-	w.slot.Place, w.slot.For = 1+othersFirst(w.slot.Kind, w.slot), "at most 4 run at once in this installation"
+	w.slot.Position, w.slot.For = 1+othersFirst(w.slot.Kind, w.slot), "at most 4 run at once in this installation"
 	w.reconcileAsked = true
 }
 
@@ -66,12 +66,12 @@ func (w *world) assignRunners() {
 func (w *world) queueForRunner(before Cluster, d Decision) {
 	switch {
 	case d.Wait != nil && d.Wait.Kind != w.slot.Kind:
-		w.slot.Kind, w.slot.Next, w.slot.Place, w.slot.For = d.Wait.Kind, false, d.Wait.Place, d.Wait.For
+		w.slot.Kind, w.slot.Next, w.slot.Position, w.slot.For = d.Wait.Kind, false, d.Wait.Position, d.Wait.For
 	case d.Wait == nil && w.slot.Kind != "":
-		if before.Place == 0 {
+		if before.Position == 0 {
 			w.breach("one that waits for a runner has no place, so nothing takes it out of the queue", 0)
 		}
-		w.slot.Kind, w.slot.Next, w.slot.Place, w.slot.For = "", false, 0, ""
+		w.slot.Kind, w.slot.Next, w.slot.Position, w.slot.For = "", false, 0, ""
 	}
 }
 
@@ -115,9 +115,9 @@ func runnerWaitIsShown(_ *world, c Cluster, f Facts, d Decision) string {
 		return "it says that it waits for a runner, and does not"
 	case d.Wait == nil:
 		return ""
-	case n.Place <= 0:
+	case n.Position <= 0:
 		return "it waits for a runner without a position"
-	case !says && !(capacity && (f.Last.Outcome == Waiting || f.Queue.Place > 0)):
+	case !says && !(capacity && (f.Last.Outcome == Waiting || f.Queue.Position > 0)):
 		return "it waits for a runner and does not say so"
 	case strings.Count(n.Why, WaitingForRunner) > 1:
 		return "it says twice that it waits for a runner"

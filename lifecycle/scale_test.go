@@ -141,17 +141,17 @@ func TestAClusterNobodyApprovesInTimeEndsThen(t *testing.T) {
 func TestApprovalComesBeforeTheTurnAndTheTurnBeforeTheReservation(t *testing.T) {
 	w := kindWorld()
 	w.row.NeedsApproval, w.row.NeedsTurn = true, true
-	w.turn = Turn{Place: 2, For: "team platform has 5 of 5 clusters", ETA: epoch.Add(time.Hour)}
+	w.turn = Turn{Position: 2, For: "team platform has 5 of 5 clusters", ETA: epoch.Add(time.Hour)}
 	w.reach(t, AwaitingApproval)
-	require.Zero(t, w.row.Place)
+	require.Zero(t, w.row.Position)
 	w.touch(func(c *Cluster) { c.NeedsApproval = false })
 	w.reach(t, AwaitingCapacity)
 	why := "waiting in the queue: team platform has 5 of 5 clusters"
-	require.Equal(t, []any{why, 2}, []any{w.row.Why, w.row.Place})
+	require.Equal(t, []any{why, 2}, []any{w.row.Why, w.row.Position})
 	w.nextTurn()
 	w.turn.ETA = epoch.Add(2 * time.Hour)
 	w.reconcile(false)
-	require.Equal(t, []any{why, 1}, []any{w.row.Why, w.row.Place})
+	require.Equal(t, []any{why, 1}, []any{w.row.Why, w.row.Position})
 	require.Empty(t, w.attempts)
 	w.nextTurn()
 	w.reach(t, PhaseReady)

@@ -260,18 +260,18 @@ func TestOneInTheQueueSaysItsPlaceAndGoesWhenCapacityComesFree(t *testing.T) {
 	})
 	w.reach(t, AwaitingCapacity)
 	require.Equal(t, "waiting for capacity in the cloud account: the account is full", w.row.Why)
-	require.Equal(t, []any{4, 0, "QuotaInUse"}, []any{w.row.Place, w.row.Tries, w.row.FailReason})
+	require.Equal(t, []any{4, 0, "QuotaInUse"}, []any{w.row.Position, w.row.Tries, w.row.FailReason})
 	require.Equal(t, w.attempts[0].ClosedAt.Add(limits.backoff(4)), w.row.WakeAt, "it looks again even if nobody tells it anything")
 
 	w.freeCapacity()
 	w.reconcile(false)
 	require.Len(t, w.attempts, 1, "capacity that came free is for the next in the queue")
-	w.queue.Place = 1
+	w.queue.Position = 1
 	w.reconcile(false)
 	require.Len(t, w.attempts, 2)
-	require.Equal(t, []any{AwaitingCapacity, 1, 1}, []any{w.row.Phase, w.row.Place, w.row.Tries}, "it looks, and shows that it is next")
+	require.Equal(t, []any{AwaitingCapacity, 1, 1}, []any{w.row.Phase, w.row.Position, w.row.Tries}, "it looks, and shows that it is next")
 	w.reach(t, Preflight)
-	require.Zero(t, w.row.Place)
+	require.Zero(t, w.row.Position)
 	w.reach(t, PhaseReady)
 	require.Equal(t, []Phase{Preflight, AwaitingCapacity, Preflight, Claiming}, w.path[:4])
 }
@@ -296,7 +296,7 @@ func TestADayOfWaitingShowsOneFaceAndLooksEveryFiveMinutes(t *testing.T) {
 		w.waitsAtOnce(1)
 		require.True(t, w.goOn())
 		if len(w.path) > 1 {
-			shown[fmt.Sprintf("%s %s %s %d %v", w.row.Status, w.row.Phase, w.row.Why, w.row.Place, w.row.Progress)]++
+			shown[fmt.Sprintf("%s %s %s %d %v", w.row.Status, w.row.Phase, w.row.Why, w.row.Position, w.row.Progress)]++
 		}
 	}
 	require.Len(t, shown, 1, "%v", shown)
@@ -323,7 +323,7 @@ func TestARunnerLostInLineSpendsNoTry(t *testing.T) {
 		w.some(kill)
 		w.reconcileAsked = true
 		w.until(func() bool { return w.row.Phase == AwaitingCapacity && w.row.Seen == lost+1 })
-		require.Equal(t, []any{Lost, 0, 1, ""}, []any{w.attempts[lost].Outcome, w.row.Tries, w.row.Place, w.row.FailReason})
+		require.Equal(t, []any{Lost, 0, 1, ""}, []any{w.attempts[lost].Outcome, w.row.Tries, w.row.Position, w.row.FailReason})
 		require.Equal(t, "waiting for capacity in the cloud account: the account is full", w.row.Why)
 	}
 	w.reach(t, PhaseReady)

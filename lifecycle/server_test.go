@@ -198,16 +198,16 @@ func (w *world) answerWait(place int) {
 	if place == 0 {
 		return
 	}
-	if w.queue.Place == 0 {
+	if w.queue.Position == 0 {
 		w.queue.Since = w.now
 	}
-	w.queue.Place = max(w.queue.Place, place)
-	w.queue.For, w.queue.AskedAt, w.queue.Asked = "the account is full", w.now, w.queue.Place
+	w.queue.Position = max(w.queue.Position, place)
+	w.queue.For, w.queue.AskedAt, w.queue.Asked = "the account is full", w.now, w.queue.Position
 }
 
 // granted is store.Reserve where there is capacity.
 func (w *world) granted() {
-	w.reconcileAsked = w.reconcileAsked || w.queue.Place > 0
+	w.reconcileAsked = w.reconcileAsked || w.queue.Position > 0
 	w.queue = QueuePosition{FreedAt: w.queue.FreedAt}
 }
 

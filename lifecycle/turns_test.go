@@ -83,9 +83,9 @@ func TestWhereOneStandsAndWhenItsTurnMayCome(t *testing.T) {
 	_, places := Take([]Waiter{waits(1, "a", "maya", two), waits(2, "a", "will", two), waits(3, "a", "will", two)}, live("a", 5, 3))
 	text := "team a may have 2 clusters live at once (quota teams)"
 	require.Equal(t, map[string]Turn{
-		"a-1": {Place: 1, For: text, ETA: noon.Add(3 * time.Hour)},
-		"a-2": {Place: 2, For: text, ETA: noon.Add(5 * time.Hour)},
-		"a-3": {Place: 3, For: text},
+		"a-1": {Position: 1, For: text, ETA: noon.Add(3 * time.Hour)},
+		"a-2": {Position: 2, For: text, ETA: noon.Add(5 * time.Hour)},
+		"a-3": {Position: 3, For: text},
 	}, places, "the third needs one to end that has not begun")
 
 	_, places = Take([]Waiter{waits(1, "a", "maya", two)}, live("a", 0, 4, 3, 1))
@@ -94,9 +94,9 @@ func TestWhereOneStandsAndWhenItsTurnMayCome(t *testing.T) {
 	one := Limit{Quota: "mine", Scope: ScopePerson, Key: "maya", What: CountCreating, Most: 1}
 	held := []Holder{{Party: party("a", "maya"), Creating: true, Ends: noon.Add(9 * time.Hour), Made: noon.Add(time.Hour)}, {Party: party("a", "will")}}
 	_, places = Take([]Waiter{waits(1, "a", "maya", one)}, held)
-	require.Equal(t, Turn{Place: 1, For: "person maya may have 1 cluster being created at once (quota mine)", ETA: noon.Add(time.Hour)}, places["a-1"])
+	require.Equal(t, Turn{Position: 1, For: "person maya may have 1 cluster being created at once (quota mine)", ETA: noon.Add(time.Hour)}, places["a-1"])
 	_, places = Take([]Waiter{waits(1, "a", "maya", one, two)}, held)
-	require.Equal(t, Turn{Place: 1, For: text, ETA: noon.Add(9 * time.Hour)}, places["a-1"], "of several full limits the one that holds it up longest is told")
+	require.Equal(t, Turn{Position: 1, For: text, ETA: noon.Add(9 * time.Hour)}, places["a-1"], "of several full limits the one that holds it up longest is told")
 }
 
 // oracle counts afresh, by nothing that Take uses.
@@ -166,13 +166,13 @@ func TestTurnsPassNoLimitLeaveNoCapacityAndAreFair(t *testing.T) {
 		for _, w := range left {
 			require.False(t, fits(held, w), "%s was left out", w.Cluster)
 			turn := places[w.Cluster]
-			require.Positive(t, turn.Place)
+			require.Positive(t, turn.Position)
 			require.NotEmpty(t, turn.For)
 			if taken[turn.For] == nil {
 				taken[turn.For] = map[int]bool{}
 			}
-			require.False(t, taken[turn.For][turn.Place], "two have place %d for %s", turn.Place, turn.For)
-			taken[turn.For][turn.Place] = true
+			require.False(t, taken[turn.For][turn.Position], "two have place %d for %s", turn.Position, turn.For)
+			taken[turn.For][turn.Position] = true
 		}
 	})
 }

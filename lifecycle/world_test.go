@@ -121,7 +121,7 @@ func newWorld(decide decider, pick func(int) int) *world {
 		w.row.ApproveBy = epoch.Add([]time.Duration{time.Hour, 30 * time.Hour}[pick(2)])
 	}
 	if w.row.NeedsTurn {
-		w.turn = Turn{Place: 1 + pick(3), For: "team platform has 5 of 5 clusters"}
+		w.turn = Turn{Position: 1 + pick(3), For: "team platform has 5 of 5 clusters"}
 	}
 	if pick(4) < 3 {
 		w.row.WorkersBase, w.row.WorkersLeast, w.row.WorkersMost = new(3), new(1), new(5)

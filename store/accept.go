@@ -19,7 +19,7 @@ import (
 // accept writes everything that an accepted request creates: the request, the cluster, its CREATE job, the approval and the
 // queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up. It returns the cluster as written
 // and the id of the request.
-func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, place *runs.Place) (written clusters.Row, request string, err error) {
+func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, place *runs.Binding) (written clusters.Row, request string, err error) {
 	row := fill(c, j)
 	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
 		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", db.ErrConflict, a.Scope, counted)
@@ -90,7 +90,7 @@ func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, pla
 }
 
 // placeInRun records that a cluster belongs to its run, and ends the one that it replaces there.
-func placeInRun(ctx context.Context, c *db.Tx, p runs.Place, row clusters.Row) error {
+func placeInRun(ctx context.Context, c *db.Tx, p runs.Binding, row clusters.Row) error {
 	if err := p.Record(ctx, c, row.RequestedBy, row.ID); err != nil || p.Replaces == "" {
 		return err
 	}

@@ -94,7 +94,7 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 			return err
 		}
 	}
-	if d.Wait == nil && cur.Place > 0 { // a cluster that waits for a runner always has a place
+	if d.Wait == nil && cur.Position > 0 { // a cluster that waits for a runner always has a place
 		if err := leaveRunnerQueue(ctx, c, cur.ID); err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func TestRoomIsGivenInTheOrderOfAcceptance(t *testing.T) {
 			last := rows[len(rows)-1]
 			room, _, err := s.Attempts.Reserve(t.Context(), opens[last.ID].Attempt, opens[last.ID].Token, demand(c.need, 0, nil))
 			require.NoError(t, err)
-			require.Equal(t, 20, room.Place, "its runner was the first to ask; 19 were accepted before it")
+			require.Equal(t, 20, room.Position, "its runner was the first to ask; 19 were accepted before it")
 			answers := map[string]attempts.ReservationAnswer{last.ID: room}
 			var all sync.WaitGroup
 			var mu sync.Mutex
@@ -74,7 +74,7 @@ func TestRoomIsGivenInTheOrderOfAcceptance(t *testing.T) {
 			for i, row := range rows[c.fit:] {
 				_, facts, err := s.Load(t.Context(), row.ID)
 				require.NoError(t, err)
-				require.Equal(t, i+1, facts.Queue.Place)
+				require.Equal(t, i+1, facts.Queue.Position)
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func untilNobodyLooks(t *testing.T, s *store.Store, rows []clusters.Row, d attem
 		for _, row := range rows {
 			c, f, err := s.Load(t.Context(), row.ID)
 			require.NoError(t, err)
-			if f.Queue.Place == 0 || f.Open != nil {
+			if f.Queue.Position == 0 || f.Open != nil {
 				continue
 			}
 			if step(t, s, c.ID).Open == "" {
@@ -134,7 +134,7 @@ func TestOneThatDoesNotComeToAskHoldsUpItsTeamForABoundedTime(t *testing.T) {
 	s, clock := passing(t)
 	_, second := begun(t, s, clock, "silent"), begun(t, s, clock, "second")
 	room, open := asks(t, s, second, demand(4, 0, nil))
-	require.Equal(t, 2, room.Place)
+	require.Equal(t, 2, room.Position)
 	second = waits(t, s, second, open)
 
 	clock.pass(10*time.Minute + time.Second)
@@ -179,14 +179,14 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	}
 	one, two := begun(t, s, clock, "one"), begun(t, s, clock, "two")
 	room, one := looks(one)
-	require.Equal(t, attempts.ReservationAnswer{Wait: "Elastic IPs: 2 needed, 2 of 6 are in use or reserved, and clusters ahead in the queue need 6", Place: 2}, room)
+	require.Equal(t, attempts.ReservationAnswer{Wait: "Elastic IPs: 2 needed, 2 of 6 are in use or reserved, and clusters ahead in the queue need 6", Position: 2}, room)
 	_, two = looks(two)
 	asked := clock.now()
 
 	clock.pass(9 * time.Minute)
 	require.Equal(t, lifecycle.Create, step(t, s, one.ID).Open)
 	room, one = looks(one)
-	require.Equal(t, 2, room.Place, "not before the time is over")
+	require.Equal(t, 2, room.Position, "not before the time is over")
 	require.Equal(t, asked.Add(10*time.Minute), step(t, s, one.ID).Next.RetryAt, "and then at once")
 
 	clock.pass(time.Minute)
@@ -202,7 +202,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	big = settled(t, s, big.ID)
 	require.Equal(t, "waiting for capacity in the cloud account: Elastic IPs: 6 needed, 2 of 6 are in use or reserved; one needs less and was let past at "+
 		clock.now().UTC().Format("15:04 UTC on 2 January"), big.Why, "the line says so")
-	require.Equal(t, 1, big.Place)
+	require.Equal(t, 1, big.Position)
 
 	// The next has to wait as long again, so that the big one is not overtaken by a stream of small ones.
 	clock.pass(9 * time.Minute)

@@ -204,7 +204,7 @@ func TestADatabaseWithRowsGoesUpAndDown(t *testing.T) {
 	s := openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
 	row, err := s.Cluster(t.Context(), "clu_old")
 	require.NoError(t, err)
-	require.Equal(t, []any{lifecycle.Installing, "", 0, []string{"demo-abcde"}}, []any{row.Phase, row.FailWhose, row.Place, row.Identities})
+	require.Equal(t, []any{lifecycle.Installing, "", 0, []string{"demo-abcde"}}, []any{row.Phase, row.FailWhose, row.Position, row.Identities})
 	_, err = s.Attempts.Report(t.Context(), "att_old", "token", attempts.ReportRow{Seq: 1, Phase: lifecycle.Installing, Percent: 50})
 	require.NoError(t, err, "an attempt that was recorded before goes on")
 	spec, err := s.Attempts.AttemptSpec(t.Context(), "att_old")

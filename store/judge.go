@@ -57,7 +57,7 @@ func judgeLocked(ctx context.Context, c *db.Tx, a Ask, e *earlier, judge func(us
 			return reuse(ctx, c, a, row, err)
 		}
 	}
-	var place *runs.Place
+	var place *runs.Binding
 	if a.Run != nil {
 		reused, at, err := runs.Enter(ctx, c, *a.Run, a.Principal)
 		switch {
@@ -172,7 +172,7 @@ func (e *earlier) replay() (Judged, error) {
 
 // conclude stores the request with its verdict, and what follows from it. again is the refused request with the same key, if there is one.
 // With an error, the result has the judgement alone.
-func conclude(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, place *runs.Place) (Judged, error) {
+func conclude(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, place *runs.Binding) (Judged, error) {
 	out := Judged{Judgement: j}
 	var err error
 	switch {

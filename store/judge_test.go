@@ -29,7 +29,7 @@ func atMost(most int, wait bool, a store.Judgement) func(usage.Usage) (store.Jud
 		case full && !wait:
 			return refusal("the quota is full"), nil
 		case full:
-			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Text(), Place: 1 + u.Team.Waiting}
+			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Text(), Position: 1 + u.Team.Waiting}
 		}
 		return a, nil
 	}
@@ -201,7 +201,7 @@ func TestARepeatedRequestIsToldOfItsApprovalAndItsTurn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made.Row, again.Row)
 	require.Equal(t, a.Approval.ID, again.Approval.ID)
-	require.Equal(t, []any{made.Turn.Words, made.Turn.Place}, []any{again.Turn.Words, again.Turn.Place})
+	require.Equal(t, []any{made.Turn.Words, made.Turn.Position}, []any{again.Turn.Words, again.Turn.Position})
 }
 
 // endSessions ends everybody's sessions in the middle of a transaction.

@@ -83,9 +83,9 @@ type ApprovalAsk struct {
 
 // TurnAsk puts a cluster into the queue for full quotas.
 type TurnAsk struct {
-	Limits []lifecycle.Limit // every limit that applies, full or not
-	Words  string            // which limit is full; empty: none is, but one may be once the approval comes
-	Place  int               // the position until the next pass over the queue; at least 1
+	Limits   []lifecycle.Limit // every limit that applies, full or not
+	Words    string            // which limit is full; empty: none is, but one may be once the approval comes
+	Position int               // the position until the next pass over the queue; at least 1
 }
 
 // Judged is the result of a request: the judgement, and what the store made of it.

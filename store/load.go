@@ -76,15 +76,15 @@ func turnIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster) (lifecycl
 		return lifecycle.Turn{}, nil
 	}
 	type turn struct {
-		Place int
-		Words string
-		ETA   *time.Time
+		Position int
+		Words    string
+		ETA      *time.Time
 	}
-	rows, err := db.All[turn](ctx, tx, `SELECT place, words, eta FROM turns WHERE cluster_id = $1`, cluster.ID)
+	rows, err := db.All[turn](ctx, tx, `SELECT position, words, eta FROM turns WHERE cluster_id = $1`, cluster.ID)
 	if err != nil || len(rows) == 0 {
 		return lifecycle.Turn{}, err
 	}
-	return lifecycle.Turn{Place: rows[0].Place, For: rows[0].Words, ETA: db.Zero(rows[0].ETA)}, nil
+	return lifecycle.Turn{Position: rows[0].Position, For: rows[0].Words, ETA: db.Zero(rows[0].ETA)}, nil
 }
 
 type attemptRecord struct {

@@ -129,7 +129,7 @@ func TestATurnIsOfAPerson(t *testing.T) {
 	askedBy(t, s, "one", "github:maya", "maya")
 	second := granted("two")
 	second.Row.RequestedBy = mayasToken
-	second.Turn = &store.TurnAsk{Limits: limit(mayasToken), Words: "quota person", Place: 1}
+	second.Turn = &store.TurnAsk{Limits: limit(mayasToken), Words: "quota person", Position: 1}
 	waits := accept(t, s, second)
 	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
 	had, err := s.Turns(t.Context())

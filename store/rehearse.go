@@ -58,7 +58,7 @@ func forecast(ctx context.Context, c *db.Tx, row clusters.Row) (lifecycle.Foreca
 		if err != nil {
 			return lifecycle.Forecast{}, err
 		}
-		out.Place = turn.Place
+		out.Position = turn.Position
 		if !row.NeedsApproval {
 			out.StartsAt = turn.ETA
 		}

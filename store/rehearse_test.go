@@ -70,18 +70,18 @@ func TestARehearsalTellsThePlaceInLineAndWhenItsTurnMayCome(t *testing.T) {
 	waits := func(name string) store.Judgement {
 		a := granted(name)
 		limit := lifecycle.Limit{Quota: "team", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: 1}
-		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: "the team has 1 of 1", Place: 1}
+		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: "the team has 1 of 1", Position: 1}
 		return a
 	}
 	seen, err := rehearse(t, s, waits("one"))
 	require.NoError(t, err)
-	require.Equal(t, 1, seen.Place)
+	require.Equal(t, 1, seen.Position)
 	require.True(t, seen.StartsAt.Equal(holder.DestroyAt), "when the one that holds the place ends: %s", seen.StartsAt)
 
 	accept(t, s, waits("one"))
 	seen, err = rehearse(t, s, waits("two"))
 	require.NoError(t, err)
-	require.Equal(t, 2, seen.Place)
+	require.Equal(t, 2, seen.Position)
 
 	asks := waits("three")
 	asks.Approval = &store.ApprovalAsk{Why: []string{"it is big"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("0", 64)}

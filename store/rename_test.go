@@ -61,7 +61,7 @@ func TestEverythingFollowsARepositoryToItsNewName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroyed, step(t, s, past.ID).Next.Status)
 	waits := fromPR(granted("waits"), 43)
-	waits.Turn = &store.TurnAsk{Words: "no room", Place: 1, Limits: []lifecycle.Limit{
+	waits.Turn = &store.TurnAsk{Words: "no room", Position: 1, Limits: []lifecycle.Limit{
 		{Quota: "q", Scope: lifecycle.ScopeRepository, Key: "acme/shop", What: lifecycle.CountLive, Most: 1},
 		{Quota: "q", Scope: lifecycle.ScopeTeam, Key: "acme/shop", What: lifecycle.CountLive, Most: 1}}}
 	seen(t, s, known(43, 1))

@@ -18,7 +18,7 @@ const keyKept = 24 * time.Hour
 const earlierKeys = `
 	SELECT k.key, k.content, k.expires_at, coalesce(k.request_id, '') AS request, coalesce(k.cluster_id, '') AS cluster, q.verdict,
 		coalesce((SELECT a.id FROM approvals a WHERE a.cluster_id = k.cluster_id AND a.kind = 'create' ORDER BY a.id LIMIT 1), '') AS approval,
-		coalesce(t.words, '') AS words, coalesce(t.place, 0) AS place
+		coalesce(t.words, '') AS words, coalesce(t.position, 0) AS position
 	FROM request_keys k LEFT JOIN cluster_requests q ON q.id = k.request_id LEFT JOIN turns t ON t.cluster_id = k.cluster_id
 	WHERE k.principal = $1 AND k.key = ANY ($2)`
 
@@ -29,7 +29,7 @@ type requestKey struct {
 	Request, Cluster string // ids; Request is empty if it got a cluster that was there, Cluster if it was refused
 	Verdict          json.RawMessage
 	Approval, Words  string
-	Place            int
+	Position         int
 }
 
 // judged returns the earlier result again, with the cluster as it is now.
@@ -44,7 +44,7 @@ func (k requestKey) judged(rows []clusters.RowRecord) Judged {
 		out.Approval = &ApprovalAsk{ID: k.Approval}
 	}
 	if k.Words != "" {
-		out.Turn = &TurnAsk{Words: k.Words, Place: k.Place}
+		out.Turn = &TurnAsk{Words: k.Words, Position: k.Position}
 	}
 	return out
 }

@@ -92,7 +92,7 @@ func TestTenThatAskAtOnceAreNeverGrantedMoreThanFits(t *testing.T) {
 			granted++
 		} else {
 			require.Contains(t, a.Wait, "Elastic IPs: 2 needed")
-			require.Positive(t, a.Place)
+			require.Positive(t, a.Position)
 		}
 	}
 	require.Equal(t, 3, granted, "three times two of six")
@@ -102,10 +102,10 @@ func TestTenThatAskAtOnceAreNeverGrantedMoreThanFits(t *testing.T) {
 		_, facts, err := s.Load(t.Context(), row.ID)
 		require.NoError(t, err)
 		if answers[i].Wait != "" {
-			require.False(t, places[facts.Queue.Place], "each has a place of its own")
-			places[facts.Queue.Place] = true
+			require.False(t, places[facts.Queue.Position], "each has a position of its own")
+			places[facts.Queue.Position] = true
 		} else {
-			require.Zero(t, facts.Queue.Place)
+			require.Zero(t, facts.Queue.Position)
 		}
 	}
 	require.Len(t, places, 7)
@@ -123,13 +123,13 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 
 	room, open3 := asks(t, s, third, demand(3, 0, nil))
 	require.Equal(t, attempts.ReservationAnswer{
-		Wait:  "Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 6 (1 cluster of the team was asked for earlier and is being measured)",
-		Place: 2,
+		Wait:     "Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 6 (1 cluster of the team was asked for earlier and is being measured)",
+		Position: 2,
 	}, room)
 	room, open2 := asks(t, s, second, demand(3, 0, nil))
-	require.Equal(t, 1, room.Place, "it was accepted before the third")
+	require.Equal(t, 1, room.Position, "it was accepted before the third")
 	second, third = waits(t, s, second, open2), waits(t, s, third, open3)
-	require.Equal(t, []int{1, 2}, []int{second.Place, third.Place})
+	require.Equal(t, []int{1, 2}, []int{second.Position, third.Position})
 	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase)
 	require.Equal(t, "waiting for capacity in the cloud account: Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 6 "+
 		"(1 cluster of the team was asked for earlier and is being measured)", third.Why)
@@ -149,7 +149,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	third = settled(t, s, third.ID)
 	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase, "one behind leaves the room to the next")
 	second = settled(t, s, second.ID)
-	require.Equal(t, []any{lifecycle.AwaitingCapacity, 1}, []any{second.Phase, second.Place}, "a look for room is no move")
+	require.Equal(t, []any{lifecycle.AwaitingCapacity, 1}, []any{second.Phase, second.Position}, "a look for room is no move")
 	open2, err = s.Attempts.OpenAttempt(t.Context(), second.ID)
 	require.NoError(t, err)
 	require.Equal(t, 2, open2.Number, "the next in the queue looks at once, before its wait is over")
@@ -158,7 +158,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	clock.pass(limits.RetryMax / 100)
 	step(t, s, third.ID)
 	room, open3 = asks(t, s, third, demand(4, 0, nil))
-	require.Equal(t, attempts.ReservationAnswer{Wait: "Elastic IPs: 4 needed, 0 of 6 are in use or reserved, and clusters ahead in the queue need 3", Place: 2}, room)
+	require.Equal(t, attempts.ReservationAnswer{Wait: "Elastic IPs: 4 needed, 0 of 6 are in use or reserved, and clusters ahead in the queue need 3", Position: 2}, room)
 	third = waits(t, s, third, open3)
 	lose(t, s)
 	room, _ = asks(t, s, second, demand(3, 0, nil))
@@ -166,9 +166,9 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	require.Len(t, riverJobs(t, s, "capacity_queue"), 1, "who was behind it has moved up")
 	require.Len(t, riverJobs(t, s, "reconcile"), 2, "its runner came, and now the look is a move, which is shown at once")
 	second = settled(t, s, second.ID)
-	require.Equal(t, []any{lifecycle.Preflight, 0, time.Time{}}, []any{second.Phase, second.Place, second.WaitsSince})
+	require.Equal(t, []any{lifecycle.Preflight, 0, time.Time{}}, []any{second.Phase, second.Position, second.WaitsSince})
 	third = settled(t, s, third.ID)
-	require.Equal(t, 1, third.Place)
+	require.Equal(t, 1, third.Position)
 	require.Equal(t, 3, step(t, s, third.ID).Next.Seen+1, "it became the next since it asked, so it looks at once")
 }
 
@@ -209,7 +209,7 @@ func TestALookThatFindsNoRoomChangesNothingThatIsShown(t *testing.T) {
 
 // face is what people see of a cluster that waits.
 func face(r clusters.Row) []any {
-	return []any{r.Status, r.Phase, r.Why, r.Place, r.Progress, r.WaitsSince, r.FailReason, r.FailMessage}
+	return []any{r.Status, r.Phase, r.Why, r.Position, r.Progress, r.WaitsSince, r.FailReason, r.FailMessage}
 }
 
 func TestWhatWasGrantedOnceIsGrantedAgain(t *testing.T) {
@@ -285,7 +285,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
 	_, facts, err := s.Load(t.Context(), third.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{1, clock.now()}, []any{facts.Queue.Place, facts.Queue.FreedAt})
+	require.Equal(t, []any{1, clock.now()}, []any{facts.Queue.Position, facts.Queue.FreedAt})
 	room, _ = asks(t, s, third, demand(6, 0, nil))
 	require.Empty(t, room.Wait)
 
@@ -324,7 +324,7 @@ func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
 	_, open1 := asks(t, s, first, demand(3, 0, nil))
 	_, open2 := asks(t, s, second, demand(3, 0, nil))
 	first, second = waits(t, s, first, open1), waits(t, s, second, open2)
-	require.Equal(t, 2, second.Place)
+	require.Equal(t, 2, second.Position)
 	lose(t, s)
 	asked := clock.now()
 	clock.pass(time.Second / 10)
@@ -334,7 +334,7 @@ func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
 	_, facts, err := s.Load(t.Context(), second.ID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.QueuePosition{
-		Place: 1, For: "Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 3", Asked: 2,
+		Position: 1, For: "Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 3", Asked: 2,
 		Since: asked, AskedAt: asked, FreedAt: clock.now(),
 	}, facts.Queue)
 	_, facts, err = s.Load(t.Context(), first.ID)

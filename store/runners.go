@@ -52,7 +52,7 @@ func slotIn(ctx context.Context, from db.Source, cluster string, caps lifecycle.
 		Waiting                        map[lifecycle.Kind]int
 		Kind                           lifecycle.Kind
 		Next                           bool
-		Place                          int
+		Position                       int
 		Words                          string
 	}
 	if caps == (lifecycle.RunnerCaps{}) {
@@ -66,7 +66,7 @@ func slotIn(ctx context.Context, from db.Source, cluster string, caps lifecycle.
 		SELECT me.platform, me.account, me.region, n.*,
 			coalesce((SELECT jsonb_object_agg(w.kind, w.n) FROM (
 				SELECT kind, count(*) AS n FROM runner_queue WHERE cluster_id <> me.id GROUP BY kind) w), '{}') AS waiting,
-			coalesce(q.kind, '') AS kind, q.next_at IS NOT NULL AS next, coalesce(q.place, 0) AS place, coalesce(q.words, '') AS words
+			coalesce(q.kind, '') AS kind, q.next_at IS NOT NULL AS next, coalesce(q.position, 0) AS position, coalesce(q.words, '') AS words
 		FROM me LEFT JOIN runner_queue q ON q.cluster_id = me.id, (
 			SELECT count(*) AS everywhere, count(*) FILTER (WHERE here) AS here, count(*) FILTER (WHERE here AND near) AS near,
 				count(*) FILTER (WHERE urgent) AS urgent, count(*) FILTER (WHERE here AND urgent) AS here_urgent,
@@ -79,19 +79,19 @@ func slotIn(ctx context.Context, from db.Source, cluster string, caps lifecycle.
 		Everywhere: lifecycle.RunnerUse{All: r.Everywhere, Urgent: r.Urgent},
 		InAccount:  lifecycle.RunnerUse{All: r.Here, Urgent: r.HereUrgent},
 		InRegion:   lifecycle.RunnerUse{All: r.Near, Urgent: r.NearUrgent},
-		Waiting:    r.Waiting, Kind: r.Kind, Next: r.Next, Place: r.Place, For: r.Words,
+		Waiting:    r.Waiting, Kind: r.Kind, Next: r.Next, Position: r.Position, For: r.Words,
 	}, nil
 }
 
-// queueForRunner puts a cluster into the queue for a free runner. One that waits there for the same keeps its place.
+// queueForRunner puts a cluster into the queue for a free runner. One that waits there for the same keeps its position.
 func queueForRunner(ctx context.Context, c *db.Tx, cluster string, w lifecycle.RunnerWait) error {
 	tag, err := c.Exec(ctx, `
-		INSERT INTO runner_queue AS q (cluster_id, kind, account, since, place, words)
-		SELECT c.id, @kind, `+account+`, @now, @place, @words FROM clusters c WHERE c.id = @cluster
-		ON CONFLICT (cluster_id) DO UPDATE SET kind = excluded.kind, since = excluded.since, place = excluded.place,
+		INSERT INTO runner_queue AS q (cluster_id, kind, account, since, position, words)
+		SELECT c.id, @kind, `+account+`, @now, @position, @words FROM clusters c WHERE c.id = @cluster
+		ON CONFLICT (cluster_id) DO UPDATE SET kind = excluded.kind, since = excluded.since, position = excluded.position,
 			words = excluded.words, eta = NULL, next_at = NULL
 		WHERE q.kind <> excluded.kind`,
-		pgx.NamedArgs{"cluster": cluster, "kind": w.Kind, "now": c.Now, "place": w.Place, "words": w.For})
+		pgx.NamedArgs{"cluster": cluster, "kind": w.Kind, "now": c.Now, "position": w.Position, "words": w.For})
 	if err != nil {
 		return fmt.Errorf("have %s wait for a runner: %w", cluster, err)
 	}
@@ -123,7 +123,7 @@ type runnerWaiter struct {
 	Account  string
 	Region   string
 	Since    time.Time
-	Place    int
+	Position int
 	Words    string
 	ETA      *time.Time
 	NextAt   *time.Time
@@ -154,7 +154,7 @@ func assignRunners(ctx context.Context, c *db.Tx) (started int, err error) {
 	}
 	waiting, err := db.All[runnerWaiter](ctx, c, `
 		SELECT q.cluster_id AS cluster, q.kind, c.team, c.weight, c.platform, q.account, c.region,
-			CASE WHEN q.kind = 'create' THEN c.created_at ELSE q.since END AS since, q.place, q.words, q.eta, q.next_at
+			CASE WHEN q.kind = 'create' THEN c.created_at ELSE q.since END AS since, q.position, q.words, q.eta, q.next_at
 		FROM runner_queue q JOIN clusters c ON c.id = q.cluster_id`)
 	if err != nil {
 		return 0, fmt.Errorf("read who waits: %w", err)
@@ -219,13 +219,13 @@ func keepRunnerQueue(ctx context.Context, c *db.Tx, waiting []runnerWaiter, plac
 			c.Enqueue(queue.ReconcileArgs{Cluster: was.Cluster, Pokes: -c.Now.UnixMicro()})
 		}
 		if now.shows(was) || !db.Zero(now.ETA).Equal(db.Zero(was.ETA)) {
-			ids, numbers, words = append(ids, now.Cluster), append(numbers, now.Place), append(words, now.Words)
+			ids, numbers, words = append(ids, now.Cluster), append(numbers, now.Position), append(words, now.Words)
 			etas, since = append(etas, now.ETA), append(since, now.NextAt)
 		}
 	}
 	_, err = c.Exec(ctx, `
-		UPDATE runner_queue q SET place = n.place, words = n.words, eta = n.eta, next_at = n.next_at
-		FROM unnest($1::text[], $2::int[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS n (id, place, words, eta, next_at)
+		UPDATE runner_queue q SET position = n.position, words = n.words, eta = n.eta, next_at = n.next_at
+		FROM unnest($1::text[], $2::int[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS n (id, position, words, eta, next_at)
 		WHERE q.cluster_id = n.id`, ids, numbers, words, etas, since)
 	if err != nil {
 		return 0, fmt.Errorf("write the queue for runners: %w", err)
@@ -243,8 +243,8 @@ func after(c *db.Tx, w runnerWaiter, places map[string]lifecycle.Turn) runnerWai
 		}
 		return w
 	}
-	if turn.Moved(w.Place) {
-		w.Place = turn.Place
+	if turn.Moved(w.Position) {
+		w.Position = turn.Position
 	}
 	w.NextAt, w.Words, w.ETA = nil, turn.For, db.Null(turn.ETA)
 	return w
@@ -252,7 +252,7 @@ func after(c *db.Tx, w runnerWaiter, places map[string]lifecycle.Turn) runnerWai
 
 // shows reports that the cluster has something new to show, or to do.
 func (w runnerWaiter) shows(was runnerWaiter) bool {
-	return w.Place != was.Place || w.Words != was.Words || (w.NextAt == nil) != (was.NextAt == nil)
+	return w.Position != was.Position || w.Words != was.Words || (w.NextAt == nil) != (was.NextAt == nil)
 }
 
 // RunnerCount is the number of runners of one kind that run, and of clusters that wait for one.

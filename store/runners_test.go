@@ -72,7 +72,7 @@ func TestWhoWaitsForARunnerSaysSoAndStartsWhenOneIsFree(t *testing.T) {
 	clock.pass(time.Minute)
 	second, third := accept(t, s, in("us-east-1", "second")), accept(t, s, in("us-east-1", "third"))
 	for i, id := range []string{second.ID, third.ID} {
-		require.Equal(t, &lifecycle.RunnerWait{Kind: lifecycle.Create, Place: 1 + i,
+		require.Equal(t, &lifecycle.RunnerWait{Kind: lifecycle.Create, Position: 1 + i,
 			For: "at most 1 run at once in region us-east-1 of the runners' aws account besides teardowns"}, stepWithin(t, s, caps, id).Wait)
 	}
 	elsewhere := accept(t, s, in("us-west-2", "elsewhere"))
@@ -82,7 +82,7 @@ func TestWhoWaitsForARunnerSaysSoAndStartsWhenOneIsFree(t *testing.T) {
 
 	row, err := s.Cluster(t.Context(), third.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingCapacity, 2, clock.now()}, []any{row.Status, row.Phase, row.Place, row.WaitsSince})
+	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingCapacity, 2, clock.now()}, []any{row.Status, row.Phase, row.Position, row.WaitsSince})
 	require.Equal(t, lifecycle.WaitingForRunner+"at most 1 run at once in region us-east-1 of the runners' aws account besides teardowns", row.Why)
 	counts, err := s.RunnersByKind(t.Context())
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestWhoWaitsForARunnerSaysSoAndStartsWhenOneIsFree(t *testing.T) {
 	require.Equal(t, 1, assigned(t, s))
 	require.Len(t, riverJobs(t, s, "reconcile"), 2+2, "the first's own, the next, and the one whose position moved")
 	require.Equal(t, lifecycle.Create, stepWithin(t, s, caps, second.ID).Open)
-	require.Equal(t, 1, stepWithin(t, s, caps, third.ID).Next.Place)
+	require.Equal(t, 1, stepWithin(t, s, caps, third.ID).Next.Position)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM runner_queue`))
 }
 
@@ -124,7 +124,7 @@ func TestATeardownDoesNotWaitBehindCreates(t *testing.T) {
 	d := stepWithin(t, s, caps, ids[1])
 	require.Equal(t, lifecycle.Destroy, d.Wait.Kind)
 	require.Equal(t, "done; waiting for a free runner: at most 2 run at once in this installation", d.Next.Why)
-	require.Equal(t, 1, d.Next.Place)
+	require.Equal(t, 1, d.Next.Position)
 	ends(t, s, ids[0], lifecycle.Failure)
 	require.Equal(t, 1, assigned(t, s))
 	require.Equal(t, "done", stepWithin(t, s, caps, ids[1]).Next.Why)
@@ -290,7 +290,7 @@ func BenchmarkAssignRunners(b *testing.B) {
 			stepWithin(b, s, caps, seed.ID)
 			crowd(b, s, seed.ID)
 			_, err := s.Pool().Exec(b.Context(), `
-				INSERT INTO runner_queue (cluster_id, kind, account, since, place, words)
+				INSERT INTO runner_queue (cluster_id, kind, account, since, position, words)
 				SELECT id, 'create', '', created_at, row_number() OVER (ORDER BY created_at, id), 'at most 1 run at once in this installation besides teardowns'
 				FROM clusters WHERE destroyed_at IS NULL AND id <> $1 ORDER BY created_at, id LIMIT $2`, seed.ID, n)
 			require.NoError(b, err)

@@ -113,7 +113,7 @@ func joinTeam(ctx context.Context, c *db.Tx, id, team string, judge JudgeTransfe
 			(SELECT jsonb_agg(l) FROM jsonb_array_elements(limits) AS l WHERE l ->> 'scope' <> $4), '[]')
 		WHERE cluster_id = $1`, id, team, append([]lifecycle.Limit{}, limits...), lifecycle.ScopeTeam)
 	if err != nil {
-		return fmt.Errorf("move its place in line: %w", err)
+		return fmt.Errorf("move its position in the queue: %w", err)
 	}
 	return nil
 }

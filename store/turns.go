@@ -18,14 +18,14 @@ import (
 func queueTurn(c *db.Tx, b *db.Batch, row clusters.Row, weight int, t TurnAsk) {
 	words := t.Words
 	if words == "" {
-		words = "a place in line"
+		words = "a position in the queue"
 	}
-	b.Do("give it a place in line", `
-		INSERT INTO turns (cluster_id, team, weight, limits, since, place, words)
-		VALUES (@cluster, @team, @weight, @limits, @since, @place, @words)`,
+	b.Do("give it a position in the queue", `
+		INSERT INTO turns (cluster_id, team, weight, limits, since, position, words)
+		VALUES (@cluster, @team, @weight, @limits, @since, @position, @words)`,
 		pgx.NamedArgs{
 			"cluster": row.ID, "team": row.Team, "weight": weight, "limits": append([]lifecycle.Limit{}, t.Limits...),
-			"since": row.AcceptedAt, "place": max(t.Place, 1), "words": words,
+			"since": row.AcceptedAt, "position": max(t.Position, 1), "words": words,
 		})
 	clusters.NextTurns(c)
 }
@@ -112,7 +112,7 @@ type waiter struct {
 	Weight             int
 	Since              time.Time
 	Limits             []lifecycle.Limit
-	Place              int
+	Position           int
 	Words              string
 	ETA                *time.Time
 	Unapproved         bool
@@ -139,7 +139,7 @@ func leaveQueue(ctx context.Context, c *db.Tx) error {
 func readLine(ctx context.Context, c *db.Tx) ([]waiter, error) {
 	line, err := db.All[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, person_of(c.requested_by) AS person, c.team, coalesce(c.repo, '') AS repo,
-			t.weight, t.since, t.limits, t.place, t.words, t.eta, c.needs_approval AS unapproved
+			t.weight, t.since, t.limits, t.position, t.words, t.eta, c.needs_approval AS unapproved
 		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.desired = 'present' AND c.needs_turn`)
 	if err != nil {
 		return nil, fmt.Errorf("read who waits: %w", err)
@@ -212,18 +212,18 @@ func keepPlaces(ctx context.Context, c *db.Tx, line []waiter, places map[string]
 		if !waits {
 			continue
 		}
-		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Place), append(etas, db.Null(turn.ETA))
+		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Position), append(etas, db.Null(turn.ETA))
 		switch {
-		case turn.Place != w.Place || turn.For != w.Words:
+		case turn.Position != w.Position || turn.For != w.Words:
 			moved = append(moved, w.Cluster)
 		case w.ETA == nil && !turn.ETA.IsZero():
 			foreseen = append(foreseen, w.Cluster)
 		}
 	}
 	_, err := c.Exec(ctx, `
-		UPDATE turns t SET place = n.place, words = n.words, eta = n.eta
-		FROM unnest($1::text[], $2::int[], $3::text[], $4::timestamptz[]) AS n (id, place, words, eta)
-		WHERE t.cluster_id = n.id AND (t.place, t.words, t.eta) IS DISTINCT FROM (n.place, n.words, n.eta)`, ids, numbers, words, etas)
+		UPDATE turns t SET position = n.position, words = n.words, eta = n.eta
+		FROM unnest($1::text[], $2::int[], $3::text[], $4::timestamptz[]) AS n (id, position, words, eta)
+		WHERE t.cluster_id = n.id AND (t.position, t.words, t.eta) IS DISTINCT FROM (n.position, n.words, n.eta)`, ids, numbers, words, etas)
 	if err != nil {
 		return fmt.Errorf("write the places: %w", err)
 	}

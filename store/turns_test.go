@@ -109,8 +109,8 @@ func TestWhoWaitsKnowsTheirPlaceAndIsToldOnlyWhenItMoves(t *testing.T) {
 		return f.Turn
 	}
 	words := "team acme/platform may have 2 clusters live at once (quota teams)"
-	require.Equal(t, lifecycle.Turn{Place: 1, For: words, ETA: first.DestroyAt}, facts(third.ID))
-	require.Equal(t, lifecycle.Turn{Place: 2, For: words, ETA: second.DestroyAt}, facts(fourth.ID))
+	require.Equal(t, lifecycle.Turn{Position: 1, For: words, ETA: first.DestroyAt}, facts(third.ID))
+	require.Equal(t, lifecycle.Turn{Position: 2, For: words, ETA: second.DestroyAt}, facts(fourth.ID))
 
 	pokes := func() int { return count(t, s, `SELECT sum(pokes)::int FROM clusters`) }
 	before := pokes()
@@ -127,7 +127,7 @@ func TestWhoWaitsKnowsTheirPlaceAndIsToldOnlyWhenItMoves(t *testing.T) {
 	require.False(t, row.NeedsTurn)
 	require.EqualValues(t, version+1, row.Version, "a decision on the state before is stale")
 	require.Equal(t, lifecycle.Create, step(t, s, third.ID).Open)
-	require.Equal(t, 1, facts(fourth.ID).Place)
+	require.Equal(t, 1, facts(fourth.ID).Position)
 
 	goes(t, s, fourth.ID) // it gives up waiting
 	require.Empty(t, served(t, s))

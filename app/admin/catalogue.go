@@ -22,7 +22,7 @@ import (
 // Profiles returns the profiles that the principal could ask for, and the default's name. Only admins and auditors see those for
 // admins.
 func (s *Service) Profiles(p policy.Principal) (list []profiles.Profile, unasked string, err error) {
-	if err := app.MayForEverybody(p, policy.ActProfiles, messages.ToSeeProfiles); err != nil {
+	if err := app.MayForEverybody(p, policy.ActProfiles, "see the profiles"); err != nil {
 		return nil, "", err
 	}
 	for _, one := range s.catalogue().All() {
@@ -42,7 +42,7 @@ type TeamState struct {
 
 // Teams returns the declared teams that the principal may see.
 func (s *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, error) {
-	if err := app.MayForEverybody(p, policy.ActProfiles, messages.ToSeeTeams); err != nil {
+	if err := app.MayForEverybody(p, policy.ActProfiles, "see the teams"); err != nil {
 		return nil, err
 	}
 	var out []TeamState
@@ -84,7 +84,7 @@ type QuotaState struct {
 
 // Quotas returns the limits that apply to the principal and its teams, with their usage.
 func (s *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState, error) {
-	if err := app.MayForEverybody(p, policy.ActQuotas, messages.ToSeeQuotas); err != nil {
+	if err := app.MayForEverybody(p, policy.ActQuotas, "see the quotas"); err != nil {
 		return nil, err
 	}
 	teams := s.myTeams(p)
@@ -148,7 +148,7 @@ type CatalogueState struct {
 
 // Catalogue returns which catalogue is in use, since when, and what is wrong with its files if they could not be loaded.
 func (s *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
-	if err := app.MayForEverybody(p, policy.ActProfiles, messages.ToSeeCatalogue); err != nil {
+	if err := app.MayForEverybody(p, policy.ActProfiles, "see the catalogue's state"); err != nil {
 		return CatalogueState{}, err
 	}
 	state := s.catalogueState()
@@ -158,7 +158,7 @@ func (s *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
 	return state, nil
 }
 
-var errUnsound = errors.New(messages.UnsoundCatalogue)
+var errUnsound = errors.New("the files have errors, so the previous catalogue stays active; platform admins can see the errors")
 
 func (s *Service) catalogueState() CatalogueState {
 	state := CatalogueState{Catalogue: s.catalogue(), Embedded: s.keeper == nil, Status: catalogue.Status{LoadedAt: s.since}}
@@ -172,7 +172,7 @@ func (s *Service) catalogueState() CatalogueState {
 // ReloadCatalogue reads the catalogue's files now instead of at the next check. Invalid files change nothing, and the state says
 // why.
 func (s *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, origin app.Origin) (CatalogueState, error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, messages.ToReloadCatalogue); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "reload the catalogue"); err != nil {
 		return CatalogueState{}, err
 	}
 	before := s.catalogue().Hash
@@ -180,7 +180,7 @@ func (s *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, origi
 		_, _ = s.keeper.Reload() // the state shows the error
 	}
 	now := s.catalogueState()
-	meta := map[string]string{"why": messages.BecauseCatalogueReloaded, "before": before, "after": now.Hash}
+	meta := map[string]string{"why": "the catalogue was reloaded", "before": before, "after": now.Hash}
 	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "catalogue.reloaded", "", meta); err != nil {
 		return CatalogueState{}, fmt.Errorf("record the reload: %w", err)
 	}
@@ -189,7 +189,7 @@ func (s *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, origi
 
 // ValidateCatalogue reads files as the server would and stores nothing. Problems are a result; hash is empty if there are any.
 func (s *Service) ValidateCatalogue(p policy.Principal, files map[string]string) (hash string, problems profiles.Problems, err error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, messages.ToValidateCatalogue); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "validate a catalogue"); err != nil {
 		return "", nil, err
 	}
 	tree, err := newMemoryFolder(files)
@@ -201,7 +201,7 @@ func (s *Service) ValidateCatalogue(p policy.Principal, files map[string]string)
 	case errors.As(err, &problems):
 		return "", problems, nil
 	case err != nil:
-		return "", profiles.Problems{{Got: err.Error(), Accept: messages.CatalogueFolder}}, nil
+		return "", profiles.Problems{{Got: err.Error(), Accept: "a directory with profiles/*.yaml"}}, nil
 	}
 	return read.Hash, nil, nil
 }
@@ -213,7 +213,7 @@ func newMemoryFolder(files map[string]string) (fs.FS, error) {
 	archive := zip.NewWriter(&packed)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if !fs.ValidPath(path) || path == "." {
-			wrong = append(wrong, app.ProblemOf("files."+path, messages.InvalidPath))
+			wrong = append(wrong, app.ProblemOf("files."+path, messages.Problem{"it is not a valid file path", []string{"profiles/<name>.yaml", "teams/…", "quotas/…", "policies/…", "identities/…"}}))
 			continue
 		}
 		w, err := archive.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Store})
@@ -225,7 +225,7 @@ func newMemoryFolder(files map[string]string) (fs.FS, error) {
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, &app.Error{Kind: app.Invalid, Message: messages.InvalidPaths, Fields: wrong}
+		return nil, &app.Error{Kind: app.Invalid, Message: "Some paths are not valid.", Fields: wrong}
 	}
 	if err := archive.Close(); err != nil {
 		return nil, fmt.Errorf("pack the files: %w", err)

@@ -19,7 +19,7 @@ import (
 // Audit returns a page of the audit trail: all of it for roles in every team, else what concerns the clusters of the principal's
 // teams.
 func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]auditchain.Line, string, error) {
-	if err := app.MayForEverybody(p, policy.ActAudit, messages.ToReadAudit); err != nil {
+	if err := app.MayForEverybody(p, policy.ActAudit, "read the audit trail"); err != nil {
 		return nil, "", err
 	}
 	if f.Cluster != "" { // a wrong name is an error, not an empty answer
@@ -39,11 +39,11 @@ func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFi
 
 // VerifyAudit verifies the whole hash chain. The chain covers all teams, so this needs a role in every team.
 func (s *Service) VerifyAudit(ctx context.Context, p policy.Principal) (auditchain.Proof, error) {
-	if err := app.MayForEverybody(p, policy.ActAudit, messages.ToVerifyAudit); err != nil {
+	if err := app.MayForEverybody(p, policy.ActAudit, "verify the audit trail"); err != nil {
 		return auditchain.Proof{}, err
 	}
 	if p.TeamsFor(policy.ActAudit) != nil {
-		return auditchain.Proof{}, app.Fail(app.Denied, messages.AuditCoversAllTeams)
+		return auditchain.Proof{}, app.Fail(app.Denied, "The audit trail covers all teams, and you may see only some. Ask an auditor of every team.")
 	}
 	proof, err := s.store.VerifyAudit(ctx)
 	if err != nil {
@@ -80,19 +80,19 @@ func (s *Service) Delivery(ctx context.Context, p policy.Principal, id string, o
 	if err != nil {
 		return inbox.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
 	}
-	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": messages.BecauseBodyRead, "delivery": info.Source + " " + info.ID}); err != nil {
+	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": "the body was read", "delivery": info.Source + " " + info.ID}); err != nil {
 		return inbox.DeliveryInfo{}, nil, fmt.Errorf("record the read: %w", err)
 	}
 	return info, body, nil
 }
 
 func noDelivery(id string) error {
-	return app.Fail(app.NotFound, messages.NoDelivery(id))
+	return app.Fail(app.NotFound, fmt.Sprintf("The delivery %s does not exist or was deleted. The list of deliveries shows those that are kept.", id))
 }
 
 // Replay processes a delivery again at once, whatever its state: only for platform admins, with a reason.
 func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, origin app.Origin) (inbox.DeliveryInfo, error) {
-	if err := app.MayForEverybody(p, policy.ActReplay, messages.ToReplayDelivery); err != nil {
+	if err := app.MayForEverybody(p, policy.ActReplay, "replay a delivery"); err != nil {
 		return inbox.DeliveryInfo{}, err
 	}
 	origin, err := app.CheckReason(origin, true)
@@ -116,7 +116,7 @@ func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, ori
 // Findings returns findings about the clusters of the principal's teams; with a role in every team, also those about
 // no cluster.
 func (s *Service) Findings(ctx context.Context, p policy.Principal, f reports.FindingFilter) ([]reports.FindingRow, error) {
-	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeFindings); err != nil {
+	if err := app.MayForEverybody(p, policy.ActFindings, "see findings"); err != nil {
 		return nil, err
 	}
 	f.Teams = p.TeamsFor(policy.ActFindings)

@@ -47,7 +47,7 @@ func (s *Service) ApproveRemovals(ctx context.Context, p policy.Principal, ids [
 		return nil, err
 	}
 	if i := slices.IndexFunc(plans, func(p cleanup.Plan) bool { return p.Refused != "" }); i >= 0 {
-		return nil, app.Fail(app.Conflict, messages.OrphanUnremovable(plans[i].Orphan, plans[i].Refused))
+		return nil, app.Fail(app.Conflict, fmt.Sprintf("Nothing was approved, because no teardown can remove the orphan %s: %s.", plans[i].Orphan, plans[i].Refused))
 	}
 	if err := s.store.Scans.Approve(ctx, ids, s.core.StoreOrigin(origin, p)); err != nil {
 		return nil, orphanError("", err)
@@ -57,7 +57,7 @@ func (s *Service) ApproveRemovals(ctx context.Context, p policy.Principal, ids [
 
 // ExemptOrphans lets the orphans stay, all or none.
 func (s *Service) ExemptOrphans(ctx context.Context, p policy.Principal, ids []string, origin app.Origin) error {
-	if err := app.MayForEverybody(p, policy.ActCleanup, messages.ToExemptOrphans); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCleanup, "exempt orphans"); err != nil {
 		return err
 	}
 	if err := checkOrphans(ids); err != nil {
@@ -72,7 +72,7 @@ func (s *Service) ExemptOrphans(ctx context.Context, p policy.Principal, ids []s
 
 func checkOrphans(ids []string) error {
 	if len(ids) == 0 || len(ids) > MostOrphans {
-		return app.Fail(app.Invalid, messages.NoOrphanChosen(MostOrphans))
+		return app.Fail(app.Invalid, fmt.Sprintf("Name between 1 and %d orphans.", MostOrphans))
 	}
 	return nil
 }

@@ -17,17 +17,17 @@ import (
 // EnsureLabels asks to create all our labels in a repository, with their colours and descriptions: only for platform admins. It
 // returns the change's id, for Labels; a worker makes the change.
 func (s *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, origin app.Origin) (effect string, err error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, messages.ToCreateLabels); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "create labels in a repository"); err != nil {
 		return "", err
 	}
 	if origin, err = app.CheckReason(origin, false); err != nil {
 		return "", err
 	}
 	if owner, name, _ := strings.Cut(repo, "/"); !app.IsRepositoryName(owner) || !app.IsRepositoryName(name) {
-		return "", &app.Error{Kind: app.Invalid, Message: messages.NoRepositoryName, Fields: []app.Field{app.ProblemOf("repository", messages.InvalidRepository(repo))}}
+		return "", &app.Error{Kind: app.Invalid, Message: "This is not the name of a repository.", Fields: []app.Field{app.ProblemOf("repository", messages.Problem{fmt.Sprintf("%.100q", repo), []string{"owner/name, as on GitHub"}})}}
 	}
 	if s.core.OwnershipOf(repo).Team == "" {
-		return "", app.Fail(app.NotFound, messages.UnknownRepository(repo))
+		return "", app.Fail(app.NotFound, fmt.Sprintf("The server's configuration has no entry for the repository %q. Name a repository that has one, as owner/name.", repo))
 	}
 	installation, err := s.findInstallation(ctx, repo)
 	if err != nil {
@@ -40,19 +40,19 @@ func (s *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 		return "", fmt.Errorf("request labels: %w", err)
 	}
 	if state.Repo != repo {
-		return "", app.Fail(app.Conflict, messages.LabelsKeyReused(state.Repo))
+		return "", app.Fail(app.Conflict, fmt.Sprintf("This Idempotency-Key was already used for the labels of %s. Use a new key.", state.Repo))
 	}
 	return state.ID, nil
 }
 
 // Labels returns the state of a change that EnsureLabels asked for.
 func (s *Service) Labels(ctx context.Context, p policy.Principal, id string) (outbox.EffectState, error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, messages.ToSeeStateOfLabels); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "see the state of a label change"); err != nil {
 		return outbox.EffectState{}, err
 	}
 	state, err := s.store.Outbox.EffectState(ctx, id)
 	if errors.Is(err, db.ErrNotFound) || err == nil && state.Kind != outbox.EffectEnsureLabels {
-		return outbox.EffectState{}, app.Fail(app.NotFound, messages.NoLabelChange(id))
+		return outbox.EffectState{}, app.Fail(app.NotFound, fmt.Sprintf("The label change %q does not exist. Finished ones are deleted after a while. Request the labels again; correct labels are not changed.", id))
 	}
 	if err != nil {
 		return outbox.EffectState{}, fmt.Errorf("read the state of labels: %w", err)
@@ -70,7 +70,7 @@ func (s *Service) findInstallation(ctx context.Context, repo string) (int64, err
 		return 0, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}
 	if installation == 0 {
-		return 0, app.Fail(app.NotFound, messages.AppNotInstalled(repo))
+		return 0, app.Fail(app.NotFound, fmt.Sprintf("The App is not installed on %s. Install it there first.", repo))
 	}
 	return installation, nil
 }

@@ -15,7 +15,7 @@ import (
 // StartScans opens a scan of an account, or of all that are configured (an empty account), and returns them. One that is open already is
 // returned as it is.
 func (s *Service) StartScans(ctx context.Context, p policy.Principal, account string, origin app.Origin) ([]scans.Scan, error) {
-	if err := app.MayForEverybody(p, policy.ActScan, messages.ToStartScans); err != nil {
+	if err := app.MayForEverybody(p, policy.ActScan, "have cloud accounts looked through"); err != nil {
 		return nil, err
 	}
 	origin, err := app.CheckReason(origin, false)
@@ -27,7 +27,7 @@ func (s *Service) StartScans(ctx context.Context, p policy.Principal, account st
 		wanted = s.accounts()
 	}
 	if len(wanted) == 0 {
-		return nil, app.Fail(app.Conflict, messages.NoScanAccount)
+		return nil, app.Fail(app.Conflict, "No account is configured to be looked through. Add account or scan.accounts to the server's configuration.")
 	}
 	var names []string
 	var opened []scans.Scan
@@ -43,18 +43,18 @@ func (s *Service) StartScans(ctx context.Context, p policy.Principal, account st
 		opened = append(opened, scan)
 	}
 	if len(opened) == 0 {
-		return nil, &app.Error{Kind: app.Invalid, Message: messages.NoScan, Fields: []app.Field{app.ProblemOf("account", messages.UnknownScanAccount(account, names))}}
+		return nil, &app.Error{Kind: app.Invalid, Message: "No account was looked through.", Fields: []app.Field{app.ProblemOf("account", messages.Problem{Detail: fmt.Sprintf("account %q is not configured", account), Accept: names})}}
 	}
 	return opened, nil
 }
 
 // maySeeScans: a scan concerns every team.
 func maySeeScans(p policy.Principal) error {
-	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeScans); err != nil {
+	if err := app.MayForEverybody(p, policy.ActFindings, "see the looks through cloud accounts"); err != nil {
 		return err
 	}
 	if p.TeamsFor(policy.ActFindings) != nil {
-		return app.Fail(app.Denied, messages.ScansCoverAllTeams)
+		return app.Fail(app.Denied, "A scan covers the resources of all teams, and you may see only some. Ask a platform admin or an auditor of every team.")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (s *Service) Scan(ctx context.Context, p policy.Principal, id string) (scan
 	}
 	scan, err := s.store.Scans.Scan(ctx, id)
 	if errors.Is(err, db.ErrNotFound) {
-		return scans.Scan{}, nil, app.Fail(app.NotFound, messages.NoSuchScan(id))
+		return scans.Scan{}, nil, app.Fail(app.NotFound, fmt.Sprintf("There is no scan %s. See ocpctl admin scans.", id))
 	}
 	if err != nil {
 		return scans.Scan{}, nil, fmt.Errorf("get a scan: %w", err)

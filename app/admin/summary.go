@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/reports"
@@ -43,7 +44,7 @@ func (s *Service) Summary(ctx context.Context, p policy.Principal, f SummaryFilt
 	teams := p.TeamsFor(policy.ActReports)
 	if f.Team != "" {
 		if !p.May(policy.ActReports, f.Team) { // the principal must not learn whether a team of others exists
-			return Summary{}, app.Fail(app.Denied, messages.NoReportOfTeam(f.Team))
+			return Summary{}, app.Fail(app.Denied, fmt.Sprintf("The team %q does not exist, or you may not read its report. Leave out the team to read the report of your own teams.", f.Team))
 		}
 		teams = []string{f.Team}
 	}
@@ -58,7 +59,7 @@ func (s *Service) Summary(ctx context.Context, p policy.Principal, f SummaryFilt
 		f.From = f.To.Add(-usualPeriod)
 	}
 	if took := f.To.Sub(f.From); took <= 0 || took > longestPeriod {
-		return Summary{}, &app.Error{Kind: app.Invalid, Message: messages.NoReport, Fields: []app.Field{app.ProblemOf("from", messages.UnusablePeriod(f.From, f.To))}}
+		return Summary{}, &app.Error{Kind: app.Invalid, Message: messages.NoReport, Fields: []app.Field{app.ProblemOf("from", messages.Problem{fmt.Sprintf("from %s to %s", chatops.Time(f.From), chatops.Time(f.To)), []string{"a time before the end, at most two years before it"}})}}
 	}
 	sum := Summary{From: f.From, To: f.To}
 	if sum.Summary, err = s.store.Statistics.Summary(ctx, statistics.Filter{From: f.From, To: f.To, Teams: teams}); err != nil {

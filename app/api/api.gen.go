@@ -101,7 +101,7 @@ type operations interface {
 	AskUse(w http.ResponseWriter, r *http.Request, id string)
 	// ReleaseUse End a turn, or leave the queue. Whoever asked for it may, and whoever may destroy the cluster.
 	ReleaseUse(w http.ResponseWriter, r *http.Request, id string, use string)
-	// GetUse Get a turn and its place in the queue.
+	// GetUse Get a turn and its position in the queue.
 	GetUse(w http.ResponseWriter, r *http.Request, id string, use string)
 	// WakeCluster Wake a cluster that is asleep. It can be used as soon as usable is true.
 	WakeCluster(w http.ResponseWriter, r *http.Request, id string, params v1.WakeClusterParams)

@@ -90,7 +90,7 @@ func (s *server) accepted(w http.ResponseWriter, made app.Created) {
 	w.Header().Set("ETag", etag(row.Version))
 	reply(w, jsonType, http.StatusAccepted, v1.Accepted{
 		ClusterID: row.ID, JobID: row.JobID, Status: v1.Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
-		Place: made.Place(), ApprovalID: made.ApprovalID(), Reused: made.Reused, Run: clusterRun(row.Run), Message: acceptedText(made),
+		Position: made.Position(), ApprovalID: made.ApprovalID(), Reused: made.Reused, Run: clusterRun(row.Run), Message: acceptedText(made),
 	})
 }
 
@@ -105,7 +105,7 @@ func acceptedText(made app.Created) string {
 	case run.Unwatched != "":
 		text += " " + messages.Unwatched(run.Unwatched)
 	default:
-		text += " " + messages.EndsWithRun(string(run.Lifetime))
+		text += " " + "It ends with the " + string(run.Lifetime) + "."
 	}
 	return text
 }
@@ -139,6 +139,6 @@ func (s *server) DryRun(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := verdict(v.Verdict)
-	out.Place, out.StartsAt, out.ReadyP50Seconds, out.ReadyP90Seconds = v.Place, utc(v.StartsAt), seconds(v.ReadyP50), seconds(v.ReadyP90)
+	out.Position, out.StartsAt, out.ReadyP50Seconds, out.ReadyP90Seconds = v.Position, utc(v.StartsAt), seconds(v.ReadyP50), seconds(v.ReadyP90)
 	ok(w, out)
 }

@@ -188,7 +188,7 @@ func TestANameThatIsTakenIsAConflict(t *testing.T) {
 func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 	h := newFixture(t)
 	for i := range 3 {
-		require.Zero(t, h.make(oidc.Requester, fmt.Sprintf("shop-%d", i)).Place)
+		require.Zero(t, h.make(oidc.Requester, fmt.Sprintf("shop-%d", i)).Position)
 	}
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), v1.CreateRequest{Name: "shop-4", Profile: "aws-standard", CostCenter: "c", Environment: "e"},
 		http.StatusUnprocessableEntity, idempotencyKey, "k")
@@ -199,13 +199,13 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 	require.Equal(t, []v1.Quota{{Name: "team", Scope: "team", Key: "platform", Live: v1.Used{Used: 3, Most: 5}, Creating: v1.Used{Used: 3, Most: 3}}}, quotas.Items)
 
 	waits := h.make(oidc.Requester, "shop-5") // of a profile whose requests wait
-	require.Equal(t, 1, waits.Place)
+	require.Equal(t, 1, waits.Position)
 	require.Contains(t, waits.Message, "waits in the queue")
-	require.Equal(t, 2, h.make(oidc.Requester, "shop-6").Place)
+	require.Equal(t, 2, h.make(oidc.Requester, "shop-6").Position)
 	var v v1.Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), v1.CreateRequest{Name: "shop-7", CostCenter: "sandbox", Environment: "test"}, http.StatusOK, &v)
 	require.True(t, v.Waits)
-	require.Equal(t, 3, v.Place)
+	require.Equal(t, 3, v.Position)
 	require.True(t, v.StartsAt.After(time.Now()), "when those that count end: %s", v.StartsAt)
 }
 

@@ -45,7 +45,7 @@ func TestCapacityIsReservedOrWaitedForOrNeverThere(t *testing.T) {
 	h.step(cluster)
 	var c v1.ClusterDetail
 	h.get("/api/v1/clusters/"+cluster, &c)
-	require.Equal(t, []any{v1.Status("PENDING"), "awaiting_capacity", 1, "quota"}, []any{c.Status, c.Phase, c.Place, c.FailWhose})
+	require.Equal(t, []any{v1.Status("PENDING"), "awaiting_capacity", 1, "quota"}, []any{c.Status, c.Phase, c.Position, c.FailWhose})
 	require.Contains(t, c.Why, "waiting for capacity in the cloud account: Elastic IP addresses")
 	require.False(t, c.WaitsSince.IsZero())
 	_, body := h.ask(http.MethodGet, "/metrics", "", nil)

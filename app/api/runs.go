@@ -94,7 +94,7 @@ func (s *server) used(w http.ResponseWriter, r *http.Request, one app.Use, err e
 func use(u app.Use) v1.Use {
 	out := v1.Use{
 		ID: u.ID, ClusterID: u.Cluster, State: v1.UseState(u.State()), Run: runOf(u.Use), Attempt: u.Attempt, Job: u.Job, Principal: u.Principal, Mine: u.Mine,
-		AskedAt: u.AskedAt.UTC(), GrantedAt: when(u.GrantedAt), ReleasedAt: when(u.ReleasedAt), Why: u.Why, Place: len(u.Ahead),
+		AskedAt: u.AskedAt.UTC(), GrantedAt: when(u.GrantedAt), ReleasedAt: when(u.ReleasedAt), Why: u.Why, Position: len(u.Ahead),
 	}
 	for _, other := range u.Ahead {
 		since := other.AskedAt

@@ -182,11 +182,11 @@ func TestRunsTakeTurnsOnACluster(t *testing.T) {
 	h.does(http.MethodPost, "/api/v1/clusters/shop/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "principal", With: h.id(oidc.GitHubActions), Access: "use"}, http.StatusOK, nil)
 	var first, second, now v1.Use
 	h.does(http.MethodPost, uses, one, map[string]any{}, http.StatusCreated, &first)
-	require.Equal(t, []any{v1.UseStateGranted, true, 0}, []any{first.State, first.Mine, first.Place})
+	require.Equal(t, []any{v1.UseStateGranted, true, 0}, []any{first.State, first.Mine, first.Position})
 	h.does(http.MethodPost, uses, two, nil, http.StatusCreated, &second)
 	require.Equal(t, v1.UseStateWaiting, second.State)
 	require.Equal(t, []v1.UseAhead{{Run: "https://github.com/acme/shop/actions/runs/7001", Since: first.GrantedAt}}, second.Ahead)
-	require.Equal(t, 1, second.Place)
+	require.Equal(t, 1, second.Position)
 	h.does(http.MethodPost, uses, two, map[string]any{}, http.StatusOK, &now)
 	require.Equal(t, second.ID, now.ID)
 

@@ -158,7 +158,7 @@ func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id string) 
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, contract.Reservation{Answer: answer, Wait: reservation.Wait, Position: reservation.Place, Never: reservation.Never})
+	ok(w, contract.Reservation{Answer: answer, Wait: reservation.Wait, Position: reservation.Position, Never: reservation.Never})
 }
 
 // ReportProgress implements POST /api/v1/status/attempts/{id}/report.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/cur"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/costs"
@@ -58,7 +57,7 @@ func (s *Service) Actual(ctx context.Context, p policy.Principal, f reports.Repo
 		return Actual{}, err
 	}
 	if bill.Through.IsZero() {
-		return Actual{}, app.Fail(app.NotFound, messages.NoBill)
+		return Actual{}, app.Fail(app.NotFound, "The server has not read a billing export, so actual costs are not known. Ask an administrator to set bill in its configuration.")
 	}
 	f.To = f.To.UTC().Truncate(24 * time.Hour)
 	if f.To.After(bill.Through) {

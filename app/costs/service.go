@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -76,7 +78,8 @@ func (s *Service) readReport(ctx context.Context, f reports.ReportFilter) ([]rep
 }
 
 func noReport(f reports.ReportFilter) error {
-	problem := messages.UnknownReport(f.By, f.From, f.To, reports.Groups)
+	problem := messages.Problem{fmt.Sprintf("%q, from %s to %s", f.By, chatops.Time(f.From), chatops.Time(f.To)), []string{
+		strings.Join(reports.Groups, ", ") + " or tag:<key>", "from before to"}}
 	return &app.Error{Kind: app.Invalid, Message: messages.NoReport, Fields: []app.Field{app.ProblemOf("by", problem)}}
 }
 

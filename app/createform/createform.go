@@ -5,6 +5,7 @@
 package createform
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -109,7 +111,7 @@ func Of(p policy.Principal, c profiles.Catalogue, offered []profiles.Profile, un
 		{Name: Region, Kind: Choice, Value: valueAmong(v[Region], profile.RegionNames(), profile.DefaultRegion), Choices: regionOptions(profile), Required: true},
 		{Name: Version, Kind: Choice, Value: valueAmong(v[Version], profile.Versions.Allow, profile.Versions.Default), Choices: toOptions(profile.Versions.Allow), Required: true},
 		{Name: BaseDomain, Kind: Choice, Value: valueAmong(v[BaseDomain], profile.BaseDomains.Allow, profile.BaseDomains.Default), Choices: toOptions(profile.BaseDomains.Allow), Required: true},
-		{Name: TTL, Kind: Text, Value: v[TTL], Unasked: duration.Format(profile.DefaultTTL), Hint: messages.LifetimeHint(profile.DefaultTTL, profile.MaxTTL)},
+		{Name: TTL, Kind: Text, Value: v[TTL], Unasked: duration.Format(profile.DefaultTTL), Hint: fmt.Sprintf("such as 8h, 90m or 2d; at most %s, by default %s", duration.Format(profile.MaxTTL), duration.Format(profile.DefaultTTL))},
 		textOrChoice(Team, v[Team], teams),
 		{Name: Owner, Kind: Text, Value: v[Owner], Unasked: p.Name},
 		textOrChoice(CostCenter, v[CostCenter], declared.CostCenters),
@@ -173,14 +175,14 @@ func offHours(c profiles.Catalogue, p profiles.Profile, team, value string) Fiel
 	if hours.Empty() {
 		return field
 	}
-	field.Hint = messages.OffHoursHint(hours.String())
-	field.Choices = []Option{{Value: "true", Text: messages.SleepsOffHours}}
+	field.Hint = "working hours: " + hours.String()
+	field.Choices = []Option{{Value: "true", Text: "it sleeps, and costs less"}}
 	unasked := strconv.FormatBool(p.OffHours.Default)
 	if allowed := []string{"true"}; p.OffHours.Required {
 		field.Value = valueAmong(value, allowed, unasked)
 		return field
 	}
-	field.Choices = append(field.Choices, Option{Value: "false", Text: messages.AwakeOffHours})
+	field.Choices = append(field.Choices, Option{Value: "false", Text: "it stays awake"})
 	field.Value = valueAmong(value, []string{"true", "false"}, unasked)
 	return field
 }
@@ -191,7 +193,7 @@ func addonsField(c profiles.Catalogue, p profiles.Profile, v Values) Field {
 	could := c.AddonsOf(p)
 	for _, name := range could {
 		a, _ := c.Addon(name)
-		field.Choices = append(field.Choices, Option{Value: name, Text: messages.AddonOption(name, a.Description)})
+		field.Choices = append(field.Choices, Option{Value: name, Text: sayAddonOption(name, a.Description)})
 	}
 	if picked, given := v[Addons]; given && v[AddonsFor] == p.Name {
 		kept := slices.DeleteFunc(splitList(picked), func(name string) bool { return !slices.Contains(could, name) })
@@ -202,14 +204,14 @@ func addonsField(c profiles.Catalogue, p profiles.Profile, v Values) Field {
 
 func profileOptions(offered []profiles.Profile) (out []Option) {
 	for _, p := range offered {
-		out = append(out, Option{Value: p.Name, Text: messages.ProfileOption(p.DisplayName, p.Enabled, p.AdminOnly), Off: !p.Enabled})
+		out = append(out, Option{Value: p.Name, Text: sayProfileOption(p.DisplayName, p.Enabled, p.AdminOnly), Off: !p.Enabled})
 	}
 	return out
 }
 
 func regionOptions(p profiles.Profile) (out []Option) {
 	for _, r := range p.Regions {
-		out = append(out, Option{Value: r.Name, Text: messages.RegionOption(r.Name, r.HourlyCents)})
+		out = append(out, Option{Value: r.Name, Text: r.Name + ", " + price.Dollars(int64(r.HourlyCents)) + "/h"})
 	}
 	return out
 }
@@ -256,4 +258,23 @@ func (f Form) Blame(wrong []app.Field) (at map[string][]app.Field, others []app.
 		at[name] = append(at[name], w)
 	}
 	return at, others
+}
+
+// sayProfileOption is a profile as a choice.
+func sayProfileOption(name string, enabled, adminOnly bool) string {
+	switch {
+	case !enabled:
+		return name + " (off)"
+	case adminOnly:
+		return name + " (admins only)"
+	}
+	return name
+}
+
+// sayAddonOption is an add-on as a choice.
+func sayAddonOption(name, description string) string {
+	if description == "" {
+		return name
+	}
+	return name + ": " + description
 }

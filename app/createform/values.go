@@ -69,9 +69,9 @@ func parseTags(text string) (map[string]string, []app.Field) {
 		switch {
 		case line == "":
 		case !ok || key == "":
-			wrong = append(wrong, app.ProblemOf(ExtraTags, messages.TypedNoTag(line)))
+			wrong = append(wrong, app.ProblemOf(ExtraTags, messages.Problem{fmt.Sprintf("%q is not a tag", line), []string{"a line such as Purpose=smoke"}}))
 		case again:
-			wrong = append(wrong, app.ProblemOf(ExtraTags, messages.TagTwice(key)))
+			wrong = append(wrong, app.ProblemOf(ExtraTags, messages.Problem{key + " is given twice", []string{"each key once"}}))
 		default:
 			out[key] = value
 		}

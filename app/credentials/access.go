@@ -83,7 +83,7 @@ func (s *Service) askForAccess(ctx context.Context, p policy.Principal, ref stri
 		row, given, by, err = s.askOnce(ctx, p, ref, want, origin)
 	}
 	if errors.Is(err, db.ErrStale) {
-		err = app.Fail(app.Busy, messages.RightChanges(row.Name))
+		err = app.Fail(app.Busy, fmt.Sprintf("Who may use %s is being changed at this moment. Try again.", row.Name))
 	}
 	return row, given, by, err
 }
@@ -113,9 +113,9 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 	case app.RunRefusal(err) != nil:
 		return row, given, origin, app.RunRefusal(err)
 	case errors.As(err, &many) && many.Until > 0:
-		return row, given, origin, &app.Error{Kind: app.Busy, Message: messages.AskedTooOften(row.Name, many.Most, many.Until, run != nil), Later: many.Until}
+		return row, given, origin, &app.Error{Kind: app.Busy, Message: sayAskedTooOften(row.Name, many.Most, many.Until, run != nil), Later: many.Until}
 	case errors.As(err, &many):
-		return row, given, origin, app.Fail(app.Conflict, messages.TooManyKubeconfigs(row.Name, many.Of, many.Most, run != nil))
+		return row, given, origin, app.Fail(app.Conflict, sayTooManyKubeconfigs(row.Name, many.Of, many.Most, run != nil))
 	case errors.Is(err, db.ErrConflict):
 		return row, given, origin, app.Fail(app.Conflict, messages.EndedMeanwhile(row.Name, policy.ActKubeconfig))
 	case err != nil:
@@ -198,14 +198,41 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 		return err
 	}
 	if origin.Why == "" {
-		origin.Why = messages.BecauseRevoked(nameOf(p))
+		origin.Why = nameOf(p) + " revoked it"
 	}
 	err = s.store.Access.Revoke(ctx, row.ID, id, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, db.ErrNotFound) {
-		return app.Fail(app.NotFound, messages.NoAccess(row.Name, id))
+		return app.Fail(app.NotFound, fmt.Sprintf("%s has no kubeconfig %.40q. To see who has access: ocpctl access list %s.", row.Name, id, row.Name))
 	}
 	if err != nil {
 		return fmt.Errorf("revoke an access: %w", err)
 	}
 	return nil
+}
+
+// sayTooManyKubeconfigs tells somebody that there are as many valid kubeconfigs of a cluster as there may be: of their own, of all jobs of their
+// run (of is "run"), or of all readers ("cluster"). job: a job of a pipeline asks.
+func sayTooManyKubeconfigs(name, of string, most int, job bool) string {
+	have := fmt.Sprintf("You have %d valid kubeconfigs of %s, and nobody may have more.", most, name)
+	switch {
+	case of == "cluster":
+		have = fmt.Sprintf("%s has %d valid kubeconfigs, and no cluster may have more.", name, most)
+	case of == "run":
+		have = fmt.Sprintf("The jobs of this run have %d valid kubeconfigs of %s, and no run may have more.", most, name)
+	case job:
+		have = fmt.Sprintf("This job has %d valid kubeconfigs of %s, and no job may have more.", most, name)
+	}
+	if job {
+		return have + " Ask for one kubeconfig in each job and keep its file for all steps, without --renew. Kubeconfigs end with their jobs; --lifetime makes them end earlier."
+	}
+	return have + fmt.Sprintf(" Use one of them, or revoke one: ocpctl access list %s.", name)
+}
+
+// sayAskedTooOften tells somebody that they asked for too many kubeconfigs within an hour.
+func sayAskedTooOften(name string, most int, later time.Duration, job bool) string {
+	use := "Use the last one that you got."
+	if job {
+		use = "Ask for one kubeconfig in each job and keep its file for all steps, without --renew."
+	}
+	return fmt.Sprintf("You asked for %d kubeconfigs of %s within an hour, and nobody may ask for more. %s Try again in %s.", most, name, use, duration.Format(max(later.Round(time.Minute), time.Minute)))
 }

@@ -28,7 +28,8 @@ func (s *Service) handOut(ctx context.Context, row clusters.Row, a access.Row, b
 	plain, err := accessKubeconfig(raw, row.Outputs.APIURL, row.Name, a)
 	if err != nil {
 		s.log.ErrorContext(ctx, "kubeconfig withheld", "cluster", row.ID, "access", a.ID, "err", err)
-		return secret.Text{}, app.Fail(app.Conflict, messages.AccessWithheld(row.Name, err))
+		return secret.Text{}, app.Fail(app.Conflict, fmt.Sprintf("The stored kubeconfig of %s is not the one that was to be made for you (%v) and is withheld. Ask a platform admin to check "+
+			"the cluster's newest ACCESS job and its runner.", row.Name, err))
 	}
 	return secret.New(string(plain)), nil
 }
@@ -45,7 +46,8 @@ func (s *Service) handOutInstallers(ctx context.Context, row clusters.Row, name 
 	}
 	if err := plainKubeconfig(raw, row.Outputs.APIURL); err != nil {
 		s.log.ErrorContext(ctx, "kubeconfig withheld", "cluster", row.ID, "err", err)
-		return secret.Text{}, app.Fail(app.Conflict, messages.KubeconfigWithheld(row.Name, err))
+		return secret.Text{}, app.Fail(app.Conflict, fmt.Sprintf("The stored kubeconfig of %s is not one that openshift-install writes (%v) and is withheld: it could run programs on your machine "+
+			"or send your requests elsewhere. Ask a platform admin to check the cluster's create attempt.", row.Name, err))
 	}
 	return secret.New(string(raw)), nil
 }

@@ -66,8 +66,8 @@ var breakGlass = map[string]struct {
 func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what string, origin app.Origin) (app.Approval, error) {
 	asked, known := breakGlass[cmp.Or(what, BreakGlassPassword)]
 	if !known {
-		return app.Approval{}, &app.Error{Kind: app.Invalid, Message: messages.CannotBreakGlass, Fields: []app.Field{
-			app.ProblemOf("what", messages.UnknownBreakGlass(what, BreakGlassPassword, BreakGlassKubeconfig)),
+		return app.Approval{}, &app.Error{Kind: app.Invalid, Message: "The credential cannot be requested.", Fields: []app.Field{
+			app.ProblemOf("what", sayUnknownBreakGlass(what, BreakGlassPassword, BreakGlassKubeconfig)),
 		}}
 	}
 	row, origin, err := s.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
@@ -82,7 +82,7 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what 
 	}
 	a, err := s.store.AskBreakGlass(ctx, row.ID, asked.approval, breakGlassLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, db.ErrConflict) {
-		return app.Approval{}, app.Fail(app.Conflict, messages.InstallersUnavailable(row.Name, string(asked.approval), isStored(row, asked.approval)))
+		return app.Approval{}, app.Fail(app.Conflict, sayInstallersUnavailable(row.Name, string(asked.approval), isStored(row, asked.approval)))
 	}
 	if err != nil {
 		return app.Approval{}, fmt.Errorf("request break-glass: %w", err)
@@ -110,7 +110,8 @@ func (s *Service) BreakGlassLink(ctx context.Context, p policy.Principal, ref, w
 	}
 	link, err := s.makeLink(ctx, people.Link{Kind: asked.link, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, db.ErrNotFound) {
-		return Link{}, app.Fail(app.Conflict, messages.InstallersUnapproved(row.Name, string(asked.approval)))
+		return Link{}, app.Fail(app.Conflict, fmt.Sprintf("You have no valid approval for the %s of %s. Request one with break-glass, and wait "+
+			"until a platform admin other than you approves it.", messages.BreakGlassSecret(string(asked.approval)), row.Name))
 	}
 	return link, err
 }
@@ -127,7 +128,8 @@ func (s *Service) CompleteLink(ctx context.Context, account, code string, origin
 	err := s.store.People.CompleteLink(ctx, account, strings.ToUpper(code), origin)
 	switch {
 	case errors.Is(err, db.ErrNotFound):
-		return app.Fail(app.Invalid, messages.WrongLinkCode(people.MaxCodeTries))
+		return app.Fail(app.Invalid, fmt.Sprintf("Nothing was linked. The code is wrong, was used before or is older than ten minutes, or there were %d wrong codes. "+
+			"Type it again as the page shows it, or start again with `/ocp link`.", people.MaxCodeTries))
 	case errors.Is(err, db.ErrConflict):
 		return app.Fail(app.Conflict, messages.AccountTaken)
 	case err != nil:
@@ -146,7 +148,7 @@ func (s *Service) makeLink(ctx context.Context, l people.Link, lasts time.Durati
 
 // noLink is the error for every link that does not work, whatever the reason; the audit trail has the reason.
 func noLink() error {
-	return app.Fail(app.NotFound, messages.InvalidLink)
+	return app.Fail(app.NotFound, "This link is not valid. A link works once, for a limited time, and only for the person it was made for. Request a new one.")
 }
 
 // LinkFor returns what a link is for without using it up, for a confirmation page.
@@ -198,8 +200,9 @@ func (s *Service) Means(ctx context.Context, p policy.Principal, handle, account
 	if _, short, _ := strings.Cut(name, ":"); err != nil || strings.EqualFold(name, account) || strings.EqualFold(short, strings.TrimPrefix(account, "@")) {
 		return err
 	}
-	return &app.Error{Kind: app.Invalid, Message: messages.AnotherAccount(name), Fields: []app.Field{
-		app.ProblemOf("account", messages.NotTheLinksAccount(name)),
+	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link connects the account %s to you: whoever uses that account then acts as you. Nothing was changed. "+
+		"Confirm it if you requested the link from that account yourself. If somebody sent it to you, do not.", name), Fields: []app.Field{
+		app.ProblemOf("account", messages.Problem{"it must be the account that the link is for", []string{name}}),
 	}}
 }
 
@@ -235,7 +238,7 @@ func (s *Service) Unlink(ctx context.Context, p policy.Principal, account string
 	}
 	err = s.store.People.Unlink(ctx, linked, owner, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, db.ErrNotFound) {
-		return app.Fail(app.NotFound, messages.AccountNotLinked(account))
+		return app.Fail(app.NotFound, fmt.Sprintf("The account %s is not linked to you. Your own page lists your linked accounts.", account))
 	}
 	if err != nil {
 		return fmt.Errorf("unlink an account: %w", err)
@@ -262,4 +265,18 @@ func ownerOf(p policy.Principal) (people.Owner, error) {
 		return people.Owner{}, fmt.Errorf("encode the claims: %w", err)
 	}
 	return people.Owner{Principal: p.ID, Name: p.Name, Proof: proof}, nil
+}
+
+// sayInstallersUnavailable tells an admin why one of the installer's credentials cannot be requested now: there is none, or somebody else asked.
+func sayInstallersUnavailable(name, approval string, stored bool) string {
+	what := messages.BreakGlassSecret(approval)
+	if !stored {
+		return fmt.Sprintf("The %s of %s cannot be requested: none is stored. The installer stores it when the cluster is up.", what, name)
+	}
+	return fmt.Sprintf("The %s of %s cannot be requested now: somebody else's request for it is pending. The list of approvals shows it. Try again when it is decided.", what, name)
+}
+
+// sayUnknownBreakGlass is the problem with a credential that break-glass does not give.
+func sayUnknownBreakGlass(what string, known ...string) messages.Problem {
+	return messages.Problem{fmt.Sprintf("%q cannot be requested", what), known}
 }

@@ -9,10 +9,13 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -51,7 +54,7 @@ func (s *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 			return LogBundle{}, fmt.Errorf("read the log bundle of %s: %w", row.ID, err)
 		}
 	}
-	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "log_bundle.read", row.ID, map[string]string{"why": messages.BecauseBundleDownloaded(attempt)}); err != nil {
+	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "log_bundle.read", row.ID, map[string]string{"why": fmt.Sprintf("the log bundle of attempt %d was downloaded", attempt)}); err != nil {
 		return LogBundle{}, fmt.Errorf("record the read: %w", err)
 	}
 	return LogBundle{
@@ -79,7 +82,7 @@ func attemptsOf(all []attempts.LogBundle) []int {
 
 // noLogBundle returns the error that says why there is nothing to download, and what there is instead.
 func noLogBundle(row clusters.Row, all []attempts.LogBundle, attempt int) error {
-	return app.Fail(app.NotFound, messages.NoLogBundle(row.Card, attempt, attemptsOf(all)))
+	return app.Fail(app.NotFound, sayNoLogBundle(row.Card, attempt, attemptsOf(all)))
 }
 
 // Send writes the bundle as one .tar.gz stream. Nothing is written to w before the first part was found. After an error the
@@ -104,11 +107,28 @@ func (b LogBundle) Send(ctx context.Context, w io.Writer) error {
 			return err
 		})
 		if errors.Is(err, artifacts.ErrMissing) {
-			return app.Fail(app.NotFound, messages.LogBundleDeleted(b.cluster))
+			return app.Fail(app.NotFound, fmt.Sprintf("The log bundle of %s is no longer in the bucket. It is deleted with the cluster's logs, some time after the cluster is destroyed.", b.cluster))
 		}
 		if err != nil {
 			return fmt.Errorf("read the log bundle of %s: %w", b.cluster, err)
 		}
 	}
 	return errors.Join(archive.Close(), compressed.Close())
+}
+
+// sayNoLogBundle tells somebody why a cluster has no log bundle, and what there is instead. bundled are the numbers of the attempts that
+// have one.
+func sayNoLogBundle(c lifecycle.Card, attempt int, bundled []int) string {
+	switch {
+	case len(bundled) > 0:
+		numbers := make([]string, 0, len(bundled))
+		for _, number := range bundled {
+			numbers = append(numbers, strconv.Itoa(number))
+		}
+		return fmt.Sprintf("Attempt %d of %s has no log bundle. These attempts have one: %s.", attempt, c.Name, strings.Join(numbers, ", "))
+	case c.Phase == lifecycle.Released:
+		return fmt.Sprintf("%s has no log bundle. A bundle is stored when an installation fails, and is deleted with the cluster's logs, "+
+			"some time after the cluster is destroyed. %s", c.Name, messages.GoneSince(c))
+	}
+	return fmt.Sprintf("%s has no log bundle. A bundle is stored when an installation fails. To see the job's log: ocpctl logs %s.", c.Name, c.Name)
 }

@@ -87,7 +87,7 @@ func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle strin
 	case err != nil:
 		return fmt.Errorf("read a link's cluster: %w", err)
 	case given.State == access.Asked && row.Desired == lifecycle.Present:
-		return app.Fail(app.Busy, messages.LinkNotReady(row.Name))
+		return app.Fail(app.Busy, messages.AccessBeingMade(row.Name)+" Your link still works.")
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (s *Service) redeemKubeconfig(ctx context.Context, p policy.Principal, used
 	case access.Failed:
 		return Redeemed{}, app.Fail(app.Conflict, messages.AccessNotMade(row.Name, given.Trouble))
 	default:
-		return Redeemed{}, app.Fail(app.Conflict, messages.AccessEnded(row.Name))
+		return Redeemed{}, app.Fail(app.Conflict, fmt.Sprintf("The kubeconfig of %s that this link is for was revoked, or its time is over. Request a new one.", row.Name))
 	}
 	out := Redeemed{Kind: used.Kind, Cluster: row}
 	out.Kubeconfig, err = s.handOut(ctx, row, given, s.core.StoreOrigin(origin, p))

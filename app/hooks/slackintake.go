@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
@@ -52,7 +54,7 @@ func (i *SlackIntake) Take(ctx context.Context, contentType string, body []byte)
 	r, err := inbound.Decode(contentType, body)
 	switch {
 	case errors.Is(err, inbound.ErrTooLong) && r.Kind == inbound.Command:
-		return SlackAnswer{Status: http.StatusOK, Body: slackapp.OnlyToYou(wire.Text(messages.SlackTooLong(inbound.MaxText)))}
+		return SlackAnswer{Status: http.StatusOK, Body: slackapp.OnlyToYou(wire.Text(fmt.Sprintf("Nothing was done: a command has at most %d characters. %s lists the commands.", inbound.MaxText, chatops.Code("/ocp help"))))}
 	case err != nil:
 		return SlackAnswer{Status: http.StatusBadRequest, Detail: "The body is not a Slack event, command or interaction: " + err.Error() + "."}
 	case r.Response != "":

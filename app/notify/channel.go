@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
@@ -22,9 +21,9 @@ func MayPost(p policy.Principal, team string, c Channel) error {
 	case "":
 		return nil
 	case notices.EndedOutside:
-		return app.Fail(app.Denied, messages.OutsideChannel)
+		return app.Fail(app.Denied, "Another organization shares this channel or is invited to it, so only a platform admin may choose it for messages about clusters. Choose a channel of your own organization, or ask a platform admin.")
 	}
-	return app.Fail(app.Denied, messages.NotYourChannel)
+	return app.Fail(app.Denied, "You are not in this channel, so ocpctl posts nothing there for you. Join it, or ask one of its members to invite you, and try again.")
 }
 
 // WhyEnded says why what somebody subscribed a channel to ends, by their roles and what Slack says of the channel now; empty: it goes on.

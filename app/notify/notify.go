@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/policy"
@@ -43,7 +45,7 @@ func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices
 		return notices.Subscription{}, err
 	}
 	if sub.Repo != "" && slices.Contains(sub.Events, weekly) {
-		return notices.Subscription{}, &app.Error{Kind: app.Invalid, Message: messages.CannotSubscribe, Fields: []app.Field{app.ProblemOf("events", messages.WeeklyIsOfTeams)}}
+		return notices.Subscription{}, &app.Error{Kind: app.Invalid, Message: messages.CannotSubscribe, Fields: []app.Field{app.ProblemOf("events", messages.Problem{"The weekly report is about a team or about all teams, not about a repository.", []string{"weekly without --repo", "other events of the repository"}})}}
 	}
 	if sub.Claims, err = app.ClaimsOf(p); err != nil {
 		return notices.Subscription{}, err
@@ -60,7 +62,7 @@ func checkEvents(events []string, refusal string) ([]string, error) {
 	if len(events) > 0 && !slices.ContainsFunc(events, func(e string) bool { return !slices.Contains(commands.EventNames, e) }) {
 		return events, nil
 	}
-	return nil, &app.Error{Kind: app.Invalid, Message: refusal, Fields: []app.Field{app.ProblemOf("events", messages.UnknownEvents(events, commands.EventNames))}}
+	return nil, &app.Error{Kind: app.Invalid, Message: refusal, Fields: []app.Field{app.ProblemOf("events", sayUnknownEvents(events, commands.EventNames))}}
 }
 
 // Unsubscribe ends what Subscribe began, for the same team and repository: these events, or without any all of them. NotFound: there is
@@ -84,14 +86,14 @@ func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notic
 		err = s.store.Notices.Unsubscribe(ctx, sub, s.core.StoreOrigin(origin, p))
 	}
 	if errors.Is(err, db.ErrNotFound) {
-		return notices.Subscription{}, app.Fail(app.NotFound, messages.NotSubscribed(sub.Team, sub.Repo))
+		return notices.Subscription{}, app.Fail(app.NotFound, sayNotSubscribed(sub.Team, sub.Repo))
 	}
 	return sub, err
 }
 
 // eventsWithout returns the events of a subscription that stay without the given ones.
 func (s *Service) eventsWithout(ctx context.Context, sub notices.Subscription) ([]string, error) {
-	ends, err := checkEvents(sub.Events, messages.CannotUnsubscribe)
+	ends, err := checkEvents(sub.Events, "Nothing was changed.")
 	if err != nil {
 		return nil, err
 	}
@@ -134,12 +136,51 @@ func (s *Service) About(p policy.Principal, sub notices.Subscription) (notices.S
 			sub.Team = teams[0]
 		default:
 			return sub, &app.Error{Kind: app.Invalid, Message: messages.CannotSubscribe, Fields: []app.Field{
-				app.ProblemOf("team", messages.SayWhichTeam(teams)),
+				app.ProblemOf("team", sayWhichTeam(teams)),
 			}}
 		}
 	}
 	if !maySee(p, sub.Team) { // the principal must not learn whether a team of others exists
-		return sub, app.Fail(app.Denied, messages.CannotHearOf(sub.Team, sub.Repo))
+		return sub, app.Fail(app.Denied, sayCannotHearOf(sub.Team, sub.Repo))
 	}
 	return sub, nil
+}
+
+// sayUnknownEvents says that a subscription names no event, or one that does not exist.
+func sayUnknownEvents(events, known []string) messages.Problem {
+	if len(events) == 0 {
+		return messages.Problem{Detail: "No event is named.", Accept: known}
+	}
+	return messages.Problem{Detail: fmt.Sprintf("%q is not a list of events.", strings.Join(events, ",")), Accept: known}
+}
+
+// sayWhichTeam asks somebody of several teams, or of none, which one a subscription is about.
+func sayWhichTeam(teams []string) messages.Problem {
+	if len(teams) == 0 {
+		return messages.Problem{Detail: "You have no role in a team, so there are no clusters whose events you may see."}
+	}
+	return messages.Problem{Detail: "You are in several teams. Say which one: `--team " + teams[0] + "`.", Accept: teams}
+}
+
+// sayCannotHearOf refuses a subscription to what somebody may not see.
+func sayCannotHearOf(team, repo string) string {
+	switch {
+	case repo != "":
+		return fmt.Sprintf("You may not see the clusters of the repository %s, so no channel hears of them for you.", chatops.Code(repo))
+	case team != "":
+		return fmt.Sprintf("There is no team %s whose clusters you may see.", chatops.Code(team))
+	}
+	return "Only somebody with a role in every team may subscribe a channel to all teams. Name a team: `--team platform`."
+}
+
+// sayNotSubscribed tells somebody that there is nothing to end.
+func sayNotSubscribed(team, repo string) string {
+	of := "every team"
+	switch {
+	case repo != "":
+		of = "the repository " + chatops.Code(repo)
+	case team != "":
+		of = "team " + chatops.Code(team)
+	}
+	return "This channel is not subscribed to the clusters of " + of + ". Subscriptions from a repository's file are managed in that file, under `notify.slack`."
 }

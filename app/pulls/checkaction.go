@@ -10,7 +10,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
@@ -66,7 +65,7 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 	if err != nil {
 		return "", err
 	}
-	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: messages.ByButton(e.Identifier), Command: click}
+	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: "with the " + e.Identifier + " button of its check", Command: click}
 	if c.request, err = s.request(ctx, policy.SourceComment, pr, e.by()); err != nil {
 		if click.Verb == chatops.VerbDestroy && unanswered(err) {
 			err = errors.Join(err, s.endByMemory(ctx, c, row))
@@ -98,7 +97,8 @@ func (s *Service) clicked(ctx context.Context, c command, row clusters.Row) (rep
 		return "", "", fmt.Errorf("look for the newest of %s: %w", row.Profile, err)
 	}
 	if newest.ID != row.ID {
-		return "", "", app.Fail(app.Stale, messages.ReplacedCheck(c.event.Author, row.Name, newest.Name))
+		return "", "", app.Fail(app.Stale, fmt.Sprintf("@%s, that check is of `%s`, and `%s` took its place since, so nothing was done. Its own check has the buttons that count.",
+			c.event.Author, row.Name, newest.Name))
 	}
 	switch c.Verb {
 	case chatops.VerbExtend:

@@ -44,13 +44,15 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 		return "", "", err
 	}
 	if !linked {
-		return "", "", app.Fail(app.Denied, messages.KubeconfigNeedsLink(c.event.Author))
+		return "", "", app.Fail(app.Denied, fmt.Sprintf("@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
+			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", c.event.Author))
 	}
 	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.origin(c.Line))
 	if err != nil {
 		return "", "", err
 	}
-	return messages.KubeconfigLink(c.event.Author, row.Name, link.URL.Reveal(), link.ExpiresAt), "kubeconfig link of " + row.Name, nil
+	return fmt.Sprintf("@%s, open %s and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.",
+		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
 }
 
 func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -62,7 +64,7 @@ func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	return messages.ScalingWorkers(c.event.Author, row.Name, c.Replicas, job), "scaling " + row.Name, nil
+	return fmt.Sprintf("@%s, `%s` is being scaled to %d workers (job `%s`). Its comment says when it is done.", c.event.Author, row.Name, c.Replicas, job), "scaling " + row.Name, nil
 }
 
 func (s *Service) sleepByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -71,7 +73,7 @@ func (s *Service) sleepByComment(ctx context.Context, c command) (reply, note st
 		return "", "", err
 	}
 	_, _, err = s.core.Sleep(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.once(cmp.Or(c.Reason, messages.AskedFor(c.event.Author, messages.ByComment, "")), func(out clusters.Outcome) string {
-		return messages.AskedToSleep(c.event.Author, row.Card, out.Job)
+		return chatops.Said("@"+c.event.Author+", "+messages.FallingAsleep(row.Card, out.Job), c.event.Author)
 	}))
 	return "", "sleep of " + row.Name, err
 }
@@ -82,7 +84,7 @@ func (s *Service) wakeByComment(ctx context.Context, c command) (reply, note str
 		return "", "", err
 	}
 	_, _, err = s.core.Wake(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, messages.ByComment, ""), func(out clusters.Outcome) string {
-		return messages.AskedToWake(c.event.Author, row.Card, out.Job)
+		return chatops.Said("@"+c.event.Author+", "+messages.WakingUp(row.Card, out.Job), c.event.Author)
 	}))
 	return "", "waking of " + row.Name, err
 }
@@ -100,7 +102,7 @@ func (s *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	return messages.Held(c.event.Author, row.Name, change.Message), "held " + row.Name, nil
+	return chatops.Said(fmt.Sprintf("@%s, `%s` is held. %s", c.event.Author, row.Name, change.Message), c.event.Author), "held " + row.Name, nil
 }
 
 func (s *Service) shareByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -180,7 +182,8 @@ func (s *Service) retryByComment(ctx context.Context, c command) (reply, note st
 func lively(row clusters.Row) bool { return row.Desired == lifecycle.Present }
 
 func well(c command, row clusters.Row) error {
-	return app.Fail(app.Conflict, messages.NothingToRetry(c.event.Author, row.Card))
+	return app.Fail(app.Conflict, fmt.Sprintf("@%s, there is nothing to retry: `/ocp status %s` shows the state of `%s`. To replace it, use `/ocp destroy %s` and then `/ocp create %s`.",
+		c.event.Author, row.Card.Profile, row.Card.Name, row.Card.Profile, row.Card.Profile))
 }
 
 // retry retries the teardown if that is stuck, else creates a cluster of the next generation on behalf of whoever asks.
@@ -190,7 +193,7 @@ func (s *Service) retry(ctx context.Context, c command, row clusters.Row) (reply
 		return "", "", well(c, row)
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
 		_, err := s.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, c.how(), ""), func(clusters.Outcome) string {
-			return messages.RetryingTeardown(c.event.Author, row.Name)
+			return fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment shows the progress.", c.event.Author, row.Name)
 		}))
 		return "", "retry of " + row.Name, err
 	}
@@ -225,7 +228,8 @@ func (s *Service) refreshByComment(ctx context.Context, c command) (reply, note 
 		return "", "", err
 	}
 	_, _, err = s.core.Refresh(ctx, c.request.Principal, row.ID, c.once(c.Line, func(out clusters.Outcome) string {
-		return messages.RefreshingAddons(c.event.Author, row.Card, out.Job)
+		return fmt.Sprintf("@%s, the add-ons of `%s` are being applied again: %s (job `%s`). Its comment shows the result.",
+			c.event.Author, row.Card.Name, strings.Join(row.Card.Addons, ", "), out.Job)
 	}))
 	return "", "refreshing " + row.Name, err
 }

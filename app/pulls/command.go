@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -73,9 +75,9 @@ func (s *Service) destroy(ctx context.Context, c command, row clusters.Row) (rep
 	why := messages.AskedFor(c.event.Author, c.how(), c.Reason)
 	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out clusters.Outcome) string {
 		if out.Already {
-			return messages.DestroyingAlready(c.event.Author, row.Card)
+			return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", c.event.Author, row.Card.Name, chatops.Code(row.Card.DesiredWhy))
 		}
-		return messages.DestroyingNow(c.event.Author, row.Name, out.Job)
+		return fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment says when nothing is left.", c.event.Author, row.Name, out.Job)
 	}))
 	switch {
 	case err != nil:
@@ -163,12 +165,38 @@ func (s *Service) which(c command, rows []clusters.Row) error {
 	for _, row := range rows {
 		names = append(names, row.Profile)
 	}
-	return app.Fail(app.Invalid, messages.WhichCluster(c.event.Author, c.Command, names))
+	return app.Fail(app.Invalid, sayWhichCluster(c.event.Author, c.Command, names))
 }
 
 // none returns an error that says that the pull request has no cluster, or none of the command's profile.
 func (s *Service) none(c command) error {
-	return app.Fail(app.NotFound, messages.NoClusterHere(c.event.Author, c.Profile, s.core.ProfileNames()))
+	return app.Fail(app.NotFound, sayNoClusterHere(c.event.Author, c.Profile, s.core.ProfileNames()))
 }
 
 func going(r clusters.Row) bool { return r.Desired != lifecycle.Present }
+
+// sayWhichCluster asks a commenter which of a pull request's clusters a command means. Its line is repeated for each profile, with the
+// other arguments, unless it is too long or cannot be shown as code.
+func sayWhichCluster(actor string, c chatops.Command, profiles []string) string {
+	typed := chatops.Prefix + " " + string(c.Verb)
+	if c.Line != "" && len(c.Line) <= 200 && !strings.Contains(c.Line, "`") {
+		typed = c.Line // for example /ocp extend 4h aws-standard
+	}
+	lines := make([]string, 0, len(profiles))
+	for _, profile := range profiles {
+		lines = append(lines, "`"+typed+" "+profile+"`")
+	}
+	return fmt.Sprintf("@%s, this pull request has %s. Which one? %s", actor, messages.Clusters(len(profiles)), strings.Join(lines, " or "))
+}
+
+// sayNoClusterHere tells a commenter that the pull request has no cluster, or none of the profile; known are the profiles' names.
+func sayNoClusterHere(actor, profile string, known []string) string {
+	if profile == "" {
+		return fmt.Sprintf("@%s, this pull request has no cluster. `/ocp create` creates one.", actor)
+	}
+	hint := ""
+	if near, ok := closest.Match(profile, known); ok && near != profile {
+		hint = fmt.Sprintf(" Did you mean `%s`?", near)
+	}
+	return fmt.Sprintf("@%s, this pull request has no cluster of profile %s.%s `/ocp status` shows what it has.", actor, chatops.Code(profile), hint)
+}

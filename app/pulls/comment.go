@@ -262,7 +262,7 @@ func (s *Service) dispatch(ctx context.Context, c command) (reply, note string, 
 	}[c.Verb]; ok {
 		return do(ctx, c)
 	}
-	return "", "", declined{messages.NotHere(c.Verb, s.core.ProfileNames()), "nothing"}
+	return "", "", declined{fmt.Sprintf("`/ocp %s` does nothing here.\n\n%s", c.Verb, chatops.Help(s.core.ProfileNames()...)), "nothing"}
 }
 
 func (s *Service) createByComment(ctx context.Context, c command) (reply, note string, err error) {

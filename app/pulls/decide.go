@@ -122,7 +122,7 @@ func decideUnhold(e PullRequestEvent, live []clusters.Row) (acts []act) {
 	}
 	for _, row := range live {
 		if kept(row) {
-			acts = append(acts, liftHold{row, messages.SeenLater(messages.KeepLabelGone, e.Why)})
+			acts = append(acts, liftHold{row, messages.SeenLater("the label "+chatops.KeepLabel+" was taken off", e.Why)})
 		}
 	}
 	return acts
@@ -204,7 +204,7 @@ func decidePush(f facts) (acts []act) {
 	if !may(push.request) {
 		return []act{remark{fmt.Sprintf("kept as they are: %s pushed and has %s permission", e.Actor, push.request.Permission)}}
 	}
-	why := messages.Pushed(e.PR.Head, push.mode)
+	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), push.mode)
 	for _, row := range pushedOver(f) {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
 		if isUsedByPush(row) {

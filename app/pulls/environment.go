@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 	"github.com/ocpctl/ocpctl/store/runs"
@@ -66,7 +65,7 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 	}
 	if run.Fork {
 		asked.Notes = append(asked.Notes, policy.Check{
-			Name: "fork", Result: policy.Fail, Asked: "a fork", Accept: messages.BranchOf(e.Repo), Message: messages.ForkInEnvironment, Next: messages.ForkInEnvironmentNext,
+			Name: "fork", Result: policy.Fail, Asked: "a fork", Accept: "a branch of " + e.Repo, Message: "The run's commit is in a fork. Nothing runs for a fork's code by an environment.", Next: "Ask for a cluster by a label or a comment on the pull request: there somebody can approve the fork's commit.",
 		})
 	}
 	asked.PR = pullrequests.PullRequest{} // it is the run's cluster: no comment shows it, and it does not end with the pull request
@@ -96,12 +95,13 @@ func (s *Service) EnvironmentGivenUp(ctx context.Context, e EnvironmentEvent, wh
 	if _, ours := app.EnvironmentProfile(e.Environment); !ours {
 		return nil
 	}
-	text := messages.EnvironmentFailed
+	text := "There is no cluster for this environment: for a day it could not be found out what this run is and who started it. The server's log has the reason. Run the job again."
 	switch {
 	case app.IsRefused(why):
-		text = messages.EnvironmentHidden(why)
+		text = fmt.Sprintf("This environment gets no cluster, because for 15 minutes, GitHub did not show the App this run or the permission of the account that started it: %.300s. Ask an owner of the organization to check the App's installation and its permission Actions: read. Then run the job again.",
+			strings.TrimRight(why.Error(), "."))
 	case app.KindOf(why) != "":
-		text = messages.EnvironmentRefused(why)
+		text = fmt.Sprintf("There is no cluster for this environment: %.1000s", why)
 	}
 	return s.store.Runs.Reject(ctx, e.Installation, e.Repo, runs.Rejection{Run: e.Run, Deployment: e.Deployment, Environment: e.Environment, Why: text})
 }

@@ -98,7 +98,7 @@ func (s *Service) endByMemory(ctx context.Context, c command, row clusters.Row) 
 	why := messages.AskedFor(by.login, c.how(), c.Reason)
 	if unanswered(err) {
 		said, err = s.store.PullRequests.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
-		why += messages.RememberedPermission(said.Permission, said.SeenAt)
+		why += fmt.Sprintf("; GitHub gave no answer, and their permission %s was seen at %s", said.Permission, chatops.Time(said.SeenAt))
 	}
 	if errors.Is(err, db.ErrNotFound) || errors.Is(err, app.ErrRefused) {
 		return nil

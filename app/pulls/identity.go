@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -89,12 +89,15 @@ func (s *Service) linkByComment(ctx context.Context, c command) (reply, note str
 	origin := clusters.Origin{Actor: account, Source: string(policy.SourceComment), Why: c.Line}
 	if c.Code != "" {
 		origin.Why = "/ocp link"
-		origin.Reply = &clusters.ReplyOnce{Cause: c.cause, Build: func(clusters.Outcome) clusters.Reply { return c.reply(messages.LinkedOnGitHub(c.event.Author)) }}
+		origin.Reply = &clusters.ReplyOnce{Cause: c.cause, Build: func(clusters.Outcome) clusters.Reply {
+			return c.reply(fmt.Sprintf("@%s, this GitHub account is now linked to you. Commands from it now count as yours. Sign in at least once a week to keep the link.", c.event.Author))
+		}}
 		return "", "account linked", s.credentials.CompleteLink(ctx, account, c.Code, origin)
 	}
 	link, err := s.credentials.AccountLink(ctx, account, c.event.by().number(), origin)
 	if err != nil {
 		return "", "", err
 	}
-	return messages.LinkGitHubAccount(c.event.Author, link.URL.Reveal(), link.ExpiresAt), "account link", nil
+	return fmt.Sprintf("@%s, open %s and sign in to link the GitHub account `%s` to you. The link works once, until %s. Nobody else should use it.",
+		c.event.Author, link.URL.Reveal(), c.event.Author, chatops.Time(link.ExpiresAt)), "account link", nil
 }

@@ -34,7 +34,7 @@ type InstallationEvent struct {
 
 // lostBy are the reasons, by action, for ending clusters whose repository the App no longer reaches.
 var lostBy = map[string]func(repo string) string{
-	actionDeleted: messages.AppRemoved, actionRemoved: messages.AppRemoved, actionSuspend: messages.AppSuspended,
+	actionDeleted: messages.AppRemoved, actionRemoved: messages.AppRemoved, actionSuspend: sayAppSuspended,
 }
 
 // InstallationChanged ends the clusters that the App can no longer look after, and lifts such ends when it can again. It asks
@@ -136,7 +136,7 @@ func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	case ends && there == 0:
 		note, err = s.endAll(ctx, rows, lost(repo), e.by())
 	case !ends && there != 0:
-		note, err = s.liftAll(ctx, rows, messages.AppIsBack, e.by())
+		note, err = s.liftAll(ctx, rows, "the App is there again", e.by())
 	case ends:
 		note = "GitHub says that the App reaches " + repo
 	default:
@@ -153,3 +153,6 @@ func (s *Service) reaches(ctx context.Context, repo string) (int64, error) {
 	}
 	return installation, nil
 }
+
+// sayAppSuspended is the reason why the clusters of a repository end on which the App was suspended.
+func sayAppSuspended(repo string) string { return "the App was suspended on " + repo }

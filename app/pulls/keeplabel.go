@@ -10,7 +10,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
@@ -31,7 +30,8 @@ func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []c
 		return noteWithoutReply(e, chatops.KeepLabel), nil
 	}
 	if team := request.Ownership.Team; len(rows) == 0 && !request.Principal.May(policy.ActHold, team) {
-		return s.refuseHold(ctx, e, messages.MayNotHold(team, request.Principal.OwnRole(team)))
+		return s.refuseHold(ctx, e, fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
+			policy.RoleText(policy.ActHold), chatops.Code(team), request.Principal.OwnRole(team)))
 	}
 	var notes []string
 	for _, row := range rows {
@@ -50,7 +50,7 @@ func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []c
 
 // refuseHold removes the label and replies why.
 func (s *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string) (note string, err error) {
-	text := messages.KeepLabelRemoved(e.Actor, why)
+	text := fmt.Sprintf("@%s, the label `%s` was removed: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
 	return s.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, text, text})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
@@ -82,7 +81,7 @@ func (s *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectL
 	if s.overlooked(e, request) {
 		return noteWithoutReply(e, a.label), nil
 	}
-	return s.removeLabel(ctx, e, removeLabel{a.label, "wrong:" + e.at, a.note, messages.LabelRejected(a.why)})
+	return s.removeLabel(ctx, e, removeLabel{a.label, "wrong:" + e.at, a.note, strings.TrimRight(a.why, "\n") + " The label was removed."})
 }
 
 // removeLabel removes a label and posts the reply.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -117,10 +116,21 @@ func (s *Service) endMergeGroup(ctx context.Context, g outbox.MergeGroup, e Merg
 		return "", err
 	}
 	for _, cluster := range found {
-		origin := clusters.Origin{Actor: db.Lifecycle, Source: string(policy.SourceMergeQueue), Why: messages.LeftMergeQueue(g.Number, e.Ended)}
+		origin := clusters.Origin{Actor: db.Lifecycle, Source: string(policy.SourceMergeQueue), Why: sayLeftMergeQueue(g.Number, e.Ended)}
 		if _, err := s.store.Destroy(ctx, cluster, origin); err != nil {
 			return "", err
 		}
 	}
 	return fmt.Sprintf("it left the queue (%s); clusters that end: %d", e.Ended, len(found)), nil
+}
+
+// sayLeftMergeQueue is why the cluster of a merge queue's commit ends.
+func sayLeftMergeQueue(number int, why string) string {
+	after := map[string]string{
+		"merged": "it was merged", "invalidated": "an earlier pull request left the queue", "dequeued": "the pull request was taken out of the queue",
+	}[why]
+	if after == "" {
+		after = "its branch is gone"
+	}
+	return fmt.Sprintf("the commit of #%d left the merge queue: %s", number, after)
 }

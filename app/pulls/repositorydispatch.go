@@ -13,7 +13,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
@@ -155,7 +154,7 @@ func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 		verb = chatops.VerbDestroy
 	}
 	return &command{
-		event: event, pr: pr, request: request, cause: "dispatch:" + e.Cause, by: messages.ByDispatch(e.Repo),
+		event: event, pr: pr, request: request, cause: "dispatch:" + e.Cause, by: "by repository_dispatch from " + e.Repo,
 		Command: chatops.Command{Verb: verb},
 	}, nil
 }
@@ -173,7 +172,7 @@ func (s *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 	if strings.EqualFold(string(p.Postgres), "true") {
 		w.Notes = append(w.Notes, policy.Check{
 			Name: "install_postgres", Result: policy.Warn, Asked: "true", Accept: "false",
-			Message: messages.NoDatabase, Next: messages.NoDatabaseNext,
+			Message: "install_postgres asks for a database in the cluster, which ocpctl does not install.", Next: "Install it from the workflow once the cluster is ready.",
 		})
 	}
 	live, err := s.live(ctx, c.pr.Repo, c.pr.Number)

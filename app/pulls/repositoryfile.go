@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -48,8 +48,8 @@ func (s *Service) asked(ctx context.Context, r policy.Request, pr pullrequests.P
 	if wrong != nil {
 		w.Notes = []policy.Check{{
 			Name: "repository file", Result: policy.Fail, Asked: pr.Base,
-			Message: messages.InvalidFile(profiles.RepositoryFilePath, pr.Base, wrong),
-			Next:    messages.InvalidFileNext,
+			Message: fmt.Sprintf("%s on %s is not valid, so no new clusters are created. %s", profiles.RepositoryFilePath, chatops.Code(pr.Base), wrong),
+			Next:    "Fix it on that branch, and try again.",
 		}}
 	}
 	return w, nil

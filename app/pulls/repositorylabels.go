@@ -1,11 +1,11 @@
 package pulls
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -25,7 +25,7 @@ func (s *Service) FileProblems(raw []byte) []chatops.Annotation {
 func annotations(problems profiles.Problems, level string) []chatops.Annotation {
 	var out []chatops.Annotation
 	for _, p := range problems {
-		title, message := messages.FileProblem(p.Field, p.Got, p.Accept)
+		title, message := sayFileProblem(p.Field, p.Got, p.Accept)
 		out = append(out, chatops.Annotation{Path: p.File, Line: p.Line, Level: level, Title: title, Message: message})
 	}
 	return out
@@ -48,4 +48,10 @@ func (s *Service) OurLabels(ctx context.Context, installation int64, repo string
 		list = append(list, chatops.LabelledProfile{Name: p.Name, HourlyCents: region.HourlyCents, TTL: p.DefaultTTL})
 	}
 	return chatops.Labels(list), nil
+}
+
+// sayFileProblem says at a line of a repository's file what is wrong there and what would be accepted; field is empty if it is about
+// the whole file.
+func sayFileProblem(field, got, accept string) (title, message string) {
+	return cmp.Or(field, "the file"), got + "; accepted: " + accept
 }

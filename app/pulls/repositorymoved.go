@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -29,7 +28,7 @@ const (
 )
 
 // archived is why the clusters of an archived repository end: it can be seen, but nothing can be written there.
-const archived = messages.Archived
+const archived = " was archived"
 
 // RepositoryEvent is a reported change of a whole repository.
 type RepositoryEvent struct {
@@ -89,7 +88,7 @@ func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return s.endAll(ctx, rows, messages.RepositoryDeleted(e.From), e.by())
+		return s.endAll(ctx, rows, e.From+" was deleted", e.by())
 	case e.Action == actionArchived && reached && is.Archived:
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
@@ -99,7 +98,7 @@ func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 		if rows, err = s.outOfSight(ctx, pulls, true); err != nil {
 			return "", err
 		}
-		return s.liftAll(ctx, rows, messages.RepositoryUnarchived(e.From), e.by())
+		return s.liftAll(ctx, rows, e.From+" is no longer archived", e.by())
 	}
 	return fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action), nil
 }
@@ -117,7 +116,7 @@ func (s *Service) pullsOf(ctx context.Context, installation int64, repo string, 
 // reach it there, its clusters end.
 func (s *Service) moved(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	if e.From == "" || e.To == "" {
-		return "", app.Fail(app.Invalid, messages.NamesMissing(e.Action))
+		return "", app.Fail(app.Invalid, fmt.Sprintf("A repository that was %s needs its names before and after.", e.Action))
 	}
 	is, err := s.whereabouts(ctx, e)
 	if err != nil {
@@ -140,7 +139,7 @@ func (s *Service) moved(ctx context.Context, e RepositoryEvent) (note string, er
 	if err != nil {
 		return "", err
 	}
-	ended, err := s.endAll(ctx, rows, messages.RepositoryLeft(e.To), e.by())
+	ended, err := s.endAll(ctx, rows, "the repository moved to "+e.To+", where the App is not installed", e.by())
 	return strings.TrimPrefix(note+"; "+ended, "; "), err
 }
 
@@ -164,7 +163,7 @@ func (s *Service) follow(ctx context.Context, e RepositoryEvent, installation in
 	if err != nil {
 		return "", err
 	}
-	origin := clusters.Origin{Actor: whose, Source: "github", Why: messages.RepositoryMoved(e.From, e.Action, e.To)}
+	origin := clusters.Origin{Actor: whose, Source: "github", Why: fmt.Sprintf("%s was %s to %s", e.From, e.Action, e.To)}
 	n, err := s.store.PullRequests.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
 	if err != nil {
 		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)

@@ -32,7 +32,7 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		}
 	}
 	if len(waiting) == 0 {
-		return "", "", app.Fail(app.NotFound, messages.NothingToApprove(c.event.Author))
+		return "", "", app.Fail(app.NotFound, fmt.Sprintf("@%s, nothing in this pull request waits for approval. `/ocp status` shows its clusters.", c.event.Author))
 	}
 	origin := c.origin(c.Reason)
 	if approves {
@@ -52,7 +52,7 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		var said *app.Error
 		switch {
 		case errors.As(err, &said): // an obstacle to the vote is an answer
-			replies, against = append(replies, messages.CannotVote(c.event.Author, a.ClusterName, said.Message)), err
+			replies, against = append(replies, fmt.Sprintf("@%s, `%s`: %s", c.event.Author, a.ClusterName, chatops.Said(said.Message, c.event.Author))), err
 		case err != nil:
 			return "", "", err
 		default:
@@ -138,11 +138,11 @@ func (s *Service) waiting(ctx context.Context, c command) (all []clusters.Approv
 func voted(actor string, now clusters.Approval, approves bool) string {
 	switch {
 	case !approves:
-		return messages.Refused(actor, now.ClusterName)
+		return fmt.Sprintf("@%s refused `%s`, so it is not created.", actor, now.ClusterName)
 	case now.State == clusters.ApprovalPending:
-		return messages.ApprovedInPart(actor, now.ClusterName, app.CountApprovals(now), now.Needs)
+		return fmt.Sprintf("@%s approved `%s`: %d of %d votes.", actor, now.ClusterName, app.CountApprovals(now), now.Needs)
 	}
-	return messages.Approved(actor, now.ClusterName, now.Head)
+	return fmt.Sprintf("@%s approved `%s` at `%s`. It starts now, or when it reaches the front of the queue.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
 }
 
 // rebind voids an approval of another head: a vote is for exactly what it was given for.

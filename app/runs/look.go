@@ -83,7 +83,7 @@ func (s *Service) lookAtRun(ctx context.Context, run runs.Run) (runs.Run, error)
 	case errors.Is(err, ErrNotFound):
 		return s.explainMissing(ctx, run, now)
 	case errors.Is(err, ErrForbidden):
-		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedForbidden(run.Repo), now.Add(unseenFactor*s.every))
+		return s.store.Runs.Unwatch(ctx, run.ID, "GitHub refuses to show the App the Actions of "+run.Repo+"; it needs the permission Actions: read there", now.Add(unseenFactor*s.every))
 	case err != nil:
 		return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}

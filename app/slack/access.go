@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
@@ -25,13 +26,13 @@ func (s *Service) kubeconfig(ctx context.Context, t task) (slack.Message, error)
 		return slack.Message{}, err
 	}
 	if !linked {
-		return slack.Message{}, app.Fail(app.Denied, messages.KubeconfigNeedsLinkInSlack(s.page(row.ID)))
+		return slack.Message{}, app.Fail(app.Denied, sayKubeconfigNeedsLinkInSlack(s.page(row.ID)))
 	}
 	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: t.Role}, t.origin(s.why(t)))
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return secretAnswer(messages.KubeconfigInSlack(row.Name, link.URL.Reveal(), link.ExpiresAt)), nil
+	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.", link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt))), nil
 }
 
 // mostMembers is how many people a cluster is shared with at once: each share is a line in the audit trail.
@@ -79,10 +80,10 @@ func (s *Service) unshare(ctx context.Context, t task) (slack.Message, error) {
 		return slack.Message{}, err
 	}
 	_, err = s.core.Unshare(ctx, t.by, row.ID, share.Kind, share.Grantee, t.once(s.why(t), func(clusters.Outcome) string {
-		return messages.UnsharedInSlack(row.Name, shown)
+		return fmt.Sprintf("`%s` is no longer shared with %s.", row.Name, shown)
 	}))
 	if app.KindOf(err) == app.NotFound {
-		err = app.Fail(app.NotFound, messages.NotSharedInSlack(row.Name, shown))
+		err = app.Fail(app.NotFound, fmt.Sprintf("`%s` is not shared with %s. Nothing was changed.", row.Name, shown))
 	}
 	return slack.Message{}, err
 }
@@ -91,11 +92,11 @@ func (s *Service) unshare(ctx context.Context, t task) (slack.Message, error) {
 func (s *Service) grantee(ctx context.Context, t task) (share people.Share, shown string, err error) {
 	switch {
 	case t.Team != "":
-		return app.ShareWith(app.ShareTeam, t.Team, t.Role), messages.Team(t.Team), nil
+		return app.ShareWith(app.ShareTeam, t.Team, t.Role), "team " + chatops.Code(t.Team), nil
 	case t.With != "":
-		return app.ShareWith(app.SharePrincipal, t.With, t.Role), messages.Principal(t.With), nil
+		return app.ShareWith(app.SharePrincipal, t.With, t.Role), "principal " + chatops.Code(t.With), nil
 	case t.Person == "":
-		return share, "", app.Fail(app.Invalid, messages.ShareWithNobody)
+		return share, "", app.Fail(app.Invalid, "Say with whom: a person (`@somebody`), a user group (`@group`) or a team (`--team platform`).")
 	}
 	found, err := s.colleague(ctx, t.Person)
 	if err != nil {
@@ -113,17 +114,17 @@ func (s *Service) colleague(ctx context.Context, id string) (slack.Person, error
 	p, err := s.slack.Person(ctx, id)
 	switch {
 	case errors.Is(err, slack.ErrNever):
-		return p, app.Fail(app.Invalid, messages.NoSuchPerson)
+		return p, app.Fail(app.Invalid, "Slack knows no such person here. Type `@` and choose one of the names that Slack suggests.")
 	case err != nil:
 		return p, fmt.Errorf("ask Slack for %s: %w", id, err)
 	case p.Bot:
-		return p, app.Fail(app.Invalid, messages.ShareWithBot)
+		return p, app.Fail(app.Invalid, "That is an app, and clusters are shared with people. Name a person.")
 	case p.Deactivated:
-		return p, app.Fail(app.Invalid, messages.ShareWithGone)
+		return p, app.Fail(app.Invalid, "That person's account in Slack is deactivated. Name somebody who works here.")
 	case p.Stranger:
-		return p, app.Fail(app.Invalid, messages.ShareOutside)
+		return p, app.Fail(app.Invalid, "That person belongs to another organization, so ocpctl shares no cluster with them. A platform admin can give them a role.")
 	case p.Guest:
-		return p, app.Fail(app.Invalid, messages.ShareWithGuest)
+		return p, app.Fail(app.Invalid, "That person is a guest of this workspace, and guests cannot use ocpctl. Name a full member.")
 	}
 	return p, nil
 }
@@ -137,13 +138,13 @@ func (s *Service) eachMember(ctx context.Context, t task, do func(principal stri
 	ids, err := s.slack.GroupMembers(ctx, t.Group)
 	switch {
 	case errors.Is(err, slack.ErrGone), err == nil && len(ids) == 0:
-		return 0, app.Fail(app.Invalid, messages.NoSuchGroup)
+		return 0, app.Fail(app.Invalid, "Slack knows no such user group here, or it has no members. Type `@` and choose one of the groups that Slack suggests.")
 	case errors.Is(err, slack.ErrRefused):
-		return 0, app.Fail(app.Conflict, messages.GroupsNeedAccess)
+		return 0, app.Fail(app.Conflict, "ocpctl may not read this workspace's user groups, so nothing was shared. Name the people one by one, or ask an admin to give the app the scope usergroups:read.")
 	case err != nil:
 		return 0, fmt.Errorf("ask Slack for the members of %s: %w", t.Group, err)
 	case len(ids) > mostMembers:
-		return 0, app.Fail(app.Invalid, messages.GroupTooLarge(len(ids), mostMembers))
+		return 0, app.Fail(app.Invalid, fmt.Sprintf("This group has %d members, and a cluster is shared with at most %d at once. Share it with a team: `%s share --team platform`.", len(ids), mostMembers, chatops.Prefix))
 	}
 	for _, id := range ids {
 		_, err := s.colleague(ctx, id)
@@ -163,7 +164,7 @@ func (s *Service) eachMember(ctx context.Context, t task, do func(principal stri
 		n++
 	}
 	if n == 0 {
-		return 0, app.Fail(app.Invalid, messages.NobodyInGroup)
+		return 0, app.Fail(app.Invalid, "Nobody in this user group can be given a cluster: its members are apps, guests, deactivated accounts or people of another organization.")
 	}
 	return n, nil
 }
@@ -181,5 +182,15 @@ func (s *Service) transfer(ctx context.Context, t task) (slack.Message, error) {
 	case t.Person != "":
 		return s.offer(ctx, t, row)
 	}
-	return slack.Message{}, app.Fail(app.Invalid, messages.TransferToNobody)
+	return slack.Message{}, app.Fail(app.Invalid, "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`).")
+}
+
+// sayKubeconfigNeedsLinkInSlack tells somebody that they have to sign in before they get a kubeconfig. page is the cluster's; empty: there
+// are no pages.
+func sayKubeconfigNeedsLinkInSlack(page string) string {
+	text := "A kubeconfig is only for people who have signed in. Type `/ocp link`, open the link, sign in, and try again. The sign-in counts for a week."
+	if page != "" {
+		text += " You can also get it on [the cluster's page](" + page + ")."
+	}
+	return text
 }

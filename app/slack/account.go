@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -18,14 +18,17 @@ import (
 func (s *Service) linkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
 	if t.Code != "" {
-		said := t.once("", func(clusters.Outcome) string { return messages.LinkedInSlack }).Reply
+		said := t.once("", func(clusters.Outcome) string {
+			return "This Slack account is now linked to you. Your web roles now apply in Slack too. Sign in at least once a week to keep the link. `/ocp unlink` undoes it."
+		}).Reply
 		return slack.Message{}, s.credentials.CompleteLink(ctx, account, t.Code, clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link", Reply: said})
 	}
 	link, err := s.credentials.AccountLink(ctx, account, t.request.User, clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return secretAnswer(messages.LinkSlackAccount(subject(t.request), link.URL.Reveal(), link.ExpiresAt)), nil
+	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you. The link works once, until %s. Do not share it.",
+		link.URL.Reveal(), chatops.Code(subject(t.request)), chatops.Time(link.ExpiresAt))), nil
 }
 
 // secretAnswer is an answer with a one-time link. It has no blocks: the link's handle is removed from the stored text once that was
@@ -35,10 +38,12 @@ func secretAnswer(markdown string) slack.Message { return slack.Message{Text: sl
 // unlinkAccount removes the link of the account from which it is asked.
 func (s *Service) unlinkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
-	said := t.once("", func(clusters.Outcome) string { return messages.UnlinkedInSlack(subject(t.request)) }).Reply
+	said := t.once("", func(clusters.Outcome) string {
+		return fmt.Sprintf("The Slack account %s is no longer linked. It now has only the roles that the catalogue gives to the account itself. `%s link` links it again.", chatops.Code(subject(t.request)), chatops.Prefix)
+	}).Reply
 	err := s.store.People.Unlink(ctx, account, "", clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp unlink", Reply: said})
 	if errors.Is(err, db.ErrNotFound) {
-		return blocks.Answer(messages.NotLinkedInSlack), nil
+		return blocks.Answer("This Slack account is not linked to anybody. `/ocp link` links it."), nil
 	}
 	return slack.Message{}, err
 }

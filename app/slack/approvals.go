@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -74,7 +75,7 @@ func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
 // askReason returns, as an error, the form that asks why an approval is refused.
 func (s *Service) askReason(t task, a app.Approval) error {
 	press := blocks.Press{Verb: chatops.VerbRefuse, Approval: a.ID, Notice: t.notice}
-	return verbForm(t, press, a.ClusterName, messages.RefuseNeedsReason(a.ID))
+	return verbForm(t, press, a.ClusterName, fmt.Sprintf("Add a reason: the person who asked is told. Type `%s refuse %s`, followed by the reason.", chatops.Prefix, a.ID))
 }
 
 const approvalID = "apr_"
@@ -90,7 +91,7 @@ func (s *Service) meant(ctx context.Context, p policy.Principal, ref string) (id
 		return "", err
 	}
 	if len(page) == 0 {
-		return "", app.Fail(app.NotFound, messages.NoApprovalOf(ref))
+		return "", app.Fail(app.NotFound, chatops.Code(ref)+" has no pending approval. `/ocp approvals` lists all that are pending.")
 	}
 	return page[0].ID, nil
 }

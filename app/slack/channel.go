@@ -27,7 +27,7 @@ func (s *Service) writable(ctx context.Context, id string) (slack.Channel, error
 	case err != nil:
 		return channel, unansweredError(ctx)
 	case channel.Archived:
-		return channel, app.Fail(app.Conflict, messages.NotifyArchived)
+		return channel, app.Fail(app.Conflict, "This channel is archived, so nothing can be posted there. Name another one, or ask for it to be reopened.")
 	case !channel.Member:
 		return channel, app.Fail(app.Conflict, messages.NotifyNotSeen)
 	}
@@ -42,7 +42,7 @@ func (s *Service) mayPost(ctx context.Context, p policy.Principal, r inbound.Req
 		in, err = s.slack.InChannel(ctx, channel.ID, r.User)
 		switch {
 		case errors.Is(err, slack.ErrTooMany):
-			return app.Fail(app.Denied, messages.ChannelTooLarge)
+			return app.Fail(app.Denied, "This channel has so many members that ocpctl does not look for you among them. Type the command in the channel itself.")
 		case errors.Is(err, slack.ErrRefused):
 			return app.Fail(app.Denied, messages.ChannelHidden)
 		case errors.Is(err, slack.ErrChannel):
@@ -59,5 +59,5 @@ func unansweredError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return app.Fail(app.Busy, messages.ChannelUnconfirmed)
+	return app.Fail(app.Busy, "Nothing was done, because Slack did not say who is in this channel and which organizations share it. Try again in a few minutes.")
 }

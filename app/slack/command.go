@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	api "github.com/slack-go/slack"
 
@@ -97,7 +99,7 @@ func inWords(e *app.Error) string {
 	for _, f := range e.Fields {
 		wrong = append(wrong, messages.FieldProblem{Field: f.Name, Problem: messages.Problem{Detail: f.Detail, Accept: f.Accept}})
 	}
-	return messages.WithProblems(e.Message, wrong)
+	return sayWithProblems(e.Message, wrong)
 }
 
 // answer saves an answer to the person who made the request, once: the first stands. Only they see it.
@@ -142,4 +144,21 @@ func encode(list []api.Block) json.RawMessage {
 		panic(err) // strings alone
 	}
 	return raw
+}
+
+// sayWithProblems adds to an answer what is wrong with each field, and what would be accepted.
+func sayWithProblems(text string, wrong []messages.FieldProblem) string {
+	wrong = slices.DeleteFunc(slices.Clone(wrong), func(p messages.FieldProblem) bool { return strings.HasPrefix(text, strings.TrimRight(p.Detail, ".")) }) // said already
+	var b strings.Builder
+	b.WriteString(text)
+	for i, p := range wrong {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "\n- **%s**: %s", p.Field, messages.Sentence(strings.TrimRight(p.Detail, ".")+"."))
+		if accept := strings.Join(p.Accept, ", "); accept != "" {
+			fmt.Fprintf(&b, " Accepted: %s.", strings.TrimRight(accept, "."))
+		}
+	}
+	return b.String()
 }

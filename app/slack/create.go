@@ -52,7 +52,7 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 	r.Say = func(v policy.Verdict, row clusters.Row) *clusters.Reply {
 		text := chatops.RefusalInSlack(v)
 		if v.Allowed {
-			text = messages.CreatedInSlack(row.Name, v.Approval != nil, len(v.Waits) > 0, instead)
+			text = sayCreatedInSlack(row.Name, v.Approval != nil, len(v.Waits) > 0, instead)
 		}
 		reply := replyTo(t.request, blocks.Answer(text))
 		if v.Allowed {
@@ -141,13 +141,15 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	pressed := t.request.Kind == inbound.Press
 	switch {
 	case row.Desired == lifecycle.Present:
-		return slack.Message{}, app.Fail(app.Conflict, messages.NothingToRetryInSlack(row.Card))
+		return slack.Message{}, app.Fail(app.Conflict, fmt.Sprintf("There is nothing to retry: `%s` is %s (%s). To replace it, use `%s destroy %s` and then `%s create %s`.",
+			row.Card.Name, row.Card.Status, row.Card.Phase, chatops.Prefix, row.Card.Name, chatops.Prefix, row.Card.Profile))
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
 		return s.retryTeardown(ctx, t, row)
 	case pressed && row.PR == nil && row.ReplacedBy != "":
 		return s.retriedBefore(ctx, t, row.ID)
 	case row.PR != nil:
-		return slack.Message{}, app.Fail(app.Conflict, messages.RetryOnPullRequest(row.Name, row.PR.Repo, row.PR.Number))
+		return slack.Message{}, app.Fail(app.Conflict, fmt.Sprintf("`%s` belongs to %s#%d. Comment `%s retry` there, so that the new cluster follows the pull request as this one did.",
+			row.Name, row.PR.Repo, row.PR.Number, chatops.Prefix))
 	}
 	r := app.CreateRequest{
 		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team,
@@ -187,9 +189,11 @@ func (s *Service) retryTeardown(ctx context.Context, t task, row clusters.Row) (
 	}
 	if told.DoneBy != "" {
 		by := s.shownActor(ctx, accountOf(t.request.Workspace, told.DoneBy))
-		return blocks.Answer(messages.TeardownRetriedBefore(row.Name, by)), nil
+		return blocks.Answer(fmt.Sprintf("%s already had the teardown of `%s` tried again. Nothing was changed. `%s status %s` shows the progress.", messages.Sentence(by), row.Name, chatops.Prefix, row.Name)), nil
 	}
-	_, err = s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(clusters.Outcome) string { return messages.RetryingInSlack(row.Name) },
+	_, err = s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(clusters.Outcome) string {
+		return fmt.Sprintf("The teardown of `%s` is tried again now. `%s status %s` shows the progress.", row.Name, chatops.Prefix, row.Name)
+	},
 		func(clusters.Outcome) blocks.Facts { return blocks.Facts{Done: messages.RetriedNote("")} }))
 	return slack.Message{}, err
 }
@@ -204,7 +208,7 @@ func (s *Service) retriedBefore(ctx context.Context, t task, cluster string) (sl
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return blocks.Answer(messages.RetriedBefore(row.Name, s.shownActor(ctx, made[cluster].By), made[cluster].Name)), nil
+	return blocks.Answer(fmt.Sprintf("`%s` was already requested again by %s, as `%s`. Nothing was changed. `%s retry %s` requests it once more.", row.Name, s.shownActor(ctx, made[cluster].By), made[cluster].Name, chatops.Prefix, row.Name)), nil
 }
 
 // newest returns the named cluster, or the person's newest one, live or gone.
@@ -220,4 +224,24 @@ func (s *Service) newest(ctx context.Context, t task) (clusters.Row, error) {
 		return clusters.Row{}, app.Fail(app.NotFound, messages.NoneInSlack(t.Verb))
 	}
 	return rows[0], nil
+}
+
+// sayCreatedInSlack tells a requester that their cluster was accepted, and where its message is. approval: it waits for one; queued: it
+// waits in the queue; instead: why the message is not where they asked.
+func sayCreatedInSlack(name string, approval, queued bool, instead messages.Instead) string {
+	text := fmt.Sprintf("`%s` is accepted", name)
+	switch {
+	case approval:
+		text += " and waits for an approval"
+	case queued:
+		text += " and waits in the queue"
+	}
+	text += ". Its message shows the progress"
+	switch instead {
+	case messages.InsteadHidden:
+		return text + ". The message is in your direct messages with ocpctl, because another organization shares this channel, or Slack did not show ocpctl who is in it."
+	case messages.InsteadNotMember:
+		return text + ". ocpctl cannot write in this channel, so the message is in your direct messages with ocpctl. To get such messages here, invite ocpctl to the channel."
+	}
+	return text + "."
 }

@@ -30,7 +30,7 @@ func (s *Service) openFilled(ctx context.Context, r inbound.Request, p policy.Pr
 		return err
 	}
 	if s.slack == nil {
-		return app.Fail(app.Conflict, messages.NoForms)
+		return app.Fail(app.Conflict, "Forms are not available here. Create a cluster with `/ocp create PROFILE --name NAME`, or on the web page.")
 	}
 	f := filled{values: values, from: r.Channel}
 	if isShared(r.Channel) {
@@ -42,7 +42,7 @@ func (s *Service) openFilled(ctx context.Context, r inbound.Request, p policy.Pr
 	if err != nil {
 		return err
 	}
-	return inWindow{blocks.Form(view), blocks.Offer(messages.OpenFormAgain, messages.OpenFormButton, openAgain(values))}
+	return inWindow{blocks.Form(view), blocks.Offer("The form could not be shown: Slack lets it open for three seconds only, or its window was closed. Press the button to open it, or type `/ocp create PROFILE --name NAME`.", "Open the form", openAgain(values))}
 }
 
 // changeForm shows what a changed field changes: other choices, the price and the verdict. A change that was followed by another one,

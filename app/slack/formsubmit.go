@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/createform"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
@@ -70,7 +71,7 @@ func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.
 	request.Once = &store.Once{Key: "slack:" + r.Workspace + ":" + r.View.ID + ":" + r.View.Hash, Request: f.values.Hash()}
 	made, err := s.core.Create(ctx, p, request)
 	if err == nil && made.Row.ID != "" {
-		text := messages.FormAccepted(made.Row.Name, where, made.Verdict)
+		text := sayFormAccepted(made.Row.Name, where, made.Verdict)
 		return "created", s.conclude(ctx, r, blocks.Done(messages.CreateFormTitle, text), blocks.Answer(text))
 	}
 	if err == nil {
@@ -89,7 +90,7 @@ func (s *Service) refuseForm(ctx context.Context, r inbound.Request, p policy.Pr
 	if err != nil && app.KindOf(err) == "" {
 		return "", err
 	}
-	words := blocks.Answer(messages.NotCreated(problemTexts(wrong)))
+	words := blocks.Answer("The cluster was not created.\n\n- " + strings.Join(problemTexts(wrong), "\n- "))
 	form := blocks.Form(view)
 	if err != nil { // there is no form for them any more
 		form = blocks.Shown(messages.CreateFormTitle, words)
@@ -127,11 +128,34 @@ func (s *Service) conclude(ctx context.Context, r inbound.Request, view api.Moda
 // whereShown says where a cluster's message is.
 func (s *Service) whereShown(ctx context.Context, channel string, instead messages.Instead) string {
 	if instead != "" || !isShared(channel) {
-		return messages.ShownDirectly(instead)
+		return sayShownDirectly(instead)
 	}
 	known, err := s.slack.Channel(ctx, channel)
 	if err != nil { // only its name is missing
 		return messages.ShownIn("")
 	}
 	return messages.ShownIn(known.Name)
+}
+
+// sayFormAccepted says what a form led to. where is one of the two texts below.
+func sayFormAccepted(name, where string, v policy.Verdict) string {
+	text := fmt.Sprintf("%s is accepted. Its message is %s and shows the progress.", chatops.Code(name), where)
+	if v.Approval != nil {
+		text += " It starts when it is approved."
+	}
+	if len(v.Waits) > 0 {
+		text += " It waits in the queue, because a quota is full."
+	}
+	for _, check := range v.Warnings() {
+		text += " " + check.Message
+	}
+	return text
+}
+
+// sayShownDirectly says that direct messages show a cluster, and whether a channel was chosen in which ocpctl is not a member.
+func sayShownDirectly(instead messages.Instead) string {
+	if instead == messages.InsteadNotMember {
+		return "in your direct messages with ocpctl, because ocpctl is not a member of the channel that you chose,"
+	}
+	return "in your direct messages with ocpctl"
 }

@@ -9,8 +9,10 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/createform"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -22,9 +24,9 @@ func (s *Service) createView(ctx context.Context, p policy.Principal, f filled, 
 	if err != nil {
 		return blocks.FormView{}, err
 	}
-	v := blocks.FormView{Callback: blocks.FormCreate, Title: messages.CreateFormTitle, Submit: messages.CreateFormSubmit, Metadata: f.metadata()}
+	v := blocks.FormView{Callback: blocks.FormCreate, Title: messages.CreateFormTitle, Submit: "Create", Metadata: f.metadata()}
 	if wrong != nil {
-		v.Problems = []string{messages.FormRefused}
+		v.Problems = []string{"Nothing was created. Correct the fields below and submit again."}
 	} else if v.Preview, wrong, err = s.preview(ctx, p, form.Values()); err != nil {
 		return blocks.FormView{}, err
 	}
@@ -46,7 +48,7 @@ func (s *Service) createView(ctx context.Context, p policy.Principal, f filled, 
 	for _, fact := range form.Locked {
 		v.Fixed = append(v.Fixed, blocks.Fact(fact))
 	}
-	v.Fixed = append(v.Fixed, blocks.Fact{Name: messages.TagsLabel, Value: messages.RequiredTags(createform.RequiredTags)})
+	v.Fixed = append(v.Fixed, blocks.Fact{Name: "Tags", Value: strings.Join(createform.RequiredTags, ", ") + " on everything in the cloud, set by ocpctl"})
 	return v, nil
 }
 
@@ -62,7 +64,7 @@ func (s *Service) createForm(p policy.Principal, v createform.Values) (createfor
 	}
 	list = slices.DeleteFunc(list, func(one profiles.Profile) bool { return !one.Enabled || one.AdminOnly && !p.MayHoldKeys() })
 	if len(list) == 0 {
-		return createform.Form{}, app.Fail(app.Conflict, messages.NoProfileEnabled)
+		return createform.Form{}, app.Fail(app.Conflict, "No profile that you may choose is enabled on this control plane. Ask a platform admin to enable one.")
 	}
 	if !slices.ContainsFunc(list, func(one profiles.Profile) bool { return one.Name == unasked }) {
 		unasked = list[0].Name
@@ -122,12 +124,12 @@ func (s *Service) preview(ctx context.Context, p policy.Principal, v createform.
 	judged, err := s.core.DryRun(ctx, p, request)
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return []string{messages.NoPreviewYet}, nil, nil
+		return []string{"Judging the request takes longer than usual. The price and the verdict are shown as soon as you change a field."}, nil, nil
 	case err != nil:
 		wrong, err = problemsOf(err)
 		return []string{messages.WouldBeRefused}, wrong, err
 	case judged.Allowed:
-		return messages.FormPreview(judged.Verdict, judged.Forecast), nil, nil
+		return sayFormPreview(judged.Verdict, judged.Forecast), nil, nil
 	}
 	wrong, err = problemsOf(app.Refused(judged.Verdict, request.Wrong))
 	return []string{messages.WouldBeRefused}, wrong, err
@@ -145,4 +147,27 @@ func problemsOf(err error) ([]app.Field, error) {
 		return []app.Field{{Detail: said.Message}}, nil
 	}
 	return said.Fields, nil
+}
+
+// sayFormPreview says what would happen to a request that would be accepted: the price, the approval, the queue and when it could be
+// ready, a paragraph each.
+func sayFormPreview(v policy.Verdict, f lifecycle.Forecast) []string {
+	first := "**It would be accepted.**"
+	if price := messages.ExpectedPrice(v); price != "" {
+		first = "**It would be accepted**: " + price + "."
+	}
+	lines := []string{first}
+	if v.Approval != nil {
+		lines = append(lines, "It would need an approval before it starts. "+v.Approval.Text())
+	}
+	for _, check := range v.Full() {
+		lines = append(lines, "It would wait in the queue: "+check.Message)
+	}
+	if expected := chatops.Expected(f); expected != "" {
+		lines = append(lines, expected)
+	}
+	for _, check := range v.Warnings() {
+		lines = append(lines, "Note: "+strings.TrimSpace(check.Message+" "+check.Next))
+	}
+	return lines
 }

@@ -3,12 +3,12 @@ package slack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
@@ -27,7 +27,7 @@ func (s *Service) offer(ctx context.Context, t task, row clusters.Row) (slack.Me
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return blocks.Answer(chatops.Said(messages.HandoverOffered(row.Name, offered.ToName, offered.ExpiresAt), "")), nil
+	return blocks.Answer(chatops.Said(fmt.Sprintf("%s is offered to %s, who can accept it until %s. It stays yours until then.", row.Name, offered.ToName, chatops.Time(offered.ExpiresAt)), "")), nil
 }
 
 // answerOffer accepts or declines a cluster that was offered. Whoever could take it for several of their teams is asked which.
@@ -43,7 +43,7 @@ func (s *Service) answerOffer(ctx context.Context, t task) (slack.Message, error
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return blocks.Answer(chatops.Said(change.Message, "")), s.pressedNotice(ctx, t, messages.HandoverNote(accept))
+	return blocks.Answer(chatops.Said(change.Message, "")), s.pressedNotice(ctx, t, sayHandoverNote(accept))
 }
 
 // whichTeam asks to which of their teams the person takes a cluster.
@@ -53,4 +53,12 @@ func (s *Service) whichTeam(t task, question string, teams []string) slack.Messa
 		options = append(options, blocks.Option{Value: t.Ref + "/" + team, Text: team})
 	}
 	return blocks.Pick(question, options, blocks.Press{Verb: t.Verb, Notice: t.notice})
+}
+
+// sayHandoverNote says in an offer what its button did.
+func sayHandoverNote(accepted bool) string {
+	if accepted {
+		return "Accepted."
+	}
+	return "Declined."
 }

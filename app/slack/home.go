@@ -51,7 +51,8 @@ func (s *Service) showHome(ctx context.Context, r inbound.Request, shown string)
 	}
 	p, err := s.who(ctx, r)
 	if err == nil && len(p.Seats) == 0 {
-		err = app.Fail(app.Denied, messages.HomeUnlinked)
+		err = app.Fail(app.Denied, messages.NoRoleOnSlack+"\n\nThen you see your clusters and your team's here, create, extend and destroy them, fetch a kubeconfig, "+
+			"and approve what waits for you.")
 	}
 	var view blocks.HomeView
 	switch {

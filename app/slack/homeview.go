@@ -138,7 +138,7 @@ func (s *Service) allowances(ctx context.Context, p policy.Principal) (out []blo
 		if t.Budget.MonthlyCents > 0 {
 			sum := t.Spent + t.Committed
 			out = append(out, blocks.Allowance{
-				Name: messages.BudgetOf(t.Name), Used: price.Dollars(sum), Limit: price.Dollars(t.Budget.MonthlyCents), Left: price.Dollars(max(0, t.Budget.MonthlyCents-sum)),
+				Name: "Budget this month, team " + t.Name, Used: price.Dollars(sum), Limit: price.Dollars(t.Budget.MonthlyCents), Left: price.Dollars(max(0, t.Budget.MonthlyCents-sum)),
 			})
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/policy"
@@ -58,13 +57,13 @@ func subject(r inbound.Request) string { return r.Workspace + "/" + r.User }
 func refusal(p people.SlackPerson) string {
 	switch {
 	case p.Bot:
-		return messages.SlackBot
+		return "ocpctl takes requests from people. This one is from an app; use the API for that, with a token."
 	case p.Deactivated:
-		return messages.SlackDeactivated
+		return "This Slack account is deactivated. Ask an administrator of the workspace."
 	case p.Stranger:
-		return messages.SlackStranger
+		return "ocpctl works for members of its own workspace, and you are a member of another organization. Ask somebody here to do it."
 	case p.Guest:
-		return messages.SlackGuest
+		return "Guests of the workspace cannot use ocpctl. Ask a full member to do it for you, or ask an administrator of the workspace to make you a full member."
 	}
 	return ""
 }
@@ -94,13 +93,14 @@ func (s *Service) person(ctx context.Context, r inbound.Request) (people.SlackPe
 		fresh := s.kept(r, said)
 		return fresh, s.store.People.KeepSlackPerson(ctx, fresh)
 	case errors.Is(asked, slack.ErrNever): // a stranger whom the bot may not see, or an id that does not exist
-		return people.SlackPerson{}, app.Fail(app.Denied, messages.SlackUnknown)
+		return people.SlackPerson{}, app.Fail(app.Denied, "Slack does not let ocpctl see your account, as is usual for members of other organizations. Ask a member of this workspace to do it.")
 	case err == nil && !known.Changed && age < knownFor:
 		return known, nil
 	case slack.CodeOf(asked) == "missing_scope":
-		return people.SlackPerson{}, app.Fail(app.Denied, messages.SlackScopeMissing)
+		return people.SlackPerson{}, app.Fail(app.Denied, "Nothing was done: ocpctl's Slack app may not ask Slack who you are, because it lacks the scope `users:read`. "+
+			"Ask a platform admin to update the app from `deploy/slack-app.yaml` and to install it again.")
 	}
-	return people.SlackPerson{}, app.Fail(app.Busy, messages.SlackUnconfirmed)
+	return people.SlackPerson{}, app.Fail(app.Busy, "Nothing was done: Slack did not confirm in time that you are a member of this workspace. Try again in a few minutes.")
 }
 
 // kept is what Slack says of somebody, as the store keeps it. Only members have an identity by e-mail: a guest's or stranger's address is

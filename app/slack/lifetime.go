@@ -2,12 +2,16 @@ package slack
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
@@ -18,9 +22,10 @@ func (s *Service) destroy(ctx context.Context, t task) (slack.Message, error) {
 	}
 	_, _, err = s.core.Destroy(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
 		if out.Already {
-			return messages.DestroyingAlreadyInSlack(row.Card)
+			return fmt.Sprintf("`%s` is already being destroyed (%s).", row.Card.Name, chatops.Plain(row.Card.DesiredWhy))
 		}
-		return messages.DestroyingInSlack(row.Name, out.Job)
+		return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed once two checks in a row have found nothing left of it. `%s status %s` shows the progress.",
+			row.Name, out.Job, chatops.Prefix, row.Name)
 	}))
 	if err == nil && app.IsGone(row) { // nothing was changed, so nothing was saved
 		return blocks.Answer(messages.GoneSince(row.Card)), nil
@@ -45,7 +50,7 @@ func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 		}
 		if t.seen != 0 && row.Ends.TTL.UnixMicro() != t.seen {
 			by, err := s.lastExtended(ctx, row)
-			return blocks.Answer(messages.ExtendedAlready(row.Card, by)), err
+			return blocks.Answer(sayExtendedAlready(row.Card, by)), err
 		}
 		origin := t.onceShown(s.why(t), func(out clusters.Outcome) string {
 			return messages.ExtendedInSlack(row.Card, out.Before, out.After, out.Capped, out.Warning)
@@ -53,7 +58,7 @@ func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 			if !warning { // its other buttons stay
 				return blocks.Facts{}
 			}
-			return blocks.Facts{Done: messages.ExtendedNote(out.After.TTL)}
+			return blocks.Facts{Done: "Extended until " + chatops.Time(out.After.TTL) + "."}
 		})
 		if t.seen != 0 {
 			origin.Version = row.Version
@@ -97,7 +102,7 @@ func (s *Service) hold(ctx context.Context, t task) (slack.Message, error) {
 		return slack.Message{}, err
 	}
 	_, err = s.core.Hold(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out clusters.Outcome) string {
-		return messages.HeldInSlack(row.Card, out.After, out.Capped, out.Warning)
+		return sayHeldInSlack(row.Card, out.After, out.Capped, out.Warning)
 	}))
 	return slack.Message{}, err
 }
@@ -121,7 +126,7 @@ func (s *Service) scale(ctx context.Context, t task) (slack.Message, error) {
 		return slack.Message{}, err
 	}
 	_, _, err = s.core.Scale(ctx, t.by, row.ID, t.Replicas, t.once(s.why(t), func(out clusters.Outcome) string {
-		return messages.ScalingInSlack(row.Name, t.Replicas, out.Job)
+		return sayScalingInSlack(row.Name, t.Replicas, out.Job)
 	}))
 	return slack.Message{}, err
 }
@@ -132,7 +137,8 @@ func (s *Service) refresh(ctx context.Context, t task) (slack.Message, error) {
 		return slack.Message{}, err
 	}
 	_, _, err = s.core.Refresh(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
-		return messages.RefreshingInSlack(row.Card, out.Job)
+		return fmt.Sprintf("The add-ons of `%s` are being applied again: %s (job `%s`). `%s explain %s` shows the result.",
+			row.Card.Name, strings.Join(row.Card.Addons, ", "), out.Job, chatops.Prefix, row.Card.Name)
 	}))
 	return slack.Message{}, err
 }
@@ -157,4 +163,30 @@ func (s *Service) wake(ctx context.Context, t task) (slack.Message, error) {
 		return messages.WakingUp(row.Card, out.Job)
 	}))
 	return slack.Message{}, err
+}
+
+// sayExtendedAlready tells somebody who pressed Extend that the cluster was extended since the button was shown; by is who did, or empty.
+func sayExtendedAlready(c lifecycle.Card, by string) string {
+	if by != "" {
+		by = " by " + by
+	}
+	return fmt.Sprintf("`%s` was already extended%s: its lifetime ends %s. Nothing was changed. To extend it further, use the button in the updated message, or type `%s extend %s 4h`.",
+		c.Name, by, chatops.Time(c.Ends.TTL), chatops.Prefix, c.Name)
+}
+
+// sayHeldInSlack answers hold: until when, and whether that is the profile's maximum.
+func sayHeldInSlack(c lifecycle.Card, after lifecycle.Ends, capped bool, warning string) string {
+	text := fmt.Sprintf("`%s` is held until %s. Nothing ends it earlier, except its profile's maximum lifetime (%s).", c.Name, chatops.Time(after.Hold), chatops.Time(after.Max))
+	if capped {
+		text = fmt.Sprintf("`%s` is held. %s", c.Name, messages.HeldToMaximum(after.Hold))
+	}
+	return chatops.Said(strings.TrimSpace(text+" "+warning), "")
+}
+
+// sayScalingInSlack answers scale; without a job the cluster has that many workers already.
+func sayScalingInSlack(name string, replicas int, job string) string {
+	if job == "" {
+		return fmt.Sprintf("`%s` has %d workers already. Nothing was changed.", name, replicas)
+	}
+	return fmt.Sprintf("`%s` is being scaled to %d workers (job `%s`). `%s status %s` shows when it is done.", name, replicas, job, chatops.Prefix, name)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -34,9 +35,9 @@ func (s *Service) list(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	view := blocks.ListView{Filter: messages.ListedBy(f.Team, f.Profile, shown), Links: s.links()}
+	view := blocks.ListView{Filter: sayListedBy(f.Team, f.Profile, shown), Links: s.links()}
 	if len(rows) == 0 {
-		return blocks.Answer(messages.NothingListed(view.Filter)), nil
+		return blocks.Answer(sayNothingListed(view.Filter)), nil
 	}
 	if view.Now, err = s.store.Now(ctx); err != nil {
 		return slack.Message{}, fmt.Errorf("read the clock: %w", err)
@@ -89,7 +90,7 @@ func idle(c lifecycle.Card, read, now time.Time) string {
 	case c.Status != lifecycle.Ready || c.Desired != lifecycle.Present:
 		return ""
 	case c.Workers != nil && *c.Workers == 0 && c.WorkersBase != nil && *c.WorkersBase > 0:
-		return messages.IdleNoWorkers
+		return "its workers are scaled to 0"
 	case read.IsZero() && !c.ReadyAt.IsZero() && now.Sub(c.ReadyAt) >= idleAtFirst:
 		return messages.IdleSince(c.ReadyAt, true)
 	case !read.IsZero() && now.Sub(read) >= idleLater:
@@ -110,4 +111,23 @@ func encodeFilter(f chatops.ListFilter) string {
 // decodeFilter reads a filter of a button; ok is false if it is none.
 func decodeFilter(value string) (f chatops.ListFilter, ok bool) {
 	return f, json.Unmarshal([]byte(value), &f) == nil
+}
+
+// sayListedBy says what a list is limited to; empty: nothing.
+func sayListedBy(team, profile, owner string) string {
+	var parts []string
+	for _, p := range []struct{ name, value string }{{"team", team}, {"profile", profile}, {"owner", owner}} {
+		if p.value != "" {
+			parts = append(parts, p.name+" "+p.value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sayNothingListed answers a list without a cluster; filter is what it is limited to.
+func sayNothingListed(filter string) string {
+	if filter == "" {
+		return "There is no live cluster that you may see. `/ocp create` creates one."
+	}
+	return fmt.Sprintf("There is no live cluster that you may see with %s.", filter)
 }

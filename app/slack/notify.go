@@ -3,6 +3,7 @@ package slack
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -26,7 +27,7 @@ func (s *Service) subscriptions(ctx context.Context, t task) (slack.Message, err
 		return s.listSubscriptions(ctx, t, sub.Channel)
 	}
 	if !isShared(sub.Channel) {
-		return slack.Message{}, app.Fail(app.Invalid, messages.NotifyWhere)
+		return slack.Message{}, app.Fail(app.Invalid, "Say which channel: `/ocp notify #channel ready,failed`. Direct messages cannot be subscribed.")
 	}
 	if t.Off {
 		return s.unsubscribe(ctx, t, sub)
@@ -81,9 +82,9 @@ func (s *Service) listSubscriptions(ctx context.Context, t task, channel string)
 	}
 	switch {
 	case len(list) == 0 && channel == "":
-		return blocks.Answer(messages.NothingToNotify), nil
+		return blocks.Answer("No channel gets messages about clusters that you may see. `/ocp notify #channel ready,failed` starts it."), nil
 	case len(list) == 0:
-		return blocks.Answer(messages.NothingSubscribed(name(channel))), nil
+		return blocks.Answer(fmt.Sprintf("%s gets no messages about clusters that you may see. `/ocp notify #channel ready,failed` starts it.", name(channel))), nil
 	}
 	var b strings.Builder
 	if channel == "" {
@@ -95,7 +96,7 @@ func (s *Service) listSubscriptions(ctx context.Context, t task, channel string)
 		b.WriteString(messages.SubscriptionLine(name(sub.Channel), sub.Events, sub.Team, sub.Repo))
 	}
 	if more := len(list) - mostSubscriptions; more > 0 {
-		b.WriteString(messages.MoreSubscriptions(more))
+		b.WriteString(fmt.Sprintf("- and %d more. To see those of one channel, name it: `/ocp notify #channel`.\n", more))
 	}
 	return blocks.Answer(b.String()), nil
 }

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func (s *Service) run(ctx context.Context, t task) (slack.Message, error) {
 	}
 	do, known := s.uses()[t.Verb]
 	if !known {
-		return slack.Message{}, app.Fail(app.Invalid, messages.NotOnSlack(t.Verb))
+		return slack.Message{}, app.Fail(app.Invalid, fmt.Sprintf("`/ocp %s` is not available here.\n\n%s", t.Verb, chatops.SlackHelp()))
 	}
 	if len(t.by.Seats) == 0 && !slices.Contains(open, t.Verb) {
 		return slack.Message{}, app.Fail(app.Denied, messages.NoRoleOnSlack)
@@ -95,7 +96,7 @@ func (t task) onceShown(why string, answer func(clusters.Outcome) string, shows 
 
 // why is the reason of a change, for the audit trail and the cluster's message.
 func (s *Service) why(t task) string {
-	return messages.AskedForInSlack(s.nameOf(t), t.Reason)
+	return sayAskedForInSlack(s.nameOf(t), t.Reason)
 }
 
 // nameOf is what the person who acts is called: as in the catalogue, else as in Slack.
@@ -151,7 +152,7 @@ func (t task) which(rows []clusters.Row, more bool) error {
 	if t.request.Kind != inbound.Press && len(t.request.Text) <= mostValue {
 		press.Value = repeated(t.Verb, t.request.Text)
 	}
-	return question{blocks.Choose(messages.WhichInSlack(t.Verb, len(rows), more), cards, press)}
+	return question{blocks.Choose(sayWhichInSlack(t.Verb, len(rows), more), cards, press)}
 }
 
 func (s *Service) links() chatops.Links { return chatops.Links{UI: s.ui} }
@@ -162,4 +163,20 @@ func (s *Service) page(id string) string {
 		return ""
 	}
 	return strings.TrimRight(s.ui, "/") + "/clusters/" + id
+}
+
+// sayAskedForInSlack is the reason of a change that somebody asked for in Slack: the one they gave, or else that they asked.
+func sayAskedForInSlack(name, reason string) string {
+	if reason != "" {
+		return reason
+	}
+	return name + " asked for it in Slack"
+}
+
+// sayWhichInSlack asks which of several clusters a command means; buttons or names follow. more: there are more than these.
+func sayWhichInSlack(verb chatops.Verb, n int, more bool) string {
+	if more {
+		return fmt.Sprintf("You have more than %d clusters. Which one do you mean by `%s %s`? These are the newest; to choose another one, repeat the command with its name.", n, chatops.Prefix, verb)
+	}
+	return fmt.Sprintf("You have %s. Which one do you mean by `%s %s`?", messages.Clusters(n), chatops.Prefix, verb)
 }

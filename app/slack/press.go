@@ -3,6 +3,7 @@ package slack
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -116,5 +117,21 @@ func (s *Service) openForPress(ctx context.Context, t task, press blocks.Press) 
 	if row.Desired != lifecycle.Present || app.IsGone(row) {
 		return slack.Message{}, app.Fail(app.Conflict, messages.Unwanted(row.Card, press.Verb.Act()))
 	}
-	return slack.Message{}, verbForm(t, press, row.Name, messages.FormTooLate(messages.Typed(press.Verb, row.Name)))
+	return slack.Message{}, verbForm(t, press, row.Name, sayFormTooLate(sayTyped(press.Verb, row.Name)))
+}
+
+// sayFormTooLate tells somebody that a form could not be shown, and the command that does the same.
+func sayFormTooLate(command string) string {
+	return fmt.Sprintf("The form could not be shown: Slack lets it open for three seconds only, or its window was closed. Press the button again, or type `%s %s`.", chatops.Prefix, command)
+}
+
+// sayTyped is a command for a cluster as somebody would type it in place of such a form.
+func sayTyped(verb chatops.Verb, cluster string) string {
+	switch verb {
+	case chatops.VerbShare:
+		return "share " + cluster + " @somebody"
+	case chatops.VerbTransfer:
+		return "transfer " + cluster + " @somebody"
+	}
+	return string(verb) + " " + cluster
 }

@@ -31,7 +31,7 @@ func (s *Service) statusOf(ctx context.Context, t task) (slack.Message, error) {
 		return slack.Message{}, err
 	}
 	if again {
-		return blocks.Answer(messages.ShownAgain), nil
+		return blocks.Answer("The cluster's message in this channel was deleted. It is being posted again."), nil
 	}
 	view := blocks.ClusterView{Card: row.Card, Detail: chatops.Detail{Approval: row.Spec.Approval, Advice: row.Spec.Advice}, Links: s.links()}
 	if row.NeedsApproval {
@@ -76,7 +76,7 @@ func (s *Service) explain(ctx context.Context, t task) (slack.Message, error) {
 	}
 	ends := make([]string, 0, len(why.Ends))
 	for _, end := range why.Ends {
-		ends = append(ends, messages.EndLine(end.At, end.Message))
+		ends = append(ends, chatops.Time(end.At)+": "+end.Message)
 	}
 	return blocks.Answer(messages.ExplainedInSlack(row.Name, why.Why, ends, why.Next)), nil
 }

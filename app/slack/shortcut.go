@@ -25,7 +25,7 @@ const (
 func (s *Service) shortcut(ctx context.Context, r inbound.Request) (note string, err error) {
 	return s.once(ctx, r, func() (slack.Message, string, error) {
 		if r.Action != shortcutCreate && r.Action != shortcutList && r.Action != shortcutMessage {
-			return blocks.Answer(messages.UnknownShortcut), "unknown shortcut " + r.Action, nil
+			return blocks.Answer("ocpctl does not know this shortcut, so nothing was done. `/ocp help` lists the commands."), "unknown shortcut " + r.Action, nil
 		}
 		p, err := s.who(ctx, r)
 		if err == nil && len(p.Seats) == 0 {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	api "github.com/slack-go/slack"
@@ -51,7 +53,7 @@ func verbView(meta pressMetadata, entered, wrong map[string]string) api.ModalVie
 	title, submit := messages.VerbFormTitles(meta.Press.Verb)
 	view := blocks.FormView{
 		Callback: callbacks[meta.Press.Verb], Title: title, Submit: submit, Fields: verbFields(meta.Press.Verb),
-		Preview: []string{messages.AboutCluster(meta.Name)}, Metadata: string(raw),
+		Preview: []string{"Cluster " + chatops.Code(meta.Name)}, Metadata: string(raw),
 	}
 	for i, f := range view.Fields {
 		view.Fields[i].Value = entered[f.Name]
@@ -67,11 +69,11 @@ func verbView(meta pressMetadata, entered, wrong map[string]string) api.ModalVie
 
 func verbFields(verb chatops.Verb) []blocks.Field {
 	if verb == chatops.VerbRefuse {
-		return []blocks.Field{{Name: fieldReason, Label: messages.ReasonLabel, Hint: messages.ReasonHint, Kind: blocks.FieldArea, Required: true}}
+		return []blocks.Field{{Name: fieldReason, Label: "Reason", Hint: "The person who asked is told the reason.", Kind: blocks.FieldArea, Required: true}}
 	}
 	return []blocks.Field{
-		{Name: fieldPerson, Label: messages.PersonLabel, Hint: messages.PersonHint(verb), Kind: blocks.FieldPerson},
-		{Name: fieldTeam, Label: messages.TeamLabel, Hint: messages.TeamHint(verb), Kind: blocks.FieldText},
+		{Name: fieldPerson, Label: "Person", Hint: sayPersonHint(verb), Kind: blocks.FieldPerson},
+		{Name: fieldTeam, Label: "Team", Hint: sayTeamHint(verb), Kind: blocks.FieldText},
 	}
 }
 
@@ -90,11 +92,11 @@ func verbErrors(v inbound.View) map[string]string {
 	switch v.Callback {
 	case blocks.FormReason:
 		if entered[fieldReason] == "" {
-			return map[string]string{fieldReason: messages.ReasonMissing}
+			return map[string]string{fieldReason: "Enter a reason. The person who asked is told it."}
 		}
 	case blocks.FormShare, blocks.FormTransfer:
 		if (entered[fieldPerson] == "") == (entered[fieldTeam] == "") {
-			return map[string]string{fieldPerson: messages.OneOfBoth}
+			return map[string]string{fieldPerson: "Choose a person or name a team, one of them."}
 		}
 	}
 	return nil
@@ -115,7 +117,7 @@ func (s *Service) submitVerb(ctx context.Context, r inbound.Request, p policy.Pr
 		}
 	}
 	if len(wrong) > 0 {
-		return r.View.Callback + ": refused", s.conclude(ctx, r, verbView(meta, entered, wrong), blocks.Answer(messages.SubmissionRefused(wrong)))
+		return r.View.Callback + ": refused", s.conclude(ctx, r, verbView(meta, entered, wrong), blocks.Answer(saySubmissionRefused(wrong)))
 	}
 	return s.concludeVerb(ctx, r, answer, err)
 }
@@ -176,4 +178,29 @@ func (s *Service) concludeVerb(ctx context.Context, r inbound.Request, answer sl
 		answer = blocks.Answer(messages.SubmissionDone)
 	}
 	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+}
+
+// sayPersonHint says what naming a person in such a form means.
+func sayPersonHint(verb chatops.Verb) string {
+	if verb == chatops.VerbTransfer {
+		return "The cluster is theirs once they accept it."
+	}
+	return "They see the cluster and its state."
+}
+
+// sayTeamHint says what naming a team in such a form means.
+func sayTeamHint(verb chatops.Verb) string {
+	if verb == chatops.VerbTransfer {
+		return "One of your teams. The cluster belongs to it at once."
+	}
+	return "Everybody in the team sees the cluster and its state."
+}
+
+// saySubmissionRefused is the answer to a form with problems, by field.
+func saySubmissionRefused(wrong map[string]string) string {
+	text := messages.NothingChanged + "\n"
+	for _, field := range slices.Sorted(maps.Keys(wrong)) {
+		text += "\n- " + wrong[field]
+	}
+	return text
 }

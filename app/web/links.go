@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"path"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
@@ -19,7 +19,7 @@ import (
 type linkView struct {
 	Kind      people.LinkKind
 	Cluster   string // its name
-	Place     string // where the account is: GitHub or Slack
+	Site      string // where the account is: GitHub or Slack
 	Account   string // its name there
 	Named     string // the name that confirms the link when somebody types it
 	Person    string // what the account's owner is called there; empty: as Account
@@ -35,9 +35,9 @@ type passwordView struct {
 
 // codeView is a link of an account that waits for the account's own side.
 type codeView struct {
-	Place, Account string
-	Code           string
-	How, Warning   string
+	Site, Account string
+	Code          string
+	How, Warning  string
 }
 
 func (p *pages) showLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
@@ -51,8 +51,8 @@ func (p *pages) renderLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 		return
 	}
 	v := linkView{Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong}
-	v.Place, v.Account = splitAccount(l.Account)
-	if v.Place == "Slack" {
+	v.Site, v.Account = splitAccount(l.Account)
+	if v.Site == "Slack" {
 		v.Workspace, _, _ = strings.Cut(v.Account, "/")
 	}
 	if l.Kind != people.LinkOfAccount {
@@ -74,12 +74,12 @@ func (p *pages) ownURL(r *http.Request) string {
 }
 
 // splitAccount splits the id of a linked account: github:maya is maya on GitHub.
-func splitAccount(id string) (place, name string) {
-	place, name, _ = strings.Cut(id, ":")
-	if known, ok := map[string]string{"github": "GitHub", "slack": "Slack"}[place]; ok {
-		place = known
+func splitAccount(id string) (site, name string) {
+	site, name, _ = strings.Cut(id, ":")
+	if known, ok := map[string]string{"github": "GitHub", "slack": "Slack"}[site]; ok {
+		site = known
 	}
-	return place, name
+	return site, name
 }
 
 // redeemLink uses a link. What it gives is shown or sent at once, and never again.
@@ -105,9 +105,9 @@ func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 			ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: "kubeadmin", Password: got.Password.Reveal(),
 		})
 	default:
-		place, name := splitAccount(got.Account)
+		site, name := splitAccount(got.Account)
 		p.renderPage(w, r, who, http.StatusOK, "code", codeView{
-			Place: place, Account: name, Code: got.Code.Reveal(), How: messages.TypeLinkCode(place, name, got.Code.Reveal()), Warning: messages.NeverGiveLinkCode,
+			Site: site, Account: name, Code: got.Code.Reveal(), How: sayTypeLinkCode(site, name, got.Code.Reveal()), Warning: "Type this code yourself from your own account. Never give it to anybody who asks for it.",
 		})
 	}
 }
@@ -150,4 +150,13 @@ func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Pr
 		text = "It is already approved."
 	}
 	p.redirectWith(w, r, who, "/approvals/"+a.ID, said{Message: text})
+}
+
+// sayTypeLinkCode says on the page how an account confirms its side of a link. site and account say which account it is.
+func sayTypeLinkCode(site, account, code string) string {
+	how := "send this in Slack"
+	if site == "GitHub" {
+		how = "write this comment on the pull request"
+	}
+	return fmt.Sprintf("Nothing is linked yet. Within ten minutes, %s as %s: /ocp link %s", how, account, code)
 }

@@ -37,6 +37,6 @@ func (p *pages) showMe(w http.ResponseWriter, r *http.Request, who policy.Princi
 func (p *pages) unlinkAccount(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PostFormValue("account")
 	err := p.Credentials.Unlink(r.Context(), who, id, originOf(r))
-	place, name := splitAccount(id)
-	p.answerForm(w, r, who, "/me", place+" account "+name+" is no longer linked.", err)
+	site, name := splitAccount(id)
+	p.answerForm(w, r, who, "/me", site+" account "+name+" is no longer linked.", err)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -80,7 +81,7 @@ func (p *pages) listOrphans(w http.ResponseWriter, r *http.Request, who policy.P
 }
 
 func cardOf(o admin.Orphan, now time.Time) orphanCard {
-	c := orphanCard{Orphan: o, Kind: messages.OrphanClassText(o.Class), Hourly: "unknown", Cost: "unknown", Age: now.Sub(o.FirstSeenAt)}
+	c := orphanCard{Orphan: o, Kind: sayOrphanClass(o.Class), Hourly: "unknown", Cost: "unknown", Age: now.Sub(o.FirstSeenAt)}
 	if o.HourlyCents != nil {
 		c.Hourly, c.Cost = price.Dollars(int64(math.Round(*o.HourlyCents)))+"/h", price.Dollars(*o.CostCents)
 	}
@@ -139,4 +140,23 @@ func orphanSelection(f scans.Filter, more url.Values) url.Values {
 func (p *pages) scanNow(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	_, err := p.Admin.StartScans(r.Context(), who, "", originOf(r))
 	p.answerForm(w, r, who, "/admin/orphans", "The accounts are being looked through, one after another. What is found appears here.", err)
+}
+
+// sayOrphanClass says in a few words what a class means.
+func sayOrphanClass(c lifecycle.OrphanClass) string {
+	switch c {
+	case lifecycle.ClassReleased:
+		return "of a destroyed cluster"
+	case lifecycle.ClassUnrecorded:
+		return "tagged with a cluster that never recorded its name"
+	case lifecycle.ClassUnknown:
+		return "of a cluster that is not in the database"
+	case lifecycle.ClassOwned:
+		return "with a person's or another cluster's mark"
+	case lifecycle.ClassForeign:
+		return "of another installation"
+	case lifecycle.ClassNobody:
+		return "without a mark"
+	}
+	return strings.ReplaceAll(string(c), "_", " ")
 }

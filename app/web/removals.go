@@ -1,11 +1,11 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/cleanup"
@@ -57,15 +57,23 @@ func (p *pages) showRemovals(w http.ResponseWriter, r *http.Request, who policy.
 
 func (p *pages) approveRemovals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	plans, err := p.Admin.ApproveRemovals(r.Context(), who, r.PostForm["id"], originOf(r))
-	p.answerForm(w, r, who, removalsPage(r), messages.RemovalsApproved(len(plans)), err)
+	p.answerForm(w, r, who, removalsPage(r), sayRemovalsApproved(len(plans)), err)
 }
 
 func (p *pages) exemptOrphans(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	err := p.Admin.ExemptOrphans(r.Context(), who, r.PostForm["id"], originOf(r))
-	p.answerForm(w, r, who, removalsPage(r), messages.OrphansExempted, err)
+	p.answerForm(w, r, who, removalsPage(r), "It stays, and is reported no more.", err)
 }
 
 // removalsPage is the page of the orphans that a form decides about.
 func removalsPage(r *http.Request) string {
 	return "/orphans/removal?" + url.Values{"id": r.PostForm["id"]}.Encode()
+}
+
+// sayRemovalsApproved tells an admin what follows from an approval.
+func sayRemovalsApproved(n int) string {
+	if n == 1 {
+		return "The removal is approved. The teardown of its cluster begins within a minute, unless the plan says that it waits."
+	}
+	return fmt.Sprintf("%d removals are approved. The teardowns of their clusters begin within a minute, unless a plan says that it waits.", n)
 }

@@ -143,7 +143,7 @@ func TestTheCommandThatFreesABlockerCanBeCopied(t *testing.T) {
 
 func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
 	html := show(t, func(r *clusters.Row) {
-		r.Status, r.Phase, r.Place = lifecycle.Pending, lifecycle.AwaitingCapacity, 2
+		r.Status, r.Phase, r.Position = lifecycle.Pending, lifecycle.AwaitingCapacity, 2
 	})
 	require.Contains(t, html, "It is number 2 in the queue.")
 	html = show(t, func(r *clusters.Row) {

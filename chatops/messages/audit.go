@@ -37,17 +37,8 @@ func AuditText(l AuditLine) string {
 
 // The reasons in the audit trail of what nobody gives a reason for.
 const (
-	BecauseUnseen            = "not permitted to see the cluster" // of a refusal
-	BecauseAddressesRead     = "addresses were read"
-	BecauseDownloaded        = "it was downloaded" // a kubeconfig or a password
-	BecauseBodyRead          = "the body was read" // of a delivery
-	BecauseCatalogueReloaded = "the catalogue was reloaded"
+	BecauseDownloaded = "it was downloaded" // a kubeconfig or a password
 )
-
-// BecauseBundleDownloaded is the reason in the audit trail for a read log bundle.
-func BecauseBundleDownloaded(attempt int) string {
-	return fmt.Sprintf("the log bundle of attempt %d was downloaded", attempt)
-}
 
 // auditChange is what audit lines store about a change; each kind sets some of it.
 type auditChange struct {

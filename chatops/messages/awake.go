@@ -4,27 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
-
-// TonightIsAHold is the problem of "tonight" beside a time, or where something else than a hold is asked for.
-var TonightIsAHold = Problem{"It can only be given alone, and to a hold.", []string{"hours or until, without tonight"}}
-
-// KeepsNoHours tells somebody that a cluster has no nights.
-func KeepsNoHours(c lifecycle.Card) string {
-	return c.Name + " does not sleep outside working hours, so there is nothing to keep it awake for. To keep it from ending, give a duration, such as 8h."
-}
-
-// NoNight tells somebody that no working hours are in force for a cluster, or that they never end.
-func NoNight(c lifecycle.Card) string {
-	return fmt.Sprintf("No working hours that begin again are in force for %s, so nothing puts it to sleep.", c.Name)
-}
-
-// PutToSleepByHand tells somebody that a cluster sleeps because a person said so.
-func PutToSleepByHand(c lifecycle.Card) string {
-	return fmt.Sprintf("%s was put to sleep by a person (%s), not by working hours. Wake it with ocpctl wake %s, or with %s wake.", c.Name, c.SleepWhy, c.Name, chatops.Prefix)
-}
 
 // KeptAwake answers hold tonight.
 func KeptAwake(c lifecycle.Card) string {

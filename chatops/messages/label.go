@@ -2,23 +2,13 @@ package messages
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // LabelGone is the reason why a cluster ends whose label was removed.
 const LabelGone = "its label was removed"
-
-// KeepLabelGone is the reason why a hold ends whose label was removed.
-const KeepLabelGone = "the label " + chatops.KeepLabel + " was taken off"
-
-// LabelRejected tells somebody that their label was removed again; why is a whole sentence.
-func LabelRejected(why string) string {
-	return strings.TrimRight(why, "\n") + " The label was removed."
-}
 
 // LabelOfNobody says that a label did nothing because nobody is known to have added it.
 func LabelOfNobody(label string) string {
@@ -36,22 +26,6 @@ func NoLifetime(label string) string {
 func LifetimeAtMaximum(actor, label, profile, name string, end time.Time) string {
 	return fmt.Sprintf("@%s, the label %s asks for more than the profile %s allows. `%s` ends at its maximum, %s, and cannot be extended beyond it. For more time, create a new cluster.",
 		actor, chatops.Code(label), profile, name, chatops.Time(end))
-}
-
-// MayNotHold is why somebody's label does not hold clusters: their own role in the team is not enough.
-func MayNotHold(team, own string) string {
-	return fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
-		policy.RoleText(policy.ActHold), chatops.Code(team), own)
-}
-
-// KeepLabelRemoved tells somebody that the label that holds clusters was removed, and why.
-func KeepLabelRemoved(actor, why string) string {
-	return fmt.Sprintf("@%s, the label `%s` was removed: %s", actor, chatops.KeepLabel, chatops.Said(why, actor))
-}
-
-// Pushed is the reason why clusters are replaced or configured anew after a push; mode is what the repository's file says.
-func Pushed(head, mode string) string {
-	return fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(head), mode)
 }
 
 // SeenLater adds to a reason how it became known, if no event reported it.

@@ -16,22 +16,11 @@ const HowLong = "The request does not say how long."
 // The problems with a length or a time.
 var (
 	SpanGivenTwice = Problem{"give a duration or until, not both", []string{"for or until, one of them"}}
-	SpanMissing    = Problem{"give a duration or until", []string{"for, such as " + duration.Accepted, "until, a time in the future"}}
 )
 
 // NotADuration is the problem with a text that is no duration.
 func NotADuration(text string) Problem {
 	return Problem{fmt.Sprintf("%.40q is not a duration", text), []string{duration.Accepted}}
-}
-
-// OutOfBounds is the problem with a number that is too low or too high.
-func OutOfBounds(n, least, most int) Problem {
-	return Problem{fmt.Sprintf("%d is out of bounds", n), []string{fmt.Sprintf("%d to %d", least, most)}}
-}
-
-// AcceptedUntil says which ends would be accepted instead of a refused one.
-func AcceptedUntil(ends lifecycle.Ends) string {
-	return fmt.Sprintf("after %s, at most until %s", chatops.Time(ends.TTL), chatops.Time(ends.Max))
 }
 
 // HeldToMaximum says that a hold was cut to the profile's maximum.
@@ -57,9 +46,6 @@ func HoldReleased(c lifecycle.Card, had bool) string {
 	}
 	return fmt.Sprintf("%s is no longer held. It ends %s: %s.", c.Name, chatops.Time(c.DestroyAt), WhyItEnds(c.Ends))
 }
-
-// DestroyedMeanwhile tells somebody that a cluster went while they released its hold.
-func DestroyedMeanwhile(name string) string { return name + " was destroyed in the meantime." }
 
 // increased are the acts that take more of a quota or budget, as participles.
 var increased = map[policy.Act]string{policy.ActExtend: "extended", policy.ActHold: "held so long", policy.ActScale: "scaled so far"}

@@ -2,31 +2,13 @@ package messages
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// What is said about scans of cloud accounts.
-const (
-	NoScanAccount      = "No account is configured to be looked through. Add account or scan.accounts to the server's configuration."
-	NoScan             = "No account was looked through."
-	ScansCoverAllTeams = "A scan covers the resources of all teams, and you may see only some. Ask a platform admin or an auditor of every team."
-)
-
-// NoSuchScan says that there is no scan of that id.
-func NoSuchScan(id string) string {
-	return fmt.Sprintf("There is no scan %s. See ocpctl admin scans.", id)
-}
-
 // NoOrphan says that there is no orphan of that id, or that the asker may not see it.
 func NoOrphan(id string) string {
 	return fmt.Sprintf("There is no orphan %s. See ocpctl admin orphans.", id)
-}
-
-// UnknownScanAccount says which accounts can be looked through.
-func UnknownScanAccount(account string, known []string) Problem {
-	return Problem{Detail: fmt.Sprintf("account %q is not configured", account), Accept: known}
 }
 
 // OrphanNext says what to do about an orphan; whose: a person or team to ask is known.
@@ -57,23 +39,4 @@ func OrphanNext(class lifecycle.OrphanClass, state lifecycle.OrphanState, whose 
 		return "Nothing: another installation looks after it. ocpctl never removes it."
 	}
 	return "Find out whose it is, then remove it by hand or exempt it. ocpctl never removes it."
-}
-
-// OrphanClassText says in a few words what a class means.
-func OrphanClassText(c lifecycle.OrphanClass) string {
-	switch c {
-	case lifecycle.ClassReleased:
-		return "of a destroyed cluster"
-	case lifecycle.ClassUnrecorded:
-		return "tagged with a cluster that never recorded its name"
-	case lifecycle.ClassUnknown:
-		return "of a cluster that is not in the database"
-	case lifecycle.ClassOwned:
-		return "with a person's or another cluster's mark"
-	case lifecycle.ClassForeign:
-		return "of another installation"
-	case lifecycle.ClassNobody:
-		return "without a mark"
-	}
-	return strings.ReplaceAll(string(c), "_", " ")
 }

@@ -6,11 +6,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 )
 
-// NothingToApprove tells a commenter that nothing in the pull request waits for approval.
-func NothingToApprove(actor string) string {
-	return fmt.Sprintf("@%s, nothing in this pull request waits for approval. `/ocp status` shows its clusters.", actor)
-}
-
 // OtherCommit tells a commenter that the commit they approve is not the pull request's newest.
 func OtherCommit(actor string, c chatops.Command, head string) string {
 	return fmt.Sprintf("@%s, the pull request is at %s and not at %s, so nothing was approved.%s", actor, chatops.Code(chatops.ShortSHA(head)), chatops.Code(c.Commit), lookAt(c, head))
@@ -36,24 +31,4 @@ func lookAt(c chatops.Command, head string) string {
 		text += " " + c.Profile
 	}
 	return fmt.Sprintf(" Look at the commit %s, then type %s.", chatops.Code(head), chatops.Code(text+" "+head))
-}
-
-// CannotVote tells a commenter why their vote on a cluster does not count.
-func CannotVote(actor, cluster, why string) string {
-	return fmt.Sprintf("@%s, `%s`: %s", actor, cluster, chatops.Said(why, actor))
-}
-
-// Refused answers refuse on a pull request.
-func Refused(actor, cluster string) string {
-	return fmt.Sprintf("@%s refused `%s`, so it is not created.", actor, cluster)
-}
-
-// ApprovedInPart answers approve on a pull request while more votes are needed.
-func ApprovedInPart(actor, cluster string, votes, needs int) string {
-	return fmt.Sprintf("@%s approved `%s`: %d of %d votes.", actor, cluster, votes, needs)
-}
-
-// Approved answers approve on a pull request with the last vote that was needed.
-func Approved(actor, cluster, head string) string {
-	return fmt.Sprintf("@%s approved `%s` at `%s`. It starts now, or when it reaches the front of the queue.", actor, cluster, chatops.ShortSHA(head))
 }

@@ -18,21 +18,21 @@ func (s *Store) QueueIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluste
 		return lifecycle.QueuePosition{}, nil
 	}
 	type place struct {
-		Place   int
-		Words   string
-		Since   time.Time
-		AskedAt time.Time
-		Asked   int
-		FreedAt *time.Time
-		Passed  *time.Time
-		Passer  *string
+		Position int
+		Words    string
+		Since    time.Time
+		AskedAt  time.Time
+		Asked    int
+		FreedAt  *time.Time
+		Passed   *time.Time
+		Passer   *string
 	}
 	rows, err := db.All[place](ctx, tx, `
 		SELECT 1 + (SELECT count(*) FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 				WHERE r.account = mine.account AND r.region = mine.region AND r.state = 'waiting' AND c.desired = 'present'
 					AND c.destroyed_at IS NULL AND (c.created_at, c.id) < (m.created_at, m.id))
-				+ (SELECT count(*)`+unasked+`) AS place,
-			mine.words, mine.since, mine.asked_at, mine.place AS asked,
+				+ (SELECT count(*)`+unasked+`) AS position,
+			mine.words, mine.since, mine.asked_at, mine.position AS asked,
 			(SELECT max(f.freed_at) FROM reservations f WHERE f.account = mine.account AND f.region = mine.region) AS freed_at,
 			p.passed_at AS passed, CASE WHEN p.passed_at >= mine.since AND (p.created_at, p.id) > (m.created_at, m.id) THEN p.name END AS passer
 		FROM reservations mine JOIN clusters m ON m.id = mine.cluster_id
@@ -44,8 +44,8 @@ func (s *Store) QueueIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluste
 		return lifecycle.QueuePosition{}, err
 	}
 	r := rows[0]
-	line := lifecycle.QueuePosition{Place: r.Place, For: r.Words, Since: r.Since, AskedAt: r.AskedAt, Asked: r.Asked, FreedAt: db.Zero(r.FreedAt)}
-	if bound := s.db.Options.Limits.LetPast; bound > 0 && r.Place > 1 {
+	line := lifecycle.QueuePosition{Position: r.Position, For: r.Words, Since: r.Since, AskedAt: r.AskedAt, Asked: r.Asked, FreedAt: db.Zero(r.FreedAt)}
+	if bound := s.db.Options.Limits.LetPast; bound > 0 && r.Position > 1 {
 		line.PassAt = passAt(r.Since, db.Zero(r.Passed), bound)
 	}
 	if r.Passer != nil {

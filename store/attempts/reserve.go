@@ -24,9 +24,9 @@ type CapacityDemand struct {
 
 // ReservationAnswer answers a demand. Wait and Never empty: the capacity is reserved.
 type ReservationAnswer struct {
-	Wait  string // why there is no capacity now
-	Place int    // in the queue while it waits, 1 is next
-	Never string // why an empty account would not have the capacity either
+	Wait     string // why there is no capacity now
+	Position int    // in the queue while it waits, 1 is next
+	Never    string // why an empty account would not have the capacity either
 }
 
 // Reserve reserves capacity for the attempt's install, or puts its cluster into the queue. One demand per account and region is
@@ -95,10 +95,10 @@ func reserve(ctx context.Context, c *db.Tx, f Fenced, d CapacityDemand) (Reserva
 			return ReservationAnswer{}, err
 		}
 	case room.Wait != "":
-		after.State, room.Place = clusters.Waiting, len(line.all())+1
+		after.State, room.Position = clusters.Waiting, len(line.all())+1
 		room.Wait += line.unmeasured()
 	}
-	args["words"], args["place"] = room.Wait, room.Place
+	args["words"], args["position"] = room.Wait, room.Position
 	if err := keepReservation(ctx, c, args, after, d.Quotas); err != nil {
 		return ReservationAnswer{}, err
 	}
@@ -129,10 +129,10 @@ func keepReservation(ctx context.Context, c *db.Tx, args pgx.NamedArgs, r cluste
 	}
 	args["state"], args["items"] = r.State, items
 	_, err = c.Exec(ctx, `
-		INSERT INTO reservations AS r (cluster_id, attempt_id, account, region, state, items, words, place, since, asked_at, passed_at)
-		VALUES (@cluster, @attempt, @account, @region, @state, @items, @words, @place, @now, @now, @passed_at)
+		INSERT INTO reservations AS r (cluster_id, attempt_id, account, region, state, items, words, position, since, asked_at, passed_at)
+		VALUES (@cluster, @attempt, @account, @region, @state, @items, @words, @position, @now, @now, @passed_at)
 		ON CONFLICT (cluster_id) DO UPDATE SET attempt_id = excluded.attempt_id, account = excluded.account, region = excluded.region,
-			state = excluded.state, items = excluded.items, words = excluded.words, place = excluded.place,
+			state = excluded.state, items = excluded.items, words = excluded.words, position = excluded.position,
 			since = CASE WHEN r.state = excluded.state THEN r.since ELSE excluded.since END, asked_at = excluded.asked_at, passed_at = coalesce(excluded.passed_at, r.passed_at)`, args)
 	if err != nil {
 		return fmt.Errorf("keep the reservation: %w", err)

@@ -74,7 +74,7 @@ var columns = []column{
 	{"stuck_reason", func(c *cluster) any { return &c.StuckReason }, decided},
 	{"stuck_whose", func(c *cluster) any { return &c.StuckWhose }, decided},
 	{"stuck_next", func(c *cluster) any { return &c.StuckNext }, decided},
-	{"place", func(c *cluster) any { return &c.Place }, decided},
+	{"position", func(c *cluster) any { return &c.Position }, decided},
 	{"progress_percent", func(c *cluster) any { return &c.Progress.Percent }, decided},
 	{"progress_step", func(c *cluster) any { return &c.Progress.Step }, decided},
 	{"progress_eta", func(c *cluster) any { return &c.Progress.ETA }, decided},

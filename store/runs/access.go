@@ -21,7 +21,7 @@ func EnterFor(ctx context.Context, tx *db.Tx, ref Ref, job, cluster string) (clu
 }
 
 // Asker is what of the run asks for a cluster that is bound to its place.
-func (p *Place) Asker() clusters.OfRun {
+func (p *Binding) Asker() clusters.OfRun {
 	return clusters.OfRun{RunID: p.Run.ID, RunAttempt: p.ask.Attempt, RunJob: p.ask.Job}
 }
 

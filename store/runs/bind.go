@@ -62,8 +62,8 @@ func enter(ctx context.Context, c *db.Tx, ref Ref, also string) (Run, error) {
 	return run, nil
 }
 
-// Place is where a new cluster of a run belongs.
-type Place struct {
+// Binding is where a new cluster of a run belongs.
+type Binding struct {
 	Run      Run
 	Replaces string // id of the wanted cluster of an older attempt in the slot; empty: there is none
 
@@ -72,7 +72,7 @@ type Place struct {
 
 // Enter locks the run of a request for a cluster and looks at its slot. It returns the slot's cluster if that is reused, and then it
 // is the requester's; otherwise the place of a new one. A Refusal: the run gets no cluster.
-func Enter(ctx context.Context, tx *db.Tx, a Ask, principal string) (reused *clusters.Row, place *Place, err error) {
+func Enter(ctx context.Context, tx *db.Tx, a Ask, principal string) (reused *clusters.Row, place *Binding, err error) {
 	c := tx
 	run, err := enter(ctx, c, a.Ref, "")
 	if err != nil {
@@ -85,7 +85,7 @@ func Enter(ctx context.Context, tx *db.Tx, a Ask, principal string) (reused *clu
 	case err != nil:
 		return nil, nil, fmt.Errorf("look for the cluster of the slot: %w", err)
 	case len(found) == 0:
-		return nil, &Place{Run: run, ask: a}, nil
+		return nil, &Binding{Run: run, ask: a}, nil
 	}
 	row := found[0].Row()
 	switch {
@@ -101,7 +101,7 @@ func Enter(ctx context.Context, tx *db.Tx, a Ask, principal string) (reused *clu
 	case row.Run.Attempt == a.Attempt:
 		return nil, nil, &Refusal{Run: run, Cluster: row.Name, Cause: ErrSlotTaken}
 	}
-	return nil, &Place{Run: run, Replaces: row.ID, ask: a}, nil
+	return nil, &Binding{Run: run, Replaces: row.ID, ask: a}, nil
 }
 
 // handOver hands the slot's cluster to the attempt, and to the job if it lasts as long as that.
@@ -131,7 +131,7 @@ func handOver(ctx context.Context, c *db.Tx, run Run, row clusters.Row, a Ask, p
 }
 
 // Queue binds a cluster that is inserted by the same batch to its place.
-func (p *Place) Queue(tx *db.Tx, b *db.Batch, cluster string) {
+func (p *Binding) Queue(tx *db.Tx, b *db.Batch, cluster string) {
 	b.Do("leave the slot", `UPDATE run_clusters SET newest = false WHERE run_id = $1 AND slot = $2 AND newest`, p.Run.ID, p.ask.Slot)
 	b.Do("bind the cluster to its run", `
 		INSERT INTO run_clusters (cluster_id, run_id, attempt, slot, lifetime, job, bound_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -139,7 +139,7 @@ func (p *Place) Queue(tx *db.Tx, b *db.Batch, cluster string) {
 }
 
 // Record writes the audit line of a cluster that was bound to its place.
-func (p *Place) Record(ctx context.Context, tx *db.Tx, principal, cluster string) error {
+func (p *Binding) Record(ctx context.Context, tx *db.Tx, principal, cluster string) error {
 	return tx.Record(ctx, principal, "run_bound", cluster, db.Move{Why: said(p.Run, p.ask)})
 }
 

@@ -23,7 +23,7 @@ const (
 	UseReleased UseState = "released"
 )
 
-// Use is a run's exclusive turn on a cluster, or its place in the queue for one.
+// Use is a run's exclusive turn on a cluster, or its position in the queue for one.
 type Use struct {
 	ID, Cluster, RunID    string
 	Attempt               int

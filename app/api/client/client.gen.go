@@ -230,7 +230,7 @@ func (c *Client) ReleaseUse(ctx context.Context, id string, use string) (*http.R
 	return c.send(ctx, http.MethodDelete, pathOf("/api/v1/clusters/%s/uses/%s", id, use), nil, nil)
 }
 
-// GetUse Get a turn and its place in the queue.
+// GetUse Get a turn and its position in the queue.
 func (c *Client) GetUse(ctx context.Context, id string, use string) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/clusters/%s/uses/%s", id, use), nil, nil)
 }

@@ -334,8 +334,8 @@ type Accepted struct {
 	Message string `json:"message,omitempty,omitzero"`
 	Name    string `json:"name,omitempty,omitzero"`
 
-	// Place Position in the queue if a quota is full.
-	Place int `json:"place,omitempty,omitzero"`
+	// Position Position in the queue if a quota is full.
+	Position int `json:"position,omitempty,omitzero"`
 
 	// Reused The run, or its pull request, had this cluster already.
 	Reused bool `json:"reused,omitempty,omitzero"`
@@ -702,13 +702,13 @@ type Cluster struct {
 	NeedsApproval bool `json:"needsApproval,omitempty,omitzero"`
 
 	// Nodes Machines when it was accepted; absent if they were not counted.
-	Nodes int    `json:"nodes,omitempty,omitzero"`
-	Owner string `json:"owner"`
-	Phase string `json:"phase"`
+	Nodes    int    `json:"nodes,omitempty,omitzero"`
+	Owner    string `json:"owner"`
+	Phase    string `json:"phase"`
+	Platform string `json:"platform"`
 
-	// Place Position in the queue for a full quota, for capacity in the cloud account or for a free runner, 1 is next; absent if it does not wait. `why` says which.
-	Place       int         `json:"place,omitempty,omitzero"`
-	Platform    string      `json:"platform"`
+	// Position Position in the queue for a full quota, for capacity in the cloud account or for a free runner, 1 is next; absent if it does not wait. `why` says which.
+	Position    int         `json:"position,omitempty,omitzero"`
 	Profile     string      `json:"profile"`
 	Progress    Progress    `json:"progress"`
 	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero"`
@@ -2289,8 +2289,8 @@ type Use struct {
 	// Mine The run and the job of the request's token asked for it.
 	Mine bool `json:"mine,omitempty,omitzero"`
 
-	// Place Number of turns before this one, the granted one included; absent if it is granted or released.
-	Place      int       `json:"place,omitempty,omitzero"`
+	// Position Number of turns before this one, the granted one included; absent if it is granted or released.
+	Position   int       `json:"position,omitempty,omitzero"`
 	Principal  string    `json:"principal"`
 	ReleasedAt time.Time `json:"releasedAt,omitempty,omitzero"`
 
@@ -2361,9 +2361,9 @@ type Verdict struct {
 	Nodes         int           `json:"nodes,omitempty,omitzero"`
 	Owner         string        `json:"owner,omitempty,omitzero"`
 
-	// Place In a dry run: its position in the queue, 1 is next; absent if it would not wait.
-	Place   int    `json:"place,omitempty,omitzero"`
-	Profile string `json:"profile,omitempty,omitzero"`
+	// Position In a dry run: its position in the queue, 1 is next; absent if it would not wait.
+	Position int    `json:"position,omitempty,omitzero"`
+	Profile  string `json:"profile,omitempty,omitzero"`
 
 	// ReadyP50Seconds In a dry run: half of the profile's earlier clusters were ready within this time after their start; absent if there were none.
 	ReadyP50Seconds int64 `json:"readyP50Seconds,omitempty,omitzero"`

@@ -90,7 +90,7 @@ func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 		_, err := s.Commands.Run(ctx, nil, s.timed("use", "--cluster-id="+id, "--wait")...)
 		end()
 		if exit.CodeOf(err) == exit.TimedOut {
-			err = exit.With(exit.TimedOut, fmt.Errorf("timed out: it is not this run's turn on %s yet: %s. Raise wait-timeout. The place in the queue ends with the job, or with the run", name, s.page(id)))
+			err = exit.With(exit.TimedOut, fmt.Errorf("timed out: it is not this run's turn on %s yet: %s. Raise wait-timeout. The position in the queue ends with the job, or with the run", name, s.page(id)))
 		}
 		if err != nil {
 			return err

@@ -19,8 +19,8 @@ func statusCell(c v1.Cluster) table.Cell {
 	if moving && c.Progress.Percent > 0 {
 		text += fmt.Sprintf(" %d %%", c.Progress.Percent)
 	}
-	if c.Place > 0 {
-		text += fmt.Sprintf(", number %d in the queue", c.Place)
+	if c.Position > 0 {
+		text += fmt.Sprintf(", number %d in the queue", c.Position)
 	}
 	return table.Cell{Text: text, Paint: paintOf(c)}
 }

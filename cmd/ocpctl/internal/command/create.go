@@ -122,8 +122,8 @@ func (a *app) accepted(s *table.Screen, c v1.Accepted, replayed bool) {
 	if c.ApprovalID != "" {
 		f.Paint("approval", c.ApprovalID+": it must be approved first; see ocpctl approvals "+c.ApprovalID, table.Warn)
 	}
-	if c.Place > 0 {
-		f.Paint("queue position", fmt.Sprint(c.Place), table.Warn)
+	if c.Position > 0 {
+		f.Paint("queue position", fmt.Sprint(c.Position), table.Warn)
 	}
 	f.Add("ends", humanize.When(c.DestroyAt, s.Now))
 	f.Add("cluster", c.ClusterID)
@@ -170,8 +170,8 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r v1.CreateRequest) 
 
 // forecast adds when the cluster would begin and be ready.
 func (a *app) forecast(f *table.Facts, s *table.Screen, v v1.Verdict) {
-	if v.Place > 0 {
-		f.Paint("queue position", fmt.Sprint(v.Place), table.Warn)
+	if v.Position > 0 {
+		f.Paint("queue position", fmt.Sprint(v.Position), table.Warn)
 	}
 	f.Add("starts", humanize.When(v.StartsAt, s.Now))
 	if v.ReadyP50Seconds > 0 {

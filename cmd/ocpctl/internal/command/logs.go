@@ -94,7 +94,7 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 	if job == "" {
 		job = found.Value.Cluster.JobID // a later job has another log
 	}
-	at := &place{}
+	at := &cursor{}
 	for {
 		body, err := connect.Stream(api.GetLogs(ctx, found.Value.ClusterID, &v1.GetLogsParams{Job: job, Lines: &lines, Follow: true}))
 		if err == nil {
@@ -144,8 +144,8 @@ func (a *app) jobEnded(data string) {
 	}
 }
 
-// place remembers a position in a log: the last lines that were shown.
-type place struct {
+// cursor remembers a position in a log: the last lines that were shown.
+type cursor struct {
 	tail []string
 	held []string // after a reconnect: lines that may have been shown already
 	seek bool
@@ -155,10 +155,10 @@ type place struct {
 const tailLines = 20
 
 // lost says that the log now starts again somewhere before the position.
-func (p *place) lost() { p.held, p.seek = nil, len(p.tail) > 0 }
+func (p *cursor) lost() { p.held, p.seek = nil, len(p.tail) > 0 }
 
 // next processes a line and shows it unless it was shown before the reconnect.
-func (p *place) next(line string, show func(string)) {
+func (p *cursor) next(line string, show func(string)) {
 	if !p.seek {
 		p.show(line, show)
 		return
@@ -172,7 +172,7 @@ func (p *place) next(line string, show func(string)) {
 }
 
 // flush shows the held lines: the position is not among them, so they are all new.
-func (p *place) flush(show func(string)) {
+func (p *cursor) flush(show func(string)) {
 	held := p.held
 	p.held, p.seek = nil, false
 	for _, line := range held {
@@ -180,7 +180,7 @@ func (p *place) flush(show func(string)) {
 	}
 }
 
-func (p *place) show(line string, show func(string)) {
+func (p *cursor) show(line string, show func(string)) {
 	show(line)
 	if p.tail = append(p.tail, line); len(p.tail) > tailLines {
 		p.tail = p.tail[1:]

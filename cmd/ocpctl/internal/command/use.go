@@ -30,7 +30,7 @@ func (a *app) use() *cobra.Command {
 granted in the order in which they were asked for. Asking again returns the same turn.
 
 A turn ends with ocpctl release, with the run or the job, with the cluster, or after the server's limit. With --wait the
-command returns when the turn is granted; if the timeout passes, its place in the queue is kept.`,
+command returns when the turn is granted; if the timeout passes, its position in the queue is kept.`,
 		Example: "  ocpctl use pr41-shop --wait --timeout 30m",
 	})
 	c.Flags().BoolVar(&wait, "wait", false, optionUsage("use", "wait"))
@@ -72,16 +72,16 @@ func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answ
 		case v1.UseStateReleased:
 			return turn, exit.With(exit.Failed, fmt.Errorf("the turn ended before it was granted: %s", use.Why))
 		}
-		if use.Place != place {
-			place = use.Place
+		if use.Position != place {
+			place = use.Position
 			a.say("Waiting for the turn on the cluster: %s ahead%s.", humanize.Count(place, "run"), firstAhead(use))
 		}
 		switch err := a.Sleep(bounded, turnEvery); {
 		case ctx.Err() != nil:
-			a.say("Stopped waiting; the place in the queue is kept. Leave it with: ocpctl release %s", use.ClusterID)
+			a.say("Stopped waiting; the position in the queue is kept. Leave it with: ocpctl release %s", use.ClusterID)
 			return turn, exit.Silent(exit.Interrupted)
 		case err != nil:
-			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the place in the queue is kept. Leave it with: ocpctl release %s", duration.Format(most), use.ClusterID))
+			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the position in the queue is kept. Leave it with: ocpctl release %s", duration.Format(most), use.ClusterID))
 		}
 		next, err := connect.Read[v1.Use](api.GetUse(ctx, use.ClusterID, use.ID))
 		if err != nil {
@@ -107,8 +107,8 @@ func turnFacts(s *table.Screen, u v1.Use) {
 		paint = table.Warn
 	}
 	f.Paint("state", string(u.State), paint)
-	if u.Place > 0 {
-		f.Paint("ahead", humanize.Count(u.Place, "run")+firstAhead(u), table.Warn)
+	if u.Position > 0 {
+		f.Paint("ahead", humanize.Count(u.Position, "run")+firstAhead(u), table.Warn)
 	}
 	f.Add("run", u.Run)
 	f.Add("since", humanize.When(u.GrantedAt, s.Now))

@@ -55,8 +55,8 @@ func parts(c v1.Cluster) []string {
 	switch {
 	case c.NeedsApproval:
 		out = append(out, "waiting for approval")
-	case c.Place > 0:
-		out = append(out, fmt.Sprintf("number %d in the queue", c.Place))
+	case c.Position > 0:
+		out = append(out, fmt.Sprintf("number %d in the queue", c.Position))
 	case moving && c.Progress.Step != "":
 		out = append(out, humanize.Line(c.Progress.Step))
 	}

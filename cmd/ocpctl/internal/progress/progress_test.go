@@ -28,7 +28,7 @@ func TestALogGetsALineForEachChange(t *testing.T) {
 	now := noon
 	l := &progress.Lines{Out: &out, Now: func() time.Time { return now }}
 	l.Show(follow.State{Cluster: v1.Cluster{Name: "smoke", Status: v1.PENDING, Phase: "awaiting_approval", NeedsApproval: true}})
-	l.Show(follow.State{Cluster: v1.Cluster{Name: "smoke", Status: v1.PENDING, Phase: "awaiting_capacity", Place: 3}})
+	l.Show(follow.State{Cluster: v1.Cluster{Name: "smoke", Status: v1.PENDING, Phase: "awaiting_capacity", Position: 3}})
 	l.Show(installing(45, "bootstrap\x1b[31m complete"))
 	now = noon.Add(time.Minute)
 	later := installing(45, "bootstrap complete")
