@@ -137,7 +137,7 @@ func fill(c *db.Tx, j Judgement) clusters.Row {
 	}
 	row.Addons = addonNames(j.Addons)
 	if j.Access != nil {
-		row.AccessWanted = 1
+		row.AskWork(lifecycle.Access)
 	}
 	if row.Why == "" {
 		row.Why = "accepted"

@@ -191,7 +191,7 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	require.NoError(t, err, "a destroy may stand beside a waiting create")
 	refuses(t, s, "jobs_one_running", job, "job_2", row.ID, "SCALE_WORKERS", "RUNNING")
 	refuses(t, s, "jobs_one_unfinished_per_type", job, "job_2", row.ID, "DESTROY", "PENDING")
-	refuses(t, s, "jobs_job_type_check", job, "job_2", row.ID, "DANCE", "PENDING")
+	refuses(t, s, "jobs_job_type_check", job, "job_2", row.ID, "a dance", "PENDING")
 	refuses(t, s, "jobs_ended", job, "job_2", row.ID, "TAG", "SUCCEEDED")
 
 	refuses(t, s, "append-only", `UPDATE audit_events SET actor = 'nobody'`)

@@ -37,7 +37,7 @@ func TestTheKeysOfRequestsGoDownAndUp(t *testing.T) {
 	defer database.Close()
 	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
 	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), 69)
+	_, err = p.DownTo(t.Context(), 70)
 	require.NoError(t, err)
 	var status int
 	var location string

@@ -33,10 +33,10 @@ ON CONFLICT DO NOTHING;
 DROP TABLE answers;
 DROP INDEX cluster_requests_idempotency;
 ALTER TABLE cluster_requests DROP COLUMN idempotency_key;
-UPDATE schema_support SET oldest = 70;
+UPDATE schema_support SET oldest = 71;
 
 -- +goose Down
-UPDATE schema_support SET oldest = 69;
+UPDATE schema_support SET oldest = 70;
 ALTER TABLE cluster_requests ADD COLUMN idempotency_key text CHECK (idempotency_key <> '');
 UPDATE cluster_requests q SET idempotency_key = k.key FROM request_keys k WHERE k.request_id = q.id AND k.content = '';
 CREATE UNIQUE INDEX cluster_requests_idempotency ON cluster_requests (principal_id, idempotency_key);
