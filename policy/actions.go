@@ -100,7 +100,7 @@ var verbs = []struct {
 	{VerbRetry, ActRetry, obstacleToRetry},
 	{VerbRecreate, ActCreate, obstacleToRecreate},
 	{VerbLogs, ActSee, obstacleToLogs},
-	{VerbBundle, ActLogBundle, obstacleToLogs},
+	{VerbBundle, ActLogBundle, func(lifecycle.Card, time.Time) Obstacle { return "" }},
 	{VerbShare, ActShare, func(c lifecycle.Card, _ time.Time) Obstacle { return isPresent(c) }},
 	{VerbTransfer, ActTransfer, func(c lifecycle.Card, _ time.Time) Obstacle { return isPresent(c) }},
 	{VerbBreakGlass, ActBreakGlass, func(c lifecycle.Card, _ time.Time) Obstacle { return isReady(c) }},

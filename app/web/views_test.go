@@ -36,7 +36,8 @@ func shown(t *testing.T, p *pages, name string, view any) string {
 func details(change func(*clusters.Row)) app.Details {
 	row := clusters.Row{}
 	row.ID, row.Name, row.Status, row.Phase, row.Desired = "clu_1", "shop", lifecycle.Ready, lifecycle.PhaseReady, lifecycle.Present
-	row.AcceptedAt, row.DestroyAt, row.Ends.Max = noon, noon.Add(90*time.Minute), noon.Add(90*time.Minute)
+	row.AcceptedAt, row.DestroyAt = noon, noon.Add(90*time.Minute)
+	row.Ends = lifecycle.Ends{TTL: noon.Add(90 * time.Minute), Max: noon.Add(2 * time.Hour)}
 	row.Outputs = &clusters.Outputs{
 		APIURL: "https://api.shop.example:6443", ConsoleURL: "https://console.shop.example",
 		KubeconfigRef: "s3://artifacts/kubeconfig", KubeadminRef: "s3://artifacts/kubeadmin-password",
@@ -193,5 +194,5 @@ func shareOf(role policy.ClusterRole) people.Share {
 	if role == "" {
 		return people.Share{Access: people.AccessSee}
 	}
-	return people.Share{Access: people.AccessUse, Role: string(role)}
+	return people.Share{Access: people.AccessUse, Role: clusters.Role(role)}
 }
