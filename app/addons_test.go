@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -46,7 +47,7 @@ func TestARefreshTakesARoleAndAReadyClusterWithAddons(t *testing.T) {
 	require.NoError(t, err)
 	again, same, err := h.Service.Refresh(t.Context(), maya, id, origin)
 	require.NoError(t, err)
-	require.Equal(t, []any{job, 1, 2}, []any{same, row.AddonsWanted, again.AddonsWanted})
+	require.Equal(t, []any{job, 1, 2}, []any{same, row.Work[lifecycle.Configure].Wanted, again.Work[lifecycle.Configure].Wanted})
 
 	_, err = h.Store.Pool().Exec(t.Context(), `INSERT INTO conditions VALUES ($1, 'AddonApplied/pr-namespace', 'False', 'NotReady', 'it never came', now())`, id)
 	require.NoError(t, err)

@@ -41,7 +41,7 @@ func TestWhatFollowsIfNobodyUsesAClusterIsSaid(t *testing.T) {
 	c.IdleTold = c.IdleTold.Add(time.Second)
 	require.Equal(t, "As far as ocpctl knows, nobody has used it since 2026-11-20 09:00:00 UTC (somebody extended it)."+
 		" If that stays so, it is put to sleep at 2026-11-20 11:00:00 UTC.", chatops.Unused(c))
-	c.ObserveFailures = 2
+	c.Work = map[lifecycle.Kind]lifecycle.Work{lifecycle.Observe: {Failures: 2}}
 	require.Contains(t, chatops.Unused(c), "(somebody extended it). Whether people use its API is unknown: ocpctl could not ask it. If that")
 	c.SleepWanted = true
 	require.Empty(t, chatops.Unused(c), "a person put it to sleep")

@@ -19,10 +19,11 @@ type launchWorker struct {
 	c *Controller
 }
 
-// Work starts the attempt's runner, if the attempt is still the open one and no runner has claimed it.
+// Work starts the attempt's runner, if the attempt is still the open one and no runner has claimed it. The runners of this release cannot do what
+// it does not know: servers that do ask again for the start.
 func (w *launchWorker) Work(ctx context.Context, job *river.Job[queue.LaunchArgs]) error {
 	open, err := w.c.stillOpen(ctx, job.Args.Cluster, job.Args.Attempt)
-	if err != nil || open == nil || open.Claimed {
+	if err != nil || open == nil || open.Claimed || !w.c.Limits.Knows(open.Kind) {
 		return err
 	}
 	raw, err := w.c.Signer.Sign(open.Attempt, open.Token, w.c.Now())

@@ -122,7 +122,7 @@ func TestAScalingThatFailsIsGivenUpAfterThreeTries(t *testing.T) {
 		require.NoError(t, err)
 	}
 	got := h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.PhaseReady, 4, 0}, []any{got.Phase, *got.Workers, got.ScaleFailures})
+	require.Equal(t, []any{lifecycle.PhaseReady, 4, 0}, []any{got.Phase, *got.Workers, got.Work[lifecycle.Scale].Failures})
 	require.Nil(t, got.WorkersWanted)
 	require.Equal(t, []any{lifecycle.JobFailed, "4 of 5 workers were ready"}, []any{h.job(job).Status, h.job(job).ErrorMessage})
 	status, reason, message := h.scaled(row.ID)
@@ -197,7 +197,7 @@ func TestALostScalingNeedsNoTeardown(t *testing.T) {
 	h.pass(lease + limits.LeaseGrace + time.Second)
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create succeeded", "scale lost"}, h.attempts(row.ID))
-	require.Equal(t, []any{lifecycle.PhaseReady, 1}, []any{h.cluster(row.ID).Phase, h.cluster(row.ID).ScaleFailures})
+	require.Equal(t, []any{lifecycle.PhaseReady, 1}, []any{h.cluster(row.ID).Phase, h.cluster(row.ID).Work[lifecycle.Scale].Failures})
 	require.Equal(t, lifecycle.JobRetrying, h.job(job).Status)
 	h.pass(limits.RetryBase)
 	h.reconcile(row.ID)

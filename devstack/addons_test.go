@@ -49,7 +49,7 @@ func TestAClusterHasItsAddonsAndAPushBringsThemAnew(t *testing.T) {
 	// Tries may have run out before the fault went: then somebody asks again.
 	ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/refresh", nil, http.StatusAccepted)
 	met := func() bool {
-		return addon("cert-manager", "True")() && l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND addons_wanted = addons_done AND status = 'READY'`, id) == 1
+		return addon("cert-manager", "True")() && l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND work #> '{configure,wanted}' = work #> '{configure,done}' AND status = 'READY'`, id) == 1
 	}
 	l.runUntil("all add-ons are installed", 30*time.Second, met)
 

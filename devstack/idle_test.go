@@ -142,7 +142,7 @@ func (l idleCluster) failsToLook(step func(v1.Idle) time.Time) {
 	used, before := l.cluster().Idle, l.jobs(lifecycle.JobObserve, lifecycle.JobFailed)
 	l.passUntil(step, 10*time.Minute)
 	l.runUntil("two looks failed", 30*time.Second, func() bool { return l.jobs(lifecycle.JobObserve, lifecycle.JobFailed) == before+2 })
-	require.Equal(l.t, 2, l.count(`SELECT observe_failures FROM clusters WHERE id = $1`, l.id))
+	require.Equal(l.t, 2, l.count(`SELECT coalesce((work #>> '{observe,failures}')::int, 0) FROM clusters WHERE id = $1`, l.id))
 	require.Equal(l.t, used.LastUse, l.cluster().Idle.LastUse)
 }
 

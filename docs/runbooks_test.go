@@ -22,15 +22,25 @@ var update = flag.Bool("update", false, "write the table of the installer's reas
 const failedCreate, destroyBlocked = "runbooks/failed-create.md", "runbooks/destroy-blocked.md"
 
 // classTable is the table of a runbook, as the list of classes has it. What happened stands beside the reason wherever one is shown.
+// Reasons with the same owner and the same advice share a row.
 func classTable(classes []installer.Class) string {
 	whose := map[string]string{"user": "yours"}
-	var b strings.Builder
+	var rows []string
+	reasons := map[string][]string{}
 	for _, c := range classes {
 		owner := cmp.Or(whose[c.Whose], c.Whose)
 		if c.Retryable {
 			owner += ", again"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Reason, owner, cell(advice(c)))
+		row := fmt.Sprintf("| %s | %s |\n", owner, cell(advice(c)))
+		if reasons[row] == nil {
+			rows = append(rows, row)
+		}
+		reasons[row] = append(reasons[row], "`"+c.Reason+"`")
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		b.WriteString("| " + strings.Join(reasons[row], ", ") + " " + row)
 	}
 	return b.String()
 }

@@ -15,7 +15,7 @@ func accessIsOfReady(_ *world, _ Cluster, f Facts, d Decision) string {
 
 // owed counts afresh, by nothing that Decide uses.
 func owed(c Cluster, f Facts) int {
-	if c.AccessWanted > c.AccessDone {
+	if c.Work[Access].Wanted > c.Work[Access].Done {
 		return f.Access.Give + f.Access.Take
 	}
 	return f.Access.Take
@@ -28,7 +28,7 @@ func accessIsOwed(_ *world, _ Cluster, f Facts, d Decision) string {
 		return ""
 	case d.OpenJob != JobAccess || owed(n, f) == 0:
 		return "a runner changes access and nothing is owed"
-	case f.Now.Before(n.AccessRetryAt):
+	case f.Now.Before(n.Work[Access].RetryAt):
 		return "a change of access that failed is tried again without a pause"
 	}
 	return ""
@@ -43,13 +43,13 @@ func accessIsDoneWhenSeen(_ *world, c Cluster, f Facts, d Decision) string {
 		over = over || j.Type == JobAccess && (j.To != JobPending && j.To != JobRunning)
 	}
 	switch {
-	case n.AccessDone < c.AccessDone || n.AccessDone > n.AccessWanted || n.AccessWanted != c.AccessWanted:
+	case n.Work[Access].Done < c.Work[Access].Done || n.Work[Access].Done > n.Work[Access].Wanted || n.Work[Access].Wanted != c.Work[Access].Wanted:
 		return "a request for access is counted that nobody made, or twice"
 	case done && owed(c, f) > 0:
 		return "access is told to be changed and the rows do not show it"
-	case n.AccessDone != c.AccessDone && !over:
+	case n.Work[Access].Done != c.Work[Access].Done && !over:
 		return "a request for access was forgotten and its job goes on"
-	case n.Desired == Present && n.Status == Ready && f.Open == nil && len(f.Beside) == 0 && owed(n, f) == 0 && n.AccessDone != n.AccessWanted:
+	case n.Desired == Present && n.Status == Ready && f.Open == nil && len(f.Beside) == 0 && owed(n, f) == 0 && n.Work[Access].Done != n.Work[Access].Wanted:
 		return "access that is as it should be is still wanted"
 	}
 	return ""
@@ -59,23 +59,23 @@ func accessIsDoneWhenSeen(_ *world, c Cluster, f Facts, d Decision) string {
 // came meanwhile.
 func accessIsGivenUp(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
-	failed := f.Open == nil && a != nil && a.Kind == Access && a.Number > c.Seen && n.Desired == Present && owed(c, f) > 0 &&
+	failed := f.Open == nil && a != nil && a.Kind == Access && a.Number > seenOf(c, a) && n.Desired == Present && owed(c, f) > 0 &&
 		a.Outcome != Stopped && a.Outcome != Cancelled
 	hopeless := failed && a.Outcome == Failure && !a.Retryable
 	switch {
-	case (f.Open == nil && n.Phase == Restoring || n.Phase == Released) && (n.AccessWanted != n.AccessDone || n.AccessFailures > 0):
+	case (f.Open == nil && n.Phase == Restoring || n.Phase == Released) && (n.Work[Access].Wanted != n.Work[Access].Done || n.Work[Access].Failures > 0):
 		return "access is wanted to a cluster that goes"
-	case n.AccessFailures >= accessTries && n.AccessWanted > n.AccessDone:
+	case n.Work[Access].Failures >= workTries && n.Work[Access].Wanted > n.Work[Access].Done:
 		return "access that fails is tried for ever"
-	case n.Desired == Present && owed(c, f) > 0 && n.AccessDone > c.AccessDone && !failed:
+	case n.Desired == Present && owed(c, f) > 0 && n.Work[Access].Done > c.Work[Access].Done && !failed:
 		return "access was given up though nothing failed"
-	case failed && a.AccessWanted < c.AccessWanted && n.AccessDone > c.AccessDone:
+	case failed && a.Request < c.Work[Access].Wanted && n.Work[Access].Done > c.Work[Access].Done:
 		return "a request that came while an older one failed was given up with it"
-	case failed && !hopeless && a.AccessWanted == c.AccessWanted && c.AccessFailures+1 < accessTries && n.AccessDone > c.AccessDone:
+	case failed && !hopeless && a.Request == c.Work[Access].Wanted && c.Work[Access].Failures+1 < workTries && n.Work[Access].Done > c.Work[Access].Done:
 		return "access was given up too early"
-	case failed && a.AccessWanted == c.AccessWanted && n.AccessWanted > n.AccessDone && n.AccessFailures != c.AccessFailures+1:
+	case failed && a.Request == c.Work[Access].Wanted && n.Work[Access].Wanted > n.Work[Access].Done && n.Work[Access].Failures != c.Work[Access].Failures+1:
 		return "a change of access that failed counts for nothing"
-	case hopeless && a.AccessWanted == c.AccessWanted && n.AccessWanted > n.AccessDone:
+	case hopeless && a.Request == c.Work[Access].Wanted && n.Work[Access].Wanted > n.Work[Access].Done:
 		return "access is tried again though no retry can repair it"
 	}
 	return ""
@@ -90,7 +90,7 @@ func revokingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 	if f.Access.Take == 0 || f.Open != nil || n.Status != Ready || n.Desired != Present || len(f.Beside) > 0 || d.Wait != nil {
 		return ""
 	}
-	switch next := n.AccessRetryAt; {
+	switch next := n.Work[Access].RetryAt; {
 	case d.Open == Access:
 		return ""
 	case !next.After(f.Now):
@@ -104,8 +104,8 @@ func revokingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 // Rule 9 of access: a change of access takes seconds and moves nothing that people are shown.
 func accessIsQuiet(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
-	begins := d.Open == Access && c.Status == Ready && (f.Last == nil || f.Last.Number <= c.Seen)
-	runs := f.Open != nil && f.Open.Kind.Quiet() && f.Trouble.Code == ""
+	begins := d.Open == Access && c.Status == Ready && (f.Last == nil || f.Last.Number <= seenOf(c, f.Last))
+	runs := f.Open != nil && isQuiet(f.Open.Kind) && f.Trouble.Code == ""
 	if !begins && !runs || n.Desired != Present || c.Position > 0 {
 		return ""
 	}

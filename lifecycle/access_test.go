@@ -14,7 +14,7 @@ func opened(t *testing.T) *world {
 	w.reach(t, PhaseReady)
 	require.Equal(t, []*grant{{number: 1, begun: true, made: true}}, w.access)
 	w.reconcile(false)
-	require.Equal(t, []any{1, 1}, []any{w.row.AccessWanted, w.row.AccessDone})
+	require.Equal(t, []any{1, 1}, []any{w.row.Work[Access].Wanted, w.row.Work[Access].Done})
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}}, w.jobs, "the create gave it, without a runner of its own")
 	return w
 }
@@ -22,7 +22,7 @@ func opened(t *testing.T) *world {
 // settledAccess waits until nothing is owed, and nothing runs.
 func (w *world) settledAccess() {
 	w.until(func() bool {
-		return w.row.AccessWanted == w.row.AccessDone && w.accessWork() == AccessWork{} && w.row.Seen == len(w.attempts)
+		return w.row.Work[Access].Wanted == w.row.Work[Access].Done && w.accessWork() == AccessWork{} && w.settled()
 	})
 }
 
@@ -55,7 +55,7 @@ func TestOneMoreAttemptIsEnoughForAllThatComeWhileOneRuns(t *testing.T) {
 	w.askAccess()
 	w.revokeAccess()
 	w.settledAccess()
-	require.Equal(t, []int{2, 5}, []int{w.attempts[1].AccessWanted, w.attempts[2].AccessWanted})
+	require.Equal(t, []int{2, 5}, []int{w.attempts[1].Request, w.attempts[2].Request})
 	require.Len(t, w.attempts, 3)
 }
 
@@ -63,25 +63,25 @@ func TestARunnerThatOnlySaysSoHasDoneNothing(t *testing.T) {
 	w := opened(t)
 	w.askAccess()
 	w.ends(Attempt{Outcome: Succeeded})
-	require.Equal(t, []any{1, JobRetrying}, []any{w.row.AccessFailures, w.jobs[1].status})
-	require.Equal(t, w.now.Add(limits.RetryBase), w.row.AccessRetryAt)
+	require.Equal(t, []any{1, JobRetrying}, []any{w.row.Work[Access].Failures, w.jobs[1].status})
+	require.Equal(t, w.now.Add(limits.RetryBase), w.row.Work[Access].RetryAt)
 }
 
 func TestAccessThatFailsIsGivenUpAndRevokingIsNot(t *testing.T) {
 	w := opened(t)
 	fails := Attempt{Outcome: Failure, Reason: "ClusterUnreachable", Message: "the cluster's API did not answer", Retryable: true}
 	w.askAccess()
-	for range accessTries {
+	for range workTries {
 		w.ends(fails)
 	}
-	require.Equal(t, []any{2, 2, 0, JobFailed}, []any{w.row.AccessWanted, w.row.AccessDone, w.row.AccessFailures, w.jobs[1].status})
+	require.Equal(t, []any{2, 2, 0, JobFailed}, []any{w.row.Work[Access].Wanted, w.row.Work[Access].Done, w.row.Work[Access].Failures, w.jobs[1].status})
 	require.Equal(t, []any{Ready, PhaseReady}, []any{w.row.Status, w.row.Phase})
 
 	w.revokeAccess()
 	for try := 1; try <= 12; try++ {
 		w.ends(fails)
-		require.Equal(t, []any{try, JobRetrying}, []any{w.row.AccessFailures, w.jobs[2].status})
-		require.Equal(t, w.now.Add(min(limits.backoff(try), accessRetryMost)), w.row.AccessRetryAt)
+		require.Equal(t, []any{try, JobRetrying}, []any{w.row.Work[Access].Failures, w.jobs[2].status})
+		require.Equal(t, w.now.Add(min(limits.backoff(try), accessRetryMost)), w.row.Work[Access].RetryAt)
 	}
 	w.settledAccess()
 	require.True(t, w.access[0].removed)
@@ -92,7 +92,7 @@ func TestAccessThatNoRetryCanGiveIsGivenUpAtOnce(t *testing.T) {
 	w := opened(t)
 	w.askAccess()
 	w.ends(Attempt{Outcome: Failure, Reason: "KubeconfigMissing", Message: "no kubeconfig was kept"})
-	require.Equal(t, []any{w.row.AccessWanted, JobFailed}, []any{w.row.AccessDone, w.jobs[1].status})
+	require.Equal(t, []any{w.row.Work[Access].Wanted, JobFailed}, []any{w.row.Work[Access].Done, w.jobs[1].status})
 	w.askAccess()
 	w.settledAccess()
 	require.Equal(t, JobSucceeded, w.jobs[2].status, "a new request tries again")
@@ -113,7 +113,7 @@ func TestRevokingWaitsNeitherForAFailedScalingNorForARunningRefresh(t *testing.T
 	w := opened(t)
 	w.rescale(5)
 	w.ends(Attempt{Outcome: Failure, Reason: "WorkersNotReady", Message: "one worker never came up", Retryable: true})
-	require.True(t, w.row.RetryAt.After(w.now))
+	require.True(t, w.row.Work[Scale].RetryAt.After(w.now))
 	w.revokeAccess()
 	w.reconcile(false)
 	require.Equal(t, Access, w.open().Kind)
@@ -124,7 +124,7 @@ func TestRevokingWaitsNeitherForAFailedScalingNorForARunningRefresh(t *testing.T
 	w.until(func() bool { return w.installing() })
 	w.askAccess()
 	w.pick = func(n int) int { return n - 1 } // its runner sees to access while it waits
-	w.until(func() bool { return w.row.AccessDone == w.row.AccessWanted })
+	w.until(func() bool { return w.row.Work[Access].Done == w.row.Work[Access].Wanted })
 	require.Equal(t, Configure, w.open().Kind, "and goes on")
 }
 
@@ -135,5 +135,5 @@ func TestADestroyStopsAChangeOfAccessFirst(t *testing.T) {
 	w.destroy()
 	w.reach(t, Released)
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobAccess, JobFailed}, {JobDestroy, JobSucceeded}}, w.jobs)
-	require.Equal(t, w.row.AccessWanted, w.row.AccessDone)
+	require.Equal(t, w.row.Work[Access].Wanted, w.row.Work[Access].Done)
 }

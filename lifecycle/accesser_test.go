@@ -1,7 +1,5 @@
 package lifecycle
 
-import "time"
-
 // grant is one access as the store has it: asked for, perhaps made, perhaps revoked.
 type grant struct {
 	number  int  // of the request
@@ -18,7 +16,7 @@ func (g *grant) takes() bool { return g.revoked && g.begun && !g.removed }
 // accessWork is what store.Load counts.
 func (w *world) accessWork() (work AccessWork) {
 	for _, g := range w.access {
-		if g.gives() && g.number > w.row.AccessDone {
+		if g.gives() && g.number > w.row.Work[Access].Done {
 			work.Give++
 		}
 		if g.takes() {
@@ -31,7 +29,7 @@ func (w *world) accessWork() (work AccessWork) {
 // differing is a runner's work, as told at its claim. What it is told may be valid in the cluster from then on.
 func (w *world) differing() (work []*grant) {
 	for _, g := range w.access {
-		if g.gives() && g.number > w.row.AccessDone {
+		if g.gives() && g.number > w.row.Work[Access].Done {
 			g.begun = true
 			work = append(work, g)
 		}
@@ -104,7 +102,7 @@ func (w *world) askAccess() {
 		return
 	}
 	w.note("somebody asks for access")
-	w.access = append(w.access, &grant{number: w.row.AccessWanted + 1})
+	w.access = append(w.access, &grant{number: w.row.Work[Access].Wanted + 1})
 	w.wantAccess()
 }
 
@@ -122,6 +120,6 @@ func (w *world) revokeAccess() {
 }
 
 func (w *world) wantAccess() {
-	w.touch(func(c *Cluster) { c.AccessWanted, c.AccessFailures, c.AccessRetryAt = c.AccessWanted+1, 0, time.Time{} })
+	w.touch(func(c *Cluster) { c.AskWork(Access) })
 	w.moveJob(JobMove{Type: JobAccess, To: JobPending})
 }

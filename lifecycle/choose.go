@@ -45,10 +45,7 @@ func (m *deciding) chooseAlone() {
 
 func (m *deciding) chooseUnwanted() {
 	n, last := m.next(), m.f.Last
-	m.cancelScale()
-	m.cancelConfigure()
-	m.cancelAccess()
-	m.cancelPower()
+	m.cancelWork()
 	if last == nil && n.ReopenedAt.IsZero() {
 		m.release("%s; nothing was ever created, so there is nothing to remove", n.DesiredWhy)
 		return
@@ -61,7 +58,7 @@ func (m *deciding) chooseUnwanted() {
 		m.say(Destroying, Restoring, "%s", n.DesiredWhy)
 	}
 	if n.Phase == Stopping {
-		m.say(Destroying, Restoring, "%s; the %s was stopped, and what it created is being removed", n.DesiredWhy, last.Kind.text())
+		m.say(Destroying, Restoring, "%s; the %s was stopped, and what it created is being removed", n.DesiredWhy, m.text(last.Kind))
 	}
 	if m.due() && m.mayRun(Destroy) {
 		m.open(Destroy, n.Teardown)
@@ -125,17 +122,11 @@ func (m *deciding) quieten() {
 	}
 }
 
-// tend decides about a ready cluster: access, sleep, scaling, add-ons, a look at its use, tags, and what is shown. A cluster whose machines are stopped cannot be
-// reached, so its access waits. One that sleeps, or should, is neither scaled nor configured before it is awake.
+// tend decides about a ready cluster: the work on it, and what is shown.
 func (m *deciding) tend() {
-	m.access()
-	m.power()
-	if m.next().powerPhase() == "" {
-		m.scale()
-		m.configure()
+	for i := range m.kinds {
+		m.advance(&m.kinds[i])
 	}
-	m.observe()
-	m.tag()
 	m.showReady()
 }
 

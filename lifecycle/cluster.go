@@ -56,27 +56,16 @@ type Cluster struct {
 	WorkersBase   *int // the profile's number; nil: accepted before it was stored
 	WorkersLeast  *int // bounds of scaling, frozen at acceptance; nil: cannot be scaled
 	WorkersMost   *int
-	ScaleFailures int // scale attempts in a row that did not reach the requested number
 
-	Addons        []string // names, frozen at acceptance, in the order of installation
-	AddonsWanted  int      // number of the newest request to apply them again; 0: no request
-	AddonsDone    int      // number of the newest such request that was met or given up
-	AddonFailures int      // tries in a row that did not install all of them
+	Addons []string // names, frozen at acceptance, in the order of installation
 
-	AccessWanted   int       // number of the newest request for access, or to revoke it; 0: no request
-	AccessDone     int       // number of the newest such request that was met or given up
-	AccessFailures int       // tries in a row that did not do all that was owed
-	AccessRetryAt  time.Time // no new try before this; zero: at once
-
-	SleepMode     SleepMode // how it sleeps, frozen at acceptance; empty: it cannot
-	SleepWanted   bool      // it should be asleep
-	SleepUntil    time.Time // it is woken at this time; zero: somebody has to
-	SleepWhy      string    // why it should be asleep, for people
-	Power         Power     // whether it is asleep, as last seen
-	SleepFailures int       // tries in a row that did not put it to sleep, or did not wake it
-	SleepRetryAt  time.Time // no new try before this; zero: at once
-	Degraded      string    // what its control plane lacks since it woke last, for people; empty: nothing
-	PowerBy       PowerBy   // who, or what, said last whether it should be asleep
+	SleepMode   SleepMode // how it sleeps, frozen at acceptance; empty: it cannot
+	SleepWanted bool      // it should be asleep
+	SleepUntil  time.Time // it is woken at this time; zero: somebody has to
+	SleepWhy    string    // why it should be asleep, for people
+	Power       Power     // whether it is asleep, as last seen
+	Degraded    string    // what its control plane lacks since it woke last, for people; empty: nothing
+	PowerBy     PowerBy   // who, or what, said last whether it should be asleep
 
 	OffHours   bool      // it sleeps outside working hours, frozen at acceptance
 	AwakeUntil time.Time // no schedule puts it to sleep before this; zero: nobody keeps it awake
@@ -91,11 +80,7 @@ type Cluster struct {
 	AwakeSince time.Time // when it was last seen awake after it had slept; zero: it never slept
 	IdleTold   time.Time // when its people were last told that nobody uses it; zero: never
 
-	ObservedAt      time.Time // when a look inside for people's requests was last answered; zero: never
-	ObserveFailures int       // such looks in a row that failed, for the same step
-	ObserveFailedAt time.Time // when the newest of them ended; zero: none failed since one was answered
-
-	TaggedAt time.Time // when the newest attempt began that was to attach its tags and was not stopped; zero: none was
+	Work map[Kind]Work // how each kind of work on it stands; nothing: it was never wanted
 }
 
 // Progress is the progress that the runner reports for the running attempt.

@@ -1,7 +1,5 @@
 package lifecycle
 
-import "time"
-
 // configuring is a configure runner's way: it applies the add-ons and waits until they work. What they make in the cloud, they
 // make under the name that was recorded for the cluster.
 func (w *world) configuring(r *runner) {
@@ -60,11 +58,6 @@ func (w *world) refresh() {
 		return
 	}
 	w.note("somebody wants the add-ons anew")
-	w.touch(func(c *Cluster) {
-		c.AddonsWanted, c.AddonFailures = c.AddonsWanted+1, 0
-		if c.ScaleFailures == 0 {
-			c.RetryAt = time.Time{}
-		}
-	})
+	w.touch(func(c *Cluster) { c.AskWork(Configure) })
 	w.moveJob(JobMove{Type: JobConfigure, To: JobPending})
 }

@@ -3,7 +3,7 @@ package lifecycle
 // Rule 4 of add-ons: they are brought to a ready cluster that is wanted, beside nothing else, and it stays ready meanwhile.
 func addonsAreOfReady(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
-	came := f.Open == nil && f.Last != nil && f.Last.Kind == Create && f.Last.Outcome == Succeeded && f.Last.Number > c.Seen
+	came := f.Open == nil && f.Last != nil && f.Last.Kind == Create && f.Last.Outcome == Succeeded && f.Last.Number > seenOf(c, f.Last)
 	switch {
 	case d.Open == Configure && (n.Status != Ready || n.Desired != Present || f.Open != nil):
 		return "add-ons are brought to a cluster that is not ready, or not wanted"
@@ -24,9 +24,9 @@ func addonsAreWanted(_ *world, _ Cluster, f Facts, d Decision) string {
 	switch {
 	case len(n.Addons) == 0 || d.OpenJob != JobConfigure:
 		return "add-ons are brought where there are none"
-	case n.AddonsWanted <= n.AddonsDone:
+	case n.Work[Configure].Wanted <= n.Work[Configure].Done:
 		return "add-ons are brought that nobody wants"
-	case f.Now.Before(n.RetryAt):
+	case f.Now.Before(n.Work[Configure].RetryAt):
 		return "add-ons that failed are tried again without a pause"
 	}
 	return ""
@@ -40,23 +40,23 @@ func theNewestRequestIsMet(_ *world, c Cluster, f Facts, d Decision) string {
 		done = done || j.Type == JobConfigure && j.To == JobSucceeded
 		got = got || done || j.Type == JobConfigure && (j.To == JobFailed || j.To == JobRetrying)
 	}
-	fresh := f.Open == nil && a != nil && a.Number > c.Seen
+	fresh := f.Open == nil && a != nil && a.Number > seenOf(c, a)
 	seen := fresh && a.Kind == Configure && a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons)
 	missing := fresh && a.Kind == Create && a.Outcome == Succeeded && len(c.Addons) > 0 && (a.AddonsSeen == nil || *a.AddonsSeen < len(c.Addons))
 	switch {
-	case done && (!seen || a.AddonsWanted != n.AddonsWanted):
+	case done && (!seen || a.Request != n.Work[Configure].Wanted):
 		return "add-ons are told to be there and nobody saw them"
-	case n.AddonsDone < c.AddonsDone || n.AddonsDone > n.AddonsWanted:
+	case n.Work[Configure].Done < c.Work[Configure].Done || n.Work[Configure].Done > n.Work[Configure].Wanted:
 		return "a request is counted that nobody had, or twice"
-	case n.AddonsDone != c.AddonsDone && !got:
+	case n.Work[Configure].Done != c.Work[Configure].Done && !got:
 		return "a request for add-ons was forgotten and its job goes on"
-	case seen && n.Desired == Present && c.AddonsWanted > c.AddonsDone && n.AddonsDone < a.AddonsWanted:
+	case seen && n.Desired == Present && c.Work[Configure].Wanted > c.Work[Configure].Done && n.Work[Configure].Done < a.Request:
 		return "add-ons that are there are brought again"
-	case seen && n.Desired == Present && a.AddonsWanted < c.AddonsWanted && n.AddonsDone >= c.AddonsWanted:
+	case seen && n.Desired == Present && a.Request < c.Work[Configure].Wanted && n.Work[Configure].Done >= c.Work[Configure].Wanted:
 		return "a request that came while an older one was met was forgotten"
-	case missing && n.Desired == Present && n.AddonsWanted != c.AddonsWanted+1:
+	case missing && n.Desired == Present && n.Work[Configure].Wanted != c.Work[Configure].Wanted+1:
 		return "what a create did not bring is not brought"
-	case !missing && n.AddonsWanted != c.AddonsWanted:
+	case !missing && n.Work[Configure].Wanted != c.Work[Configure].Wanted:
 		return "add-ons are wanted by nobody"
 	}
 	return ""
@@ -65,19 +65,19 @@ func theNewestRequestIsMet(_ *world, c Cluster, f Facts, d Decision) string {
 // Trying ends: after three failures in a row nothing is wanted any more, and nobody wants add-ons of a cluster that goes.
 func addonsEnd(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
-	owed := n.AddonsWanted > n.AddonsDone
+	owed := n.Work[Configure].Wanted > n.Work[Configure].Done
 	switch {
-	case n.AddonFailures >= 3 || n.AddonFailures > 0 && !owed:
+	case n.Work[Configure].Failures >= 3 || n.Work[Configure].Failures > 0 && !owed:
 		return "add-ons that fail are tried for ever"
 	case owed && (n.Phase == Restoring || n.Phase == Released):
 		return "add-ons are wanted of a cluster that goes"
-	case f.Open != nil || a == nil || a.Kind != Configure || a.Number <= c.Seen || c.AddonsWanted <= c.AddonsDone || n.Desired == Absent:
+	case f.Open != nil || a == nil || a.Kind != Configure || a.Number <= seenOf(c, a) || c.Work[Configure].Wanted <= c.Work[Configure].Done || n.Desired == Absent:
 		return ""
-	case a.AddonsWanted != c.AddonsWanted || a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons):
+	case a.Request != c.Work[Configure].Wanted || a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons):
 		return ""
-	case owed && d.Open == "" && !n.RetryAt.After(f.Now):
+	case owed && d.Open == "" && !n.Work[Configure].RetryAt.After(f.Now):
 		return "add-ons that failed are tried again without a pause"
-	case owed && a.Outcome != Stopped && a.Outcome != Cancelled && n.AddonFailures != c.AddonFailures+1:
+	case owed && a.Outcome != Stopped && a.Outcome != Cancelled && n.Work[Configure].Failures != c.Work[Configure].Failures+1:
 		return "add-ons that failed count for nothing"
 	case owed && a.Outcome == Failure && !a.Retryable:
 		return "add-ons are tried again though no retry can mend it"

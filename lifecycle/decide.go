@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -10,8 +11,9 @@ import (
 // It is total and deterministic: every cluster and every set of facts has an answer, and equal input gives equal output.
 // docs/lifecycle.md lists the rules it keeps; each has a property test and a mutant that the tests must catch.
 func Decide(c Cluster, f Facts, l Limits) Decision {
-	m := &deciding{c: c, f: f, l: l, d: Decision{Next: c}}
+	m := &deciding{c: c, f: f, l: l, kinds: slices.Concat(workKinds(), l.More), d: Decision{Next: c}}
 	if c.Phase == Released && !m.reopen() {
+		m.cancelWork() // of kinds that those did not know who released it
 		m.next().WakeAt = time.Time{}
 		return m.d
 	}
@@ -40,6 +42,8 @@ type deciding struct {
 	f Facts
 	l Limits
 	d Decision
+
+	kinds []WorkKind
 
 	blocked bool // an attempt would be opened if no other runner of the cluster were alive
 }
@@ -151,14 +155,19 @@ func (m *deciding) wake() {
 	} else if m.f.Now.Before(n.RetryAt) {
 		sooner(n.RetryAt)
 	}
-	for _, retry := range []time.Time{n.AccessRetryAt, n.SleepRetryAt} {
-		if m.f.Now.Before(retry) {
+	times := []time.Time{n.SleepUntil, n.HoursAt, n.IdleTellAt(), n.IdleSleepAt()}
+	for i := range m.kinds {
+		k := &m.kinds[i]
+		if retry := n.Work[k.Kind].RetryAt; m.f.Now.Before(retry) && k.isOwed(m) {
 			sooner(retry)
+		}
+		if k.due != nil {
+			times = append(times, k.due(m))
 		}
 	}
 	if n.Desired == Present {
 		sooner(n.Ends.DestroyAt())
-		for _, at := range []time.Time{n.SleepUntil, n.HoursAt, n.IdleTellAt(), n.IdleSleepAt(), m.observeAt(), m.tagAt()} {
+		for _, at := range times {
 			switch {
 			case at.After(m.f.Now):
 				sooner(at)

@@ -13,6 +13,7 @@ type Limits struct {
 	VerifyGap      time.Duration // least time between the two clean counts
 	LetPast        time.Duration // how long the front of the queue for capacity may hold up clusters that need less; zero: without limit
 	Runners        RunnerCaps    // how many runners run at once
+	More           []WorkKind    // kinds of work besides those of this release
 	WarnBefore     time.Duration // a READY cluster that has no times of its own is shown as expiring this long before its end
 }
 
@@ -22,6 +23,9 @@ type Decision struct {
 	Close   *Closing    // the open attempt to close, fencing its runner
 	Open    Kind        // open an attempt of this kind; empty: open none
 	OpenJob JobType     // the job the opened attempt belongs to
+	Request int         // number of the newest request for the opened attempt's work
+	Workers *int        // how many workers the opened attempt is to reach; nil: it does not scale
+	Quiet   bool        // the opened attempt takes little time, and the cluster shows nothing of it
 	Wait    *RunnerWait // what the cluster waits for a free runner for; nil: it does not wait
 	StopNow bool        // every answer to the open attempt's runner says stop from now on
 	StopWhy string      // why, while StopNow

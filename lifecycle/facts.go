@@ -7,6 +7,7 @@ type Facts struct {
 	Now        time.Time     // the database's clock
 	Open       *Attempt      // the open attempt; nil: none
 	Last       *Attempt      // the newest closed attempt; nil: none was ever closed
+	Missed     []Attempt     // closed attempts at work before it that no server accounted for, oldest first
 	Runner     Sighting      // what the dispatcher reports about the open attempt's process or pod
 	Trouble    Trouble       // why that does not start, or how it died; zero: nothing unusual is known
 	Beside     []int         // other attempts whose runners are still alive, by number; asked before a runner is started
@@ -73,28 +74,6 @@ const (
 // Kinds are all of them.
 var Kinds = []Kind{Create, Destroy, Scale, Configure, Access, Sleep, Wake, Observe, Tag}
 
-// text names the kind for people.
-func (k Kind) text() string {
-	switch k {
-	case Scale:
-		return "scaling"
-	case Configure:
-		return "refresh"
-	case Access:
-		return "change of access"
-	case Sleep, Wake:
-		return "change of power"
-	case Observe:
-		return "look inside"
-	case Tag:
-		return "attaching of tags"
-	}
-	return "install"
-}
-
-// Quiet reports a kind that takes little time, and of which the cluster shows nothing. Its attempt's row shows it.
-func (k Kind) Quiet() bool { return k == Access || k == Observe || k == Tag }
-
 // Attempt is one runner's try at a job. Attempt numbers rise per cluster, are never reused, and fence out older runners.
 type Attempt struct {
 	Number     int
@@ -121,9 +100,8 @@ type Attempt struct {
 
 	WorkersWanted int   // of a scale attempt
 	WorkersSeen   *int  // counted at the end of a scale attempt; nil: not counted
-	AddonsWanted  int   // configure attempt: number of the request that it meets
+	Request       int   // number of the newest request for its work when it was opened
 	AddonsSeen    *int  // create or configure attempt: number of add-ons seen at its end
-	AccessWanted  int   // access attempt: number of the newest request when it was opened
 	AsleepSeen    *bool // sleep or wake attempt: whether the cluster was seen asleep, or awake, at its end; nil: neither
 }
 

@@ -105,7 +105,7 @@ func (m *deciding) keepHours() {
 		n.SleepUntil = r.until
 	case worth && !n.SleepWanted && !r.from.After(m.f.Now):
 		n.SleepWanted, n.SleepUntil, n.PowerBy = true, r.until, ByHours
-		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
+		n.resetPower()
 		n.SleepWhy = "outside working hours"
 		m.job(JobWake, JobFailed, "Changed", "it is to be asleep: "+n.SleepWhy) // affects the jobs only if they are unfinished
 		m.job(JobOffHoursUp, JobFailed, "Changed", "it is to be asleep: "+n.SleepWhy)

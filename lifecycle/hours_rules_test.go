@@ -79,7 +79,7 @@ func restIsKept(_ *world, c Cluster, f Facts, d Decision) string {
 // at each look.
 func earlyWakeIsKept(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
-	if f.Hours == nil || !c.SleepWanted || c.PowerBy != ByHours || n.SleepWanted || n.Desired != Present || n.Status != Ready || n.SleepMode == "" || f.Open == nil && f.Last != nil && f.Last.Number > c.Seen {
+	if f.Hours == nil || !c.SleepWanted || c.PowerBy != ByHours || n.SleepWanted || n.Desired != Present || n.Status != Ready || n.SleepMode == "" || f.Open == nil && f.Last != nil && f.Last.Number > seenOf(c, f.Last) {
 		return ""
 	}
 	early := c.SleepUntil.IsZero() || f.Now.Before(c.SleepUntil)
@@ -99,7 +99,7 @@ func earlyWakeIsKept(_ *world, c Cluster, f Facts, d Decision) string {
 func unknownHoursDecideNothing(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	late := !c.SleepUntil.IsZero() && !f.Now.Before(c.SleepUntil)
-	settled := f.Open == nil && f.Last != nil && f.Last.Number > c.Seen // it may have failed
+	settled := f.Open == nil && f.Last != nil && f.Last.Number > seenOf(c, f.Last) // it may have failed
 	if f.Hours == nil && c.PowerBy != ByIdle && c.SleepWanted && !n.SleepWanted && !late && !settled && n.Desired == Present && c.SleepMode != "" && c.Status == Ready {
 		return "a cluster is woken because nobody knows its schedule"
 	}
@@ -109,7 +109,7 @@ func unknownHoursDecideNothing(_ *world, c Cluster, f Facts, d Decision) string 
 // A cluster that a schedule cannot put to sleep is left alone until the next working hours.
 func restIsGivenUpForTheNight(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
-	if f.Open != nil || a == nil || a.Number <= c.Seen || a.Kind != Sleep || a.Outcome == Stopped || a.Outcome == Cancelled || a.Outcome == Succeeded ||
+	if f.Open != nil || a == nil || a.Number <= seenOf(c, a) || a.Kind != Sleep || a.Outcome == Stopped || a.Outcome == Cancelled || a.Outcome == Succeeded ||
 		!c.SleepWanted || c.PowerBy != ByHours || n.Desired != Present || n.Status != Ready {
 		return ""
 	}
@@ -120,7 +120,7 @@ func restIsGivenUpForTheNight(_ *world, c Cluster, f Facts, d Decision) string {
 	if f.Hours != nil && f.Hours.Open {
 		until = f.Now
 	}
-	if over := c.SleepFailures+1 >= sleepTries || a.Outcome == Failure && !a.Retryable; over && n.AwakeUntil.Before(until) {
+	if over := c.Work[Sleep].Failures+1 >= workTries || a.Outcome == Failure && !a.Retryable; over && n.AwakeUntil.Before(until) {
 		return "a cluster that does not fall asleep is put to sleep all night long"
 	}
 	return ""
@@ -131,7 +131,7 @@ func aPersonsSleepStays(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	late := !c.SleepUntil.IsZero() && !f.Now.Before(c.SleepUntil)
 	theirs := c.SleepWanted && c.PowerBy == ByPerson && n.Desired == Present && c.SleepMode != "" && c.Status == Ready
-	settled := f.Open == nil && f.Last != nil && f.Last.Number > c.Seen // it may have failed
+	settled := f.Open == nil && f.Last != nil && f.Last.Number > seenOf(c, f.Last) // it may have failed
 	switch {
 	case theirs && n.SleepWanted && n.PowerBy != ByPerson && !late:
 		return "a schedule took over a person's request to sleep"

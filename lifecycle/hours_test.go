@@ -55,7 +55,7 @@ func officeWorld() *world {
 	w := newWorld(Decide, func(int) int { return 0 })
 	w.fair, w.row.OffHours, w.day, w.night = true, true, 6*time.Hour, 6*time.Hour
 	w.row.Ends.TTL = w.row.Ends.Max
-	w.until(func() bool { return w.row.Status == Ready && w.row.AccessDone == w.row.AccessWanted })
+	w.until(func() bool { return w.row.Status == Ready && w.row.Work[Access].Done == w.row.Work[Access].Wanted })
 	return w
 }
 
@@ -103,7 +103,7 @@ func TestTwoServersWithDifferentCataloguesDoNotTurnAClusterAtEachLook(t *testing
 	}, func(int) int { return 0 })
 	w.fair, w.row.OffHours, w.day, w.night = true, true, 6*time.Hour, 6*time.Hour
 	w.row.Ends.TTL = w.row.Ends.Max
-	w.until(func() bool { return w.row.Status == Ready && w.row.AccessDone == w.row.AccessWanted })
+	w.until(func() bool { return w.row.Status == Ready && w.row.Work[Access].Done == w.row.Work[Access].Wanted })
 	w.until(w.at(6*time.Hour + time.Minute))
 	for minute := range 5 * 60 {
 		if w.day, w.night = 6*time.Hour, 6*time.Hour; minute%2 == 0 { // the server of this look has another catalogue
@@ -160,13 +160,13 @@ func TestWhatAPersonPutToSleepIsNotWokenByASchedule(t *testing.T) {
 
 func TestAClusterThatCannotFallAsleepIsLeftAloneForTheNight(t *testing.T) {
 	w := officeWorld()
-	for range sleepTries {
+	for range workTries {
 		w.until(func() bool { return w.open() != nil && w.open().Kind == Sleep && !w.open().ClaimedAt.IsZero() })
 		a := w.open()
 		w.some(func(r *runner) {
 			r.installing, r.result = false, &Attempt{Outcome: Failure, Reason: "MachinesNotStopped", Message: "a machine did not stop", Retryable: true}
 		})
-		w.until(func() bool { return !a.ClosedAt.IsZero() && w.row.Seen == a.Number })
+		w.until(func() bool { return !a.ClosedAt.IsZero() && w.row.Work[a.Kind].Seen == a.Number })
 	}
 	w.until(func() bool { return w.row.Usable() })
 	tries := len(w.attempts)

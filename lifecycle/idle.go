@@ -100,7 +100,7 @@ func (m *deciding) keepIdle() {
 		return
 	}
 	n.SleepWanted, n.SleepUntil, n.PowerBy, n.SleepWhy = true, time.Time{}, ByIdle, m.becauseIdle(BecauseIdle)
-	n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
+	n.resetPower()
 	m.job(JobSleep, JobPending, "", "")
 }
 

@@ -12,7 +12,7 @@ func idleWorld(idle Idle) *world {
 	w := newWorld(Decide, func(int) int { return 0 })
 	w.fair, w.row.Idle, w.day, w.night = true, idle, 0, 0
 	w.row.Ends.TTL = w.row.Ends.Max
-	w.until(func() bool { return w.row.Status == Ready && w.row.AccessDone == w.row.AccessWanted })
+	w.until(func() bool { return w.row.Status == Ready && w.row.Work[Access].Done == w.row.Work[Access].Wanted })
 	return w
 }
 

@@ -59,8 +59,8 @@ func (c KnownCluster) troubles(now time.Time, l FindingLimits) (found []Finding)
 		say(Stuck, c.WakeAt, nil, "%s was not reconciled when it was due", c.Name)
 	case moving && now.Sub(c.MovedAt) >= l.StillFor:
 		say(Stuck, c.MovedAt, nil, "%s is stuck in phase %s", c.Name, c.Phase)
-	case c.Status == Ready && c.Phase == Waking && c.SleepFailures >= sleepTries:
-		say(Stuck, c.MovedAt, nil, "%s was woken %d times and is not awake: %s", c.Name, c.SleepFailures, c.Why)
+	case c.Status == Ready && c.Phase == Waking && c.Work[Wake].Failures >= workTries:
+		say(Stuck, c.MovedAt, nil, "%s was woken %d times and is not awake: %s", c.Name, c.Work[Wake].Failures, c.Why)
 	}
 	if f, blocked := c.BlockedTeardown(); blocked {
 		found = append(found, f)

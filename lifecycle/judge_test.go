@@ -143,9 +143,9 @@ func TestTroublesAreOfClustersThatAreNotGoingOn(t *testing.T) {
 		"past its end, blocked, still desired": {with(func(c *KnownCluster) { ended(c); c.Status, c.Phase = Failed, DestroyBlocked }), []FindingKind{Blocked, Overdue}},
 		"nobody looked in time":                {with(func(c *KnownCluster) { c.WakeAt = epoch.Add(-findingLimits.WakeMargin) }), []FindingKind{Stuck}},
 		"it cannot be woken": {with(func(c *KnownCluster) {
-			c.Phase, c.Power, c.SleepFailures, c.Why = Waking, Changing, sleepTries, "it wakes up; it is tried again: a machine did not start"
+			c.Phase, c.Power, c.Work, c.Why = Waking, Changing, map[Kind]Work{Wake: {Failures: workTries}}, "it wakes up; it is tried again: a machine did not start"
 		}), []FindingKind{Stuck}},
-		"it was not woken at once": {with(func(c *KnownCluster) { c.Phase, c.Power, c.SleepFailures = Waking, Changing, 1 }), nil},
+		"it was not woken at once": {with(func(c *KnownCluster) { c.Phase, c.Power, c.Work = Waking, Changing, map[Kind]Work{Wake: {Failures: 1}} }), nil},
 		"no wake-up time at all":   {with(func(c *KnownCluster) { c.WakeAt = time.Time{} }), []FindingKind{Stuck}},
 		"an install that stands still": {with(func(c *KnownCluster) {
 			c.Status, c.Phase, c.MovedAt = Creating, Installing, epoch.Add(-findingLimits.StillFor)

@@ -42,7 +42,9 @@ func (w *world) live(hostile int) {
 	}
 	calm := []int{20, 10, 5, 2}[w.pick(4)] // things between two blows
 	for range hostile {
-		if w.chance(calm) {
+		if len(w.asks) > 0 && w.chance(8) {
+			w.asks[w.pick(len(w.asks))](w)
+		} else if w.chance(calm) {
 			actions[kinds[w.pick(len(kinds))]].do(w)
 		} else {
 			w.goOn()
@@ -198,13 +200,13 @@ var quiet = []struct {
 		switch {
 		case w.row.Workers == nil && w.row.WorkersWanted == nil:
 			w.rescale(1)
-		case w.row.Phase == ScaledDown && w.row.AddonsWanted == 0:
+		case w.row.Phase == ScaledDown && w.row.Work[Configure].Wanted == 0:
 			w.refresh()
-		case w.row.AddonsWanted == 1 && !w.row.addonsOwed() && w.row.AccessWanted == 1:
+		case w.row.Work[Configure].Wanted == 1 && !w.row.Work[Configure].IsRequested() && w.row.Work[Access].Wanted == 1:
 			w.askAccess()
-		case w.row.AccessWanted == 2 && w.row.AccessDone == 2:
+		case w.row.Work[Access].Wanted == 2 && w.row.Work[Access].Done == 2:
 			w.revokeAccess()
-		case w.row.AccessWanted == 3 && w.row.AccessDone == 3 && w.row.Power == Awake && !w.slept:
+		case w.row.Work[Access].Wanted == 3 && w.row.Work[Access].Done == 3 && w.row.Power == Awake && !w.slept:
 			w.putToSleep(0)
 		case w.row.Power == Asleep:
 			w.wakeUp()

@@ -18,33 +18,33 @@ var accessMutants = []mutant{
 	}},
 	{4, false, "a cluster that did not give its access has failed", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if n := d.Next; n.Status == Ready && c.Status != Ready && n.AccessFailures > 0 {
+		if n := d.Next; n.Status == Ready && c.Status != Ready && n.Work[Access].Failures > 0 {
 			d.Next.Status, d.Next.Phase, d.Next.Why = Failed, CreateFailed, "it gave no access"
 		}
 		return d
 	}},
 	{0, false, "a runner starts though nothing is owed", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if c.Status == Ready && d.Next.Status == Ready && f.Open == nil && d.Open == "" && f.Access == (AccessWork{}) && c.AccessWanted > 0 && len(f.Beside) == 0 && d.Wait == nil {
+		if c.Status == Ready && d.Next.Status == Ready && f.Open == nil && d.Open == "" && f.Access == (AccessWork{}) && c.Work[Access].Wanted > 0 && len(f.Beside) == 0 && d.Wait == nil {
 			d.Open, d.OpenJob = Access, JobAccess
 		}
 		return d
 	}},
 	{0, false, "a runner's word is taken for what the rows show", func(c Cluster, f Facts, l Limits) Decision {
-		if f.Open == nil && f.Last != nil && f.Last.Kind == Access && f.Last.Outcome == Succeeded && f.Last.Number > c.Seen {
+		if f.Open == nil && f.Last != nil && f.Last.Kind == Access && f.Last.Outcome == Succeeded && f.Last.Number > seenOf(c, f.Last) {
 			d := Decide(c, f, l)
 			d.Jobs = []JobMove{{Type: JobAccess, To: JobSucceeded}}
-			d.Next.forgetAccess()
+			d.Next.ChangeWork(Access, func(w *Work) { *w = Work{Wanted: w.Wanted, Done: w.Wanted, Seen: w.Seen} })
 			return d
 		}
 		return Decide(c, f, l)
 	}},
 	{0, false, "access that fails is tried for ever", func(c Cluster, f Facts, l Limits) Decision {
-		was := c.AccessFailures
-		c.AccessFailures = min(was, 1)
+		was := c.Work[Access].Failures
+		c.ChangeWork(Access, func(w *Work) { w.Failures = min(was, 1) })
 		d := Decide(c, f, l)
-		if d.Next.AccessFailures == c.AccessFailures {
-			d.Next.AccessFailures = was
+		if d.Next.Work[Access].Failures == c.Work[Access].Failures {
+			d.Next.ChangeWork(Access, func(w *Work) { w.Failures = was })
 		}
 		return d
 	}},
@@ -59,36 +59,36 @@ var accessMutants = []mutant{
 	{0, false, "a request that comes while an older one fails is given up with it", func(c Cluster, f Facts, l Limits) Decision {
 		f.Last = altered(f.Last, func(a *Attempt) {
 			if a.Kind == Access {
-				a.AccessWanted = c.AccessWanted
+				a.Request = c.Work[Access].Wanted
 			}
 		})
 		return Decide(c, f, l)
 	}},
 	{0, false, "a change of access that failed is tried again at once", func(c Cluster, f Facts, l Limits) Decision {
-		c.AccessRetryAt = epoch
+		c.ChangeWork(Access, func(w *Work) { w.RetryAt = epoch })
 		d := Decide(c, f, l)
-		if d.Next.AccessRetryAt.Equal(epoch) {
-			d.Next.AccessRetryAt = f.Now.Add(l.RetryMax)
+		if d.Next.Work[Access].RetryAt.Equal(epoch) {
+			d.Next.ChangeWork(Access, func(w *Work) { w.RetryAt = f.Now.Add(l.RetryMax) })
 		}
 		return d
 	}},
 	{0, false, "access is wanted to a cluster that goes", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if d.Next.Desired == Absent {
-			d.Next.AccessDone, d.Next.AccessFailures = c.AccessDone, c.AccessFailures
+			d.Next.ChangeWork(Access, func(w *Work) { w.Done, w.Failures = c.Work[Access].Done, c.Work[Access].Failures })
 		}
 		return d
 	}},
 	{8, true, "revoking is given up", func(c Cluster, f Facts, l Limits) Decision {
-		if c.AccessFailures > 0 || f.Last != nil && f.Last.Kind == Access && f.Last.Outcome != Succeeded {
+		if c.Work[Access].Failures > 0 || f.Last != nil && f.Last.Kind == Access && f.Last.Outcome != Succeeded {
 			f.Access.Take = 0
 		}
 		return Decide(c, f, l)
 	}},
 	{8, false, "revoking waits as long as a teardown may", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if d.Next.AccessRetryAt.After(f.Now) && d.Next.AccessFailures > c.AccessFailures {
-			d.Next.AccessRetryAt = f.Now.Add(2 * accessRetryMost)
+		if d.Next.Work[Access].RetryAt.After(f.Now) && d.Next.Work[Access].Failures > c.Work[Access].Failures {
+			d.Next.ChangeWork(Access, func(w *Work) { w.RetryAt = f.Now.Add(2 * accessRetryMost) })
 		}
 		return d
 	}},

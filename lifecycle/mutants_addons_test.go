@@ -11,21 +11,21 @@ var addonMutants = []mutant{
 	}},
 	{4, false, "add-ons are brought beside a scaling", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if f.Open != nil && f.Open.Kind == Scale && d.Next.addonsOwed() && len(c.Addons) > 0 && d.Close == nil {
+		if f.Open != nil && f.Open.Kind == Scale && d.Next.Work[Configure].IsRequested() && len(c.Addons) > 0 && d.Close == nil {
 			d.Open, d.OpenJob = Configure, JobConfigure
 		}
 		return d
 	}},
 	{4, false, "a cluster that nobody wants gets its add-ons first", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if c.addonsOwed() && c.Desired == Absent && d.Open == Destroy && len(c.Addons) > 0 {
+		if c.Work[Configure].IsRequested() && c.Desired == Absent && d.Open == Destroy && len(c.Addons) > 0 {
 			d.Open, d.OpenJob = Configure, JobConfigure
 		}
 		return d
 	}},
 	{4, false, "an add-on that is missing fails its cluster", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if n := d.Next; n.Status == Ready && c.Status != Ready && n.addonsOwed() {
+		if n := d.Next; n.Status == Ready && c.Status != Ready && n.Work[Configure].IsRequested() {
 			d.Next.Status, d.Next.Phase, d.Next.Why = Failed, CreateFailed, "an add-on is missing"
 		}
 		return d
@@ -47,7 +47,7 @@ var addonMutants = []mutant{
 	}},
 	{0, false, "add-ons are brought where there are none", func(c Cluster, f Facts, l Limits) Decision {
 		was := c.Addons
-		if c.addonsOwed() && len(was) == 0 {
+		if c.Work[Configure].IsRequested() && len(was) == 0 {
 			c.Addons = []string{"nothing"}
 		}
 		d := Decide(c, f, l)
@@ -55,11 +55,11 @@ var addonMutants = []mutant{
 		return d
 	}},
 	{0, false, "add-ons that fail are tried for ever", func(c Cluster, f Facts, l Limits) Decision {
-		was := c.AddonFailures
-		c.AddonFailures = min(was, 1)
+		was := c.Work[Configure].Failures
+		c.ChangeWork(Configure, func(w *Work) { w.Failures = min(was, 1) })
 		d := Decide(c, f, l)
-		if d.Next.AddonFailures == c.AddonFailures {
-			d.Next.AddonFailures = was
+		if d.Next.Work[Configure].Failures == c.Work[Configure].Failures {
+			d.Next.ChangeWork(Configure, func(w *Work) { w.Failures = was })
 		}
 		return d
 	}},
@@ -82,22 +82,22 @@ var addonMutants = []mutant{
 	{0, false, "a request that comes while another is met counts as met with it", func(c Cluster, f Facts, l Limits) Decision {
 		f.Last = altered(f.Last, func(a *Attempt) {
 			if a.Kind == Configure {
-				a.AddonsWanted = c.AddonsWanted
+				a.Request = c.Work[Configure].Wanted
 			}
 		})
 		return Decide(c, f, l)
 	}},
 	{0, false, "add-ons are wanted of a cluster that goes", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if c.addonsOwed() && d.Next.Desired == Absent {
-			d.Next.AddonsDone, d.Next.AddonFailures = c.AddonsDone, c.AddonFailures
+		if c.Work[Configure].IsRequested() && d.Next.Desired == Absent {
+			d.Next.ChangeWork(Configure, func(w *Work) { w.Done, w.Failures = c.Work[Configure].Done, c.Work[Configure].Failures })
 		}
 		return d
 	}},
 	{0, false, "add-ons that failed are tried again at once", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if d.Next.AddonFailures > c.AddonFailures {
-			d.Next.RetryAt = f.Now
+		if d.Next.Work[Configure].Failures > c.Work[Configure].Failures {
+			d.Next.ChangeWork(Configure, func(w *Work) { w.RetryAt = f.Now })
 		}
 		return d
 	}},

@@ -8,25 +8,25 @@ import (
 // observeMutants are of looks for people's requests.
 var observeMutants = []mutant{
 	{0, false, "nobody looks into a cluster", func(c Cluster, f Facts, l Limits) Decision {
-		was := c.ObservedAt
-		c.ObservedAt = f.Now
+		was := c.Work[Observe].DoneAt
+		c.ChangeWork(Observe, func(w *Work) { w.DoneAt = f.Now })
 		d := Decide(c, f, l)
-		if d.Next.ObservedAt.Equal(f.Now) {
-			d.Next.ObservedAt = was
+		if d.Next.Work[Observe].DoneAt.Equal(f.Now) {
+			d.Next.ChangeWork(Observe, func(w *Work) { w.DoneAt = was })
 		}
 		return d
 	}},
 	{0, false, "a cluster is looked into again and again", func(c Cluster, f Facts, l Limits) Decision {
-		was := c.ObservedAt
-		c.ObservedAt = time.Time{}
+		was := c.Work[Observe].DoneAt
+		c.ChangeWork(Observe, func(w *Work) { w.DoneAt = time.Time{} })
 		d := Decide(c, f, l)
-		if d.Next.ObservedAt.IsZero() {
-			d.Next.ObservedAt = was
+		if d.Next.Work[Observe].DoneAt.IsZero() {
+			d.Next.ChangeWork(Observe, func(w *Work) { w.DoneAt = was })
 		}
 		return d
 	}},
 	{0, false, "a look that failed is tried for ever", func(c Cluster, f Facts, l Limits) Decision {
-		c.ObserveFailures, c.ObserveFailedAt = 0, time.Time{}
+		c.ResetWork(Observe)
 		return Decide(c, f, l)
 	}},
 	{0, false, "a look that failed counts as one that was answered", func(c Cluster, f Facts, l Limits) Decision {

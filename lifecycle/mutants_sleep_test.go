@@ -53,11 +53,11 @@ var sleepMutants = []mutant{
 		return d
 	}},
 	{0, false, "sleep that fails is tried for ever", func(c Cluster, f Facts, l Limits) Decision {
-		was := c.SleepFailures
-		c.SleepFailures = min(was, 1)
+		was := c.Work[Sleep].Failures
+		c.ChangeWork(Sleep, func(w *Work) { w.Failures = min(was, 1) })
 		d := Decide(c, f, l)
-		if d.Next.SleepFailures == c.SleepFailures {
-			d.Next.SleepFailures = was
+		if d.Next.Work[Sleep].Failures == c.Work[Sleep].Failures {
+			d.Next.ChangeWork(Sleep, func(w *Work) { w.Failures = was })
 		}
 		return d
 	}},
@@ -85,16 +85,16 @@ var sleepMutants = []mutant{
 	}},
 	{8, true, "waking is given up", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if d.Open == Wake && c.SleepFailures > 0 {
+		if d.Open == Wake && c.Work[Wake].Failures > 0 {
 			d.Open, d.OpenJob, d.Jobs, d.Effects = "", "", nil, nil
-			d.Next.SleepRetryAt = time.Time{}
+			d.Next.ChangeWork(Wake, func(w *Work) { w.RetryAt = time.Time{} })
 		}
 		return d
 	}},
 	{8, false, "waking waits as long as a teardown may", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if d.Next.SleepFailures > c.SleepFailures && !d.Next.SleepWanted {
-			d.Next.SleepRetryAt = f.Now.Add(2 * wakeRetryMost)
+		if d.Next.Work[Wake].Failures > c.Work[Wake].Failures {
+			d.Next.ChangeWork(Wake, func(w *Work) { w.RetryAt = f.Now.Add(2 * wakeRetryMost) })
 		}
 		return d
 	}},

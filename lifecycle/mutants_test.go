@@ -31,7 +31,7 @@ var lifeMutants = []mutant{
 	}},
 	{0, false, "a full account spends a try", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if f.Open == nil && f.Last != nil && f.Last.Outcome == Waiting && f.Last.Number > c.Seen {
+		if f.Open == nil && f.Last != nil && f.Last.Outcome == Waiting && f.Last.Number > seenOf(c, f.Last) {
 			d.Next.Tries++
 		}
 		return d
@@ -192,7 +192,7 @@ var lifeMutants = []mutant{
 		return d
 	}},
 	{0, false, "a look for capacity that was lost spends a try", func(c Cluster, f Facts, l Limits) Decision {
-		if f.Last != nil && f.Last.Outcome == Lost && f.Last.Number > c.Seen {
+		if f.Last != nil && f.Last.Outcome == Lost && f.Last.Number > seenOf(c, f.Last) {
 			f.Queue = QueuePosition{}
 		}
 		return Decide(c, f, l)

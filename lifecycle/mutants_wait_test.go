@@ -104,11 +104,11 @@ var waitMutants = []mutant{
 		return d
 	}},
 	{0, false, "a scaling that fails is tried for ever", func(c Cluster, f Facts, l Limits) Decision {
-		was := c.ScaleFailures
-		c.ScaleFailures = min(was, 1)
+		was := c.Work[Scale].Failures
+		c.ChangeWork(Scale, func(w *Work) { w.Failures = min(was, 1) })
 		d := Decide(c, f, l)
-		if d.Next.ScaleFailures == c.ScaleFailures {
-			d.Next.ScaleFailures = was
+		if d.Next.Work[Scale].Failures == c.Work[Scale].Failures {
+			d.Next.ChangeWork(Scale, func(w *Work) { w.Failures = was })
 		}
 		return d
 	}},
@@ -122,7 +122,7 @@ var waitMutants = []mutant{
 	}},
 	{4, false, "a scaling that failed fails its cluster", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if f.Open == nil && f.Last != nil && f.Last.Kind == Scale && f.Last.Outcome == Failure && f.Last.Number > c.Seen && d.Next.Status == Ready {
+		if f.Open == nil && f.Last != nil && f.Last.Kind == Scale && f.Last.Outcome == Failure && f.Last.Number > seenOf(c, f.Last) && d.Next.Status == Ready {
 			d.Next.Status, d.Next.Phase, d.Next.Why = Failed, CreateFailed, "it could not be scaled"
 		}
 		return d

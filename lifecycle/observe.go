@@ -37,45 +37,45 @@ func (m *deciding) observeAt() time.Time {
 	if !n.CountsIdle() || n.powerPhase() != "" {
 		return time.Time{}
 	}
-	step := n.idleStep()
+	step, w := n.idleStep(), n.Work[Observe]
 	at := step.Add(-observeAhead)
 	switch {
-	case step.IsZero() || !m.f.Now.Before(step) || !n.ObservedAt.Before(at):
+	case step.IsZero() || !m.f.Now.Before(step) || !w.DoneAt.Before(at):
 		return time.Time{}
-	case n.ObserveFailedAt.Before(at): // failures count for the step that they were for
+	case w.RetryAt.Before(at.Add(m.l.RetryBase)): // failures count for the step that they were for
 		return at
-	case n.ObserveFailures >= observeTries:
+	case w.Failures >= observeTries:
 		return time.Time{}
 	}
-	return latest(at, n.ObserveFailedAt.Add(m.l.RetryBase))
+	return latest(at, w.RetryAt)
 }
 
-// observe opens an attempt to look for people's requests in the cluster, right before something follows from that nobody uses it. It waits in
-// no queue: the step does not wait for it either.
-func (m *deciding) observe() {
-	at := m.observeAt()
-	if at.IsZero() || m.f.Now.Before(at) || m.d.Open != "" || m.d.Wait != nil || !m.l.Runners.MayRun(Observe, m.f.Slot) {
-		return
+// observeKind looks for people's requests in the cluster, right before something follows from that nobody uses it. It waits in no queue: the step
+// does not wait for it either. What it saw was noted as use with its result, and a failed look says nothing about use.
+func observeKind() WorkKind {
+	return WorkKind{
+		Kind: Observe, Job: JobObserve, Text: "look inside", Quiet: true, Unqueued: true, Single: true,
+		due:   (*deciding).observeAt,
+		ready: func(*deciding) bool { return true },
+		begin: func(m *deciding) {
+			if n := m.next(); n.Work[Observe].RetryAt.Before(n.idleStep().Add(m.l.RetryBase - observeAhead)) {
+				n.ResetWork(Observe)
+			}
+		},
+		see: func(m *deciding, a Attempt) {
+			m.next().ChangeWork(Observe, func(w *Work) {
+				if a.Outcome == Succeeded {
+					w.DoneAt, w.Failures, w.RetryAt = a.ClosedAt, 0, time.Time{}
+					return
+				}
+				w.Failures, w.RetryAt = w.Failures+1, a.ClosedAt.Add(m.l.RetryBase)
+				if a.Outcome == Failure && !a.Retryable {
+					w.Failures = max(w.Failures, observeTries)
+				}
+			})
+		},
+		failure: func(_ *deciding, a Attempt) string { return cmp.Or(a.Message, "nobody could look inside it") },
 	}
-	if n := m.next(); n.ObserveFailedAt.Before(n.idleStep().Add(-observeAhead)) {
-		n.ObserveFailures, n.ObserveFailedAt = 0, time.Time{}
-	}
-	m.open(Observe, JobObserve)
-}
-
-// settleObserve accounts for a look. What it saw was noted as use with its result. A failed one says nothing about use.
-func (m *deciding) settleObserve(a Attempt) {
-	n := m.next()
-	if a.Outcome == Succeeded {
-		n.ObservedAt, n.ObserveFailures, n.ObserveFailedAt = a.ClosedAt, 0, time.Time{}
-		m.job(JobObserve, JobSucceeded, "", a.Message)
-		return
-	}
-	n.ObserveFailures, n.ObserveFailedAt = n.ObserveFailures+1, a.ClosedAt
-	if a.Outcome == Failure && !a.Retryable {
-		n.ObserveFailures = max(n.ObserveFailures, observeTries)
-	}
-	m.job(JobObserve, JobFailed, reasonOf(a), cmp.Or(a.Message, "nobody could look inside it"))
 }
 
 // becauseIdle returns the reason for what follows now from idleness. It says so if nobody could look inside an awake cluster right before:
@@ -90,11 +90,11 @@ func (m *deciding) becauseIdle(why string) string {
 // unobserved reports that the cluster is awake, and that no look inside was answered for the step that follows now.
 func (m *deciding) unobserved() bool {
 	n := m.next()
-	return n.powerPhase() == "" && m.f.Now.Sub(n.ObservedAt) > 2*observeAhead
+	return n.powerPhase() == "" && m.f.Now.Sub(n.Work[Observe].DoneAt) > 2*observeAhead
 }
 
 // Unobserved reports that the newest look inside the cluster failed, so that only what ocpctl itself sees is known of its use.
-func (c Cluster) Unobserved() bool { return c.ObserveFailures > 0 }
+func (c Cluster) Unobserved() bool { return c.Work[Observe].Failures > 0 }
 
 // HourUsed returns the time that counts as the use of a cluster that people sent requests to in that hour. When in the hour is not known, so it
 // is the latest that is possible.

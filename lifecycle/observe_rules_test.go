@@ -63,18 +63,18 @@ func observingIsBeforeAStep(_ *world, c Cluster, f Facts, d Decision) string {
 	step := stepOf(n)
 	from := step.Add(-15 * time.Minute)
 	now := !step.IsZero() && !f.Now.Before(from) && f.Now.Before(step)
-	seen := !n.ObservedAt.Before(from)
+	seen := !n.Work[Observe].DoneAt.Before(from)
 	failed := 0
-	if !c.ObserveFailedAt.Before(from) {
-		failed = c.ObserveFailures
+	if !c.Work[Observe].RetryAt.Before(from.Add(limits.RetryBase)) {
+		failed = c.Work[Observe].Failures
 	}
 	if d.Open == Observe && (!now || seen || failed >= 2) {
 		return "a cluster is looked into, and there is no need"
 	}
 	waits := f.Open != nil || d.Open != "" || d.Wait != nil || len(f.Beside) > 0 || n.Status != Ready || n.Power != Awake || n.SleepWanted ||
 		!runnersFree(Observe, f.Slot) || othersFirst(Observe, f.Slot) > 0
-	fails := n.ObserveFailures > 0 && !n.ObserveFailedAt.Before(from)
-	if now && !seen && !waits && (!fails || n.ObserveFailures < 2 && !f.Now.Before(n.ObserveFailedAt.Add(limits.RetryBase))) {
+	fails := n.Work[Observe].Failures > 0 && !n.Work[Observe].RetryAt.Before(from.Add(limits.RetryBase))
+	if now && !seen && !waits && (!fails || n.Work[Observe].Failures < 2 && !f.Now.Before(n.Work[Observe].RetryAt)) {
 		return "something follows from that nobody uses a cluster, and nobody looks into it"
 	}
 	return ""
@@ -83,16 +83,16 @@ func observingIsBeforeAStep(_ *world, c Cluster, f Facts, d Decision) string {
 // A look counts when it was answered, and a failed one is counted, and says nothing about use.
 func observingCountsWhenAnswered(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
-	over := f.Open == nil && a != nil && a.Kind == Observe && a.Number > c.Seen
+	over := f.Open == nil && a != nil && a.Kind == Observe && a.Number > seenOf(c, a)
 	answered := over && a.Outcome == Succeeded
 	switch {
-	case answered && !n.ObservedAt.Equal(a.ClosedAt), !answered && !n.ObservedAt.Equal(c.ObservedAt):
+	case answered && !n.Work[Observe].DoneAt.Equal(a.ClosedAt), !answered && !n.Work[Observe].DoneAt.Equal(c.Work[Observe].DoneAt):
 		return "a look counts that was not answered, or the other way round"
-	case over && !answered && n.ObserveFailures <= c.ObserveFailures && d.Open != Observe:
+	case over && !answered && n.Work[Observe].Failures <= c.Work[Observe].Failures && d.Open != Observe:
 		return "a look that failed is not counted"
-	case n.ObserveFailures < c.ObserveFailures && !answered && d.Open != Observe:
+	case n.Work[Observe].Failures < c.Work[Observe].Failures && !answered && d.Open != Observe:
 		return "failed looks are forgotten"
-	case (n.ObserveFailures == 0) != n.ObserveFailedAt.IsZero():
+	case (n.Work[Observe].Failures == 0) != n.Work[Observe].RetryAt.IsZero():
 		return "failed looks are counted and nobody knows when they were"
 	}
 	return ""
@@ -106,13 +106,13 @@ func unobservedIsSaid(_ *world, c Cluster, f Facts, d Decision) string {
 	old := func(seen time.Time) bool { return f.Now.Sub(seen) > 30*time.Minute }
 	ends := c.Desired == Present && n.Desired == Absent && strings.HasPrefix(n.DesiredWhy, BecauseIdle)
 	switch {
-	case n.SleepWanted && !c.SleepWanted && n.PowerBy == ByIdle && says(n.SleepWhy) != old(n.ObservedAt):
+	case n.SleepWanted && !c.SleepWanted && n.PowerBy == ByIdle && says(n.SleepWhy) != old(n.Work[Observe].DoneAt):
 		return "a cluster is put to sleep, and what is said of looks into it is not so"
-	case ends && says(n.DesiredWhy) != (awake && old(c.ObservedAt)):
+	case ends && says(n.DesiredWhy) != (awake && old(c.Work[Observe].DoneAt)):
 		return "a cluster ends, and what is said of looks into it is not so"
 	case d.Unobserved && !d.TellIdle:
 		return "people are told of a look, and of nothing else"
-	case d.TellIdle && awake && !n.SleepWanted && n.ObservedAt.Equal(c.ObservedAt) && d.Unobserved != old(n.ObservedAt):
+	case d.TellIdle && awake && !n.SleepWanted && n.Work[Observe].DoneAt.Equal(c.Work[Observe].DoneAt) && d.Unobserved != old(n.Work[Observe].DoneAt):
 		return "people are told that nobody uses it, and what is said of looks into it is not so"
 	}
 	return ""

@@ -85,7 +85,7 @@ func TestALookThatNoRetryCanRepairIsNotTriedAgain(t *testing.T) {
 	last := w.open().Attempt
 	last.ClosedAt, last.Outcome, last.Reason = w.now, Failure, "UnknownKind"
 	d := Decide(w.row, Facts{Now: w.now, Last: &last}, limits)
-	require.Equal(t, []any{observeTries, Kind("")}, []any{d.Next.ObserveFailures, d.Open})
+	require.Equal(t, []any{observeTries, Kind("")}, []any{d.Next.Work[Observe].Failures, d.Open})
 	d = Decide(d.Next, Facts{Now: w.now.Add(5 * time.Minute), Last: &last}, limits)
 	require.Empty(t, d.Open)
 }
@@ -101,9 +101,10 @@ func TestALookIsStoppedForATeardown(t *testing.T) {
 
 func TestALookWaitsForNoFreeRunner(t *testing.T) {
 	w := idleWorld(Idle{TellAfter: time.Hour})
-	w.until(func() bool { return !w.row.ObservedAt.IsZero() })
+	w.until(func() bool { return !w.row.Work[Observe].DoneAt.IsZero() })
 	c, f := w.row, w.facts(true)
-	c.ObservedAt, f.Open, f.Beside = time.Time{}, nil, nil
+	f.Open, f.Beside = nil, nil
+	c.ChangeWork(Observe, func(w *Work) { w.DoneAt = time.Time{} })
 	f.Slot.Everywhere.All = limits.Runners.All
 	d := Decide(c, f, limits)
 	require.Empty(t, d.Open)

@@ -199,7 +199,10 @@ func (w *world) nextTurn() {
 func (w *world) rescale(to int) {
 	if w.row.Status == Ready && w.row.Desired == Present {
 		w.note("somebody wants %d workers", to)
-		w.touch(func(c *Cluster) { c.WorkersWanted, c.ScaleFailures = new(to), 0 })
+		w.touch(func(c *Cluster) {
+			c.WorkersWanted = new(to)
+			c.AskWork(Scale)
+		})
 		w.moveJob(JobMove{Type: JobScale, To: JobPending})
 	}
 }

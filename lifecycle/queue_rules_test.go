@@ -18,7 +18,7 @@ func waitsForCapacity(f Facts, d Decision) bool {
 
 // An attempt that only found that it has to wait, or ended before it found capacity, spends no try.
 func waitingSpendsNoTry(_ *world, c Cluster, f Facts, d Decision) string {
-	if !waitsForCapacity(f, d) || f.Last.Number <= c.Seen {
+	if !waitsForCapacity(f, d) || f.Last.Number <= seenOf(c, f.Last) {
 		return ""
 	}
 	want := max(c.Tries-1, 0)
@@ -75,7 +75,7 @@ func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	looking := f.Open != nil && f.Open.Phase == Preflight && c.Position > 0 && f.Queue.Position > 0
 	first := f.Open == nil && (f.Last == nil || strings.HasPrefix(c.Why, WaitingForRunner)) // it waited for its turn or a runner, and begins
-	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > c.Seen {
+	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > seenOf(c, f.Last) {
 		return ""
 	}
 	switch {

@@ -168,7 +168,7 @@ func troubleIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
 		if d.Close.Reason != t.Code || d.Close.Whose != t.Whose || d.Close.Next != t.Next || !strings.Contains(d.Close.Message, t.Message) {
 			return "an attempt is given up without what was wrong with its runner"
 		}
-	case d.Close == nil && f.Open.ClaimedAt.IsZero() && d.Next.Phase != AwaitingCapacity && !f.Open.Kind.Quiet() && d.Next.Progress.Step != t.Message:
+	case d.Close == nil && f.Open.ClaimedAt.IsZero() && d.Next.Phase != AwaitingCapacity && !isQuiet(f.Open.Kind) && d.Next.Progress.Step != t.Message:
 		return "a runner does not start and nothing shows why"
 	}
 	return ""
@@ -192,7 +192,7 @@ func alwaysAWake(_ *world, _ Cluster, f Facts, d Decision) string {
 	} else if n.RetryAt.After(f.Now) && n.RetryAt.Before(latest) {
 		latest = n.RetryAt
 	}
-	for _, at := range []time.Time{n.AccessRetryAt, n.SleepRetryAt, n.SleepUntil} {
+	for _, at := range []time.Time{n.Work[Access].RetryAt, n.Work[Sleep].RetryAt, n.Work[Wake].RetryAt, n.Work[Scale].RetryAt, n.Work[Configure].RetryAt, n.SleepUntil} {
 		if at.After(f.Now) && at.Before(latest) {
 			latest = at
 		}

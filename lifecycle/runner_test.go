@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -139,6 +140,8 @@ func (w *world) work(r *runner) {
 		w.observing(r)
 	case r.kind == Tag:
 		w.tagging(r)
+	case w.added[r.kind] != nil:
+		w.added[r.kind](w, r)
 	default:
 		w.teardown(r)
 	}
@@ -154,7 +157,7 @@ func (w *world) begin(r *runner) {
 		r.alive = false
 	default:
 		r.claimed, r.names, r.work = true, a.names, a.work
-		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring, Access: Restoring, Sleep: Restoring, Wake: Restoring, Observe: Restoring, Tag: Tagging}[r.kind], 0)
+		r.enter(cmp.Or(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring, Access: Restoring, Sleep: Restoring, Wake: Restoring, Observe: Restoring, Tag: Tagging}[r.kind], Restoring), 0)
 	}
 }
 

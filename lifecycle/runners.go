@@ -88,15 +88,32 @@ const (
 	scopeRegion  = "region"
 )
 
-// ranks is the order in which free runners are given: teardowns give everything else its capacity back. A change of access takes
-// seconds, and somebody waits for it. Other work on a ready cluster is short, and somebody has that cluster in use. Nobody waits for tags.
-var ranks = [][]Kind{{Destroy}, {Access}, {Scale, Configure, Sleep, Wake, Observe}, {Create}, {Tag}}
+// The order in which free runners are given: teardowns give everything else its capacity back. A change of access takes seconds, and somebody
+// waits for it. Other work on a ready cluster is short, and somebody has that cluster in use. Nobody waits for tags.
+const (
+	rankDestroy = iota
+	rankAccess
+	rankWork
+	rankCreate
+	rankTag
+	rankCount
+)
 
 // urgent reports a kind that may use the reserved part of a cap.
 func urgent(k Kind) bool { return k == Destroy || k == Access }
 
 func rank(k Kind) int {
-	return slices.IndexFunc(ranks, func(kinds []Kind) bool { return slices.Contains(kinds, k) })
+	switch k {
+	case Destroy:
+		return rankDestroy
+	case Access:
+		return rankAccess
+	case Create:
+		return rankCreate
+	case Tag:
+		return rankTag
+	}
+	return rankWork
 }
 
 // besidesTeardowns is the part of a cap that is not reserved for teardowns.
@@ -208,7 +225,7 @@ func (c RunnerCaps) Take(waiting []RunnerWaiter, running []Runner) (next []strin
 	for _, r := range running {
 		l.count(shareOf(r.Kind, r.Team), c.uses(r.Kind, r.Site, r.Ends))
 	}
-	left := make([][]claim, len(ranks))
+	left := make([][]claim, rankCount)
 	for i, claims := range byRank {
 		var granted []string
 		granted, left[i] = l.grant(claims)
@@ -226,7 +243,7 @@ func (c RunnerCaps) claims(waiting []RunnerWaiter) [][]claim {
 		Site
 	}
 	shared := map[place]claim{}
-	byRank := make([][]claim, len(ranks))
+	byRank := make([][]claim, rankCount)
 	for _, w := range waiting {
 		at := place{w.Kind, w.Site}
 		like, known := shared[at]

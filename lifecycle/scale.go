@@ -1,85 +1,60 @@
 package lifecycle
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
-// scaleTries is how many scale attempts in a row may fail before the requested number of workers is given up.
-const scaleTries = 3
-
-// scale opens an attempt to reach the requested number of workers. The cluster stays READY meanwhile. The request is cleared once it
-// is met, given up or out of bounds, so that nothing is tried for ever.
-func (m *deciding) scale() {
-	n := m.next()
-	if n.WorkersWanted == nil || m.d.Open != "" || m.d.Wait != nil || !m.due() {
-		return
-	}
-	wanted := *n.WorkersWanted
-	switch {
-	case n.WorkersLeast == nil || n.WorkersMost == nil:
-		m.dropScale("NotScalable", "its profile does not allow scaling")
-	case wanted < *n.WorkersLeast || wanted > *n.WorkersMost:
-		m.dropScale("OutOfBounds", "its profile allows %d to %d workers", *n.WorkersLeast, *n.WorkersMost)
-	case m.mayRun(Scale):
-		m.say(n.Status, n.Phase, "scaling from %d to %s", n.workers(), workers(wanted))
-		m.open(Scale, JobScale)
-	}
-}
-
-// settleScale accounts for a scale attempt. It recorded nothing, so a lost attempt leaves nothing to remove. An attempt for a number
-// that is no longer requested says nothing about the current request.
-func (m *deciding) settleScale(a Attempt) {
-	n := m.next()
-	n.RetryAt = time.Time{}
-	if a.WorkersSeen != nil {
-		n.Workers = a.WorkersSeen
-	}
-	reached := a.Outcome == Succeeded && a.WorkersSeen != nil && *a.WorkersSeen == a.WorkersWanted
-	ours := a.stopped()
-	switch {
-	case n.WorkersWanted == nil || !m.wanted():
-	case *n.WorkersWanted != a.WorkersWanted:
-		n.ScaleFailures = 0
-		m.job(JobScale, JobRetrying, "Changed", "another number of workers was requested")
-	case reached:
-		m.say(n.Status, n.Phase, "it has %s now", workers(a.WorkersWanted))
-		m.job(JobScale, JobSucceeded, "", "")
-		n.forgetScale()
-	case ours:
-		n.RetryAt = m.f.Now.Add(m.l.RetryBase)
-		m.job(JobScale, JobRetrying, reasonOf(a), a.Message)
-	case n.ScaleFailures+1 >= scaleTries || a.Outcome == Failure && !a.Retryable:
-		m.dropScale(reasonOf(a), "%s", uncounted(a))
-	default:
-		n.ScaleFailures++
-		n.RetryAt = m.f.Now.Add(m.l.backoff(n.ScaleFailures))
-		m.job(JobScale, JobRetrying, reasonOf(a), uncounted(a))
+// scaleKind is the change to a requested number of workers. A request is cleared once it is met, given up or out of bounds, so that nothing is
+// tried for ever. The cluster keeps the workers it has.
+func scaleKind() WorkKind {
+	return WorkKind{
+		Kind: Scale, Job: JobScale, Text: "scaling", Changed: otherWorkers, Tries: workTries, makesAccess: true,
+		refuse: func(c Cluster) (code, why string) {
+			switch {
+			case c.WorkersLeast == nil || c.WorkersMost == nil:
+				return "NotScalable", "its profile does not allow scaling"
+			case *c.WorkersWanted < *c.WorkersLeast || *c.WorkersWanted > *c.WorkersMost:
+				return "OutOfBounds", fmt.Sprintf("its profile allows %d to %d workers", *c.WorkersLeast, *c.WorkersMost)
+			}
+			return "", ""
+		},
+		begin: func(m *deciding) {
+			n := m.next()
+			m.d.Workers = n.WorkersWanted
+			m.say(n.Status, n.Phase, "scaling from %d to %s", n.workers(), workers(*n.WorkersWanted))
+		},
+		see: func(m *deciding, a Attempt) {
+			if a.WorkersSeen != nil {
+				m.next().Workers = a.WorkersSeen
+			}
+		},
+		outdated: isOtherNumber,
+		isMet: func(m *deciding, a Attempt) bool {
+			return a.Outcome == Succeeded && a.WorkersSeen != nil && *a.WorkersSeen == a.WorkersWanted && !isOtherNumber(*m.next(), a)
+		},
+		met: func(m *deciding, a Attempt) {
+			n := m.next()
+			m.say(n.Status, n.Phase, "it has %s now", workers(a.WorkersWanted))
+		},
+		failure: func(_ *deciding, a Attempt) string { return uncounted(a) },
+		givenUp: func(m *deciding, why, _ string) {
+			n := m.next()
+			m.say(n.Status, n.Phase, "scaling to %s failed: %s", workers(*n.WorkersWanted), why)
+		},
+		forget: func(c *Cluster) { c.WorkersWanted = nil },
+		needless: func(m *deciding, a Attempt) string {
+			if isOtherNumber(*m.next(), a) {
+				return otherWorkers
+			}
+			return ""
+		},
 	}
 }
 
-// dropScale gives up the request. The cluster keeps the workers it has.
-func (m *deciding) dropScale(code, format string, args ...any) {
-	n := m.next()
-	m.job(JobScale, JobFailed, code, fmt.Sprintf(format, args...))
-	m.say(n.Status, n.Phase, "scaling to %s failed: %s", workers(*n.WorkersWanted), fmt.Sprintf(format, args...))
-	n.forgetScale()
-}
+const otherWorkers = "another number of workers was requested"
 
-// cancelScale cancels the request when the cluster is no longer wanted. The wait after a failed scaling must not delay the teardown.
-func (m *deciding) cancelScale() {
-	n := m.next()
-	if n.Status == Ready {
-		n.RetryAt = time.Time{}
-	}
-	if n.WorkersWanted != nil {
-		m.job(JobScale, JobFailed, "Cancelled", n.DesiredWhy)
-		n.forgetScale()
-	}
+// isOtherNumber reports that an attempt is for a number of workers that is not the requested one.
+func isOtherNumber(c Cluster, a Attempt) bool {
+	return c.WorkersWanted == nil || *c.WorkersWanted != a.WorkersWanted
 }
-
-// forgetScale clears the request.
-func (c *Cluster) forgetScale() { c.WorkersWanted, c.ScaleFailures = nil, 0 }
 
 // workers returns the number of workers, as far as it is known.
 func (c *Cluster) workers() int {

@@ -25,7 +25,7 @@ func (w *world) ends(how Attempt) {
 		r.result = &how
 	})
 	n := len(w.attempts)
-	w.until(func() bool { return w.row.Seen == n })
+	w.until(func() bool { return seenOf(w.row, &w.attempts[n-1].Attempt) == n })
 }
 
 func TestAClusterIsScaledDownAndUpAgainAndStaysReady(t *testing.T) {
@@ -52,10 +52,10 @@ func TestAScalingThatFailsIsTriedThreeTimesAndForgotten(t *testing.T) {
 	w := scalable(t)
 	w.rescale(5)
 	for failures := range 3 {
-		require.Equal(t, failures, w.row.ScaleFailures)
+		require.Equal(t, failures, w.row.Work[Scale].Failures)
 		w.ends(Attempt{Outcome: Failure, Reason: "WorkersNotReady", Message: "one never came up", Retryable: true, WorkersSeen: new(4)})
 		if failures < 2 {
-			require.Equal(t, w.now.Add(limits.backoff(failures+1)), w.row.RetryAt)
+			require.Equal(t, w.now.Add(limits.backoff(failures+1)), w.row.Work[Scale].RetryAt)
 			require.Equal(t, JobRetrying, w.jobs[1].status)
 		}
 	}
@@ -104,7 +104,7 @@ func TestATeardownDoesNotWaitForAFailedScaling(t *testing.T) {
 	w := scalable(t)
 	w.rescale(5)
 	w.ends(Attempt{Outcome: Lost, Message: "gone"})
-	require.True(t, w.row.RetryAt.After(w.now))
+	require.True(t, w.row.Work[Scale].RetryAt.After(w.now))
 	w.destroy()
 	w.reconcile(false)
 	require.Equal(t, Destroy, w.open().Kind)

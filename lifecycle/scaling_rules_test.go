@@ -62,21 +62,21 @@ func scalingEnds(_ *world, c Cluster, f Facts, d Decision) string {
 	switch a := f.Last; {
 	case done && !reached:
 		return "a scaling is told to be done and nobody counted its workers"
-	case n.ScaleFailures >= 3 || n.ScaleFailures > 0 && n.WorkersWanted == nil:
+	case n.Work[Scale].Failures >= 3 || n.Work[Scale].Failures > 0 && n.WorkersWanted == nil:
 		return "a scaling that fails is tried for ever"
 	case n.WorkersWanted != nil && (n.Phase == Restoring || n.Phase == Released):
 		return "workers are wanted of a cluster that goes"
 	case (c.WorkersWanted != nil) != (n.WorkersWanted != nil) && !got:
 		return "a scaling was forgotten and its job goes on"
-	case f.Open != nil || a == nil || a.Kind != Scale || a.Number <= c.Seen || c.WorkersWanted == nil || n.Desired == Absent:
+	case f.Open != nil || a == nil || a.Kind != Scale || a.Number <= seenOf(c, a) || c.WorkersWanted == nil || n.Desired == Absent:
 	case a.WorkersWanted != *c.WorkersWanted:
 	case reached:
 		if n.WorkersWanted != nil || *n.Workers != a.WorkersWanted {
 			return "a scaling that reached its number goes on"
 		}
-	case n.WorkersWanted != nil && d.Open == "" && !n.RetryAt.After(f.Now):
+	case n.WorkersWanted != nil && d.Open == "" && !n.Work[Scale].RetryAt.After(f.Now):
 		return "a scaling that failed is tried again without a pause"
-	case a.Outcome != Stopped && a.Outcome != Cancelled && n.WorkersWanted != nil && n.ScaleFailures != c.ScaleFailures+1:
+	case a.Outcome != Stopped && a.Outcome != Cancelled && n.WorkersWanted != nil && n.Work[Scale].Failures != c.Work[Scale].Failures+1:
 		return "a scaling that failed counts for nothing"
 	}
 	return ""

@@ -56,9 +56,30 @@ func (w *world) facts(observe bool) Facts {
 	if n := len(closed); n > 0 {
 		last := closed[n-1].Attempt
 		f.Last = &last
+		for _, a := range closed[:n-1] {
+			if a.Kind != Create && a.Kind != Destroy && a.Number > seenOf(w.row, &a.Attempt) {
+				f.Missed = append(f.Missed, a.Attempt)
+			}
+		}
 	}
 	return f
 }
+
+// seenOf returns the number of the newest attempt of a kind that was accounted for.
+func seenOf(c Cluster, a *Attempt) int {
+	if a.Kind == Create || a.Kind == Destroy {
+		return c.Seen
+	}
+	return c.Work[a.Kind].Seen
+}
+
+// settled reports that every attempt is over and accounted for.
+func (w *world) settled() bool {
+	return !slices.ContainsFunc(w.attempts, func(a *attempt) bool { return a.ClosedAt.IsZero() || a.Number > seenOf(w.row, &a.Attempt) })
+}
+
+// isQuiet is this test's own reading of what a cluster shows nothing of.
+func isQuiet(k Kind) bool { return k == Access || k == Observe || k == Tag }
 
 // beside lists the attempts but the open one whose runners are seen alive. Of one that is cut off nothing is known.
 func (w *world) beside() (numbers []int) {
@@ -148,14 +169,8 @@ func (w *world) commit(d Decision) {
 	}
 	if d.Open != "" {
 		a := &attempt{Attempt: Attempt{Number: len(w.attempts) + 1, Kind: d.Open, OpenedAt: w.now}}
-		if d.Open == Scale {
-			a.WorkersWanted = *d.Next.WorkersWanted
-		}
-		if d.Open == Configure {
-			a.AddonsWanted = d.Next.AddonsWanted
-		}
-		if d.Open == Access {
-			a.AccessWanted = d.Next.AccessWanted
+		if a.Request = d.Request; d.Workers != nil {
+			a.WorkersWanted = *d.Workers
 		}
 		if d.Open == Create {
 			w.newCluster()
@@ -237,6 +252,11 @@ func (w *world) moveJob(m JobMove) {
 		at = len(w.jobs) - 1
 	}
 	w.jobs[at].status = m.To
+	for i, j := range w.jobs { // that of an attempt which nobody accounted for, because its kind is unknown, is over
+		if len(w.added) > 0 && m.To == JobRunning && i != at && j.status == JobRunning {
+			w.jobs[i].status = JobRetrying
+		}
+	}
 	running := 0
 	for _, j := range w.jobs {
 		if j.status == JobRunning {

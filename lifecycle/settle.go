@@ -7,31 +7,33 @@ import (
 	"time"
 )
 
-// settle accounts for the outcome of the newest closed attempt, once.
+// settle accounts for the outcomes of closed attempts, once each.
 func (m *deciding) settle() {
-	last := m.f.Last
-	if last == nil || last.Number <= m.c.Seen {
+	for _, a := range m.f.Missed {
+		m.settleOne(a)
+	}
+	if m.f.Last != nil {
+		m.settleOne(*m.f.Last)
+	}
+}
+
+// settleOne accounts for the outcome of an attempt. That of an unknown kind waits for a server that knows it.
+func (m *deciding) settleOne(a Attempt) {
+	n, kind := m.next(), m.kind(a.Kind)
+	switch {
+	case !m.l.Knows(a.Kind), kind != nil && a.Number <= n.Work[a.Kind].Seen, kind == nil && a.Number <= n.Seen:
 		return
 	}
-	m.next().Seen = last.Number
-	m.next().Progress = Progress{}
-	switch last.Kind {
-	case Create:
-		m.settleCreate(*last)
-	case Scale:
-		m.settleScale(*last)
-	case Configure:
-		m.settleConfigure(*last)
-	case Access:
-		m.settleAccess(*last)
-	case Sleep, Wake:
-		m.settlePower(*last)
-	case Observe:
-		m.settleObserve(*last)
-	case Tag:
-		m.settleTag(*last)
+	n.Progress = Progress{}
+	switch {
+	case kind != nil:
+		m.settleWork(kind, a)
+	case a.Kind == Create:
+		n.Seen = a.Number
+		m.settleCreate(a)
 	default:
-		m.settleDestroy(*last)
+		n.Seen = a.Number
+		m.settleDestroy(a)
 	}
 }
 

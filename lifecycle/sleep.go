@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// sleepTries is how many tries in a row to put a cluster to sleep may fail before ocpctl gives up and wakes it again.
-const sleepTries = 3
-
 // wakeRetryMost is the longest wait between two tries to wake a cluster. They are never given up.
 const wakeRetryMost = 15 * time.Minute
 
@@ -54,38 +51,84 @@ func (c Cluster) powerPhase() Phase {
 	return ""
 }
 
-// power opens an attempt to put the cluster to sleep, or to wake it. The cluster stays READY meanwhile, and its phase says that it
-// cannot be used.
-func (m *deciding) power() {
+// sleepKind puts the cluster to sleep, and its phase says that it cannot be used. One that cannot be put to sleep is woken again, unless it was seen
+// that all of it still runs.
+func sleepKind() WorkKind {
+	k := powerKind(Sleep, true)
+	k.Tries, k.prepare, k.cancel = workTries, (*deciding).watchPower, (*deciding).cancelPower
+	k.drop = func(m *deciding) {
+		m.skipRest()
+		m.wantAwake()
+	}
+	k.givenUp = func(m *deciding, why, next string) {
+		if why = withNext(why, next); m.next().Power == Awake {
+			m.sayUsual("it could not be put to sleep and stays awake: " + why)
+			return
+		}
+		m.say(Ready, Waking, "it could not be put to sleep and is woken again: %s", why)
+	}
+	return k
+}
+
+// wakeKind makes a cluster usable again. One that cannot be woken is tried until it ends.
+func wakeKind() WorkKind {
+	k := powerKind(Wake, false)
+	k.cancel = func(*deciding) {} // what cancels sleep does
+	return k
+}
+
+// powerKind is what both have in common. asleep says how the cluster is to be.
+func powerKind(kind Kind, asleep bool) WorkKind {
+	return WorkKind{
+		Kind: kind, Text: "change of power", RetryMax: wakeRetryMost, job: Cluster.powerJob,
+		owed:     func(m *deciding) bool { return m.next().SleepWanted == asleep && m.next().powerOwed() },
+		ready:    func(*deciding) bool { return true },
+		begin:    func(m *deciding) { m.next().Power = Changing },
+		see:      (*deciding).seePower,
+		isMet:    func(m *deciding, a Attempt) bool { return m.next().SleepWanted == asleep && a.sawPower() },
+		outdated: func(Cluster, Attempt) bool { return false },
+		failure: func(_ *deciding, a Attempt) string {
+			return cmp.Or(a.Message, "it was not seen "+map[bool]string{true: "asleep", false: "awake"}[asleep])
+		},
+		failed: func(m *deciding, a Attempt, why string) {
+			n := m.next()
+			m.say(Ready, n.powerPhase(), "%s; it is tried again: %s", n.powerText(), withNext(why, a.Next))
+		},
+		needless: func(m *deciding, _ Attempt) string {
+			switch wanted := m.next().SleepWanted; {
+			case wanted == asleep:
+				return ""
+			case wanted:
+				return "it is to be asleep"
+			}
+			return "it is to be awake"
+		},
+	}
+}
+
+// watchPower decides whether the cluster should be asleep.
+func (m *deciding) watchPower() {
 	n := m.next()
 	m.wakeOnTime()
 	m.keepHours()
 	m.keepIdle()
 	if n.SleepWanted && n.SleepMode == "" {
-		_, job := n.powerWork()
-		m.job(job, JobFailed, "CannotSleep", "its profile has no way to sleep")
+		m.job(n.powerJob(), JobFailed, "CannotSleep", "its profile has no way to sleep")
 		n.SleepWanted, n.SleepUntil = false, time.Time{}
-	}
-	if !n.powerOwed() || m.d.Open != "" || m.d.Wait != nil || m.f.Now.Before(n.SleepRetryAt) {
-		return
-	}
-	if kind, job := n.powerWork(); m.mayRun(kind) {
-		m.open(kind, job)
-		n.Power = Changing
 	}
 }
 
-// powerWork returns what is to be done about a cluster's power.
-func (c Cluster) powerWork() (Kind, JobType) {
+// powerJob returns the job type of what is to be done about a cluster's power.
+func (c Cluster) powerJob() JobType {
 	switch {
 	case c.SleepWanted && c.PowerBy == ByHours:
-		return Sleep, JobOffHoursDown
+		return JobOffHoursDown
 	case c.SleepWanted:
-		return Sleep, JobSleep
+		return JobSleep
 	case c.PowerBy == ByHours:
-		return Wake, JobOffHoursUp
+		return JobOffHoursUp
 	}
-	return Wake, JobWake
+	return JobWake
 }
 
 // wakeOnTime wakes a cluster whose time asleep is over. What a schedule put to sleep is left to the schedule, if that is known.
@@ -95,8 +138,7 @@ func (m *deciding) wakeOnTime() {
 		return
 	}
 	if n.SleepWanted && !n.SleepUntil.IsZero() && !m.f.Now.Before(n.SleepUntil) {
-		_, job := n.powerWork()
-		m.job(job, JobFailed, "TimeOver", "the time to sleep was over")
+		m.job(n.powerJob(), JobFailed, "TimeOver", "the time to sleep was over")
 		if n.PowerBy == ByPerson && n.SleepUntil.After(n.ActiveAt) { // no schedule puts it to sleep again at once
 			n.ActiveAt, n.ActiveWhat = n.SleepUntil, ActivitySlept
 		}
@@ -107,71 +149,44 @@ func (m *deciding) wakeOnTime() {
 // wantAwake ends the request to sleep on ocpctl's own initiative.
 func (m *deciding) wantAwake() {
 	n := m.next()
-	n.SleepWanted, n.SleepUntil, n.SleepFailures, n.SleepRetryAt = false, time.Time{}, 0, time.Time{}
-	if _, job := n.powerWork(); n.powerOwed() {
-		m.job(job, JobPending, "", "")
+	n.SleepWanted, n.SleepUntil = false, time.Time{}
+	n.resetPower()
+	if n.powerOwed() {
+		m.job(n.powerJob(), JobPending, "", "")
 	}
 }
 
-// settlePower accounts for an attempt to put the cluster to sleep or to wake it. It recorded no names, so a lost attempt leaves nothing
-// to remove. The power is what the runner saw, and never follows from its exit.
-func (m *deciding) settlePower(a Attempt) {
+// seePower takes in what an attempt saw of the power. That never follows from a runner's exit.
+func (m *deciding) seePower(a Attempt) {
 	n := m.next()
-	seen := a.Outcome == Succeeded && a.AsleepSeen != nil && *a.AsleepSeen == (a.Kind == Sleep)
 	switch {
-	case seen && a.Kind == Sleep:
+	case a.sawPower() && a.Kind == Sleep:
 		n.Power = Asleep
-	case seen:
+	case a.sawPower():
 		n.Power, n.AwakeSince, n.Degraded = Awake, m.f.Now, ""
 		if a.Reason == ControlPlaneIncomplete {
 			n.Degraded = withNext(a.Message, a.Next)
 		}
-	case a.stayedAwake():
+	case a.Kind == Sleep && a.Outcome == Failure && a.AsleepSeen != nil && !*a.AsleepSeen: // and that all of it still runs
 		n.Power = Awake
 	}
-	_, job := n.powerWork()
-	switch {
-	case !m.wanted():
-	case n.SleepWanted != (a.Kind == Sleep): // somebody changed their mind meanwhile
-		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
+	if m.wanted() && n.SleepWanted != (a.Kind == Sleep) { // somebody changed their mind meanwhile
+		n.resetPower()
 		if !n.powerOwed() {
-			m.job(job, JobSucceeded, "", "it was never put to sleep")
+			m.job(n.powerJob(), JobSucceeded, "", "it was never put to sleep")
 		}
-	case seen:
-		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
-		m.job(job, JobSucceeded, "", a.Message) // which operators are not well
-	case a.stopped():
-		n.SleepRetryAt = m.f.Now.Add(m.l.RetryBase)
-		m.job(job, JobRetrying, reasonOf(a), a.Message)
-	default:
-		m.powerFailed(a, job)
 	}
 }
 
-// stayedAwake reports that the attempt did not put the cluster to sleep, and saw that all of it still runs.
-func (a Attempt) stayedAwake() bool {
-	return a.Kind == Sleep && a.Outcome == Failure && a.AsleepSeen != nil && !*a.AsleepSeen
+// sawPower reports that the attempt saw the cluster asleep, or awake, as it was to make it.
+func (a Attempt) sawPower() bool {
+	return a.Outcome == Succeeded && a.AsleepSeen != nil && *a.AsleepSeen == (a.Kind == Sleep)
 }
 
-// powerFailed counts a failed try. A cluster that cannot be put to sleep is woken again, unless it was seen that all of it still runs. One that
-// cannot be woken is tried until it ends.
-func (m *deciding) powerFailed(a Attempt, job JobType) {
-	n, why := m.next(), cmp.Or(a.Message, "it was not seen "+map[Kind]string{Sleep: "asleep", Wake: "awake"}[a.Kind])
-	n.SleepFailures++
-	if a.Kind == Sleep && (n.SleepFailures >= sleepTries || a.Outcome == Failure && !a.Retryable) {
-		m.job(job, JobFailed, reasonOf(a), why)
-		m.skipRest()
-		m.wantAwake()
-		if why = withNext(why, a.Next); n.Power == Awake {
-			m.sayUsual("it could not be put to sleep and stays awake: " + why)
-			return
-		}
-		m.say(Ready, Waking, "it could not be put to sleep and is woken again: %s", why)
-		return
-	}
-	n.SleepRetryAt = m.f.Now.Add(min(m.l.backoff(n.SleepFailures), wakeRetryMost))
-	m.job(job, JobRetrying, reasonOf(a), why)
-	m.say(Ready, n.powerPhase(), "%s; it is tried again: %s", n.powerText(), withNext(why, a.Next))
+// resetPower makes the next try to put the cluster to sleep, or to wake it, the first one: what is wanted has changed.
+func (c *Cluster) resetPower() {
+	c.ResetWork(Sleep)
+	c.ResetWork(Wake)
 }
 
 // withNext adds to what happened what to do about it, without a final stop.
@@ -192,7 +207,8 @@ func (m *deciding) cancelPower() {
 	for _, job := range []JobType{JobSleep, JobWake, JobOffHoursDown, JobOffHoursUp} {
 		m.job(job, JobFailed, "Cancelled", n.DesiredWhy) // affects the jobs only if they are unfinished
 	}
-	n.SleepWanted, n.SleepUntil, n.SleepFailures, n.SleepRetryAt = false, time.Time{}, 0, time.Time{}
+	n.SleepWanted, n.SleepUntil = false, time.Time{}
+	n.resetPower()
 }
 
 // powerText says what a ready cluster does that sleeps, or is on its way.

@@ -29,7 +29,7 @@ func powerIsAsked(_ *world, _ Cluster, f Facts, d Decision) string {
 		return "a cluster is woken that should be asleep"
 	case (d.Open == Sleep || d.Open == Wake) && n.Power != Changing:
 		return "a change of power begins and its row does not say so"
-	case (d.Open == Sleep || d.Open == Wake) && f.Now.Before(n.SleepRetryAt):
+	case (d.Open == Sleep || d.Open == Wake) && f.Now.Before(n.Work[d.Open].RetryAt):
 		return "a change of power that failed is tried again without a pause"
 	}
 	return ""
@@ -39,7 +39,7 @@ func powerIsAsked(_ *world, _ Cluster, f Facts, d Decision) string {
 // could not put it to sleep is awake, and is not woken.
 func powerIsSeen(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
-	told := f.Open == nil && a != nil && a.Number > c.Seen && a.AsleepSeen != nil
+	told := f.Open == nil && a != nil && a.Number > seenOf(c, a) && a.AsleepSeen != nil
 	fresh := told && a.Outcome == Succeeded
 	stayed := told && a.Kind == Sleep && a.Outcome == Failure && !*a.AsleepSeen
 	switch {
@@ -65,7 +65,7 @@ func sleepEnds(_ *world, c Cluster, f Facts, d Decision) string {
 	for _, j := range d.Jobs {
 		over = over || (j.Type == JobSleep || j.Type == JobOffHoursDown) && j.To == JobFailed
 	}
-	failed := f.Open == nil && a != nil && a.Kind == Sleep && a.Number > c.Seen && n.Desired == Present && c.SleepWanted && a.Outcome != Stopped &&
+	failed := f.Open == nil && a != nil && a.Kind == Sleep && a.Number > seenOf(c, a) && n.Desired == Present && c.SleepWanted && a.Outcome != Stopped &&
 		a.Outcome != Cancelled && n.Power != Asleep
 	late := !c.SleepUntil.IsZero() && !f.Now.Before(c.SleepUntil)
 	switch {
@@ -75,11 +75,11 @@ func sleepEnds(_ *world, c Cluster, f Facts, d Decision) string {
 		return "its time to sleep is over and it sleeps on"
 	case c.SleepWanted && !n.SleepWanted && !over:
 		return "a request to sleep was forgotten and its job goes on"
-	case n.SleepWanted && (n.SleepFailures >= 3 || n.Phase == Restoring || n.Phase == Released):
+	case n.SleepWanted && (n.Work[Sleep].Failures >= 3 || n.Phase == Restoring || n.Phase == Released):
 		return "sleep that fails, or of a cluster that goes, is tried for ever"
-	case failed && !late && a.Outcome != Failure && c.SleepFailures+1 < 3 && !n.SleepWanted && n.SleepMode != "" && !restOver(c, n, f) && !idleOver(c, n, f):
+	case failed && !late && a.Outcome != Failure && c.Work[Sleep].Failures+1 < 3 && !n.SleepWanted && n.SleepMode != "" && !restOver(c, n, f) && !idleOver(c, n, f):
 		return "sleep was given up too early"
-	case failed && n.SleepWanted && n.SleepFailures != c.SleepFailures+1:
+	case failed && n.SleepWanted && n.Work[Sleep].Failures != c.Work[Sleep].Failures+1:
 		return "a try to sleep that failed counts for nothing"
 	case failed && a.Outcome == Failure && !a.Retryable && n.SleepWanted:
 		return "sleep is tried again though no retry can repair it"
@@ -94,9 +94,9 @@ func wakingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 		return ""
 	}
 	switch {
-	case !n.SleepRetryAt.After(f.Now):
+	case !n.Work[Wake].RetryAt.After(f.Now):
 		return "a cluster should be awake and nobody wakes it"
-	case n.SleepRetryAt.After(f.Now.Add(wakeRetryMost)):
+	case n.Work[Wake].RetryAt.After(f.Now.Add(wakeRetryMost)):
 		return "a cluster should be awake and the next try is far"
 	}
 	return ""

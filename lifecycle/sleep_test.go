@@ -11,7 +11,7 @@ import (
 func readyWorld() *world {
 	w := newWorld(Decide, func(int) int { return 0 })
 	w.fair = true
-	w.until(func() bool { return w.row.Status == Ready && w.row.AccessDone == w.row.AccessWanted })
+	w.until(func() bool { return w.row.Status == Ready && w.row.Work[Access].Done == w.row.Work[Access].Wanted })
 	return w
 }
 
@@ -30,7 +30,7 @@ func TestAClusterSleepsUntilItsTimeAndWakesByItself(t *testing.T) {
 	require.Equal(t, PhaseAsleep, w.row.Phase, "neither a number of workers nor a request for access wakes it")
 
 	w.until(func() bool { return w.row.Usable() })
-	w.until(func() bool { return w.row.WorkersWanted == nil && w.row.AccessDone == w.row.AccessWanted })
+	w.until(func() bool { return w.row.WorkersWanted == nil && w.row.Work[Access].Done == w.row.Work[Access].Wanted })
 	var kinds []Kind
 	for _, a := range w.attempts {
 		kinds = append(kinds, a.Kind)
@@ -43,7 +43,7 @@ func TestAClusterSleepsUntilItsTimeAndWakesByItself(t *testing.T) {
 func TestAClusterThatCannotFallAsleepIsWokenAgain(t *testing.T) {
 	w := readyWorld()
 	w.putToSleep(0)
-	for range sleepTries {
+	for range workTries {
 		w.end(Sleep, Attempt{Outcome: Failure, Reason: "MachinesNotStopped", Message: "a machine did not stop", Retryable: true})
 	}
 	require.Equal(t, Waking, w.row.Phase)
@@ -57,7 +57,7 @@ func (w *world) end(kind Kind, result Attempt) {
 	w.until(func() bool { return w.open() != nil && w.open().Kind == kind && !w.open().ClaimedAt.IsZero() })
 	a := w.open()
 	w.some(func(r *runner) { r.installing, r.result = false, &result })
-	w.until(func() bool { return !a.ClosedAt.IsZero() && w.row.Seen == a.Number })
+	w.until(func() bool { return !a.ClosedAt.IsZero() && w.row.Work[a.Kind].Seen == a.Number })
 }
 
 func TestARefusalThatDoesNotHealEndsTheSleepAtOnceAndTheClusterStaysUsable(t *testing.T) {
@@ -96,7 +96,7 @@ func TestAWakeThatWasAskedForMeanwhileIsDoneIfTheClusterNeverSlept(t *testing.T)
 		r.installing, r.result = false, &Attempt{Outcome: Failure, Reason: "DeniedByPolicy", Message: "denied", AsleepSeen: new(bool)}
 	})
 	w.wakeUp()
-	w.until(func() bool { return !a.ClosedAt.IsZero() && w.row.Seen == a.Number })
+	w.until(func() bool { return !a.ClosedAt.IsZero() && w.row.Work[a.Kind].Seen == a.Number })
 	require.True(t, w.row.Usable())
 	require.Contains(t, w.jobs, publicJob{JobWake, JobSucceeded})
 }

@@ -70,7 +70,8 @@ func (w *world) putToSleep(length time.Duration) {
 	w.slept = true
 	owed := w.row.Power != Asleep
 	w.touch(func(c *Cluster) {
-		c.SleepWanted, c.SleepWhy, c.SleepFailures, c.SleepRetryAt, c.PowerBy = true, "asked for by maya", 0, time.Time{}, ByPerson
+		c.SleepWanted, c.SleepWhy, c.PowerBy = true, "asked for by maya", ByPerson
+		c.resetPower()
 		c.SleepUntil = time.Time{}
 		if length > 0 {
 			c.SleepUntil = w.now.Add(length)
@@ -92,7 +93,8 @@ func (w *world) wakeUp() {
 	w.note("somebody wakes it")
 	owed := w.row.Power != Awake
 	w.touch(func(c *Cluster) {
-		c.SleepWanted, c.SleepUntil, c.SleepFailures, c.SleepRetryAt, c.PowerBy = false, time.Time{}, 0, time.Time{}, ByPerson
+		c.SleepWanted, c.SleepUntil, c.PowerBy = false, time.Time{}, ByPerson
+		c.resetPower()
 		c.ActiveAt, c.ActiveWhat = w.now, "somebody woke it"
 	})
 	for _, job := range []JobType{JobSleep, JobOffHoursDown, JobOffHoursUp} {

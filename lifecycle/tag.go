@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -24,7 +25,7 @@ func (m *deciding) tagAt() (at time.Time) {
 		return time.Time{}
 	}
 	for _, u := range m.f.Untagged {
-		if u.due() && u.At.After(latest(n.ReadyAt, n.TaggedAt)) {
+		if u.due() && u.At.After(latest(n.ReadyAt, n.Work[Tag].DoneAt)) {
 			at = latest(at, u.At)
 		}
 	}
@@ -36,28 +37,26 @@ func (m *deciding) tagAt() (at time.Time) {
 
 // otherWork reports that something else is to be done to the ready cluster, or that it is not awake. Tags wait for that.
 func (m *deciding) otherWork() bool {
-	n, look := m.next(), m.observeAt()
-	return n.powerPhase() != "" || n.WorkersWanted != nil || n.addonsOwed() || m.accessOwed() || !look.IsZero() && !m.f.Now.Before(look)
+	return m.next().powerPhase() != "" || slices.ContainsFunc(m.kinds, func(k WorkKind) bool { return k.Kind != Tag && k.isOwed(m) })
 }
 
-// tag opens an attempt to attach the cluster's tags. It comes after all other work, and waits in no queue: the next decision tries again.
-func (m *deciding) tag() {
-	at := m.tagAt()
-	if at.IsZero() || m.f.Now.Before(at) || m.d.Open != "" || m.d.Wait != nil || !m.l.Runners.MayRun(Tag, m.f.Slot) {
-		return
+// tagKind attaches the cluster's tags. It comes after all other work, and waits in no queue: the next decision tries again. Unless ocpctl stopped
+// it, an attempt counts for everything that scans had seen when it began, even if it failed: the scans to come say what still has no tags, and
+// due says when that is tried again.
+func tagKind() WorkKind {
+	return WorkKind{
+		Kind: Tag, Job: JobTag, Text: "attaching of tags", Quiet: true, Unqueued: true, Single: true,
+		due: (*deciding).tagAt,
+		see: func(m *deciding, a Attempt) {
+			if !a.stopped() {
+				m.next().ChangeWork(Tag, func(w *Work) { w.DoneAt = a.OpenedAt })
+			}
+		},
+		needless: func(m *deciding, _ Attempt) string {
+			if m.otherWork() {
+				return "other work on the cluster came up"
+			}
+			return ""
+		},
 	}
-	m.open(Tag, JobTag)
-}
-
-// settleTag accounts for an attempt to attach tags. Unless ocpctl stopped it, it counts for everything that scans had seen when it began,
-// even if it failed: the scans to come say what still has no tags, and due says when that is tried again.
-func (m *deciding) settleTag(a Attempt) {
-	if !a.stopped() {
-		m.next().TaggedAt = a.OpenedAt
-	}
-	if a.Outcome == Succeeded {
-		m.job(JobTag, JobSucceeded, "", a.Message)
-		return
-	}
-	m.job(JobTag, JobFailed, reasonOf(a), a.Message)
 }

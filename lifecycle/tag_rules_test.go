@@ -9,17 +9,22 @@ import (
 func worksElsewhere(n Cluster, f Facts) bool {
 	step := stepOf(n)
 	from := step.Add(-15 * time.Minute)
-	looks := !step.IsZero() && !f.Now.Before(from) && f.Now.Before(step) && n.ObservedAt.Before(from)
-	if failed := !n.ObserveFailedAt.Before(from); failed && (n.ObserveFailures >= 2 || f.Now.Before(n.ObserveFailedAt.Add(limits.RetryBase))) {
+	looks := !step.IsZero() && !f.Now.Before(from) && f.Now.Before(step) && n.Work[Observe].DoneAt.Before(from)
+	if failed := !n.Work[Observe].RetryAt.Before(from.Add(limits.RetryBase)); failed && (n.Work[Observe].Failures >= 2 || f.Now.Before(n.Work[Observe].RetryAt)) {
 		looks = false
 	}
-	return looks || n.SleepWanted || n.Power != Awake || n.WorkersWanted != nil || n.AddonsWanted > n.AddonsDone || owed(n, f) > 0
+	for k, other := range n.Work { // also of kinds that a test adds
+		if !slices.Contains(Kinds, k) && other.Wanted > other.Done {
+			return true
+		}
+	}
+	return looks || n.SleepWanted || n.Power != Awake || n.WorkersWanted != nil || n.Work[Configure].Wanted > n.Work[Configure].Done || owed(n, f) > 0
 }
 
 // worthTags is this test's own reading of whether scans saw something that is to get its tags now.
 func worthTags(n Cluster, f Facts) bool {
 	for _, u := range f.Untagged {
-		if slices.Contains([]int{1, 2, 4, 8, 16, 32, 64, 128, 256}, u.Sights) && u.At.After(n.ReadyAt) && u.At.After(n.TaggedAt) {
+		if slices.Contains([]int{1, 2, 4, 8, 16, 32, 64, 128, 256}, u.Sights) && u.At.After(n.ReadyAt) && u.At.After(n.Work[Tag].DoneAt) {
 			return true
 		}
 	}
@@ -67,8 +72,8 @@ func taggingIsDue(_ *world, _ Cluster, f Facts, d Decision) string {
 // An attempt counts for what scans had seen when it began, however it ended, unless it was stopped.
 func taggingCountsOnce(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
-	counts := f.Open == nil && a != nil && a.Kind == Tag && a.Number > c.Seen && a.Outcome != Stopped && a.Outcome != Cancelled
-	if counts != !n.TaggedAt.Equal(c.TaggedAt) || counts && !n.TaggedAt.Equal(a.OpenedAt) {
+	counts := f.Open == nil && a != nil && a.Kind == Tag && a.Number > seenOf(c, a) && a.Outcome != Stopped && a.Outcome != Cancelled
+	if counts != !n.Work[Tag].DoneAt.Equal(c.Work[Tag].DoneAt) || counts && !n.Work[Tag].DoneAt.Equal(a.OpenedAt) {
 		return "an attempt at the tags is not accounted for, or another one is"
 	}
 	return ""

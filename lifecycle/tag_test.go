@@ -23,7 +23,7 @@ func TestWhatAScanSawWithoutTagsGetsThem(t *testing.T) {
 	w.tick(10 * time.Minute)
 	w.scan()
 	w.until(func() bool { return len(w.untagged) == 0 })
-	w.until(func() bool { return w.open() == nil && !w.row.TaggedAt.IsZero() })
+	w.until(func() bool { return w.open() == nil && !w.row.Work[Tag].DoneAt.IsZero() })
 	require.Contains(t, w.jobs, publicJob{JobTag, JobSucceeded})
 	require.Equal(t, []any{Ready, PhaseReady, why, 1}, []any{w.row.Status, w.row.Phase, w.row.Why, w.row.Tries}, "people see nothing of it")
 	w.scan()
@@ -79,7 +79,7 @@ func TestTagsAreStoppedForOtherWorkAndAttachedAfterIt(t *testing.T) {
 			stoppedAt := len(w.attempts)
 			other.do(w)
 			w.until(func() bool { return len(w.attempts) > stoppedAt })
-			require.Equal(t, []any{other.kind, Stopped, true}, []any{w.attempts[stoppedAt].Kind, w.attempts[stoppedAt-1].Outcome, w.row.TaggedAt.IsZero()})
+			require.Equal(t, []any{other.kind, Stopped, true}, []any{w.attempts[stoppedAt].Kind, w.attempts[stoppedAt-1].Outcome, w.row.Work[Tag].DoneAt.IsZero()})
 			switch other.kind {
 			case Destroy:
 				w.until(func() bool { return w.row.Phase == Released })
@@ -104,7 +104,7 @@ func TestALostAttemptAtTheTagsWaitsForTheNextScan(t *testing.T) {
 	w.scan()
 	w.until(func() bool { return w.open() != nil && w.open().Kind == Tag && !w.open().ClaimedAt.IsZero() })
 	kill(w.runners[len(w.runners)-1])
-	w.until(func() bool { return !w.row.TaggedAt.IsZero() })
+	w.until(func() bool { return !w.row.Work[Tag].DoneAt.IsZero() })
 	require.Contains(t, w.jobs, publicJob{JobTag, JobFailed})
 	for range 40 {
 		w.goOn()

@@ -8,6 +8,9 @@ func (m *deciding) watch(a Attempt) {
 		m.keepIdle()
 		m.showReady()
 	}
+	if a.Kind == Destroy && !m.wanted() {
+		m.cancelWork() // of kinds that those did not know who opened it
+	}
 	needless := m.needless(a)
 	if a.ClaimedAt.IsZero() {
 		m.watchUnclaimed(a, needless)
@@ -17,12 +20,12 @@ func (m *deciding) watch(a Attempt) {
 		m.lose(a, "the runner ended without a result")
 		return
 	}
-	if !a.Kind.Quiet() {
+	if !m.isQuiet(a.Kind) {
 		m.next().Progress = a.Progress
 	}
 	if needless != "" {
 		if !m.wanted() {
-			m.say(Destroying, Stopping, "%s; the running %s is stopped first", needless, a.Kind.text())
+			m.say(Destroying, Stopping, "%s; the running %s is stopped first", needless, m.text(a.Kind))
 		}
 		if m.d.StopNow = !a.StopAsked; m.d.StopNow {
 			m.d.StopWhy = needless
@@ -35,19 +38,12 @@ func (m *deciding) watch(a Attempt) {
 
 // needless says why what the open attempt does is no longer wanted; empty: it goes on. A teardown always goes on.
 func (m *deciding) needless(a Attempt) string {
-	n := m.next()
-	switch {
+	switch kind := m.kind(a.Kind); {
 	case a.Kind == Destroy:
 	case !m.wanted():
-		return n.DesiredWhy
-	case a.Kind == Scale && (n.WorkersWanted == nil || *n.WorkersWanted != a.WorkersWanted):
-		return "another number of workers was requested"
-	case a.Kind == Sleep && !n.SleepWanted:
-		return "it is to be awake"
-	case a.Kind == Wake && n.SleepWanted:
-		return "it is to be asleep"
-	case a.Kind == Tag && m.otherWork():
-		return "other work on the cluster came up"
+		return m.next().DesiredWhy
+	case kind != nil && kind.needless != nil:
+		return kind.needless(m, a)
 	}
 	return ""
 }
@@ -68,12 +64,13 @@ func (m *deciding) watchUnclaimed(a Attempt, needless string) {
 }
 
 // launch asks for the start until the runner is seen and the dispatcher has confirmed that the start is complete. Launching twice has no
-// further effect. Nothing is launched while a runner of another attempt is alive: that is asked to stop.
+// further effect. Nothing is launched while a runner of another attempt is alive: that is asked to stop. An attempt of an unknown kind is left to
+// a server that knows it, which has runners that do.
 func (m *deciding) launch(a Attempt) {
 	switch {
 	case len(m.f.Beside) > 0:
 		m.stopOthers()
-	case m.f.Runner != Alive || a.LaunchedAt.IsZero():
+	case m.l.Knows(a.Kind) && (m.f.Runner != Alive || a.LaunchedAt.IsZero()):
 		m.effect(Launch, a.Number)
 	}
 }
@@ -89,7 +86,7 @@ func (m *deciding) stopOthers() {
 // and of a quiet attempt nothing is shown.
 func (m *deciding) showTrouble(a Attempt) {
 	n := m.next()
-	if n.Phase == AwaitingCapacity || a.Kind.Quiet() {
+	if n.Phase == AwaitingCapacity || m.isQuiet(a.Kind) {
 		return
 	}
 	n.Progress = Progress{}
@@ -106,14 +103,14 @@ func (m *deciding) gone(a Attempt) bool {
 // mirror shows the running attempt's phase as the cluster's. A phase without a text is one that runners may not report.
 func (m *deciding) mirror(a Attempt) {
 	n := m.next()
-	switch a.Kind {
-	case Create:
+	switch kind := m.kind(a.Kind); {
+	case a.Kind == Create:
 		m.mirrorCreate(a.Phase)
 		return
-	case Scale, Configure: // the cluster stays READY, and such a runner changes access, too, while it waits
+	case kind != nil && kind.makesAccess:
 		m.accessMet()
 		return
-	case Access, Sleep, Wake, Observe, Tag:
+	case a.Kind != Destroy: // the cluster stays READY
 		return
 	}
 	text := destroyText[a.Phase]

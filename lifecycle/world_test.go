@@ -56,6 +56,9 @@ type world struct {
 	requested  time.Time // when people last sent requests to its API; zero: never
 	unanswered bool      // looks for that fail
 
+	added map[Kind]func(*world, *runner) // what runners do of kinds that a test adds
+	asks  []func(*world)                 // who asks for them
+
 	untagged   []Untagged // what scans saw without the cluster's tags
 	untaggable bool       // attempts to attach them leave something without
 
@@ -106,6 +109,8 @@ type broken struct {
 	what  string
 }
 
+func (b *broken) Error() string { return fmt.Sprintf("rule %v: %s", b.rules, b.what) }
+
 func newWorld(decide decider, pick func(int) int) *world {
 	w := &world{decide: decide, pick: pick, now: epoch, reconcileAsked: true, cloud: map[string][]thing{}}
 	ttl := []time.Duration{8 * time.Hour, 2 * time.Hour, 20 * time.Hour}[pick(3)]
@@ -144,7 +149,8 @@ func newWorld(decide decider, pick func(int) int) *world {
 	w.reschedule()
 	w.jobs = []publicJob{{JobCreate, JobPending}}
 	if pick(4) < 3 { // whoever asked for the cluster gets access with the create
-		w.row.AccessWanted, w.access = 1, []*grant{{number: 1}}
+		w.row.AskWork(Access)
+		w.access = []*grant{{number: 1}}
 	}
 	return w
 }

@@ -113,7 +113,7 @@ func TestAKubeconfigIsAskedForMadeRevokedAndRemoved(t *testing.T) {
 	require.Equal(t, []any{db.Lifecycle, "saml:will@acme.example"}, []any{who.Actor, meta["after"].(map[string]any)["reader"]})
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{2, 2, lifecycle.Ready, lifecycle.PhaseReady}, []any{row.AccessWanted, row.AccessDone, row.Status, row.Phase})
+	require.Equal(t, []any{2, 2, lifecycle.Ready, lifecycle.PhaseReady}, []any{row.Work[lifecycle.Access].Wanted, row.Work[lifecycle.Access].Done, row.Status, row.Phase})
 
 	require.Equal(t, asked.ID, wantsAccess(t, s, row.ID, wants(access.RoleEdit)).ID, "it is still good")
 	clock.pass(time.Hour)
@@ -203,7 +203,7 @@ func TestARunnersSuccessWithoutRowsIsAFailure(t *testing.T) {
 	require.NotEqual(t, asked.ID, wantsAccess(t, s, row.ID, wants(access.RoleView)).ID, "a later request tries again")
 
 	now := wantsAccess(t, s, row.ID, wants(access.RoleEdit))
-	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET access_done = access_wanted WHERE id = $1`, row.ID)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET work = jsonb_set(work, '{access,done}', work #> '{access,wanted}') WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	told := wantsAccess(t, s, row.ID, wants(access.RoleEdit))
 	require.Equal(t, []any{now.ID, access.Failed}, []any{told.ID, told.State}, "whoever waits for it is told, and asks for no other meanwhile")
@@ -215,7 +215,7 @@ func TestTheRequesterGetsAccessWithTheCreate(t *testing.T) {
 	j := granted("shop")
 	j.Access = &access.Ask{Reader: "github:maya", ReaderName: "maya", Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: 8 * time.Hour}
 	row := accept(t, s, j)
-	require.Equal(t, 1, row.AccessWanted)
+	require.Equal(t, 1, row.Work[lifecycle.Access].Wanted)
 	open := claims(t, s, row.ID, lifecycle.Create)
 	work := told(t, s, open)
 	require.Len(t, work.Give, 1)
@@ -410,7 +410,7 @@ func TestAReaderGetsWhatWorksRatherThanWhatFailed(t *testing.T) {
 	failed := wantsAccess(t, s, row.ID, renew)
 	require.NotEqual(t, works.ID, failed.ID)
 	require.Equal(t, works.ID, wantsAccess(t, s, row.ID, wants(access.RoleEdit)).ID, "while the next one is being made")
-	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET access_done = access_wanted WHERE id = $1`, row.ID)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET work = jsonb_set(work, '{access,done}', work #> '{access,wanted}') WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	require.Equal(t, access.Failed, accessOf(t, s, row.ID, failed.ID).State)
 	require.Equal(t, works.ID, wantsAccess(t, s, row.ID, wants(access.RoleEdit)).ID)
@@ -511,7 +511,7 @@ func TestTheListForgetsWhatWasNeverMade(t *testing.T) {
 	}
 	wantsAccess(t, s, row.ID, wants(access.RoleView))
 	require.Equal(t, 1, listed())
-	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET access_done = access_wanted WHERE id = $1`, row.ID)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET work = jsonb_set(work, '{access,done}', work #> '{access,wanted}') WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	clock.pass(9 * time.Hour)
 	require.Zero(t, listed(), "it failed, and its time is over")

@@ -59,17 +59,14 @@ func wantRefresh(ctx context.Context, c *db.Tx, cur usage.Held, cause string, d 
 		}
 	}
 	_, err = c.Exec(ctx, `INSERT INTO refreshes (cluster_id, cause, number, job_id, created_at) VALUES ($1, $2, $3, $4, $5)`,
-		cur.ID, cause, cur.AddonsWanted+1, job, c.Now)
+		cur.ID, cause, cur.Work[lifecycle.Configure].Wanted+1, job, c.Now)
 	if err != nil {
 		return "", fmt.Errorf("record the refresh: %w", err)
 	}
-	// Failures for an older request say nothing about this one. A scaling that failed still waits.
-	err = clusters.SetDesired(ctx, c, cur.ID, `addons_wanted = addons_wanted + 1, addon_failures = 0,
-		retry_at = CASE WHEN scale_failures > 0 THEN retry_at END`, pgx.NamedArgs{})
-	if err != nil {
+	if err := clusters.SetDesired(ctx, c, cur.ID, clusters.AskWork, pgx.NamedArgs{"kind": lifecycle.Configure}); err != nil {
 		return "", err
 	}
-	return job, clusters.RecordAction(c, d, "refresh_asked", cur.ID, clusters.Action{Move: db.Move{Job: job}, After: cur.AddonsWanted + 1})
+	return job, clusters.RecordAction(c, d, "refresh_asked", cur.ID, clusters.Action{Move: db.Move{Job: job}, After: cur.Work[lifecycle.Configure].Wanted + 1})
 }
 
 // queueAddons stores the cluster's add-ons as they are at its acceptance.

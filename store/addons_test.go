@@ -45,7 +45,7 @@ func TestAddonsAreFrozenWithTheCluster(t *testing.T) {
 	refuses(t, s, "never change", `UPDATE clusters SET addons = '{}' WHERE id = $1`, row.ID)
 	refuses(t, s, "never change", `UPDATE cluster_addons SET manifests = 'x' WHERE cluster_id = $1`, row.ID)
 	refuses(t, s, "never change", `DELETE FROM cluster_addons WHERE cluster_id = $1`, row.ID)
-	refuses(t, s, "clusters_addons_done", `UPDATE clusters SET addons_done = 1 WHERE id = $1`, row.ID)
+	refuses(t, s, "clusters_work", `UPDATE clusters SET work = '{"configure": {"done": 1}}' WHERE id = $1`, row.ID)
 	refuses(t, s, "cluster_addons_manifests_check", `INSERT INTO cluster_addons VALUES ($1, 3, 'more', repeat('x', 200000), '[]')`, row.ID)
 
 	step(t, s, row.ID)
@@ -112,7 +112,7 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	require.Empty(t, step(t, s, row.ID).Open)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{2, 2, lifecycle.Ready}, []any{row.AddonsWanted, row.AddonsDone, row.Status})
+	require.Equal(t, []any{2, 2, lifecycle.Ready}, []any{row.Work[lifecycle.Configure].Wanted, row.Work[lifecycle.Configure].Done, row.Status})
 	require.Equal(t, "True", conditionOf(t, s, row.ID, "Configured").Status)
 	attempts, err := s.Attempts.List(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func wanted(t testing.TB, s *store.Store, id string) int {
 	t.Helper()
 	row, err := s.Cluster(t.Context(), id)
 	require.NoError(t, err)
-	return row.AddonsWanted
+	return row.Work[lifecycle.Configure].Wanted
 }
 
 func TestOnlyWhatBringsAddonsTellsOfThem(t *testing.T) {
@@ -171,11 +171,13 @@ func TestARefreshDoesNotEndTheWaitOfAScalingThatFailed(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := scalableAddons(t, s)
-	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET workers_wanted = 4, scale_failures = 1, retry_at = created_at + interval '1 hour' WHERE id = $1`, row.ID)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET workers_wanted = 4,
+		work = jsonb_build_object('scale', jsonb_build_object('wanted', 1, 'failures', 1, 'retry_at', created_at + interval '1 hour')) WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	_, err = s.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
 	require.NoError(t, err)
-	require.Empty(t, step(t, s, row.ID).Open)
+	d := step(t, s, row.ID)
+	require.Equal(t, []any{lifecycle.Configure, 1, row.AcceptedAt.Add(time.Hour).UTC()}, []any{d.Open, d.Next.Work[lifecycle.Scale].Failures, d.Next.Work[lifecycle.Scale].RetryAt.UTC()})
 }
 
 // A database of the release before goes up and works; with a refresh under way it goes down, where nothing of it is left that

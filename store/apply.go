@@ -90,7 +90,7 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 	}
 	opened := 0
 	if d.Open != "" {
-		if opened, err = openAttempt(ctx, c, cur.ID, d.Open, d.OpenJob); err != nil {
+		if opened, err = openAttempt(ctx, c, cur.ID, d); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 // tell writes the move to the audit trail and to the Ready condition. Progress alone is not a move.
 func tell(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Decision, opened int) error {
 	moved := clusters.StatusAndPhase(cur.Cluster) != clusters.StatusAndPhase(d.Next) || cur.Desired != d.Next.Desired || cur.Why != d.Next.Why
-	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity || d.Open.Quiet() // its attempt's row shows that
+	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity || d.Quiet // its attempt's row shows that
 	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
 		return nil
 	}
@@ -177,7 +177,7 @@ func tell(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Decision, o
 
 func updateCluster(ctx context.Context, c *db.Tx, cur usage.Held, next lifecycle.Cluster) (version int64, err error) {
 	args := clusters.LifecycleArgs(next)
-	args["now"], args["coming_cents"] = c.Now, cur.Coming(next)
+	args["now"], args["coming_cents"], args["changed_work"] = c.Now, cur.Coming(next), clusters.ChangedWork(cur.Cluster, next)
 	err = c.QueryRow(ctx, `
 		UPDATE clusters SET
 			row_version = row_version + 1, updated_at = @now, coming_cents = @coming_cents, `+clusters.UpdateColumns+`

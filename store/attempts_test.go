@@ -200,7 +200,7 @@ func TestAReportMovesTheClusterAndARepeatedOneOnlyRenews(t *testing.T) {
 	lines, err := s.Attempts.LogTail(t.Context(), row.JobID, 3)
 	require.NoError(t, err)
 	require.Equal(t, []string{"two", "three", "four"}, lines)
-	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 10, Phase: "dreaming"})
+	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 10, Phase: "Dreaming of it"})
 	require.ErrorIs(t, err, db.ErrConflict)
 	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 0, Phase: lifecycle.Rendering})
 	require.ErrorIs(t, err, db.ErrConflict)

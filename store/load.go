@@ -43,7 +43,7 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	facts := lifecycle.Facts{Now: r.Clock, Identities: r.Identities, Profile: r.Profile, Team: r.Team}
-	if facts.Open, facts.Last, err = attemptsIn(ctx, tx, id, r.Clock); err != nil {
+	if facts.Open, facts.Last, facts.Missed, err = attemptsIn(ctx, tx, id, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	cluster := r.Lifecycle.Cluster
@@ -113,9 +113,8 @@ type attemptRecord struct {
 	LateSeconds     *int
 	WorkersWanted   *int
 	WorkersSeen     *int
-	AddonsWanted    *int
+	Request         int
 	AddonsSeen      *int
-	AccessWanted    *int
 	AsleepSeen      *bool
 }
 
@@ -123,7 +122,7 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 	a := &lifecycle.Attempt{
 		Number: r.Number, Kind: r.Kind, OpenedAt: r.OpenedAt, ClaimedAt: db.Zero(r.ClaimedAt), LeaseUntil: db.Zero(r.LeaseUntil),
 		Phase: r.Phase, Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep},
-		Recorded: r.Recorded, StopAsked: r.StopAsked,
+		Request: r.Request, Recorded: r.Recorded, StopAsked: r.StopAsked,
 		ClosedAt: db.Zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
 		ToolExitedAt: db.Zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen, AddonsSeen: r.AddonsSeen, AsleepSeen: r.AsleepSeen,
 	}
@@ -134,45 +133,45 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 	if r.WorkersWanted != nil {
 		a.WorkersWanted = *r.WorkersWanted
 	}
-	if r.AddonsWanted != nil {
-		a.AddonsWanted = *r.AddonsWanted
-	}
-	if r.AccessWanted != nil {
-		a.AccessWanted = *r.AccessWanted
-	}
 	if r.Outcome != nil {
 		a.Outcome = *r.Outcome
 	}
 	return a
 }
 
-// attemptsIn reads the open attempt and the newest closed one, with their verification passes.
-func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (open, last *lifecycle.Attempt, err error) {
+// attemptsIn reads the open attempt and the newest closed one, with their verification passes, and those before it that no server accounted for.
+func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (open, last *lifecycle.Attempt, missed []lifecycle.Attempt, err error) {
 	records, err := db.All[attemptRecord](ctx, tx, `
-		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.launched_at, a.launch_trouble, a.claimed_at, a.lease_until, a.phase,
+		SELECT a.id, a.number, a.kind, a.opened_at, a.launched_at, a.launch_trouble, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
 			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds,
-			a.workers_wanted, a.workers_seen, a.addons_wanted, a.addons_seen, a.access_wanted, a.asleep_seen
-		FROM attempts a WHERE a.cluster_id = $1 ORDER BY (a.closed_at IS NULL), a.number DESC`, cluster)
+			a.request, a.workers_wanted, a.workers_seen, a.addons_seen, a.asleep_seen
+		FROM attempts a JOIN clusters c ON c.id = a.cluster_id
+		WHERE a.cluster_id = $1 AND (a.closed_at IS NULL OR a.number = (SELECT max(l.number) FROM attempts l WHERE l.cluster_id = $1 AND l.closed_at IS NOT NULL)
+			OR a.kind NOT IN ('create', 'destroy') AND a.number > coalesce((c.work #>> ARRAY[a.kind, 'seen'])::int, 0))
+		ORDER BY a.number`, cluster)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, r := range records {
 		a := r.attempt()
 		if r.Kind == lifecycle.Destroy {
 			if a.Passes, err = passesIn(ctx, tx, r.ID); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 		}
 		if r.ClosedAt == nil {
 			open = a
 			open.Progress.ETA = clusters.ExpectedEnd(r.OpenedAt, r.ExpectedSeconds, now)
 			open.Progress.Late = clusters.ExpectedEnd(r.OpenedAt, r.LateSeconds, now)
-		} else {
-			last = a
+			continue
 		}
+		if last != nil {
+			missed = append(missed, *last)
+		}
+		last = a
 	}
-	return open, last, nil
+	return open, last, missed, nil
 }
 
 func passesIn(ctx context.Context, tx pgx.Tx, attempt string) ([]lifecycle.Pass, error) {

@@ -44,7 +44,8 @@ func askToStop(ctx context.Context, c *db.Tx, cluster, why string) error {
 }
 
 // openAttempt opens the next attempt under the unfinished job of the type. ErrStale: another attempt is open.
-func openAttempt(ctx context.Context, c *db.Tx, cluster string, kind lifecycle.Kind, job lifecycle.JobType) (number int, err error) {
+func openAttempt(ctx context.Context, c *db.Tx, cluster string, d lifecycle.Decision) (number int, err error) {
+	kind, job := d.Open, d.OpenJob
 	phase := lifecycle.Restoring
 	if kind == lifecycle.Create {
 		phase = lifecycle.Preflight
@@ -52,18 +53,17 @@ func openAttempt(ctx context.Context, c *db.Tx, cluster string, kind lifecycle.K
 	cause := tracing.Of(ctx)
 	err = c.QueryRow(ctx, `
 		WITH opened AS (
-			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, workers_wanted, addons_wanted, access_wanted, correlation, traceparent)
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, request, workers_wanted, correlation, traceparent)
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
 				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2]),
-				CASE WHEN @kind = 'scale' THEN c.workers_wanted END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END,
-				CASE WHEN @kind = 'access' THEN c.access_wanted END,
+				@request, @workers,
 				coalesce(nullif(@correlation, ''), (SELECT correlation FROM cluster_requests WHERE cluster_id = @cluster ORDER BY created_at LIMIT 1), ''), @traceparent
 			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+clusters.ExpectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)
 		UPDATE jobs j SET attempt = o.number FROM opened o WHERE j.id = o.job_id RETURNING o.number`,
 		pgx.NamedArgs{
-			"id": db.NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.Now,
+			"id": db.NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.Now, "request": d.Request, "workers": d.Workers,
 			"correlation": cause.Correlation, "traceparent": cause.Traceparent,
 		}).Scan(&number)
 	var failure *pgconn.PgError
@@ -89,6 +89,14 @@ func moveJob(ctx context.Context, c *db.Tx, cluster string, m lifecycle.JobMove)
 			ON CONFLICT (cluster_id, job_type) WHERE ended_at IS NULL DO NOTHING`, db.NewID("job"), cluster, m.Type, c.Now)
 		if err != nil {
 			return fmt.Errorf("add a %s job to %s: %w", m.Type, cluster, err)
+		}
+	}
+	if m.To == lifecycle.JobRunning { // one runs at a time. That of an attempt of an unknown kind is over, and a server that knows it says how it went
+		_, err := c.Exec(ctx, `
+			UPDATE jobs j SET status = 'RETRYING' WHERE cluster_id = $1 AND status = 'RUNNING' AND job_type <> $2
+				AND NOT EXISTS (SELECT FROM attempts a WHERE a.job_id = j.id AND a.closed_at IS NULL)`, cluster, m.Type)
+		if err != nil {
+			return fmt.Errorf("let the running jobs of %s rest: %w", cluster, err)
 		}
 	}
 	_, err := c.Exec(ctx, `

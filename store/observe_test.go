@@ -44,7 +44,7 @@ func TestALookInsideNotesWhenPeopleUsedTheCluster(t *testing.T) {
 	require.Equal(t, []any{lifecycle.ActivityRequests, clock.now().UTC(), clock.now().Add(5 * time.Hour).UTC()}, []any{got.ActiveWhat, got.ActiveAt.UTC(), got.Ends.TTL.UTC()})
 	step(t, s, row.ID)
 	got = load(t, s, row.ID)
-	require.Equal(t, []any{clock.now().UTC(), clock.now().Add(time.Hour).UTC()}, []any{got.ObservedAt.UTC(), got.IdleTellAt().UTC()})
+	require.Equal(t, []any{clock.now().UTC(), clock.now().Add(time.Hour).UTC()}, []any{got.Work[lifecycle.Observe].DoneAt.UTC(), got.IdleTellAt().UTC()})
 	require.Equal(t, []any{lifecycle.Ready, row.Tries}, []any{got.Status, got.Tries})
 	require.Equal(t, "SUCCEEDED", text(t, s, `SELECT status FROM jobs WHERE cluster_id = $1 AND job_type = 'OBSERVE'`, row.ID))
 
@@ -83,12 +83,12 @@ func TestANoticeSaysThatNobodyCouldLookInside(t *testing.T) {
 	}
 	require.Empty(t, step(t, s, row.ID).Open)
 	got := load(t, s, row.ID)
-	require.Equal(t, []any{2, time.Time{}, time.Time{}}, []any{got.ObserveFailures, got.ObservedAt, got.ActiveAt}, "a failed look is no use, and no answer")
+	require.Equal(t, []any{2, time.Time{}, time.Time{}}, []any{got.Work[lifecycle.Observe].Failures, got.Work[lifecycle.Observe].DoneAt, got.ActiveAt}, "a failed look is no use, and no answer")
 	clock.pass(time.Hour)
 	require.True(t, step(t, s, row.ID).TellIdle, "people are told anyway")
 	require.Equal(t, "true", text(t, s, `SELECT facts->>'unobserved' FROM announcements WHERE cluster_id = $1 AND event = 'idle'`, row.ID))
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM jobs WHERE cluster_id = $1 AND job_type = 'OBSERVE' AND status = 'FAILED' AND error_code = 'RequestsUnknown'`, row.ID))
-	refuses(t, s, "clusters_observe_failed", `UPDATE clusters SET observe_failures = 0 WHERE id = $1`, row.ID)
+	refuses(t, s, "clusters_work", `UPDATE clusters SET work = '{"observe": {"failures": -1}}' WHERE id = $1`, row.ID)
 }
 
 func TestOnlyALookInsideSeesPeoplesRequests(t *testing.T) {

@@ -199,11 +199,11 @@ func insertRecovered(ctx context.Context, c *db.Tx, cluster string, a RecoveredA
 	_, err = c.Exec(ctx, `
 		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, launched_at, claimed_by, claimed_at, lease_until, phase,
 			recorded_at, infra_id, cluster_uuid, cco_name, account, region, release_digest, metadata, installer_sha256, resource_group_id,
-			workers_wanted, addons_wanted, access_wanted, closed_at, outcome, reason, message)
+			workers_wanted, closed_at, outcome, reason, message)
 		SELECT @id, @cluster, j.id, @number, @kind, @token, @opened, @opened, @by, @opened, @now, @phase,
 			CASE WHEN @infra_id <> '' OR @cco_name <> '' THEN @opened::timestamptz END, nullif(@infra_id, ''), nullif(@cluster_uuid, ''), nullif(@cco_name, ''),
 			nullif(@account, ''), nullif(@region, ''), nullif(@release_digest, ''), nullif(@metadata, ''), nullif(@installer_sha256, ''), nullif(@resource_group_id, ''),
-			CASE WHEN @kind = 'scale' THEN coalesce(c.workers_base, 0) END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END, CASE WHEN @kind = 'access' THEN c.access_wanted END,
+			CASE WHEN @kind = 'scale' THEN coalesce(c.workers_base, 0) END,
 			@now, @outcome, @reason, @message
 		FROM clusters c, LATERAL (SELECT id FROM jobs WHERE cluster_id = c.id ORDER BY created_at DESC, id DESC LIMIT 1) j WHERE c.id = @cluster`,
 		pgx.NamedArgs{
@@ -276,6 +276,9 @@ func (s *Store) decideRecovered(ctx context.Context, c *db.Tx, held usage.Held) 
 func afterRecovery(ctx context.Context, c *db.Tx, was usage.Held, r RecoveredCluster, newest int, added bool) error {
 	args := pgx.NamedArgs{"newest": newest, "now": c.Now, "wait": r.Wait, "absent": r.Absent, "janitor": lifecycle.JobJanitorDestroy}
 	set := `seen = greatest(seen, (SELECT coalesce(max(a.number), 0) FROM attempts a WHERE a.cluster_id = clusters.id AND a.closed_at IS NOT NULL AND a.number <= @newest)),
+		work = work || (SELECT coalesce(jsonb_object_agg(k.kind, coalesce(work -> k.kind, '{}') || jsonb_build_object('seen', k.seen)), '{}') FROM (
+			SELECT a.kind, max(a.number) AS seen FROM attempts a
+			WHERE a.cluster_id = clusters.id AND a.closed_at IS NOT NULL AND a.number <= @newest AND a.kind NOT IN ('create', 'destroy') GROUP BY a.kind) AS k),
 		tries = greatest(tries, (SELECT count(*) FROM attempts a WHERE a.cluster_id = clusters.id AND a.kind = 'create'))`
 	if added {
 		set += `, retry_at = CASE WHEN status = 'READY' AND @absent = '' THEN retry_at ELSE greatest(retry_at, @now::timestamptz + @wait::interval) END`
@@ -302,7 +305,8 @@ func afterRecovery(ctx context.Context, c *db.Tx, was usage.Held, r RecoveredClu
 // runner that did it may be alive, so the first try waits.
 func wakeRecovered(ctx context.Context, c *db.Tx, r RecoveredCluster) error {
 	done, err := c.Exec(ctx, `
-		UPDATE clusters SET power = 'changing', sleep_wanted = false, sleep_until = NULL, sleep_failures = 0, sleep_retry_at = @now::timestamptz + @wait::interval, power_by = ''
+		UPDATE clusters SET power = 'changing', sleep_wanted = false, sleep_until = NULL, power_by = '',
+			work = work || jsonb_build_object('wake', coalesce(work -> 'wake', '{}') - 'failures' || jsonb_build_object('retry_at', @now::timestamptz + @wait::interval))
 		WHERE id = @id AND status = 'READY' AND desired = 'present' AND sleep_mode IS NOT NULL`, pgx.NamedArgs{"id": r.ID, "now": c.Now, "wait": r.Wait})
 	if err != nil || done.RowsAffected() == 0 {
 		return err

@@ -66,9 +66,8 @@ func scale(ctx context.Context, c *db.Tx, cur usage.Held, replicas int, d cluste
 			return "", err
 		}
 	}
-	// Failures to reach an older number say nothing about this one.
-	err = clusters.SetDesired(ctx, c, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
-		pgx.NamedArgs{"replicas": replicas, "coming": cur.Rate(cur.Cluster, &replicas)})
+	err = clusters.SetDesired(ctx, c, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, "+clusters.AskWork,
+		pgx.NamedArgs{"replicas": replicas, "coming": cur.Rate(cur.Cluster, &replicas), "kind": lifecycle.Scale})
 	if err != nil {
 		return "", err
 	}

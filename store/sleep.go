@@ -47,7 +47,7 @@ func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d clusters
 		if out.Job, err = powerJob(ctx, c, cur, lifecycle.JobSleep, cur.Power != lifecycle.Asleep); err != nil {
 			return err
 		}
-		err = clusters.SetDesired(ctx, c, cur.ID, `sleep_wanted = true, sleep_until = @until, sleep_why = @why, sleep_failures = 0, sleep_retry_at = NULL, power_by = ''`,
+		err = clusters.SetDesired(ctx, c, cur.ID, `sleep_wanted = true, sleep_until = @until, sleep_why = @why, power_by = '', `+clusters.ResetPower,
 			pgx.NamedArgs{"until": db.Null(r.Until), "why": r.Why})
 		if err != nil {
 			return err
@@ -80,8 +80,8 @@ func (s *Store) Wake(ctx context.Context, id string, d clusters.Origin) (cluster
 		if out.Job, err = powerJob(ctx, c, cur, lifecycle.JobWake, cur.Power != lifecycle.Awake); err != nil {
 			return err
 		}
-		err = clusters.SetDesired(ctx, c, cur.ID, `sleep_wanted = false, sleep_until = NULL, sleep_failures = 0, sleep_retry_at = NULL, power_by = '',
-			`+clusters.Used, pgx.NamedArgs{"what": lifecycle.ActivityWake, "used": c.Now})
+		err = clusters.SetDesired(ctx, c, cur.ID, `sleep_wanted = false, sleep_until = NULL, power_by = '',
+			`+clusters.ResetPower+`, `+clusters.Used, pgx.NamedArgs{"what": lifecycle.ActivityWake, "used": c.Now})
 		if err != nil {
 			return err
 		}

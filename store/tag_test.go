@@ -75,7 +75,7 @@ func TestAScanThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, step(t, s, row.ID).Open)
 	got := load(t, s, row.ID)
-	require.Equal(t, []any{lifecycle.Ready, row.Tries, began}, []any{got.Status, got.Tries, got.TaggedAt.UTC()})
+	require.Equal(t, []any{lifecycle.Ready, row.Tries, began}, []any{got.Status, got.Tries, got.Work[lifecycle.Tag].DoneAt.UTC()})
 	require.Equal(t, "NotTagged vol-1 was refused", text(t, s, `SELECT error_code || ' ' || error_message FROM jobs WHERE cluster_id = $1 AND job_type = 'TAG' AND status = 'FAILED'`, row.ID))
 
 	clock.pass(time.Hour)

@@ -30,6 +30,6 @@ func TestSinceWhenNobodyUsesAClusterReachesPrograms(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"since": "2026-11-20T09:00:00Z", "lastUse": "somebody asked for access to it", "tellAt": "2026-11-20T10:00:00Z", "endAt": "2026-11-20T15:00:00Z",
 	}, said())
-	row.ObserveFailures = 1
+	row.Work = map[lifecycle.Kind]lifecycle.Work{lifecycle.Observe: {Failures: 1}}
 	require.Equal(t, true, said()["unobserved"])
 }

@@ -31,7 +31,7 @@ func cluster(row clusters.Row, name func(string) string) v1.Cluster {
 		Progress:   v1.Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
 		FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
 		Nodes: row.Nodes, Workers: row.Workers, WorkersWanted: row.WorkersWanted,
-		Addons: row.Addons, Refreshing: row.AddonsWanted > row.AddonsDone, HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
+		Addons: row.Addons, Refreshing: row.Work[lifecycle.Configure].IsRequested(), HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: due(row), Blockers: row.Blockers, Identities: row.Identities,
 	}

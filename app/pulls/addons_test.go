@@ -24,14 +24,14 @@ func TestAPushRefreshesTheAddonsOfAReadyClusterOncePerHead(t *testing.T) {
 	h.Labeled("will", label)
 	require.Equal(t, []string{"cert-manager", "pr-namespace"}, h.Only().Addons)
 	require.Contains(t, h.pushed("a"), "Add-ons can be refreshed only while the cluster is READY")
-	require.Zero(t, h.Only().AddonsWanted, "its install brings them")
+	require.Zero(t, h.Only().Work[lifecycle.Configure].Wanted, "its install brings them")
 	h.Usable()
 	require.Contains(t, h.pushed("b"), "its add-ons are applied again: bbbbbbb was pushed, and the repository's file says refresh (job job_")
 	h.pushed("b")
 	row := h.Only()
-	require.Equal(t, []any{1, 0, lifecycle.Ready, lifecycle.Present}, []any{row.AddonsWanted, row.AddonsDone, row.Status, row.Desired})
+	require.Equal(t, []any{1, 0, lifecycle.Ready, lifecycle.Present}, []any{row.Work[lifecycle.Configure].Wanted, row.Work[lifecycle.Configure].Done, row.Status, row.Desired})
 	h.pushed("c")
-	require.Equal(t, 2, h.Only().AddonsWanted)
+	require.Equal(t, 2, h.Only().Work[lifecycle.Configure].Wanted)
 	require.Equal(t, []string{servicetest.OnGitHub("maya") + " bbbbbbb was pushed, and the repository's file says refresh"},
 		h.Query(`SELECT actor || ' ' || (metadata->>'why') FROM audit_events WHERE action = 'refresh_asked' ORDER BY id LIMIT 1`))
 
@@ -49,10 +49,10 @@ func TestACommentRefreshesOnceHoweverOftenItIsRead(t *testing.T) {
 	for range 2 {
 		h.Comment(2, "will", "/ocp refresh")
 	}
-	require.Equal(t, 1, h.Only().AddonsWanted)
+	require.Equal(t, 1, h.Only().Work[lifecycle.Configure].Wanted)
 	require.Contains(t, h.Replies()[len(h.Replies())-1], "are being applied again: pr-namespace (job `job_")
 	h.Comment(3, "rita", "/ocp refresh")
-	require.Equal(t, 1, h.Only().AddonsWanted, "who may only read may not")
+	require.Equal(t, 1, h.Only().Work[lifecycle.Configure].Wanted, "who may only read may not")
 }
 
 func TestAnAddonThatIsNotAllowedRefusesTheRequest(t *testing.T) {

@@ -35,7 +35,7 @@ func Reasons(c lifecycle.Card) []string {
 		add(live, "%d more resources are left; the cluster's page and ocpctl status list them.", more)
 	}
 	add(live && c.RetryAt.After(c.UpdatedAt), "The next attempt is due %s.", chatops.Time(c.RetryAt))
-	add(c.AddonsWanted > c.AddonsDone, "Its add-ons are being refreshed: %s.", strings.Join(c.Addons, ", "))
+	add(c.Work[lifecycle.Configure].IsRequested(), "Its add-ons are being refreshed: %s.", strings.Join(c.Addons, ", "))
 	if c.WorkersWanted != nil {
 		add(true, "Its workers are being scaled to %d.", *c.WorkersWanted)
 	}

@@ -44,9 +44,9 @@ const (
 // errUsage marks what a retry cannot fix: the command line or the files that it names.
 var errUsage = errors.New("usage")
 
-func main() { os.Exit(code(run())) }
+func main() { os.Exit(exitCode(run())) }
 
-func code(err error) int {
+func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return 0
@@ -71,7 +71,7 @@ func run() error {
 	cmd := &cobra.Command{
 		Use: "ocpctl-runner", Short: "Make one attempt at creating or destroying one cluster, or look through one cloud account",
 		Version: buildinfo.Read().Version, Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error { return start(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return startRunner(cmd.Context(), f) },
 	}
 	cmd.SetVersionTemplate(buildinfo.Read().Line("ocpctl-runner") + "\n")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
@@ -91,8 +91,8 @@ func run() error {
 	return cmd.ExecuteContext(ctx)
 }
 
-// check returns what is wrong with the flags. A flag that would do nothing is refused.
-func (f flags) check() error {
+// checkFlags returns what is wrong with the flags. A flag that would do nothing is refused.
+func (f flags) checkFlags() error {
 	if (f.attempt == "") == (f.scan == "") {
 		return fmt.Errorf("%w: --attempt is %q and --scan is %q; give one of them", errUsage, f.attempt, f.scan)
 	}
@@ -121,8 +121,8 @@ type runtime struct {
 	redact *installer.Redactor
 }
 
-func start(ctx context.Context, f flags) error {
-	if err := f.check(); err != nil {
+func startRunner(ctx context.Context, f flags) error {
+	if err := f.checkFlags(); err != nil {
 		return err
 	}
 	token, err := secret.Lookup(ctx, "file:"+f.tokenFile)
@@ -157,9 +157,9 @@ func start(ctx context.Context, f flags) error {
 	}
 	given := runtime{token: token, pod: pod, http: client, log: log, redact: redact}
 	if f.scan != "" {
-		err = given.scan(ctx, f)
+		err = given.runScan(ctx, f)
 	} else {
-		err = given.attempt(ctx, f, keys)
+		err = given.runAttempt(ctx, f, keys)
 	}
 	if err != nil {
 		return seemly{err, redact.Text(err.Error())}
@@ -167,7 +167,7 @@ func start(ctx context.Context, f flags) error {
 	return nil
 }
 
-func (r runtime) attempt(ctx context.Context, f flags, keys cloud.Keys) error {
+func (r runtime) runAttempt(ctx context.Context, f flags, keys cloud.Keys) error {
 	return runner.Run(ctx, runner.Config{
 		Server: f.server, Attempt: f.attempt, Token: r.token, Pod: r.pod, WorkDir: f.workDir, Installers: f.installers,
 		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), ImageCache: os.Getenv("OCPCTL_IMAGE_CACHE"), HTTP: r.http, Log: r.log, Redact: r.redact,
@@ -178,8 +178,8 @@ func (r runtime) attempt(ctx context.Context, f flags, keys cloud.Keys) error {
 	})
 }
 
-// scan leaves the keys of the default chain to the SDK, which renews them.
-func (r runtime) scan(ctx context.Context, f flags) error {
+// runScan leaves the keys of the default chain to the SDK, which renews them.
+func (r runtime) runScan(ctx context.Context, f flags) error {
 	return scan.Run(ctx, scan.Config{
 		Server: f.server, Scan: f.scan, Token: r.token, Pod: r.pod, Clouds: map[string]scan.Open{names.AWS: openAWSInventory, names.IBMCloud: openIBMInventory}, HTTP: r.http, Log: r.log, Redact: r.redact,
 	})
@@ -209,17 +209,17 @@ func podName() (string, error) {
 
 // openAWS opens AWS with the given keys or, without any, with those of the SDK's default chain.
 func openAWS(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
-	return aws.New(ctx, region, with(keys)...)
+	return aws.New(ctx, region, withKeys(keys)...)
 }
 
 // openAWSInventory opens an account for a scan in the same way.
 func openAWSInventory(ctx context.Context, spec contract.ScanSpec, keys cloud.Keys) (scan.Inventory, error) {
 	return inventory.New(ctx, inventory.Config{
 		HomeRegion: spec.HomeRegion, BaseDomains: spec.BaseDomains, CallsPerSecond: spec.CallsPerSecond,
-	}, with(keys)...)
+	}, withKeys(keys)...)
 }
 
-func with(keys cloud.Keys) []func(*config.LoadOptions) error {
+func withKeys(keys cloud.Keys) []func(*config.LoadOptions) error {
 	if keys.Empty() {
 		return nil
 	}

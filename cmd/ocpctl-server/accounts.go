@@ -15,10 +15,10 @@ import (
 // homeRegions are where an account is asked about what has no region, by platform, if neither the account nor a profile says otherwise.
 var homeRegions = map[string]string{names.AWS: "us-east-1", names.IBMCloud: "us-south"}
 
-// accounts returns the accounts that are looked through, with the base domains of the catalogue in force.
-func accounts(c config.Config, of catalogue.Catalogue) (list []scans.Wanted) {
+// scanAccounts returns the accounts that are looked through, with the base domains of the catalogue in force.
+func scanAccounts(c config.Config, of catalogue.Catalogue) (list []scans.Wanted) {
 	for _, a := range c.ScanAccounts() {
-		region, domains := places(of, a.Platform)
+		region, domains := defaultPlaces(of, a.Platform)
 		list = append(list, scans.Wanted{Platform: a.Platform, Account: a.Account, Spec: scans.Spec{
 			Installation: c.Installation, HomeRegion: cmp.Or(a.Region, region, homeRegions[a.Platform]), Regions: a.Regions, BaseDomains: domains,
 			CloudCredentialsRef: a.CredentialsRef, CallsPerSecond: c.Scan.CallsPerSecond,
@@ -27,8 +27,8 @@ func accounts(c config.Config, of catalogue.Catalogue) (list []scans.Wanted) {
 	return list
 }
 
-// places returns the default region of a platform's first profile, and the base domains of all of them.
-func places(of catalogue.Catalogue, platform string) (region string, domains []string) {
+// defaultPlaces returns the default region of a platform's first profile, and the base domains of all of them.
+func defaultPlaces(of catalogue.Catalogue, platform string) (region string, domains []string) {
 	domains = []string{}
 	for _, p := range of.All() {
 		if !p.Enabled || p.Platform != platform {
@@ -43,7 +43,7 @@ func places(of catalogue.Catalogue, platform string) (region string, domains []s
 
 // scanAccounts returns what the controller looks through.
 func (in inner) scanAccounts() controller.Accounts {
-	out := controller.Accounts{Wanted: func() []scans.Wanted { return accounts(in.cfg, in.catalogue.Current()) }, Every: in.cfg.Scan.Every, Prices: in.resourcePrices}
+	out := controller.Accounts{Wanted: func() []scans.Wanted { return scanAccounts(in.cfg, in.catalogue.Current()) }, Every: in.cfg.Scan.Every, Prices: in.resourcePrices}
 	for _, e := range in.cfg.Scan.Exempt {
 		out.Exempt = append(out.Exempt, orphans.Rule{Account: e.Account, Identity: e.Identity, Name: e.Name, TagKey: e.TagKey, Why: e.Why})
 	}

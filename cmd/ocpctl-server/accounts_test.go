@@ -16,7 +16,7 @@ func TestAccountsOfTwoCloudsAreLookedThroughAtOnceEachWithItsOwnPlaces(t *testin
 	c.Account, c.Clouds.IBMCloud = "123456789012", config.Cloud{Account: ibm, CredentialsRef: "file:/ibm"}
 	terms, err := catalogue.Open(catalogue.Config{})
 	require.NoError(t, err)
-	list := accounts(c, terms.Current())
+	list := scanAccounts(c, terms.Current())
 	require.Len(t, list, 2)
 	require.Equal(t, []string{"aws", "123456789012", "us-east-1", ""}, []string{list[0].Platform, list[0].Account, list[0].Spec.HomeRegion, list[0].Spec.CloudCredentialsRef})
 	require.Equal(t, []string{"ibmcloud", ibm, "us-south", "file:/ibm"}, []string{list[1].Platform, list[1].Account, list[1].Spec.HomeRegion, list[1].Spec.CloudCredentialsRef})

@@ -16,8 +16,8 @@ import (
 
 const doctorCommand = "doctor"
 
-// examine checks everything that the server depends on. It fails if a check does.
-func examine(args []string, out, errs io.Writer) error {
+// runDoctor checks everything that the server depends on. It fails if a check does.
+func runDoctor(args []string, out, errs io.Writer) error {
 	from, flags := settingsFlags(doctorCommand, errs)
 	format := flags.String("o", "text", "the output format: text or json")
 	readOnly := flags.Bool("read-only", false, "skip the checks that write: an object in the bucket, and a webhook that GitHub sends again")

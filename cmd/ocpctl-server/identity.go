@@ -30,14 +30,14 @@ func (in inner) wireIdentity(ctx context.Context, reused auth.ReusedNames) (id i
 	for i, o := range cfg.OIDC {
 		issuer := auth.Issuer{URL: o.Issuer, Audience: o.Audience, Platform: profiles.IssuerPlatform(o.Platform)}
 		if o.CAFile != "" {
-			if issuer.Roots, err = roots(o.CAFile); err != nil {
+			if issuer.Roots, err = readRoots(o.CAFile); err != nil {
 				return id, fmt.Errorf("oidc[%d].ca_file: %w", i, err)
 			}
 		}
 		trust.Issuers = append(trust.Issuers, issuer)
 	}
 	if cfg.Session.KeyRef != "" {
-		if trust.Sessions, err = sessions(ctx, cfg); err != nil {
+		if trust.Sessions, err = newSessions(ctx, cfg); err != nil {
 			return id, err
 		}
 		trust.End, trust.Ended = in.store.People.EndSession, in.store.People.SessionEnded
@@ -55,8 +55,8 @@ func (in inner) wireIdentity(ctx context.Context, reused auth.ReusedNames) (id i
 	return id, err
 }
 
-// sessions returns the signer of this installation's own sessions.
-func sessions(ctx context.Context, c config.Config) (*auth.Sessions, error) {
+// newSessions returns the signer of this installation's own sessions.
+func newSessions(ctx context.Context, c config.Config) (*auth.Sessions, error) {
 	raw, err := c.Secret(ctx, "session.key_ref", c.Session.KeyRef)
 	if err != nil {
 		return nil, err
@@ -117,8 +117,8 @@ func (in inner) wireAWS(ctx context.Context, who *auth.Verifier, sessions *auth.
 	return exchange, nil
 }
 
-// roots reads the certificates of a file.
-func roots(path string) (*x509.CertPool, error) {
+// readRoots reads the certificates of a file.
+func readRoots(path string) (*x509.CertPool, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func TestEveryClusterIsFrozenWithTheRunnersSettingsAndItsCloudsKeys(t *testing.T
 		Releases: map[string]string{"4.20.3": "quay.io/openshift-release-dev/ocp-release@sha256:" + strings.Repeat("0f", 32)},
 	}
 	ibm := config.Cloud{Account: strings.Repeat("0a", 16), CredentialsRef: "aws-sm:ibm"}
-	runs := inner{cfg: config.Config{Runner: runner, Account: "123456789012", Clouds: config.Clouds{IBMCloud: ibm}}}.installs()
+	runs := inner{cfg: config.Config{Runner: runner, Account: "123456789012", Clouds: config.Clouds{IBMCloud: ibm}}}.installSettings()
 	require.Equal(t, map[string]app.Cloud{"aws": {Account: "123456789012", CredentialsRef: runner.CloudCredsRef}, "ibmcloud": app.Cloud(ibm)}, runs.Clouds)
 	require.Equal(t, runner.SSHKeyRef, runs.SSHKeyRef)
 	require.Equal(t, runner.Releases, runs.Releases)

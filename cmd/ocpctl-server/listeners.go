@@ -35,17 +35,17 @@ const (
 // mostHeaders limits a request's headers: a session of four cookies, five started sign-ins, a long token.
 const mostHeaders = 64 << 10
 
-// bounded returns a listener with time limits, so that no client can hold a connection for ever.
-func bounded(address string, handler http.Handler) *http.Server {
+// newListener returns a listener with time limits, so that no client can hold a connection for ever.
+func newListener(address string, handler http.Handler) *http.Server {
 	return &http.Server{
 		Addr: address, Handler: handler, MaxHeaderBytes: mostHeaders,
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
 	}
 }
 
-// public returns the listener for the internet, where a request has less time.
-func public(address string, handler http.Handler) *http.Server {
-	server := bounded(address, handler)
+// newPublicListener returns the listener for the internet, where a request has less time.
+func newPublicListener(address string, handler http.Handler) *http.Server {
+	server := newListener(address, handler)
 	server.ReadTimeout = webhookTimeout
 	return server
 }
@@ -64,7 +64,7 @@ func httpsAlone(next http.Handler, home string) http.Handler {
 // wireHooks builds the public listener: webhooks and nothing else.
 func wireHooks(ctx context.Context, cfg config.Config, s *store.Store, m *metrics.Metrics, log *slog.Logger) (*http.Server, error) {
 	c := hooks.Config{
-		Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: repositories(cfg), Workspaces: cfg.Slack.Workspaces, SlackAPI: cfg.Slack.APIURL, Log: log, Counts: m,
+		Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: repositoryTable(cfg), Workspaces: cfg.Slack.Workspaces, SlackAPI: cfg.Slack.APIURL, Log: log, Counts: m,
 		Proxies: config.Networks(cfg.Listen.TrustedProxies), GitHubAddresses: config.Networks(cfg.GitHub.HookAddresses),
 	}
 	var err error
@@ -86,18 +86,18 @@ func wireHooks(ctx context.Context, cfg config.Config, s *store.Store, m *metric
 	if err != nil {
 		return nil, err
 	}
-	return public(cfg.Listen.Public, handler), nil
+	return newPublicListener(cfg.Listen.Public, handler), nil
 }
 
 // wireProbes builds the listener for probes, which tells the platform about processes that have no private listener.
 func (s *server) wireProbes(cfg config.Config, m *metrics.Metrics) {
 	if cfg.Listen.Probes != "" {
-		s.probes = bounded(cfg.Listen.Probes, api.NewProbes(s.store, s.log, s.draining, m))
+		s.probes = newListener(cfg.Listen.Probes, api.NewProbes(s.store, s.log, s.draining, m))
 	}
 }
 
-// grants issues credentials for the artifacts bucket; nil if the configuration names no role for it.
-func (in inner) grants(ctx context.Context) (api.Grants, error) {
+// newGrants issues credentials for the artifacts bucket; nil if the configuration names no role for it.
+func (in inner) newGrants(ctx context.Context) (api.Grants, error) {
 	a := in.cfg.Artifacts
 	if a.RunnerRole == "" {
 		in.log.Warn("artifacts.runner_role is not set: runners use their own identity for the bucket, and each can read every cluster's state")
@@ -116,7 +116,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 	if err != nil {
 		return nil, nil, err
 	}
-	grants, err := in.grants(ctx)
+	grants, err := in.newGrants(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -142,7 +142,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 	for _, path := range []string{"/api/", auth.DiscoveryPath, "/healthz", "/readyz", "/metrics"} {
 		mux.Handle(path, rest)
 	}
-	server := bounded(cfg.Listen.Private, httpsAlone(mux, cfg.UIURL))
+	server := newListener(cfg.Listen.Private, httpsAlone(mux, cfg.UIURL))
 	server.RegisterOnShutdown(stop) // otherwise streams would delay the shutdown until their readers disconnect
 	runners, err = wireRunners(cfg.Listen, rest)
 	return server, runners, err

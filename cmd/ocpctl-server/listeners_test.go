@@ -14,7 +14,7 @@ import (
 )
 
 func TestNobodyHoldsOnToAListenerForEver(t *testing.T) {
-	s := bounded("127.0.0.1:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s := newListener("127.0.0.1:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for what, bound := range map[string]time.Duration{
 		"headers": s.ReadHeaderTimeout, "request": s.ReadTimeout, "answer": s.WriteTimeout, "idle": s.IdleTimeout,
 	} {
@@ -52,7 +52,7 @@ func (o one) Addr() net.Addr { return &net.TCPAddr{} }
 
 func TestHeadersArriveWithinTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := public("", http.NotFoundHandler())
+		s := newPublicListener("", http.NotFoundHandler())
 		in := make(one, 1)
 		ours, theirs := net.Pipe()
 		in <- theirs

@@ -45,10 +45,10 @@ func main() {
 
 // commands are what ocpctl-server does instead of starting the server.
 var commands = map[string]func(args []string, in io.Reader, out, errs io.Writer) error{
-	renderCommand:   render,
-	validateCommand: func(args []string, _ io.Reader, out, errs io.Writer) error { return validate(args, out, errs) },
-	showCommand:     func(args []string, _ io.Reader, out, errs io.Writer) error { return show(args, out, errs) },
-	doctorCommand:   func(args []string, _ io.Reader, out, errs io.Writer) error { return examine(args, out, errs) },
+	renderCommand:   renderInstallConfig,
+	validateCommand: func(args []string, _ io.Reader, out, errs io.Writer) error { return validateCatalogue(args, out, errs) },
+	showCommand:     func(args []string, _ io.Reader, out, errs io.Writer) error { return showConfig(args, out, errs) },
+	doctorCommand:   func(args []string, _ io.Reader, out, errs io.Writer) error { return runDoctor(args, out, errs) },
 	recoverCommand:  func(args []string, _ io.Reader, out, errs io.Writer) error { return recoverState(args, out, errs) },
 	pricesCommand:   func(args []string, _ io.Reader, out, errs io.Writer) error { return refreshPrices(args, out, errs) },
 	migrateCommand:  func(args []string, _ io.Reader, out, errs io.Writer) error { return migrateDatabase(args, out, errs) },
@@ -59,7 +59,7 @@ func run() error {
 		return commands[os.Args[1]](os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
 	}
 	var from settings
-	from.register(flag.CommandLine)
+	from.registerFlags(flag.CommandLine)
 	migrates, err := strconv.ParseBool(fromEnvironment(config.MigrateVariable, "true"))
 	if err != nil {
 		return fmt.Errorf("%s is %q; give true or false", config.MigrateVariable, os.Getenv(config.MigrateVariable))
@@ -96,9 +96,9 @@ func run() error {
 		return err
 	}
 	defer flush()
-	s, err := wire(ctx, cfg, roles, *migrate, log)
+	s, err := wireServer(ctx, cfg, roles, *migrate, log)
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx)
+	return s.serveUntilDone(ctx)
 }

@@ -57,7 +57,7 @@ func refreshPrices(args []string, out, errs io.Writer) error {
 		for _, c := range changes {
 			fmt.Fprintln(out, c)
 		}
-		fmt.Fprintf(out, "%s: %s\n", name, counted(len(changes), "changed price", "changed prices"))
+		fmt.Fprintf(out, "%s: %s\n", name, countOf(len(changes), "changed price", "changed prices"))
 	}
 	if missing := l.Missing(); len(missing) > 0 {
 		fmt.Fprintf(out, "No price yet of %s.\n", strings.Join(missing, ", "))

@@ -37,7 +37,7 @@ us-east-2: networkLoadBalancer was 0.0225, is 0.023
 	require.Equal(t, []any{"2026-11-21", list.Price(46_000)}, []any{l.AsOf, l.Regions["us-east-2"].NAT})
 
 	out.Reset()
-	require.NoError(t, validate([]string{dir}, &out, &errs))
+	require.NoError(t, validateCatalogue([]string{dir}, &out, &errs))
 	require.Contains(t, out.String(), "is valid", "81 cents with the new prices are within a twentieth")
 	require.NotContains(t, out.String(), "hourlyCents")
 }
@@ -74,7 +74,7 @@ func TestAProfilesPriceThatTheListDoubtsIsTold(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(name, bytes.ReplaceAll(raw, []byte("c]}"), []byte("c], hourlyCents: 60}")), 0o600))
 	var out, errs bytes.Buffer
-	require.NoError(t, validate([]string{dir}, &out, &errs))
+	require.NoError(t, validateCatalogue([]string{dir}, &out, &errs))
 	require.Contains(t, out.String(), "is valid")
 	require.Contains(t, out.String(), "Note: profile aws-standard in us-east-1: hourlyCents is 60, and by the price list of 2025-09-05 it is 148;")
 }

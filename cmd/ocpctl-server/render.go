@@ -24,9 +24,9 @@ const renderCommand = "render-install-config"
 // mask is printed in place of the pull secret.
 const mask = "***"
 
-// render prints the install-config that a runner would give openshift-install for a create request: judged by policy, frozen by the
+// renderInstallConfig prints the install-config that a runner would give openshift-install for a create request: judged by policy, frozen by the
 // service, completed by the runner's own code. It calls neither cloud nor database.
-func render(args []string, in io.Reader, out, errs io.Writer) error {
+func renderInstallConfig(args []string, in io.Reader, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+renderCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
 	request := flags.String("request", "", "a `file` with the create request, JSON or YAML as in POST /api/v1/clusters; - is standard input")
@@ -54,7 +54,7 @@ func render(args []string, in io.Reader, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	config, notes, err := rendered(cfg, asked, policy.Role(*role), *pull)
+	config, notes, err := fullInstallConfig(cfg, asked, policy.Role(*role), *pull)
 	if err != nil {
 		return inFields(*request, err)
 	}
@@ -77,8 +77,8 @@ func readRequest(path string, in io.Reader) (app.CreateRequest, error) {
 	return app.ReadCreateRequest(in), nil
 }
 
-// rendered returns the whole install-config, with the pull secret from a file or the mask.
-func rendered(c config.Config, asked app.CreateRequest, role policy.Role, pullFile string) ([]byte, []string, error) {
+// fullInstallConfig returns the whole install-config, with the pull secret from a file or the mask.
+func fullInstallConfig(c config.Config, asked app.CreateRequest, role policy.Role, pullFile string) ([]byte, []string, error) {
 	terms, err := catalogue.Read(catalogue.Config{Dir: c.Catalogue.Dir, GitHubIssuers: c.GitHubIssuers(), RoleIssuers: c.RoleIssuers(), Off: c.Features.PlatformsOff()})
 	if err != nil {
 		return nil, nil, underFolder(c.Catalogue.Dir, err)
@@ -104,14 +104,14 @@ func rendered(c config.Config, asked app.CreateRequest, role policy.Role, pullFi
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := strictly(config, pullFile != "", len(notes) == 0); err != nil {
+	if err := checkAddedFields(config, pullFile != "", len(notes) == 0); err != nil {
 		return nil, nil, err
 	}
 	return config, notes, nil
 }
 
-// strictly checks the added fields as strictly as the frozen ones, except those that are only placeholders.
-func strictly(config []byte, pull, key bool) error {
+// checkAddedFields checks the added fields as strictly as the frozen ones, except those that are only placeholders.
+func checkAddedFields(config []byte, pull, key bool) error {
 	var problems profiles.Problems
 	if !errors.As(profiles.Strict(config), &problems) {
 		return nil

@@ -41,7 +41,7 @@ func written(t *testing.T, name, body string) string {
 func rendering(t *testing.T, in string, args ...string) (out, said string, err error) {
 	t.Helper()
 	var o, e bytes.Buffer
-	err = render(args, strings.NewReader(in), &o, &e)
+	err = renderInstallConfig(args, strings.NewReader(in), &o, &e)
 	return o.String(), e.String(), err
 }
 

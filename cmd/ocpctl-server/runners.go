@@ -20,11 +20,11 @@ func wireRunners(cfg config.Listen, rest http.Handler) (*http.Server, error) {
 		return nil, nil
 	}
 	pair := &keyPair{cert: cfg.RunnersCertFile, key: cfg.RunnersKeyFile}
-	if _, err := pair.certificate(nil); err != nil {
+	if _, err := pair.currentCertificate(nil); err != nil {
 		return nil, err
 	}
-	server := bounded(cfg.Runners, api.RunnersOnly(rest))
-	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: pair.certificate}
+	server := newListener(cfg.Runners, api.RunnersOnly(rest))
+	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: pair.currentCertificate}
 	return server, nil
 }
 
@@ -36,8 +36,8 @@ type keyPair struct {
 	pair      *tls.Certificate
 }
 
-// certificate returns the certificate. If changed files cannot be read, the last one that could is used.
-func (p *keyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+// currentCertificate returns the certificate. If changed files cannot be read, the last one that could is used.
+func (p *keyPair) currentCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	info, err := os.Stat(p.cert)

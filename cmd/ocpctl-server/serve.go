@@ -16,9 +16,9 @@ import (
 // drain is how long a graceful stop waits for requests and jobs, after listen.drain_delay; none of them takes longer than thirty seconds.
 const drain = 35 * time.Second
 
-// serve runs until ctx ends. Then it takes no more jobs and reports that it is not ready; a moment later, when load balancers have
+// serveUntilDone runs until ctx ends. Then it takes no more jobs and reports that it is not ready; a moment later, when load balancers have
 // noticed, it accepts no more requests. It finishes what is running and returns. Runners are not touched.
-func (s *server) serve(ctx context.Context) error {
+func (s *server) serveUntilDone(ctx context.Context) error {
 	defer s.store.Close()
 	group, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, func() {
@@ -27,7 +27,7 @@ func (s *server) serve(ctx context.Context) error {
 	})()
 	for _, h := range []*http.Server{s.public, s.private, s.runners, s.probes} {
 		if h != nil {
-			group.Go(func() error { return s.listen(ctx, h) })
+			group.Go(func() error { return s.listenOn(ctx, h) })
 		}
 	}
 	if s.slack != nil {
@@ -49,7 +49,7 @@ func (s *server) serve(ctx context.Context) error {
 		})
 	}
 	if s.workers != nil {
-		group.Go(func() error { return s.work(ctx) })
+		group.Go(func() error { return s.runWorkers(ctx) })
 		group.Go(func() error {
 			s.watch(ctx)
 			return nil
@@ -74,7 +74,7 @@ func (s *server) keepPeople(ctx context.Context) {
 	}
 }
 
-func (s *server) listen(ctx context.Context, h *http.Server) error {
+func (s *server) listenOn(ctx context.Context, h *http.Server) error {
 	l, err := net.Listen("tcp", h.Addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", h.Addr, err)
@@ -98,8 +98,8 @@ func (s *server) listen(ctx context.Context, h *http.Server) error {
 	return <-stopped
 }
 
-// work runs the workers while this process holds its name in the queue.
-func (s *server) work(ctx context.Context) error {
+// runWorkers runs the workers while this process holds its name in the queue.
+func (s *server) runWorkers(ctx context.Context) error {
 	defer s.instance.Release() // what could not be finished is then taken over at once
 	// River's context must outlive ours, so that a running job is finished at the stop and not cancelled.
 	if err := s.workers.Start(context.WithoutCancel(ctx)); err != nil {

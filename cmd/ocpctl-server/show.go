@@ -12,8 +12,8 @@ import (
 
 const showCommand = "config"
 
-// show prints the effective configuration with the origin of each value, also of one that the server would refuse.
-func show(args []string, out, errs io.Writer) error {
+// showConfig prints the effective configuration with the origin of each value, also of one that the server would refuse.
+func showConfig(args []string, out, errs io.Writer) error {
 	from, flags := settingsFlags(showCommand, errs)
 	format := flags.String("o", "table", "the output format: table or yaml")
 	if err := flags.Parse(args); err != nil {
@@ -46,12 +46,12 @@ func settingsFlags(command string, errs io.Writer) (*settings, *flag.FlagSet) {
 	flags := flag.NewFlagSet("ocpctl-server "+command, flag.ContinueOnError)
 	flags.SetOutput(errs)
 	var from settings
-	from.register(flags)
+	from.registerFlags(flags)
 	return &from, flags
 }
 
-// register adds the flags to a set; an environment variable sets the default of -roles.
-func (s *settings) register(flags *flag.FlagSet) {
+// registerFlags adds the flags to a set; an environment variable sets the default of -roles.
+func (s *settings) registerFlags(flags *flag.FlagSet) {
 	flags.StringVar(&s.path, "config", "ocpctl.yaml", "the configuration `file`; '' uses environment variables only; see docs/configuration.md")
 	flags.StringVar(&s.roles, "roles", fromEnvironment(config.RolesVariable, "hooks,api,worker"),
 		"the roles of this process, comma-separated: hooks, api, worker")

@@ -15,8 +15,8 @@ import (
 
 const validateCommand = "validate-catalogue"
 
-// validate reads a catalogue's folder as the server would, and prints what it contains or everything that is wrong with it.
-func validate(args []string, out, errs io.Writer) error {
+// validateCatalogue reads a catalogue's folder as the server would, and prints what it contains or everything that is wrong with it.
+func validateCatalogue(args []string, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+validateCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.Usage = func() {
@@ -36,9 +36,9 @@ func validate(args []string, out, errs io.Writer) error {
 	if err != nil {
 		return underFolder(dir, err)
 	}
-	_, err = fmt.Fprintf(out, "%s is valid: catalogue %s with %s, %s, %s, %s, %s\n", dir, b.Hash, counted(len(b.Names()), "profile", "profiles"),
-		counted(len(b.Teams), "team", "teams"), counted(len(b.Quotas), "quota", "quotas"),
-		counted(len(b.Policies), "policy", "policies"), counted(len(b.Identities), "identity", "identities"))
+	_, err = fmt.Fprintf(out, "%s is valid: catalogue %s with %s, %s, %s, %s, %s\n", dir, b.Hash, countOf(len(b.Names()), "profile", "profiles"),
+		countOf(len(b.Teams), "team", "teams"), countOf(len(b.Quotas), "quota", "quotas"),
+		countOf(len(b.Policies), "policy", "policies"), countOf(len(b.Identities), "identity", "identities"))
 	for _, doubt := range b.PriceDoubts() {
 		fmt.Fprintf(out, "Note: %s\n", doubt)
 	}
@@ -52,7 +52,7 @@ func underFolder(dir string, err error) error {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s has %s:", dir, counted(len(problems), "problem", "problems"))
+	fmt.Fprintf(&b, "%s has %s:", dir, countOf(len(problems), "problem", "problems"))
 	for _, p := range problems {
 		p.File = filepath.Join(dir, p.File)
 		fmt.Fprintf(&b, "\n%s", p)
@@ -60,7 +60,7 @@ func underFolder(dir string, err error) error {
 	return errors.New(b.String())
 }
 
-func counted(n int, one, many string) string {
+func countOf(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

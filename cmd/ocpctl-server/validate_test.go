@@ -24,7 +24,7 @@ func catalogueFolder(t *testing.T) string {
 
 func TestASoundCatalogueIsSaidToBeSo(t *testing.T) {
 	var out, errs bytes.Buffer
-	require.NoError(t, validate([]string{catalogueFolder(t)}, &out, &errs))
+	require.NoError(t, validateCatalogue([]string{catalogueFolder(t)}, &out, &errs))
 	require.Regexp(t, `is valid: catalogue [0-9a-f]{12} with 5 profiles, 0 teams, 1 quota, 0 policies, 7 identities\n$`, out.String())
 	require.Empty(t, errs.String())
 }
@@ -53,9 +53,9 @@ func TestAnUnsoundCatalogueEndsWithEveryProblemAndOne(t *testing.T) {
 
 func TestValidatingSaysHowItIsAsked(t *testing.T) {
 	for _, args := range [][]string{{}, {"a", "b"}} {
-		require.ErrorContains(t, validate(args, &bytes.Buffer{}, &bytes.Buffer{}), "give the catalogue's directory")
+		require.ErrorContains(t, validateCatalogue(args, &bytes.Buffer{}, &bytes.Buffer{}), "give the catalogue's directory")
 	}
-	require.ErrorIs(t, validate([]string{filepath.Join(t.TempDir(), "none")}, &bytes.Buffer{}, &bytes.Buffer{}), os.ErrNotExist)
+	require.ErrorIs(t, validateCatalogue([]string{filepath.Join(t.TempDir(), "none")}, &bytes.Buffer{}, &bytes.Buffer{}), os.ErrNotExist)
 }
 
 func TestACatalogueThatIsNotSoundStopsOnlyWhoHasNothingToEnd(t *testing.T) {

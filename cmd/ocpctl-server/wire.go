@@ -49,15 +49,15 @@ type server struct {
 	drain      context.CancelFunc
 }
 
-// wire builds the roles' parts by hand. A part that no role needs is not built, so its credentials may be missing.
-func wire(ctx context.Context, cfg config.Config, r config.Roles, migrate bool, log *slog.Logger) (*server, error) {
+// wireServer builds the roles' parts by hand. A part that no role needs is not built, so its credentials may be missing.
+func wireServer(ctx context.Context, cfg config.Config, r config.Roles, migrate bool, log *slog.Logger) (*server, error) {
 	db, err := openStore(ctx, cfg, migrate, log)
 	if err != nil {
 		return nil, err
 	}
 	s := &server{log: log, store: db, drainDelay: cfg.Listen.DrainDelay}
 	s.draining, s.drain = context.WithCancel(context.WithoutCancel(ctx))
-	if err := s.build(ctx, cfg, r); err != nil {
+	if err := s.buildParts(ctx, cfg, r); err != nil {
 		db.Close()
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (s *server) wirePublic(ctx context.Context, cfg config.Config, r config.Rol
 	return err
 }
 
-func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (err error) {
+func (s *server) buildParts(ctx context.Context, cfg config.Config, r config.Roles) (err error) {
 	if !r.Has(config.APIRole) && !r.Has(config.WorkerRole) {
 		m := metrics.New(metrics.Config{Store: s.store, Log: s.log, ProcessOnly: true})
 		s.wireProbes(cfg, m)
@@ -189,8 +189,8 @@ func wireInner(ctx context.Context, cfg config.Config, s *store.Store, log *slog
 	return in, nil
 }
 
-// repositories returns the repository table.
-func repositories(c config.Config) (list []app.Repository) {
+// repositoryTable returns the repository table.
+func repositoryTable(c config.Config) (list []app.Repository) {
 	for _, r := range c.Repositories {
 		list = append(list, app.Repository{Match: r.Match, Ownership: policy.Ownership{
 			Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment,
@@ -204,22 +204,22 @@ func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	site := github.Site(cfg.GitHub.APIURL)
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: func() []scans.Wanted { return accounts(cfg, in.catalogue.Current()) }, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.newKeeper(), GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: func() []scans.Wanted { return scanAccounts(cfg, in.catalogue.Current()) }, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, Log: in.log, Repositories: repositoryTable(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
 		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
-		Installs: in.installs(),
+		Installs: in.installSettings(),
 	}
 }
 
-// keeper returns what reloads the catalogue when its files changed; nil for the embedded one.
-func (in inner) keeper() app.Keeper {
+// newKeeper returns what reloads the catalogue when its files changed; nil for the embedded one.
+func (in inner) newKeeper() app.Keeper {
 	if in.cfg.Catalogue.Dir == "" {
 		return nil
 	}
 	return in.catalogue
 }
 
-// installs returns what every cluster's spec is frozen with.
-func (in inner) installs() app.Installs {
+// installSettings returns what every cluster's spec is frozen with.
+func (in inner) installSettings() app.Installs {
 	r, clouds := in.cfg.Runner, map[string]app.Cloud{}
 	for _, platform := range config.Platforms {
 		of := in.cfg.Cloud(platform)

@@ -49,7 +49,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 		return err
 	}
 	told := notifier.Config{Store: in.store, AdminChannel: in.cfg.Slack.AdminChannel, Links: chatops.Links{UI: in.cfg.UIURL}, Log: in.log}
-	if told.Weekly, err = weekly(in.cfg.Reports.Weekly); err != nil {
+	if told.Weekly, err = weeklyReport(in.cfg.Reports.Weekly); err != nil {
 		return err
 	}
 	var bot slackapp.Slack // nil without a bot token
@@ -67,7 +67,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	tells.Register(workers)
 	gh := in.cfg.GitHub
 	poller := hooks.NewPoller(in.store, client, gh.Look, in.log, gh.Installations...)
-	labels := hooks.NewLabelPoller(in.store, client, repositories(in.cfg), in.log, gh.Installations...)
+	labels := hooks.NewLabelPoller(in.store, client, repositoryTable(in.cfg), in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
 	inSlack := slackapp.New(core, links, admin.New(core, cfg), bot, cfg)
 	homes := hooks.NewHomes(in.store)
@@ -95,7 +95,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	budgets := costs.NewBudgetsWorker(money)
 	river.AddWorker(workers, budgets)
 	river.AddWorker(workers, bill)
-	if s.instance, err = in.register(ctx); err != nil {
+	if s.instance, err = in.registerProcess(ctx); err != nil {
 		return err
 	}
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
@@ -119,8 +119,8 @@ func (in inner) wireBill(ctx context.Context, s *costs.Service) (*costs.BillWork
 	return costs.NewBillWorker(s, export, b.Every), nil
 }
 
-// weekly returns when and where the weekly report is posted; nil: there is none.
-func weekly(cfg config.WeeklyReport) (*notifier.Weekly, error) {
+// weeklyReport returns when and where the weekly report is posted; nil: there is none.
+func weeklyReport(cfg config.WeeklyReport) (*notifier.Weekly, error) {
 	if !cfg.Enabled {
 		return nil, nil
 	}
@@ -132,8 +132,8 @@ func weekly(cfg config.WeeklyReport) (*notifier.Weekly, error) {
 	return &notifier.Weekly{Weekday: day, Hour: cfg.Hour, Zone: zone, Channel: cfg.Channel}, nil
 }
 
-// register gives this process its name in the queue, and takes over the jobs of dead ones.
-func (in inner) register(ctx context.Context) (*db.Instance, error) {
+// registerProcess gives this process its name in the queue, and takes over the jobs of dead ones.
+func (in inner) registerProcess(ctx context.Context) (*db.Instance, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("get this host's name: %w", err)
@@ -165,23 +165,23 @@ func (in inner) wireGitHub(ctx context.Context) (*github.Client, error) {
 		Leave: func(ctx context.Context, installation int64) (time.Duration, error) {
 			return in.store.Outbox.TakePace(ctx, installation, cfg.GitHub.WritePace())
 		},
-		Reserve: cfg.GitHub.Reserve(), Points: cfg.GitHub.Points(), Limited: in.limited, Budget: in.budget, Answers: in.answers,
+		Reserve: cfg.GitHub.Reserve(), Points: cfg.GitHub.Points(), Limited: in.storeLimit, Budget: in.storeBudget, Answers: in.storeHealth,
 	})
 }
 
-// limited, budget and answers store what GitHub reports about its limits, for the other processes, the pages and the metrics.
-func (in inner) limited(ctx context.Context, installation int64, wait time.Duration) {
+// storeLimit, budget and answers store what GitHub reports about its limits, for the other processes, the pages and the metrics.
+func (in inner) storeLimit(ctx context.Context, installation int64, wait time.Duration) {
 	in.log.Warn("GitHub's rate limit holds writes back", "installation", installation, "wait", wait)
 	in.notKept(installation, in.store.Outbox.HoldPace(ctx, installation, wait))
 }
 
-func (in inner) budget(ctx context.Context, installation int64, b github.Budget) {
+func (in inner) storeBudget(ctx context.Context, installation int64, b github.Budget) {
 	in.notKept(installation, in.store.Outbox.SeeBudget(ctx, outbox.GitHubBudget{
 		Installation: installation, Resource: b.Resource, Allowed: b.Allowed, Remaining: b.Remaining, ResetsAt: b.ResetsAt,
 	}))
 }
 
-func (in inner) answers(ctx context.Context, installation int64, answers bool) {
+func (in inner) storeHealth(ctx context.Context, installation int64, answers bool) {
 	if !answers {
 		in.log.Warn("GitHub does not answer", "installation", installation)
 	}
@@ -203,14 +203,14 @@ func (in inner) wireController(client *github.Client, catalogue controller.Catal
 	return controller.New(controller.Config{
 		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
-		Limits: cfg.Limits.Lifecycle(), Hours: in.hours, FindingLimits: cfg.FindingLimits(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
+		Limits: cfg.Limits.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, FindEvery: cfg.Limits.Findings, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.WritePace(), Progress: cfg.GitHub.Progress,
 	}), nil
 }
 
-// hours says what the catalogue in force says of a moment.
-func (in inner) hours(profile, team string, now time.Time) lifecycle.Hours {
+// hoursOf says what the catalogue in force says of a moment.
+func (in inner) hoursOf(profile, team string, now time.Time) lifecycle.Hours {
 	c := in.catalogue.Current()
 	p, _ := c.Get(profile)
 	return lifecycle.HoursAt(c.HoursOf(profile, team), now, p.OffHours.WakeAhead, p.OffHours.AwakeFor)

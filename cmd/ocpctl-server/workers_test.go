@@ -11,15 +11,15 @@ import (
 
 func TestTheWeeklyReportIsPostedAsConfigured(t *testing.T) {
 	cfg := config.Defaults().Reports.Weekly
-	w, err := weekly(cfg)
+	w, err := weeklyReport(cfg)
 	require.NoError(t, err)
 	require.Equal(t, []any{time.Monday, 8, "UTC", ""}, []any{w.Weekday, w.Hour, w.Zone.String(), w.Channel})
 	cfg.Weekday, cfg.Hour, cfg.Zone, cfg.Channel = "Friday", 17, "Europe/Berlin", "C012AB3CD"
-	w, err = weekly(cfg)
+	w, err = weeklyReport(cfg)
 	require.NoError(t, err)
 	require.Equal(t, []any{time.Friday, 17, "Europe/Berlin", "C012AB3CD"}, []any{w.Weekday, w.Hour, w.Zone.String(), w.Channel})
 	cfg.Enabled = false
-	w, err = weekly(cfg)
+	w, err = weeklyReport(cfg)
 	require.NoError(t, err)
 	require.Nil(t, w)
 }

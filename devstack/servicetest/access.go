@@ -37,7 +37,7 @@ func Mint(t testing.TB, s *store.Store, shelf Shelf) {
 	rows, err := s.Pool().Query(t.Context(), `
 		SELECT a.id, a.cluster_id, a.account, now() + a.lifetime, o.api_url FROM access a JOIN clusters c ON c.id = a.cluster_id
 		JOIN cluster_outputs o ON o.cluster_id = a.cluster_id
-		WHERE a.minted_at IS NULL AND a.revoked_at IS NULL AND a.removed_at IS NULL AND a.number > c.access_done AND c.status = 'READY'`)
+		WHERE a.minted_at IS NULL AND a.revoked_at IS NULL AND a.removed_at IS NULL AND a.number > coalesce((c.work #>> '{access,done}')::int, 0) AND c.status = 'READY'`)
 	require.NoError(t, err)
 	type asked struct {
 		id, cluster, account, api string
@@ -58,7 +58,7 @@ func Mint(t testing.TB, s *store.Store, shelf Shelf) {
 	}
 	for _, sql := range []string{
 		`UPDATE access SET removed_at = now() WHERE revoked_at IS NOT NULL AND removed_at IS NULL`,
-		`UPDATE clusters SET access_done = access_wanted WHERE access_done < access_wanted AND status = 'READY'`,
+		`UPDATE clusters SET work = jsonb_set(work, '{access,done}', work #> '{access,wanted}') WHERE work #>> '{access,wanted}' <> '' AND status = 'READY'`,
 		`UPDATE jobs SET status = 'SUCCEEDED', ended_at = now() WHERE job_type = 'ACCESS' AND ended_at IS NULL`,
 	} {
 		_, err = s.Pool().Exec(t.Context(), sql)

@@ -138,7 +138,7 @@ func checkCount(ctx context.Context, c *db.Tx, cluster string, ask Ask) error {
 		SELECT count(*) FILTER (WHERE valid AND theirs) AS own, count(*) FILTER (WHERE valid AND run_id = @run) AS run, count(*) FILTER (WHERE valid) AS cluster,
 			count(*) FILTER (WHERE asked_at > @hour AND theirs) AS often, min(asked_at) FILTER (WHERE asked_at > @hour AND theirs) AS oldest
 		FROM (SELECT a.asked_at, a.run_id,
-				a.removed_at IS NULL AND a.revoked_at IS NULL AND (a.expires_at > @now OR a.minted_at IS NULL AND a.number > c.access_done) AS valid,
+				a.removed_at IS NULL AND a.revoked_at IS NULL AND (a.expires_at > @now OR a.minted_at IS NULL AND a.number > `+clusters.AccessDone+`) AS valid,
 				coalesce(a.run_id, '') = @run AND coalesce(a.run_attempt, 0) = @attempt AND a.run_job = @job AND principal_key(a.reader) = ANY (identities_of(@reader)) AS theirs
 			FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND (a.removed_at IS NULL OR a.asked_at > @hour)) AS a`,
 		pgx.NamedArgs{"cluster": cluster, "reader": ask.Reader, "run": ask.RunID, "attempt": ask.RunAttempt, "job": ask.RunJob, "now": c.Now, "hour": c.Now.Add(-time.Hour)})
@@ -176,7 +176,7 @@ func (w Wanted) servedBy(a Row, now time.Time) bool {
 }
 
 func ask(ctx context.Context, c *db.Tx, cur usage.Held, ask Ask, d clusters.Origin) (Row, error) {
-	row := Row{AccessAsk: ask, ID: db.NewID("acc"), Cluster: cur.ID, Number: cur.AccessWanted + 1, State: Asked, AskedAt: c.Now}
+	row := Row{AccessAsk: ask, ID: db.NewID("acc"), Cluster: cur.ID, Number: cur.Work[lifecycle.Access].Wanted + 1, State: Asked, AskedAt: c.Now}
 	var b db.Batch
 	row = clusters.QueueAccess(c, &b, row)
 	if err := c.Send(ctx, &b); err != nil {

@@ -55,7 +55,7 @@ func (s *Store) AccessWork(ctx context.Context, attemptID, tokenID string) (work
 }
 
 func accessWork(ctx context.Context, c *db.Tx, f Fenced) (work AccessWork, err error) {
-	args := pgx.NamedArgs{"cluster": f.ID, "now": c.Now, "done": f.AccessDone, "attempt": f.Number}
+	args := pgx.NamedArgs{"cluster": f.ID, "now": c.Now, "done": f.Work[lifecycle.Access].Done, "attempt": f.Number}
 	_, err = c.Exec(ctx, `UPDATE access a SET attempt = @attempt WHERE `+toGive, args)
 	if err != nil {
 		return work, fmt.Errorf("note what it may make: %w", err)

@@ -176,10 +176,11 @@ func RenewLease(ctx context.Context, c *db.Tx, f Fenced) (Lease, error) {
 // else: nobody should wait until it has ended.
 func (f Fenced) accessOwed() int {
 	beside := f.Kind == lifecycle.Scale || f.Kind == lifecycle.Configure
-	if !beside || f.AccessWanted == f.AccessDone && f.AccessFailures == 0 {
+	w := f.Work[lifecycle.Access]
+	if !beside || !w.IsRequested() && w.Failures == 0 {
 		return 0
 	}
-	return f.AccessWanted
+	return w.Wanted
 }
 
 func LeaseEnd(c *db.Tx) time.Time { return c.Now.Add(c.DB.Options.Lease) }

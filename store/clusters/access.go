@@ -76,7 +76,7 @@ const (
 const AccessColumns = `a.id, a.cluster_id AS cluster, a.number, a.reader, a.reader_name, a.role, a.by_right AS "right",
 	coalesce(a.run_id, '') AS run_id, coalesce(a.run_attempt, 0) AS run_attempt, a.run_job, a.lifetime, a.account,
 	CASE WHEN a.revoked_at < coalesce(a.expires_at, 'infinity') THEN 'revoked' WHEN a.expires_at <= @now THEN 'expired' WHEN a.minted_at IS NOT NULL THEN 'ready'
-		WHEN a.number <= c.access_done THEN 'failed' ELSE 'asked' END AS state,
+		WHEN a.number <= ` + AccessDone + ` THEN 'failed' ELSE 'asked' END AS state,
 	a.asked_at, a.minted_at, a.expires_at, a.ref, a.trouble, a.revoked_at, a.revoked_by, a.revoke_why, a.removed_at`
 
 // AccessTail is how much longer than its lifetime a token may be valid that was made by a runner whose report did not arrive: such a runner
@@ -89,13 +89,13 @@ const AccessTaken = `a.revoked_at IS NOT NULL AND a.attempt IS NOT NULL AND a.re
 
 // AccessWork counts what a cluster's runner has to do about access.
 func AccessWork(ctx context.Context, from db.Source, cluster lifecycle.Cluster) (lifecycle.AccessWork, error) {
-	if cluster.AccessWanted == 0 || cluster.Phase == lifecycle.Released {
+	if cluster.Work[lifecycle.Access].Wanted == 0 || cluster.Phase == lifecycle.Released {
 		return lifecycle.AccessWork{}, nil
 	}
 	work, err := db.One[lifecycle.AccessWork](ctx, from, `
 		SELECT count(*) FILTER (WHERE a.revoked_at IS NULL AND a.minted_at IS NULL AND a.number > @done) AS give, count(*) FILTER (WHERE `+AccessTaken+`) AS take
 		FROM access a WHERE a.cluster_id = @cluster AND a.removed_at IS NULL`,
-		pgx.NamedArgs{"cluster": cluster.ID, "done": cluster.AccessDone})
+		pgx.NamedArgs{"cluster": cluster.ID, "done": cluster.Work[lifecycle.Access].Done})
 	if err != nil {
 		return work, fmt.Errorf("count the work on access: %w", err)
 	}
@@ -141,9 +141,11 @@ func WantAccess(ctx context.Context, c *db.Tx, cluster string, taking bool) erro
 	if err != nil {
 		return fmt.Errorf("add the job: %w", err)
 	}
-	// Failures for an older request say nothing about this one.
-	return SetDesired(ctx, c, cluster, `access_wanted = access_wanted + 1, access_failures = 0,
-		access_retry_at = CASE WHEN access_retry_at > @now AND NOT @taking THEN access_retry_at END`, pgx.NamedArgs{"taking": taking})
+	set := AskWork
+	if !taking {
+		set = askWork("{failures}")
+	}
+	return SetDesired(ctx, c, cluster, set, pgx.NamedArgs{"kind": lifecycle.Access})
 }
 
 // ForgetAccounts prepares for a create: what an earlier one made in its cluster is gone with it.
@@ -180,7 +182,7 @@ func RevokeAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx
 
 // ExpiredAccess holds for an access a of a cluster c whose time is over at the time @now and whose account may still be there. @tail is
 // AccessTail.
-const ExpiredAccess = `a.revoked_at IS NULL AND a.removed_at IS NULL AND a.attempt IS NOT NULL AND (a.minted_at IS NOT NULL OR a.number <= c.access_done)
+const ExpiredAccess = `a.revoked_at IS NULL AND a.removed_at IS NULL AND a.attempt IS NOT NULL AND (a.minted_at IS NOT NULL OR a.number <= ` + AccessDone + `)
 	AND coalesce(a.expires_at, a.asked_at + a.lifetime + @tail) <= @now`
 
 // AccessOver is the reason why an access ends by itself.

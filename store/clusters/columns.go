@@ -27,6 +27,7 @@ const (
 	decided use = iota // each decision writes it
 	frozen             // nothing writes it after acceptance
 	timed              // each decision writes it, and a change of it alone makes no new version
+	merged             // each decision writes what it changed; the rest stays, and is perhaps another release's
 	counted            // the statement that writes the row counts it up
 )
 
@@ -87,23 +88,13 @@ var columns = []column{
 	{"workers_base", func(c *cluster) any { return &c.WorkersBase }, frozen},
 	{"workers_least", func(c *cluster) any { return &c.WorkersLeast }, frozen},
 	{"workers_most", func(c *cluster) any { return &c.WorkersMost }, frozen},
-	{"scale_failures", func(c *cluster) any { return &c.ScaleFailures }, decided},
 	{"addons", func(c *cluster) any { return &c.Addons }, frozen},
-	{"addons_wanted", func(c *cluster) any { return &c.AddonsWanted }, decided},
-	{"addons_done", func(c *cluster) any { return &c.AddonsDone }, decided},
-	{"addon_failures", func(c *cluster) any { return &c.AddonFailures }, decided},
-	{"access_wanted", func(c *cluster) any { return &c.AccessWanted }, decided},
-	{"access_done", func(c *cluster) any { return &c.AccessDone }, decided},
-	{"access_failures", func(c *cluster) any { return &c.AccessFailures }, decided},
-	{"access_retry_at", func(c *cluster) any { return &c.AccessRetryAt }, decided},
 	{"sleep_mode", func(c *cluster) any { return &c.SleepMode }, frozen},
 	{"sleep_wanted", func(c *cluster) any { return &c.SleepWanted }, decided},
 	{"sleep_until", func(c *cluster) any { return &c.SleepUntil }, decided},
 	{"sleep_why", func(c *cluster) any { return &c.SleepWhy }, decided},
 	{"power", func(c *cluster) any { return &c.Power }, decided},
 	{"power_by", func(c *cluster) any { return &c.PowerBy }, decided},
-	{"sleep_failures", func(c *cluster) any { return &c.SleepFailures }, decided},
-	{"sleep_retry_at", func(c *cluster) any { return &c.SleepRetryAt }, decided},
 	{"degraded", func(c *cluster) any { return &c.Degraded }, decided},
 	{"off_hours", func(c *cluster) any { return &c.OffHours }, frozen},
 	{"awake_until", func(c *cluster) any { return &c.AwakeUntil }, decided},
@@ -118,10 +109,7 @@ var columns = []column{
 	{"use_extends", func(c *cluster) any { return &c.UseExtends }, frozen},
 	{"awake_since", func(c *cluster) any { return &c.AwakeSince }, decided},
 	{"idle_told", func(c *cluster) any { return &c.IdleTold }, decided},
-	{"observed_at", func(c *cluster) any { return &c.ObservedAt }, decided},
-	{"observe_failures", func(c *cluster) any { return &c.ObserveFailures }, decided},
-	{"observe_failed_at", func(c *cluster) any { return &c.ObserveFailedAt }, decided},
-	{"tagged_at", func(c *cluster) any { return &c.TaggedAt }, decided},
+	{"work", func(c *cluster) any { return &c.Work }, merged},
 }
 
 // LifecycleColumns selects what Decide reads of clusters c, as one value for a LifecycleRecord.
@@ -133,8 +121,22 @@ var (
 	InsertValues  = joinColumns(isInserted, func(name string) string { return "@" + name })
 )
 
-// UpdateColumns sets the columns that a decision changes from LifecycleArgs.
-var UpdateColumns = joinColumns(func(c column) bool { return c.use == decided || c.use == timed }, func(name string) string { return name + " = @" + name })
+// UpdateColumns sets the columns that a decision changes from LifecycleArgs, and merges ChangedWork.
+var UpdateColumns = joinColumns(func(c column) bool { return c.use == decided || c.use == timed }, func(name string) string { return name + " = @" + name }) +
+	`, work = work || @changed_work`
+
+// ChangedWork returns what next changes in the work of a cluster.
+func ChangedWork(cur, next lifecycle.Cluster) map[lifecycle.Kind]lifecycle.Work {
+	changed := map[lifecycle.Kind]lifecycle.Work{}
+	for _, all := range []map[lifecycle.Kind]lifecycle.Work{cur.Work, next.Work} {
+		for k := range all {
+			if w := next.Work[k]; w != cur.Work[k] {
+				changed[k] = w
+			}
+		}
+	}
+	return changed
+}
 
 func isInserted(c column) bool { return c.use != counted }
 
@@ -160,7 +162,7 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 // SameState reports whether two states of a cluster differ only in when to look again.
 func SameState(a, b lifecycle.Cluster) bool {
 	return !slices.ContainsFunc(columns, func(col column) bool {
-		return (col.use == decided || col.use == frozen) && !reflect.DeepEqual(col.value(&a), col.value(&b))
+		return col.use != timed && col.use != counted && !reflect.DeepEqual(col.value(&a), col.value(&b))
 	})
 }
 
@@ -176,10 +178,37 @@ func (col column) value(c *lifecycle.Cluster) any {
 			return nil
 		}
 		return *at
+	case *map[lifecycle.Kind]lifecycle.Work:
+		return rounded(*at)
 	default:
 		return reflect.ValueOf(at).Elem().Interface()
 	}
 }
+
+// rounded returns all work that there is, with times in the database's precision.
+func rounded(all map[lifecycle.Kind]lifecycle.Work) map[lifecycle.Kind]lifecycle.Work {
+	out := map[lifecycle.Kind]lifecycle.Work{}
+	for k, w := range all {
+		if w.RetryAt, w.DoneAt = db.Round(w.RetryAt), db.Round(w.DoneAt); w != (lifecycle.Work{}) {
+			out[k] = w
+		}
+	}
+	return out
+}
+
+// AskWork is lifecycle.Cluster.AskWork in an UPDATE of clusters, for the kind @kind.
+var AskWork = askWork("{failures,retry_at}")
+
+func askWork(forgotten string) string {
+	return `work = work || jsonb_build_object(@kind::text, coalesce(work -> @kind::text, '{}') - '` + forgotten + `'::text[]
+		|| jsonb_build_object('wanted', 1 + coalesce((work #>> ARRAY[@kind::text, 'wanted'])::int, 0)))`
+}
+
+// ResetPower forgets in an UPDATE of clusters that tries to put a cluster to sleep, or to wake it, have failed.
+const ResetPower = `work = work #- '{sleep,failures}' #- '{sleep,retry_at}' #- '{wake,failures}' #- '{wake,retry_at}'`
+
+// AccessDone is the number of the newest request for access to a cluster c that was met or given up.
+const AccessDone = `coalesce((c.work #>> '{access,done}')::int, 0)`
 
 // LifecycleRecord is a cluster as LifecycleColumns selects it.
 type LifecycleRecord struct{ Cluster lifecycle.Cluster }

@@ -28,7 +28,7 @@ var (
 // leastBill is how often AWS writes an export at most, roughly.
 const leastBill = 10 * time.Minute
 
-func (b Bill) check() (bad []error) {
+func (b Bill) checkBill() (bad []error) {
 	if !b.On() {
 		if b.Prefix != "" || b.Name != "" || b.Region != "" {
 			bad = append(bad, fmt.Errorf("bill.bucket is missing; give the bucket in which AWS writes the export, or omit bill"))

@@ -17,12 +17,12 @@ func TestABillIsCheckedIfThereIsOne(t *testing.T) {
 		`bill.prefix is "/bills"`: {Bucket: "acme-bills", Prefix: "/bills", Name: "daily", Every: time.Hour},
 		"bill.every is 1m":        {Bucket: "acme-bills", Name: "daily", Every: time.Minute},
 	} {
-		err := errors.Join(b.check()...)
+		err := errors.Join(b.checkBill()...)
 		if want == "" {
 			require.NoError(t, err)
 			continue
 		}
 		require.ErrorContains(t, err, want)
 	}
-	require.Empty(t, Bill{Bucket: "acme-bills", Prefix: "finance/bills", Name: "daily", Every: 6 * time.Hour}.check())
+	require.Empty(t, Bill{Bucket: "acme-bills", Prefix: "finance/bills", Name: "daily", Every: 6 * time.Hour}.checkBill())
 }

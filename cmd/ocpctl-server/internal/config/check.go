@@ -20,18 +20,18 @@ import (
 
 // check returns everything that is wrong for a process with these roles, each with the field and what would be accepted. Settings
 // that only other roles need may be missing.
-func (c Config) check(r Roles) []error {
+func (c Config) checkConfig(r Roles) []error {
 	bad := append(c.checkNeeds(r), c.checkSlack(r)...)
 	bad = append(bad, c.checkRunner()...)
 	bad = append(bad, c.checkClouds(r)...)
 	bad = append(bad, c.checkAddresses(r)...)
 	bad = append(bad, c.checkIdentity()...)
 	bad = append(bad, c.checkTekton()...)
-	bad = append(bad, c.Reports.Weekly.check()...)
+	bad = append(bad, c.Reports.Weekly.checkReport()...)
 	bad = append(bad, c.checkDurations()...)
-	bad = append(bad, c.GitHub.check()...)
-	bad = append(bad, c.Bill.check()...)
-	bad = append(bad, c.Scan.check()...)
+	bad = append(bad, c.GitHub.checkGitHub()...)
+	bad = append(bad, c.Bill.checkBill()...)
+	bad = append(bad, c.Scan.checkScan()...)
 	bad = append(bad, c.checkRepositories()...)
 	bad = append(bad, c.checkFeatures()...)
 	if !c.Demo {
@@ -67,13 +67,13 @@ func (c Config) checkNeeds(r Roles) []error {
 		{"runner.work_dir", c.Runner.WorkDir, local, "a directory for attempts"},
 		{"runner.status_url", c.Runner.StatusURL, worker, "the address of the private listener for runners"},
 	} {
-		by := r.among(need.by)
+		by := r.commonRoles(need.by)
 		switch {
 		case len(by) == 0:
 		case need.value == "":
-			bad = append(bad, fmt.Errorf("%s is empty; %s %s", need.field, by.need(), need.accepted))
+			bad = append(bad, fmt.Errorf("%s is empty; %s %s", need.field, by.describeNeed(), need.accepted))
 		case strings.HasSuffix(need.field, "_ref") && !isRef(need.value):
-			bad = append(bad, fmt.Errorf("%s is not a reference; %s %s", need.field, by.need(), need.accepted))
+			bad = append(bad, fmt.Errorf("%s is not a reference; %s %s", need.field, by.describeNeed(), need.accepted))
 		}
 	}
 	if r.Has(WorkerRole) && c.GitHub.AppID <= 0 {
@@ -199,8 +199,8 @@ func (c Config) checkDurations() []error {
 	return bad
 }
 
-// check checks which webhooks are accepted and how much is written to GitHub.
-func (g GitHub) check() []error {
+// checkGitHub checks which webhooks are accepted and how much is written to GitHub.
+func (g GitHub) checkGitHub() []error {
 	bad := checkNetworks("github.hook_addresses", g.HookAddresses)
 	if g.WebhookNextRef != "" && !isRef(g.WebhookNextRef) { // it is not quoted: it may be the secret itself
 		bad = append(bad, fmt.Errorf("github.webhook_secret_next_ref is not a reference; give a reference (%s) to the next webhook secret, or omit it",

@@ -29,7 +29,7 @@ func (c Config) checkIdentity() []error {
 	wrong := func(format string, args ...any) { bad = append(bad, fmt.Errorf(format, args...)) }
 	for i, issuer := range c.OIDC {
 		if !isURL(issuer.Issuer, "http", "https") {
-			wrong("oidc[%d].issuer is %q; give the issuer's https:// address", i, maskedURL(issuer.Issuer))
+			wrong("oidc[%d].issuer is %q; give the issuer's https:// address", i, maskURL(issuer.Issuer))
 		}
 		if strings.ContainsAny(issuer.Issuer, "#?@ ") {
 			wrong("oidc[%d].issuer contains # ? @ or a space; give only the address, because it is part of principal ids, where # ends it", i)
@@ -45,7 +45,7 @@ func (c Config) checkIdentity() []error {
 		}
 	}
 	if m := c.SAML.Metadata; strings.Contains(m, "://") && !isURL(m, "http", "https") {
-		wrong("saml.metadata is %q; give the https:// address of the identity provider's metadata, or a file", maskedURL(m))
+		wrong("saml.metadata is %q; give the https:// address of the identity provider's metadata, or a file", maskURL(m))
 	}
 	if c.SAML.Metadata == "" && (c.SAML.KeyRef != "" || c.SAML.EntityID != "") {
 		wrong("saml.metadata is empty; give the https:// address of the identity provider's metadata, or a file")
@@ -65,7 +65,7 @@ func (c Config) checkIdentity() []error {
 	}
 	for i, endpoint := range c.AWS.STSEndpoints {
 		if !isURL(endpoint, "http", "https") || strings.Count(strings.TrimSuffix(endpoint, "/"), "/") != 2 {
-			wrong("aws.sts_endpoints[%d] is %q; give https://host of an STS endpoint", i, maskedURL(endpoint))
+			wrong("aws.sts_endpoints[%d] is %q; give https://host of an STS endpoint", i, maskURL(endpoint))
 		}
 	}
 	if len(c.AWS.STSEndpoints) > 0 && !c.AWS.On() {

@@ -42,8 +42,8 @@ var otherPrefixes = []string{"OCPCTL_DEMO_", "OCPCTL_STANDIN_"}
 // https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
 var serviceVariable = regexp.MustCompile(`^OCPCTL_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
 
-// overlay sets the fields that have a variable in env, given as KEY=value, and reports variables that set nothing.
-func (l *Loaded) overlay(env []string) (bad []error) {
+// overlayEnvironment sets the fields that have a variable in env, given as KEY=value, and reports variables that set nothing.
+func (l *Loaded) overlayEnvironment(env []string) (bad []error) {
 	fields := map[string]string{} // variable → field
 	settable := map[string]reflect.Value{}
 	eachField("", reflect.ValueOf(&l.Config).Elem(), func(path string, v reflect.Value) {
@@ -55,11 +55,11 @@ func (l *Loaded) overlay(env []string) (bad []error) {
 		path, known := fields[name]
 		switch {
 		case known:
-			if why := set(settable[path], value); why != "" {
+			if why := setField(settable[path], value); why != "" {
 				bad = append(bad, fmt.Errorf("%s: %s %s", name, path, why))
 				continue
 			}
-			l.variables[normal(path)] = name
+			l.variables[normalField(path)] = name
 		case strings.HasPrefix(name, prefix) && !belongsElsewhere(name):
 			bad = append(bad, unknownVariable(name, fields))
 		}
@@ -100,8 +100,8 @@ func eachField(path string, v reflect.Value, visit func(path string, v reflect.V
 	}
 }
 
-// set parses a variable's value into a field; why says what is wrong with it. The value is quoted only where it cannot be a secret.
-func set(v reflect.Value, value string) (why string) {
+// setField parses a variable's value into a field; why says what is wrong with it. The value is quoted only where it cannot be a secret.
+func setField(v reflect.Value, value string) (why string) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(value)
@@ -145,7 +145,7 @@ func setList(v reflect.Value, value string) (why string) {
 			continue
 		}
 		one := reflect.New(v.Type().Elem()).Elem()
-		if why := set(one, part); why != "" {
+		if why := setField(one, part); why != "" {
 			return "has an element that " + why
 		}
 		v.Set(reflect.Append(v, one))

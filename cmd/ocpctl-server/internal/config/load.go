@@ -34,18 +34,18 @@ func Read(path string, env []string, r Roles) (Loaded, error) {
 			return Loaded{Config: Defaults()}, fmt.Errorf("read the configuration: %w; give -config FILE, or -config '' to use environment variables only", err)
 		}
 	}
-	cfg, bad, whole := decode(raw)
+	cfg, bad, whole := decodeDocument(raw)
 	loaded := Loaded{Config: cfg, lines: map[string]int{}, variables: map[string]string{}}
 	var document yaml.Node
 	if yaml.Unmarshal(raw, &document) == nil {
 		eachNode("", &document, func(field string, n *yaml.Node) bool {
-			loaded.lines[normal(field)] = n.Line
+			loaded.lines[normalField(field)] = n.Line
 			return true
 		})
 	}
-	bad = append(bad, loaded.overlay(env)...)
+	bad = append(bad, loaded.overlayEnvironment(env)...)
 	if whole {
-		bad = append(bad, loaded.located(loaded.check(r))...)
+		bad = append(bad, loaded.addOrigins(loaded.checkConfig(r))...)
 	}
 	if err := errors.Join(bad...); err != nil {
 		return loaded, fmt.Errorf("%s:\n%w", cmp.Or(path, "the environment"), err)
@@ -53,9 +53,9 @@ func Read(path string, env []string, r Roles) (Loaded, error) {
 	return loaded, nil
 }
 
-// decode parses one YAML document over the defaults. If only single fields could not be parsed, the rest can be checked; whole says
+// decodeDocument parses one YAML document over the defaults. If only single fields could not be parsed, the rest can be checked; whole says
 // that sections could not be parsed, so that missing values in them should not be reported.
-func decode(raw []byte) (cfg Config, bad []error, whole bool) {
+func decodeDocument(raw []byte) (cfg Config, bad []error, whole bool) {
 	cfg = Defaults()
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)
@@ -89,12 +89,12 @@ var (
 
 // plainMessage translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
 func plainMessage(complaint string) (text string, single bool) {
-	known := fields(reflect.TypeFor[Config]())
+	known := fieldNames(reflect.TypeFor[Config]())
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
 		if near, ok := closest.Match(m[2], known[m[3]]); ok {
 			return fmt.Sprintf("%s: field %s is not supported; did you mean %s?", m[1], m[2], near), true
 		}
-		return fmt.Sprintf("%s: field %s is not supported; supported here: %s", m[1], m[2], listed(known[m[3]])), true
+		return fmt.Sprintf("%s: field %s is not supported; supported here: %s", m[1], m[2], listFields(known[m[3]])), true
 	}
 	if m := badDuration.FindStringSubmatch(complaint); m != nil {
 		return fmt.Sprintf("%s: %s is not a duration; give one with a unit, such as 90s, 15m or 3h", m[1], m[2]), true
@@ -103,21 +103,21 @@ func plainMessage(complaint string) (text string, single bool) {
 		return fmt.Sprintf("%s: %s is not a valid %s", m[1], m[2], m[3]), true
 	}
 	if m := badSection.FindStringSubmatch(complaint); m != nil {
-		return fmt.Sprintf("%s: this is a section; supported in it: %s", m[1], listed(known[m[2]])), false
+		return fmt.Sprintf("%s: this is a section; supported in it: %s", m[1], listFields(known[m[2]])), false
 	}
 	return complaint, false
 }
 
-// listed lists the fields of a section, or names the page that explains them if there are many.
-func listed(names []string) string {
+// listFields lists the fields of a section, or names the page that explains them if there are many.
+func listFields(names []string) string {
 	if len(names) > 15 {
 		return "the fields in docs/configuration.md"
 	}
 	return strings.Join(names, ", ")
 }
 
-// fields returns the possible field names, by the name of the Go type that holds them.
-func fields(t reflect.Type) map[string][]string {
+// fieldNames returns the possible field names, by the name of the Go type that holds them.
+func fieldNames(t reflect.Type) map[string][]string {
 	known := map[string][]string{}
 	for f := range t.Fields() {
 		known[t.String()] = append(known[t.String()], f.Tag.Get("yaml"))
@@ -126,7 +126,7 @@ func fields(t reflect.Type) map[string][]string {
 			inner = inner.Elem()
 		}
 		if inner.Kind() == reflect.Struct {
-			maps.Copy(known, fields(inner))
+			maps.Copy(known, fieldNames(inner))
 		}
 	}
 	return known

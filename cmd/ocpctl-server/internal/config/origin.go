@@ -20,7 +20,7 @@ type Loaded struct {
 
 // Origin returns where a field's value comes from: "default", "line 12" of the file, or the name of an environment variable.
 func (l Loaded) Origin(field string) string {
-	field = normal(field)
+	field = normalField(field)
 	if name, ok := l.variables[field]; ok {
 		return name
 	}
@@ -30,8 +30,8 @@ func (l Loaded) Origin(field string) string {
 	return "default"
 }
 
-// normal spells a field in one way: repositories[0].team and repositories.0.team are the same.
-func normal(field string) string {
+// normalField spells a field in one way: repositories[0].team and repositories.0.team are the same.
+func normalField(field string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(field, "[", "."), "]", "")
 }
 
@@ -58,8 +58,8 @@ func eachNode(field string, n *yaml.Node, visit func(field string, n *yaml.Node)
 // leadingField matches the field with which an error begins.
 var leadingField = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+|\[[^\]]*\])*`)
 
-// located puts the origin of its field in front of each error: the line, the variable, "default" or "not set".
-func (l Loaded) located(bad []error) (out []error) {
+// addOrigins puts the origin of its field in front of each error: the line, the variable, "default" or "not set".
+func (l Loaded) addOrigins(bad []error) (out []error) {
 	for _, err := range bad {
 		field := leadingField.FindString(err.Error())
 		if field == "" { // an environment variable, which names itself

@@ -54,14 +54,14 @@ func (c Config) checkReal() []error {
 	}
 	if s := c.Runner.StatusURL; s != "" && !isURL(s, "https") && !standIn(s) && !c.Runner.StatusPlain {
 		bad = append(bad, fmt.Errorf("runner.status_url is %s; outside the demo give an https:// address, such as that of listen.runners: runners send their tokens there and get credentials of the bucket. "+
-			"If nobody else can read the network between them, set runner.status_plain_http: true", maskedURL(s)))
+			"If nobody else can read the network between them, set runner.status_plain_http: true", maskURL(s)))
 	}
-	for _, e := range c.endpoints() {
+	for _, e := range c.listEndpoints() {
 		switch {
 		case standIn(e.url):
-			bad = append(bad, fmt.Errorf("%s is %s, a stand-in on this machine; only an installation with demo: true may use it", e.name, maskedURL(e.url)))
+			bad = append(bad, fmt.Errorf("%s is %s, a stand-in on this machine; only an installation with demo: true may use it", e.name, maskURL(e.url)))
 		case !isURL(e.url, "https"):
-			bad = append(bad, fmt.Errorf("%s is %s; outside the demo give an https:// address", e.name, maskedURL(e.url)))
+			bad = append(bad, fmt.Errorf("%s is %s; outside the demo give an https:// address", e.name, maskURL(e.url)))
 		}
 	}
 	if strings.HasPrefix(os.Getenv("AWS_SECRET_ACCESS_KEY"), demoSecret) {
@@ -72,9 +72,9 @@ func (c Config) checkReal() []error {
 
 type endpoint struct{ name, url string }
 
-// endpoints returns the addresses that the server calls or trusts: GitHub's, Slack's, the identity providers', those of Kubernetes
+// listEndpoints returns the addresses that the server calls or trusts: GitHub's, Slack's, the identity providers', those of Kubernetes
 // clusters with Tekton, and any that the AWS SDK or the runners' clients were configured with.
-func (c Config) endpoints() []endpoint {
+func (c Config) listEndpoints() []endpoint {
 	list := []endpoint{{"github.api_url", c.GitHub.APIURL}, {"slack.api_url", c.Slack.APIURL}}
 	for i, issuer := range c.OIDC {
 		list = append(list, endpoint{fmt.Sprintf("oidc[%d].issuer", i), issuer.Issuer})

@@ -34,7 +34,7 @@ func (w WeeklyReport) Day() (day time.Weekday, ok bool) {
 // Location returns the time zone.
 func (w WeeklyReport) Location() (*time.Location, error) { return time.LoadLocation(w.Zone) }
 
-func (w WeeklyReport) check() (bad []error) {
+func (w WeeklyReport) checkReport() (bad []error) {
 	if id := w.Channel; id != "" && !slackChannel.MatchString(id) {
 		bad = append(bad, fmt.Errorf("reports.weekly.channel is %q; give the channel's id, such as C012AB3CD (in Slack: the channel's details, at the bottom), or omit it", id))
 	}

@@ -19,8 +19,8 @@ type Roles []string
 
 func (r Roles) Has(name string) bool { return slices.Contains(r, name) }
 
-// among returns those of the names that this process has.
-func (r Roles) among(names Roles) Roles {
+// commonRoles returns those of the names that this process has.
+func (r Roles) commonRoles(names Roles) Roles {
 	var mine Roles
 	for _, name := range names {
 		if r.Has(name) {
@@ -30,8 +30,8 @@ func (r Roles) among(names Roles) Roles {
 	return mine
 }
 
-// need returns the beginning of a sentence about what the roles need.
-func (r Roles) need() string {
+// describeNeed returns the beginning of a sentence about what the roles need.
+func (r Roles) describeNeed() string {
 	if len(r) == 1 {
 		return "the role " + r[0] + " needs"
 	}

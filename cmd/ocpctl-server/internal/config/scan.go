@@ -56,7 +56,7 @@ func (s Scan) Classes() (classes []lifecycle.OrphanClass) {
 // ScanAccounts returns the accounts to look through, with their defaults.
 func (c Config) ScanAccounts() (accounts []ScanAccount) {
 	for _, a := range c.Scan.Accounts {
-		a.Platform = a.platform()
+		a.Platform = a.platformOrAWS()
 		accounts = append(accounts, a)
 	}
 	if len(accounts) > 0 {
@@ -70,7 +70,7 @@ func (c Config) ScanAccounts() (accounts []ScanAccount) {
 	return accounts
 }
 
-func (a ScanAccount) platform() string { return cmp.Or(a.Platform, names.AWS) }
+func (a ScanAccount) platformOrAWS() string { return cmp.Or(a.Platform, names.AWS) }
 
 // RunnersIn returns the account of a platform that runners work in: the configured one, else the only one that scans look through with the
 // same keys. Empty: it is not known.
@@ -82,7 +82,7 @@ func (c Config) RunnersIn(platform string) string {
 	only := ""
 	for _, a := range c.Scan.Accounts {
 		switch {
-		case a.platform() != platform, a.CredentialsRef != of.CredentialsRef:
+		case a.platformOrAWS() != platform, a.CredentialsRef != of.CredentialsRef:
 		case only != "":
 			return ""
 		default:
@@ -99,12 +99,12 @@ const (
 	scansExemptHint = "give account, identity, name or tag_key"
 )
 
-// check checks which accounts are looked through, and how.
-func (s Scan) check() []error {
+// checkScan checks which accounts are looked through, and how.
+func (s Scan) checkScan() []error {
 	var bad []error
 	wrong := func(format string, args ...any) { bad = append(bad, fmt.Errorf(format, args...)) }
 	for i, a := range s.Accounts {
-		form, known := cloudForms[a.platform()]
+		form, known := cloudForms[a.platformOrAWS()]
 		switch {
 		case !known:
 			wrong("scan.accounts[%d].platform is %q; give one of %s, or omit it for %s", i, a.Platform, strings.Join(Platforms, ", "), names.AWS)

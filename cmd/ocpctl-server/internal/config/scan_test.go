@@ -22,9 +22,9 @@ func TestTheAccountOfTheClustersIsLookedThroughByDefault(t *testing.T) {
 	require.Equal(t, []ScanAccount{
 		{Platform: "aws", Account: "123456789012", CredentialsRef: "file:/keys"}, {Platform: "ibmcloud", Account: ibmAccount, CredentialsRef: "file:/ibm"},
 	}, c.ScanAccounts(), "two accounts of two clouds")
-	require.Empty(t, Defaults().Scan.check())
+	require.Empty(t, Defaults().Scan.checkScan())
 	c.Scan.Every = 0
-	require.Empty(t, c.Scan.check(), "only on request")
+	require.Empty(t, c.Scan.checkScan(), "only on request")
 }
 
 func TestTheAccountThatRunnersWorkInIsKnownOnlyIfItIsCertain(t *testing.T) {
@@ -61,7 +61,7 @@ func TestWhatIsWrongWithScansIsTold(t *testing.T) {
 		Every: time.Second, MinAge: -1, MinSights: 1, CallsPerSecond: 0, Exempt: []ScanExempt{{Why: "all"}, {Name: "a["}},
 	}
 	var told []string
-	for _, err := range s.check() {
+	for _, err := range s.checkScan() {
 		told = append(told, err.Error())
 	}
 	require.Equal(t, []string{

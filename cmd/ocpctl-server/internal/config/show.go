@@ -16,7 +16,7 @@ const mask = "***"
 
 // WriteYAML writes the effective values as a configuration file, each with its origin as a comment. Secrets are masked.
 func (l Loaded) WriteYAML(w io.Writer) error {
-	root, err := l.tree()
+	root, err := l.toTree()
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (l Loaded) WriteYAML(w io.Writer) error {
 
 // WriteTable writes a line for each effective value: field, value, origin. Secrets are masked.
 func (l Loaded) WriteTable(w io.Writer) error {
-	root, err := l.tree()
+	root, err := l.toTree()
 	if err != nil {
 		return err
 	}
@@ -46,22 +46,22 @@ func (l Loaded) WriteTable(w io.Writer) error {
 	fmt.Fprintln(table, "FIELD\tVALUE\tORIGIN")
 	eachNode("", root, func(field string, n *yaml.Node) (inside bool) {
 		if isLeaf(n) {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", field, shown(n), l.Origin(field))
+			fmt.Fprintf(table, "%s\t%s\t%s\n", field, showLeaf(n), l.Origin(field))
 		}
 		return !isLeaf(n)
 	})
 	return table.Flush()
 }
 
-// tree returns the configuration as a YAML document in which secrets are masked.
-func (l Loaded) tree() (*yaml.Node, error) {
+// toTree returns the configuration as a YAML document in which secrets are masked.
+func (l Loaded) toTree() (*yaml.Node, error) {
 	var root yaml.Node
 	if err := root.Encode(l.Config); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
 	eachNode("", &root, func(field string, n *yaml.Node) bool {
 		if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
-			n.SetString(masked(field, n.Value))
+			n.SetString(maskValue(field, n.Value))
 		}
 		if n.Kind == yaml.SequenceNode && isLeaf(n) {
 			n.Style = yaml.FlowStyle
@@ -81,8 +81,8 @@ func isLeaf(n *yaml.Node) bool {
 	return n.Kind != yaml.DocumentNode
 }
 
-// shown returns a leaf in the form of the table.
-func shown(n *yaml.Node) string {
+// showLeaf returns a leaf in the form of the table.
+func showLeaf(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode {
 		if n.Value == "" {
 			return "-"
@@ -99,8 +99,8 @@ func shown(n *yaml.Node) string {
 	return strings.Join(values, ",")
 }
 
-// masked hides what may be a secret: text in the place of a reference, credentials inside an address, and keys in runner.env.
-func masked(field, value string) string {
+// maskValue hides what may be a secret: text in the place of a reference, credentials inside an address, and keys in runner.env.
+func maskValue(field, value string) string {
 	switch env, ofRunner := strings.CutPrefix(field, "runner.env."); {
 	case value == "":
 		return ""
@@ -109,7 +109,7 @@ func masked(field, value string) string {
 	case ofRunner && mayBeSecret(env):
 		return mask
 	}
-	return maskedURL(value)
+	return maskURL(value)
 }
 
 // mayBeSecret reports whether a variable's value may be a secret: AWS_SECRET_ACCESS_KEY, but not AWS_WEB_IDENTITY_TOKEN_FILE.
@@ -123,8 +123,8 @@ func mayBeSecret(variable string) bool {
 	return false
 }
 
-// maskedURL hides the user, password and query of an address.
-func maskedURL(value string) string {
+// maskURL hides the user, password and query of an address.
+func maskURL(value string) string {
 	u, err := url.Parse(value)
 	switch {
 	case !strings.Contains(value, "://"):

@@ -20,15 +20,15 @@ func (c Config) checkTekton() []error {
 		case cluster.Issuer == "":
 			wrong("tekton[%d].issuer is empty; give the issuer of the cluster's service accounts, as in oidc", i)
 		case at < 0:
-			wrong("tekton[%d].issuer is %q, which is not in oidc, so no token from there is accepted; give an issuer of oidc, or add it there", i, maskedURL(cluster.Issuer))
+			wrong("tekton[%d].issuer is %q, which is not in oidc, so no token from there is accepted; give an issuer of oidc, or add it there", i, maskURL(cluster.Issuer))
 		case c.OIDC[at].Platform != "" && c.OIDC[at].Platform != string(profiles.IssuerKubernetes):
-			wrong("tekton[%d].issuer is %q, which oidc[%d].platform says is %s; give an issuer of service accounts", i, maskedURL(cluster.Issuer), at, c.OIDC[at].Platform)
+			wrong("tekton[%d].issuer is %q, which oidc[%d].platform says is %s; give an issuer of service accounts", i, maskURL(cluster.Issuer), at, c.OIDC[at].Platform)
 		}
 		if slices.ContainsFunc(c.Tekton[:i], func(t Tekton) bool { return t.Issuer == cluster.Issuer }) {
 			wrong("tekton[%d].issuer is given twice; give each cluster once", i)
 		}
 		if !isURL(cluster.APIURL, "http", "https") {
-			wrong("tekton[%d].api_url is %q; give the https:// address of the cluster's API", i, maskedURL(cluster.APIURL))
+			wrong("tekton[%d].api_url is %q; give the https:// address of the cluster's API", i, maskURL(cluster.APIURL))
 		}
 		if !isRef(cluster.TokenRef) {
 			wrong("tekton[%d].token_ref is not a reference; give a reference (%s) to a service account's token", i, secret.References)

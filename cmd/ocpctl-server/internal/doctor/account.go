@@ -16,8 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// account checks the cloud account with this process's own identity: the credentials of runners are theirs alone.
-func (d *doctor) account(ctx context.Context, f *findings) {
+// checkAccount checks the cloud account with this process's own identity: the credentials of runners are theirs alone.
+func (d *doctor) checkAccount(ctx context.Context, f *findings) {
 	loaded, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
 		f.fail("identity", "Correct the AWS settings of this process (AWS_… variables, shared files).", "%s", err)
@@ -33,19 +33,19 @@ func (d *doctor) account(ctx context.Context, f *findings) {
 	}
 	f.ok("identity", "this process is %s", aws.ToString(who.Arn))
 	if theirs, ok := middleware.GetServerTime(who.ResultMetadata); ok {
-		d.skew(f, "AWS", theirs, time.Second)
+		d.checkClock(f, "AWS", theirs, time.Second)
 	}
 	if !d.rightAccount(f, aws.ToString(who.Account)) {
 		f.skip("regions", "runners work in another account")
 		f.skip("zones", "runners work in another account")
 		return
 	}
-	terms, err := d.catalogue()
+	terms, err := d.loadCatalogue()
 	if err != nil {
 		f.skip("regions", "the catalogue is not valid")
 		return
 	}
-	regions, domains := places(enabled(terms))
+	regions, domains := profilePlaces(listEnabled(terms))
 	checkRegions(ctx, f, loaded, regions)
 	checkZones(ctx, f, route53.NewFromConfig(loaded), domains)
 }
@@ -71,8 +71,8 @@ func (d *doctor) rightAccount(f *findings, found string) bool {
 	return true
 }
 
-// places lists the regions and base domains of the profiles on AWS.
-func places(list []profiles.Profile) (regions, domains []string) {
+// profilePlaces lists the regions and base domains of the profiles on AWS.
+func profilePlaces(list []profiles.Profile) (regions, domains []string) {
 	for _, p := range list {
 		if p.Platform != "aws" {
 			continue
@@ -103,10 +103,10 @@ func checkRegions(ctx context.Context, f *findings, cfg aws.Config, regions []st
 		}
 	}
 	if len(off) > 0 {
-		f.fail("regions", "Enable them for the account (aws account enable-region), or remove them from the profiles.", "the account may not use %s", and(off))
+		f.fail("regions", "Enable them for the account (aws account enable-region), or remove them from the profiles.", "the account may not use %s", joinWords(off))
 		return
 	}
-	f.ok("regions", "the account may use %s", and(regions))
+	f.ok("regions", "the account may use %s", joinWords(regions))
 }
 
 // checkZones looks for the public hosted zone of each base domain.
@@ -116,7 +116,7 @@ func checkZones(ctx context.Context, f *findings, client *route53.Client, domain
 		got, err := client.ListHostedZonesByName(ctx, &route53.ListHostedZonesByNameInput{DNSName: &domain})
 		switch code := codeOf(err); {
 		case code == "AccessDenied", code == "AccessDeniedException":
-			f.skip("zones", "this identity lacks route53:ListHostedZonesByName, and need not have it; check that %s exist by hand", and(domains))
+			f.skip("zones", "this identity lacks route53:ListHostedZonesByName, and need not have it; check that %s exist by hand", joinWords(domains))
 			return
 		case err != nil:
 			f.fail("zones", "Check that this machine reaches Route 53.", "%s", err)
@@ -132,8 +132,8 @@ func checkZones(ctx context.Context, f *findings, client *route53.Client, domain
 	}
 	if len(missing) > 0 {
 		f.fail("zones", "Create them (aws route53 create-hosted-zone) and delegate them, or correct baseDomains in the profiles.",
-			"the account has no public hosted zone for %s", and(missing))
+			"the account has no public hosted zone for %s", joinWords(missing))
 		return
 	}
-	f.ok("zones", "there is a public hosted zone for %s", and(domains))
+	f.ok("zones", "there is a public hosted zone for %s", joinWords(domains))
 }

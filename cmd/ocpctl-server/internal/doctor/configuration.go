@@ -9,8 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// invalid reports what is wrong with the configuration, one result for each line.
-func (d *doctor) invalid(_ context.Context, f *findings) {
+// reportInvalid reports what is wrong with the configuration, one result for each line.
+func (d *doctor) reportInvalid(_ context.Context, f *findings) {
 	head, rest, several := strings.Cut(d.Invalid.Error(), "\n")
 	if !several {
 		rest = head
@@ -20,9 +20,9 @@ func (d *doctor) invalid(_ context.Context, f *findings) {
 	}
 }
 
-// configuration reports for which roles the configuration is valid, and whether the catalogue is.
-func (d *doctor) configuration(_ context.Context, f *findings) {
-	f.ok("valid", "valid for the roles %s", and(d.Roles))
+// checkConfiguration reports for which roles the configuration is valid, and whether the catalogue is.
+func (d *doctor) checkConfiguration(_ context.Context, f *findings) {
+	f.ok("valid", "valid for the roles %s", joinWords(d.Roles))
 	if d.Settings.Demo {
 		f.warn("demo", "Set demo: false for anything but a demo.", "demo is true: stand-ins, plain http and publicly known secrets are accepted")
 	}
@@ -33,21 +33,21 @@ func (d *doctor) configuration(_ context.Context, f *findings) {
 	if where == "" {
 		where = "the built-in catalogue"
 	}
-	found, err := d.catalogue()
+	found, err := d.loadCatalogue()
 	if err != nil {
 		f.fail("catalogue", "Correct the files; ocpctl-server validate-catalogue DIR checks them. Until then nothing new is allowed.", "%s: %s", where, err)
 		return
 	}
-	f.ok("catalogue", "%s is valid: %s enabled, %s", where, counted(len(enabled(found)), "profile", "profiles"), counted(len(found.Teams), "team", "teams"))
+	f.ok("catalogue", "%s is valid: %s enabled, %s", where, countOf(len(listEnabled(found)), "profile", "profiles"), countOf(len(found.Teams), "team", "teams"))
 }
 
-func (d *doctor) catalogue() (catalogue.Catalogue, error) {
+func (d *doctor) loadCatalogue() (catalogue.Catalogue, error) {
 	c := d.Settings.Config
 	return catalogue.Read(catalogue.Config{Dir: c.Catalogue.Dir, GitHubIssuers: c.GitHubIssuers(), RoleIssuers: c.RoleIssuers(), Off: c.Features.PlatformsOff()})
 }
 
-// enabled lists the profiles that can be requested.
-func enabled(c catalogue.Catalogue) (list []profiles.Profile) {
+// listEnabled lists the profiles that can be requested.
+func listEnabled(c catalogue.Catalogue) (list []profiles.Profile) {
 	for _, name := range c.Names() {
 		if p, ok := c.Get(name); ok && p.Enabled {
 			list = append(list, p)

@@ -11,9 +11,9 @@ import (
 // leastPostgres is the oldest version of PostgreSQL that ocpctl is tested with.
 const leastPostgres = 15
 
-// database checks the database and what this user may do in it.
-func (d *doctor) database(ctx context.Context, f *findings) {
-	url, ok := d.secret(ctx, f, "connection", "database_url_ref", d.Settings.DatabaseURLRef)
+// checkDatabase checks the database and what this user may do in it.
+func (d *doctor) checkDatabase(ctx context.Context, f *findings) {
+	url, ok := d.resolveSecret(ctx, f, "connection", "database_url_ref", d.Settings.DatabaseURLRef)
 	if !ok {
 		return
 	}
@@ -28,20 +28,20 @@ func (d *doctor) database(ctx context.Context, f *findings) {
 	} else {
 		f.ok("version", "PostgreSQL %d", db.Version)
 	}
-	d.schema(f, db)
-	d.tls(f, db)
-	d.connections(f, db)
+	d.checkSchema(f, db)
+	d.checkTLS(f, db)
+	d.checkConnections(f, db)
 	if len(db.Lacking) > 0 {
 		f.fail("privileges", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+db.User+"; or connect as the tables' owner.",
-			"%s may not read and write %s", db.User, and(db.Lacking))
+			"%s may not read and write %s", db.User, joinWords(db.Lacking))
 	} else {
 		f.ok("privileges", "%s may read and write every table", db.User)
 	}
-	d.skew(f, "the database", db.Clock.Add(time.Since(db.ClockRead)), db.RoundTrip)
+	d.checkClock(f, "the database", db.Clock.Add(time.Since(db.ClockRead)), db.RoundTrip)
 }
 
-// schema compares the database's migrations with the program's.
-func (d *doctor) schema(f *findings, db inspect.Database) {
+// checkSchema compares the database's migrations with the program's.
+func (d *doctor) checkSchema(f *findings, db inspect.Database) {
 	ours, rivers := db.Schema < db.NewestSchema, db.River < db.NewestRiver
 	switch {
 	case db.Schema > db.NewestSchema:
@@ -58,7 +58,7 @@ func (d *doctor) schema(f *findings, db inspect.Database) {
 	}
 }
 
-func (d *doctor) tls(f *findings, db inspect.Database) {
+func (d *doctor) checkTLS(f *findings, db inspect.Database) {
 	switch {
 	case db.TLS != "":
 		f.ok("tls", "the connection is encrypted (%s)", db.TLS)
@@ -69,8 +69,8 @@ func (d *doctor) tls(f *findings, db inspect.Database) {
 	}
 }
 
-// connections compares the pool of one process with what the database accepts from all of them.
-func (d *doctor) connections(f *findings, db inspect.Database) {
+// checkConnections compares the pool of one process with what the database accepts from all of them.
+func (d *doctor) checkConnections(f *findings, db inspect.Database) {
 	const next = "Lower pool_max_conns in the database's address, or raise max_connections."
 	switch processes := db.MaxConnections / max(db.PoolConns, 1); {
 	case processes == 0:
@@ -79,6 +79,6 @@ func (d *doctor) connections(f *findings, db inspect.Database) {
 		f.warn("connections", next, "one process opens up to %d of the %d connections, so a second one does not fit: an upgrade starts it before the first ends",
 			db.PoolConns, db.MaxConnections)
 	default:
-		f.ok("connections", "%d connections are enough for %s with up to %d each", db.MaxConnections, counted(processes, "process", "processes"), db.PoolConns)
+		f.ok("connections", "%d connections are enough for %s with up to %d each", db.MaxConnections, countOf(processes, "process", "processes"), db.PoolConns)
 	}
 }

@@ -16,10 +16,10 @@ const (
 	recently         = 10 * time.Minute
 )
 
-// delivery asks GitHub to send its last webhook again, and reads from GitHub how the listener answered. An App cannot send itself a
+// checkDelivery asks GitHub to send its last webhook again, and reads from GitHub how the listener answered. An App cannot send itself a
 // ping, and a webhook that arrives again changes nothing: its number is known.
-func (d *doctor) delivery(ctx context.Context, f *findings, client *github.Client) {
-	recent, err := newest(ctx, client, time.Now().Add(-72*time.Hour)) // so long GitHub keeps them
+func (d *doctor) checkDelivery(ctx context.Context, f *findings, client *github.Client) {
+	recent, err := newestDeliveries(ctx, client, time.Now().Add(-72*time.Hour)) // so long GitHub keeps them
 	switch {
 	case err != nil:
 		f.fail("delivery", "Check that this machine reaches "+d.Settings.GitHub.APIURL+".", "%s", err)
@@ -28,7 +28,7 @@ func (d *doctor) delivery(ctx context.Context, f *findings, client *github.Clien
 		f.skip("delivery", "GitHub has sent no webhook for three days that it could send again; label a pull request, then run this again")
 		return
 	case d.ReadOnly:
-		d.judge(f, recent[0], "the last one, at "+recent[0].At.Format("2006-01-02 15:04 UTC")+",")
+		d.judgeDelivery(f, recent[0], "the last one, at "+recent[0].At.Format("2006-01-02 15:04 UTC")+",")
 		return
 	}
 	last := recent[0]
@@ -36,17 +36,17 @@ func (d *doctor) delivery(ctx context.Context, f *findings, client *github.Clien
 		f.fail("delivery", "Redeliver one by hand, on the App's page under Advanced.", "%s", err)
 		return
 	}
-	again, arrived := awaited(ctx, client, recent)
+	again, arrived := awaitDelivery(ctx, client, recent)
 	if !arrived {
 		f.warn("delivery", "Look at the App's page, under Advanced.", "GitHub accepted to send %s again, and did not say within %s how it went", last.GUID, deliveryPatience)
 		return
 	}
-	d.judge(f, again, "sent again, it")
+	d.judgeDelivery(f, again, "sent again, it")
 }
 
-// newest returns GitHub's newest deliveries, newest first. It reads ever longer periods, because a busy installation has thousands a
+// newestDeliveries returns GitHub's newest deliveries, newest first. It reads ever longer periods, because a busy installation has thousands a
 // day.
-func newest(ctx context.Context, client *github.Client, oldest time.Time) ([]github.HookDelivery, error) {
+func newestDeliveries(ctx context.Context, client *github.Client, oldest time.Time) ([]github.HookDelivery, error) {
 	for back := recently; ; back *= 6 {
 		since := time.Now().Add(-back)
 		if since.Before(oldest) {
@@ -62,8 +62,8 @@ func newest(ctx context.Context, client *github.Client, oldest time.Time) ([]git
 	}
 }
 
-// awaited waits until GitHub lists a new try of the newest of these deliveries.
-func awaited(ctx context.Context, client *github.Client, before []github.HookDelivery) (again github.HookDelivery, arrived bool) {
+// awaitDelivery waits until GitHub lists a new try of the newest of these deliveries.
+func awaitDelivery(ctx context.Context, client *github.Client, before []github.HookDelivery) (again github.HookDelivery, arrived bool) {
 	ctx, cancel := context.WithTimeout(ctx, deliveryPatience)
 	defer cancel()
 	ticks := time.NewTicker(deliveryPolls)
@@ -84,8 +84,8 @@ func awaited(ctx context.Context, client *github.Client, before []github.HookDel
 	}
 }
 
-// judge says what the listener's response to a webhook means.
-func (d *doctor) judge(f *findings, one github.HookDelivery, which string) {
+// judgeDelivery says what the listener's response to a webhook means.
+func (d *doctor) judgeDelivery(f *findings, one github.HookDelivery, which string) {
 	const check = "delivery"
 	switch code := one.StatusCode; {
 	case code >= 200 && code < 300:

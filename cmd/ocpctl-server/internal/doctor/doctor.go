@@ -59,11 +59,11 @@ type area struct {
 // It returns how many checks failed.
 func Run(ctx context.Context, cfg Config, report func(Result)) (failed int) {
 	d := newDoctor(cfg)
-	areas := d.areas()
+	areas := d.listAreas()
 	done := make([]chan []Result, len(areas))
 	for i, a := range areas {
 		done[i] = make(chan []Result, 1)
-		go func() { done[i] <- d.examine(ctx, a) }() // waited for below
+		go func() { done[i] <- d.examineArea(ctx, a) }() // waited for below
 	}
 	for _, results := range done {
 		for _, r := range <-results {
@@ -76,8 +76,8 @@ func Run(ctx context.Context, cfg Config, report func(Result)) (failed int) {
 	return failed
 }
 
-// examine runs one area within its time limit.
-func (d *doctor) examine(ctx context.Context, a area) []Result {
+// examineArea runs one area within its time limit.
+func (d *doctor) examineArea(ctx context.Context, a area) []Result {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
 	f := &findings{area: a.name}
@@ -103,10 +103,10 @@ func newDoctor(cfg Config) *doctor {
 	}}
 }
 
-// areas lists what the roles need, in the order of the report.
-func (d *doctor) areas() (list []area) {
+// listAreas lists what the roles need, in the order of the report.
+func (d *doctor) listAreas() (list []area) {
 	if d.Invalid != nil {
-		return []area{{"configuration", d.invalid}}
+		return []area{{"configuration", d.reportInvalid}}
 	}
 	inner := []string{config.APIRole, config.WorkerRole}
 	for _, a := range []struct {
@@ -114,20 +114,20 @@ func (d *doctor) areas() (list []area) {
 		by   []string // nil: every role
 		run  func(context.Context, *findings)
 	}{
-		{"configuration", nil, d.configuration},
-		{"secrets", nil, d.secrets},
-		{"database", nil, d.database},
-		{"listeners", []string{config.HooksRole, config.APIRole}, d.listeners},
-		{"s3", inner, d.s3},
-		{"identity", []string{config.APIRole}, d.identity},
-		{"ui", inner, d.ui},
-		{"github", []string{config.WorkerRole}, d.github},
-		{"tekton", []string{config.WorkerRole}, d.tekton},
-		{"slack", []string{config.HooksRole, config.WorkerRole}, d.slack},
-		{"account", []string{config.WorkerRole}, d.account},
+		{"configuration", nil, d.checkConfiguration},
+		{"secrets", nil, d.checkSecrets},
+		{"database", nil, d.checkDatabase},
+		{"listeners", []string{config.HooksRole, config.APIRole}, d.checkListeners},
+		{"s3", inner, d.checkS3},
+		{"identity", []string{config.APIRole}, d.checkIdentity},
+		{"ui", inner, d.checkPages},
+		{"github", []string{config.WorkerRole}, d.checkGitHub},
+		{"tekton", []string{config.WorkerRole}, d.checkTekton},
+		{"slack", []string{config.HooksRole, config.WorkerRole}, d.checkSlack},
+		{"account", []string{config.WorkerRole}, d.checkAccount},
 		{"ibmcloud", []string{config.WorkerRole}, d.ibmCloud},
-		{"runner", []string{config.WorkerRole}, d.runner},
-		{"kubernetes", []string{config.WorkerRole}, d.kubernetes},
+		{"runner", []string{config.WorkerRole}, d.checkRunner},
+		{"kubernetes", []string{config.WorkerRole}, d.checkKubernetes},
 	} {
 		if a.by == nil || d.hasAny(a.by) {
 			list = append(list, area{a.name, a.run})
@@ -142,28 +142,28 @@ type findings struct {
 	results []Result
 }
 
-func (f *findings) add(check string, s Status, next, found string) {
+func (f *findings) addResult(check string, s Status, next, found string) {
 	f.results = append(f.results, Result{Check: f.area + "." + check, Status: s, Found: found, Next: next})
 }
 
 func (f *findings) ok(check, found string, args ...any) {
-	f.add(check, OK, "", fmt.Sprintf(found, args...))
+	f.addResult(check, OK, "", fmt.Sprintf(found, args...))
 }
 
 func (f *findings) warn(check, next, found string, args ...any) {
-	f.add(check, Warn, next, fmt.Sprintf(found, args...))
+	f.addResult(check, Warn, next, fmt.Sprintf(found, args...))
 }
 
 func (f *findings) fail(check, next, found string, args ...any) {
-	f.add(check, Fail, next, fmt.Sprintf(found, args...))
+	f.addResult(check, Fail, next, fmt.Sprintf(found, args...))
 }
 
 func (f *findings) skip(check, why string, args ...any) {
-	f.add(check, Skipped, "", fmt.Sprintf(why, args...))
+	f.addResult(check, Skipped, "", fmt.Sprintf(why, args...))
 }
 
-// secret resolves a reference for an area. A failure is reported in the area secrets, so here the check is skipped.
-func (d *doctor) secret(ctx context.Context, f *findings, check, field, ref string) (secret.Text, bool) {
+// resolveSecret resolves a reference for an area. A failure is reported in the area secrets, so here the check is skipped.
+func (d *doctor) resolveSecret(ctx context.Context, f *findings, check, field, ref string) (secret.Text, bool) {
 	value, err := d.Settings.Secret(ctx, field, ref)
 	if err != nil {
 		f.skip(check, "%s cannot be read; see the check secrets.%s", field, field)
@@ -179,8 +179,8 @@ const (
 	mostSkew    = 30 * time.Second
 )
 
-// skew compares a clock with ours. precision is how far off the comparison itself may be.
-func (d *doctor) skew(f *findings, whose string, theirs time.Time, precision time.Duration) {
+// checkClock compares a clock with ours. precision is how far off the comparison itself may be.
+func (d *doctor) checkClock(f *findings, whose string, theirs time.Time, precision time.Duration) {
 	apart := d.Now().Sub(theirs)
 	direction := "ahead of"
 	if apart < 0 {
@@ -198,16 +198,16 @@ func (d *doctor) skew(f *findings, whose string, theirs time.Time, precision tim
 	}
 }
 
-// counted returns "1 process" or "3 processes".
-func counted(n int, one, many string) string {
+// countOf returns "1 process" or "3 processes".
+func countOf(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// and joins words for a sentence.
-func and(words []string) string {
+// joinWords joins words for a sentence.
+func joinWords(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -25,10 +25,10 @@ type appManifest struct {
 	Events      []string          `yaml:"default_events"`
 }
 
-// github checks the App: its key, permissions, events, installations and webhook.
-func (d *doctor) github(ctx context.Context, f *findings) {
+// checkGitHub checks the App: its key, permissions, events, installations and webhook.
+func (d *doctor) checkGitHub(ctx context.Context, f *findings) {
 	c := d.Settings.GitHub
-	key, ok := d.secret(ctx, f, "app", "github.private_key_ref", c.PrivateKeyRef)
+	key, ok := d.resolveSecret(ctx, f, "app", "github.private_key_ref", c.PrivateKeyRef)
 	if !ok {
 		return
 	}
@@ -48,17 +48,17 @@ func (d *doctor) github(ctx context.Context, f *findings) {
 		return
 	}
 	f.ok("app", "the key belongs to the App %s (%d) of %s", app.Slug, c.AppID, app.Owner)
-	d.skew(f, "GitHub", app.Clock, time.Second)
+	d.checkClock(f, "GitHub", app.Clock, time.Second)
 	var wanted appManifest
 	if err := yaml.Unmarshal(deploy.GitHubApp, &wanted); err != nil {
 		f.fail("permissions", "Report this as a bug.", "%s", err)
 		return
 	}
-	permissions(f, wanted, app)
-	events(f, wanted, app)
-	d.installations(ctx, f, client, wanted)
-	d.webhook(ctx, f, client)
-	d.delivery(ctx, f, client)
+	checkPermissions(f, wanted, app)
+	checkEvents(f, wanted, app)
+	d.checkInstallations(ctx, f, client, wanted)
+	d.checkWebhook(ctx, f, client)
+	d.checkDelivery(ctx, f, client)
 }
 
 // spare is what an App can do without.
@@ -84,8 +84,8 @@ var spareEvents = map[string]spare{
 // optional are permissions beyond those of deploy/github-app.yaml that something uses.
 var optional = []string{"contents: write"} // to start workflows when a cluster is ready: on-ready: dispatch
 
-// split separates what an App can do without from what it needs.
-func split(missing []string, known map[string]spare) (needed, spares []string) {
+// splitSpare separates what an App can do without from what it needs.
+func splitSpare(missing []string, known map[string]spare) (needed, spares []string) {
 	for _, one := range missing {
 		if _, ok := known[one]; ok {
 			spares = append(spares, one)
@@ -96,27 +96,27 @@ func split(missing []string, known map[string]spare) (needed, spares []string) {
 	return needed, spares
 }
 
-// permissions compares the App's permissions with deploy/github-app.yaml.
-func permissions(f *findings, wanted appManifest, app github.App) {
-	missing, extra := compared(wanted.Permissions, app.Permissions)
+// checkPermissions compares the App's permissions with deploy/github-app.yaml.
+func checkPermissions(f *findings, wanted appManifest, app github.App) {
+	missing, extra := comparePermissions(wanted.Permissions, app.Permissions)
 	extra = slices.DeleteFunc(extra, func(one string) bool { return slices.Contains(optional, one) })
-	missing, spare := split(missing, sparePermissions)
+	missing, spare := splitSpare(missing, sparePermissions)
 	for _, one := range spare {
 		f.warn("permissions", sparePermissions[one].next, "the App lacks %s: %s", one, sparePermissions[one].without)
 	}
 	switch {
 	case len(missing) > 0:
-		f.fail("permissions", "Add them on the App's page, under Permissions & events; each installation's owner must then accept them.", "the App lacks %s", and(missing))
+		f.fail("permissions", "Add them on the App's page, under Permissions & events; each installation's owner must then accept them.", "the App lacks %s", joinWords(missing))
 	case len(spare) > 0:
 	case len(extra) > 0:
-		f.warn("permissions", "Remove what no other program needs.", "the App has more than it needs: %s", and(extra))
+		f.warn("permissions", "Remove what no other program needs.", "the App has more than it needs: %s", joinWords(extra))
 	default:
 		f.ok("permissions", "exactly those of deploy/github-app.yaml")
 	}
 }
 
-// compared lists the permissions that are missing or too low, and those that are not needed or too high, as "issues: write".
-func compared(wanted, have map[string]string) (missing, extra []string) {
+// comparePermissions lists the permissions that are missing or too low, and those that are not needed or too high, as "issues: write".
+func comparePermissions(wanted, have map[string]string) (missing, extra []string) {
 	levels := []string{"", "read", "write", "admin"}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if slices.Index(levels, have[name]) < slices.Index(levels, wanted[name]) {
@@ -131,21 +131,21 @@ func compared(wanted, have map[string]string) (missing, extra []string) {
 	return missing, extra
 }
 
-func events(f *findings, wanted appManifest, app github.App) {
-	missing, spares := split(slices.DeleteFunc(slices.Clone(wanted.Events), func(e string) bool { return slices.Contains(app.Events, e) }), spareEvents)
+func checkEvents(f *findings, wanted appManifest, app github.App) {
+	missing, spares := splitSpare(slices.DeleteFunc(slices.Clone(wanted.Events), func(e string) bool { return slices.Contains(app.Events, e) }), spareEvents)
 	for _, one := range spares {
 		f.warn("events", spareEvents[one].next, "GitHub does not send %s: %s", one, spareEvents[one].without)
 	}
 	switch {
 	case len(missing) > 0:
-		f.fail("events", "Select them on the App's page, under Permissions & events.", "GitHub does not send %s", and(missing))
+		f.fail("events", "Select them on the App's page, under Permissions & events.", "GitHub does not send %s", joinWords(missing))
 	case len(spares) == 0:
 		f.ok("events", "every event of deploy/github-app.yaml is sent")
 	}
 }
 
-// installations checks that the App is installed where it is accepted, with the permissions that it asks for.
-func (d *doctor) installations(ctx context.Context, f *findings, client *github.Client, wanted appManifest) {
+// checkInstallations checks that the App is installed where it is accepted, with the permissions that it asks for.
+func (d *doctor) checkInstallations(ctx context.Context, f *findings, client *github.Client, wanted appManifest) {
 	list, err := client.Installations(ctx)
 	if err != nil {
 		f.fail("installations", "Check that this machine reaches "+d.Settings.GitHub.APIURL+".", "%s", err)
@@ -165,14 +165,14 @@ func (d *doctor) installations(ctx context.Context, f *findings, client *github.
 			continue
 		}
 		used++
-		missing, _ := compared(wanted.Permissions, in.Permissions)
-		missing, _ = split(missing, sparePermissions) // what it can do without is reported above
+		missing, _ := comparePermissions(wanted.Permissions, in.Permissions)
+		missing, _ = splitSpare(missing, sparePermissions) // what it can do without is reported above
 		switch {
 		case in.Suspended:
 			f.fail("installations", "An owner of "+in.Account+" can lift that in its settings, under GitHub Apps.", "the installation in %s (%d) is suspended", in.Account, in.ID)
 		case len(missing) > 0:
 			f.fail("installations", "An owner of "+in.Account+" accepts them in its settings, under GitHub Apps.",
-				"%s (%d) has not accepted %s", in.Account, in.ID, and(missing))
+				"%s (%d) has not accepted %s", in.Account, in.ID, joinWords(missing))
 		default:
 			f.ok("installations", "%s (%d) has accepted every permission", in.Account, in.ID)
 			d.rateLimit(ctx, f, client, in)
@@ -197,8 +197,8 @@ func (d *doctor) rateLimit(ctx context.Context, f *findings, client *github.Clie
 	}
 }
 
-// webhook checks where GitHub sends webhooks. Which host leads to the public listener cannot be known here: delivery finds out.
-func (d *doctor) webhook(ctx context.Context, f *findings, client *github.Client) {
+// checkWebhook checks where GitHub sends webhooks. Which host leads to the public listener cannot be known here: delivery finds out.
+func (d *doctor) checkWebhook(ctx context.Context, f *findings, client *github.Client) {
 	hook, err := client.Webhook(ctx)
 	if err != nil {
 		f.fail("webhook", "Check that this machine reaches "+d.Settings.GitHub.APIURL+".", "%s", err)

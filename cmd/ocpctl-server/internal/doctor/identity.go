@@ -16,34 +16,34 @@ import (
 	"github.com/ocpctl/ocpctl/internal/token"
 )
 
-// identity checks those whom the server trusts to identify people and programs.
-func (d *doctor) identity(ctx context.Context, f *findings) {
+// checkIdentity checks those whom the server trusts to identify people and programs.
+func (d *doctor) checkIdentity(ctx context.Context, f *findings) {
 	c := d.Settings
 	for i, issuer := range c.OIDC {
-		d.issuer(ctx, f, fmt.Sprintf("oidc[%d]", i), issuer.Issuer, issuer.CAFile)
+		d.checkIssuer(ctx, f, fmt.Sprintf("oidc[%d]", i), issuer.Issuer, issuer.CAFile)
 	}
 	if c.SAML.Metadata == "" {
 		f.warn("saml", "Set saml.metadata; docs/identity.md.", "saml.metadata is not set: nobody can sign in to the pages")
 	} else {
-		d.saml(ctx, f)
+		d.checkSAML(ctx, f)
 	}
 	if c.Session.KeyRef != "" {
-		d.ed25519(ctx, f, "session-key", "session.key_ref", c.Session.KeyRef)
+		d.checkSigningKey(ctx, f, "session-key", "session.key_ref", c.Session.KeyRef)
 	}
-	d.ed25519(ctx, f, "status-key", "runner.status_key_ref", c.Runner.StatusKeyRef)
+	d.checkSigningKey(ctx, f, "status-key", "runner.status_key_ref", c.Runner.StatusKeyRef)
 	if len(c.OIDC) == 0 && c.SAML.Metadata == "" && !c.AWS.On() {
 		f.fail("entries", "Set oidc, saml or aws; docs/identity.md.", "nobody can use the API or the pages: there is no issuer, no provider and no account")
 	}
 }
 
-// issuer reads an issuer's discovery document, which must name the issuer exactly.
-func (d *doctor) issuer(ctx context.Context, f *findings, check, issuer, caFile string) {
+// checkIssuer reads an issuer's discovery document, which must name the issuer exactly.
+func (d *doctor) checkIssuer(ctx context.Context, f *findings, check, issuer, caFile string) {
 	client, err := d.clientTrusting(caFile)
 	if err != nil {
 		f.fail(check, "Give a file with CA certificates (PEM) that this process can read.", "%s.ca_file: %s", check, err)
 		return
 	}
-	found, err := discovered(ctx, client, issuer)
+	found, err := discoverIssuer(ctx, client, issuer)
 	switch {
 	case err != nil:
 		f.fail(check, "Check the address, and that this machine reaches it and trusts its certificate ("+check+".ca_file).", "read %s's discovery document: %s", issuer, err)
@@ -70,8 +70,8 @@ func (d *doctor) clientTrusting(caFile string) (*http.Client, error) {
 	return &client, nil
 }
 
-// discovered returns the issuer that a discovery document names. https://openid.net/specs/openid-connect-discovery-1_0.html
-func discovered(ctx context.Context, client *http.Client, issuer string) (string, error) {
+// discoverIssuer returns the issuer that a discovery document names. https://openid.net/specs/openid-connect-discovery-1_0.html
+func discoverIssuer(ctx context.Context, client *http.Client, issuer string) (string, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration", nil)
 	if err != nil {
 		return "", err
@@ -97,8 +97,8 @@ func discovered(ctx context.Context, client *http.Client, issuer string) (string
 	return document.Issuer, nil
 }
 
-// saml checks the identity provider's metadata, and the key that signs requests.
-func (d *doctor) saml(ctx context.Context, f *findings) {
+// checkSAML checks the identity provider's metadata, and the key that signs requests.
+func (d *doctor) checkSAML(ctx context.Context, f *findings) {
 	entity, until, err := auth.ProviderEntity(ctx, d.Settings.SAML.Metadata)
 	switch {
 	case err != nil:
@@ -111,7 +111,7 @@ func (d *doctor) saml(ctx context.Context, f *findings) {
 	if d.Settings.SAML.KeyRef == "" {
 		return
 	}
-	raw, ok := d.secret(ctx, f, "saml-key", "saml.key_ref", d.Settings.SAML.KeyRef)
+	raw, ok := d.resolveSecret(ctx, f, "saml-key", "saml.key_ref", d.Settings.SAML.KeyRef)
 	if !ok {
 		return
 	}
@@ -120,12 +120,12 @@ func (d *doctor) saml(ctx context.Context, f *findings) {
 		f.fail("saml-key", "Store a key and its certificate where saml.key_ref points.", "saml.key_ref: %s", err)
 		return
 	}
-	d.expiry(f, "saml-key", "saml.key_ref", pair.Certificate)
+	d.checkExpiry(f, "saml-key", "saml.key_ref", pair.Certificate)
 }
 
-// ed25519 checks a key that signs tokens.
-func (d *doctor) ed25519(ctx context.Context, f *findings, check, field, ref string) {
-	raw, ok := d.secret(ctx, f, check, field, ref)
+// checkSigningKey checks a key that signs tokens.
+func (d *doctor) checkSigningKey(ctx context.Context, f *findings, check, field, ref string) {
+	raw, ok := d.resolveSecret(ctx, f, check, field, ref)
 	if !ok {
 		return
 	}

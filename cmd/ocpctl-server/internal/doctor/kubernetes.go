@@ -17,8 +17,8 @@ type Kubernetes interface {
 // applyRole is what to do about rights.
 const applyRole = "Install the chart's Role and RoleBinding (rbac.create), or grant what deploy/helm/ocpctl/README.md lists under \"Access to the Kubernetes API\"."
 
-// kubernetes checks that this process may start runners as pods, and do nothing else.
-func (d *doctor) kubernetes(ctx context.Context, f *findings) {
+// checkKubernetes checks that this process may start runners as pods, and do nothing else.
+func (d *doctor) checkKubernetes(ctx context.Context, f *findings) {
 	if d.Kubernetes == nil {
 		f.skip("access", "runners are local processes")
 		return
@@ -30,7 +30,7 @@ func (d *doctor) kubernetes(ctx context.Context, f *findings) {
 		return
 	}
 	f.ok("api", "Kubernetes %s", found.Version)
-	d.skew(f, "the Kubernetes API", found.Clock, time.Second)
+	d.checkClock(f, "the Kubernetes API", found.Clock, time.Second)
 	if found.Own == found.Namespace {
 		f.warn("namespace", "Give runners a namespace of their own: runner.kubernetes.namespace, or runner.namespace.name in the chart.",
 			"runners start in %s, the namespace of this process: its Secrets could be mounted by runners", found.Namespace)
@@ -47,13 +47,13 @@ func (d *doctor) kubernetes(ctx context.Context, f *findings) {
 	} else {
 		f.ok("excess", "it may not read Secrets, create other pods, or act in other namespaces")
 	}
-	jobs(f, found)
+	reportJobs(f, found)
 	f.skip("objects", "not checked, because this process may not read them: %s. A pod waits for one that is missing, and its cluster's page says so",
 		strings.Join(found.Unread, ", "))
 }
 
-// jobs reports what the API server says to runners' Jobs.
-func jobs(f *findings, found kubernetes.Access) {
+// reportJobs reports what the API server says to runners' Jobs.
+func reportJobs(f *findings, found kubernetes.Access) {
 	for _, refused := range found.Refused {
 		if refused.Err != nil {
 			f.fail("jobs", "Correct the section runner.kubernetes, or what refuses the Job in the namespace "+found.Namespace+".",

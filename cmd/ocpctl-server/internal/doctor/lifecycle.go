@@ -19,11 +19,11 @@ const spoolPrefix = "spool/"
 // effect is what a lifecycle rule does, whatever its name and its number of days.
 type effect struct{ what, prefix string }
 
-// lifecycle compares the bucket's rules with deploy/bucket-lifecycle.json, and looks for rules that would delete the state of living
+// checkLifecycle compares the bucket's rules with deploy/bucket-lifecycle.json, and looks for rules that would delete the state of living
 // clusters.
-func (b bucket) lifecycle(ctx context.Context, f *findings) {
+func (b bucket) checkLifecycle(ctx context.Context, f *findings) {
 	next := "aws s3api put-bucket-lifecycle-configuration --bucket " + b.name + " --lifecycle-configuration file://deploy/bucket-lifecycle.json"
-	wanted, err := documentedRules()
+	wanted, err := readDocumentedRules()
 	if err != nil {
 		f.fail("lifecycle", "Report this as a bug.", "%s", err)
 		return
@@ -33,7 +33,7 @@ func (b bucket) lifecycle(ctx context.Context, f *findings) {
 		f.warn("lifecycle", next, "there are no lifecycle rules: old versions and unfinished uploads are kept, and paid for, forever")
 		return
 	}
-	if unknown(f, "lifecycle", "s3:GetLifecycleConfiguration", err) {
+	if reportUnreadable(f, "lifecycle", "s3:GetLifecycleConfiguration", err) {
 		return
 	}
 	var have []effect
@@ -41,7 +41,7 @@ func (b bucket) lifecycle(ctx context.Context, f *findings) {
 		if rule.Status != types.ExpirationStatusEnabled {
 			continue
 		}
-		for _, e := range effects(rule) {
+		for _, e := range ruleEffects(rule) {
 			if e.what == "current objects" && !strings.HasPrefix(e.prefix, spoolPrefix) {
 				f.fail("lifecycle", "Remove the rule, or limit it to the prefix "+spoolPrefix+".",
 					"the rule %q deletes current objects below %q, and with them the state of living clusters", aws.ToString(rule.ID), e.prefix)
@@ -57,14 +57,14 @@ func (b bucket) lifecycle(ctx context.Context, f *findings) {
 		}
 	}
 	if len(missing) > 0 {
-		f.warn("lifecycle", next, "no rule removes %s", and(missing))
+		f.warn("lifecycle", next, "no rule removes %s", joinWords(missing))
 		return
 	}
 	f.ok("lifecycle", "the rules of deploy/bucket-lifecycle.json are in force")
 }
 
-// effects lists what a rule removes.
-func effects(rule types.LifecycleRule) (list []effect) {
+// ruleEffects lists what a rule removes.
+func ruleEffects(rule types.LifecycleRule) (list []effect) {
 	//lint:ignore SA1019 old rules still have it
 	prefix := aws.ToString(rule.Prefix)
 	if filter := rule.Filter; filter != nil {
@@ -85,14 +85,14 @@ func effects(rule types.LifecycleRule) (list []effect) {
 	return list
 }
 
-// documentedRules returns what the rules of deploy/bucket-lifecycle.json remove.
-func documentedRules() (list []effect, err error) {
+// readDocumentedRules returns what the rules of deploy/bucket-lifecycle.json remove.
+func readDocumentedRules() (list []effect, err error) {
 	var document struct{ Rules []types.LifecycleRule }
 	if err := json.Unmarshal(deploy.BucketLifecycle, &document); err != nil {
 		return nil, err
 	}
 	for _, rule := range document.Rules {
-		list = append(list, effects(rule)...)
+		list = append(list, ruleEffects(rule)...)
 	}
 	return list, nil
 }

@@ -22,8 +22,8 @@ const (
 	soonExpired = 14 * 24 * time.Hour // of a certificate
 )
 
-// get calls an address and discards the body.
-func (d *doctor) get(ctx context.Context, address string) (*http.Response, error) {
+// getURL calls an address and discards the body.
+func (d *doctor) getURL(ctx context.Context, address string) (*http.Response, error) {
 	return getWith(ctx, d.http, address)
 }
 
@@ -40,18 +40,18 @@ func getWith(ctx context.Context, client *http.Client, address string) (*http.Re
 	return answer, answer.Body.Close()
 }
 
-// listeners checks that the addresses to listen on are free, or that a server already listens there.
-func (d *doctor) listeners(ctx context.Context, f *findings) {
+// checkListeners checks that the addresses to listen on are free, or that a server already listens there.
+func (d *doctor) checkListeners(ctx context.Context, f *findings) {
 	if d.Roles.Has(config.HooksRole) {
 		// The public listener takes only POST.
-		d.listener(ctx, f, "public", "listen.public", d.Settings.Listen.Public, hookPath, http.StatusMethodNotAllowed)
+		d.checkListener(ctx, f, "public", "listen.public", d.Settings.Listen.Public, hookPath, http.StatusMethodNotAllowed)
 	}
 	if d.Roles.Has(config.APIRole) {
-		d.listener(ctx, f, "private", "listen.private", d.Settings.Listen.Private, "/healthz", http.StatusOK)
+		d.checkListener(ctx, f, "private", "listen.private", d.Settings.Listen.Private, "/healthz", http.StatusOK)
 	}
 }
 
-func (d *doctor) listener(ctx context.Context, f *findings, check, field, address, path string, want int) {
+func (d *doctor) checkListener(ctx context.Context, f *findings, check, field, address, path string, want int) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err == nil {
 		_ = listener.Close() // nothing was accepted
@@ -62,7 +62,7 @@ func (d *doctor) listener(ctx context.Context, f *findings, check, field, addres
 		f.fail(check, "Correct "+field+" ("+d.Settings.Origin(field)+").", "%s", err)
 		return
 	}
-	answer, err := d.get(ctx, "http://"+reachable(address)+path)
+	answer, err := d.getURL(ctx, "http://"+reachableAddress(address)+path)
 	if err != nil || answer.StatusCode != want {
 		f.fail(check, "Stop the program that listens there, or change "+field+" ("+d.Settings.Origin(field)+").", "%s is used by another program", address)
 		return
@@ -70,8 +70,8 @@ func (d *doctor) listener(ctx context.Context, f *findings, check, field, addres
 	f.ok(check, "a server listens on %s", address)
 }
 
-// reachable replaces "every address" by one that can be called.
-func reachable(address string) string {
+// reachableAddress replaces "every address" by one that can be called.
+func reachableAddress(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
 		return net.JoinHostPort("localhost", port)
@@ -79,8 +79,8 @@ func reachable(address string) string {
 	return address
 }
 
-// ui checks that people reach the pages: the name, the certificate, the server behind it.
-func (d *doctor) ui(ctx context.Context, f *findings) {
+// checkPages checks that people reach the pages: the name, the certificate, the server behind it.
+func (d *doctor) checkPages(ctx context.Context, f *findings) {
 	address := strings.TrimSuffix(d.Settings.UIURL, "/")
 	u, err := url.Parse(address)
 	if err != nil {
@@ -92,9 +92,9 @@ func (d *doctor) ui(ctx context.Context, f *findings) {
 		return
 	}
 	if u.Scheme == "https" {
-		d.certificate(ctx, f, u)
+		d.checkCertificate(ctx, f, u)
 	}
-	answer, err := d.get(ctx, address+"/healthz")
+	answer, err := d.getURL(ctx, address+"/healthz")
 	const next = "Start a server with the role api, and let the load balancer or ingress of ui_url lead to its private listener."
 	switch {
 	case err != nil:
@@ -106,7 +106,7 @@ func (d *doctor) ui(ctx context.Context, f *findings) {
 	}
 }
 
-func (d *doctor) certificate(ctx context.Context, f *findings, u *url.URL) {
+func (d *doctor) checkCertificate(ctx context.Context, f *findings, u *url.URL) {
 	port := u.Port()
 	if port == "" {
 		port = "443"
@@ -124,12 +124,12 @@ func (d *doctor) certificate(ctx context.Context, f *findings, u *url.URL) {
 	}
 	defer conn.Close()
 	if chain := conn.(*tls.Conn).ConnectionState().PeerCertificates; len(chain) > 0 {
-		d.expiry(f, "certificate", u.Hostname(), chain[0])
+		d.checkExpiry(f, "certificate", u.Hostname(), chain[0])
 	}
 }
 
-// expiry says how long a certificate is valid.
-func (d *doctor) expiry(f *findings, check, whose string, c *x509.Certificate) {
+// checkExpiry says how long a certificate is valid.
+func (d *doctor) checkExpiry(f *findings, check, whose string, c *x509.Certificate) {
 	left := c.NotAfter.Sub(d.Now())
 	days := fmt.Sprintf("%.0f days", left.Hours()/24)
 	switch {

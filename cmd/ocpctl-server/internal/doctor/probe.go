@@ -40,7 +40,7 @@ func (d *doctor) ownWrites(ctx context.Context, f *findings, b bucket) {
 		}
 		key := "doctor/" + strings.ToLower(rand.Text())
 		err := b.writeOnce(ctx, key, try.key)
-		d.deleted(ctx, f, b, key, err)
+		d.checkDeletion(ctx, f, b, key, err)
 		switch code := codeOf(err); {
 		case err == nil && try.key != "":
 			f.ok(try.check, "an object was written once with the key %s, read back and checked", try.key)
@@ -99,8 +99,8 @@ func (b bucket) writeOnce(ctx context.Context, key, kms string) error {
 	return nil
 }
 
-// deleted removes the probe in every version, as the server does with a cluster's state after its end, and reports only a failure.
-func (d *doctor) deleted(ctx context.Context, f *findings, b bucket, key string, probed error) {
+// checkDeletion removes the probe in every version, as the server does with a cluster's state after its end, and reports only a failure.
+func (d *doctor) checkDeletion(ctx context.Context, f *findings, b bucket, key string, probed error) {
 	if code := codeOf(probed); probed != nil && code != "PreconditionFailed" && !errors.Is(probed, errOverwritten) {
 		return // it was not written
 	}
@@ -146,16 +146,16 @@ func (d *doctor) runnerRole(ctx context.Context, f *findings, b bucket) {
 		f.ok("runner-role", "%s can be assumed; what it may do was not checked (-read-only)", a.RunnerRole)
 		return
 	}
-	d.limits(ctx, f, b, attempt)
+	d.checkGrant(ctx, f, b, attempt)
 }
 
-// limits checks what an attempt's credentials may do.
-func (d *doctor) limits(ctx context.Context, f *findings, runner bucket, attempt string) {
+// checkGrant checks what an attempt's credentials may do.
+func (d *doctor) checkGrant(ctx context.Context, f *findings, runner bucket, attempt string) {
 	role, mine, foreign := d.Settings.Artifacts.RunnerRole, spoolPrefix+attempt+"/probe", "doctor/"+attempt
 	err := runner.writeOnce(ctx, mine, d.Settings.Artifacts.KMSKey)
 	own, _, openErr := openBucket(ctx, runner.name, nil)
 	if openErr == nil && d.Roles.Has(config.WorkerRole) { // the role api may not delete; the rule for spools does
-		d.deleted(ctx, f, own, mine, err)
+		d.checkDeletion(ctx, f, own, mine, err)
 	}
 	if err != nil {
 		f.fail("runner-role", "Allow the role s3:GetObject and s3:PutObject on the bucket's objects, and kms:GenerateDataKey and kms:Decrypt on its keys.",
@@ -165,13 +165,13 @@ func (d *doctor) limits(ctx context.Context, f *findings, runner bucket, attempt
 	var tooMuch []string
 	if runner.writeOnce(ctx, foreign, d.Settings.Artifacts.KMSKey) == nil {
 		tooMuch = append(tooMuch, "write outside its own part")
-		d.deleted(ctx, f, own, foreign, nil)
+		d.checkDeletion(ctx, f, own, foreign, nil)
 	}
 	if _, err := runner.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &runner.name, MaxKeys: aws.Int32(1)}); err == nil {
 		tooMuch = append(tooMuch, "list the bucket")
 	}
 	if len(tooMuch) > 0 {
-		f.fail("runner-role", "Remove bucket policies that grant the role more than its session policy: they add to it.", "an attempt with %s can %s", role, and(tooMuch))
+		f.fail("runner-role", "Remove bucket policies that grant the role more than its session policy: they add to it.", "an attempt with %s can %s", role, joinWords(tooMuch))
 		return
 	}
 	f.ok("runner-role", "an attempt with %s can write once in its own part of the bucket, and nowhere else", role)

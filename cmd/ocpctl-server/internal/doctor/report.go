@@ -12,9 +12,9 @@ func Text(w io.Writer) (report func(Result), end func() error) {
 	counts := map[Status]int{}
 	report = func(r Result) {
 		counts[r.Status]++
-		fmt.Fprintf(w, "%-8s%-38s %s\n", r.Status, r.Check, indented(r.Found))
+		fmt.Fprintf(w, "%-8s%-38s %s\n", r.Status, r.Check, indentText(r.Found))
 		if r.Next != "" {
-			fmt.Fprintf(w, "%46s → %s\n", "", indented(r.Next))
+			fmt.Fprintf(w, "%46s → %s\n", "", indentText(r.Next))
 		}
 	}
 	return report, func() error {
@@ -23,8 +23,8 @@ func Text(w io.Writer) (report func(Result), end func() error) {
 	}
 }
 
-// indented aligns the further lines of a text with its first.
-func indented(text string) string {
+// indentText aligns the further lines of a text with its first.
+func indentText(text string) string {
 	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 49))
 }
 

@@ -74,7 +74,7 @@ func TestOnlyWhatTheRolesNeedIsExamined(t *testing.T) {
 		parsed, err := config.ParseRoles(roles)
 		require.NoError(t, err)
 		var names []string
-		for _, a := range newDoctor(Config{Roles: parsed}).areas() {
+		for _, a := range newDoctor(Config{Roles: parsed}).listAreas() {
 			names = append(names, a.name)
 		}
 		require.Equal(t, want, names)
@@ -84,7 +84,7 @@ func TestOnlyWhatTheRolesNeedIsExamined(t *testing.T) {
 func TestAnAreaEndsWithItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, begun := newDoctor(Config{}), time.Now()
-		results := d.examine(t.Context(), area{"slow", func(ctx context.Context, f *findings) {
+		results := d.examineArea(t.Context(), area{"slow", func(ctx context.Context, f *findings) {
 			<-ctx.Done()
 			f.fail("call", "Wait.", "%s", ctx.Err())
 		}})
@@ -128,7 +128,7 @@ func TestWhatThePodsLackIsReported(t *testing.T) {
 			answers := pods{found: good}
 			c.change(&answers)
 			f := &findings{area: "kubernetes"}
-			newDoctor(Config{Kubernetes: answers, Now: func() time.Time { return now }}).kubernetes(t.Context(), f)
+			newDoctor(Config{Kubernetes: answers, Now: func() time.Time { return now }}).checkKubernetes(t.Context(), f)
 			i := slices.IndexFunc(f.results, func(r Result) bool { return r.Check == "kubernetes."+c.check })
 			require.GreaterOrEqual(t, i, 0)
 			require.Equal(t, c.want, f.results[i].Status)
@@ -146,16 +146,16 @@ func TestADatabaseIsJudged(t *testing.T) {
 		want   Status
 		found  string
 	}{
-		"up to date":           {func(*inspect.Database) {}, (*doctor).schema, OK, "up to date: 22"},
-		"older":                {func(db *inspect.Database) { db.Schema = 20 }, (*doctor).schema, Warn, "at 20 of 22"},
-		"older, and not ours":  {func(db *inspect.Database) { db.River, db.MayCreate = 0, false }, (*doctor).schema, Fail, "may not create tables"},
-		"newer":                {func(db *inspect.Database) { db.Schema = 23 }, (*doctor).schema, Warn, "a newer server has migrated it"},
-		"encrypted":            {func(*inspect.Database) {}, (*doctor).tls, OK, "TLSv1.3"},
-		"open":                 {func(db *inspect.Database) { db.TLS = "" }, (*doctor).tls, Fail, "db.example.com is not encrypted"},
-		"open, on the machine": {func(db *inspect.Database) { db.TLS, db.Host = "", "/var/run/postgresql" }, (*doctor).tls, OK, "stays on this machine"},
-		"enough connections":   {func(*inspect.Database) {}, (*doctor).connections, OK, "97 connections are enough for 3 processes with up to 30 each"},
-		"for one process":      {func(db *inspect.Database) { db.PoolConns = 60 }, (*doctor).connections, Warn, "a second one does not fit"},
-		"too few connections":  {func(db *inspect.Database) { db.PoolConns = 200 }, (*doctor).connections, Fail, "up to 200 connections"},
+		"up to date":           {func(*inspect.Database) {}, (*doctor).checkSchema, OK, "up to date: 22"},
+		"older":                {func(db *inspect.Database) { db.Schema = 20 }, (*doctor).checkSchema, Warn, "at 20 of 22"},
+		"older, and not ours":  {func(db *inspect.Database) { db.River, db.MayCreate = 0, false }, (*doctor).checkSchema, Fail, "may not create tables"},
+		"newer":                {func(db *inspect.Database) { db.Schema = 23 }, (*doctor).checkSchema, Warn, "a newer server has migrated it"},
+		"encrypted":            {func(*inspect.Database) {}, (*doctor).checkTLS, OK, "TLSv1.3"},
+		"open":                 {func(db *inspect.Database) { db.TLS = "" }, (*doctor).checkTLS, Fail, "db.example.com is not encrypted"},
+		"open, on the machine": {func(db *inspect.Database) { db.TLS, db.Host = "", "/var/run/postgresql" }, (*doctor).checkTLS, OK, "stays on this machine"},
+		"enough connections":   {func(*inspect.Database) {}, (*doctor).checkConnections, OK, "97 connections are enough for 3 processes with up to 30 each"},
+		"for one process":      {func(db *inspect.Database) { db.PoolConns = 60 }, (*doctor).checkConnections, Warn, "a second one does not fit"},
+		"too few connections":  {func(db *inspect.Database) { db.PoolConns = 200 }, (*doctor).checkConnections, Fail, "up to 200 connections"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := good
@@ -174,7 +174,7 @@ func TestClocksAreCompared(t *testing.T) {
 	d := newDoctor(Config{Now: func() time.Time { return now }})
 	for apart, want := range map[time.Duration]Status{0: OK, 5 * time.Second: OK, -5 * time.Second: OK, 8 * time.Second: Warn, -8 * time.Second: Warn, 40 * time.Second: Fail, -time.Hour: Fail} {
 		f := &findings{area: "github"}
-		d.skew(f, "GitHub", now.Add(apart), time.Second)
+		d.checkClock(f, "GitHub", now.Add(apart), time.Second)
 		require.Equal(t, want, f.results[0].Status, apart)
 	}
 }
@@ -184,7 +184,7 @@ func TestACertificateIsRenewedInTime(t *testing.T) {
 	d := newDoctor(Config{Now: func() time.Time { return now }})
 	for left, want := range map[time.Duration]Status{-time.Hour: Fail, 24 * time.Hour: Warn, 90 * 24 * time.Hour: OK} {
 		f := &findings{area: "ui"}
-		d.expiry(f, "certificate", "ocpctl.example.com", &x509.Certificate{NotAfter: now.Add(left)})
+		d.checkExpiry(f, "certificate", "ocpctl.example.com", &x509.Certificate{NotAfter: now.Add(left)})
 		require.Equal(t, want, f.results[0].Status, left)
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 )
 
-// runner checks what local runners need: their program, installers, work directory, and the way to the Status API.
-func (d *doctor) runner(ctx context.Context, f *findings) {
+// checkRunner checks what local runners need: their program, installers, work directory, and the way to the Status API.
+func (d *doctor) checkRunner(ctx context.Context, f *findings) {
 	if d.Kubernetes == nil {
-		d.program(ctx, f)
-		d.installers(f)
+		d.checkProgram(ctx, f)
+		d.checkInstallers(f)
 		d.workDir(f)
 	}
 	address := strings.TrimSuffix(d.Settings.Runner.StatusURL, "/")
@@ -37,13 +37,13 @@ func (d *doctor) runner(ctx context.Context, f *findings) {
 	default:
 		f.ok("status-url", "%s leads to a server", address)
 		if answer.TLS != nil && len(answer.TLS.PeerCertificates) > 0 {
-			d.expiry(f, "status-certificate", "runner.status_url", answer.TLS.PeerCertificates[0])
+			d.checkExpiry(f, "status-certificate", "runner.status_url", answer.TLS.PeerCertificates[0])
 		}
 	}
 }
 
-// program runs ocpctl-runner, which must be the build of this program.
-func (d *doctor) program(ctx context.Context, f *findings) {
+// checkProgram runs ocpctl-runner, which must be the build of this program.
+func (d *doctor) checkProgram(ctx context.Context, f *findings) {
 	path := d.Settings.Runner.Program
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	line := strings.TrimSpace(string(out))
@@ -57,21 +57,21 @@ func (d *doctor) program(ctx context.Context, f *findings) {
 	}
 }
 
-// installers checks that every version of the catalogue can be installed: its programs are there, or oc and a pinned release.
-func (d *doctor) installers(f *findings) {
-	terms, err := d.catalogue()
+// checkInstallers checks that every version of the catalogue can be installed: its programs are there, or oc and a pinned release.
+func (d *doctor) checkInstallers(f *findings) {
+	terms, err := d.loadCatalogue()
 	if err != nil {
 		f.skip("installers", "the catalogue is not valid")
 		return
 	}
 	var versions, lacking []string
-	for _, p := range enabled(terms) {
+	for _, p := range listEnabled(terms) {
 		versions = append(versions, p.Versions.Allow...)
 	}
 	slices.Sort(versions)
 	versions = slices.Compact(versions)
 	for _, version := range versions {
-		if why := d.lacks(version); why != "" {
+		if why := d.missingForVersion(version); why != "" {
 			lacking = append(lacking, version+" "+why)
 		}
 	}
@@ -80,15 +80,15 @@ func (d *doctor) installers(f *findings) {
 			"%s", strings.Join(lacking, "\n"))
 		return
 	}
-	f.ok("installers", "%s can be installed", and(versions))
+	f.ok("installers", "%s can be installed", joinWords(versions))
 }
 
-// lacks says what is missing for a version; empty: nothing.
-func (d *doctor) lacks(version string) string {
+// missingForVersion says what is missing for a version; empty: nothing.
+func (d *doctor) missingForVersion(version string) string {
 	folder := filepath.Join(d.Settings.Runner.Installers, version)
 	var missing []string
 	for _, tool := range []string{"openshift-install", "ccoctl", "oc"} {
-		if !executable(filepath.Join(folder, tool)) {
+		if !isExecutable(filepath.Join(folder, tool)) {
 			missing = append(missing, tool)
 		}
 	}
@@ -96,15 +96,15 @@ func (d *doctor) lacks(version string) string {
 	case len(missing) == 0:
 		return ""
 	case d.Settings.Runner.Releases[version] == "":
-		return fmt.Sprintf("lacks %s in %s, and has no release in runner.releases to extract from", and(missing), folder)
+		return fmt.Sprintf("lacks %s in %s, and has no release in runner.releases to extract from", joinWords(missing), folder)
 	}
-	if _, err := exec.LookPath("oc"); err == nil || executable(filepath.Join(folder, "oc")) || executable(filepath.Join(d.Settings.Runner.Installers, "oc")) {
+	if _, err := exec.LookPath("oc"); err == nil || isExecutable(filepath.Join(folder, "oc")) || isExecutable(filepath.Join(d.Settings.Runner.Installers, "oc")) {
 		return ""
 	}
 	return "has a release in runner.releases, and there is no oc to extract it with"
 }
 
-func executable(path string) bool {
+func isExecutable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }

@@ -32,25 +32,25 @@ func openBucket(ctx context.Context, name string, who aws.CredentialsProvider) (
 	})}, loaded, nil
 }
 
-// s3 checks the artifacts bucket: its settings, writes, and what a runner may do.
-func (d *doctor) s3(ctx context.Context, f *findings) {
+// checkS3 checks the artifacts bucket: its settings, writes, and what a runner may do.
+func (d *doctor) checkS3(ctx context.Context, f *findings) {
 	b, loaded, err := openBucket(ctx, d.Settings.Artifacts.Bucket, nil)
 	if err != nil {
 		f.fail("bucket", "Correct the AWS settings of this process (AWS_… variables, shared files).", "%s", err)
 		return
 	}
-	if !b.reachable(ctx, f, loaded.Region) {
+	if !b.isReachable(ctx, f, loaded.Region) {
 		return
 	}
-	b.versioning(ctx, f)
+	b.checkVersioning(ctx, f)
 	b.publicAccess(ctx, f)
-	b.encryption(ctx, f)
-	b.lifecycle(ctx, f)
+	b.checkEncryption(ctx, f)
+	b.checkLifecycle(ctx, f)
 	d.ownWrites(ctx, f, b)
 	d.runnerRole(ctx, f, b)
 }
 
-func (b bucket) reachable(ctx context.Context, f *findings, region string) bool {
+func (b bucket) isReachable(ctx context.Context, f *findings, region string) bool {
 	got, err := b.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &b.name})
 	switch code := codeOf(err); {
 	case err == nil:
@@ -75,10 +75,10 @@ func (b bucket) reachable(ctx context.Context, f *findings, region string) bool 
 	return true
 }
 
-func (b bucket) versioning(ctx context.Context, f *findings) {
+func (b bucket) checkVersioning(ctx context.Context, f *findings) {
 	got, err := b.client.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &b.name})
 	switch {
-	case unknown(f, "versioning", "s3:GetBucketVersioning", err):
+	case reportUnreadable(f, "versioning", "s3:GetBucketVersioning", err):
 	case got.Status != types.BucketVersioningStatusEnabled:
 		f.fail("versioning", "aws s3api put-bucket-versioning --bucket "+b.name+" --versioning-configuration Status=Enabled",
 			"versioning is off: a deleted state cannot be recovered")
@@ -95,7 +95,7 @@ func (b bucket) publicAccess(ctx context.Context, f *findings) {
 		f.fail("public-access", next, "public access is not blocked")
 		return
 	}
-	if unknown(f, "public-access", "s3:GetBucketPublicAccessBlock", err) {
+	if reportUnreadable(f, "public-access", "s3:GetBucketPublicAccessBlock", err) {
 		return
 	}
 	var open []string
@@ -113,19 +113,19 @@ func (b bucket) publicAccess(ctx context.Context, f *findings) {
 		}
 	}
 	if len(open) > 0 {
-		f.fail("public-access", next, "public access is not blocked completely: %s off", and(open))
+		f.fail("public-access", next, "public access is not blocked completely: %s off", joinWords(open))
 		return
 	}
 	f.ok("public-access", "public access is blocked")
 }
 
-func (b bucket) encryption(ctx context.Context, f *findings) {
+func (b bucket) checkEncryption(ctx context.Context, f *findings) {
 	got, err := b.client.GetBucketEncryption(ctx, &s3.GetBucketEncryptionInput{Bucket: &b.name})
 	if codeOf(err) == "ServerSideEncryptionConfigurationNotFoundError" {
 		f.fail("encryption", "Set a default encryption: aws s3api put-bucket-encryption", "the bucket encrypts nothing by default")
 		return
 	}
-	if unknown(f, "encryption", "s3:GetEncryptionConfiguration", err) {
+	if reportUnreadable(f, "encryption", "s3:GetEncryptionConfiguration", err) {
 		return
 	}
 	for _, rule := range got.ServerSideEncryptionConfiguration.Rules {
@@ -141,8 +141,8 @@ func (b bucket) encryption(ctx context.Context, f *findings) {
 	f.fail("encryption", "Set a default encryption: aws s3api put-bucket-encryption", "the bucket encrypts nothing by default")
 }
 
-// unknown reports a setting that could not be read. That is no failure: the server itself does not read it.
-func unknown(f *findings, check, permission string, err error) bool {
+// reportUnreadable reports a setting that could not be read. That is no failure: the server itself does not read it.
+func reportUnreadable(f *findings, check, permission string, err error) bool {
 	switch code := codeOf(err); {
 	case err == nil:
 		return false

@@ -77,11 +77,11 @@ func TestTheSettingsOfABucketAreJudged(t *testing.T) {
 			case "public-access":
 				b.publicAccess(t.Context(), f)
 			case "encryption":
-				b.encryption(t.Context(), f)
+				b.checkEncryption(t.Context(), f)
 			case "lifecycle":
-				b.lifecycle(t.Context(), f)
+				b.checkLifecycle(t.Context(), f)
 			case "versioning":
-				b.versioning(t.Context(), f)
+				b.checkVersioning(t.Context(), f)
 			}
 			require.Len(t, f.results, 1)
 			require.Equal(t, "s3."+c.check, f.results[0].Check)

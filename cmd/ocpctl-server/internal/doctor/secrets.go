@@ -9,9 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 )
 
-// secrets resolves every reference that the roles resolve themselves. Those for runners are not read, as the server never reads them:
+// checkSecrets resolves every reference that the roles resolve themselves. Those for runners are not read, as the server never reads them:
 // a file must exist, because local runners read it on this machine.
-func (d *doctor) secrets(ctx context.Context, f *findings) {
+func (d *doctor) checkSecrets(ctx context.Context, f *findings) {
 	c := d.Settings
 	hooks, inner, api, worker := []string{config.HooksRole}, []string{config.APIRole, config.WorkerRole}, []string{config.APIRole}, []string{config.WorkerRole}
 	for _, s := range []struct {

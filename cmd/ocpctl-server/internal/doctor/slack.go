@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/deploy"
 )
 
-// slack checks how Slack's requests come in, and the Slack app's token, scopes and workspace.
-func (d *doctor) slack(ctx context.Context, f *findings) {
+// checkSlack checks how Slack's requests come in, and the Slack app's token, scopes and workspace.
+func (d *doctor) checkSlack(ctx context.Context, f *findings) {
 	if d.Roles.Has(config.HooksRole) {
 		d.slackRequests(ctx, f)
 	}
@@ -60,7 +60,7 @@ func (d *doctor) slackApp(ctx context.Context, f *findings) {
 		f.skip("app", "slack.bot_token_ref is not set, so Slack is disabled")
 		return
 	}
-	token, ok := d.secret(ctx, f, "app", "slack.bot_token_ref", c.BotTokenRef)
+	token, ok := d.resolveSecret(ctx, f, "app", "slack.bot_token_ref", c.BotTokenRef)
 	if !ok {
 		return
 	}
@@ -88,7 +88,7 @@ func (d *doctor) slackApp(ctx context.Context, f *findings) {
 		f.fail("scopes", "Report this as a bug.", "%s", err)
 	} else if missing := slices.DeleteFunc(wanted, func(scope string) bool { return slices.Contains(id.Scopes, scope) }); len(missing) > 0 {
 		f.fail("scopes", "Add them under OAuth & Permissions, or update the app from deploy/slack-app.yaml, and install the app in the workspace again.",
-			"the app lacks %s", and(missing))
+			"the app lacks %s", joinWords(missing))
 	} else {
 		f.ok("scopes", "the app has every scope of deploy/slack-app.yaml")
 	}

@@ -14,8 +14,8 @@ import (
 // probe is the name of a PipelineRun that does not exist.
 const probe = "ocpctl-doctor-probe"
 
-// tekton checks that the PipelineRuns of each configured cluster can be read.
-func (d *doctor) tekton(ctx context.Context, f *findings) {
+// checkTekton checks that the PipelineRuns of each configured cluster can be read.
+func (d *doctor) checkTekton(ctx context.Context, f *findings) {
 	c := d.Settings
 	for i, issuer := range c.OIDC {
 		if issuer.Platform == string(profiles.IssuerKubernetes) && !slices.Contains(c.TektonIssuers(), issuer.Issuer) {
@@ -32,12 +32,12 @@ func (d *doctor) tekton(ctx context.Context, f *findings) {
 		return
 	}
 	for i, cluster := range c.Tekton {
-		d.watched(ctx, f, fmt.Sprintf("tekton[%d]", i), cluster, client)
+		d.checkTektonCluster(ctx, f, fmt.Sprintf("tekton[%d]", i), cluster, client)
 	}
 }
 
-// watched checks one cluster: that a PipelineRun can be asked for, in each namespace, and that the token may do no harm.
-func (d *doctor) watched(ctx context.Context, f *findings, check string, cluster config.Tekton, client *tekton.Client) {
+// checkTektonCluster checks one cluster: that a PipelineRun can be asked for, in each namespace, and that the token may do no harm.
+func (d *doctor) checkTektonCluster(ctx context.Context, f *findings, check string, cluster config.Tekton, client *tekton.Client) {
 	const rights = "Apply deploy/tekton/watch.yaml there, and give the token of its service account as "
 	_, err := client.PipelineRun(ctx, cluster.Issuer, "default", probe, probe)
 	switch {

@@ -22,7 +22,7 @@ func TestPipelineRunsMustBeReadable(t *testing.T) {
 	require.NoError(t, os.WriteFile(token, []byte(standin.Token), 0o600))
 	examine := func(c config.Config) []Result {
 		f := &findings{area: "tekton"}
-		newDoctor(Config{Settings: config.Loaded{Config: c}}).tekton(t.Context(), f)
+		newDoctor(Config{Settings: config.Loaded{Config: c}}).checkTekton(t.Context(), f)
 		return f.results
 	}
 	configured := config.Config{
