@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
@@ -51,7 +50,19 @@ func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.Home
 	if err := s.markReplaced(ctx, mine, team); err != nil {
 		return v, err
 	}
-	v.Mine, v.Team = cardsOf(p, mine, v.Acts), cardsOf(p, team[:min(len(team), homeTeam)], v.Acts)
+	for _, row := range mine {
+		v.Mine = append(v.Mine, row.Card)
+	}
+	for _, row := range team[:min(len(team), homeTeam)] {
+		v.Team = append(v.Team, row.Card)
+	}
+	for _, row := range slices.Concat(mine, team[:min(len(team), homeTeam)]) {
+		actions, err := s.core.Actions(ctx, p, row)
+		if err != nil {
+			return v, err
+		}
+		v.Acts[row.ID] = chatops.VerbsOf(actions)
+	}
 	if v.Approvals, err = s.mayApprove(ctx, p); err != nil {
 		return v, err
 	}
@@ -77,34 +88,6 @@ func (s *Service) markReplaced(ctx context.Context, lists ...[]clusters.Row) err
 		}
 	}
 	return err
-}
-
-// cardsOf returns the clusters' cards, and notes which buttons the person may press.
-func cardsOf(p policy.Principal, rows []clusters.Row, acts map[string][]chatops.Verb) (cards []lifecycle.Card) {
-	for _, row := range rows {
-		cards = append(cards, row.Card)
-		acts[row.ID] = buttonsOf(p, row)
-	}
-	return cards
-}
-
-// buttons are the verbs of the acts that have a button on Home, in its order.
-var buttons = []struct {
-	act  policy.Act
-	verb chatops.Verb
-}{
-	{policy.ActExtend, chatops.VerbExtend}, {policy.ActKubeconfig, chatops.VerbKubeconfig}, {policy.ActSee, chatops.VerbLogs},
-	{policy.ActRetry, chatops.VerbRetry}, {policy.ActShare, chatops.VerbShare}, {policy.ActTransfer, chatops.VerbTransfer}, {policy.ActDestroy, chatops.VerbDestroy},
-}
-
-func buttonsOf(p policy.Principal, row clusters.Row) (verbs []chatops.Verb) {
-	possible := append(app.Possible(p, row), policy.ActSee) // whoever sees it may read its log
-	for _, b := range buttons {
-		if slices.Contains(possible, b.act) {
-			verbs = append(verbs, b.verb)
-		}
-	}
-	return verbs
 }
 
 // mayApprove returns what waits for an approval that this person may give.
