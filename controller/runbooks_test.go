@@ -112,7 +112,7 @@ func (h *fixture) now2real() {
 func TestTheRunbooksNameOnlyWhatThereIs(t *testing.T) {
 	pages, err := filepath.Glob(runbooks + "*.md")
 	require.NoError(t, err)
-	configuration, err := os.ReadFile("../docs/configuration.md")
+	configuration, err := os.ReadFile("../deploy/ocpctl.yaml")
 	require.NoError(t, err)
 	for _, page := range pages {
 		text, err := os.ReadFile(page)

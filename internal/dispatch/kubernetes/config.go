@@ -41,7 +41,7 @@ const (
 	defaultKeep    = 7 * 24 * time.Hour
 )
 
-// Settings are the section runner.kubernetes of the server's configuration. docs/configuration.md explains every field.
+// Settings are the section runner.kubernetes of the server's configuration. deploy/ocpctl.yaml lists every field.
 type Settings struct {
 	Namespace  string `yaml:"namespace"`  // where Jobs run; each installation sees its own alone
 	Kubeconfig string `yaml:"kubeconfig"` // empty: the server's own service account

@@ -17,7 +17,7 @@ import (
 )
 
 // Config is the server's configuration. Durations are Go durations ("15m"); *_ref are references to secrets ("file:/path",
-// "aws-sm:name"). docs/configuration.md explains every field.
+// "aws-sm:name"). deploy/ocpctl.yaml lists every field.
 type Config struct {
 	Installation string `yaml:"installation"` // short name of this control plane, unique in the cloud account: the tag InstallationId
 	Demo         bool   `yaml:"demo"`         // allows stand-ins, addresses without TLS and demo secrets; never set it elsewhere

@@ -32,11 +32,7 @@ func (a *app) deliveryList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  ocpctl admin deliveries list --state failed\n  ocpctl admin deliveries list --topic acme/shop#41",
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.DeliveryPage], error) {
 				params.Limit, params.Cursor = limit, cursor
 				return connect.Read[v1.DeliveryPage](api.ListDeliveries(ctx, &params))
@@ -87,11 +83,7 @@ func (a *app) deliveryFacts(s *table.Screen, d v1.Delivery) {
 func (a *app) deliveryShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show one delivery with its body", Args: between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			answer, err := connect.Read[v1.DeliveryDetail](api.GetDelivery(ctx, args[0]))
 			if err != nil {
 				return err
@@ -138,19 +130,12 @@ func (a *app) findings() *cobra.Command {
 	var params v1.ListFindingsParams
 	c := &cobra.Command{
 		Use: "findings", Short: "List problems that ocpctl found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			answer, err := connect.Read[v1.Findings](api.ListFindings(ctx, &params))
 			if err != nil {
 				return err
 			}
-			var names []string
-			for _, f := range answer.Value.Items {
-				names = append(names, orElse(f.ClusterID, f.Identity))
-			}
+			names := namesOf(answer.Value.Items, func(f v1.Finding) string { return orElse(f.ClusterID, f.Identity) })
 			return a.print(answer.Raw, names, func(s *table.Screen) {
 				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY")
 				for _, f := range answer.Value.Items {

@@ -199,3 +199,23 @@ func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra
 		return do(cmd.Context(), args)
 	}
 }
+
+// runWithAPI converts one of our functions that call the server.
+func (a *app) runWithAPI(do func(ctx context.Context, api *connect.API, args []string) error) func(*cobra.Command, []string) error {
+	return a.run(func(ctx context.Context, args []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		return do(ctx, api, args)
+	})
+}
+
+// namesOf returns what -o name prints of some items.
+func namesOf[T any](items []T, name func(T) string) []string {
+	names := make([]string, len(items))
+	for i, one := range items {
+		names[i] = name(one)
+	}
+	return names
+}

@@ -28,11 +28,7 @@ func (a *app) approvals() *cobra.Command {
 	c.Flags().BoolVarP(&all, "all", "a", false, optionUsage("approvals", "all"))
 	c.Flags().IntVar(&most, "limit", 50, optionUsage("approvals", "limit"))
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
-	c.RunE = a.run(func(ctx context.Context, args []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 		if len(args) == 1 {
 			id, err := a.newest(ctx, api, args[0])
 			if err != nil {
@@ -132,11 +128,7 @@ func (a *app) approve() *cobra.Command {
 	var reason string
 	c := fromTable("approve", &cobra.Command{
 		Args: between(1, 1), ValidArgsFunction: first(a.completeApprovals),
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			id, err := a.pending(ctx, api, args[0])
 			if err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
@@ -19,7 +20,7 @@ import (
 
 // onCluster makes a command about one cluster: its first argument, or --cluster-id. After it there must be between least and most
 // arguments.
-func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.Context, id string, rest []string) error) *cobra.Command {
+func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.Context, api *connect.API, id string, rest []string) error) *cobra.Command {
 	var flag string
 	c.Flags().StringVar(&flag, "cluster-id", "", "the cluster's `id` or name, instead of the first argument")
 	must(c.RegisterFlagCompletionFunc("cluster-id", a.completeClusters))
@@ -37,9 +38,9 @@ func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.C
 		return counted(cmd, rest, least, most)
 	}
 	c.ValidArgsFunction = first(a.completeClusters)
-	c.RunE = a.run(func(ctx context.Context, args []string) error {
+	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 		id, rest := split(args)
-		return do(ctx, id, rest)
+		return do(ctx, api, id, rest)
 	})
 	return c
 }

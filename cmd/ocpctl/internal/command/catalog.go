@@ -31,11 +31,7 @@ func (a *app) catalog() *cobra.Command {
 func (a *app) simple(use, short string, do func(ctx context.Context, api *connect.API) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			return do(ctx, api)
 		}),
 	}
@@ -47,10 +43,7 @@ func (a *app) teams() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var names []string
-		for _, t := range answer.Value.Items {
-			names = append(names, t.Name)
-		}
+		names := namesOf(answer.Value.Items, func(t v1.Team) string { return t.Name })
 		return a.print(answer.Raw, names, func(s *table.Screen) {
 			t := s.Columns("TEAM", "COST CENTERS", "ENVIRONMENTS", "BUDGET/MONTH", "SPENT", "COMMITTED", "+OWNER", "+WEIGHT")
 			for _, team := range answer.Value.Items {
@@ -84,10 +77,7 @@ func (a *app) quotas() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var names []string
-		for _, q := range answer.Value.Items {
-			names = append(names, q.Name)
-		}
+		names := namesOf(answer.Value.Items, func(q v1.Quota) string { return q.Name })
 		return a.print(answer.Raw, names, func(s *table.Screen) {
 			t := s.Columns("QUOTA", "FOR", "LIVE", "CREATING", "NODE HOURS/MONTH", "WAITING")
 			for _, q := range answer.Value.Items {

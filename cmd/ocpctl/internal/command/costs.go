@@ -29,11 +29,7 @@ func (a *app) reportForecast() *cobra.Command {
 		Long: "Report what this month has cost and will cost by list prices, if nothing is requested or ended any more. By team it shows the budget, and which\n" +
 			"parts of it are spent or promised to clusters.",
 		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			answer, err := connect.Read[v1.Forecast](api.ReportForecast(ctx, &params))
 			if err != nil {
 				return err

@@ -195,13 +195,9 @@ its account was removed: get a new token with ocpctl kubeconfig CLUSTER --renew.
 	}
 	q.flags(c)
 	c.Flags().StringVar(&folder, "keep", "", "the `folder` for the token between two calls; default: $XDG_RUNTIME_DIR/ocpctl/tokens or ~/.cache/ocpctl/tokens")
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if (a.OutTTY || a.OutLogged) && a.Env("KUBERNETES_EXEC_INFO") == "" {
 			return exit.Misused("a token is a credential and is not printed to a terminal or a log. kubectl calls this command; see ocpctl kubeconfig --help")
-		}
-		api, err := a.api()
-		if err != nil {
-			return err
 		}
 		keep := kube.DefaultKeep(a.Env)
 		if folder != "" {

@@ -12,16 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-// ask is one API call about one cluster.
-type ask func(ctx context.Context, api *connect.API, id string) (*http.Response, error)
-
 // change makes a command that changes a cluster at once and shows the server's text about the change.
-func (a *app) change(ctx context.Context, id string, do ask) error {
-	api, err := a.api()
-	if err != nil {
-		return err
-	}
-	answer, err := connect.Read[v1.Change](do(ctx, api, id))
+func (a *app) change(res *http.Response, err error) error {
+	answer, err := connect.Read[v1.Change](res, err)
 	if err != nil {
 		return err
 	}
@@ -47,14 +40,12 @@ func (a *app) extend() *cobra.Command {
 	})
 	c.Flags().StringVar(&until, "until", "", optionUsage("extend", "until"))
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
-	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
+	return a.onCluster(c, 0, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
 		s, err := readSpan(rest, until)
 		if err != nil {
 			return err
 		}
-		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.ExtendCluster(ctx, id, nil, v1.Extend{For: s.For, Until: s.Until})
-		})
+		return a.change(api.ExtendCluster(ctx, id, nil, v1.Extend{For: s.For, Until: s.Until}))
 	})
 }
 
@@ -66,11 +57,9 @@ func (a *app) hold() *cobra.Command {
 	c.Flags().StringVar(&until, "until", "", optionUsage("hold", "until"))
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	reasonFlag(c, &reason)
-	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
+	return a.onCluster(c, 0, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
 		if len(rest) == 1 && rest[0] == "tonight" && until == "" {
-			return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-				return api.HoldCluster(ctx, id, nil, v1.Hold{Tonight: true, Reason: reason})
-			})
+			return a.change(api.HoldCluster(ctx, id, nil, v1.Hold{Tonight: true, Reason: reason}))
 		}
 		s, err := readSpan(rest, until)
 		if err != nil {
@@ -79,18 +68,14 @@ func (a *app) hold() *cobra.Command {
 		if err := needReason(reason); err != nil {
 			return err
 		}
-		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.HoldCluster(ctx, id, nil, v1.Hold{For: s.For, Until: s.Until, Reason: reason})
-		})
+		return a.change(api.HoldCluster(ctx, id, nil, v1.Hold{For: s.For, Until: s.Until, Reason: reason}))
 	})
 }
 
 func (a *app) unhold() *cobra.Command {
 	c := fromTable("unhold", &cobra.Command{})
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.ReleaseHold(ctx, id, nil)
-		})
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
+		return a.change(api.ReleaseHold(ctx, id, nil))
 	})
 }
 
@@ -104,12 +89,10 @@ func (a *app) transfer() *cobra.Command {
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
 	must(c.RegisterFlagCompletionFunc("owner", cobra.NoFileCompletions))
 	reasonFlag(c, &t.Reason)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if t.Team == "" {
 			return missing("--team", "one of your teams; ocpctl catalog teams lists them")
 		}
-		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.TransferCluster(ctx, id, nil, t)
-		})
+		return a.change(api.TransferCluster(ctx, id, nil, t))
 	})
 }

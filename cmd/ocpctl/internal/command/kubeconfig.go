@@ -45,16 +45,12 @@ terminal or in a pipeline's log. To work without a file, use ocpctl shell.`,
 	a.staticFlag(c, &k.asking)
 	c.MarkFlagsMutuallyExclusive("output", "merge", "print", "link")
 	c.MarkFlagsMutuallyExclusive("link", "renew")
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if k.keep && !k.merge {
 			return exit.Misused("--keep-context needs --merge")
 		}
 		if (a.OutTTY || a.OutLogged) && k.static && k.file == "" && !k.merge && !k.print && !k.link {
 			return exit.Misused("a kubeconfig with a token is a credential and is not printed to a terminal or a log. Give -f FILE, --merge or --print, or run: ocpctl shell %s", humanize.Line(id))
-		}
-		api, err := a.api()
-		if err != nil {
-			return err
 		}
 		if k.link {
 			answer, err := connect.Read[v1.Link](api.LinkKubeconfig(ctx, id, &v1.LinkKubeconfigParams{
@@ -117,11 +113,7 @@ func (a *app) link(answer connect.Answer[v1.Link]) error {
 
 func (a *app) outputs() *cobra.Command {
 	c := &cobra.Command{Use: "outputs CLUSTER", Short: "Show a ready cluster's console and API addresses, and how to get its credentials"}
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		answer, err := connect.Read[v1.Outputs](api.GetOutputs(ctx, id))
 		if err != nil {
 			return err

@@ -35,11 +35,7 @@ Only platform admins of all teams may do this. Other labels are not touched. Run
 changed or if you are not sure of the result; it is safe to repeat.`,
 		Example: "  ocpctl admin labels acme/shop",
 		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			params := v1.EnsureLabelsParams{IdempotencyKey: orElse(key, a.UUID())}
 			answer, err := connect.Read[v1.Labels](api.EnsureLabels(ctx, &params, v1.LabelsRequest{Repository: args[0], Reason: reason}))
 			if err != nil {

@@ -33,15 +33,11 @@ prints a one-time link, which works only for you and for ten minutes. Every step
 	reasonFlag(c, &reason)
 	c.Flags().BoolVar(&installers, "kubeconfig", false, optionUsage("break-glass", "kubeconfig"))
 	c.Flags().BoolVar(&link, "link", false, optionUsage("break-glass", "link"))
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if !link {
 			if err := needReason(reason); err != nil {
 				return err
 			}
-		}
-		api, err := a.api()
-		if err != nil {
-			return err
 		}
 		what, again := v1.BreakGlassWhatPassword, ""
 		if installers {
@@ -160,11 +156,7 @@ func (a *app) redeemed(raw []byte, file string) error {
 func (a *app) whoami() *cobra.Command {
 	return &cobra.Command{
 		Use: "whoami", Short: "Show who you are and what you may do", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			answer, err := connect.Read[v1.Me](api.GetMe(ctx))
 			if err != nil {
 				return err
@@ -202,11 +194,7 @@ func (a *app) account() *cobra.Command {
 	unlink := &cobra.Command{
 		Use: "unlink ACCOUNT", Short: "Unlink one of your GitHub or Slack accounts", Example: "  ocpctl account unlink github:maya",
 		Args: between(1, 1), ValidArgsFunction: first(a.completeAccounts),
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			answer, err := connect.Read[v1.Me](api.UnlinkAccount(ctx, &v1.UnlinkAccountParams{Account: args[0]}))
 			if err != nil {
 				return err

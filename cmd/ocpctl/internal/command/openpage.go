@@ -21,11 +21,7 @@ func (a *app) openPage() *cobra.Command {
 	}
 	c.Flags().BoolVar(&page, "page", false, "use its ocpctl page: timeline, log, proof of destruction")
 	c.Flags().BoolVar(&only, "print", false, "only print the address")
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err

@@ -27,11 +27,7 @@ func (a *app) scan() *cobra.Command {
 A scan only reads. Accounts are looked through one after another; what is found is listed by "ocpctl admin orphans". It is safe to
 repeat: a scan that waits or runs is shown as it is. Only platform admins of all teams may do this.`,
 		Example: "  ocpctl admin scan\n  ocpctl admin scan --account 123456789012",
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			answer, err := connect.Read[v1.Scans](api.StartScans(ctx, said))
 			if err != nil {
 				return err
@@ -48,11 +44,7 @@ func (a *app) scans() *cobra.Command {
 	var params v1.ListScansParams
 	c := &cobra.Command{
 		Use: "scans [SCAN]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
 				return a.showScan(ctx, api, args[0])
 			}
@@ -115,11 +107,7 @@ func (a *app) orphans() *cobra.Command {
 		Long: `List resources in the cloud that belong to no living cluster of this installation, with whom to ask, what they cost and the next step.
 With -o wide, each is followed by its resources.`,
 		Example: "  ocpctl admin orphans --class released\n  ocpctl admin orphans --team platform --csv",
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
 				return a.showOrphan(ctx, api, args[0])
 			}

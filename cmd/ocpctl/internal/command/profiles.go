@@ -18,11 +18,7 @@ import (
 func (a *app) profiles() *cobra.Command {
 	return &cobra.Command{
 		Use: "profiles [PROFILE]", Short: "List the profiles with limits and prices, or show one", Args: between(0, 1), ValidArgsFunction: first(a.completeProfiles),
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
 				return a.oneProfile(ctx, api, args[0])
 			}
@@ -30,10 +26,7 @@ func (a *app) profiles() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var names []string
-			for _, p := range answer.Value.Items {
-				names = append(names, p.Name)
-			}
+			names := namesOf(answer.Value.Items, func(p v1.Profile) string { return p.Name })
 			return a.print(answer.Raw, names, func(s *table.Screen) {
 				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL")
 				for _, p := range answer.Value.Items {

@@ -19,11 +19,7 @@ the cluster are reverted, and failed add-ons are retried. The cluster stays READ
 		Example: "  ocpctl refresh team-a-smoke-01 --wait",
 	})
 	waits.flags(c, "refresh", scaleTime)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err

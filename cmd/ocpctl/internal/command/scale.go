@@ -25,7 +25,7 @@ func (a *app) scale() *cobra.Command {
 	c.Flags().IntVar(&replicas, "replicas", -1, optionUsage("scale", "replicas"))
 	c.Flags().Lookup("replicas").DefValue = ""
 	waits.flags(c, "scale", scaleTime)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		const form = "a whole number, 0 or more, within the profile's limits"
 		switch {
 		case !c.Flags().Changed("replicas"):
@@ -33,10 +33,6 @@ func (a *app) scale() *cobra.Command {
 		case replicas < 0:
 			return exit.With(exit.Usage, &exit.Problem{Title: "The number of workers is not valid.", Fields: []exit.Field{
 				{Name: "--replicas", Detail: fmt.Sprintf("%d is negative.", replicas), Accepted: []string{form}}}})
-		}
-		api, err := a.api()
-		if err != nil {
-			return err
 		}
 		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
@@ -79,11 +75,7 @@ func (a *app) jobs() *cobra.Command {
 	c.Flags().StringVar(&params.Status, "status", "", "filter by `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
 	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
-	c.RunE = a.run(func(ctx context.Context, args []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 		if len(args) == 1 {
 			return a.oneJob(ctx, api, args[0])
 		}

@@ -58,7 +58,7 @@ kubeconfigs that go beyond it.`,
 	levels := []string{string(v1.ShareAccessSee), string(v1.ShareAccessUse)}
 	must(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
 	must(c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp)))
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		kind, with, err := g.who()
 		if err != nil {
 			return err
@@ -72,10 +72,8 @@ kubeconfigs that go beyond it.`,
 		if err := canShare(access, role, levels); err != nil {
 			return err
 		}
-		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.ShareCluster(ctx, id, v1.ShareRequest{
-				Kind: v1.ShareRequestKind(kind), With: with, Access: v1.ShareRequestAccess(access), Role: v1.ShareRequestRole(role)})
-		})
+		return a.sharesAfter(api.ShareCluster(ctx, id, v1.ShareRequest{
+			Kind: v1.ShareRequestKind(kind), With: with, Access: v1.ShareRequestAccess(access), Role: v1.ShareRequestRole(role)}))
 	})
 }
 
@@ -101,40 +99,29 @@ func (a *app) unshare() *cobra.Command {
 	var g guest
 	c := fromTable("unshare", &cobra.Command{})
 	a.guestFlags(c, &g)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		kind, with, err := g.who()
 		if err != nil {
 			return err
 		}
-		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.UnshareCluster(ctx, id, &v1.UnshareClusterParams{Kind: v1.UnshareClusterParamsKind(kind), With: with})
-		})
+		return a.sharesAfter(api.UnshareCluster(ctx, id, &v1.UnshareClusterParams{Kind: v1.UnshareClusterParamsKind(kind), With: with}))
 	})
 }
 
 func (a *app) shares() *cobra.Command {
 	c := &cobra.Command{Use: "shares CLUSTER", Short: "List whom a cluster is shared with"}
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.ListShares(ctx, id)
-		})
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
+		return a.sharesAfter(api.ListShares(ctx, id))
 	})
 }
 
 // sharesAfter shows the shares after a call.
-func (a *app) sharesAfter(ctx context.Context, id string, do ask) error {
-	api, err := a.api()
+func (a *app) sharesAfter(res *http.Response, err error) error {
+	answer, err := connect.Read[v1.Shares](res, err)
 	if err != nil {
 		return err
 	}
-	answer, err := connect.Read[v1.Shares](do(ctx, api, id))
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, share := range answer.Value.Items {
-		names = append(names, share.With)
-	}
+	names := namesOf(answer.Value.Items, func(share v1.Share) string { return share.With })
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		t := s.Columns("KIND", "WITH", "ACCESS", "ROLE", "BY", "SINCE")
 		for _, share := range answer.Value.Items {

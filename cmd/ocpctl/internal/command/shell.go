@@ -30,11 +30,7 @@ With a command, ocpctl ends with the command's exit code.`,
 	}
 	q.flags(c)
 	a.staticFlag(c, &q)
-	return a.onCluster(c, 0, -1, func(ctx context.Context, id string, command []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	return a.onCluster(c, 0, -1, func(ctx context.Context, api *connect.API, id string, command []string) error {
 		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err

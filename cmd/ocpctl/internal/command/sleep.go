@@ -23,7 +23,7 @@ and cannot be used until it is awake. Its status stays READY, the phase is aslee
 	c.Flags().StringVarP(&why, "reason", "m", "", optionUsage("sleep", "reason"))
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	waits.flags(c, "sleep", scaleTime)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		asked := v1.SleepRequest{Reason: why}
 		if length != "" || until != "" {
 			var given []string
@@ -36,7 +36,7 @@ and cannot be used until it is awake. Its status stays READY, the phase is aslee
 			}
 			asked.For, asked.Until = s.For, s.Until
 		}
-		return a.power(ctx, id, follow.Asleep, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
+		return a.power(ctx, api, id, follow.Asleep, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
 			return connect.Read[v1.Accepted](api.SleepCluster(ctx, id, nil, asked))
 		})
 	})
@@ -49,19 +49,15 @@ func (a *app) wake() *cobra.Command {
 		Example: "  ocpctl wake team-a-smoke-01 --wait",
 	})
 	waits.flags(c, "wake", scaleTime)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		return a.power(ctx, id, follow.Ready, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
+		return a.power(ctx, api, id, follow.Ready, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
 			return connect.Read[v1.Accepted](api.WakeCluster(ctx, id, nil))
 		})
 	})
 }
 
 // power asks for a cluster's sleep or its end, and waits for it if asked to.
-func (a *app) power(ctx context.Context, id string, goal follow.Goal, waits waiting, ask func(*connect.API, string) (connect.Answer[v1.Accepted], error)) error {
-	api, err := a.api()
-	if err != nil {
-		return err
-	}
+func (a *app) power(ctx context.Context, api *connect.API, id string, goal follow.Goal, waits waiting, ask func(*connect.API, string) (connect.Answer[v1.Accepted], error)) error {
 	found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 	if err != nil {
 		return err

@@ -20,11 +20,7 @@ func (a *app) status() *cobra.Command {
 	c := fromTable("status", &cobra.Command{
 		Example: "  ocpctl status team-a-smoke-01\n  ocpctl status --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT -o json",
 	})
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		answer, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
@@ -152,11 +148,7 @@ func moved(to string) string {
 
 func (a *app) timeline() *cobra.Command {
 	c := &cobra.Command{Use: "timeline CLUSTER", Short: "Show a cluster's timeline, oldest first"}
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		answer, err := connect.Read[v1.Timeline](api.GetTimeline(ctx, id))
 		if err != nil {
 			return err
@@ -167,11 +159,7 @@ func (a *app) timeline() *cobra.Command {
 
 func (a *app) explain() *cobra.Command {
 	c := fromTable("explain", &cobra.Command{})
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		answer, err := connect.Read[v1.Explanation](api.ExplainCluster(ctx, id))
 		if err != nil {
 			return err

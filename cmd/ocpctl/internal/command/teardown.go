@@ -29,11 +29,7 @@ somebody has to remove the blocker, the exit code is 8.`,
 	waits.flags(c, "destroy", destroyTime)
 	c.Flags().BoolVarP(&yes, "yes", "y", false, optionUsage("destroy", "yes"))
 	reasonFlag(c, &reason)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
@@ -107,13 +103,11 @@ func (a *app) retry() *cobra.Command {
 		Example: `  ocpctl retry pr41-shop --reason "INC-1234: the VPC's peering was removed"`,
 	})
 	reasonFlag(c, &reason)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if err := needReason(reason); err != nil {
 			return err
 		}
-		return a.stands(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.RetryTeardown(ctx, id, v1.Reason{Reason: reason})
-		})
+		return a.stands(api.RetryTeardown(ctx, id, v1.Reason{Reason: reason}))
 	})
 }
 
@@ -126,26 +120,20 @@ nothing left. On a terminal it asks for confirmation; --yes skips the question.`
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, optionUsage("abandon", "yes"))
 	reasonFlag(c, &reason)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if err := needReason(reason); err != nil {
 			return err
 		}
 		if err := a.confirm("Mark the teardown of "+humanize.Line(id)+" as abandoned? The remaining resources keep costing money.", yes); err != nil {
 			return err
 		}
-		return a.stands(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.AbandonCluster(ctx, id, v1.Reason{Reason: reason})
-		})
+		return a.stands(api.AbandonCluster(ctx, id, v1.Reason{Reason: reason}))
 	})
 }
 
 // stands shows a cluster's state after a call.
-func (a *app) stands(ctx context.Context, id string, do ask) error {
-	api, err := a.api()
-	if err != nil {
-		return err
-	}
-	answer, err := connect.Read[v1.Cluster](do(ctx, api, id))
+func (a *app) stands(res *http.Response, err error) error {
+	answer, err := connect.Read[v1.Cluster](res, err)
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,7 @@ func (a *app) tests() *cobra.Command {
 failures, then the runs before it. With -o wide it also shows the output of the tests that failed, and the slowest ones.`,
 		Example: "  ocpctl tests pr41-shop",
 	})
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		api, err := a.api()
-		if err != nil {
-			return err
-		}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		answer, err := connect.Read[v1.TestRuns](api.ListTestReports(ctx, id))
 		if err != nil {
 			return err

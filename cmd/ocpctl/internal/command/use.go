@@ -36,12 +36,8 @@ command returns when the turn is granted; if the timeout passes, its position in
 	c.Flags().BoolVar(&wait, "wait", false, optionUsage("use", "wait"))
 	c.Flags().Var(&most, "timeout", optionUsage("use", "timeout"))
 	named.flags(c)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		of, err := named.turnRun(a.Env)
-		if err != nil {
-			return err
-		}
-		api, err := a.api()
 		if err != nil {
 			return err
 		}
@@ -127,12 +123,8 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 	c.Flags().StringVar(&turn, "use", "", optionUsage("release", "use"))
 	must(c.RegisterFlagCompletionFunc("use", cobra.NoFileCompletions))
 	named.flags(c)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		of, err := named.turnRun(a.Env)
-		if err != nil {
-			return err
-		}
-		api, err := a.api()
 		if err != nil {
 			return err
 		}

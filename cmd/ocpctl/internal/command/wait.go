@@ -30,15 +30,11 @@ if the timeout passes, and 7 if it passes while the cluster waits for an approva
 	c.Flags().StringVar(&goal, "for", string(follow.Ready), "the `goal`: ready, destroyed, scaled, refreshed or asleep")
 	must(c.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(follow.Goals(), cobra.ShellCompDirectiveNoFileComp)))
 	waits.limit(c, createTime)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if !slices.Contains(follow.Goals(), goal) {
 			return exit.With(exit.Usage, &exit.Problem{Title: "Unknown goal.", Fields: []exit.Field{
 				{Name: "--for", Detail: fmt.Sprintf("%q is not supported.", goal), Accepted: follow.Goals()},
 			}})
-		}
-		api, err := a.api()
-		if err != nil {
-			return err
 		}
 		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
