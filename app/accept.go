@@ -49,7 +49,6 @@ type ClusterRequest struct {
 	show   *clusters.SlackPlace                               // where in Slack the cluster is shown; nil: nowhere
 	say    func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                        // for a request that may be sent again; nil: it cannot
-	answer func(Created) (store.Answer, error)
 }
 
 // Again says in place of which cluster that failed or ended a cluster is requested.
@@ -58,11 +57,10 @@ type Again struct {
 	Once bool   // only if that was not requested again before: whoever did, that cluster is the result
 }
 
-// Created is the result of a request for a cluster. Row.ID is empty if it was refused, or if the result is the stored response to
-// a request that was sent before.
+// Created is the result of a request for a cluster. Row.ID is empty if it was refused.
 type Created struct {
 	store.Judged
-	Verdict policy.Verdict // policy's answer in place of the stored JSON; zero if the result is an earlier one
+	Verdict policy.Verdict // policy's answer in place of the stored JSON; zero if the result is a cluster that was there
 }
 
 // createdFrom adds the verdict to what the store returned.
@@ -101,14 +99,7 @@ func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 	if err != nil {
 		return Created{}, err
 	}
-	answer := func(judged store.Judged) (store.Answer, error) {
-		made, err := createdFrom(judged)
-		if err != nil {
-			return store.Answer{}, err
-		}
-		return r.answer(made)
-	}
-	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Judge(ctx, ask, judge, answer) })
+	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Judge(ctx, ask, judge) })
 	switch {
 	case errors.Is(err, db.ErrNameTaken):
 		return Created{}, nameTaken(r, made.Verdict.Grant)

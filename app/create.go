@@ -151,7 +151,7 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 		asker, _ = s.Asker(p, r.Run.PipelineRun)
 	}
 	wrong = append(wrong, unbound...)
-	out := ClusterRequest{run: run, asker: asker, signal: signal, Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, again: r.Again, show: r.Show, say: r.Say}
+	out := ClusterRequest{run: run, asker: asker, signal: signal, Request: r.policyRequest(p), catalogue: b, once: r.Once, Key: r.Key, again: r.Again, show: r.Show, say: r.Say}
 	if r.Run != nil && r.Run.Reuse == policy.ReusePullRequest {
 		of, _ := s.Run(p, r.Run.PipelineRun)
 		out.Request.Ownership = s.OwnershipOf(of.Repo)

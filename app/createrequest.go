@@ -39,10 +39,9 @@ type CreateRequest struct {
 	Again Again                                              // in place of which cluster it is requested; zero: of none
 	Say   func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result, accepted (with the cluster) or refused; nil: the caller answers
 
-	Wrong  []Field                             // what could not be read
-	Source policy.Source                       // the entry point
-	Once   *store.Once                         // for a request that may be sent again; nil: it cannot
-	Answer func(Created) (store.Answer, error) // required with Once: makes the response that is sent and kept
+	Wrong  []Field       // what could not be read
+	Source policy.Source // the entry point
+	Once   *store.Once   // for a request that may be sent again and then has the same result; nil: it cannot
 }
 
 // mostHours keeps every lifetime far below the longest time.Duration; policy's maximum is lower still.

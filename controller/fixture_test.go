@@ -136,7 +136,7 @@ func (h *fixture) acceptAsked(name string, asked func(*store.Ask), change func(*
 	asked(&ask)
 	judged, err := h.store.Judge(h.ctx, ask, func(usage.Usage) (store.Judgement, error) {
 		return a, nil
-	}, nil)
+	})
 	require.NoError(h.t, err)
 	return judged.Row
 }

@@ -19,14 +19,14 @@ import (
 // accept writes everything that an accepted request creates: the request, the cluster, its CREATE job, the approval and the
 // queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up. It returns the cluster as written
 // and the id of the request.
-func accept(ctx context.Context, c *db.Tx, a Ask, j Judgement, place *runs.Binding) (written clusters.Row, request string, err error) {
+func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, place *runs.Binding) (written clusters.Row, request string, err error) {
 	row := fill(c, j)
 	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
 		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", db.ErrConflict, a.Scope, counted)
 	}
 	var b db.Batch
 	var read clusters.RowRecord
-	kept := queueRequest(ctx, c, &b, a, j.Verdict, row.ID)
+	kept := queueRequest(ctx, c, &b, a, again, j.Verdict, row.ID)
 	queueCluster(c, &b, row, j, a.RetryOf)
 	if place != nil {
 		place.Queue(c, &b, row.ID)
@@ -86,7 +86,7 @@ func accept(ctx context.Context, c *db.Tx, a Ask, j Judgement, place *runs.Bindi
 	if err == nil && place != nil {
 		err = placeInRun(ctx, c, *place, row)
 	}
-	return read.Row(), kept.ID, err
+	return read.Row(), kept, err
 }
 
 // placeInRun records that a cluster belongs to its run, and ends the one that it replaces there.

@@ -117,7 +117,7 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
 	again := granted("shop")
-	judged, err := s.Judge(t.Context(), requests(again), func(usage.Usage) (store.Judgement, error) { return again, nil }, nil)
+	judged, err := s.Judge(t.Context(), requests(again), func(usage.Usage) (store.Judgement, error) { return again, nil })
 	require.ErrorIs(t, err, db.ErrNameTaken)
 	require.Equal(t, again.Verdict, judged.Verdict, "the caller learns which verdict it was")
 	require.Empty(t, judged.Request, "nothing was stored")
@@ -168,10 +168,10 @@ func TestARefusalIsKeptAndAnsweredOnce(t *testing.T) {
 			Reply:   &clusters.Reply{Cause: "comment:9", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "no"},
 		}, nil
 	}
-	first, err := s.Judge(t.Context(), ask, refused, nil)
+	first, err := s.Judge(t.Context(), ask, refused)
 	require.NoError(t, err)
 	require.False(t, first.Allowed)
-	again, err := s.Judge(t.Context(), ask, refused, nil)
+	again, err := s.Judge(t.Context(), ask, refused)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed AND verdict->'checks'->0->>'words' = 'read is not enough'`))

@@ -150,7 +150,7 @@ func TestTheAccessThatComesWithANewClusterIsTheRuns(t *testing.T) {
 	ask := requests(g)
 	bound := inSlot(1, "")
 	ask.Run = &bound
-	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return g, nil }, nil)
+	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return g, nil })
 	require.NoError(t, err)
 	list, err := s.Access.List(t.Context(), judged.Row.ID, time.Hour)
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ func TestEveryUseIsNotedInTheRow(t *testing.T) {
 			}
 			ask, in := requests(granted("other")), reusing(inSlot(1, runs.EnvironmentPrefix+"aws-minimal-test"))
 			ask.Run, ask.Wait = &in, &runs.WaitAsk{Ref: runRef(1), Environment: waitedFor, Event: "10"}
-			return done(s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") }, nil))
+			return done(s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") }))
 		},
 		lifecycle.ActivityTurn: func() error {
 			ref := runRef(1)

@@ -211,9 +211,8 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	refuses(t, s, "effects_number", effect, "add_label", 0, 0, "ocp/x")
 	refuses(t, s, "pull_requests_merged_is_closed", `INSERT INTO pull_requests (repo, number, installation, open, merged, fork, labels, author, head, base,
 		updated_at, seen_at) VALUES ('acme/shop', 1, 1, true, true, false, '{}', '', '', '', now(), now())`)
-	refuses(t, s, "cluster_requests_idempotency", `INSERT INTO cluster_requests
-		(id, principal_id, source, idempotency_key, allowed, verdict, request, created_at)
-		VALUES ('req_1', 'p', 'd', 'k', false, '{}', '{}', now()), ('req_2', 'p', 'd', 'k', false, '{}', '{}', now())`)
+	refuses(t, s, "request_keys_pkey", `INSERT INTO request_keys (principal, key, cluster_id, created_at) VALUES ('p', 'k', $1, now()), ('p', 'k', $1, now())`, row.ID)
+	refuses(t, s, "request_keys_check", `INSERT INTO request_keys (principal, key, created_at) VALUES ('p', 'k', now())`)
 	refuses(t, s, "cluster_requests_check", `INSERT INTO cluster_requests
 		(id, principal_id, source, allowed, verdict, request, created_at) VALUES ('req_3', 'p', 'd', true, '{}', '{}', now())`)
 	refuses(t, s, "cluster_outputs_kubeadmin_secret_ref_check", `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 'plain text', '')`, row.ID)

@@ -114,7 +114,7 @@ func TestTheEffectsOfAVerdictAreWrittenWithItOrNotAtAll(t *testing.T) {
 	refuse := func(effects ...clusters.Effect) error {
 		_, err := s.Judge(t.Context(), keyed(requests(a), "key"), func(usage.Usage) (store.Judgement, error) {
 			return store.Judgement{Verdict: []byte(`{}`), Effects: effects}, nil
-		}, nil)
+		})
 		return err
 	}
 	require.NoError(t, refuse(label))

@@ -107,7 +107,7 @@ func keyed(ask store.Ask, key string) store.Ask {
 func judge(s *store.Store, ask store.Ask, a store.Judgement) (clusters.Row, error) {
 	judged, err := s.Judge(context.Background(), ask, func(usage.Usage) (store.Judgement, error) {
 		return a, nil
-	}, nil)
+	})
 	return judged.Row, err
 }
 

@@ -14,19 +14,18 @@ import (
 
 // Judge judges a request under the locks of its person, team and repository and, if Scope says so, of the whole installation. It
 // writes the result in one transaction: the request with its verdict and, if accepted, the cluster, its CREATE job, the approval
-// and queue turn, the audit line, the subscribers, the wake-up and the answer. So two requests never take the same last slot,
+// and queue turn, the audit line, the subscribers, the wake-up and what its keys led to. So two requests never take the same last slot,
 // and a crash leaves nothing or everything.
 //
-// judge is called under the locks with the usage counted there; it must not use the store. answer makes the response that is
-// sent and kept for Once from what was written; it may be nil if Once is. A request with a key that the principal used before
-// returns the first one's cluster; an HTTP request that was answered before returns the same answer. Of two at once, in any two
+// judge is called under the locks with the usage counted there; it must not use the store. A request with a key that the principal used
+// before has the first one's result: its cluster as it is now and, for Once, its verdict, also if it was refused. Of two at once, in any two
 // processes, the second waits for the first. A run that reuses its cluster gets that, and judge is not called; a new cluster of a
 // run's slot ends that of an older attempt.
 //
 // ErrNameTaken: another live cluster of the platform and base domain has the name. The result then has the judgement, so that
-// the caller can try another name. A runs.Refusal: the run gets no cluster. ErrKeyReused: Once's key was used for another request. An error of judge or answer comes back
+// the caller can try another name. A runs.Refusal: the run gets no cluster. ErrKeyReused: Once's key was used for another request. An error of judge comes back
 // wrapped, and nothing is stored.
-func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
+func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error)) (Judged, error) {
 	var out Judged
 	select {
 	case s.Judging <- struct{}{}:
@@ -36,7 +35,7 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judge
 	}
 	earlier := earlier{ask: a}
 	err := s.WriteAfter(ctx, earlier.queue, func(c *db.Tx) (err error) {
-		out, err = judgeLocked(ctx, c, a, &earlier, judge, answer)
+		out, err = judgeLocked(ctx, c, a, &earlier, judge)
 		return err
 	})
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judge
 }
 
 // judgeLocked is the part that Judge commits and Rehearse rolls back.
-func judgeLocked(ctx context.Context, c *db.Tx, a Ask, e *earlier, judge func(usage.Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
+func judgeLocked(ctx context.Context, c *db.Tx, a Ask, e *earlier, judge func(usage.Usage) (Judgement, error)) (Judged, error) {
 	c.Now = e.now.Clock
 	out, err := e.replay()
 	if err != nil || out.Replayed {
@@ -55,7 +54,7 @@ func judgeLocked(ctx context.Context, c *db.Tx, a Ask, e *earlier, judge func(us
 	if a.Pull != nil {
 		row, found, err := ofPull(ctx, c, *a.Pull)
 		if err != nil || found {
-			return reuse(ctx, c, a, row, answer, err)
+			return reuse(ctx, c, a, row, err)
 		}
 	}
 	var place *runs.Binding
@@ -65,7 +64,7 @@ func judgeLocked(ctx context.Context, c *db.Tx, a Ask, e *earlier, judge func(us
 		case err != nil:
 			return Judged{}, err
 		case reused != nil:
-			return reuse(ctx, c, a, *reused, answer, nil)
+			return reuse(ctx, c, a, *reused, nil)
 		}
 		place = at
 	}
@@ -77,8 +76,10 @@ func judgeLocked(ctx context.Context, c *db.Tx, a Ask, e *earlier, judge func(us
 	if err != nil {
 		return Judged{}, err
 	}
-	out, err = conclude(ctx, c, a, judgement, place)
-	return answered(c, a, out, answer, err)
+	if out, err = conclude(ctx, c, a, e.refused, judgement, place); err == nil {
+		keepKeys(c, a, out)
+	}
+	return out, err
 }
 
 // ofPull returns the wanted cluster of a pull request and profile.
@@ -93,35 +94,23 @@ func ofPull(ctx context.Context, c *db.Tx, p PullAsk) (row clusters.Row, found b
 	return row, true, p.Reuse(row)
 }
 
-// reuse answers with a cluster that is there, and has those told that asked to be. It passes an error on.
-func reuse(ctx context.Context, c *db.Tx, a Ask, row clusters.Row, answer func(Judged) (Answer, error), err error) (Judged, error) {
+// reuse gives a cluster that is there, and has those told that asked to be. It passes an error on.
+func reuse(ctx context.Context, c *db.Tx, a Ask, row clusters.Row, err error) (Judged, error) {
+	out := Judged{Judgement: Judgement{Allowed: true, Row: row}, Reused: true}
 	if err == nil {
 		err = signal(ctx, c, a, row.ID, "")
 	}
-	return answered(c, a, Judged{Judgement: Judgement{Allowed: true, Row: row}, Reused: true}, answer, err)
-}
-
-// answered adds the response to a result, if the request can be sent again. It passes an error on.
-func answered(c *db.Tx, a Ask, out Judged, answer func(Judged) (Answer, error), err error) (Judged, error) {
-	if a.Once == nil || err != nil {
-		return out, err
+	if err == nil {
+		keepKeys(c, a, out)
 	}
-	response, err := answer(out)
-	if err != nil {
-		return out, err
-	}
-	out.Answer = keepAnswer(c, a.Principal, *a.Once, response)
-	return out, nil
+	return out, err
 }
 
 // locks are the names of a request's locks, in one order everywhere: the HTTP request's key, the request's own key, the cluster that is
 // retried, then those of its scope.
 func (a Ask) locks() (names []string) {
-	if a.Once != nil {
-		names = append(names, "answer "+a.Principal+" "+a.Once.Key)
-	}
-	if a.Key != "" {
-		names = append(names, "desired "+a.Principal+" "+a.Key)
+	for _, key := range a.keys() {
+		names = append(names, "key "+a.Principal+" "+key)
 	}
 	if a.RetryOf != "" {
 		names = append(names, "retry "+a.RetryOf)
@@ -134,7 +123,8 @@ func (a Ask) locks() (names []string) {
 type earlier struct {
 	ask        Ask
 	now        *db.LockTime
-	answers    []answerRecord
+	keys       []requestKey
+	refused    string // id of the refused request with the same Key, which an acceptance replaces
 	clusters   []clusters.RowRecord
 	retried    []clusters.RowRecord
 	identities *usage.Identities // of the scope's person
@@ -143,12 +133,10 @@ type earlier struct {
 // queue takes the request's locks and reads what follows.
 func (e *earlier) queue(c *db.Tx, b *db.Batch) {
 	e.now = c.QueueLocks(b, e.ask.locks())
-	if e.ask.Once != nil {
-		b.Ask("look for an earlier answer", db.List(&e.answers), earlierAnswer, e.ask.Principal, e.ask.Once.Key)
-	}
-	if e.ask.Key != "" { // a refused request has no cluster, so it may be made again
-		b.Ask("look for an earlier cluster", db.List(&e.clusters), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`
-			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, e.ask.Principal, e.ask.Key)
+	if keys := e.ask.keys(); len(keys) > 0 {
+		b.Ask("look for earlier results", db.List(&e.keys), earlierKeys, e.ask.Principal, keys)
+		b.Ask("look for earlier clusters", db.List(&e.clusters), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`
+			WHERE c.id IN (SELECT cluster_id FROM request_keys WHERE principal = $1 AND key = ANY ($2))`, e.ask.Principal, keys)
 	}
 	if e.ask.RetryOnce {
 		b.Ask("look for a cluster in its place", db.List(&e.retried), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`
@@ -157,33 +145,45 @@ func (e *earlier) queue(c *db.Tx, b *db.Batch) {
 	e.identities = usage.QueueIdentities(b, e.ask.Scope.Person)
 }
 
-// replay returns the earlier result of the request, if there is one.
+// replay returns the earlier result of the request, if there is one. ErrKeyReused: Once's key belongs to another request.
 func (e *earlier) replay() (Judged, error) {
-	for _, kept := range e.answers {
-		said, err := kept.to(*e.ask.Once, e.now.Clock)
-		if err != nil || said != nil {
-			return Judged{Answer: said, Replayed: true}, err
+	for _, k := range e.keys {
+		switch {
+		case e.ask.Once != nil && k.Key == e.ask.Once.Key:
+			if k.ExpiresAt != nil && !k.ExpiresAt.After(e.now.Clock) {
+				continue
+			}
+			if k.Content != e.ask.Once.Request {
+				return Judged{}, db.ErrKeyReused
+			}
+			return k.judged(e.clusters), nil
+		case k.Cluster == "": // a refused request may be made again
+			e.refused = k.Request
+		default:
+			row := k.judged(e.clusters).Row
+			return Judged{Judgement: Judgement{Allowed: true, Row: row}, Replayed: true}, nil
 		}
 	}
-	for _, made := range append(e.clusters, e.retried...) {
+	for _, made := range e.retried {
 		return Judged{Judgement: Judgement{Allowed: true, Row: made.Row()}, Replayed: true}, nil
 	}
 	return Judged{}, nil
 }
 
-// conclude stores the request with its verdict, and what follows from it. With an error, the result has the judgement alone.
-func conclude(ctx context.Context, c *db.Tx, a Ask, j Judgement, place *runs.Binding) (Judged, error) {
+// conclude stores the request with its verdict, and what follows from it. again is the refused request with the same key, if there is one.
+// With an error, the result has the judgement alone.
+func conclude(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, place *runs.Binding) (Judged, error) {
 	out := Judged{Judgement: j}
 	var err error
 	switch {
 	case !j.isWhole():
 		err = fmt.Errorf("%w: a request is either accepted or refused", db.ErrConflict)
 	case !j.Allowed:
-		if out.Request, err = refuse(ctx, c, a, j); err == nil {
+		if out.Request, err = refuse(ctx, c, a, again, j); err == nil {
 			err = signal(ctx, c, a, "", j.Refusal)
 		}
 	default:
-		if out.Row, out.Request, err = accept(ctx, c, a, j, place); err == nil {
+		if out.Row, out.Request, err = accept(ctx, c, a, again, j, place); err == nil {
 			err = signal(ctx, c, a, out.Row.ID, "")
 		}
 		if err == nil && a.Asker != nil {

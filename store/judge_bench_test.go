@@ -33,7 +33,7 @@ func BenchmarkJudge(b *testing.B) {
 			a.Row.Team = team(i)
 			ask := once(requests(a), fmt.Sprintf("key-%d-%d", mine, i), "a")
 			ask.Scope.Everywhere = everywhere
-			_, err := s.Judge(ctx, ask, atMost(1<<30, false, a), says)
+			_, err := s.Judge(ctx, ask, atMost(1<<30, false, a))
 			return err
 		}
 	}

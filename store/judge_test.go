@@ -40,17 +40,6 @@ func refusal(words string) store.Judgement {
 	return store.Judgement{Verdict: fmt.Appendf(nil, `{"allowed":false,"checks":%s}`, said), Failed: said}
 }
 
-// says answers with what became of the request.
-func says(judged store.Judged) (store.Answer, error) {
-	if !judged.Allowed {
-		return store.Answer{Status: 403, Body: judged.Failed}, nil
-	}
-	row := judged.Row
-	return store.Answer{
-		Status: 202, Headers: map[string]string{"Location": "/api/v1/clusters/" + row.ID}, Body: []byte(`{"clusterId":"` + row.ID + `"}`),
-	}, nil
-}
-
 // once makes a request a request that may be sent again.
 func once(ask store.Ask, key, body string) store.Ask {
 	ask.Source, ask.Once = "api", &store.Once{Key: key, Request: strings.Repeat(body, 64), Keep: time.Hour}
@@ -77,7 +66,7 @@ func TestFiftyWishesAtOnceNeverPassAQuotaOfThree(t *testing.T) {
 	errs := make([]error, 50)
 	together(len(errs), func(i int) {
 		a := requestedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
-		_, errs[i] = s.Judge(t.Context(), requests(a), atMost(3, false, a), nil)
+		_, errs[i] = s.Judge(t.Context(), requests(a), atMost(3, false, a))
 	})
 	require.NoError(t, errors.Join(errs...))
 	require.Equal(t, 3, count(t, s, `SELECT count(*) FROM clusters`))
@@ -86,31 +75,32 @@ func TestFiftyWishesAtOnceNeverPassAQuotaOfThree(t *testing.T) {
 	require.Equal(t, 47, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'refused'`))
 }
 
-func TestTheSameRequestSentFiftyTimesMakesOneClusterAndFiftyEqualAnswers(t *testing.T) {
+func TestTheSameRequestSentFiftyTimesMakesOneClusterAndOneResult(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.New(t), newClock()
 	options := db.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
 	replicas := []*store.Store{openAt(t, url, options), openAt(t, url, options)}
 	a := granted("shop")
 	ask := once(requests(a), "key-1", "a")
-	answers, errs := make([]*store.Answer, 50), make([]error, 50)
+	ids, errs := make([]string, 50), make([]error, 50)
 	together(len(errs), func(i int) {
-		judged, err := replicas[i%2].Judge(t.Context(), ask, atMost(3, false, a), says)
-		answers[i], errs[i] = judged.Answer, err
+		judged, err := replicas[i%2].Judge(t.Context(), ask, atMost(3, false, a))
+		ids[i], errs[i] = judged.Row.ID, err
 	})
 	require.NoError(t, errors.Join(errs...))
-	for _, answer := range answers {
-		require.Equal(t, answers[0], answer)
+	for _, id := range ids {
+		require.Equal(t, ids[0], id)
 	}
-	require.Equal(t, 202, answers[0].Status)
+	require.NotEmpty(t, ids[0])
 	require.Equal(t, 1, count(t, replicas[0], `SELECT count(*) FROM clusters`))
-	require.Equal(t, 1, count(t, replicas[0], `SELECT count(*) FROM answers`))
+	require.Equal(t, 1, count(t, replicas[0], `SELECT count(*) FROM request_keys`))
 
 	restarted := openAt(t, url, options)
-	again, err := restarted.Judge(t.Context(), ask, mustNotJudge(t), nil)
+	again, err := restarted.Judge(t.Context(), ask, mustNotJudge(t))
 	require.NoError(t, err)
 	require.True(t, again.Replayed)
-	require.Equal(t, answers[0], again.Answer)
+	require.Equal(t, ids[0], again.Row.ID)
+	require.JSONEq(t, string(a.Verdict), string(again.Verdict))
 }
 
 func mustNotJudge(t *testing.T) func(usage.Usage) (store.Judgement, error) {
@@ -124,31 +114,31 @@ func TestAKeyIsForOneRequestOfOnePrincipalForAWhile(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	a := granted("shop")
-	first, err := s.Judge(t.Context(), once(requests(a), "key-1", "a"), atMost(3, false, a), says)
+	first, err := s.Judge(t.Context(), once(requests(a), "key-1", "a"), atMost(3, false, a))
 	require.NoError(t, err)
-	_, err = s.Judge(t.Context(), once(requests(a), "key-1", "b"), mustNotJudge(t), says)
+	_, err = s.Judge(t.Context(), once(requests(a), "key-1", "b"), mustNotJudge(t))
 	require.ErrorIs(t, err, db.ErrKeyReused)
 
 	other := requestedBy(granted("shop-2"), "github:will")
-	theirs, err := s.Judge(t.Context(), once(requests(other), "key-1", "b"), atMost(3, false, other), says)
+	theirs, err := s.Judge(t.Context(), once(requests(other), "key-1", "b"), atMost(3, false, other))
 	require.NoError(t, err)
-	require.NotEqual(t, first.Answer, theirs.Answer, "a key belongs to its principal")
+	require.NotEqual(t, first.Row.ID, theirs.Row.ID, "a key belongs to its principal")
 
 	clock.pass(time.Hour)
 	later := granted("shop-3")
-	third, err := s.Judge(t.Context(), once(requests(later), "key-1", "b"), atMost(3, false, later), says)
+	third, err := s.Judge(t.Context(), once(requests(later), "key-1", "b"), atMost(3, false, later))
 	require.NoError(t, err)
-	require.False(t, third.Replayed, "the answer expired")
-	again, err := s.Judge(t.Context(), once(requests(later), "key-1", "b"), mustNotJudge(t), says)
+	require.False(t, third.Replayed, "the key expired")
+	again, err := s.Judge(t.Context(), once(requests(later), "key-1", "b"), mustNotJudge(t))
 	require.NoError(t, err)
-	require.Equal(t, third.Answer, again.Answer)
-	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM answers`))
+	require.Equal(t, third.Row.ID, again.Row.ID)
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM request_keys`))
 
 	clock.pass(time.Hour)
 	n, err := s.Prune(t.Context(), 30*24*time.Hour)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, n)
-	require.Zero(t, count(t, s, `SELECT count(*) FROM answers`))
+	require.Zero(t, count(t, s, `SELECT count(*) FROM request_keys`))
 }
 
 func TestARefusalIsReplayedThoughThereWouldBeRoomByNow(t *testing.T) {
@@ -157,43 +147,61 @@ func TestARefusalIsReplayedThoughThereWouldBeRoomByNow(t *testing.T) {
 	accept(t, s, granted("first"))
 	a := granted("shop")
 	ask := once(requests(a), "key-1", "a")
-	refused, err := s.Judge(t.Context(), ask, atMost(1, false, a), says)
+	refused, err := s.Judge(t.Context(), ask, atMost(1, false, a))
 	require.NoError(t, err)
 	require.False(t, refused.Allowed)
-	require.Equal(t, 403, refused.Answer.Status)
-	again, err := s.Judge(t.Context(), ask, mustNotJudge(t), says)
+	again, err := s.Judge(t.Context(), ask, mustNotJudge(t))
 	require.NoError(t, err)
-	require.Equal(t, refused.Answer, again.Answer)
+	require.False(t, again.Allowed)
+	require.True(t, again.Replayed)
+	require.JSONEq(t, string(refused.Verdict), string(again.Verdict))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed`))
 }
 
-func TestWhateverFailsBetweenAcceptanceAndAnswerLeavesNothing(t *testing.T) {
+func TestWhateverFailsAfterTheJudgementLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	a := granted("shop")
 	a.Approval = &store.ApprovalAsk{Why: []string{"it is dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
 	ask := once(requests(a), "key-1", "a")
-	for name, answer := range map[string]func(context.CancelFunc) (store.Answer, error){
-		"the answer cannot be made": func(context.CancelFunc) (store.Answer, error) { return store.Answer{}, errors.New("no") },
-		"the answer is none":        func(context.CancelFunc) (store.Answer, error) { return store.Answer{Status: 500}, nil },
-		"the caller went away":      func(cancel context.CancelFunc) (store.Answer, error) { cancel(); return store.Answer{Status: 202}, nil },
-		"the session was ended":     func(context.CancelFunc) (store.Answer, error) { return store.Answer{Status: 202}, endSessions(s) },
-		"the session ended unnoticed": func(context.CancelFunc) (store.Answer, error) {
-			_ = endSessions(s)
-			return store.Answer{Status: 202}, nil
-		},
+	for name, fail := range map[string]func(context.CancelFunc) error{
+		"it cannot be judged":         func(context.CancelFunc) error { return errors.New("no") },
+		"the caller went away":        func(cancel context.CancelFunc) error { cancel(); return nil },
+		"the session was ended":       func(context.CancelFunc) error { return endSessions(s) },
+		"the session ended unnoticed": func(context.CancelFunc) error { _ = endSessions(s); return nil },
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := s.Judge(ctx, ask, atMost(3, false, a), func(store.Judged) (store.Answer, error) { return answer(cancel) })
+		_, err := s.Judge(ctx, ask, func(u usage.Usage) (store.Judgement, error) {
+			if err := fail(cancel); err != nil {
+				return store.Judgement{}, err
+			}
+			return atMost(3, false, a)(u)
+		})
 		cancel()
 		require.Error(t, err, name)
-		for _, table := range []string{"clusters", "cluster_requests", "jobs", "approvals", "turns", "answers", "audit_events", "usage_samples", "river_job"} {
+		for _, table := range []string{"clusters", "cluster_requests", "jobs", "approvals", "turns", "request_keys", "audit_events", "usage_samples", "river_job"} {
 			require.Zero(t, count(t, s, `SELECT count(*) FROM `+table), "%s: %s", name, table)
 		}
 	}
-	judged, err := s.Judge(t.Context(), ask, atMost(3, false, a), says)
+	judged, err := s.Judge(t.Context(), ask, atMost(3, false, a))
 	require.NoError(t, err)
-	require.Equal(t, 202, judged.Answer.Status, "and the next try is judged anew")
+	require.True(t, judged.Allowed, "and the next try is judged anew")
+}
+
+func TestARepeatedRequestIsToldOfItsApprovalAndItsTurn(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	accept(t, s, granted("first"))
+	a := granted("shop")
+	a.Approval = &store.ApprovalAsk{Why: []string{"it is dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64), ID: db.NewID("apr")}
+	ask := once(requests(a), "key-1", "a")
+	made, err := s.Judge(t.Context(), ask, atMost(1, true, a))
+	require.NoError(t, err)
+	again, err := s.Judge(t.Context(), ask, mustNotJudge(t))
+	require.NoError(t, err)
+	require.Equal(t, made.Row, again.Row)
+	require.Equal(t, a.Approval.ID, again.Approval.ID)
+	require.Equal(t, []any{made.Turn.Words, made.Turn.Position}, []any{again.Turn.Words, again.Turn.Position})
 }
 
 // endSessions ends everybody's sessions in the middle of a transaction.
@@ -218,7 +226,7 @@ func TestAWishIsWrittenOnlyForWhomItWasCounted(t *testing.T) {
 		require.ErrorContains(t, err, "counted for")
 	}
 	for _, j := range []store.Judgement{{}, {Allowed: true}, {Allowed: true, Row: a.Row}, {Allowed: true, Verdict: a.Verdict}, {Row: a.Row, Verdict: a.Verdict}} {
-		_, err := s.Judge(t.Context(), requests(a), func(usage.Usage) (store.Judgement, error) { return j, nil }, nil)
+		_, err := s.Judge(t.Context(), requests(a), func(usage.Usage) (store.Judgement, error) { return j, nil })
 		require.ErrorContains(t, err, "either accepted or refused")
 	}
 	require.Zero(t, count(t, s, `SELECT count(*) FROM clusters`))
@@ -276,7 +284,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 		if r.IntN(3) == 0 {
 			ask = once(ask, fmt.Sprintf("key-%d", r.IntN(5)), "a")
 		}
-		judged, err := s.Judge(ctx, ask, atMost(5, r.IntN(2) == 0, a), says)
+		judged, err := s.Judge(ctx, ask, atMost(5, r.IntN(2) == 0, a))
 		if err == nil && judged.Row.ID != "" && r.IntN(2) == 0 {
 			_, err = s.Destroy(ctx, judged.Row.ID, clusters.Origin{Actor: "github:maya"})
 		}

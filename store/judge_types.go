@@ -10,18 +10,11 @@ import (
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
-// Once identifies an HTTP request that may be sent again.
+// Once identifies a request that may be sent again, and then has the same result.
 type Once struct {
 	Key     string        // as the client chose it, unique per principal
-	Request string        // SHA-256 of method, path and body, lower-case hex
-	Keep    time.Duration // how long its answer is kept; zero: a day
-}
-
-// Answer is the response to a request.
-type Answer struct {
-	Status  int // 200 to 499
-	Headers map[string]string
-	Body    []byte // holds no secret
+	Request string        // SHA-256 of its content, lower-case hex
+	Keep    time.Duration // how long it is kept; zero: a day
 }
 
 // Ask is a request for a cluster before it is judged, and whose usage it counts toward.
@@ -97,9 +90,8 @@ type TurnAsk struct {
 
 // Judged is the result of a request: the judgement, and what the store made of it.
 type Judged struct {
-	Judgement                    // Row is the cluster as written; of an earlier result, only Row and Allowed are set
-	Request   string             // id of the stored request; empty if the result is an earlier one
-	Answer    *Answer            // the response; nil for entry points without Once; of an earlier one, nothing else is set
+	Judgement                    // Row is the cluster as written; of an earlier result, Row as it is now, and only Allowed, Verdict, Approval.ID and Turn's place are set
+	Request   string             // id of the stored request; empty if nothing was judged
 	Replayed  bool               // this was judged before; the result is the earlier one
 	Reused    bool               // Row is a cluster that the run or its pull request had, and nothing was judged
 	Forecast  lifecycle.Forecast // of a rehearsal; empty if it was refused

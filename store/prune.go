@@ -61,8 +61,8 @@ var passing = []struct{ what, sql string }{
 		DELETE FROM orphans WHERE id IN (
 			SELECT o.id FROM orphans o WHERE o.gone_at < @before AND (o.reported_at IS NULL OR o.gone_at < @now::timestamptz - interval '2 years')
 				AND NOT EXISTS (SELECT FROM seen r WHERE r.orphan_id = o.id) LIMIT @batch)`},
-	{"expired answers", `
-		DELETE FROM answers WHERE (principal, key) IN (SELECT principal, key FROM answers WHERE expires_at <= @now LIMIT @batch)`},
+	{"expired request keys", `
+		DELETE FROM request_keys WHERE (principal, key) IN (SELECT principal, key FROM request_keys WHERE expires_at <= @now LIMIT @batch)`},
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
 	{"expired codes of links", `DELETE FROM pending_links WHERE account IN (SELECT account FROM pending_links WHERE expires_at <= @now LIMIT @batch)`},
 	{"ended sessions", `DELETE FROM ended_sessions WHERE id IN (SELECT id FROM ended_sessions WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},

@@ -31,7 +31,7 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(usage.Usage) (Ju
 	}
 	earlier := earlier{ask: a}
 	err := s.WriteAfter(ctx, earlier.queue, func(c *db.Tx) (err error) {
-		if out, err = judgeLocked(ctx, c, a, &earlier, judge, nil); err != nil {
+		if out, err = judgeLocked(ctx, c, a, &earlier, judge); err != nil {
 			return err
 		}
 		if out.Allowed {

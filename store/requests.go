@@ -12,50 +12,44 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// refuse stores a request that policy refused, with its verdict, and the reply to post. A repeated key returns the first one's
-// id and writes no second audit line.
-func refuse(ctx context.Context, c *db.Tx, a Ask, j Judgement) (id string, err error) {
+// refuse stores a request that policy refused, with its verdict, and the reply to post. If a request with its key was refused before, that one
+// stays, and no second audit line is written.
+func refuse(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement) (id string, err error) {
+	if again != "" {
+		return again, respond(ctx, c, j)
+	}
 	var b db.Batch
-	kept := queueRequest(ctx, c, &b, a, j.Verdict, "")
+	id = queueRequest(ctx, c, &b, a, "", j.Verdict, "")
 	if err := c.Send(ctx, &b); err != nil {
 		return "", err
 	}
 	if err := respond(ctx, c, j); err != nil {
 		return "", err
 	}
-	if !kept.Fresh {
-		return kept.ID, nil
+	return id, c.Record(ctx, a.Principal, "refused", "", db.Move{Request: id, Source: a.Source, Checks: j.Failed})
+}
+
+// queueRequest writes a request and its verdict, and returns its id; an empty cluster means that it was refused. again is the id of the
+// refused request that an acceptance replaces; empty: none.
+func queueRequest(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again string, verdict json.RawMessage, cluster string) (id string) {
+	if again != "" {
+		b.Do("accept the request", `UPDATE cluster_requests SET allowed = true, cluster_id = $2, verdict = $3 WHERE id = $1`,
+			again, cluster, json.RawMessage(db.Keepable(verdict)))
+		return again
 	}
-	return kept.ID, c.Record(ctx, a.Principal, "refused", "", db.Move{Request: kept.ID, Source: a.Source, Checks: j.Failed})
-}
-
-// keptRequest is a stored request.
-type keptRequest struct {
-	ID    string
-	Fresh bool // it is new
-}
-
-// queueRequest writes a request and its verdict; an empty cluster means that it was refused. With a key that the principal used
-// before, the earlier row stays; only a refusal is replaced, by an acceptance.
-func queueRequest(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
 	if len(a.Request) == 0 {
 		a.Request = json.RawMessage(`{}`)
 	}
-	var kept keptRequest
-	b.Ask("keep the request", db.Into(&kept), `
-		INSERT INTO cluster_requests AS q (id, principal_id, source, idempotency_key, allowed, verdict, request, cluster_id, created_at, correlation)
-		VALUES (@id, @principal, @source, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now, @correlation)
-		ON CONFLICT (principal_id, idempotency_key) DO UPDATE SET
-			allowed = q.allowed OR excluded.allowed,
-			cluster_id = coalesce(q.cluster_id, excluded.cluster_id),
-			verdict = CASE WHEN excluded.allowed AND NOT q.allowed THEN excluded.verdict ELSE q.verdict END
-		RETURNING id, id = @id AS fresh`,
+	id = db.NewID("req")
+	b.Do("keep the request", `
+		INSERT INTO cluster_requests (id, principal_id, source, allowed, verdict, request, cluster_id, created_at, correlation)
+		VALUES (@id, @principal, @source, @allowed, @verdict, @asked, nullif(@cluster, ''), @now, @correlation)`,
 		pgx.NamedArgs{
-			"id": db.NewID("req"), "principal": a.Principal, "source": a.Source, "key": a.Key, "allowed": cluster != "",
+			"id": id, "principal": a.Principal, "source": a.Source, "allowed": cluster != "",
 			"verdict": json.RawMessage(db.Keepable(verdict)), "asked": json.RawMessage(db.Keepable(a.Request)), "cluster": cluster, "now": c.Now,
 			"correlation": tracing.Of(ctx).Correlation,
 		})
-	return &kept
+	return id
 }
 
 // Successor is the newest cluster that was requested again in place of another one.
@@ -82,7 +76,7 @@ func (s *Store) Successors(ctx context.Context, clusters ...string) (map[string]
 // Made returns the id of the cluster that the principal's request with this key led to; empty: there is none.
 func (s *Store) Made(ctx context.Context, principal, key string) (cluster string, err error) {
 	err = s.Pool().QueryRow(ctx, `
-		SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2 AND allowed`, principal, key).Scan(&cluster)
+		SELECT cluster_id FROM request_keys WHERE principal = $1 AND key = $2 AND cluster_id IS NOT NULL`, principal, key).Scan(&cluster)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return "", fmt.Errorf("look for what came of %s: %w", key, err)
 	}

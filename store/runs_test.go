@@ -42,7 +42,7 @@ func askedByRun(s *store.Store, name string, a runs.Ask) (store.Judged, error) {
 	g.Row.Spec.RunGrace = 15 * time.Minute
 	ask := requests(g)
 	ask.Run = &a
-	judged, err := s.Judge(context.Background(), ask, func(usage.Usage) (store.Judgement, error) { return g, nil }, nil)
+	judged, err := s.Judge(context.Background(), ask, func(usage.Usage) (store.Judgement, error) { return g, nil })
 	return judged, err
 }
 

@@ -21,7 +21,7 @@ func askedWithSignal(t testing.TB, s *store.Store, name string) clusters.Row {
 	g.Row.Spec.RunGrace = 15 * time.Minute
 	ask, in := requests(g), inSlot(1, "")
 	ask.Run, ask.Signal = &in, &runs.SignalAsk{Ref: runRef(1), Kind: lifecycle.SignalDeployment}
-	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return g, nil }, nil)
+	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return g, nil })
 	require.NoError(t, err)
 	return read(t, s, judged.Row.ID)
 }
@@ -141,7 +141,7 @@ func TestAReusedClusterTellsTheRunThatGotIt(t *testing.T) {
 	in := reusing(inSlot(2, ""))
 	ask := requests(granted("other"))
 	ask.Run, ask.Signal = &in, &runs.SignalAsk{Ref: runRef(2), Kind: lifecycle.SignalDispatch}
-	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") }, nil)
+	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") })
 	require.NoError(t, err)
 	require.Equal(t, []any{row.ID, true}, []any{judged.Row.ID, judged.Reused})
 	require.Equal(t, lifecycle.SignalDispatch, signalOf(t, s, row).Kind)

@@ -126,7 +126,7 @@ func (s *storm) wishing(ctx context.Context, r *rand.Rand) error {
 			a.Turn = &store.TurnAsk{Limits: s.limitsOf(a), Words: "full"}
 		}
 		return a, nil
-	}, says)
+	})
 	if err == nil && judged.Row.ID != "" && !judged.Replayed {
 		s.mu.Lock()
 		s.ids = append(s.ids, judged.Row.ID)

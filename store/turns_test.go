@@ -34,7 +34,7 @@ func queues(t testing.TB, s *store.Store, clock *clock, name string, most int) c
 	t.Helper()
 	clock.pass(time.Minute)
 	a := granted(name)
-	judged, err := s.Judge(t.Context(), requests(a), atMost(most, true, a), nil)
+	judged, err := s.Judge(t.Context(), requests(a), atMost(most, true, a))
 	require.NoError(t, err)
 	return judged.Row
 }
@@ -53,7 +53,7 @@ func TestOfFiftyThatMayWaitThreeRunAndEveryoneGetsATurn(t *testing.T) {
 	errs := make([]error, 50)
 	together(len(errs), func(i int) {
 		a := requestedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
-		_, errs[i] = s.Judge(t.Context(), requests(a), atMost(3, true, a), nil)
+		_, errs[i] = s.Judge(t.Context(), requests(a), atMost(3, true, a))
 	})
 	require.NoError(t, errors.Join(errs...))
 	const live = `SELECT count(*) FROM clusters WHERE destroyed_at IS NULL AND NOT needs_turn`
@@ -246,7 +246,7 @@ func TestNoTurnIsGivenBesideARequestThatWasCountedBeforeTheApproval(t *testing.T
 			return waits+started > 0
 		}, 20*time.Second, time.Millisecond)
 		return second, nil
-	}, says)
+	})
 	require.NoError(t, err)
 	passed.Wait()
 	require.NoError(t, failed)

@@ -20,7 +20,7 @@ func waitedBy(t testing.TB, s *store.Store, name string) clusters.Row {
 	t.Helper()
 	ask, in := requests(granted(name)), reusing(inSlot(1, runs.EnvironmentPrefix+"aws-minimal-test"))
 	ask.Run, ask.Wait = &in, &runs.WaitAsk{Ref: runRef(1), Environment: waitedFor, Event: "9"}
-	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return granted(name), nil }, nil)
+	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return granted(name), nil })
 	require.NoError(t, err)
 	return read(t, s, judged.Row.ID)
 }
@@ -43,7 +43,7 @@ func TestAJobThatBeginsToWaitWhileAnotherIsLetThroughIsDecidedAboutAnew(t *testi
 	again := requests(granted("other"))
 	in := reusing(inSlot(1, runs.EnvironmentPrefix+"aws-minimal-test"))
 	again.Run, again.Wait = &in, &runs.WaitAsk{Ref: runRef(1), Environment: waitedFor, Event: "10"}
-	judged, err := s.Judge(t.Context(), again, func(usage.Usage) (store.Judgement, error) { panic("not judged") }, nil)
+	judged, err := s.Judge(t.Context(), again, func(usage.Usage) (store.Judgement, error) { panic("not judged") })
 	require.NoError(t, err)
 	require.True(t, judged.Reused)
 
@@ -87,7 +87,7 @@ func TestTheClusterOfAnEnvironmentEndsWithTheRunWhateverAJobAsksFor(t *testing.T
 	ask, in := requests(granted("other")), reusing(inSlot(1, "e2e/0/"))
 	in.Beside, in.Lifetime, in.Job = runs.EnvironmentPrefix+"aws-minimal-test", lifecycle.LifetimeJob, "9001"
 	ask.Run = &in
-	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") }, nil)
+	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") })
 	require.NoError(t, err)
 	require.Equal(t, []any{true, row.ID, lifecycle.LifetimeRun}, []any{judged.Reused, judged.Row.ID, judged.Row.Run.Lifetime})
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM run_clusters WHERE lifetime = 'run' AND job = ''`))
@@ -101,17 +101,17 @@ func TestARequestThatReusesFindsTheClusterThatWasWaitedFor(t *testing.T) {
 	in := reusing(inSlot(1, "e2e/0/"))
 	in.Beside = runs.EnvironmentPrefix + "aws-standard"
 	ask.Run = &in
-	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return granted("other"), nil }, nil)
+	judged, err := s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { return granted("other"), nil })
 	require.NoError(t, err)
 	require.False(t, judged.Reused, "it is of another profile")
 
 	in.Slot, in.Beside = "e2e/1/", runs.EnvironmentPrefix+"aws-minimal-test"
-	judged, err = s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") }, nil)
+	judged, err = s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") })
 	require.NoError(t, err)
 	require.Equal(t, []any{true, row.ID}, []any{judged.Reused, judged.Row.ID})
 
 	in.Slot = "e2e/0/"
-	judged, err = s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") }, nil)
+	judged, err = s.Judge(t.Context(), ask, func(usage.Usage) (store.Judgement, error) { panic("not judged") })
 	require.NoError(t, err)
 	require.Equal(t, "other", judged.Row.Name, "its own slot's comes first")
 }

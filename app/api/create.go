@@ -31,20 +31,20 @@ func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params v1
 	if !read {
 		return
 	}
-	asked.Once = &store.Once{Key: params.IdempotencyKey, Request: requestHash(r, raw)}
-	asked.Answer = s.created
+	asked.Once = &store.Once{Key: "api:" + params.IdempotencyKey, Request: requestHash(r, raw)}
 	made, err := s.App.Create(r.Context(), principal(r), asked)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	for name, value := range made.Answer.Headers {
-		w.Header().Set(name, value)
-	}
 	if made.Replayed {
 		w.Header().Set("Idempotency-Replayed", "true")
 	}
-	bytesOf(w, made.Answer.Headers["Content-Type"], made.Answer.Status, made.Answer.Body)
+	if made.Row.ID == "" {
+		s.fail(w, r, app.Refused(made.Verdict, nil))
+		return
+	}
+	s.accepted(w, made)
 }
 
 // asked reads a create request. A body that is not a JSON object was answered already.
@@ -83,20 +83,15 @@ func requestHash(r *http.Request, body []byte) string {
 	return fmt.Sprintf("%x", sum)
 }
 
-// created returns the response to a create request, as it is sent and stored. It is made before the transaction ends, so that a
-// repeated request gets exactly the same one.
-func (s *server) created(made app.Created) (store.Answer, error) {
-	if made.Row.ID == "" {
-		return s.refused(made)
-	}
+// accepted answers a create request whose cluster is there.
+func (s *server) accepted(w http.ResponseWriter, made app.Created) {
 	row := made.Row
-	body, err := encoded(v1.Accepted{
+	w.Header().Set("Location", "/api/v1/clusters/"+row.ID)
+	w.Header().Set("ETag", etag(row.Version))
+	reply(w, jsonType, http.StatusAccepted, v1.Accepted{
 		ClusterID: row.ID, JobID: row.JobID, Status: v1.Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
 		Position: made.Position(), ApprovalID: made.ApprovalID(), Reused: made.Reused, Run: clusterRun(row.Run), Message: acceptedText(made),
 	})
-	return store.Answer{Status: http.StatusAccepted, Body: body, Headers: map[string]string{
-		"Content-Type": "application/json", "Location": "/api/v1/clusters/" + row.ID, "ETag": etag(row.Version),
-	}}, err
 }
 
 // acceptedText says what was created or reused, and whether its run is watched.
@@ -113,15 +108,6 @@ func acceptedText(made app.Created) string {
 		text += " " + "It ends with the " + string(run.Lifetime) + "."
 	}
 	return text
-}
-
-func (s *server) refused(made app.Created) (store.Answer, error) {
-	said, known := app.Refused(made.Verdict, nil).(*app.Error)
-	if !known {
-		return store.Answer{}, fmt.Errorf("a refusal without words: %v", made.Verdict.Checks)
-	}
-	body, err := encoded(problemOf(http.StatusUnprocessableEntity, said))
-	return store.Answer{Status: http.StatusUnprocessableEntity, Body: body, Headers: map[string]string{"Content-Type": problemType}}, err
 }
 
 // verdictText returns the text of a verdict with its warnings.

@@ -242,7 +242,7 @@ func (h *fixture) acceptOn(domain, name, team string) clusters.Row {
 		Principal: row.RequestedBy, Source: row.Source,
 	}, func(usage.Usage) (store.Judgement, error) {
 		return store.Judgement{Allowed: true, Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}, nil
-	}, nil)
+	})
 	require.NoError(h, err)
 	return judged.Row
 }

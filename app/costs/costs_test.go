@@ -64,7 +64,7 @@ func (o *office) cluster(name, team string, hours int) clusters.Row {
 	judged, err := o.store.Judge(o.t.Context(), store.Ask{Scope: usage.Scope{Person: row.RequestedBy, Team: team}, Principal: row.RequestedBy, Source: row.Source},
 		func(usage.Usage) (store.Judgement, error) {
 			return store.Judgement{Allowed: true, Row: row, MaxTTL: 3 * row.TTL, Verdict: []byte(`{"allowed":true}`), UserTags: map[string]string{"ticket": "7"}}, nil
-		}, nil)
+		})
 	require.NoError(o.t, err)
 	cluster, facts, err := o.store.Load(o.t.Context(), judged.Row.ID)
 	require.NoError(o.t, err)

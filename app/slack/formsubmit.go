@@ -2,10 +2,8 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	api "github.com/slack-go/slack"
@@ -71,24 +69,13 @@ func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.
 	request := f.values.Request(policy.SourceSlack)
 	request.Show = &place
 	request.Once = &store.Once{Key: "slack:" + r.Workspace + ":" + r.View.ID + ":" + r.View.Hash, Request: f.values.Hash()}
-	request.Answer = func(made app.Created) (store.Answer, error) {
-		if made.Row.ID == "" {
-			body, err := json.Marshal(app.Refused(made.Verdict, nil))
-			return store.Answer{Status: http.StatusUnprocessableEntity, Body: body}, err
-		}
-		return store.Answer{Status: http.StatusCreated, Body: []byte(sayFormAccepted(made.Row.Name, where, made.Verdict))}, nil
-	}
 	made, err := s.core.Create(ctx, p, request)
-	if err == nil && made.Answer.Status == http.StatusCreated {
-		text := string(made.Answer.Body)
+	if err == nil && made.Row.ID != "" {
+		text := sayFormAccepted(made.Row.Name, where, made.Verdict)
 		return "created", s.conclude(ctx, r, blocks.Done(messages.CreateFormTitle, text), blocks.Answer(text))
 	}
 	if err == nil {
-		var refused app.Error
-		if err := json.Unmarshal(made.Answer.Body, &refused); err != nil {
-			return "", fmt.Errorf("read a refusal: %w", err)
-		}
-		err = &refused
+		err = app.Refused(made.Verdict, nil)
 	}
 	return s.refuseForm(ctx, r, p, f, err)
 }

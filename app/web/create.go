@@ -1,12 +1,9 @@
 package web
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -65,41 +62,23 @@ func (p *pages) checkRequest(w http.ResponseWriter, r *http.Request, who policy.
 // changed form is a new request.
 func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	request, hash := f.Values.Request(policy.SourceWeb), f.Values.Hash()
-	request.Once, request.Answer = &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash}, storeCreated
+	request.Once = &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash}
 	made, err := p.App.Create(r.Context(), who, request)
 	v := newView{Content: f}
 	v.Content.Key = freshKey() // the next request is a different one
 	switch {
 	case err != nil:
 		p.notCreated(w, r, who, v, err)
-	case made.Answer.Status == http.StatusSeeOther:
-		p.redirectWith(w, r, who, made.Answer.Headers["Location"], said{Message: string(made.Answer.Body)})
+	case made.Row.ID != "":
+		text := made.Verdict.Text()
+		for _, check := range made.Verdict.Warnings() {
+			text += " " + check.Message
+		}
+		p.redirectWith(w, r, who, "/clusters/"+made.Row.ID, said{Message: text})
 	default:
-		var refused app.Error
-		if err := json.NewDecoder(bytes.NewReader(made.Answer.Body)).Decode(&refused); err != nil {
-			p.showError(w, r, who, fmt.Errorf("read a refusal: %w", err))
-			return
-		}
-		if len(made.Verdict.Checks) > 0 { // the verdict is empty for the second of two clicks
-			v.Verdict = &verdictView{Verdict: made.Verdict}
-		}
-		p.notCreated(w, r, who, v, &refused)
+		v.Verdict = &verdictView{Verdict: made.Verdict}
+		p.notCreated(w, r, who, v, app.Refused(made.Verdict, nil))
 	}
-}
-
-// storeCreated returns the response that is stored with a request: the URL of its cluster, or every field that is wrong.
-func storeCreated(made app.Created) (store.Answer, error) {
-	if made.Row.ID == "" {
-		body, err := json.Marshal(app.Refused(made.Verdict, nil))
-		return store.Answer{Status: http.StatusUnprocessableEntity, Body: body}, err
-	}
-	text := made.Verdict.Text()
-	for _, check := range made.Verdict.Warnings() {
-		text += " " + check.Message
-	}
-	return store.Answer{
-		Status: http.StatusSeeOther, Headers: map[string]string{"Location": "/clusters/" + made.Row.ID}, Body: []byte(text),
-	}, nil
 }
 
 // notCreated shows the form again with its values, and the problems at each field.

@@ -131,7 +131,7 @@ func TestAFailedClusterThatWasRequestedAgainHasNoRetryButtonAnywhere(t *testing.
 		Scope: usage.Scope{Person: again.RequestedBy, Team: "shop"}, Principal: again.RequestedBy, Source: "slack", Request: []byte(`{}`), RetryOf: row.ID,
 	}, func(usage.Usage) (store.Judgement, error) {
 		return store.Judgement{Allowed: true, Row: again, Verdict: []byte(`{"allowed":true}`), MaxTTL: 8 * time.Hour}, nil
-	}, nil)
+	})
 	require.NoError(t, err)
 	w.settle()
 	for _, n := range w.notices() {

@@ -198,7 +198,7 @@ func (w *world) accept(team string, at *clusters.SlackPlace, approval bool) clus
 	}
 	judged, err := w.Store.Judge(w.t.Context(), store.Ask{
 		Scope: usage.Scope{Person: row.RequestedBy, Team: team}, Principal: row.RequestedBy, Source: "slack", Request: []byte(`{}`),
-	}, func(usage.Usage) (store.Judgement, error) { return j, nil }, nil)
+	}, func(usage.Usage) (store.Judgement, error) { return j, nil })
 	require.NoError(w.t, err)
 	w.rows = append(w.rows, judged.Row.ID)
 	if approval {

@@ -291,7 +291,7 @@ func (w *world) changesMadeOnce() {
 func (w *world) nothingSecret() {
 	var all strings.Builder
 	for _, table := range []string{
-		"replies", "notices", "announcements", "subscribers", "audit_events", "slack_people", "slack_homes", "slack_channels", "clusters", "answers", "handovers",
+		"replies", "notices", "announcements", "subscribers", "audit_events", "slack_people", "slack_homes", "slack_channels", "clusters", "request_keys", "handovers",
 	} {
 		all.WriteString(strings.Join(w.query(`SELECT to_jsonb(t)::text FROM `+table+` t`), "\n"))
 	}

@@ -2,6 +2,7 @@
 package cloud
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,6 +58,16 @@ func (t Target) Regions() (regions []string) {
 		add(id.Region)
 	}
 	return regions
+}
+
+// NewestIdentity returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.
+func (t Target) NewestIdentity() (infraID, region string) {
+	for _, id := range t.Identities {
+		if id.InfraID != "" {
+			infraID, region = id.InfraID, id.Region
+		}
+	}
+	return infraID, cmp.Or(region, t.Region)
 }
 
 // RecordedAccount returns the account in which the cluster was recorded, or got if none was recorded. One that differs from got takes

@@ -1,5 +1,7 @@
 package cloud
 
+import "fmt"
+
 // Undeleted is a resource that a removal did not delete. The errors of Remove and Detach join them with what could not be looked at.
 type Undeleted struct {
 	ID   string // as the count calls it
@@ -39,4 +41,41 @@ func AllUndeleted(err error) (all []*Undeleted) {
 		return AllUndeleted(e.Unwrap())
 	}
 	return all
+}
+
+// Removal collects what a removal deleted, and what it could not delete or left alone.
+type Removal struct {
+	IsAbsent func(error) bool // reports that the cloud answered and the object does not exist
+	Deleted  []string
+	Errs     []error
+}
+
+// AddError records an error, unless it says that the object no longer exists.
+func (r *Removal) AddError(doing string, err error) {
+	if err != nil && !r.IsAbsent(err) {
+		r.Errs = append(r.Errs, fmt.Errorf("%s: %w", doing, err))
+	}
+}
+
+// Keep records what was left alone and why. The code is one of those above.
+func (r *Removal) Keep(code, id, format string, args ...any) {
+	why := fmt.Sprintf(format, args...)
+	r.Errs = append(r.Errs, &Undeleted{ID: id, What: why, Err: &Kept{Code: code, Why: why}})
+}
+
+// NoteDeletion records a deletion, or why it failed. The id is the one by which the count calls the resource.
+func (r *Removal) NoteDeletion(id, what string, err error) {
+	r.NoteFailure(id, "delete "+what, err)
+	if err == nil {
+		r.Deleted = append(r.Deleted, what)
+	}
+}
+
+// NoteFailure records that a step of a resource's deletion failed. It reports whether it did.
+func (r *Removal) NoteFailure(id, doing string, err error) bool {
+	if err == nil || r.IsAbsent(err) {
+		return false
+	}
+	r.Errs = append(r.Errs, &Undeleted{ID: id, What: doing, Err: err})
+	return true
 }

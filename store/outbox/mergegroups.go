@@ -64,7 +64,7 @@ func (s *Store) EndMergeGroup(ctx context.Context, g MergeGroup, why string) (fo
 		return c.QueryRow(ctx, `
 			SELECT coalesce(array_agg(c.id ORDER BY c.id), '{}') FROM clusters c WHERE c.pr_number IS NULL AND c.desired = 'present' AND (
 				EXISTS (SELECT FROM subscribers s WHERE s.cluster_id = c.id AND s.kind = $3 AND s.repo = $1 AND s.head = $2 AND NOT s.left_behind)
-				OR EXISTS (SELECT FROM cluster_requests r WHERE r.cluster_id = c.id AND starts_with(r.idempotency_key, $4)))`,
+				OR EXISTS (SELECT FROM request_keys k WHERE k.cluster_id = c.id AND starts_with(k.key, $4)))`,
 			g.Repo, g.Head, clusters.KindCheck, g.Key("")).Scan(&found)
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func (c *Client) LimitRoles(ctx context.Context, t cloud.Target, roles []string, boundary string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	infraID, _ := newestIdentity(t)
+	infraID, _ := t.NewestIdentity()
 	if infraID == "" {
 		return fmt.Errorf("no infraID of cluster %s is recorded", t.Cluster)
 	}

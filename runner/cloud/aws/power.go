@@ -18,7 +18,7 @@ import (
 func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	infraID, region := newestIdentity(t)
+	infraID, region := t.NewestIdentity()
 	if infraID == "" {
 		return nil, fmt.Errorf("no infraID of cluster %s is recorded", t.Cluster)
 	}
@@ -61,24 +61,11 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 func (c *Client) SetRunning(ctx context.Context, t cloud.Target, ids []string, running bool) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, region := newestIdentity(t)
+	_, region := t.NewestIdentity()
 	if running {
 		_, err := c.ec2In(region).StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: ids})
 		return explainDenial(err, "ec2:StartInstances")
 	}
 	_, err := c.ec2In(region).StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: ids})
 	return explainDenial(err, "ec2:StopInstances")
-}
-
-// newestIdentity returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.
-func newestIdentity(t cloud.Target) (infraID, region string) {
-	for _, id := range t.Identities {
-		if id.InfraID != "" {
-			infraID, region = id.InfraID, id.Region
-		}
-	}
-	if region == "" {
-		region = t.Region
-	}
-	return infraID, region
 }

@@ -35,7 +35,7 @@ func (c *Client) Remove(ctx context.Context, t cloud.Target) ([]string, error) {
 			return nil, fmt.Errorf("remove: the credentials belong to account %s, but the cluster belongs to account %s", account, recorded.Account)
 		}
 	}
-	s := &removal{Client: c, owner: ownerOf(t)}
+	s := &removal{Client: c, Removal: cloud.Removal{IsAbsent: isAbsent}, owner: ownerOf(t)}
 	if len(s.owner.infraIDs) > 0 { // before an infraID existed, nothing was in DNS
 		s.removeZones(ctx, t.Domain())
 		s.publicRecords(ctx, t)
@@ -46,7 +46,7 @@ func (c *Client) Remove(ctx context.Context, t cloud.Target) ([]string, error) {
 	if s.nodesGone(ctx, t) {
 		s.afterNodes(ctx, t)
 	}
-	return s.deleted, errors.Join(s.errs...)
+	return s.Deleted, errors.Join(s.Errs...)
 }
 
 // nodesGone reports that no instance of the cluster is left. What nodes and operators use must be deleted after them: they still
@@ -57,14 +57,14 @@ func (s *removal) nodesGone(ctx context.Context, t cloud.Target) bool {
 		for _, region := range t.Regions() {
 			found, err := s.listInstances(ctx, region, infraID)
 			if err != nil {
-				s.errs = append(s.errs, fmt.Errorf("look for instances of %s in %s: %w", infraID, region, err))
+				s.Errs = append(s.Errs, fmt.Errorf("look for instances of %s in %s: %w", infraID, region, err))
 				return false
 			}
 			left = append(left, found...)
 		}
 	}
 	if len(left) > 0 {
-		s.errs = append(s.errs, fmt.Errorf("%s still exist; the cluster's roles, images and remaining buckets can only be deleted after them", strings.Join(left, ", ")))
+		s.Errs = append(s.Errs, fmt.Errorf("%s still exist; the cluster's roles, images and remaining buckets can only be deleted after them", strings.Join(left, ", ")))
 	}
 	return len(left) == 0
 }
@@ -109,37 +109,6 @@ func (s *removal) afterNodes(ctx context.Context, t cloud.Target) {
 
 type removal struct {
 	*Client
-	owner   owner
-	deleted []string
-	errs    []error
-}
-
-// addError records an error, unless it says that the object no longer exists.
-func (s *removal) addError(doing string, err error) {
-	if err != nil && !isAbsent(err) {
-		s.errs = append(s.errs, fmt.Errorf("%s: %w", doing, err))
-	}
-}
-
-// keepResource records what was left alone and why. The code is one of package cloud's.
-func (s *removal) keepResource(code, id, format string, args ...any) {
-	why := fmt.Sprintf(format, args...)
-	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: why, Err: &cloud.Kept{Code: code, Why: why}})
-}
-
-// noteDeletion records a deletion, or why it failed. The id is the one by which the count calls the resource.
-func (s *removal) noteDeletion(id, what string, err error) {
-	s.isFailed(id, "delete "+what, err)
-	if err == nil {
-		s.deleted = append(s.deleted, what)
-	}
-}
-
-// isFailed is fail for a step of a resource's deletion. It reports whether the step failed.
-func (s *removal) isFailed(id, doing string, err error) bool {
-	if err == nil || isAbsent(err) {
-		return false
-	}
-	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: doing, Err: err})
-	return true
+	cloud.Removal
+	owner owner
 }

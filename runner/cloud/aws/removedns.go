@@ -20,24 +20,24 @@ var ownRecords = []string{"api", "api-int", `\052.apps`}
 // with the cluster's tags is left to the installer.
 func (s *removal) removeZones(ctx context.Context, domain string) {
 	zones, err := s.zonesCalled(ctx, domain)
-	s.addError("remove the zone", err)
+	s.AddError("remove the zone", err)
 	for _, z := range zones {
 		what := "hosted zone " + z.id + " (" + domain + ")"
 		if !z.private || !s.owner.isBeginOf(z.reference, "-") {
-			s.keepResource(cloud.KeptAnothers, z.id, "%s was not created for this cluster (caller reference %q)", what, z.reference)
+			s.Keep(cloud.KeptAnothers, z.id, "%s was not created for this cluster (caller reference %q)", what, z.reference)
 			continue
 		}
 		tags, err := s.zoneTags(ctx, z.id)
 		switch {
 		case err != nil:
-			s.addError("read the tags of "+what, err)
+			s.AddError("read the tags of "+what, err)
 		case s.owner.claimOf(tags) == ours:
 		case len(tags) > 0:
-			s.keepResource(cloud.KeptAnothers, z.id, "%s has tags that do not belong to this cluster", what)
+			s.Keep(cloud.KeptAnothers, z.id, "%s has tags that do not belong to this cluster", what)
 		default:
 			s.ownRecordsOf(ctx, z, domain, nil)
 			_, err = s.r53.DeleteHostedZone(ctx, &route53.DeleteHostedZoneInput{Id: &z.id})
-			s.noteDeletion(z.id, what, err)
+			s.NoteDeletion(z.id, what, err)
 		}
 	}
 }
@@ -47,19 +47,19 @@ func (s *removal) removeZones(ctx context.Context, domain string) {
 func (s *removal) publicRecords(ctx context.Context, t cloud.Target) {
 	public, err := s.publicZonesCalled(ctx, t.BaseDomain)
 	if err != nil {
-		s.addError("remove the public records", err)
+		s.AddError("remove the public records", err)
 		return
 	}
 	zones, err := s.zonesCalled(ctx, t.Domain())
 	if err != nil {
-		s.addError("remove the public records", err)
+		s.AddError("remove the public records", err)
 		return
 	}
 	var twins []string
 	for _, z := range zones {
 		records, err := s.recordsIn(ctx, z.id)
 		if err != nil {
-			s.addError("remove the public records", err)
+			s.AddError("remove the public records", err)
 			return
 		}
 		for _, r := range records {
@@ -74,7 +74,7 @@ func (s *removal) publicRecords(ctx context.Context, t cloud.Target) {
 // ownRecordsOf deletes the records with our exact names from a zone, except those listed in keep.
 func (s *removal) ownRecordsOf(ctx context.Context, z zone, domain string, keep []string) {
 	records, err := s.recordsIn(ctx, z.id)
-	s.addError("remove the records", err)
+	s.AddError("remove the records", err)
 	whose := s.owner.findAnotherOwner(records, domain)
 	for _, r := range records {
 		name := trimDot(r.Name)
@@ -83,7 +83,7 @@ func (s *removal) ownRecordsOf(ctx context.Context, z zone, domain string, keep 
 			continue
 		}
 		if whose != "" {
-			s.keepResource(cloud.KeptRecord, idOf(z, r), "%s record %s in zone %s stays, because a record of %s leads to %s, which belongs to another cluster or to somebody", r.Type, name, z.id, domain, whose)
+			s.Keep(cloud.KeptRecord, idOf(z, r), "%s record %s in zone %s stays, because a record of %s leads to %s, which belongs to another cluster or to somebody", r.Type, name, z.id, domain, whose)
 			continue
 		}
 		s.removeRecord(ctx, z, r)
@@ -95,7 +95,7 @@ func (s *removal) removeRecord(ctx context.Context, z zone, r r53types.ResourceR
 		HostedZoneId: &z.id,
 		ChangeBatch:  &r53types.ChangeBatch{Changes: []r53types.Change{{Action: r53types.ChangeActionDelete, ResourceRecordSet: &r}}},
 	})
-	s.noteDeletion(idOf(z, r), fmt.Sprintf("%s record %s of zone %s", r.Type, trimDot(r.Name), z.id), err)
+	s.NoteDeletion(idOf(z, r), fmt.Sprintf("%s record %s of zone %s", r.Type, trimDot(r.Name), z.id), err)
 }
 
 // idOf is how the count calls a record.
@@ -107,10 +107,10 @@ func idOf(z zone, r r53types.ResourceRecordSet) string {
 // cluster's domain stay. Call it when no node is left that would make them again.
 func (s *removal) externalRecords(ctx context.Context, t cloud.Target) {
 	public, err := s.publicZonesCalled(ctx, t.BaseDomain)
-	s.addError("remove the records of external-dns", err)
+	s.AddError("remove the records of external-dns", err)
 	for _, z := range public {
 		records, err := s.recordsIn(ctx, z.id)
-		s.addError("remove the records of external-dns", err)
+		s.AddError("remove the records of external-dns", err)
 		records = slices.DeleteFunc(records, func(r r53types.ResourceRecordSet) bool {
 			own, below := strings.CutSuffix(trimDot(r.Name), "."+t.Domain())
 			return trimDot(r.Name) != t.Domain() && (!below || slices.Contains(ownRecords, own))
@@ -122,7 +122,7 @@ func (s *removal) externalRecords(ctx context.Context, t cloud.Target) {
 			if owners[i].Only(t) {
 				s.removeRecord(ctx, z, r)
 			} else {
-				s.keepResource(cloud.KeptRecord, idOf(z, r), "%s record %s in zone %s %s", r.Type, trimDot(r.Name), z.id, owners[i])
+				s.Keep(cloud.KeptRecord, idOf(z, r), "%s record %s in zone %s %s", r.Type, trimDot(r.Name), z.id, owners[i])
 			}
 		}
 	}

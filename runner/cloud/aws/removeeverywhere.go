@@ -30,7 +30,7 @@ func (s *removal) removeEverywhere(ctx context.Context, t cloud.Target) {
 	}
 	regions, err := s.ec2In(t.Region).DescribeRegions(ctx, &ec2.DescribeRegionsInput{}) // this call has no pages, and names the enabled ones
 	if err != nil {
-		s.addError("list the account's regions", err)
+		s.AddError("list the account's regions", err)
 		return
 	}
 	var mu sync.Mutex
@@ -44,7 +44,7 @@ func (s *removal) removeEverywhere(ctx context.Context, t cloud.Target) {
 			mu.Lock()
 			defer mu.Unlock()
 			if !isForbidden(err) { // the count says what was not asked
-				s.addError("look for the cluster's resources in "+region, err)
+				s.AddError("look for the cluster's resources in "+region, err)
 			}
 			for _, m := range mappings {
 				found[region] = append(found[region], awssdk.ToString(m.ResourceARN))
@@ -78,11 +78,11 @@ func (s *removal) isExact(t cloud.Target, id, what string, tags map[string]strin
 	foreign, older := s.owner.foreignMark(tags), t.AgeMark(awssdk.ToTime(made))
 	switch {
 	case foreign != "":
-		s.keepResource(cloud.KeptMarked, id, "%s has the tag %s", what, foreign)
+		s.Keep(cloud.KeptMarked, id, "%s has the tag %s", what, foreign)
 	case tags[tagkey.ClusterID] != t.Cluster || tags[tagkey.Installation] != t.Installation:
-		s.keepResource(cloud.KeptMarked, id, "%s does not have both tags %s and %s of this cluster", what, tagkey.ClusterID, tagkey.Installation)
+		s.Keep(cloud.KeptMarked, id, "%s does not have both tags %s and %s of this cluster", what, tagkey.ClusterID, tagkey.Installation)
 	case older != "":
-		s.keepResource(cloud.KeptMarked, id, "%s was %s", what, older)
+		s.Keep(cloud.KeptMarked, id, "%s was %s", what, older)
 	default:
 		return true
 	}
@@ -97,7 +97,7 @@ func (s *removal) removeTaggedImages(ctx context.Context, t cloud.Target, region
 	api := s.ec2In(region)
 	p := ec2.NewDescribeImagesPaginator(api, &ec2.DescribeImagesInput{Owners: []string{"self"}, Filters: []types.Filter{{Name: awssdk.String("image-id"), Values: ids}}})
 	images, err := collectPages(ctx, p, func(page *ec2.DescribeImagesOutput) []types.Image { return page.Images })
-	s.addError("look for images in "+region, err)
+	s.AddError("look for images in "+region, err)
 	for _, image := range images {
 		id := awssdk.ToString(image.ImageId)
 		made, _ := time.Parse(time.RFC3339, awssdk.ToString(image.CreationDate)) // zero: AWS tells none
@@ -113,11 +113,11 @@ func (s *removal) removeTaggedImages(ctx context.Context, t cloud.Target, region
 		}
 		snapshots := s.exactSnapshots(ctx, t, region, of)
 		if len(snapshots) < len(of) {
-			s.keepResource(cloud.KeptMarked, id, "%s has snapshots %s without the cluster's tags", what, strings.Join(of, ", "))
+			s.Keep(cloud.KeptMarked, id, "%s has snapshots %s without the cluster's tags", what, strings.Join(of, ", "))
 			continue
 		}
 		_, err := api.DeregisterImage(ctx, &ec2.DeregisterImageInput{ImageId: &id})
-		s.noteDeletion(id, what, err)
+		s.NoteDeletion(id, what, err)
 		if err == nil {
 			s.deleteSnapshots(ctx, region, snapshots)
 		}
@@ -135,7 +135,7 @@ func (s *removal) exactSnapshots(ctx context.Context, t cloud.Target, region str
 	}
 	p := ec2.NewDescribeSnapshotsPaginator(s.ec2In(region), &ec2.DescribeSnapshotsInput{OwnerIds: []string{"self"}, Filters: []types.Filter{{Name: awssdk.String("snapshot-id"), Values: ids}}})
 	found, err := collectPages(ctx, p, func(page *ec2.DescribeSnapshotsOutput) []types.Snapshot { return page.Snapshots })
-	s.addError("look for snapshots in "+region, err)
+	s.AddError("look for snapshots in "+region, err)
 	for _, one := range found {
 		id := awssdk.ToString(one.SnapshotId)
 		if s.isExact(t, id, "snapshot "+id+" in "+region, ec2Tags(one.Tags), one.StartTime) {
@@ -148,7 +148,7 @@ func (s *removal) exactSnapshots(ctx context.Context, t cloud.Target, region str
 func (s *removal) deleteSnapshots(ctx context.Context, region string, ids []string) {
 	for _, id := range ids {
 		_, err := s.ec2In(region).DeleteSnapshot(ctx, &ec2.DeleteSnapshotInput{SnapshotId: &id})
-		s.noteDeletion(id, "snapshot "+id+" in "+region, err)
+		s.NoteDeletion(id, "snapshot "+id+" in "+region, err)
 	}
 }
 
@@ -156,19 +156,19 @@ func (s *removal) deleteSnapshots(ctx context.Context, region string, ids []stri
 func (s *removal) removeTaggedBucket(ctx context.Context, t cloud.Target, name string) {
 	p := s3.NewListBucketsPaginator(s.s3, &s3.ListBucketsInput{Prefix: &name})
 	listed, err := collectPages(ctx, p, func(page *s3.ListBucketsOutput) []s3types.Bucket { return page.Buckets })
-	s.addError("look for bucket "+name, err)
+	s.AddError("look for bucket "+name, err)
 	at := slices.IndexFunc(listed, func(b s3types.Bucket) bool { return awssdk.ToString(b.Name) == name })
 	if at < 0 {
 		return
 	}
 	region, err := s.bucketHome(ctx, name)
 	if err != nil || region == "" {
-		s.addError("look for bucket "+name, err)
+		s.AddError("look for bucket "+name, err)
 		return
 	}
 	tags, err := s.bucketTags(ctx, region, name)
 	if err != nil {
-		s.addError("read the tags of bucket "+name, err)
+		s.AddError("read the tags of bucket "+name, err)
 		return
 	}
 	if s.isExact(t, name, "bucket "+name, tags, listed[at].CreationDate) {

@@ -35,7 +35,7 @@ type role struct {
 func (s *removal) roleCalled(ctx context.Context, name string) (found role, there bool) {
 	out, err := s.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
 	if err != nil {
-		s.addError("read role "+name, err)
+		s.AddError("read role "+name, err)
 		return role{}, false
 	}
 	return role{name: name, tags: iamTags(out.Role.Tags)}, true
@@ -52,21 +52,21 @@ func iamTags(tags []types.Tag) map[string]string {
 func (s *removal) instanceProfile(ctx context.Context, name string) {
 	out, err := s.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
 	if err != nil {
-		s.addError("read instance profile "+name, err)
+		s.AddError("read instance profile "+name, err)
 		return
 	}
 	if s.owner.claimOf(iamTags(out.InstanceProfile.Tags)) == anothers {
-		s.keepResource(cloud.KeptAnothers, name, "instance profile %s has another cluster's tag", name)
+		s.Keep(cloud.KeptAnothers, name, "instance profile %s has another cluster's tag", name)
 		return
 	}
 	for _, r := range out.InstanceProfile.Roles {
 		_, err := s.iam.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: r.RoleName})
-		if s.isFailed(name, "remove role "+awssdk.ToString(r.RoleName)+" from instance profile "+name, err) {
+		if s.NoteFailure(name, "remove role "+awssdk.ToString(r.RoleName)+" from instance profile "+name, err) {
 			return
 		}
 	}
 	_, err = s.iam.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
-	s.noteDeletion(name, "instance profile "+name, err)
+	s.NoteDeletion(name, "instance profile "+name, err)
 }
 
 // ownRole deletes a role with its policies if its tags say that it is this cluster's and nobody else uses it. The role's own profiles
@@ -74,10 +74,10 @@ func (s *removal) instanceProfile(ctx context.Context, name string) {
 func (s *removal) ownRole(ctx context.Context, role role, ownProfiles ...string) {
 	switch s.owner.claimOf(role.tags) {
 	case anothers:
-		s.keepResource(cloud.KeptAnothers, role.name, "role %s has another cluster's tag", role.name)
+		s.Keep(cloud.KeptAnothers, role.name, "role %s has another cluster's tag", role.name)
 		return
 	case unclaimed:
-		s.keepResource(cloud.KeptUntagged, role.name, "role %s has no tag of this cluster", role.name)
+		s.Keep(cloud.KeptUntagged, role.name, "role %s has no tag of this cluster", role.name)
 		return
 	}
 	p := iam.NewListInstanceProfilesForRolePaginator(s.iam, &iam.ListInstanceProfilesForRoleInput{RoleName: &role.name})
@@ -85,18 +85,18 @@ func (s *removal) ownRole(ctx context.Context, role role, ownProfiles ...string)
 		return convertEach(page.InstanceProfiles, func(p types.InstanceProfile) string { return awssdk.ToString(p.InstanceProfileName) })
 	})
 	if err != nil {
-		s.addError("list the instance profiles of role "+role.name, err)
+		s.AddError("list the instance profiles of role "+role.name, err)
 		return
 	}
 	if profiles = slices.DeleteFunc(profiles, func(name string) bool { return slices.Contains(ownProfiles, name) }); len(profiles) > 0 {
-		s.keepResource(cloud.KeptInUse, role.name, "role %s is in use by the instance profiles %v", role.name, profiles)
+		s.Keep(cloud.KeptInUse, role.name, "role %s is in use by the instance profiles %v", role.name, profiles)
 		return
 	}
 	if !s.policiesOf(ctx, role.name) {
 		return
 	}
 	_, err = s.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &role.name})
-	s.noteDeletion(role.name, "role "+role.name, err)
+	s.NoteDeletion(role.name, "role "+role.name, err)
 }
 
 // policiesOf removes a role's policies; managed policies remain in the account. ok is false if one stayed: IAM then refuses to delete the role,
@@ -104,17 +104,17 @@ func (s *removal) ownRole(ctx context.Context, role role, ownProfiles ...string)
 func (s *removal) policiesOf(ctx context.Context, role string) (ok bool) {
 	inline, err := collectPages(ctx, iam.NewListRolePoliciesPaginator(s.iam, &iam.ListRolePoliciesInput{RoleName: &role}),
 		func(page *iam.ListRolePoliciesOutput) []string { return page.PolicyNames })
-	ok = !s.isFailed(role, "list the policies of role "+role, err)
+	ok = !s.NoteFailure(role, "list the policies of role "+role, err)
 	for _, name := range inline {
 		_, err := s.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &role, PolicyName: &name})
-		ok = !s.isFailed(role, "delete policy "+name+" of role "+role, err) && ok
+		ok = !s.NoteFailure(role, "delete policy "+name+" of role "+role, err) && ok
 	}
 	managed, err := collectPages(ctx, iam.NewListAttachedRolePoliciesPaginator(s.iam, &iam.ListAttachedRolePoliciesInput{RoleName: &role}),
 		func(page *iam.ListAttachedRolePoliciesOutput) []types.AttachedPolicy { return page.AttachedPolicies })
-	ok = !s.isFailed(role, "list the managed policies of role "+role, err) && ok
+	ok = !s.NoteFailure(role, "list the managed policies of role "+role, err) && ok
 	for _, policy := range managed {
 		_, err := s.iam.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &role, PolicyArn: policy.PolicyArn})
-		ok = !s.isFailed(role, "detach policy "+awssdk.ToString(policy.PolicyName)+" from role "+role, err) && ok
+		ok = !s.NoteFailure(role, "detach policy "+awssdk.ToString(policy.PolicyName)+" from role "+role, err) && ok
 	}
 	return ok
 }
@@ -123,19 +123,19 @@ func (s *removal) policiesOf(ctx context.Context, role string) (ok bool) {
 // one with another cluster's tag is not.
 func (s *removal) removeProviders(ctx context.Context, ccoName string) {
 	arns, err := s.providersCalled(ctx, ccoName)
-	s.addError("look for the identity provider of "+ccoName, err)
+	s.AddError("look for the identity provider of "+ccoName, err)
 	for _, arn := range arns {
 		found, err := s.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
 		if err != nil {
-			s.addError("read identity provider "+arn, err)
+			s.AddError("read identity provider "+arn, err)
 			continue
 		}
 		if s.owner.claimOf(iamTags(found.Tags)) == anothers {
-			s.keepResource(cloud.KeptAnothers, arn, "identity provider %s has another cluster's tag", arn)
+			s.Keep(cloud.KeptAnothers, arn, "identity provider %s has another cluster's tag", arn)
 			continue
 		}
 		_, err = s.iam.DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
-		s.noteDeletion(arn, "identity provider "+arn, err)
+		s.NoteDeletion(arn, "identity provider "+arn, err)
 	}
 }
 
@@ -150,7 +150,7 @@ func (s *removal) ccoRoles(ctx context.Context, ccoName string) {
 		}
 		return names
 	})
-	s.addError("look for the roles of "+ccoName, err)
+	s.AddError("look for the roles of "+ccoName, err)
 	for _, name := range named {
 		role, there := s.roleCalled(ctx, name)
 		switch {
@@ -158,7 +158,7 @@ func (s *removal) ccoRoles(ctx context.Context, ccoName string) {
 		case role.tags[tagkey.CloudCredential+ccoName] == tagkey.Owned:
 			s.ownRole(ctx, role)
 		case !slices.ContainsFunc(s.owner.ccoNames, func(other string) bool { return role.tags[tagkey.CloudCredential+other] == tagkey.Owned }):
-			s.keepResource(cloud.KeptUntagged, name, "role %s does not have the tag %s", name, tagkey.CloudCredential+ccoName)
+			s.Keep(cloud.KeptUntagged, name, "role %s does not have the tag %s", name, tagkey.CloudCredential+ccoName)
 		}
 	}
 }

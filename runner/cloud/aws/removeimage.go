@@ -20,11 +20,11 @@ func (s *removal) removeImages(ctx context.Context, region, infraID string) {
 		Owners: []string{"self"}, Filters: []types.Filter{{Name: awssdk.String("name"), Values: []string{name}}},
 	})
 	images, err := collectPages(ctx, p, func(page *ec2.DescribeImagesOutput) []types.Image { return page.Images })
-	s.addError("look for image "+name, err)
+	s.AddError("look for image "+name, err)
 	for _, image := range images {
 		id := awssdk.ToString(image.ImageId)
 		if s.owner.claimOf(ec2Tags(image.Tags)) == anothers {
-			s.keepResource(cloud.KeptAnothers, id, "image %s (%s) has another cluster's tag", id, name)
+			s.Keep(cloud.KeptAnothers, id, "image %s (%s) has another cluster's tag", id, name)
 			continue
 		}
 		snapshots, ok := s.keepFindable(ctx, api, infraID, image)
@@ -32,13 +32,13 @@ func (s *removal) removeImages(ctx context.Context, region, infraID string) {
 			continue
 		}
 		_, err := api.DeregisterImage(ctx, &ec2.DeregisterImageInput{ImageId: &id})
-		s.noteDeletion(id, "image "+id+" ("+name+")", err)
+		s.NoteDeletion(id, "image "+id+" ("+name+")", err)
 		if err != nil {
 			continue
 		}
 		for _, snapshot := range snapshots {
 			_, err := api.DeleteSnapshot(ctx, &ec2.DeleteSnapshotInput{SnapshotId: &snapshot})
-			s.noteDeletion(snapshot, "snapshot "+snapshot+" of image "+id, err)
+			s.NoteDeletion(snapshot, "snapshot "+snapshot+" of image "+id, err)
 		}
 	}
 }
@@ -59,11 +59,11 @@ func (s *removal) keepFindable(ctx context.Context, api *ec2.Client, infraID str
 		OwnerIds: []string{"self"}, Filters: []types.Filter{{Name: awssdk.String("snapshot-id"), Values: all}}, // a filter instead of ids, because one missing id makes the whole call fail
 	})
 	snapshots, err := collectPages(ctx, p, func(page *ec2.DescribeSnapshotsOutput) []types.Snapshot { return page.Snapshots })
-	s.addError("list the snapshots of image "+awssdk.ToString(image.ImageId), err)
+	s.AddError("list the snapshots of image "+awssdk.ToString(image.ImageId), err)
 	for _, found := range snapshots {
 		id := awssdk.ToString(found.SnapshotId)
 		if s.owner.claimOf(ec2Tags(found.Tags)) == anothers {
-			s.keepResource(cloud.KeptAnothers, id, "snapshot %s of image %s has another cluster's tag", id, awssdk.ToString(image.ImageId))
+			s.Keep(cloud.KeptAnothers, id, "snapshot %s of image %s has another cluster's tag", id, awssdk.ToString(image.ImageId))
 			continue
 		}
 		ids = append(ids, id)
@@ -72,7 +72,7 @@ func (s *removal) keepFindable(ctx context.Context, api *ec2.Client, infraID str
 		return nil, err == nil
 	}
 	_, err = api.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []types.Tag{{Key: awssdk.String(tagkey.KubernetesCluster + infraID), Value: awssdk.String(tagkey.Owned)}}})
-	s.isFailed(awssdk.ToString(image.ImageId), "tag the snapshots of image "+awssdk.ToString(image.ImageId), err)
+	s.NoteFailure(awssdk.ToString(image.ImageId), "tag the snapshots of image "+awssdk.ToString(image.ImageId), err)
 	return ids, err == nil
 }
 

@@ -16,15 +16,15 @@ import (
 func (s *removal) removeBucket(ctx context.Context, name string) {
 	region, err := s.bucketHome(ctx, name)
 	if err != nil || region == "" {
-		s.addError("look for bucket "+name, err)
+		s.AddError("look for bucket "+name, err)
 		return
 	}
 	tags, err := s.bucketTags(ctx, region, name)
 	switch {
 	case err != nil:
-		s.addError("read the tags of bucket "+name, err)
+		s.AddError("read the tags of bucket "+name, err)
 	case len(tags) > 0 && s.owner.claimOf(tags) != ours:
-		s.keepResource(cloud.KeptAnothers, name, "bucket %s has tags that do not belong to this cluster", name)
+		s.Keep(cloud.KeptAnothers, name, "bucket %s has tags that do not belong to this cluster", name)
 	default:
 		s.emptyBucket(ctx, region, name)
 	}
@@ -42,19 +42,19 @@ func (s *removal) registryBuckets(ctx context.Context) {
 		}
 		return names
 	})
-	s.addError("look for the image registry's buckets", err)
+	s.AddError("look for the image registry's buckets", err)
 	for _, name := range named {
 		region, err := s.bucketHome(ctx, name)
 		if err != nil || region == "" {
-			s.addError("look for bucket "+name, err)
+			s.AddError("look for bucket "+name, err)
 			continue
 		}
 		tags, err := s.bucketTags(ctx, region, name)
 		switch {
 		case err != nil:
-			s.addError("read the tags of bucket "+name, err)
+			s.AddError("read the tags of bucket "+name, err)
 		case s.owner.claimOf(tags) != ours:
-			s.keepResource(cloud.KeptUntagged, name, "bucket %s does not have this cluster's tag", name)
+			s.Keep(cloud.KeptUntagged, name, "bucket %s does not have this cluster's tag", name)
 		default:
 			s.emptyBucket(ctx, region, name)
 		}
@@ -84,21 +84,21 @@ func (s *removal) emptyBucket(ctx context.Context, region, name string) {
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
-			s.isFailed(name, "list bucket "+name, err)
+			s.NoteFailure(name, "list bucket "+name, err)
 			return
 		}
 		objects := convertEach(page.Versions, func(v types.ObjectVersion) types.ObjectIdentifier { return objectVersion(v.Key, v.VersionId) })
 		objects = append(objects, convertEach(page.DeleteMarkers, func(m types.DeleteMarkerEntry) types.ObjectIdentifier { return objectVersion(m.Key, m.VersionId) })...)
 		for _, o := range objects {
 			_, err := api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &name, Key: o.Key, VersionId: o.VersionId})
-			kept = s.isFailed(name, "delete "+awssdk.ToString(o.Key)+" from bucket "+name, err) || kept
+			kept = s.NoteFailure(name, "delete "+awssdk.ToString(o.Key)+" from bucket "+name, err) || kept
 		}
 	}
 	if kept {
 		return // S3 refuses to delete it, and its words would hide why
 	}
 	_, err := api.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &name})
-	s.noteDeletion(name, "bucket "+name, err)
+	s.NoteDeletion(name, "bucket "+name, err)
 }
 
 // objectVersion identifies one version of an object; S3 calls a version from before versioning "null".

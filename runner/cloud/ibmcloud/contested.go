@@ -63,7 +63,7 @@ func (s *removal) findContested(ctx context.Context, regions []string, found map
 	}
 	s.findStorage(ctx)
 	ids, err := s.serviceIDs(ctx, s.account)
-	if err := errors.Join(append(s.errs, err)...); err != nil {
+	if err := errors.Join(append(s.Errs, err)...); err != nil {
 		return nil, err
 	}
 	for _, id := range ids {

@@ -21,25 +21,25 @@ func (c *Client) Detach(ctx context.Context, t cloud.Target) ([]string, error) {
 	s.detachNetworks(ctx, t)
 	s.findStorage(ctx)
 	policies, err := s.policiesOf(ctx, s.account)
-	s.addError("look for authorizations", err)
+	s.AddError("look for authorizations", err)
 	for _, p := range policies {
 		if p.importGUID() != "" && s.ownsPolicy(ctx, p, nil, false) {
 			s.deletePolicy(ctx, p)
 		}
 	}
-	return s.deleted, errors.Join(s.errs...)
+	return s.Deleted, errors.Join(s.Errs...)
 }
 
 func (s *removal) detachNetworks(ctx context.Context, t cloud.Target) {
 	var found []regional
 	for _, region := range t.Regions() {
 		all, err := s.objectsIn(ctx, region, vpcs)
-		s.addError("look for VPCs", err)
+		s.AddError("look for VPCs", err)
 		ours := slices.DeleteFunc(all, func(obj object) bool { return !s.owner.isOwn(obj) })
 		found = append(found, regional{region, map[string][]object{vpcs.name: ours}})
 	}
 	private, err := s.privateZones(ctx)
-	s.addError("look for private zones", err)
+	s.AddError("look for private zones", err)
 	for _, z := range private {
 		s.removePermitted(ctx, z, found)
 	}

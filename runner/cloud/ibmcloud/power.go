@@ -23,7 +23,7 @@ func (c *Client) Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine,
 	if err != nil {
 		return nil, err
 	}
-	infraID, region := newestIdentity(t)
+	infraID, region := t.NewestIdentity()
 	if infraID == "" {
 		return nil, fmt.Errorf("no infraID of cluster %s is recorded", t.Cluster)
 	}
@@ -86,7 +86,7 @@ var (
 
 // SetRunning starts or stops instances. One that is as it should be, or on its way there, stays so.
 func (c *Client) SetRunning(ctx context.Context, t cloud.Target, ids []string, running bool) error {
-	_, region := newestIdentity(t)
+	_, region := t.NewestIdentity()
 	all, err := c.objectsIn(ctx, region, instances)
 	if err != nil {
 		return err
@@ -119,18 +119,4 @@ func (c *Client) actOn(ctx context.Context, api *vpcv1.VpcV1, id, action string)
 	defer cancel()
 	_, err := resultOrRefusal(api.CreateInstanceActionWithContext(ctx, &vpcv1.CreateInstanceActionOptions{InstanceID: &id, Type: &action}))
 	return err
-}
-
-// newestIdentity returns the infraID and the region of the cluster that was installed last: the earlier ones are gone, as a count has shown.
-func newestIdentity(t cloud.Target) (infraID, region string) {
-	region = t.Region
-	for _, id := range t.Identities {
-		if id.InfraID != "" {
-			infraID, region = id.InfraID, id.Region
-		}
-	}
-	if region == "" {
-		region = t.Region
-	}
-	return infraID, region
 }

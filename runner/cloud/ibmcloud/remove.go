@@ -44,9 +44,9 @@ func (c *Client) Remove(ctx context.Context, t cloud.Target) ([]string, error) {
 	s.removeTags(ctx, t)
 	s.removeGroups(ctx)
 	for _, id := range slices.Sorted(maps.Keys(s.owner.older)) {
-		s.keepResource(cloud.KeptAnothers, id, "%s was %s", id, s.owner.older[id])
+		s.Keep(cloud.KeptAnothers, id, "%s was %s", id, s.owner.older[id])
 	}
-	return s.deleted, errors.Join(s.errs...)
+	return s.Deleted, errors.Join(s.Errs...)
 }
 
 // newRemoval returns a removal that knows the account and the cluster's resource groups.
@@ -55,12 +55,13 @@ func (c *Client) newRemoval(ctx context.Context, t cloud.Target) (*removal, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &removal{Client: c, owner: ownerOf(t), account: account, hosts: map[string]bool{}, own: map[string]bool{}, regions: t.Regions()}
+	s := &removal{Client: c, Removal: cloud.Removal{IsAbsent: isAbsent}, owner: ownerOf(t), account: account, hosts: map[string]bool{}, own: map[string]bool{}, regions: t.Regions()}
 	return s, c.findGroups(ctx, account, s.owner)
 }
 
 type removal struct {
 	*Client
+	cloud.Removal
 	owner   *owner
 	account string
 
@@ -69,59 +70,26 @@ type removal struct {
 	own       map[string]bool // hosts of the cluster's load balancers
 	hosts     map[string]bool // of load balancers in its regions that are not the cluster's
 	hostsSeen bool            // every list of load balancers was answered
-
-	deleted []string
-	errs    []error
-}
-
-// addError records an error, unless it says that the object no longer exists.
-func (s *removal) addError(doing string, err error) {
-	if err != nil && !isAbsent(err) {
-		s.errs = append(s.errs, fmt.Errorf("%s: %w", doing, err))
-	}
-}
-
-// keepResource records what was left alone and why. The code is one of package cloud's.
-func (s *removal) keepResource(code, id, format string, args ...any) {
-	why := fmt.Sprintf(format, args...)
-	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: why, Err: &cloud.Kept{Code: code, Why: why}})
-}
-
-// noteDeletion records a deletion, or why it failed. The id is the one by which the count calls the resource.
-func (s *removal) noteDeletion(id, what string, err error) {
-	s.isFailed(id, "delete "+what, err)
-	if err == nil {
-		s.deleted = append(s.deleted, what)
-	}
-}
-
-// isFailed is fail for a step of a resource's deletion. It reports whether the step failed.
-func (s *removal) isFailed(id, doing string, err error) bool {
-	if err == nil || isAbsent(err) {
-		return false
-	}
-	s.errs = append(s.errs, &cloud.Undeleted{ID: id, What: doing, Err: err})
-	return true
 }
 
 // isMine reports that nobody else has a mark on a resource. One whose tags cannot be read stays.
 func (s *removal) isMine(ctx context.Context, id, what, crn string) bool {
 	if crn == "" {
-		s.keepResource(cloud.KeptUntagged, id, "%s has no CRN, so nobody knows who else has a mark on it", what)
+		s.Keep(cloud.KeptUntagged, id, "%s has no CRN, so nobody knows who else has a mark on it", what)
 		return false
 	}
 	tags, err := s.tagsOn(ctx, crn)
 	if err != nil {
-		s.addError("read the tags of "+what, err)
+		s.AddError("read the tags of "+what, err)
 		return isAbsent(err)
 	}
 	mark, err := s.foreignMark(ctx, s.owner, tags)
 	if err != nil {
-		s.addError("find out whose "+what+" is", err)
+		s.AddError("find out whose "+what+" is", err)
 		return false
 	}
 	if mark != "" {
-		s.keepResource(cloud.KeptAnothers, id, "%s has the tag %s of another cluster", what, mark)
+		s.Keep(cloud.KeptAnothers, id, "%s has the tag %s of another cluster", what, mark)
 		return false
 	}
 	return true
@@ -132,7 +100,7 @@ func (s *removal) isMine(ctx context.Context, id, what, crn string) bool {
 func (s *removal) removeRest(ctx context.Context) {
 	for id, name := range s.owner.groups {
 		left, err := s.resourcesIn(ctx, id)
-		s.addError("look for what is left in resource group "+name, err)
+		s.AddError("look for what is left in resource group "+name, err)
 		for _, r := range left {
 			if r.State != reclaimable && r.State != removed && r.Group == id {
 				s.removeInstance(ctx, r)
@@ -151,7 +119,7 @@ func (s *removal) removeInstance(ctx context.Context, r resource) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	recursive := true
-	s.noteDeletion(r.CRN, what, explainRefusal(s.controller.DeleteResourceInstanceWithContext(ctx, &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: &r.ID, Recursive: &recursive})))
+	s.NoteDeletion(r.CRN, what, explainRefusal(s.controller.DeleteResourceInstanceWithContext(ctx, &resourcecontrollerv2.DeleteResourceInstanceOptions{ID: &r.ID, Recursive: &recursive})))
 }
 
 // removeTags deletes the tags that bear the cluster's own name from the account's list, which keeps them after their last resource is gone. IBM Cloud
@@ -170,14 +138,14 @@ func (s *removal) removeTags(ctx context.Context, t cloud.Target) {
 		}
 	}
 	all, err := s.userTags(ctx, "account's tags", nil)
-	s.addError("remove", err)
+	s.AddError("remove", err)
 	for _, name := range names {
 		if slices.Contains(all, name) {
 			err := s.deleteTag(ctx, name)
 			if errors.Is(err, errAttached) && name != s.owner.cluster && !slices.ContainsFunc(s.owner.infraIDs, func(id string) bool { return strings.Contains(name, id) }) {
 				continue
 			}
-			s.noteDeletion(name, "tag "+name, err)
+			s.NoteDeletion(name, "tag "+name, err)
 		}
 	}
 }
@@ -210,6 +178,6 @@ func (s *removal) removeGroups(ctx context.Context) {
 		if statusOf(err) >= 500 {
 			err = fmt.Errorf("it is probably not empty yet: %w", err)
 		}
-		s.noteDeletion(id, what, err)
+		s.NoteDeletion(id, what, err)
 	}
 }

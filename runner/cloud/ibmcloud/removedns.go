@@ -22,21 +22,21 @@ func ownRecords(domain string) []string {
 // zone. All pages are read: the installer's destroyer reads one.
 func (s *removal) removeDNS(ctx context.Context, t cloud.Target, found []regional) {
 	public, err := s.publicZones(ctx)
-	s.addError("remove the public records", err)
+	s.AddError("remove the public records", err)
 	for _, z := range public {
 		if z.Name == t.BaseDomain {
 			records, err := s.publicRecords(ctx, z)
-			s.addError("remove the public records", err)
+			s.AddError("remove the public records", err)
 			s.removeRecords(ctx, z, t.Domain(), records, s.deletePublic)
 			s.externalRecords(ctx, t, z, records, s.deletePublic)
 		}
 	}
 	private, err := s.privateZones(ctx)
-	s.addError("remove the private records", err)
+	s.AddError("remove the private records", err)
 	for _, z := range private {
 		if z.Name == t.BaseDomain {
 			records, err := s.privateRecords(ctx, z)
-			s.addError("remove the private records", err)
+			s.AddError("remove the private records", err)
 			s.removeRecords(ctx, z, t.Domain(), records, s.deletePrivate)
 			s.externalRecords(ctx, t, z, records, s.deletePrivate)
 		}
@@ -53,7 +53,7 @@ func (s *removal) removeRecords(ctx context.Context, z zone, domain string, all 
 		return
 	}
 	if !s.hostsSeen {
-		s.errs = append(s.errs, fmt.Errorf("%s is in zone %s, but not all load balancers could be listed: it was not deleted", domain, z.Name))
+		s.Errs = append(s.Errs, fmt.Errorf("%s is in zone %s, but not all load balancers could be listed: it was not deleted", domain, z.Name))
 		return
 	}
 	for _, r := range ours {
@@ -71,14 +71,14 @@ func (s *removal) removeRecords(ctx context.Context, z zone, domain string, all 
 		}
 	}
 	for _, r := range ours {
-		s.noteDeletion(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
+		s.NoteDeletion(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
 	}
 }
 
 // keepAll records why all records of the cluster's names in a zone stay.
 func (s *removal) keepAll(z zone, all []record, format string, args ...any) {
 	for _, r := range all {
-		s.keepResource(cloud.KeptRecord, z.ID+"/"+r.ID, format, args...)
+		s.Keep(cloud.KeptRecord, z.ID+"/"+r.ID, format, args...)
 	}
 }
 
@@ -97,11 +97,11 @@ func (s *removal) externalRecords(ctx context.Context, t cloud.Target, z zone, a
 		r := below[i]
 		switch mark := s.owner.ageMark(r.creationTime()); {
 		case mark != "":
-			s.keepResource(cloud.KeptRecord, z.ID+"/"+r.ID, "%s was %s", r.describeIn(z), mark)
+			s.Keep(cloud.KeptRecord, z.ID+"/"+r.ID, "%s was %s", r.describeIn(z), mark)
 		case owners.Only(t):
-			s.noteDeletion(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
+			s.NoteDeletion(z.ID+"/"+r.ID, r.Type+" record "+r.Name+" of zone "+z.Name, remove(ctx, z, r))
 		default:
-			s.keepResource(cloud.KeptRecord, z.ID+"/"+r.ID, "%s record %s in zone %s %s", r.Type, r.Name, z.Name, owners)
+			s.Keep(cloud.KeptRecord, z.ID+"/"+r.ID, "%s record %s in zone %s %s", r.Type, r.Name, z.Name, owners)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (s *removal) deletePrivate(ctx context.Context, z zone, r record) error {
 func (s *removal) removePermitted(ctx context.Context, z zone, found []regional) {
 	api, err := s.dnsServices()
 	if err != nil {
-		s.addError("remove the permitted networks", err)
+		s.AddError("remove the permitted networks", err)
 		return
 	}
 	callCtx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -147,7 +147,7 @@ func (s *removal) removePermitted(ctx context.Context, z zone, found []regional)
 	networks, err := readAll[network](list{what: "permitted networks of " + z.Name, array: "permitted_networks", next: onePage, get: func(string) (any, *core.DetailedResponse, error) {
 		return api.ListPermittedNetworksWithContext(callCtx, &dnssvcsv1.ListPermittedNetworksOptions{InstanceID: &z.instance, DnszoneID: &z.ID})
 	}})
-	s.addError("remove", err)
+	s.AddError("remove", err)
 	for _, n := range networks {
 		ours := slices.ContainsFunc(found, func(r regional) bool {
 			return slices.ContainsFunc(r.ours[vpcs.name], func(v object) bool { return v.CRN != "" && v.CRN == n.Network.CRN })
@@ -156,7 +156,7 @@ func (s *removal) removePermitted(ctx context.Context, z zone, found []regional)
 			continue
 		}
 		_, err := resultOrRefusal(api.DeletePermittedNetworkWithContext(callCtx, &dnssvcsv1.DeletePermittedNetworkOptions{InstanceID: &z.instance, DnszoneID: &z.ID, PermittedNetworkID: &n.ID}))
-		s.noteDeletion(n.ID, "permitted network "+n.ID+" of zone "+z.Name, err)
+		s.NoteDeletion(n.ID, "permitted network "+n.ID+" of zone "+z.Name, err)
 	}
 }
 

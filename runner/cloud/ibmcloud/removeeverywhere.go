@@ -18,7 +18,7 @@ func (s *removal) removeEverywhere(ctx context.Context) {
 		return
 	}
 	hits, err := s.searchIndex(ctx, fmt.Sprintf("tags:%q", s.owner.cluster))
-	s.addError("remove", err)
+	s.AddError("remove", err)
 	for _, k := range []kind{images, snapshots} {
 		found := map[string][]string{} // CRNs by region
 		var regions []string
@@ -38,11 +38,11 @@ func (s *removal) removeEverywhere(ctx context.Context) {
 func (s *removal) removeTagged(ctx context.Context, region string, k kind, crns []string) {
 	api, err := s.vpcIn(ctx, region)
 	if err != nil {
-		s.addError("remove in "+region, err)
+		s.AddError("remove in "+region, err)
 		return
 	}
 	all, err := s.objectsIn(ctx, region, k)
-	s.addError("remove", err)
+	s.AddError("remove", err)
 	for _, obj := range all {
 		if !slices.Contains(crns, obj.CRN) || obj.isGoing() || s.owner.isOlder(obj.CRN, obj.Created) {
 			continue
@@ -50,9 +50,9 @@ func (s *removal) removeTagged(ctx context.Context, region string, k kind, crns 
 		tags, err := s.tagsOn(ctx, obj.CRN)
 		switch {
 		case err != nil:
-			s.addError("read the tags of "+obj.String(), err)
+			s.AddError("read the tags of "+obj.String(), err)
 		case !slices.Contains(tags, s.owner.cluster) || !slices.Contains(tags, s.owner.installation):
-			s.keepResource(cloud.KeptMarked, obj.ID, "%s in %s does not have both tags %s and %s of this cluster", obj, region, tagkey.ClusterID, tagkey.Installation)
+			s.Keep(cloud.KeptMarked, obj.ID, "%s in %s does not have both tags %s and %s of this cluster", obj, region, tagkey.ClusterID, tagkey.Installation)
 		default:
 			s.removeObject(ctx, api, obj)
 		}

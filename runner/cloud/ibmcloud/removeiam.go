@@ -101,10 +101,10 @@ func (c *Client) serviceIDs(ctx context.Context, account string) ([]serviceID, e
 // policy goes first: without its service ID nobody could tell whose it was.
 func (s *removal) removeIAM(ctx context.Context) {
 	ids, err := s.serviceIDs(ctx, s.account)
-	s.addError("remove", err)
+	s.AddError("remove", err)
 	complete := err == nil
 	policies, err := s.policiesOf(ctx, s.account)
-	s.addError("remove", err)
+	s.AddError("remove", err)
 	for _, p := range policies {
 		if s.ownsPolicy(ctx, p, ids, complete) {
 			s.deletePolicy(ctx, p)
@@ -116,7 +116,7 @@ func (s *removal) removeIAM(ctx context.Context) {
 	for _, id := range ids {
 		if s.owner.hasServiceID(id) {
 			callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-			s.noteDeletion(id.ID, "service ID "+id.ID+" ("+id.Name+")", explainRefusal(s.identity.DeleteServiceIDWithContext(callCtx, &iamidentityv1.DeleteServiceIDOptions{ID: &id.ID})))
+			s.NoteDeletion(id.ID, "service ID "+id.ID+" ("+id.Name+")", explainRefusal(s.identity.DeleteServiceIDWithContext(callCtx, &iamidentityv1.DeleteServiceIDOptions{ID: &id.ID})))
 			cancel()
 		}
 	}
@@ -125,7 +125,7 @@ func (s *removal) removeIAM(ctx context.Context) {
 func (s *removal) deletePolicy(ctx context.Context, p policy) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	s.noteDeletion(p.ID, p.Type+" policy "+p.ID, explainRefusal(s.policies.DeleteV2PolicyWithContext(ctx, &iampolicymanagementv1.DeleteV2PolicyOptions{ID: &p.ID})))
+	s.NoteDeletion(p.ID, p.Type+" policy "+p.ID, explainRefusal(s.policies.DeleteV2PolicyWithContext(ctx, &iampolicymanagementv1.DeleteV2PolicyOptions{ID: &p.ID})))
 }
 
 // ownsPolicy reports that a policy is this cluster's: the authorization of its storage, one of its service IDs', or one about its resource
@@ -137,7 +137,7 @@ func (s *removal) ownsPolicy(ctx context.Context, p policy, ids []serviceID, com
 		}
 		r, err := s.getInstance(ctx, guid)
 		if !isUnreadable(err) {
-			s.addError("look up the storage of authorization "+p.ID, err)
+			s.AddError("look up the storage of authorization "+p.ID, err)
 		}
 		return err == nil && s.owner.isStorage(r)
 	}

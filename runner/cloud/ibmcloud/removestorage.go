@@ -37,24 +37,24 @@ func (s *removal) findStorage(ctx context.Context) {
 	service := storageService
 	for _, name := range s.owner.storageNames() {
 		found, err := s.listResources(ctx, "storage called "+name, resourcecontrollerv2.ListResourceInstancesOptions{Name: &name, ResourceID: &service})
-		s.addError("remove", err)
+		s.AddError("remove", err)
 		for _, r := range found {
 			add(r)
 		}
 	}
 	for id := range s.owner.groups {
 		found, err := s.resourcesIn(ctx, id)
-		s.addError("remove", err)
+		s.AddError("remove", err)
 		for _, r := range found {
 			add(r)
 		}
 	}
 	all, err := s.listReclamations(ctx, s.account)
-	s.addError("remove", err)
+	s.AddError("remove", err)
 	for _, each := range all {
 		r, err := s.getInstance(ctx, each.CRN)
 		if s.owner.groups[each.Group] != "" || !isUnreadable(err) {
-			s.addError("look up what reclamation "+each.ID+" is of", err)
+			s.AddError("look up what reclamation "+each.ID+" is of", err)
 		}
 		add(r)
 		if s.isReclaimable(each) && each.State != reclaiming {
@@ -93,14 +93,14 @@ func (s *removal) resourceKeys(ctx context.Context) {
 	for _, infraID := range s.owner.infraIDs {
 		name := infraID + "-image-registry"
 		keys, err := s.keysCalled(ctx, name)
-		s.addError("remove", err)
+		s.AddError("remove", err)
 		for _, key := range keys {
 			if !slices.ContainsFunc(s.storage, func(r resource) bool { return r.CRN == key.Source }) {
-				s.keepResource(cloud.KeptAnothers, key.ID, "resource key %s (%s) is of %s, which is not this cluster's storage", key.ID, name, key.Source)
+				s.Keep(cloud.KeptAnothers, key.ID, "resource key %s (%s) is of %s, which is not this cluster's storage", key.ID, name, key.Source)
 				continue
 			}
 			callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-			s.noteDeletion(key.ID, "resource key "+key.ID+" ("+name+")", explainRefusal(s.controller.DeleteResourceKeyWithContext(callCtx, &resourcecontrollerv2.DeleteResourceKeyOptions{ID: &key.ID})))
+			s.NoteDeletion(key.ID, "resource key "+key.ID+" ("+name+")", explainRefusal(s.controller.DeleteResourceKeyWithContext(callCtx, &resourcecontrollerv2.DeleteResourceKeyOptions{ID: &key.ID})))
 			cancel()
 		}
 	}
@@ -127,7 +127,7 @@ func (c *Client) keysCalled(ctx context.Context, name string) ([]resourceKey, er
 // then they count as part of the resource group.
 func (s *removal) reclaimStorage(ctx context.Context) {
 	all, err := s.listReclamations(ctx, s.account)
-	s.addError("remove", err)
+	s.AddError("remove", err)
 	for _, each := range all {
 		if !s.isReclaimable(each) || each.State == reclaiming {
 			continue
@@ -139,7 +139,7 @@ func (s *removal) reclaimStorage(ctx context.Context) {
 		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 		_, err := resultOrRefusal(s.controller.RunReclamationActionWithContext(callCtx, &resourcecontrollerv2.RunReclamationActionOptions{ID: &each.ID, ActionName: &action}))
 		cancel()
-		s.noteDeletion(each.ID, fmt.Sprintf("reclamation %s of %s", each.ID, each.CRN), err)
+		s.NoteDeletion(each.ID, fmt.Sprintf("reclamation %s of %s", each.ID, each.CRN), err)
 	}
 	s.reclaimsOver(ctx)
 }
@@ -156,7 +156,7 @@ func (s *removal) reclaimsOver(ctx context.Context) {
 	for looks := s.newLooks(); ; {
 		all, err := s.listReclamations(ctx, s.account)
 		if err != nil {
-			s.addError("look whether the reclamations are over", err)
+			s.AddError("look whether the reclamations are over", err)
 			return
 		}
 		if !slices.ContainsFunc(all, func(r reclamation) bool { return s.isReclaimable(r) && r.State == reclaiming }) || !looks.waitForNext(ctx) {

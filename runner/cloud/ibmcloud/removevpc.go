@@ -27,7 +27,7 @@ func (s *removal) lookAtRegions(ctx context.Context, regions []string) (all []re
 		r := regional{region, map[string][]object{}}
 		for _, k := range slices.Backward(kinds) {
 			found, err := s.objectsIn(ctx, region, k)
-			s.addError("remove", err)
+			s.AddError("remove", err)
 			if err != nil && k.name == loadBalancers.name {
 				s.hostsSeen = false
 			}
@@ -54,7 +54,7 @@ func (s *removal) removeObjects(ctx context.Context, found []regional) {
 	for _, r := range found {
 		api, err := s.vpcIn(ctx, r.region)
 		if err != nil {
-			s.addError("remove in "+r.region, err)
+			s.AddError("remove in "+r.region, err)
 			continue
 		}
 		for _, stage := range stages {
@@ -83,7 +83,7 @@ func (s *removal) removeObject(ctx context.Context, api *vpcv1.VpcV1, obj object
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	s.noteDeletion(obj.ID, obj.String(), explainRefusal(obj.kind.remove(ctx, api, obj.ID)))
+	s.NoteDeletion(obj.ID, obj.String(), explainRefusal(obj.kind.remove(ctx, api, obj.ID)))
 }
 
 // awaitStage waits until the objects of a stage are gone: IBM Cloud deletes after it answered. What it refused to delete is not waited
@@ -96,13 +96,13 @@ func (s *removal) awaitStage(ctx context.Context, r regional, stage []kind) {
 		for len(r.ours[k.name]) > 0 {
 			left, err := s.objectsIn(ctx, r.region, k)
 			if err != nil {
-				s.addError("look whether the "+k.name+"s are gone", err)
+				s.AddError("look whether the "+k.name+"s are gone", err)
 				break
 			}
 			waiting := 0
 			for _, obj := range left {
 				mine := slices.ContainsFunc(r.ours[k.name], func(o object) bool { return o.ID == obj.ID })
-				if mine && (obj.isGoing() || slices.Contains(s.deleted, obj.String())) {
+				if mine && (obj.isGoing() || slices.Contains(s.Deleted, obj.String())) {
 					waiting++
 				}
 			}
@@ -110,7 +110,7 @@ func (s *removal) awaitStage(ctx context.Context, r regional, stage []kind) {
 				break
 			}
 			if !looks.waitForNext(ctx) {
-				s.errs = append(s.errs, fmt.Errorf("%d %ss of %s are still being deleted", waiting, k.name, r.region))
+				s.Errs = append(s.Errs, fmt.Errorf("%d %ss of %s are still being deleted", waiting, k.name, r.region))
 				break
 			}
 		}
