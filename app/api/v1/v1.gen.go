@@ -394,6 +394,19 @@ type Accesses struct {
 	Items []Access `json:"items" yaml:"items"`
 }
 
+// Action defines model for Action.
+type Action struct {
+	// Code Why it is not possible, such as not_permitted or not_ready; absent if it is.
+	Code     string `json:"code,omitempty,omitzero"`
+	Possible bool   `json:"possible"`
+
+	// Reason The same as a sentence.
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Verb Such as extend, hold-tonight or scale-workers.
+	Verb string `json:"verb"`
+}
+
 // ActualLine defines model for ActualLine.
 type ActualLine struct {
 	ActualCents int64 `json:"actualCents" yaml:"actualCents"`
@@ -768,6 +781,9 @@ type ClusterDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Cluster)
 	Cluster `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
+	// Actions What you can do with the cluster, and why not the rest, the most useful first.
+	Actions []Action `json:"actions"`
+
 	// Attempts Every attempt to install, scale, configure, put to sleep, wake or tear down, oldest first.
 	Attempts   []Attempt   `json:"attempts" yaml:"attempts"`
 	Conditions []Condition `json:"conditions" yaml:"conditions"`
