@@ -30,12 +30,12 @@ const (
 // homeView reads what a person's Home shows: their clusters, their teams', what waits for their approval, and what they may still
 // request.
 func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.HomeView, error) {
-	v := blocks.HomeView{Name: s.nameOf(task{by: p}), Linked: true, Acts: map[string][]chatops.Verb{}, Links: s.links()}
+	v := blocks.HomeView{Name: s.nameOf(task{by: p}), Linked: true, Acts: map[string][]chatops.Verb{}, Links: s.chatLinks()}
 	var err error
 	if v.Now, err = s.store.Now(ctx); err != nil {
 		return v, fmt.Errorf("read the clock: %w", err)
 	}
-	mine, moreMine, err := s.core.List(ctx, p, s.mine(task{by: p}, store.Filter{Live: true, Limit: homeMine}))
+	mine, moreMine, err := s.core.List(ctx, p, s.ownClusters(task{by: p}, store.Filter{Live: true, Limit: homeMine}))
 	if err != nil {
 		return v, err
 	}
@@ -47,7 +47,7 @@ func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.Home
 		return slices.ContainsFunc(mine, func(m clusters.Row) bool { return m.ID == row.ID })
 	})
 	v.More = moreMine != "" || moreAll != "" || len(team) > homeTeam
-	if err := s.replaced(ctx, mine, team); err != nil {
+	if err := s.markReplaced(ctx, mine, team); err != nil {
 		return v, err
 	}
 	for _, row := range mine {
@@ -66,12 +66,12 @@ func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.Home
 	if v.Approvals, err = s.mayApprove(ctx, p); err != nil {
 		return v, err
 	}
-	v.Allowances, err = s.allowances(ctx, p)
+	v.Allowances, err = s.listAllowances(ctx, p)
 	return v, err
 }
 
-// replaced notes in the rows of clusters that end or ended which cluster was requested again in their place. Lists do not have it.
-func (s *Service) replaced(ctx context.Context, lists ...[]clusters.Row) error {
+// markReplaced notes in the rows of clusters that end or ended which cluster was requested again in their place. Lists do not have it.
+func (s *Service) markReplaced(ctx context.Context, lists ...[]clusters.Row) error {
 	var ids []string
 	for _, row := range slices.Concat(lists...) {
 		if row.Desired != lifecycle.Present && row.PR == nil {
@@ -98,14 +98,14 @@ func (s *Service) mayApprove(ctx context.Context, p policy.Principal) (list []ch
 	}
 	for _, a := range page {
 		if a.WhyNot == "" && len(list) < homeApprovals {
-			list = append(list, s.waiting(a, s.asker(ctx, a)))
+			list = append(list, s.toWaiting(a, s.requesterName(ctx, a)))
 		}
 	}
 	return list, nil
 }
 
-// allowances returns the limits that apply to the person and their teams, with what is left of each.
-func (s *Service) allowances(ctx context.Context, p policy.Principal) (out []blocks.Allowance, err error) {
+// listAllowances returns the limits that apply to the person and their teams, with what is left of each.
+func (s *Service) listAllowances(ctx context.Context, p policy.Principal) (out []blocks.Allowance, err error) {
 	quotas, err := s.admin.Quotas(ctx, p)
 	if err != nil {
 		return nil, err

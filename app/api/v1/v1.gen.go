@@ -699,7 +699,7 @@ type Cluster struct {
 	Identities []string `json:"identities,omitempty,omitzero" yaml:"identities,omitempty"`
 
 	// Idle Since when nobody has used it, as far as ocpctl knows, and what follows if that stays so; absent if its profile does nothing about idle
-	// clusters, while it is not READY, and while a person has put it to sleep. docs/idle.md says what counts as use.
+	// clusters, while it is not READY, and while a person has put it to sleep. docs/sleep.md says what counts as use.
 	Idle  Idle   `json:"idle,omitempty,omitzero" yaml:"idle,omitempty"`
 	JobID string `json:"jobId" yaml:"jobId"`
 
@@ -1116,7 +1116,7 @@ type Hold struct {
 }
 
 // Idle Since when nobody has used it, as far as ocpctl knows, and what follows if that stays so; absent if its profile does nothing about idle
-// clusters, while it is not READY, and while a person has put it to sleep. docs/idle.md says what counts as use.
+// clusters, while it is not READY, and while a person has put it to sleep. docs/sleep.md says what counts as use.
 type Idle struct {
 	// EndAt When it ends for that, unless a hold keeps it; absent if it does not.
 	EndAt time.Time `json:"endAt,omitempty,omitzero" yaml:"endAt,omitempty"`
