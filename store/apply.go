@@ -140,7 +140,7 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 		if _, err := clusters.CloseOver(ctx, c, cur.ID); err != nil {
 			return err
 		}
-		if _, err := clusters.RevokeAccess(ctx, c, cur.ID, clusters.EveryAccess, nil, clusters.Origin{Actor: db.Lifecycle, Why: clusters.AccessEnds + d.Next.DesiredWhy}); err != nil {
+		if _, err := clusters.RevokeAccess(ctx, c, cur.ID, clusters.EveryAccess, nil, clusters.Origin{Actor: db.Lifecycle, Why: clusters.AccessEnds + d.Next.DesiredWhy.String()}); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func tell(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Decision, o
 		}
 	}
 	if cur.Desired != d.Next.Desired && clusters.StatusAndPhase(cur.Cluster) == clusters.StatusAndPhase(d.Next) {
-		m.Why = d.Next.DesiredWhy
+		m.Why = d.Next.DesiredWhy.String()
 	}
 	if err := c.Record(ctx, db.Lifecycle, "decided", cur.ID, m); err != nil {
 		return err

@@ -37,7 +37,7 @@ func TestTheEnvironmentsOfEarlierClustersAreCarriedOver(t *testing.T) {
 	_, err = p.DownTo(t.Context(), 50)
 	require.NoError(t, err)
 	exec(`UPDATE subscribers SET external_id = 7 WHERE kind = 'github_deployment' AND cluster_id <> $1`, unseen.ID)
-	exec(`UPDATE clusters SET desired = 'absent', desired_why = 'done', teardown = 'DESTROY', status = 'DESTROYED', phase = 'released', destroyed_at = now(), wake_at = NULL WHERE id = $1`, gone.ID)
+	exec(`UPDATE clusters SET desired = 'absent', desired_why = '{"code":"other","words":"done"}', teardown = 'DESTROY', status = 'DESTROYED', phase = 'released', destroyed_at = now(), wake_at = NULL WHERE id = $1`, gone.ID)
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
 	var cluster, repo, environment string

@@ -149,7 +149,7 @@ func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 		from, to := names[round], names[1-round]
 		row, err := s.Cluster(t.Context(), "clu_shop")
 		require.NoError(t, err)
-		require.Equal(t, "the pull request was closed", row.Ends.Reason())
+		require.Equal(t, "the pull request was closed", row.Ends.Reason().String())
 		step(t, s, row.ID)
 		pr := known(41, 1+round)
 		pr.Repo = from
@@ -163,7 +163,7 @@ func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE workspace = 'T1' AND repo IS NULL`))
 		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE id = 'rep_1' AND repo = $1`, to))
 		at := clock.now().Add(2 * time.Hour)
-		require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "the pull request became a draft", "github:maya"))
+		require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, lifecycle.Noted("the pull request became a draft"), "github:maya"))
 		fx := eyes("react:1")
 		fx.Repo = to
 		require.NoError(t, s.Outbox.SaveEffect(t.Context(), fx))

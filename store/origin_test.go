@@ -94,7 +94,7 @@ func TestAHoldIsAFloorUnderEveryEndButTheMaximum(t *testing.T) {
 	s, clock := open(t)
 	row := accept(t, s, fromPR(granted("shop"), 41))
 	closed := clock.now().Add(time.Hour)
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &closed, "", "github:maya"))
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &closed, lifecycle.Reason{}, "github:maya"))
 	until := clock.now().Add(6 * time.Hour)
 	out, err := s.Hold(t.Context(), row.ID, until, maya("a demo"))
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -197,7 +198,7 @@ func TestThePullRequestsThatCountAsClosedAreFound(t *testing.T) {
 		pulls = append(pulls, known(number, 1))
 		row := accept(t, s, fromPR(granted(fmt.Sprintf("c%d", number)), number))
 		if number == 42 || number == 44 {
-			require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "", "test"))
+			require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, lifecycle.Reason{}, "test"))
 		}
 		if number == 44 {
 			_, err := s.Destroy(t.Context(), row.ID, maya("done"))

@@ -128,7 +128,7 @@ func TestASignalThatIsRefusedHoldsNoCluster(t *testing.T) {
 	g := signalOf(t, s, row)
 	require.NoError(t, s.Runs.NotTold(t.Context(), g, "GitHub refuses it."))
 	ends := read(t, s, row.ID).Ends
-	require.Equal(t, []any{clock.now(), "its workflow run finished"}, []any{ends.RunFinished.UTC(), ends.RunWhy})
+	require.Equal(t, []any{clock.now(), "its workflow run finished"}, []any{ends.RunFinished.UTC(), ends.RunWhy.String()})
 	require.NoError(t, s.Runs.Told(t.Context(), g, lifecycle.SignalBegun))
 	require.Zero(t, read(t, s, row.ID).Ends.RunFinished, "the permission came back in time")
 }

@@ -34,7 +34,7 @@ func (s *Service) perform(ctx context.Context, f facts, a act) (note string, err
 	case setEnd:
 		return s.setEndAt(ctx, a, e.by())
 	case liftEnd:
-		return a.row.Name + " no longer ends because " + a.was, s.liftEnd(ctx, a.row, a.kind, a.why, e.by())
+		return a.row.Name + " no longer ends because " + a.was.String(), s.liftEnd(ctx, a.row, a.kind, a.why, e.by())
 	case rebindApproval:
 		notes, err := s.rebind(ctx, a.row, e.PR)
 		return strings.Join(notes, "; "), err

@@ -60,7 +60,7 @@ func TestDraftsHaveAnEndWhereTheFileSaysSo(t *testing.T) {
 			h.Sync(e)
 			require.Equal(t, ends, !h.Only().Ends.PRClosed.IsZero())
 			if ends {
-				require.Equal(t, "the pull request became a draft", h.Only().Ends.Reason())
+				require.Equal(t, "the pull request became a draft", h.Only().Ends.Reason().String())
 			}
 			e = h.Event("ready_for_review", "will", true, label)
 			e.PR.HeadRef = "feature"
@@ -130,7 +130,7 @@ func TestWhatAPushDoes(t *testing.T) {
 			require.Contains(t, h.Query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind AND cluster_id = $1`, last.ID), e.PR.Head)
 			if does == "recreate" {
 				require.Equal(t, servicetest.OnGitHub("maya"), last.RequestedBy)
-				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.Clusters()[0].DesiredWhy)
+				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.Clusters()[0].DesiredWhy.String())
 			}
 		})
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 )
 
-// LabelGone is the reason why a cluster ends whose label was removed.
-const LabelGone = "its label was removed"
-
 // LabelOfNobody says that a label did nothing because nobody is known to have added it.
 func LabelOfNobody(label string) string {
 	return fmt.Sprintf("The label %s did not create a cluster: GitHub did not say who added it, and a cluster needs a requester. "+
