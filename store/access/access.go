@@ -1,4 +1,4 @@
-package clusters
+package access
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -29,8 +30,8 @@ const (
 // with.
 const OwnRight = "role"
 
-// AccessAsk is what an access is made for.
-type AccessAsk struct {
+// Ask is what an access is made for.
+type Ask struct {
 	Reader, ReaderName string // principal id, and name to show
 	Role               Role
 	Right              string // OwnRight, or the share by which the reader has it
@@ -45,9 +46,9 @@ type OfRun struct {
 	RunJob     string // check_run_id; empty: the token named none
 }
 
-// AccessRow is one credential to a cluster, made for one reader.
-type AccessRow struct {
-	AccessAsk
+// Row is one credential to a cluster, made for one reader.
+type Row struct {
+	Ask
 	ID, Cluster string
 	Number      int        // of the request
 	Account     string     // the service account's name in the cluster
@@ -65,35 +66,35 @@ type AccessRow struct {
 
 // The states of an access.
 const (
-	AccessAsked   = "asked"   // a runner makes it
-	AccessReady   = "ready"   // it can be used
-	AccessFailed  = "failed"  // given up: it could not be made
-	AccessExpired = "expired" // its time is over
-	AccessRevoked = "revoked"
+	Asked   = "asked"   // a runner makes it
+	Ready   = "ready"   // it can be used
+	Failed  = "failed"  // given up: it could not be made
+	Expired = "expired" // its time is over
+	Revoked = "revoked"
 )
 
-// AccessColumns select an AccessRow from access a and clusters c, at the time @now.
-const AccessColumns = `a.id, a.cluster_id AS cluster, a.number, a.reader, a.reader_name, a.role, a.by_right AS "right",
+// Columns select a Row from access a and clusters c, at the time @now.
+const Columns = `a.id, a.cluster_id AS cluster, a.number, a.reader, a.reader_name, a.role, a.by_right AS "right",
 	coalesce(a.run_id, '') AS run_id, coalesce(a.run_attempt, 0) AS run_attempt, a.run_job, a.lifetime, a.account,
 	CASE WHEN a.revoked_at < coalesce(a.expires_at, 'infinity') THEN 'revoked' WHEN a.expires_at <= @now THEN 'expired' WHEN a.minted_at IS NOT NULL THEN 'ready'
-		WHEN a.number <= ` + AccessDone + ` THEN 'failed' ELSE 'asked' END AS state,
+		WHEN a.number <= ` + clusters.AccessDone + ` THEN 'failed' ELSE 'asked' END AS state,
 	a.asked_at, a.minted_at, a.expires_at, a.ref, a.trouble, a.revoked_at, a.revoked_by, a.revoke_why, a.removed_at`
 
-// AccessTail is how much longer than its lifetime a token may be valid that was made by a runner whose report did not arrive: such a runner
+// Tail is how much longer than its lifetime a token may be valid that was made by a runner whose report did not arrive: such a runner
 // may act until its lease has ended.
-const AccessTail = time.Hour
+const Tail = time.Hour
 
-// AccessTaken holds for an access a that must be removed from its cluster: it was revoked, or its time is over (see ExpireAccess), and its
+// Taken holds for an access a that must be removed from its cluster: it was revoked, or its time is over (see Expire), and its
 // account may be there. This holds until a runner has removed it: how long its token is valid is the cluster's word alone.
-const AccessTaken = `a.revoked_at IS NOT NULL AND a.attempt IS NOT NULL AND a.removed_at IS NULL`
+const Taken = `a.revoked_at IS NOT NULL AND a.attempt IS NOT NULL AND a.removed_at IS NULL`
 
-// AccessWork counts what a cluster's runner has to do about access.
-func AccessWork(ctx context.Context, from db.Source, cluster lifecycle.Cluster) (lifecycle.AccessWork, error) {
+// CountWork counts what a cluster's runner has to do about access.
+func CountWork(ctx context.Context, from db.Source, cluster lifecycle.Cluster) (lifecycle.AccessWork, error) {
 	if cluster.Work[lifecycle.Access].Wanted == 0 || cluster.Phase == lifecycle.Released {
 		return lifecycle.AccessWork{}, nil
 	}
 	work, err := db.One[lifecycle.AccessWork](ctx, from, `
-		SELECT count(*) FILTER (WHERE a.revoked_at IS NULL AND a.minted_at IS NULL AND a.number > @done) AS give, count(*) FILTER (WHERE `+AccessTaken+`) AS take
+		SELECT count(*) FILTER (WHERE a.revoked_at IS NULL AND a.minted_at IS NULL AND a.number > @done) AS give, count(*) FILTER (WHERE `+Taken+`) AS take
 		FROM access a WHERE a.cluster_id = @cluster AND a.removed_at IS NULL`,
 		pgx.NamedArgs{"cluster": cluster.ID, "done": cluster.Work[lifecycle.Access].Done})
 	if err != nil {
@@ -102,8 +103,8 @@ func AccessWork(ctx context.Context, from db.Source, cluster lifecycle.Cluster) 
 	return work, nil
 }
 
-// QueueAccess writes the row of an access that a runner is to make, and returns the row with its account's name.
-func QueueAccess(c *db.Tx, b *db.Batch, a AccessRow) AccessRow {
+// Queue writes the row of an access that a runner is to make, and returns the row with its account's name.
+func Queue(c *db.Tx, b *db.Batch, a Row) Row {
 	a.Account = accountOf(a.Reader, a.ID)
 	b.Do("keep the access", `
 		INSERT INTO access (id, cluster_id, number, reader, reader_name, role, by_right, run_id, run_attempt, run_job, lifetime, account, asked_at)
@@ -132,20 +133,20 @@ func accountOf(reader, id string) string {
 	return strings.TrimPrefix(plain+"-", "-") + "a" + hex.EncodeToString(sum[:])[:unique-1]
 }
 
-// WantAccess asks for a runner that brings a ready cluster's accounts into agreement with its rows. What has to be taken away is not kept
+// WantRunner asks for a runner that brings a ready cluster's accounts into agreement with its rows. What has to be taken away is not kept
 // waiting by earlier failures; a request for more is.
-func WantAccess(ctx context.Context, c *db.Tx, cluster string, taking bool) error {
+func WantRunner(ctx context.Context, c *db.Tx, cluster string, taking bool) error {
 	_, err := c.Exec(ctx, `
 		INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ($1, $2, $3, 'PENDING', $4)
 		ON CONFLICT (cluster_id, job_type) WHERE ended_at IS NULL DO NOTHING`, db.NewID("job"), cluster, lifecycle.JobAccess, c.Now)
 	if err != nil {
 		return fmt.Errorf("add the job: %w", err)
 	}
-	set := AskWork
+	set := clusters.AskWork
 	if !taking {
-		set = askWork("{failures}")
+		set = clusters.AskWorkWithout("{failures}")
 	}
-	return SetDesired(ctx, c, cluster, set, pgx.NamedArgs{"kind": lifecycle.Access})
+	return clusters.SetDesired(ctx, c, cluster, set, pgx.NamedArgs{"kind": lifecycle.Access})
 }
 
 // ForgetAccounts prepares for a create: what an earlier one made in its cluster is gone with it.
@@ -159,8 +160,8 @@ func ForgetAccounts(ctx context.Context, c *db.Tx, cluster string) error {
 	return nil
 }
 
-// AccessGone records that the accounts of a cluster are gone, because nothing is left of it.
-func AccessGone(ctx context.Context, c *db.Tx, cluster string) error {
+// RecordGone records that the accounts of a cluster are gone, because nothing is left of it.
+func RecordGone(ctx context.Context, c *db.Tx, cluster string) error {
 	_, err := c.Exec(ctx, `UPDATE access SET removed_at = $2 WHERE cluster_id = $1 AND revoked_at IS NOT NULL AND removed_at IS NULL`, cluster, c.Now)
 	if err != nil {
 		return fmt.Errorf("record that the accounts of %s are gone: %w", cluster, err)
@@ -168,33 +169,33 @@ func AccessGone(ctx context.Context, c *db.Tx, cluster string) error {
 	return nil
 }
 
-// EveryAccess selects all of a cluster's accesses, and AccessEnds begins the reason why they end with it.
+// Every selects all of a cluster's accesses, and EndsWith begins the reason why they end with it.
 const (
-	EveryAccess = "true"
-	AccessEnds  = "the cluster is no longer wanted: "
+	Every    = "true"
+	EndsWith = "the cluster is no longer wanted: "
 )
 
-// RevokeAccess revokes a cluster's accesses that a condition on access a selects: they are never handed out again, and a runner removes
+// Revoke revokes a cluster's accesses that a condition on access a selects: they are never handed out again, and a runner removes
 // their accounts from the cluster. One that no runner was told to make is gone at once. It returns how many it revoked.
-func RevokeAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx.NamedArgs, d Origin) (int, error) {
+func Revoke(ctx context.Context, c *db.Tx, cluster, which string, args pgx.NamedArgs, d clusters.Origin) (int, error) {
 	return endAccess(ctx, c, cluster, `(a.expires_at IS NULL OR a.expires_at > @now) AND (`+which+`)`, args, d)
 }
 
-// ExpiredAccess holds for an access a of a cluster c whose time is over at the time @now and whose account may still be there. @tail is
-// AccessTail.
-const ExpiredAccess = `a.revoked_at IS NULL AND a.removed_at IS NULL AND a.attempt IS NOT NULL AND (a.minted_at IS NOT NULL OR a.number <= ` + AccessDone + `)
+// ExpiredSQL holds for an access a of a cluster c whose time is over at the time @now and whose account may still be there. @tail is
+// Tail.
+const ExpiredSQL = `a.revoked_at IS NULL AND a.removed_at IS NULL AND a.attempt IS NOT NULL AND (a.minted_at IS NOT NULL OR a.number <= ` + clusters.AccessDone + `)
 	AND coalesce(a.expires_at, a.asked_at + a.lifetime + @tail) <= @now`
 
-// AccessOver is the reason why an access ends by itself.
-const AccessOver = "its time is over"
+// Over is the reason why an access ends by itself.
+const Over = "its time is over"
 
-// ExpireAccess has a runner remove the accounts of a locked cluster whose tokens have expired. It returns how many.
-func ExpireAccess(ctx context.Context, c *db.Tx, cluster string) (int, error) {
-	return endAccess(ctx, c, cluster, `EXISTS (SELECT FROM clusters c WHERE c.id = a.cluster_id AND `+ExpiredAccess+`)`,
-		pgx.NamedArgs{"tail": AccessTail}, Origin{Actor: db.Lifecycle, Why: AccessOver})
+// Expire has a runner remove the accounts of a locked cluster whose tokens have expired. It returns how many.
+func Expire(ctx context.Context, c *db.Tx, cluster string) (int, error) {
+	return endAccess(ctx, c, cluster, `EXISTS (SELECT FROM clusters c WHERE c.id = a.cluster_id AND `+ExpiredSQL+`)`,
+		pgx.NamedArgs{"tail": Tail}, clusters.Origin{Actor: db.Lifecycle, Why: Over})
 }
 
-func endAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx.NamedArgs, d Origin) (int, error) {
+func endAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx.NamedArgs, d clusters.Origin) (int, error) {
 	all := pgx.NamedArgs{"cluster": cluster, "now": c.Now, "by": d.Actor, "why": d.Reason()}
 	maps.Copy(all, args)
 	type revoked struct {
@@ -214,7 +215,7 @@ func endAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx.Na
 	for _, a := range gone {
 		begun = begun || a.Begun
 		after := map[string]any{"access": a.ID, "reader": a.Reader, "role": a.Role}
-		if err := RecordAction(c, Origin{Actor: d.Actor, Source: d.Source, Why: d.Reason(), Verdict: d.Verdict}, "access.revoked", cluster, Action{Before: after}); err != nil {
+		if err := clusters.RecordAction(c, clusters.Origin{Actor: d.Actor, Source: d.Source, Why: d.Reason(), Verdict: d.Verdict}, "access.revoked", cluster, clusters.Action{Before: after}); err != nil {
 			return 0, err
 		}
 	}
@@ -228,5 +229,5 @@ func endAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx.Na
 	if !stays { // the accounts go with the cluster
 		return len(gone), nil
 	}
-	return len(gone), WantAccess(ctx, c, cluster, true)
+	return len(gone), WantRunner(ctx, c, cluster, true)
 }
