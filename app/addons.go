@@ -39,17 +39,12 @@ func (s *Service) Refresh(ctx context.Context, p policy.Principal, ref string, o
 	if origin, err = CheckReason(origin, false); err != nil {
 		return clusters.Row{}, "", err
 	}
-	if !isRefreshable(row) {
+	if obstacleTo(policy.VerbRefresh, row) != "" {
 		return clusters.Row{}, "", Fail(Conflict, sayUnrefreshable(row.Card))
 	}
 	job, err = s.store.WantRefresh(ctx, row.ID, origin.cause(p), s.StoreOrigin(origin, p))
 	row, err = s.after(ctx, row, err, row.Name+" is no longer ready, so its add-ons cannot be refreshed.")
 	return row, job, err
-}
-
-// isRefreshable reports whether a cluster's add-ons can be refreshed now.
-func isRefreshable(row clusters.Row) bool {
-	return len(row.Addons) > 0 && row.Status == lifecycle.Ready && row.Desired == lifecycle.Present
 }
 
 // missingAddons returns a sentence for each add-on that is not in place, with the reason.

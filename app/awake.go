@@ -27,12 +27,12 @@ func (s *Service) KeepAwake(ctx context.Context, p policy.Principal, ref string,
 		return Change{}, fmt.Errorf("read the clock: %w", err)
 	}
 	hours := lifecycle.HoursAt(s.catalogue().HoursOf(row.Profile, row.Team), now, 0, 0)
-	switch {
-	case !row.OffHours:
+	switch obstacle := obstacleTo(policy.VerbTonight, row); {
+	case obstacle == policy.NoOffHours:
 		return Change{}, Fail(Conflict, row.Card.Name+" does not sleep outside working hours, so there is nothing to keep it awake for. To keep it from ending, give a duration, such as 8h.")
 	case hours.Opens.IsZero():
 		return Change{}, Fail(Conflict, fmt.Sprintf("No working hours that begin again are in force for %s, so nothing puts it to sleep.", row.Card.Name))
-	case row.SleepWanted && row.PowerBy == lifecycle.ByPerson:
+	case obstacle == policy.AsleepByHand:
 		return Change{}, Fail(Conflict, fmt.Sprintf("%s was put to sleep by a person (%s), not by working hours. Wake it with ocpctl wake %s, or with %s wake.", row.Card.Name, row.Card.SleepWhy, row.Card.Name, chatops.Prefix))
 	}
 	_, err = s.store.KeepAwake(ctx, row.ID, hours.Opens, s.StoreOrigin(origin, p))

@@ -41,7 +41,16 @@ func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	if err != nil {
 		return Explanation{}, err
 	}
-	out := Explanation{Row: row, Why: messages.Reasons(row.Card), Next: nexts(p, row)}
+	actions, err := s.Actions(ctx, p, row)
+	if err != nil {
+		return Explanation{}, err
+	}
+	out := Explanation{Row: row, Why: messages.Reasons(row.Card)}
+	for _, verb := range policy.Possible(actions) {
+		if step := sayNextStep(verb, row.Card, row.PR != nil); step != "" {
+			out.Next = append(out.Next, step)
+		}
+	}
 	if len(row.Addons) > 0 && row.Status == lifecycle.Ready {
 		conditions, err := s.store.Attempts.Conditions(ctx, row.ID)
 		if err != nil {
@@ -95,43 +104,6 @@ func ends(e lifecycle.Ends) []End {
 	return out
 }
 
-// nexts returns what the principal can do now, each with its command.
-func nexts(p policy.Principal, row clusters.Row) []string {
-	var next []string
-	for _, act := range Possible(p, row) {
-		next = append(next, sayNextStep(act, row.Card, row.PR != nil))
-	}
-	return next
-}
-
-// Possible returns the acts on a cluster that make sense in its state and that the principal's roles allow. Each is judged again when it
-// is requested.
-func Possible(p policy.Principal, row clusters.Row) (acts []policy.Act) {
-	present, ready := row.Desired == lifecycle.Present, row.Status == lifecycle.Ready
-	for _, one := range []struct {
-		act policy.Act
-		now bool
-	}{
-		{policy.ActApprove, present && row.NeedsApproval},
-		{policy.ActKubeconfig, ready && row.Outputs != nil},
-		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max)},
-		{policy.ActHold, present},
-		{policy.ActScale, present && ready && row.WorkersLeast != nil && *row.WorkersLeast != deref(row.WorkersMost)},
-		{policy.ActRefresh, present && isRefreshable(row)},
-		{policy.ActSleep, present && ready && row.SleepMode != ""},
-		{policy.ActShare, present},
-		{policy.ActTransfer, present},
-		{policy.ActDestroy, present},
-		{policy.ActRetry, !present && row.Phase != lifecycle.Released},
-		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned},
-	} {
-		if one.now && p.May(one.act, row.Team) && (!policy.OpensCluster(one.act) || MayOpen(p, row)) {
-			acts = append(acts, one.act)
-		}
-	}
-	return acts
-}
-
 // sayEnd says what one of a cluster's ends means: ttl, maximum, pr_closed, label_removed, run_finished, claim, idle or hold.
 func sayEnd(kind string, ends lifecycle.Ends) string {
 	switch kind {
@@ -156,41 +128,44 @@ func sayEnd(kind string, ends lifecycle.Ends) string {
 }
 
 // sayNextStep says what somebody can do with a cluster by an act, and with which command. ofPullRequest: it was requested on one.
-func sayNextStep(act policy.Act, c lifecycle.Card, ofPullRequest bool) string {
+func sayNextStep(next policy.Verb, c lifecycle.Card, ofPullRequest bool) string {
 	step := func(text, verb, args string) string {
 		return strings.TrimRight(fmt.Sprintf("%s: ocpctl %s %s %s", text, verb, c.Name, args), " ")
 	}
-	switch act {
-	case policy.ActApprove:
+	switch next {
+	case policy.VerbApprove:
 		return step("Approve or refuse it", "approve", "")
-	case policy.ActKubeconfig:
+	case policy.VerbKubeconfig:
 		return step("Fetch its kubeconfig", "kubeconfig", "")
-	case policy.ActExtend:
+	case policy.VerbExtend:
 		return step("Extend it, at most until "+chatops.Time(c.Ends.Max), "extend", "4h")
-	case policy.ActHold:
+	case policy.VerbHold:
 		text := "Hold it, so that only the profile's maximum can end it before"
 		if ofPullRequest {
 			text = "Hold it, even if its pull request is closed"
 		}
 		return step(text, "hold", "8h --reason …")
-	case policy.ActScale:
+	case policy.VerbScale:
 		return step("Scale its workers", "scale-workers", "--replicas 2")
-	case policy.ActRefresh:
+	case policy.VerbRefresh:
 		return step("Refresh its add-ons", "refresh", "")
-	case policy.ActSleep:
-		if c.SleepWanted {
-			return step("Wake it", "wake", "")
-		}
+	case policy.VerbWake:
+		return step("Wake it", "wake", "")
+	case policy.VerbTonight:
+		return step("Keep it awake until the next working hours", "hold", "tonight")
+	case policy.VerbUnhold:
+		return step("Remove its hold", "unhold", "")
+	case policy.VerbSleep:
 		return step("Put it to sleep, so that it costs less", "sleep", "")
-	case policy.ActShare:
+	case policy.VerbShare:
 		return step("Share it with another team or person", "share", "--team …")
-	case policy.ActTransfer:
+	case policy.VerbTransfer:
 		return step("Transfer it to another team", "transfer", "--team …")
-	case policy.ActDestroy:
+	case policy.VerbDestroy:
 		return step("Destroy it", "destroy", "")
-	case policy.ActRetry:
-		return step("Bring its next teardown forward", "retry", "--reason …")
-	case policy.ActAbandon:
+	case policy.VerbRetry:
+		return step("Retry the teardown now", "retry", "--reason …")
+	case policy.VerbAbandon:
 		return step("Give up waiting for its teardown", "abandon", "--reason …")
 	}
 	return ""

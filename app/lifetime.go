@@ -9,7 +9,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/duration"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
@@ -194,16 +193,16 @@ func (s *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 }
 
 func scalable(row clusters.Row, replicas int) error {
-	least, most := row.WorkersLeast, row.WorkersMost
+	least, most, obstacle := row.WorkersLeast, row.WorkersMost, obstacleTo(policy.VerbScale, row)
 	switch {
-	case least == nil || most == nil || *least == *most:
+	case obstacle == policy.FixedWorkers:
 		return Fail(Conflict, fmt.Sprintf("The workers of %s cannot be scaled: its profile %s has a fixed number of workers. "+
 			"Create a cluster of a profile whose workers can be scaled.", row.Card.Name, row.Card.Profile))
-	case replicas < *least || replicas > *most:
+	case least != nil && most != nil && (replicas < *least || replicas > *most):
 		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers, not %d; nothing was changed.", row.Name, *least, *most, replicas), Fields: []Field{
 			ProblemOf("replicas", messages.Problem{fmt.Sprintf("%d is out of bounds", replicas), []string{fmt.Sprintf("%d to %d", *least, *most)}}),
 		}}
-	case row.Status != lifecycle.Ready || row.Desired != lifecycle.Present:
+	case obstacle != "":
 		return Fail(Conflict, fmt.Sprintf("%s is %s (%s). Workers can be scaled only while the cluster is READY.", row.Card.Name, row.Card.Status, row.Card.Phase))
 	}
 	return nil

@@ -107,7 +107,7 @@ func (s *Service) after(ctx context.Context, row clusters.Row, err error, contra
 
 // wantedStill returns an error if the cluster is going away or gone. act is the request.
 func wantedStill(row clusters.Row, act policy.Act) error {
-	if row.Desired == lifecycle.Present && !IsGone(row) {
+	if obstacleTo(policy.VerbDestroy, row) == "" {
 		return nil
 	}
 	return Fail(Conflict, messages.Unwanted(row.Card, act))

@@ -25,6 +25,7 @@ type Details struct {
 	Conditions    []clusters.Condition
 	Timeline      []store.Event
 	Log           []string // newest job's last lines
+	Actions       []policy.Action
 }
 
 // JobDetails is a job with the last lines of its log.
@@ -54,6 +55,9 @@ func (s *Service) Get(ctx context.Context, p policy.Principal, ref string, lines
 		return Details{}, err
 	}
 	out := Details{Row: row}
+	if out.Actions, err = s.Actions(ctx, p, row); err != nil {
+		return Details{}, err
+	}
 	if out.Job, err = s.store.Reports.Job(ctx, row.JobID); err != nil {
 		return Details{}, fmt.Errorf("read job %s: %w", row.JobID, err)
 	}

@@ -3,10 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -19,7 +19,7 @@ func (s *Service) Sleep(ctx context.Context, p policy.Principal, ref string, spa
 	if err != nil {
 		return clusters.Row{}, "", err
 	}
-	if row.SleepMode == "" {
+	if obstacleTo(policy.VerbSleep, row) == policy.CannotSleep {
 		return clusters.Row{}, "", Fail(Conflict, fmt.Sprintf("%s cannot be put to sleep: its profile %s allows neither to remove its workers nor to stop its machines. "+
 			"A platform admin can allow it for new clusters, with sleep in the profile.", row.Card.Name, row.Card.Profile))
 	}
@@ -73,7 +73,7 @@ func (s *Service) power(ctx context.Context, p policy.Principal, ref string, ori
 	if origin, err = CheckReason(origin, false); err != nil {
 		return clusters.Row{}, origin, err
 	}
-	if row.Status != lifecycle.Ready || row.Desired != lifecycle.Present {
+	if obstacle := obstacleTo(policy.VerbSleep, row); slices.Contains([]policy.Obstacle{policy.IsGone, policy.IsEnding, policy.NotReady}, obstacle) {
 		return clusters.Row{}, origin, Fail(Conflict, fmt.Sprintf("%s is %s (%s). A cluster can be put to sleep and woken only while it is READY.", row.Card.Name, row.Card.Status, row.Card.Phase))
 	}
 	return row, origin, nil

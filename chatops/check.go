@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // The states of a check run, as GitHub spells them.
@@ -45,19 +46,19 @@ func actions(c lifecycle.Card) []CheckAction {
 	extend := CheckAction{"Extend", "Four more hours, up to the maximum", ActionExtend}
 	destroy := CheckAction{"Destroy", "Destroy it now", ActionDestroy}
 	switch {
-	case replaced(c):
+	case c.WasReplaced():
 		return nil
 	case c.Phase == lifecycle.AwaitingApproval && wanted(c):
 		return []CheckAction{{"Approve", "Approve exactly this commit", ActionApprove}}
 	case c.Phase == lifecycle.AwaitingApproval:
 		return nil
-	case wanted(c) && c.Status == lifecycle.Ready && extendable(c):
+	case c.Status == lifecycle.Ready && canNow(c, policy.VerbExtend):
 		return []CheckAction{extend, destroy}
 	case wanted(c):
 		return []CheckAction{destroy}
 	case c.Phase == lifecycle.DestroyBlocked:
 		return []CheckAction{{"Retry", "Try the teardown again now", ActionRetry}}
-	case neverReady(c) && c.Ends.PRClosed.IsZero():
+	case c.NeverReady() && c.Ends.PRClosed.IsZero():
 		return []CheckAction{{"Retry", "Ask for a new cluster", ActionRetry}}
 	}
 	return nil
@@ -82,18 +83,12 @@ func state(c lifecycle.Card) (status, conclusion string) {
 	switch {
 	case c.Status == lifecycle.Destroying && !created(c):
 		return inProgress, ""
-	case neverReady(c):
+	case c.NeverReady():
 		return completed, "failure"
 	case c.NeedsApproval: // nobody approved it: a pull request that requires the check must not pass because of that
 		return completed, "cancelled"
 	}
 	return completed, "neutral"
-}
-
-// dismissed reports that its install was stopped on request, so nothing failed. Old rows, from before the server cleared such a
-// reason, still have one.
-func dismissed(c lifecycle.Card) bool {
-	return c.FailReason == string(lifecycle.Stopped) || c.FailReason == string(lifecycle.Cancelled)
 }
 
 // steps lists the phases, with the finished ones ticked. Phases that not every cluster has are shown only while they last.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // Comment renders the comment of a cluster, which is edited in place through the cluster's life. The text depends only on the
@@ -53,7 +54,7 @@ func call(c lifecycle.Card, d Detail) string {
 		when, text = "expiring", "your cluster ends soon."
 	case c.Status == lifecycle.Ready && wanted(c) && !isAsleep(c):
 		when, text = "ready", "your cluster is ready."
-	case c.Status == lifecycle.Failed && neverReady(c):
+	case c.Status == lifecycle.Failed && c.NeverReady():
 		when, text = "failed", "your cluster could not be created."
 	case c.Status == lifecycle.Failed:
 		when, text = "failed", "your cluster cannot be destroyed yet."
@@ -115,7 +116,7 @@ func because(c lifecycle.Card) string {
 	if c.Why != "" && c.Why != "accepted" { // a waiting cluster's own text says what it waits for
 		lines = append(lines, "**Why:** "+plain(sentence(Brief(c, c.Why))))
 	}
-	if !wanted(c) && c.DesiredWhy != "" && !neverReady(c) && !strings.Contains(c.Why, c.DesiredWhy) {
+	if !wanted(c) && c.DesiredWhy != "" && !c.NeverReady() && !strings.Contains(c.Why, c.DesiredWhy) {
 		lines = append(lines, "**Why it ends:** "+plain(sentence(c.DesiredWhy)))
 	}
 	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && !strings.Contains(c.Why, c.FailMessage) {
@@ -162,7 +163,7 @@ func proof(c lifecycle.Card) string {
 
 // failure says why it was never ready, whose problem it is and what to do.
 func failure(c lifecycle.Card, links Links) string {
-	if !neverReady(c) {
+	if !c.NeverReady() {
 		return ""
 	}
 	what := Code(c.FailReason)
@@ -305,7 +306,7 @@ func costs(c lifecycle.Card) string {
 		return strings.Join(texts(hourly(c), spent(c)), "; ")
 	}
 	from := slices.MaxFunc([]time.Time{c.UpdatedAt, c.Meter.Since, c.AcceptedAt}, time.Time.Compare)
-	whole := fmt.Sprintf("about %s if it runs until its end", price.Dollars(c.Meter.Total(from, ending(c))))
+	whole := fmt.Sprintf("about %s if it runs until its end", price.Dollars(c.Meter.Total(from, c.End())))
 	return strings.Join(texts(hourly(c), spent(c), whole), "; ")
 }
 
@@ -334,27 +335,34 @@ func spent(c lifecycle.Card) string {
 	return "less than " + price.Dollars(int64(c.HourlyCents)) + " so far"
 }
 
+// typedForms are the commands of verbs, as a comment offers them.
+var typedForms = map[policy.Verb]string{
+	policy.VerbApprove: "approve", policy.VerbRefuse: "refuse <reason>", policy.VerbKubeconfig: "kubeconfig", policy.VerbWake: "wake", policy.VerbExtend: "extend 4h",
+	policy.VerbSleep: "sleep", policy.VerbTonight: "hold tonight", policy.VerbRetry: "retry", policy.VerbRecreate: "retry", policy.VerbLogs: "logs", policy.VerbDestroy: "destroy",
+}
+
 // typing lists the commands that make sense now.
 func typing(c lifecycle.Card) string {
-	commands := []string{"create " + c.Profile, "help"}
-	switch {
-	case replaced(c):
+	if c.WasReplaced() {
 		return Code(c.ReplacedBy) + " replaces it and has its own comment."
-	case c.Phase == lifecycle.DestroyBlocked:
-		commands = []string{"retry", "logs", "status", "help"}
-	case !wanted(c) && !c.Ends.PRClosed.IsZero():
-		return again(c)
-	case wanted(c) && c.Phase == lifecycle.AwaitingApproval:
-		commands = []string{"approve", "refuse <reason>", "status", "destroy", "help"}
-	case wanted(c) && c.Status == lifecycle.Ready:
-		commands = typingReady(c)
-	case wanted(c) && extendable(c):
-		commands = []string{"status", "logs", "extend 4h", "destroy", "help"}
-	case wanted(c):
-		commands = []string{"status", "logs", "destroy", "help"}
-	case c.Status != lifecycle.Destroyed:
-		commands = []string{"status", "logs", "create " + c.Profile, "help"} // a new cluster does not wait for the old one's teardown
 	}
+	stuck := canNow(c, policy.VerbRetry)
+	if !wanted(c) && !c.Ends.PRClosed.IsZero() && !stuck {
+		return again(c)
+	}
+	var commands []string
+	for _, verb := range policy.Possible(actionsOn(c)) {
+		if command := typedForms[verb]; command != "" && (verb != policy.VerbTonight || c.IsRestWarned()) {
+			commands = append(commands, command)
+		}
+	}
+	if c.Status != lifecycle.Ready && c.Status != lifecycle.Destroyed {
+		commands = append(commands, "status")
+	}
+	if !wanted(c) && !stuck && !canNow(c, policy.VerbRecreate) {
+		commands = append(commands, "create "+c.Profile) // a new cluster does not wait for the old one's teardown
+	}
+	commands = append(commands, "help")
 	for i, command := range commands {
 		commands[i] = Prefix + " " + command
 	}
@@ -363,24 +371,6 @@ func typing(c lifecycle.Card) string {
 		text += fmt.Sprintf(". If the pull request has several clusters, add %s for this one", Code(c.Profile))
 	}
 	return text
-}
-
-// typingReady lists the commands that make sense for a ready cluster.
-func typingReady(c lifecycle.Card) []string {
-	commands := []string{"kubeconfig", "logs"}
-	if isAsleep(c) {
-		commands = []string{"wake", "logs"}
-	}
-	if extendable(c) {
-		commands = append(commands, "extend 4h")
-	}
-	if c.SleepMode != "" && !c.SleepWanted && !isAsleep(c) {
-		commands = append(commands, "sleep")
-	}
-	if c.IsRestWarned() {
-		commands = append(commands, "hold tonight")
-	}
-	return append(commands, "destroy", "help")
 }
 
 func page(c lifecycle.Card, links Links) string {

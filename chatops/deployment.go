@@ -39,10 +39,10 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 	text := card.Name + " " + faceOf(card).head
 	switch {
 	case card.Status == lifecycle.Ready && card.Phase != lifecycle.PhaseReady:
-		text += " (ends " + moment(ending(card), life(card)) + idleEndText(card) + ")"
+		text += " (ends " + moment(card.End(), life(card)) + idleEndText(card) + ")"
 	case card.Status == lifecycle.Ready:
-		text += " until " + moment(ending(card), life(card)) + idleEndText(card)
-	case neverReady(card) && card.FailMessage != "":
+		text += " until " + moment(card.End(), life(card)) + idleEndText(card)
+	case card.NeverReady() && card.FailMessage != "":
 		text += ": " + card.FailMessage
 	case ended(card) && !created(card) && card.DesiredWhy != "":
 		text = card.Name + " ended before it was ready: " + card.DesiredWhy

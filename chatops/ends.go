@@ -22,13 +22,13 @@ func against(why string) string {
 
 // end says when it ends and why, and what would keep it.
 func end(c lifecycle.Card) string {
-	at := ending(c)
+	at := c.End()
 	return fmt.Sprintf("**%s** (%s)", day(at), at.UTC().Format(time.RFC3339)) + endWhy(c)
 }
 
 // endWhy goes after the end: why it ends then, and what would keep it.
 func endWhy(c lifecycle.Card) string {
-	at := ending(c)
+	at := c.End()
 	switch {
 	case at.Equal(c.Ends.Hold) && at.Before(c.Ends.Max):
 		return fmt.Sprintf(", held until then: %s. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
@@ -48,13 +48,6 @@ func endWhy(c lifecycle.Card) string {
 	return fmt.Sprintf(", %s after it was requested. It can be extended to %s", duration.Format(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
 }
 
-func ending(c lifecycle.Card) time.Time {
-	if at := c.Ends.DestroyAt(); !at.IsZero() {
-		return at
-	}
-	return c.DestroyAt
-}
-
 // unheld returns when it would end without its hold.
 func unheld(c lifecycle.Card) time.Time {
 	ends := c.Ends
@@ -62,17 +55,7 @@ func unheld(c lifecycle.Card) time.Time {
 	return ends.DestroyAt()
 }
 
-// brought reports that something other than its own lifetime makes it end earlier.
-func brought(c lifecycle.Card) bool {
-	at := ending(c)
-	return at.Before(c.Ends.TTL) && at.Before(c.Ends.Max)
-}
-
 func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) }
-
-// replaced reports whether a newer cluster exists in its place, of the same pull request and profile or requested again, which commands and
-// buttons refer to instead.
-func replaced(c lifecycle.Card) bool { return c.ReplacedBy != "" && !wanted(c) }
 
 // again says how to get a new cluster after the pull request ended the last one.
 func again(c lifecycle.Card) string {
@@ -85,9 +68,4 @@ func again(c lifecycle.Card) string {
 		return fmt.Sprintf("For a new cluster, mark the pull request as ready for review and set the label %s.", Code(LabelPrefix+c.Profile))
 	}
 	return fmt.Sprintf("For a new cluster, comment %s.", Code(Prefix+" create "+c.Profile))
-}
-
-// extendable reports that a later end is possible and would take effect.
-func extendable(c lifecycle.Card) bool {
-	return c.Ends.TTL.Before(c.Ends.Max) && ending(c).Before(c.Ends.Max) && !brought(c)
 }

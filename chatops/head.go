@@ -53,7 +53,7 @@ func faceOf(c lifecycle.Card) face {
 	if !known {
 		f = face{sign: "⚪", head: "is " + plain(string(c.Phase))}
 	}
-	if c.Phase == lifecycle.Released && neverReady(c) {
+	if c.Phase == lifecycle.Released && c.NeverReady() {
 		f.head = "could not be created and is destroyed"
 	}
 	if c.Reopened > 0 && c.Status == lifecycle.Destroying {
@@ -67,7 +67,7 @@ func faceOf(c lifecycle.Card) face {
 	}
 	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {
 		by := c.ApproveBy
-		if at := ending(c); at.Before(by) {
+		if at := c.End(); at.Before(by) {
 			by = at
 		}
 		f.doing = fmt.Sprintf("Nothing runs before somebody with permission approves it. Without an approval it ends at %s.", moment(by, life(c)))

@@ -128,8 +128,8 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 		line += " Console: " + link(c.ConsoleURL) + "."
 	}
 	if wanted(c) {
-		line += fmt.Sprintf(" Ends %s", moment(ending(c), life(c)))
-		if left := ending(c).Sub(now); left > 0 {
+		line += fmt.Sprintf(" Ends %s", moment(c.End(), life(c)))
+		if left := c.End().Sub(now); left > 0 {
 			line += ", in " + duration.Format(left)
 		}
 		line += "."

@@ -35,7 +35,7 @@ func signalReason(card lifecycle.Card, state lifecycle.SignalState) string {
 	switch {
 	case state != lifecycle.SignalFailed:
 		return ""
-	case neverReady(card) && card.FailMessage != "":
+	case card.NeverReady() && card.FailMessage != "":
 		return cut(oneLine(sentence(card.FailMessage)), maxPlain)
 	}
 	text, why := "it was destroyed before it was ready", ": "+card.DesiredWhy // in somebody's own words

@@ -3,12 +3,14 @@ package chatops
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // Summary is what a cluster's comment says, in parts, for places with a layout of their own. Its texts are Markdown; an empty one has
@@ -36,14 +38,14 @@ func SummaryOf(c lifecycle.Card, d Detail, links Links) Summary {
 	s := Summary{
 		Sign: f.sign, Head: f.head, State: texts(f.doing, needsApproval(c, d), because(c), ofRun(c), advice(c, d), proof(c)),
 		Progress: progressUntil(c, etaAs(c, precise, "")), Trouble: texts(failure(c, links), blockers(c, links)),
-		Hourly: hourly(c), Spent: spent(c), Workers: crew(c), OffHours: Nights(c), Page: address(c, links), Acts: verbsFor(c), Longest: longest(c),
+		Hourly: hourly(c), Spent: spent(c), Workers: crew(c), OffHours: Nights(c), Page: address(c, links), Acts: VerbsOf(actionsOn(c)), Longest: longest(c),
 	}
 	switch {
 	case c.Status == lifecycle.Destroyed:
 		s.Lived = fmt.Sprintf("%s to %s", moment(c.AcceptedAt, life(c)), moment(c.ReleasedAt, life(c)))
 	case wanted(c):
 		s.EndsWhy = endWhy(c)
-		s.Ends = moment(ending(c), life(c)) + s.EndsWhy
+		s.Ends = moment(c.End(), life(c)) + s.EndsWhy
 	}
 	return s
 }
@@ -71,30 +73,38 @@ func needsApproval(c lifecycle.Card, d Detail) string {
 
 // longest is by how much its end can be moved; 0: not at all, or that would have no effect.
 func longest(c lifecycle.Card) time.Duration {
-	if !wanted(c) || c.Status == lifecycle.Pending || !extendable(c) {
+	if !canNow(c, policy.VerbExtend) {
 		return 0
 	}
 	return c.Ends.Max.Sub(c.Ends.TTL)
 }
 
-func verbsFor(c lifecycle.Card) (all []Verb) {
-	add := func(when bool, verbs ...Verb) {
-		if when {
-			all = append(all, verbs...)
+// ofActions are the chat's verbs, by those of policy. Retry means the teardown, or a new cluster in its place.
+var ofActions = map[policy.Verb]Verb{
+	policy.VerbApprove: VerbApprove, policy.VerbRefuse: VerbRefuse, policy.VerbKubeconfig: VerbKubeconfig, policy.VerbWake: VerbWake, policy.VerbExtend: VerbExtend,
+	policy.VerbSleep: VerbSleep, policy.VerbRetry: VerbRetry, policy.VerbRecreate: VerbRetry, policy.VerbLogs: VerbLogs, policy.VerbShare: VerbShare,
+	policy.VerbTransfer: VerbTransfer, policy.VerbDestroy: VerbDestroy,
+}
+
+// VerbsOf returns the chat's verbs of actions that are possible, in their order.
+func VerbsOf(actions []policy.Action) (verbs []Verb) {
+	for _, verb := range policy.Possible(actions) {
+		if ours, known := ofActions[verb]; known && !slices.Contains(verbs, ours) {
+			verbs = append(verbs, ours)
 		}
 	}
-	ready := wanted(c) && c.Status == lifecycle.Ready
-	stuck := c.Phase == lifecycle.DestroyBlocked || neverReady(c) && !replaced(c)
-	add(waitsForApproval(c), VerbApprove, VerbRefuse)
-	add(ready && !c.OutOfReach(), VerbKubeconfig)
-	add(ready && c.SleepWanted, VerbWake)
-	add(longest(c) > 0, VerbExtend)
-	add(ready && c.SleepMode != "" && !c.SleepWanted, VerbSleep)
-	add(stuck, VerbRetry)
-	add(c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed || neverReady(c), VerbLogs)
-	add(ready, VerbShare, VerbTransfer)
-	add(wanted(c), VerbDestroy)
-	return all
+	return verbs
+}
+
+// actionsOn returns what can be done with a cluster by what many people read: it offers what the owner may do. It depends on the cluster alone,
+// so its time is that of the last change.
+func actionsOn(c lifecycle.Card) []policy.Action {
+	return policy.Actions(c, policy.MayAsOwner, c.UpdatedAt)
+}
+
+// canNow reports whether a verb can be carried out, whoever asks.
+func canNow(c lifecycle.Card, verb policy.Verb) bool {
+	return policy.ObstacleTo(verb, c, c.UpdatedAt) == ""
 }
 
 // ordinary matches names that can stand in a link without becoming markup.
@@ -115,8 +125,8 @@ func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
 	what += fmt.Sprintf(". Owned by %s, team %s; profile %s.", plain(c.Owner), plain(c.Team), Code(c.Profile))
 	parts := []string{"since " + moment(c.AcceptedAt, life(c))}
 	if wanted(c) {
-		ends := "ends " + moment(ending(c), life(c))
-		if left := ending(c).Sub(now); left > 0 && !now.IsZero() {
+		ends := "ends " + moment(c.End(), life(c))
+		if left := c.End().Sub(now); left > 0 && !now.IsZero() {
 			ends += " (in " + duration.Format(left) + ")"
 		}
 		parts = append(parts, ends)

@@ -20,7 +20,7 @@ var owners = map[string]string{
 // comes from the runner, except for one that the server sets: a lost runner.
 func Turn(c lifecycle.Card) (whose, next string) {
 	again := "Ask again with " + Prefix + " create " + c.Profile + "."
-	if replaced(c) {
+	if c.WasReplaced() {
 		again = "Nothing: " + Code(c.ReplacedBy) + " replaces it."
 	}
 	switch {
@@ -32,7 +32,7 @@ func Turn(c lifecycle.Card) (whose, next string) {
 		return "the platform team", "Remove what is listed, or its protection. The next try starts by itself."
 	case c.Phase == lifecycle.Abandoned:
 		return "nobody: an admin abandoned it", "Remove what is listed. The teardown is tried again until nothing is left."
-	case !neverReady(c):
+	case !c.NeverReady():
 		return "", ""
 	case c.FailReason == string(lifecycle.Lost) && c.FailNext == "":
 		return "nobody: a runner was lost, which can happen", again
@@ -49,7 +49,7 @@ func Turn(c lifecycle.Card) (whose, next string) {
 
 // Brief is a reason without the failure's message, for use beside that message.
 func Brief(c lifecycle.Card, why string) string {
-	if c.FailMessage == "" || !neverReady(c) {
+	if c.FailMessage == "" || !c.NeverReady() {
 		return why
 	}
 	return strings.Replace(why, ": "+c.FailMessage, "", 1)
@@ -68,12 +68,6 @@ func Blocker(text string) (message, command, remark string) {
 // freeing matches "<type> <id> (<name>): <who>: <command> (<remark>)", with a command of a cloud's command line.
 var freeing = regexp.MustCompile(`^(.+?: [^:]+): ((?:aws|ibmcloud) .+?)(?: \(([^()]*)\))?$`)
 
-// neverReady reports that it failed and that people need not expect more.
-func neverReady(c lifecycle.Card) bool {
-	over := c.Status == lifecycle.Destroyed || c.Phase == lifecycle.CreateFailed
-	return over && !created(c) && c.FailReason != "" && !dismissed(c)
-}
-
 // Runbook is the path of the runbook for the cluster's problem, below Links.UI; empty: there is none.
 func Runbook(c lifecycle.Card) string {
 	switch {
@@ -81,9 +75,9 @@ func Runbook(c lifecycle.Card) string {
 		return "/runbooks/destroy-blocked"
 	case c.Phase == lifecycle.Abandoned:
 		return "/runbooks/destroy-blocked#abandon"
-	case neverReady(c) && anchor.MatchString(c.FailReason):
+	case c.NeverReady() && anchor.MatchString(c.FailReason):
 		return "/runbooks/failed-create#" + strings.ToLower(c.FailReason)
-	case neverReady(c):
+	case c.NeverReady():
 		return "/runbooks/failed-create"
 	}
 	return ""

@@ -30,7 +30,7 @@ func WaitText(card lifecycle.Card, state lifecycle.WaitState, links Links) strin
 	case lifecycle.WaitsForWaking:
 		text = plain(card.Name) + " " + faceOf(card).head + ". " + faceOf(card).doing
 	case lifecycle.WaitSucceeded:
-		text = plain(card.Name) + " is ready until " + moment(ending(card), life(card)) + "."
+		text = plain(card.Name) + " is ready until " + moment(card.End(), life(card)) + "."
 		if saved := Saved(card); saved != "" {
 			text += " " + saved
 		}

@@ -56,3 +56,26 @@ func (c Card) MachinesToCome() int {
 	}
 	return price.Machines(c.Nodes, base, workers)
 }
+
+// End returns when the cluster ends as things stand.
+func (c Card) End() time.Time {
+	if at := c.Ends.DestroyAt(); !at.IsZero() {
+		return at
+	}
+	return c.DestroyAt
+}
+
+// NeverReady reports that it failed before it was ready, and that people need not expect more.
+func (c Card) NeverReady() bool {
+	over := c.Status == Destroyed || c.Phase == CreateFailed
+	dismissed := c.FailReason == string(Stopped) || c.FailReason == string(Cancelled)
+	return over && c.ReadyAt.IsZero() && c.FailReason != "" && !dismissed
+}
+
+// WasReplaced reports whether a newer cluster is in its place, of the same pull request and profile or requested again.
+func (c Card) WasReplaced() bool { return c.ReplacedBy != "" && c.Desired == Absent }
+
+// TearsDown reports whether something of the cluster waits to be torn down.
+func (c Cluster) TearsDown() bool {
+	return c.Status == Failed || c.Status == Destroying || c.Phase == Cleaning
+}

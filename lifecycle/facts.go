@@ -71,9 +71,6 @@ const (
 	Tag Kind = "tag"
 )
 
-// Kinds are all of them.
-var Kinds = []Kind{Create, Destroy, Scale, Configure, Access, Sleep, Wake, Observe, Tag}
-
 // Attempt is one runner's try at a job. Attempt numbers rise per cluster, are never reused, and fence out older runners.
 type Attempt struct {
 	Number     int

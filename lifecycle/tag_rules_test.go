@@ -14,7 +14,7 @@ func worksElsewhere(n Cluster, f Facts) bool {
 		looks = false
 	}
 	for k, other := range n.Work { // also of kinds that a test adds
-		if !slices.Contains(Kinds, k) && other.Wanted > other.Done {
+		if !slices.Contains(Kinds(), k) && other.Wanted > other.Done {
 			return true
 		}
 	}

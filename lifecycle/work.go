@@ -89,10 +89,18 @@ func workKinds() []WorkKind {
 	return []WorkKind{accessKind(), sleepKind(), wakeKind(), scaleKind(), configureKind(), observeKind(), tagKind()}
 }
 
+// Kinds returns the kinds of attempt of this release.
+func Kinds() []Kind {
+	all := []Kind{Create, Destroy}
+	for _, k := range workKinds() {
+		all = append(all, k.Kind)
+	}
+	return all
+}
+
 // Knows reports whether a kind of attempt is known. What is unknown is another release's, and left to its servers and runners.
 func (l Limits) Knows(k Kind) bool {
-	isKind := func(w WorkKind) bool { return w.Kind == k }
-	return k == Create || k == Destroy || slices.ContainsFunc(workKinds(), isKind) || slices.ContainsFunc(l.More, isKind)
+	return slices.Contains(Kinds(), k) || slices.ContainsFunc(l.More, func(w WorkKind) bool { return w.Kind == k })
 }
 
 // kind returns what describes a kind of work; nil: it is none, or unknown to this release.

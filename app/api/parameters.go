@@ -18,7 +18,7 @@ type parameters struct {
 }
 
 func (p *parameters) query(name string, required bool, into any) {
-	err := runtime.BindQueryParameter("form", true, required, name, p.r.URL.Query(), into)
+	err := runtime.BindQueryParameterWithOptions("form", true, required, name, p.r.URL.Query(), into, runtime.BindQueryParameterOptions{})
 	var missing *runtime.RequiredParameterError
 	switch {
 	case errors.As(err, &missing):

@@ -80,7 +80,7 @@ func detail(d app.Details, name func(string) string) (v1.ClusterDetail, error) {
 	out := v1.ClusterDetail{
 		Cluster: cluster(d.Row, name), Job: job(d.Job), Tags: d.Row.Tags,
 		Conditions: []v1.Condition{}, Attempts: []v1.Attempt{}, Proof: []v1.Pass{}, Timeline: []v1.Event{},
-		NothingBegun: len(d.Attempts) == 0,
+		NothingBegun: len(d.Attempts) == 0, Actions: listActions(d.Actions),
 	}
 	if d.Row.Outputs != nil {
 		out.Outputs = outputs(d.Row)

@@ -33,7 +33,7 @@ func NewAsker(client *github.Client, only ...int64) Asker {
 // Permission implements app.GitHub.
 func (a Asker) Permission(ctx context.Context, installation int64, repo string, who app.GitHubAccount) (string, error) {
 	key := describeQuestion(installation, strings.ToLower(repo), strings.ToLower(who.Login)+" "+strconv.FormatInt(who.ID, 10))
-	return a.permissions.ask(key, func() (string, error) {
+	return a.permissions.askOnce(key, func() (string, error) {
 		permission, err := a.client.Permission(ctx, installation, repo, who.Login, who.ID)
 		if errors.Is(err, github.ErrOtherAccount) {
 			return "", fmt.Errorf("%w: %w", app.ErrOtherAccount, err)
@@ -112,7 +112,7 @@ func (a Asker) RemovesRepositoryFile(ctx context.Context, installation int64, re
 func (a Asker) Teams(ctx context.Context, installation int64, login string, teams []string) (in []string, err error) {
 	for _, team := range teams {
 		org, slug, _ := strings.Cut(team, "/")
-		member, err := a.members.ask(describeQuestion(installation, strings.ToLower(team), strings.ToLower(login)), func() (bool, error) {
+		member, err := a.members.askOnce(describeQuestion(installation, strings.ToLower(team), strings.ToLower(login)), func() (bool, error) {
 			member, err := a.client.TeamMember(ctx, installation, org, slug, login)
 			return member, permanentError(err)
 		})

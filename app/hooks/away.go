@@ -38,7 +38,7 @@ func endsOnly(d inbox.Delivery) bool {
 
 // removesOurLabel reports whether one of our labels was removed.
 func removesOurLabel(e webhook) bool {
-	return e.Action == pulls.ActionUnlabeled && len(ours([]string{e.Label.Name})) > 0
+	return e.Action == pulls.ActionUnlabeled && len(ourLabels([]string{e.Label.Name})) > 0
 }
 
 // endEarly does the part of a waiting comment that needs no call to GitHub: it ends the clusters that the comment asks to destroy.

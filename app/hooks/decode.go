@@ -70,9 +70,9 @@ func readFields() map[string]map[string]bool {
 	return out
 }
 
-// requiredNames are the names that an event's body must have, with the first character of their values: { an object, [ a list, " a text, 0
+// namesRequired are the names that an event's body must have, with the first character of their values: { an object, [ a list, " a text, 0
 // anything. GitHub adds the installation for all Apps.
-func requiredNames(event string) map[string]byte {
+func namesRequired(event string) map[string]byte {
 	needed := map[string]byte{"action": '"', "installation": '{'}
 	maps.Copy(needed, map[string]map[string]byte{
 		onPullRequest:   {"repository": '{', "pull_request": '{'},
@@ -139,7 +139,7 @@ func decodeBody(event string, body []byte) (webhook, error) {
 // the event should not have is accepted, because GitHub may have added it; only where the event's own names prove nothing, none of
 // another event's is.
 func (p webhook) checkShape(event string) error {
-	needed := requiredNames(event)
+	needed := namesRequired(event)
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
 		first, there := p.names[name]
 		if want := needed[name]; !there || want != 0 && first != want {
@@ -147,7 +147,7 @@ func (p webhook) checkShape(event string) error {
 		}
 	}
 	if isAboutWhole(event) {
-		for _, name := range p.undescribedFields(event) {
+		for _, name := range p.fieldsNotDescribed(event) {
 			if somebodys()[name] {
 				return mismatch{inbox.ReasonWrongEvent, fmt.Sprintf("a %s event has no field %s", event, name)}
 			}
@@ -169,8 +169,8 @@ func (p webhook) checkShape(event string) error {
 	return mismatch{inbox.ReasonWrongEvent, fmt.Sprintf(missing, event)}
 }
 
-// undescribedFields returns the top-level names of a body that GitHub's description of the event does not have.
-func (p webhook) undescribedFields(event string) (names []string) {
+// fieldsNotDescribed returns the top-level names of a body that GitHub's description of the event does not have.
+func (p webhook) fieldsNotDescribed(event string) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(p.names)) {
 		if !fields()[event][name] {
 			names = append(names, name)

@@ -251,7 +251,7 @@ func TestNothingIsRequiredThatGitHubMayLeaveOut(t *testing.T) {
 		}
 		properties, _ := schema["properties"].(map[string]any)
 		needed, _ := schema["required"].([]any)
-		for want := range requiredNames(event) {
+		for want := range namesRequired(event) {
 			if event == onRule { // the description requires nothing of it, and without its run, its deployment and its environment there is nothing to answer
 				continue
 			}

@@ -23,7 +23,7 @@ type shape struct {
 var shapes = sync.OnceValue(func() map[string]*shape {
 	all, out := typeShape(reflect.TypeFor[webhook]()), map[string]*shape{}
 	for event := range Events() {
-		out[event] = all.withFields(slices.Concat(slices.Collect(maps.Keys(requiredNames(event))), optionalFields(event)))
+		out[event] = all.withFields(slices.Concat(slices.Collect(maps.Keys(namesRequired(event))), optionalFields(event)))
 	}
 	return out
 })

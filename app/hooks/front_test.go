@@ -185,7 +185,7 @@ func (l *life) comeToRest() {
 	l.settle()
 	l.surely(l.poller.Look)
 	l.settle()
-	l.surely(func(ctx context.Context) error { return l.poller.look(ctx, time.Now().Add(still+time.Minute)) }) // and after a while of peace
+	l.surely(func(ctx context.Context) error { return l.poller.pollOnce(ctx, time.Now().Add(still+time.Minute)) }) // and after a while of peace
 	l.settle()
 	require.Empty(l, l.query(`SELECT concat_ws(' ', delivery_id, event, note) FROM deliveries WHERE state <> 'done'`))
 }

@@ -121,7 +121,7 @@ func (h *handler) refuseMismatch(w http.ResponseWriter, r *http.Request, d inbox
 
 // countUndescribed counts a body with names that GitHub's description of its event does not have. They are not read.
 func (h *handler) countUndescribed(r *http.Request, id, event string, p webhook) {
-	if names := p.undescribedFields(event); len(names) > 0 {
+	if names := p.fieldsNotDescribed(event); len(names) > 0 {
 		h.counts.CountUndescribed(event)
 		h.log.InfoContext(r.Context(), "webhook has fields that its event is not described with", "delivery", id, "correlation", id, "event", event,
 			"count", len(names), "first", quoteShort(names[0]))

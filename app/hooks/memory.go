@@ -26,8 +26,8 @@ func newMemory[T any](now func() time.Time) *memory[T] {
 	return &memory[T]{now: now, kept: map[string]answered[T]{}}
 }
 
-// ask returns the cached answer, or asks. Two concurrent callers both ask. The cache time counts from before the question.
-func (m *memory[T]) ask(key string, question func() (T, error)) (T, error) {
+// askOnce returns the cached answer, or asks. Two concurrent callers both ask. The cache time counts from before the question.
+func (m *memory[T]) askOnce(key string, question func() (T, error)) (T, error) {
 	asked := m.now()
 	m.mu.Lock()
 	known, ok := m.kept[key]

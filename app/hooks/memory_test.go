@@ -14,7 +14,7 @@ func TestAnAnswerIsRememberedForAMomentAndAFailureNever(t *testing.T) {
 	m := newMemory[string](func() time.Time { return now })
 	asked := 0
 	says := func(value string, err error) string {
-		got, failed := m.ask("5001 acme/shop will", func() (string, error) { asked++; return value, err })
+		got, failed := m.askOnce("5001 acme/shop will", func() (string, error) { asked++; return value, err })
 		require.Equal(t, err != nil && asked > 0, failed != nil)
 		return got
 	}
@@ -30,7 +30,7 @@ func TestTheMemoryIsBounded(t *testing.T) {
 	now := time.Now()
 	m := newMemory[bool](func() time.Time { return now })
 	for i := range 3 * rememberAll {
-		_, err := m.ask(strconv.Itoa(i), func() (bool, error) { return true, nil })
+		_, err := m.askOnce(strconv.Itoa(i), func() (bool, error) { return true, nil })
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(m.kept), rememberAll)
 	}

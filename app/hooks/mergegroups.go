@@ -91,7 +91,7 @@ func (s *Poller) compareQueue(ctx context.Context, in outbox.QueueRepository, qu
 	for _, q := range queued {
 		if !slices.ContainsFunc(known, func(g outbox.MergeGroup) bool { return g.Head == q.SHA }) {
 			seen.Head, seen.Number = q.SHA, q.Pull
-			if err := s.save(ctx, seen); err != nil {
+			if err := s.saveSighting(ctx, seen); err != nil {
 				return err
 			}
 		}
@@ -100,7 +100,7 @@ func (s *Poller) compareQueue(ctx context.Context, in outbox.QueueRepository, qu
 		there := slices.ContainsFunc(queued, func(q github.Queued) bool { return q.SHA == g.Head })
 		if g.EndedAt == nil && !there && now.Sub(g.AskedAt) >= sure {
 			seen.Head, seen.Number, seen.Action = g.Head, g.Number, endedUnseen
-			if err := s.save(ctx, seen); err != nil {
+			if err := s.saveSighting(ctx, seen); err != nil {
 				return err
 			}
 		}

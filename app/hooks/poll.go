@@ -53,8 +53,8 @@ func NewPoller(s *store.Store, client *github.Client, every time.Duration, log *
 	return &Poller{store: s, github: client, every: every, log: log, only: only}
 }
 
-// foreign reports that this server does not handle an installation.
-func (s *Poller) foreign(installation int64) bool {
+// isForeign reports that this server does not handle an installation.
+func (s *Poller) isForeign(installation int64) bool {
 	return len(s.only) > 0 && !slices.Contains(s.only, installation)
 }
 
@@ -74,10 +74,10 @@ func (s *Poller) Look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.look(ctx, now)
+	return s.pollOnce(ctx, now)
 }
 
-func (s *Poller) look(ctx context.Context, now time.Time) error {
+func (s *Poller) pollOnce(ctx context.Context, now time.Time) error {
 	if err := s.lookAtQueues(ctx, now); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *Poller) look(ctx context.Context, now time.Time) error {
 // lookAt polls some pull requests of an installation. Whatever the result, their turn is over: an installation that does not respond
 // delays no other one.
 func (s *Poller) lookAt(ctx context.Context, installation int64, pulls []pullrequests.PullRequest, now time.Time) error {
-	missed, err := s.missed(ctx, pulls)
+	missed, err := s.listMissed(ctx, pulls)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *Poller) lookAt(ctx context.Context, installation int64, pulls []pullreq
 	found, err := s.github.Pulls(ctx, installation, refs)
 	switch {
 	case errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused):
-		if err := s.locked(ctx, installation, pulls, missed, now); err != nil {
+		if err := s.whyUnreadable(ctx, installation, pulls, missed, now); err != nil {
 			return err
 		}
 	case err != nil:
@@ -126,7 +126,7 @@ func (s *Poller) lookAt(ctx context.Context, installation int64, pulls []pullreq
 		}
 		s.log.WarnContext(ctx, "pull requests not looked at", "installation", installation, "count", len(pulls), "err", err)
 	}
-	elsewhere, err := s.elsewhere(ctx, installation, pulls, found, missed)
+	elsewhere, err := s.findElsewhere(ctx, installation, pulls, found, missed)
 	if err != nil {
 		return err
 	}
@@ -134,25 +134,25 @@ func (s *Poller) lookAt(ctx context.Context, installation int64, pulls []pullreq
 		if look.Gone && elsewhere[pulls[i].Repo] {
 			continue
 		}
-		if err := s.judge(ctx, pulls[i], look, past{missed[absence(pulls[i])], ends[i]}, now); err != nil {
+		if err := s.judgePull(ctx, pulls[i], look, past{missed[absenceMark(pulls[i])], ends[i]}, now); err != nil {
 			return err
 		}
 	}
 	return s.store.PullRequests.Looked(ctx, pulls...)
 }
 
-// elsewhere finds repositories that an installation can no longer reach but another can, and makes a delivery of it: they were moved
+// findElsewhere finds repositories that an installation can no longer reach but another can, and makes a delivery of it: they were moved
 // to another owner. If GitHub's answer is unclear, a repository counts as moved too: unknown is not gone.
-func (s *Poller) elsewhere(ctx context.Context, installation int64, pulls []pullrequests.PullRequest, found []github.PullLook, missed map[string]time.Time) (map[string]bool, error) {
+func (s *Poller) findElsewhere(ctx context.Context, installation int64, pulls []pullrequests.PullRequest, found []github.PullLook, missed map[string]time.Time) (map[string]bool, error) {
 	out := map[string]bool{}
 	for i, look := range found {
-		repo, since := pulls[i].Repo, missed[absence(pulls[i])]
+		repo, since := pulls[i].Repo, missed[absenceMark(pulls[i])]
 		if _, asked := out[repo]; asked || !look.Gone || since.IsZero() {
 			continue
 		}
 		there, err := s.github.InstallationOf(ctx, repo)
 		switch {
-		case errors.Is(err, github.ErrNotFound), errors.Is(err, github.ErrSuspended), err == nil && (there == installation || s.foreign(there)):
+		case errors.Is(err, github.ErrNotFound), errors.Is(err, github.ErrSuspended), err == nil && (there == installation || s.isForeign(there)):
 			out[repo] = false
 		case err != nil:
 			out[repo] = true
@@ -160,7 +160,7 @@ func (s *Poller) elsewhere(ctx context.Context, installation int64, pulls []pull
 		default:
 			out[repo] = true
 			seen := sighting{Installation: there, Repository: repo, Action: actionAdded, Since: since.UTC().Format(time.RFC3339)}
-			if err := s.save(ctx, seen); err != nil {
+			if err := s.saveSighting(ctx, seen); err != nil {
 				return nil, err
 			}
 		}
@@ -168,13 +168,15 @@ func (s *Poller) elsewhere(ctx context.Context, installation int64, pulls []pull
 	return out, nil
 }
 
-// absence is the mark of a pull request that polling did not find; it records the first such poll in a row.
-func absence(pr pullrequests.PullRequest) string { return "absent " + pullTopic(pr.Repo, pr.Number) }
+// absenceMark is the mark of a pull request that polling did not find; it records the first such poll in a row.
+func absenceMark(pr pullrequests.PullRequest) string {
+	return "absent " + pullTopic(pr.Repo, pr.Number)
+}
 
-func (s *Poller) missed(ctx context.Context, pulls []pullrequests.PullRequest) (map[string]time.Time, error) {
+func (s *Poller) listMissed(ctx context.Context, pulls []pullrequests.PullRequest) (map[string]time.Time, error) {
 	names := make([]string, len(pulls))
 	for i, pr := range pulls {
-		names[i] = absence(pr)
+		names[i] = absenceMark(pr)
 	}
 	return s.store.Inbox.Marks(ctx, names)
 }
@@ -183,8 +185,8 @@ func (s *Poller) missed(ctx context.Context, pulls []pullrequests.PullRequest) (
 // closed. Zero: not so.
 type past struct{ missed, ends time.Time }
 
-// judge makes a delivery of a poll of a pull request whose last known state is pr.
-func (s *Poller) judge(ctx context.Context, pr pullrequests.PullRequest, look github.PullLook, was past, now time.Time) error {
+// judgePull makes a delivery of a poll of a pull request whose last known state is pr.
+func (s *Poller) judgePull(ctx context.Context, pr pullrequests.PullRequest, look github.PullLook, was past, now time.Time) error {
 	missed := was.missed
 	seen := sighting{Installation: pr.Installation, Repository: pr.Repo, Number: pr.Number}
 	lost := pullrequests.Nameless(pr.Repo) // another repository has taken its name: GitHub does not have it for us until its current name is known
@@ -193,14 +195,14 @@ func (s *Poller) judge(ctx context.Context, pr pullrequests.PullRequest, look gi
 		s.log.WarnContext(ctx, "a pull request could not be looked at", "pr", pullTopic(pr.Repo, pr.Number), "err", look.Err)
 		return nil
 	case look.Gone, lost:
-		certain, since, err := s.absent(ctx, pr, missed, now)
+		certain, since, err := s.isAbsent(ctx, pr, missed, now)
 		if err != nil || !certain {
 			return err
 		}
 		seen.Since = since
-		return s.save(ctx, seen)
+		return s.saveSighting(ctx, seen)
 	case look.RenamedTo != "":
-		return s.save(ctx, moved(pr, look, now))
+		return s.saveSighting(ctx, repositoryMoved(pr, look, now))
 	}
 	is := toPullRequest(pr.Installation, pr.Repo, look.PR)
 	slices.Sort(is.Labels)
@@ -209,7 +211,7 @@ func (s *Poller) judge(ctx context.Context, pr pullrequests.PullRequest, look gi
 		seen.Since = missed.UTC().Format(time.RFC3339)
 	}
 	// A closed state may be known from a query without an event: then nothing was concluded from it yet.
-	if !missed.IsZero() || seen.Still || seen.Archived || !is.Open || news(pr, is) {
+	if !missed.IsZero() || seen.Still || seen.Archived || !is.Open || isNews(pr, is) {
 		if err := s.saveState(ctx, seen, was.ends); err != nil {
 			return err
 		}
@@ -217,21 +219,21 @@ func (s *Poller) judge(ctx context.Context, pr pullrequests.PullRequest, look gi
 	if missed.IsZero() {
 		return nil
 	}
-	return s.store.Inbox.DropMark(ctx, absence(pr)) // only after the sighting was stored
+	return s.store.Inbox.DropMark(ctx, absenceMark(pr)) // only after the sighting was stored
 }
 
-// absent reports whether it is certain that a pull request does not exist, and since when.
-func (s *Poller) absent(ctx context.Context, pr pullrequests.PullRequest, missed, now time.Time) (certain bool, since string, err error) {
+// isAbsent reports whether it is certain that a pull request does not exist, and since when.
+func (s *Poller) isAbsent(ctx context.Context, pr pullrequests.PullRequest, missed, now time.Time) (certain bool, since string, err error) {
 	if missed.IsZero() {
 		s.log.InfoContext(ctx, "a pull request is not there; looking again", "pr", pullTopic(pr.Repo, pr.Number))
-		return false, "", s.store.Inbox.SetMark(ctx, absence(pr), now)
+		return false, "", s.store.Inbox.SetMark(ctx, absenceMark(pr), now)
 	}
 	return now.Sub(missed) >= sure, missed.UTC().Format(time.RFC3339), nil
 }
 
-// moved is a repository with a new name or owner. The same rename may happen again later, and only the time distinguishes the two;
+// repositoryMoved is a repository with a new name or owner. The same rename may happen again later, and only the time distinguishes the two;
 // processing one twice changes nothing.
-func moved(pr pullrequests.PullRequest, look github.PullLook, now time.Time) sighting {
+func repositoryMoved(pr pullrequests.PullRequest, look github.PullLook, now time.Time) sighting {
 	action := actionRenamed
 	before, _, _ := strings.Cut(pr.Repo, "/")
 	if after, _, _ := strings.Cut(look.RenamedTo, "/"); !strings.EqualFold(before, after) {
@@ -243,15 +245,15 @@ func moved(pr pullrequests.PullRequest, look github.PullLook, now time.Time) sig
 	}
 }
 
-// news reports whether a pull request differs from its last known state in anything that matters. An older state is not news: not all
+// isNews reports whether a pull request differs from its last known state in anything that matters. An older state is not news: not all
 // of GitHub's servers have the newest state at once.
-func news(was, is pullrequests.PullRequest) bool {
+func isNews(was, is pullrequests.PullRequest) bool {
 	return !is.UpdatedAt.Before(was.UpdatedAt) && (is.Open != was.Open || is.Merged != was.Merged || is.Draft != was.Draft ||
-		is.RepoID != was.RepoID && is.RepoID*was.RepoID != 0 || is.Head != was.Head || is.Base != was.Base || !slices.Equal(ours(is.Labels), ours(was.Labels)))
+		is.RepoID != was.RepoID && is.RepoID*was.RepoID != 0 || is.Head != was.Head || is.Base != was.Base || !slices.Equal(ourLabels(is.Labels), ourLabels(was.Labels)))
 }
 
-// ours returns our labels, in one spelling and order.
-func ours(labels []string) []string {
+// ourLabels returns our labels, in one spelling and order.
+func ourLabels(labels []string) []string {
 	var out []string
 	for _, label := range labels {
 		label = strings.ToLower(label)
@@ -263,9 +265,9 @@ func ours(labels []string) []string {
 	return out
 }
 
-// locked finds out why a whole installation does not respond. The App itself asks: only GitHub's answer to the App proves that it was
+// whyUnreadable finds out why a whole installation does not respond. The App itself asks: only GitHub's answer to the App proves that it was
 // removed, suspended or installed anew.
-func (s *Poller) locked(ctx context.Context, installation int64, pulls []pullrequests.PullRequest, missed map[string]time.Time, now time.Time) error {
+func (s *Poller) whyUnreadable(ctx context.Context, installation int64, pulls []pullrequests.PullRequest, missed map[string]time.Time, now time.Time) error {
 	of := map[string][]pullrequests.PullRequest{}
 	for _, pr := range pulls {
 		of[pr.Repo] = append(of[pr.Repo], pr)
@@ -274,7 +276,7 @@ func (s *Poller) locked(ctx context.Context, installation int64, pulls []pullreq
 		seen := sighting{Installation: installation, Repository: repo}
 		there, err := s.github.InstallationOf(ctx, repo)
 		switch {
-		case errors.Is(err, github.ErrNotFound), err == nil && s.foreign(there):
+		case errors.Is(err, github.ErrNotFound), err == nil && s.isForeign(there):
 			seen.Action = actionRemoved
 		case errors.Is(err, github.ErrSuspended):
 			seen.Action = actionSuspended
@@ -288,7 +290,7 @@ func (s *Poller) locked(ctx context.Context, installation int64, pulls []pullreq
 		}
 		certain := true
 		for _, pr := range of[repo] { // all get the mark, by which their return is noticed
-			sure, since, err := s.absent(ctx, pr, missed[absence(pr)], now)
+			sure, since, err := s.isAbsent(ctx, pr, missed[absenceMark(pr)], now)
 			if err != nil {
 				return err
 			}
@@ -297,7 +299,7 @@ func (s *Poller) locked(ctx context.Context, installation int64, pulls []pullreq
 		if !certain && seen.Action != actionAdded {
 			continue
 		}
-		if err := s.save(ctx, seen); err != nil {
+		if err := s.saveSighting(ctx, seen); err != nil {
 			return err
 		}
 	}
@@ -307,22 +309,22 @@ func (s *Poller) locked(ctx context.Context, installation int64, pulls []pullreq
 // saveState stores the state that was seen. If it did not change but a cluster still has an end that an open pull request should not
 // have, it is processed again for that end: an event that reversed it may have been lost.
 func (s *Poller) saveState(ctx context.Context, seen sighting, ends time.Time) error {
-	fresh, err := s.keep(ctx, seen)
+	fresh, err := s.keepSighting(ctx, seen)
 	if err != nil || fresh || ends.IsZero() || !seen.Still || !seen.State.Open {
 		return err
 	}
 	seen.Ends = ends.UTC().Format(time.RFC3339Nano)
-	return s.save(ctx, seen)
+	return s.saveSighting(ctx, seen)
 }
 
-// save stores a sighting as a delivery, which wakes the inbox.
-func (s *Poller) save(ctx context.Context, seen sighting) error {
-	_, err := s.keep(ctx, seen)
+// saveSighting stores a sighting as a delivery, which wakes the inbox.
+func (s *Poller) saveSighting(ctx context.Context, seen sighting) error {
+	_, err := s.keepSighting(ctx, seen)
 	return err
 }
 
-// keep is save; fresh is false if the same was seen before.
-func (s *Poller) keep(ctx context.Context, seen sighting) (fresh bool, err error) {
+// keepSighting is save; fresh is false if the same was seen before.
+func (s *Poller) keepSighting(ctx context.Context, seen sighting) (fresh bool, err error) {
 	d, err := seen.toDelivery()
 	if err != nil {
 		return false, err

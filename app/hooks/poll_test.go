@@ -86,7 +86,7 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 	l.look()
 	require.Empty(t, l.sightings(), "it may yet be told")
 	for range 2 {
-		require.NoError(t, l.poller.look(t.Context(), time.Now().Add(still+time.Minute)))
+		require.NoError(t, l.poller.pollOnce(t.Context(), time.Now().Add(still+time.Minute)))
 		l.settle()
 	}
 	require.Len(t, l.sightings(), 1)
@@ -96,7 +96,7 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 		later := at.Add(time.Duration(n) * time.Minute)
 		require.NoError(t, l.store.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &later, "the App was there again at once, which nobody told", "test"))
 		for range 2 {
-			require.NoError(t, l.poller.look(t.Context(), time.Now().Add(still+time.Minute)))
+			require.NoError(t, l.poller.pollOnce(t.Context(), time.Now().Add(still+time.Minute)))
 			l.settle()
 		}
 		require.Zero(t, l.one(number, first).Ends.PRClosed)
@@ -310,7 +310,7 @@ func TestOnlyWhatMattersIsNews(t *testing.T) {
 	was := pullrequests.PullRequest{Open: true, RepoID: 900, Head: "a", Base: "main", Labels: []string{"bug", "OCP/x"}, Author: "will", UpdatedAt: at}
 	same := was
 	same.Labels, same.Author, same.UpdatedAt = []string{"ocp/x", "docs"}, "", at.Add(time.Hour)
-	require.False(t, news(was, same))
+	require.False(t, isNews(was, same))
 	for name, change := range map[string]func(*pullrequests.PullRequest){
 		"closed": func(pr *pullrequests.PullRequest) { pr.Open = false }, "merged": func(pr *pullrequests.PullRequest) { pr.Merged = true },
 		"a draft": func(pr *pullrequests.PullRequest) { pr.Draft = true }, "pushed": func(pr *pullrequests.PullRequest) { pr.Head = "b" },
@@ -319,8 +319,8 @@ func TestOnlyWhatMattersIsNews(t *testing.T) {
 	} {
 		is := was
 		change(&is)
-		require.True(t, news(was, is), name)
+		require.True(t, isNews(was, is), name)
 		is.UpdatedAt = at.Add(-time.Second)
-		require.False(t, news(was, is), "a machine of GitHub's that lags: %s", name)
+		require.False(t, isNews(was, is), "a machine of GitHub's that lags: %s", name)
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
-// kubeconfig answers with a one-time link that works only for the signed-in owner of the account.
-func (s *Service) kubeconfig(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+// sendKubeconfigLink answers with a one-time link that works only for the signed-in owner of the account.
+func (s *Service) sendKubeconfigLink(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -26,9 +26,9 @@ func (s *Service) kubeconfig(ctx context.Context, t task) (slack.Message, error)
 		return slack.Message{}, err
 	}
 	if !linked {
-		return slack.Message{}, app.Fail(app.Denied, sayKubeconfigNeedsLinkInSlack(s.page(row.ID)))
+		return slack.Message{}, app.Fail(app.Denied, sayKubeconfigNeedsLinkInSlack(s.pageURL(row.ID)))
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: t.Role}, t.origin(s.why(t)))
+	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: t.Role}, t.originWith(s.reasonOf(t)))
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -38,36 +38,36 @@ func (s *Service) kubeconfig(ctx context.Context, t task) (slack.Message, error)
 // mostMembers is how many people a cluster is shared with at once: each share is a line in the audit trail.
 const mostMembers = 50
 
-func (s *Service) share(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) shareCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
 	if t.Group != "" {
 		n, err := s.eachMember(ctx, t, func(principal string) error {
-			_, err := s.core.Share(ctx, t.by, row.ID, app.ShareWith(app.SharePrincipal, principal, t.Role), t.origin(s.why(t)))
+			_, err := s.core.Share(ctx, t.by, row.ID, app.ShareWith(app.SharePrincipal, principal, t.Role), t.originWith(s.reasonOf(t)))
 			return err
 		})
 		return blocks.Answer(messages.SharedWithGroup(row.Name, n, t.Role)), err
 	}
-	share, shown, err := s.grantee(ctx, t)
+	share, shown, err := s.findGrantee(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, err = s.core.Share(ctx, t.by, row.ID, share, t.once(s.why(t), func(clusters.Outcome) string {
+	_, err = s.core.Share(ctx, t.by, row.ID, share, t.onceWith(s.reasonOf(t), func(clusters.Outcome) string {
 		return messages.SharedInSlack(row.Name, shown, t.Role)
 	}))
 	return slack.Message{}, err
 }
 
-func (s *Service) unshare(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) unshareCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
 	if t.Group != "" {
 		n, err := s.eachMember(ctx, t, func(principal string) error {
-			_, err := s.core.Unshare(ctx, t.by, row.ID, app.SharePrincipal, principal, t.origin(s.why(t)))
+			_, err := s.core.Unshare(ctx, t.by, row.ID, app.SharePrincipal, principal, t.originWith(s.reasonOf(t)))
 			if app.KindOf(err) == app.NotFound { // this member had no share, or it was removed by an earlier try
 				return nil
 			}
@@ -75,11 +75,11 @@ func (s *Service) unshare(ctx context.Context, t task) (slack.Message, error) {
 		})
 		return blocks.Answer(messages.UnsharedWithGroup(row.Name, n)), err
 	}
-	share, shown, err := s.grantee(ctx, t)
+	share, shown, err := s.findGrantee(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, err = s.core.Unshare(ctx, t.by, row.ID, share.Kind, share.Grantee, t.once(s.why(t), func(clusters.Outcome) string {
+	_, err = s.core.Unshare(ctx, t.by, row.ID, share.Kind, share.Grantee, t.onceWith(s.reasonOf(t), func(clusters.Outcome) string {
 		return fmt.Sprintf("`%s` is no longer shared with %s.", row.Name, shown)
 	}))
 	if app.KindOf(err) == app.NotFound {
@@ -88,8 +88,8 @@ func (s *Service) unshare(ctx context.Context, t task) (slack.Message, error) {
 	return slack.Message{}, err
 }
 
-// grantee returns whom a command means, and how to name them: a team, a principal by its id, or a person in Slack.
-func (s *Service) grantee(ctx context.Context, t task) (share people.Share, shown string, err error) {
+// findGrantee returns whom a command means, and how to name them: a team, a principal by its id, or a person in Slack.
+func (s *Service) findGrantee(ctx context.Context, t task) (share people.Share, shown string, err error) {
 	switch {
 	case t.Team != "":
 		return app.ShareWith(app.ShareTeam, t.Team, t.Role), "team " + chatops.Code(t.Team), nil
@@ -98,7 +98,7 @@ func (s *Service) grantee(ctx context.Context, t task) (share people.Share, show
 	case t.Person == "":
 		return share, "", app.Fail(app.Invalid, "Say with whom: a person (`@somebody`), a user group (`@group`) or a team (`--team platform`).")
 	}
-	found, err := s.colleague(ctx, t.Person)
+	found, err := s.findColleague(ctx, t.Person)
 	if err != nil {
 		return share, "", err
 	}
@@ -106,8 +106,8 @@ func (s *Service) grantee(ctx context.Context, t task) (share people.Share, show
 	return app.ShareWith(app.SharePrincipal, principal, t.Role), messages.Person(found.Name), err
 }
 
-// colleague returns somebody in Slack whom a cluster may be given to: a full member of this organization.
-func (s *Service) colleague(ctx context.Context, id string) (slack.Person, error) {
+// findColleague returns somebody in Slack whom a cluster may be given to: a full member of this organization.
+func (s *Service) findColleague(ctx context.Context, id string) (slack.Person, error) {
 	if s.slack == nil {
 		return slack.Person{}, app.Fail(app.Conflict, messages.SlackAway)
 	}
@@ -147,7 +147,7 @@ func (s *Service) eachMember(ctx context.Context, t task, do func(principal stri
 		return 0, app.Fail(app.Invalid, fmt.Sprintf("This group has %d members, and a cluster is shared with at most %d at once. Share it with a team: `%s share --team platform`.", len(ids), mostMembers, chatops.Prefix))
 	}
 	for _, id := range ids {
-		_, err := s.colleague(ctx, id)
+		_, err := s.findColleague(ctx, id)
 		if app.KindOf(err) != "" {
 			continue
 		}
@@ -169,18 +169,18 @@ func (s *Service) eachMember(ctx context.Context, t task, do func(principal stri
 	return n, nil
 }
 
-// transfer gives a cluster to another of the person's teams at once, and offers it to a person, who has to accept it.
-func (s *Service) transfer(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+// transferCluster gives a cluster to another of the person's teams at once, and offers it to a person, who has to accept it.
+func (s *Service) transferCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
 	switch {
 	case t.Team != "":
-		change, err := s.core.Transfer(ctx, t.by, row.ID, t.Team, s.nameOf(t), t.origin(s.why(t)))
+		change, err := s.core.Transfer(ctx, t.by, row.ID, t.Team, s.nameOf(t), t.originWith(s.reasonOf(t)))
 		return blocks.Answer(change.Message), err
 	case t.Person != "":
-		return s.offer(ctx, t, row)
+		return s.offerCluster(ctx, t, row)
 	}
 	return slack.Message{}, app.Fail(app.Invalid, "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`).")
 }

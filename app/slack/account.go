@@ -18,7 +18,7 @@ import (
 func (s *Service) linkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
 	if t.Code != "" {
-		said := t.once("", func(clusters.Outcome) string {
+		said := t.onceWith("", func(clusters.Outcome) string {
 			return "This Slack account is now linked to you. Your web roles now apply in Slack too. Sign in at least once a week to keep the link. `/ocp unlink` undoes it."
 		}).Reply
 		return slack.Message{}, s.credentials.CompleteLink(ctx, account, t.Code, clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link", Reply: said})
@@ -28,7 +28,7 @@ func (s *Service) linkAccount(ctx context.Context, t task) (slack.Message, error
 		return slack.Message{}, err
 	}
 	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you. The link works once, until %s. Do not share it.",
-		link.URL.Reveal(), chatops.Code(subject(t.request)), chatops.Time(link.ExpiresAt))), nil
+		link.URL.Reveal(), chatops.Code(subjectOf(t.request)), chatops.Time(link.ExpiresAt))), nil
 }
 
 // secretAnswer is an answer with a one-time link. It has no blocks: the link's handle is removed from the stored text once that was
@@ -38,8 +38,8 @@ func secretAnswer(markdown string) slack.Message { return slack.Message{Text: sl
 // unlinkAccount removes the link of the account from which it is asked.
 func (s *Service) unlinkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
-	said := t.once("", func(clusters.Outcome) string {
-		return fmt.Sprintf("The Slack account %s is no longer linked. It now has only the roles that the catalogue gives to the account itself. `%s link` links it again.", chatops.Code(subject(t.request)), chatops.Prefix)
+	said := t.onceWith("", func(clusters.Outcome) string {
+		return fmt.Sprintf("The Slack account %s is no longer linked. It now has only the roles that the catalogue gives to the account itself. `%s link` links it again.", chatops.Code(subjectOf(t.request)), chatops.Prefix)
 	}).Reply
 	err := s.store.People.Unlink(ctx, account, "", clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp unlink", Reply: said})
 	if errors.Is(err, db.ErrNotFound) {
@@ -48,8 +48,8 @@ func (s *Service) unlinkAccount(ctx context.Context, t task) (slack.Message, err
 	return slack.Message{}, err
 }
 
-// known reports whether a principal is a person of the catalogue.
-func (s *Service) known(principal string) bool {
+// isInCatalogue reports whether a principal is a person of the catalogue.
+func (s *Service) isInCatalogue(principal string) bool {
 	_, known := s.catalogue().PersonOf(principal)
 	return known
 }
@@ -67,8 +67,8 @@ func (s *Service) principalOf(ctx context.Context, workspace, person string) (st
 	return linked.Principal, nil
 }
 
-// shownPerson is what somebody in Slack is called: as in Slack, else as their account.
-func (s *Service) shownPerson(ctx context.Context, account string) string {
+// displayName is what somebody in Slack is called: as in Slack, else as their account.
+func (s *Service) displayName(ctx context.Context, account string) string {
 	_, id, _ := strings.Cut(account, "/")
 	if s.slack != nil {
 		if p, err := s.slack.Person(ctx, id); err == nil && p.Name != "" {

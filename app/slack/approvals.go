@@ -19,39 +19,39 @@ import (
 // mostWaiting is how many approvals are listed.
 const mostWaiting = 10
 
-func (s *Service) approvals(ctx context.Context, t task) (slack.Message, error) {
+func (s *Service) listApprovals(ctx context.Context, t task) (slack.Message, error) {
 	page, next, err := s.core.Approvals(ctx, t.by, store.ApprovalFilter{State: clusters.ApprovalPending, Limit: mostWaiting})
 	if err != nil {
 		return slack.Message{}, err
 	}
 	list := make([]chatops.Waiting, 0, len(page))
 	for _, a := range page {
-		list = append(list, s.waiting(a, s.asker(ctx, a)))
+		list = append(list, s.toWaiting(a, s.requesterName(ctx, a)))
 	}
-	return blocks.Approvals(list, next != "", s.links()), nil
+	return blocks.Approvals(list, next != "", s.chatLinks()), nil
 }
 
-// waiting returns an approval in the form that messages need.
-func (s *Service) waiting(a app.Approval, by string) chatops.Waiting {
+// toWaiting returns an approval in the form that messages need.
+func (s *Service) toWaiting(a app.Approval, by string) chatops.Waiting {
 	return chatops.Waiting{
 		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: by, Secret: messages.BreakGlassSecret(string(a.Kind)), Why: a.Why, Head: a.Head,
 		Votes: app.CountApprovals(a.Approval), Needs: a.Needs, Until: a.ExpiresAt, WhyNot: a.WhyNot,
 	}
 }
 
-// asker is what the person who made an approval's request is called.
-func (s *Service) asker(ctx context.Context, a app.Approval) string {
-	if strings.HasPrefix(a.RequestedBy, string(profiles.SourceSlack)+":") && !s.known(a.RequestedBy) {
-		return s.shownPerson(ctx, a.RequestedBy)
+// requesterName is what the person who made an approval's request is called.
+func (s *Service) requesterName(ctx context.Context, a app.Approval) string {
+	if strings.HasPrefix(a.RequestedBy, string(profiles.SourceSlack)+":") && !s.isInCatalogue(a.RequestedBy) {
+		return s.displayName(ctx, a.RequestedBy)
 	}
 	return s.core.NameOf(a.RequestedBy)
 }
 
-// vote adds the person's vote. The answer is saved with it, so that a command that is worked again is not told that it came too late.
+// castVote adds the person's vote. The answer is saved with it, so that a command that is worked again is not told that it came too late.
 // Notices of the approval show by themselves who decided, wherever that was.
 // A refusal without a reason opens a form for it, if Slack still lets one open.
-func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
-	id, err := s.meant(ctx, t.by, t.Ref)
+func (s *Service) castVote(ctx context.Context, t task) (slack.Message, error) {
+	id, err := s.findApproval(ctx, t.by, t.Ref)
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -66,8 +66,8 @@ func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
 		}
 		return slack.Message{}, s.askReason(t, seen)
 	}
-	_, err = s.core.Vote(ctx, t.by, id, approves, t.once(t.Reason, func(out clusters.Outcome) string {
-		return chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != clusters.ApprovalPending)
+	_, err = s.core.Vote(ctx, t.by, id, approves, t.onceWith(t.Reason, func(out clusters.Outcome) string {
+		return chatops.SlackVoted(s.toWaiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != clusters.ApprovalPending)
 	}))
 	return slack.Message{}, err
 }
@@ -80,9 +80,9 @@ func (s *Service) askReason(t task, a app.Approval) error {
 
 const approvalID = "apr_"
 
-// meant returns the id of the approval that somebody means: by its id, or by its cluster's id or name. A cluster has at most one
+// findApproval returns the id of the approval that somebody means: by its id, or by its cluster's id or name. A cluster has at most one
 // pending: a password can only be requested for a cluster that has started.
-func (s *Service) meant(ctx context.Context, p policy.Principal, ref string) (id string, err error) {
+func (s *Service) findApproval(ctx context.Context, p policy.Principal, ref string) (id string, err error) {
 	if strings.HasPrefix(ref, approvalID) {
 		return ref, nil
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// writable returns a channel in which ocpctl may post. app.Conflict: it may not. app.Denied: Slack does not let it look who reads there.
+// checkWritable returns a channel in which ocpctl may post. app.Conflict: it may not. app.Denied: Slack does not let it look who reads there.
 // app.Busy: Slack does not answer.
-func (s *Service) writable(ctx context.Context, id string) (slack.Channel, error) {
+func (s *Service) checkWritable(ctx context.Context, id string) (slack.Channel, error) {
 	if s.slack == nil {
 		return slack.Channel{}, app.Fail(app.Conflict, messages.SlackAway)
 	}
@@ -25,7 +25,7 @@ func (s *Service) writable(ctx context.Context, id string) (slack.Channel, error
 	case errors.Is(err, slack.ErrChannel), errors.Is(err, slack.ErrNever):
 		return channel, app.Fail(app.Conflict, messages.NotifyNotSeen)
 	case err != nil:
-		return channel, unansweredError(ctx)
+		return channel, busyOrDone(ctx)
 	case channel.Archived:
 		return channel, app.Fail(app.Conflict, "This channel is archived, so nothing can be posted there. Name another one, or ask for it to be reopened.")
 	case !channel.Member:
@@ -48,14 +48,14 @@ func (s *Service) mayPost(ctx context.Context, p policy.Principal, r inbound.Req
 		case errors.Is(err, slack.ErrChannel):
 			return app.Fail(app.Conflict, messages.NotifyNotSeen)
 		case err != nil:
-			return unansweredError(ctx)
+			return busyOrDone(ctx)
 		}
 	}
 	return notify.MayPost(p, team, notify.Channel{HasPerson: in, Outside: channel.External})
 }
 
-// unansweredError is app.Busy, or why the work ends.
-func unansweredError(ctx context.Context) error {
+// busyOrDone is app.Busy, or why the work ends.
+func busyOrDone(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

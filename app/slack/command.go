@@ -22,9 +22,9 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-// command does what somebody typed, in a command, a mention or a direct message, and answers that person.
-func (s *Service) command(ctx context.Context, r inbound.Request) (note string, err error) {
-	return s.once(ctx, r, func() (slack.Message, string, error) {
+// handleCommand does what somebody typed, in a command, a mention or a direct message, and answers that person.
+func (s *Service) handleCommand(ctx context.Context, r inbound.Request) (note string, err error) {
+	return s.handleOnce(ctx, r, func() (slack.Message, string, error) {
 		c, reply := chatops.ParseSlack(r.Text)
 		if c == nil {
 			return blocks.Answer(reply), "not understood", nil
@@ -33,7 +33,7 @@ func (s *Service) command(ctx context.Context, r inbound.Request) (note string, 
 		if err != nil {
 			return slack.Message{}, string(c.Verb), err
 		}
-		answer, err := s.perform(ctx, r, p, *c)
+		answer, err := s.performCommand(ctx, r, p, *c)
 		return answer, string(c.Verb), err
 	})
 }
@@ -44,10 +44,10 @@ func (s *Service) whoFor(ctx context.Context, r inbound.Request, verb chatops.Ve
 	case chatops.VerbHelp, chatops.VerbUnlink:
 		return policy.Principal{}, nil
 	case chatops.VerbLink:
-		_, err := s.member(ctx, r)
+		_, err := s.requireMember(ctx, r)
 		return policy.Principal{}, err
 	}
-	return s.who(ctx, r)
+	return s.identifyRequester(ctx, r)
 }
 
 // question is an answer that asks which of several things the person means. Nothing was done.
@@ -56,9 +56,9 @@ type question struct{ slack.Message }
 // Error implements error. It returns the text of the question.
 func (q question) Error() string { return q.Text }
 
-// once does a request and saves its answer. People's mistakes become answers; only what may pass by itself is an error. A request
+// handleOnce does a request and saves its answer. People's mistakes become answers; only what may pass by itself is an error. A request
 // that was answered is done: it is worked again if its process died, or if Slack sent it twice.
-func (s *Service) once(ctx context.Context, r inbound.Request, do func() (answer slack.Message, note string, err error)) (note string, err error) {
+func (s *Service) handleOnce(ctx context.Context, r inbound.Request, do func() (answer slack.Message, note string, err error)) (note string, err error) {
 	done, err := s.store.Outbox.Answered(ctx, causeOf(r))
 	if err != nil || done {
 		return "answered before", err
@@ -66,9 +66,9 @@ func (s *Service) once(ctx context.Context, r inbound.Request, do func() (answer
 	answer, note, err := do()
 	var shown inWindow
 	if errors.As(err, &shown) {
-		return note, s.give(ctx, r, &shown.view, shown.instead)
+		return note, s.giveAnswer(ctx, r, &shown.view, shown.instead)
 	}
-	answer, more, err := said(answer, err)
+	answer, more, err := toAnswer(answer, err)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", note, err)
 	}
@@ -76,12 +76,12 @@ func (s *Service) once(ctx context.Context, r inbound.Request, do func() (answer
 	if answer.Text == "" { // it was saved with the change
 		return note, nil
 	}
-	return note, s.give(ctx, r, nil, answer)
+	return note, s.giveAnswer(ctx, r, nil, answer)
 }
 
-// said turns an error for people, or a question to them, into the answer. note is what that adds to the note of the request. Any other
+// toAnswer turns an error for people, or a question to them, into the answer. note is what that adds to the note of the request. Any other
 // error stays.
-func said(answer slack.Message, err error) (_ slack.Message, note string, _ error) {
+func toAnswer(answer slack.Message, err error) (_ slack.Message, note string, _ error) {
 	var refusal *app.Error
 	var asks question
 	switch {
@@ -102,8 +102,8 @@ func inWords(e *app.Error) string {
 	return sayWithProblems(e.Message, wrong)
 }
 
-// answer saves an answer to the person who made the request, once: the first stands. Only they see it.
-func (s *Service) answer(ctx context.Context, r inbound.Request, m slack.Message) error {
+// saveAnswer saves an answer to the person who made the request, once: the first stands. Only they see it.
+func (s *Service) saveAnswer(ctx context.Context, r inbound.Request, m slack.Message) error {
 	if err := s.store.Outbox.SaveReply(ctx, replyTo(r, m)); err != nil {
 		return fmt.Errorf("answer: %w", err)
 	}
@@ -114,7 +114,7 @@ func (s *Service) answer(ctx context.Context, r inbound.Request, m slack.Message
 func (s *Service) GivenUp(ctx context.Context, r inbound.Request) error {
 	switch r.Kind {
 	case inbound.Command, inbound.Mention, inbound.Direct, inbound.Press, inbound.Shortcut, inbound.Submission:
-		return s.answer(ctx, r, blocks.Answer(messages.GivenUpInSlack))
+		return s.saveAnswer(ctx, r, blocks.Answer(messages.GivenUpInSlack))
 	}
 	return nil // nobody waits for an answer
 }
@@ -126,7 +126,7 @@ func causeOf(r inbound.Request) string { return "slack:" + r.Workspace + ":" + r
 // answered in a direct message.
 func replyTo(r inbound.Request, m slack.Message) clusters.Reply {
 	reply := clusters.Reply{
-		Cause: causeOf(r), Workspace: r.Workspace, Channel: cmp.Or(r.Channel, r.User), Person: r.User, Body: m.Text, Blocks: encode(m.Blocks),
+		Cause: causeOf(r), Workspace: r.Workspace, Channel: cmp.Or(r.Channel, r.User), Person: r.User, Body: m.Text, Blocks: encodeBlocks(m.Blocks),
 	}
 	if r.Thread != 0 {
 		reply.Thread = strconv.FormatInt(r.Thread, 10)
@@ -134,8 +134,8 @@ func replyTo(r inbound.Request, m slack.Message) clusters.Reply {
 	return reply
 }
 
-// encode returns blocks as Slack takes them; an empty list for none.
-func encode(list []api.Block) json.RawMessage {
+// encodeBlocks returns blocks as Slack takes them; an empty list for none.
+func encodeBlocks(list []api.Block) json.RawMessage {
 	if list == nil {
 		list = []api.Block{}
 	}

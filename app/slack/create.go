@@ -18,8 +18,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-// create requests a cluster. Without a profile it opens the form, if Slack still lets one open.
-func (s *Service) create(ctx context.Context, t task) (slack.Message, error) {
+// createCluster requests a cluster. Without a profile it opens the form, if Slack still lets one open.
+func (s *Service) createCluster(ctx context.Context, t task) (slack.Message, error) {
 	request := app.CreateRequest{
 		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL, OffhoursOptIn: t.OffHours,
 	}
@@ -42,7 +42,7 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 	}
 	var instead messages.Instead
 	if r.Show == nil {
-		place, elsewhere, err := s.place(ctx, t.by, t.request, r.Team)
+		place, elsewhere, err := s.choosePlace(ctx, t.by, t.request, r.Team)
 		if err != nil {
 			return slack.Message{}, err
 		}
@@ -56,13 +56,13 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 		}
 		reply := replyTo(t.request, blocks.Answer(text))
 		if v.Allowed {
-			reply.Pressed = t.shows(blocks.Facts{Done: messages.RetriedNote(row.Name)})
+			reply.Pressed = t.noticeShows(blocks.Facts{Done: messages.RetriedNote(row.Name)})
 		}
 		return &reply
 	}
 	made, err := s.core.Create(ctx, t.by, r)
 	if err == nil && made.Replayed && r.Again.Once { // somebody else pressed Retry at the same time
-		return s.retriedBefore(ctx, t, r.Again.Of)
+		return s.describeEarlierRetry(ctx, t, r.Again.Of)
 	}
 	return slack.Message{}, err
 }
@@ -70,7 +70,7 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 // ownerName returns the name under which somebody owns a cluster: the first of their names that a tag can hold, at last their id in
 // Slack. Empty: the catalogue names them.
 func (s *Service) ownerName(ctx context.Context, t task) string {
-	if s.known(t.by.ID) {
+	if s.isInCatalogue(t.by.ID) {
 		return ""
 	}
 	names := []string{t.by.Name}
@@ -99,16 +99,16 @@ func (s *Service) dryRun(ctx context.Context, t task, r app.CreateRequest) (slac
 	return blocks.Answer(messages.DryRunInSlack + chatops.Foreseen(preview.Verdict, preview.Forecast)), nil
 }
 
-// place returns where in Slack a cluster is shown: in the channel in which it was asked for if ocpctl may write there, else in the
+// choosePlace returns where in Slack a cluster is shown: in the channel in which it was asked for if ocpctl may write there, else in the
 // direct messages with the person. instead: why it is not the channel that was meant. app.Denied: they chose a
 // channel in a form in which they may not have it posted.
-func (s *Service) place(ctx context.Context, p policy.Principal, r inbound.Request, team string) (place clusters.SlackPlace, instead messages.Instead, err error) {
+func (s *Service) choosePlace(ctx context.Context, p policy.Principal, r inbound.Request, team string) (place clusters.SlackPlace, instead messages.Instead, err error) {
 	place = clusters.SlackPlace{Workspace: r.Workspace, Channel: r.Channel, Person: r.User}
 	if s.slack == nil && r.Channel != "" {
 		return place, "", nil
 	}
 	if r.Channel != "" && !strings.HasPrefix(r.Channel, "D") { // a D… may be one between two people
-		channel, err := s.writable(ctx, r.Channel)
+		channel, err := s.checkWritable(ctx, r.Channel)
 		if err == nil {
 			err = s.mayPost(ctx, p, r, channel, team)
 		}
@@ -130,11 +130,11 @@ func (s *Service) place(ctx context.Context, p policy.Principal, r inbound.Reque
 	return place, instead, nil
 }
 
-// retry requests a cluster again that failed or ended, or moves the next try of a stuck teardown to now. Without a name it means the
+// retryCluster requests a cluster again that failed or ended, or moves the next try of a stuck teardown to now. Without a name it means the
 // person's newest cluster. A button means it once, whoever presses it and wherever it is shown: whoever comes second changes nothing, and
 // hears who was first and which cluster exists.
-func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.newest(ctx, t)
+func (s *Service) retryCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findNewest(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -146,7 +146,7 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
 		return s.retryTeardown(ctx, t, row)
 	case pressed && row.PR == nil && row.ReplacedBy != "":
-		return s.retriedBefore(ctx, t, row.ID)
+		return s.describeEarlierRetry(ctx, t, row.ID)
 	case row.PR != nil:
 		return slack.Message{}, app.Fail(app.Conflict, fmt.Sprintf("`%s` belongs to %s#%d. Comment `%s retry` there, so that the new cluster follows the pull request as this one did.",
 			row.Name, row.PR.Repo, row.PR.Number, chatops.Prefix))
@@ -183,23 +183,23 @@ func (s *Service) findPlace(ctx context.Context, cluster string) (*clusters.Slac
 
 // retryTeardown moves the next try of a teardown to now. Of two people who press a notice's button, the second hears who was first.
 func (s *Service) retryTeardown(ctx context.Context, t task, row clusters.Row) (slack.Message, error) {
-	_, told, err := s.pressedIn(ctx, t, row.ID)
+	_, told, err := s.findNotice(ctx, t, row.ID)
 	if err != nil {
 		return slack.Message{}, err
 	}
 	if told.DoneBy != "" {
-		by := s.shownActor(ctx, accountOf(t.request.Workspace, told.DoneBy))
+		by := s.actorName(ctx, accountOf(t.request.Workspace, told.DoneBy))
 		return blocks.Answer(fmt.Sprintf("%s already had the teardown of `%s` tried again. Nothing was changed. `%s status %s` shows the progress.", messages.Sentence(by), row.Name, chatops.Prefix, row.Name)), nil
 	}
-	_, err = s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(clusters.Outcome) string {
+	_, err = s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.reasonOf(t), func(clusters.Outcome) string {
 		return fmt.Sprintf("The teardown of `%s` is tried again now. `%s status %s` shows the progress.", row.Name, chatops.Prefix, row.Name)
 	},
 		func(clusters.Outcome) blocks.Facts { return blocks.Facts{Done: messages.RetriedNote("")} }))
 	return slack.Message{}, err
 }
 
-// retriedBefore says who requested a cluster again before, and as which.
-func (s *Service) retriedBefore(ctx context.Context, t task, cluster string) (slack.Message, error) {
+// describeEarlierRetry says who requested a cluster again before, and as which.
+func (s *Service) describeEarlierRetry(ctx context.Context, t task, cluster string) (slack.Message, error) {
 	row, err := s.core.Cluster(ctx, t.by, cluster)
 	if err != nil {
 		return slack.Message{}, err
@@ -208,15 +208,15 @@ func (s *Service) retriedBefore(ctx context.Context, t task, cluster string) (sl
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return blocks.Answer(fmt.Sprintf("`%s` was already requested again by %s, as `%s`. Nothing was changed. `%s retry %s` requests it once more.", row.Name, s.shownActor(ctx, made[cluster].By), made[cluster].Name, chatops.Prefix, row.Name)), nil
+	return blocks.Answer(fmt.Sprintf("`%s` was already requested again by %s, as `%s`. Nothing was changed. `%s retry %s` requests it once more.", row.Name, s.actorName(ctx, made[cluster].By), made[cluster].Name, chatops.Prefix, row.Name)), nil
 }
 
-// newest returns the named cluster, or the person's newest one, live or gone.
-func (s *Service) newest(ctx context.Context, t task) (clusters.Row, error) {
+// findNewest returns the named cluster, or the person's newest one, live or gone.
+func (s *Service) findNewest(ctx context.Context, t task) (clusters.Row, error) {
 	if t.Cluster != "" {
 		return s.core.Cluster(ctx, t.by, t.Cluster)
 	}
-	rows, _, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Limit: 1}))
+	rows, _, err := s.core.List(ctx, t.by, s.ownClusters(t, store.Filter{Limit: 1}))
 	switch {
 	case err != nil:
 		return clusters.Row{}, err

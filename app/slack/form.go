@@ -55,10 +55,10 @@ func (s *Service) changeForm(ctx context.Context, r inbound.Request) (note strin
 	if newer, err := s.isFollowed(ctx, r); err != nil || newer {
 		return late, err
 	}
-	p, err := s.who(ctx, r)
+	p, err := s.identifyRequester(ctx, r)
 	var view blocks.FormView
 	if err == nil {
-		view, err = s.createView(ctx, p, filledIn(*r.View), nil)
+		view, err = s.createView(ctx, p, readForm(*r.View), nil)
 	}
 	if app.KindOf(err) != "" { // they may not create clusters any more, which the submission says
 		return "not shown: " + err.Error(), nil

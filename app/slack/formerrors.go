@@ -14,10 +14,10 @@ import (
 // are no tags, a missing reason. It asks nobody; everything else is judged behind the answer.
 func formErrors(v inbound.View) map[string]string {
 	if v.Callback != blocks.FormCreate {
-		return shown(v, verbErrors(v))
+		return knownProblems(v, verbErrors(v))
 	}
 	wrong := map[string]string{}
-	values := filledIn(v).values
+	values := readForm(v).values
 	if check := policy.NameCheck(values[createform.Name]); check.Result == policy.Fail {
 		wrong[createform.Name] = check.Message + " " + check.Next
 	}
@@ -25,11 +25,11 @@ func formErrors(v inbound.View) map[string]string {
 		text := messages.ProblemText(field.Detail, field.Accept)
 		wrong[field.Name] = strings.TrimSpace(wrong[field.Name] + " " + text)
 	}
-	return shown(v, wrong)
+	return knownProblems(v, wrong)
 }
 
-// shown returns the problems with fields that a form has: Slack shows no others.
-func shown(v inbound.View, wrong map[string]string) map[string]string {
+// knownProblems returns the problems with fields that a form has: Slack shows no others.
+func knownProblems(v inbound.View, wrong map[string]string) map[string]string {
 	for name := range wrong {
 		if _, has := v.Values[name]; !has {
 			delete(wrong, name)

@@ -40,9 +40,9 @@ func TestWhatCannotBeReadIsSaidAtOnce(t *testing.T) {
 }
 
 func TestAButtonCarriesNoKeyAndNoMoreThanFits(t *testing.T) {
-	require.Equal(t, `{"name":"demo"}`, prefill(map[string]string{"name": "demo", "sshPublicKey": "ssh-ed25519 AAAA", "region": ""}))
-	require.Empty(t, prefill(map[string]string{"name": string(make([]byte, 2000))}))
-	require.Equal(t, "aws-standard", prefilled("aws-standard")["profile"])
-	require.Equal(t, "demo", prefilled(`{"name":"demo"}`)["name"])
-	require.Empty(t, prefilled("null")["name"])
+	require.Equal(t, `{"name":"demo"}`, encodePrefill(map[string]string{"name": "demo", "sshPublicKey": "ssh-ed25519 AAAA", "region": ""}))
+	require.Empty(t, encodePrefill(map[string]string{"name": string(make([]byte, 2000))}))
+	require.Equal(t, "aws-standard", decodePrefill("aws-standard")["profile"])
+	require.Equal(t, "demo", decodePrefill(`{"name":"demo"}`)["name"])
+	require.Empty(t, decodePrefill("null")["name"])
 }

@@ -24,7 +24,7 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 	if r.View == nil || s.slack == nil {
 		return "not a form of ocpctl", nil
 	}
-	p, err := s.who(ctx, r)
+	p, err := s.identifyRequester(ctx, r)
 	if app.KindOf(err) == app.Busy { // the form waits; as an answer it would lose what was entered
 		return "", fmt.Errorf("who submitted the form: %s", err.Error())
 	}
@@ -49,16 +49,16 @@ func (s *Service) concludeDone(ctx context.Context, r inbound.Request, done bool
 		return nil
 	}
 	answer := blocks.Answer(messages.SubmissionDone)
-	return s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+	return s.replaceForm(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
 }
 
 // submitCreate creates the cluster that the form describes. One submission makes one cluster, however often it comes: the view's hash
 // changes whenever the form is shown again, so submitting it again after a refusal is another request.
 func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.Principal) (note string, err error) {
-	f := filledIn(*r.View)
+	f := readForm(*r.View)
 	at := r
 	at.Channel = f.post
-	place, instead, err := s.place(ctx, p, at, f.values[createform.Team])
+	place, instead, err := s.choosePlace(ctx, p, at, f.values[createform.Team])
 	if kind := app.KindOf(err); kind == app.Denied || kind == app.Busy {
 		return s.refuseForm(ctx, r, p, f, &app.Error{Kind: kind, Message: err.Error(), Fields: []app.Field{{Name: postField, Detail: err.Error()}}})
 	}
@@ -72,7 +72,7 @@ func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.
 	made, err := s.core.Create(ctx, p, request)
 	if err == nil && made.Row.ID != "" {
 		text := sayFormAccepted(made.Row.Name, where, made.Verdict)
-		return "created", s.conclude(ctx, r, blocks.Done(messages.CreateFormTitle, text), blocks.Answer(text))
+		return "created", s.replaceForm(ctx, r, blocks.Done(messages.CreateFormTitle, text), blocks.Answer(text))
 	}
 	if err == nil {
 		err = app.Refused(made.Verdict, nil)
@@ -95,7 +95,7 @@ func (s *Service) refuseForm(ctx context.Context, r inbound.Request, p policy.Pr
 	if err != nil { // there is no form for them any more
 		form = blocks.Shown(messages.CreateFormTitle, words)
 	}
-	return "refused: " + strings.Join(problemTexts(wrong), " "), s.conclude(ctx, r, form, words)
+	return "refused: " + strings.Join(problemTexts(wrong), " "), s.replaceForm(ctx, r, form, words)
 }
 
 func problemTexts(wrong []app.Field) (texts []string) {
@@ -109,15 +109,15 @@ func problemTexts(wrong []app.Field) (texts []string) {
 	return texts
 }
 
-// conclude replaces the form that says to wait. If it was closed meanwhile, or Slack does not let it be replaced, the person gets the
+// replaceForm replaces the form that says to wait. If it was closed meanwhile, or Slack does not let it be replaced, the person gets the
 // answer in words.
-func (s *Service) conclude(ctx context.Context, r inbound.Request, view api.ModalViewRequest, words slack.Message) error {
+func (s *Service) replaceForm(ctx context.Context, r inbound.Request, view api.ModalViewRequest, words slack.Message) error {
 	err := s.slack.UpdateForm(ctx, r.View.ID, "", view)
 	if errors.Is(err, slack.ErrGone) || errors.Is(err, slack.ErrRefused) {
-		if from := filledIn(*r.View).from; r.Channel == "" && isShared(from) {
+		if from := readForm(*r.View).from; r.Channel == "" && isShared(from) {
 			r.Channel = from
 		}
-		err = s.answer(ctx, r, words)
+		err = s.saveAnswer(ctx, r, words)
 	}
 	if err != nil {
 		return fmt.Errorf("show the result of a form: %w", err)

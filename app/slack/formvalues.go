@@ -29,7 +29,7 @@ type carried struct {
 	From string `json:"c,omitempty"`
 }
 
-func (f filled) metadata() string {
+func (f filled) formMetadata() string {
 	raw, err := json.Marshal(carried{From: f.from})
 	if err != nil {
 		panic(err) // a string
@@ -37,8 +37,8 @@ func (f filled) metadata() string {
 	return string(raw)
 }
 
-// filledIn reads a view. What a field's id says it depends on is only used for add-ons, which are meant for one profile.
-func filledIn(v inbound.View) filled {
+// readForm reads a view. What a field's id says it depends on is only used for add-ons, which are meant for one profile.
+func readForm(v inbound.View) filled {
 	f := filled{values: createform.Values{}}
 	var meant carried
 	if json.Unmarshal([]byte(v.Metadata), &meant) == nil {
@@ -62,8 +62,8 @@ func filledIn(v inbound.View) filled {
 // mostPrefill is the longest content of a form that a button carries: Slack allows 2,000 characters for its value.
 const mostPrefill = 1500
 
-// prefill encodes what a form shows at first as the value of the button that opens it. Long content is left out.
-func prefill(v createform.Values) string {
+// encodePrefill encodes what a form shows at first as the value of the button that opens it. Long content is left out.
+func encodePrefill(v createform.Values) string {
 	kept := createform.Values{}
 	for name, value := range v {
 		if value != "" && name != createform.SSHPublicKey && name != createform.ExtraTags {
@@ -77,8 +77,8 @@ func prefill(v createform.Values) string {
 	return string(raw)
 }
 
-// prefilled decodes prefill. The form's own name means an empty form; anything else is the name of a profile.
-func prefilled(value string) createform.Values {
+// decodePrefill decodes prefill. The form's own name means an empty form; anything else is the name of a profile.
+func decodePrefill(value string) createform.Values {
 	var v createform.Values
 	if value == blocks.FormCreate {
 		return v
@@ -96,5 +96,5 @@ func isShared(channel string) bool {
 
 // openAgain is the button for a form that could not be opened in time.
 func openAgain(v createform.Values) blocks.Press {
-	return blocks.Press{Verb: chatops.VerbOpenForm, Value: prefill(v)}
+	return blocks.Press{Verb: chatops.VerbOpenForm, Value: encodePrefill(v)}
 }

@@ -24,10 +24,10 @@ func (s *Service) createView(ctx context.Context, p policy.Principal, f filled, 
 	if err != nil {
 		return blocks.FormView{}, err
 	}
-	v := blocks.FormView{Callback: blocks.FormCreate, Title: messages.CreateFormTitle, Submit: "Create", Metadata: f.metadata()}
+	v := blocks.FormView{Callback: blocks.FormCreate, Title: messages.CreateFormTitle, Submit: "Create", Metadata: f.formMetadata()}
 	if wrong != nil {
 		v.Problems = []string{"Nothing was created. Correct the fields below and submit again."}
-	} else if v.Preview, wrong, err = s.preview(ctx, p, form.Values()); err != nil {
+	} else if v.Preview, wrong, err = s.previewRequest(ctx, p, form.Values()); err != nil {
 		return blocks.FormView{}, err
 	}
 	at, others := form.Blame(wrong)
@@ -114,9 +114,9 @@ func basisOf(form createform.Form, name string) string {
 	return ""
 }
 
-// preview judges the values as if they were submitted now: what would happen, and what is wrong. A form without a name yet is judged
+// previewRequest judges the values as if they were submitted now: what would happen, and what is wrong. A form without a name yet is judged
 // with a made-up one.
-func (s *Service) preview(ctx context.Context, p policy.Principal, v createform.Values) (lines []string, wrong []app.Field, err error) {
+func (s *Service) previewRequest(ctx context.Context, p policy.Principal, v createform.Values) (lines []string, wrong []app.Field, err error) {
 	request := v.Request(policy.SourceSlack)
 	if request.Name == "" {
 		request.Name = "preview-" + strings.ToLower(rand.Text()[:8])

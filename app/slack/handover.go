@@ -14,13 +14,13 @@ import (
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
-// offer offers a cluster to a person, who has to accept it. The offer itself is a direct message to them.
-func (s *Service) offer(ctx context.Context, t task, row clusters.Row) (slack.Message, error) {
-	found, err := s.colleague(ctx, t.Person)
+// offerCluster offers a cluster to a person, who has to accept it. The offer itself is a direct message to them.
+func (s *Service) offerCluster(ctx context.Context, t task, row clusters.Row) (slack.Message, error) {
+	found, err := s.findColleague(ctx, t.Person)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	origin := t.origin(s.why(t))
+	origin := t.originWith(s.reasonOf(t))
 	origin.Cause = causeOf(t.request)
 	to := people.Grantee{Account: accountOf(t.request.Workspace, t.Person), Name: found.Name}
 	offered, err := s.core.OfferHandover(ctx, t.by, row.ID, to, origin)
@@ -33,7 +33,7 @@ func (s *Service) offer(ctx context.Context, t task, row clusters.Row) (slack.Me
 // answerOffer accepts or declines a cluster that was offered. Whoever could take it for several of their teams is asked which.
 func (s *Service) answerOffer(ctx context.Context, t task) (slack.Message, error) {
 	accept := t.Verb == chatops.VerbAcceptHandover
-	change, err := s.core.AnswerHandover(ctx, t.by, t.Ref, accept, t.origin(s.why(t)))
+	change, err := s.core.AnswerHandover(ctx, t.by, t.Ref, accept, t.originWith(s.reasonOf(t)))
 	var said *app.Error
 	if errors.As(err, &said) && accept {
 		if i := slices.IndexFunc(said.Fields, func(f app.Field) bool { return f.Name == "team" }); i >= 0 {
@@ -43,7 +43,7 @@ func (s *Service) answerOffer(ctx context.Context, t task) (slack.Message, error
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return blocks.Answer(chatops.Said(change.Message, "")), s.pressedNotice(ctx, t, sayHandoverNote(accept))
+	return blocks.Answer(chatops.Said(change.Message, "")), s.updateNotice(ctx, t, sayHandoverNote(accept))
 }
 
 // whichTeam asks to which of their teams the person takes a cluster.

@@ -49,7 +49,7 @@ func (s *Service) showHome(ctx context.Context, r inbound.Request, shown string)
 	if err != nil {
 		return fmt.Errorf("read the clock: %w", err)
 	}
-	p, err := s.who(ctx, r)
+	p, err := s.identifyRequester(ctx, r)
 	if err == nil && len(p.Seats) == 0 {
 		err = app.Fail(app.Denied, messages.NoRoleOnSlack+"\n\nThen you see your clusters and your team's here, create, extend and destroy them, fetch a kubeconfig, "+
 			"and approve what waits for you.")
@@ -57,7 +57,7 @@ func (s *Service) showHome(ctx context.Context, r inbound.Request, shown string)
 	var view blocks.HomeView
 	switch {
 	case app.KindOf(err) != "" && app.KindOf(err) != app.Busy: // busy: who they are is not known now, so nothing is shown in its place
-		view, p = blocks.HomeView{Name: r.Name, LinkHint: err.Error(), Links: s.links()}, policy.Principal{}
+		view, p = blocks.HomeView{Name: r.Name, LinkHint: err.Error(), Links: s.chatLinks()}, policy.Principal{}
 	case err != nil:
 		return err
 	default:

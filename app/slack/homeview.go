@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
@@ -31,12 +30,12 @@ const (
 // homeView reads what a person's Home shows: their clusters, their teams', what waits for their approval, and what they may still
 // request.
 func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.HomeView, error) {
-	v := blocks.HomeView{Name: s.nameOf(task{by: p}), Linked: true, Acts: map[string][]chatops.Verb{}, Links: s.links()}
+	v := blocks.HomeView{Name: s.nameOf(task{by: p}), Linked: true, Acts: map[string][]chatops.Verb{}, Links: s.chatLinks()}
 	var err error
 	if v.Now, err = s.store.Now(ctx); err != nil {
 		return v, fmt.Errorf("read the clock: %w", err)
 	}
-	mine, moreMine, err := s.core.List(ctx, p, s.mine(task{by: p}, store.Filter{Live: true, Limit: homeMine}))
+	mine, moreMine, err := s.core.List(ctx, p, s.ownClusters(task{by: p}, store.Filter{Live: true, Limit: homeMine}))
 	if err != nil {
 		return v, err
 	}
@@ -48,19 +47,31 @@ func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.Home
 		return slices.ContainsFunc(mine, func(m clusters.Row) bool { return m.ID == row.ID })
 	})
 	v.More = moreMine != "" || moreAll != "" || len(team) > homeTeam
-	if err := s.replaced(ctx, mine, team); err != nil {
+	if err := s.markReplaced(ctx, mine, team); err != nil {
 		return v, err
 	}
-	v.Mine, v.Team = cardsOf(p, mine, v.Acts), cardsOf(p, team[:min(len(team), homeTeam)], v.Acts)
+	for _, row := range mine {
+		v.Mine = append(v.Mine, row.Card)
+	}
+	for _, row := range team[:min(len(team), homeTeam)] {
+		v.Team = append(v.Team, row.Card)
+	}
+	for _, row := range slices.Concat(mine, team[:min(len(team), homeTeam)]) {
+		actions, err := s.core.Actions(ctx, p, row)
+		if err != nil {
+			return v, err
+		}
+		v.Acts[row.ID] = chatops.VerbsOf(actions)
+	}
 	if v.Approvals, err = s.mayApprove(ctx, p); err != nil {
 		return v, err
 	}
-	v.Allowances, err = s.allowances(ctx, p)
+	v.Allowances, err = s.listAllowances(ctx, p)
 	return v, err
 }
 
-// replaced notes in the rows of clusters that end or ended which cluster was requested again in their place. Lists do not have it.
-func (s *Service) replaced(ctx context.Context, lists ...[]clusters.Row) error {
+// markReplaced notes in the rows of clusters that end or ended which cluster was requested again in their place. Lists do not have it.
+func (s *Service) markReplaced(ctx context.Context, lists ...[]clusters.Row) error {
 	var ids []string
 	for _, row := range slices.Concat(lists...) {
 		if row.Desired != lifecycle.Present && row.PR == nil {
@@ -79,34 +90,6 @@ func (s *Service) replaced(ctx context.Context, lists ...[]clusters.Row) error {
 	return err
 }
 
-// cardsOf returns the clusters' cards, and notes which buttons the person may press.
-func cardsOf(p policy.Principal, rows []clusters.Row, acts map[string][]chatops.Verb) (cards []lifecycle.Card) {
-	for _, row := range rows {
-		cards = append(cards, row.Card)
-		acts[row.ID] = buttonsOf(p, row)
-	}
-	return cards
-}
-
-// buttons are the verbs of the acts that have a button on Home, in its order.
-var buttons = []struct {
-	act  policy.Act
-	verb chatops.Verb
-}{
-	{policy.ActExtend, chatops.VerbExtend}, {policy.ActKubeconfig, chatops.VerbKubeconfig}, {policy.ActSee, chatops.VerbLogs},
-	{policy.ActRetry, chatops.VerbRetry}, {policy.ActShare, chatops.VerbShare}, {policy.ActTransfer, chatops.VerbTransfer}, {policy.ActDestroy, chatops.VerbDestroy},
-}
-
-func buttonsOf(p policy.Principal, row clusters.Row) (verbs []chatops.Verb) {
-	possible := append(app.Possible(p, row), policy.ActSee) // whoever sees it may read its log
-	for _, b := range buttons {
-		if slices.Contains(possible, b.act) {
-			verbs = append(verbs, b.verb)
-		}
-	}
-	return verbs
-}
-
 // mayApprove returns what waits for an approval that this person may give.
 func (s *Service) mayApprove(ctx context.Context, p policy.Principal) (list []chatops.Waiting, err error) {
 	page, _, err := s.core.Approvals(ctx, p, store.ApprovalFilter{State: clusters.ApprovalPending, Limit: homeLooksAt})
@@ -115,14 +98,14 @@ func (s *Service) mayApprove(ctx context.Context, p policy.Principal) (list []ch
 	}
 	for _, a := range page {
 		if a.WhyNot == "" && len(list) < homeApprovals {
-			list = append(list, s.waiting(a, s.asker(ctx, a)))
+			list = append(list, s.toWaiting(a, s.requesterName(ctx, a)))
 		}
 	}
 	return list, nil
 }
 
-// allowances returns the limits that apply to the person and their teams, with what is left of each.
-func (s *Service) allowances(ctx context.Context, p policy.Principal) (out []blocks.Allowance, err error) {
+// listAllowances returns the limits that apply to the person and their teams, with what is left of each.
+func (s *Service) listAllowances(ctx context.Context, p policy.Principal) (out []blocks.Allowance, err error) {
 	quotas, err := s.admin.Quotas(ctx, p)
 	if err != nil {
 		return nil, err

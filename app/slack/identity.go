@@ -26,35 +26,35 @@ const (
 	askTime = 1500 * time.Millisecond
 )
 
-// who returns who acts in Slack, by what Slack says of them now. app.Denied: nobody who may act here, in words. A user's id never changes
+// identifyRequester returns who acts in Slack, by what Slack says of them now. app.Denied: nobody who may act here, in words. A user's id never changes
 // hands, so it is also the account's number.
 //
 // The principal is always slack:<workspace>/<user>. An e-mail address that Slack confirmed, of a trusted domain, adds an attribute for the
 // catalogue's identities, and the person who has it there is who the account counts for. A link of the account comes before that.
-func (s *Service) who(ctx context.Context, r inbound.Request) (policy.Principal, error) {
-	known, err := s.member(ctx, r)
+func (s *Service) identifyRequester(ctx context.Context, r inbound.Request) (policy.Principal, error) {
+	known, err := s.requireMember(ctx, r)
 	if err != nil {
 		return policy.Principal{}, err
 	}
 	return s.core.ExternalPrincipal(ctx, s.core.SlackClaims(known, r.Channel, r.Name))
 }
 
-// member returns what Slack says of the person. app.Denied: they are no full member, in words.
-func (s *Service) member(ctx context.Context, r inbound.Request) (people.SlackPerson, error) {
-	known, err := s.person(ctx, r)
+// requireMember returns what Slack says of the person. app.Denied: they are no full member, in words.
+func (s *Service) requireMember(ctx context.Context, r inbound.Request) (people.SlackPerson, error) {
+	known, err := s.readPerson(ctx, r)
 	if err != nil {
 		return known, err
 	}
-	if why := refusal(known); why != "" {
+	if why := whyRefused(known); why != "" {
 		return known, app.Fail(app.Denied, why)
 	}
 	return known, nil
 }
 
-func subject(r inbound.Request) string { return r.Workspace + "/" + r.User }
+func subjectOf(r inbound.Request) string { return r.Workspace + "/" + r.User }
 
-// refusal says why somebody may do nothing here; empty: they may be somebody.
-func refusal(p people.SlackPerson) string {
+// whyRefused says why somebody may do nothing here; empty: they may be somebody.
+func whyRefused(p people.SlackPerson) string {
 	switch {
 	case p.Bot:
 		return "ocpctl takes requests from people. This one is from an app; use the API for that, with a token."
@@ -68,8 +68,8 @@ func refusal(p people.SlackPerson) string {
 	return ""
 }
 
-// person returns what Slack says of the person, from the store if that is recent.
-func (s *Service) person(ctx context.Context, r inbound.Request) (people.SlackPerson, error) {
+// readPerson returns what Slack says of the person, from the store if that is recent.
+func (s *Service) readPerson(ctx context.Context, r inbound.Request) (people.SlackPerson, error) {
 	if s.slack == nil { // nobody can be asked, so what the request says counts
 		return people.SlackPerson{Workspace: r.Workspace, ID: r.User, Stranger: r.HomeTeam != ""}, nil
 	}
@@ -90,7 +90,7 @@ func (s *Service) person(ctx context.Context, r inbound.Request) (people.SlackPe
 	said, asked := s.slack.Person(asking, r.User)
 	switch {
 	case asked == nil:
-		fresh := s.kept(r, said)
+		fresh := s.toStoredPerson(r, said)
 		return fresh, s.store.People.KeepSlackPerson(ctx, fresh)
 	case errors.Is(asked, slack.ErrNever): // a stranger whom the bot may not see, or an id that does not exist
 		return people.SlackPerson{}, app.Fail(app.Denied, "Slack does not let ocpctl see your account, as is usual for members of other organizations. Ask a member of this workspace to do it.")
@@ -103,9 +103,9 @@ func (s *Service) person(ctx context.Context, r inbound.Request) (people.SlackPe
 	return people.SlackPerson{}, app.Fail(app.Busy, "Nothing was done: Slack did not confirm in time that you are a member of this workspace. Try again in a few minutes.")
 }
 
-// kept is what Slack says of somebody, as the store keeps it. Only members have an identity by e-mail: a guest's or stranger's address is
+// toStoredPerson is what Slack says of somebody, as the store keeps it. Only members have an identity by e-mail: a guest's or stranger's address is
 // confirmed by others.
-func (s *Service) kept(r inbound.Request, p slack.Person) people.SlackPerson {
+func (s *Service) toStoredPerson(r inbound.Request, p slack.Person) people.SlackPerson {
 	out := people.SlackPerson{
 		Workspace: r.Workspace, ID: r.User, Home: p.Workspace, Org: p.Org, Name: p.Name,
 		Bot: p.Bot, Deactivated: p.Deactivated, Guest: p.Guest, Stranger: p.Stranger,

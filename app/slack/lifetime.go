@@ -15,12 +15,12 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-func (s *Service) destroy(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) destroyCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Destroy(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
+	_, _, err = s.core.Destroy(ctx, t.by, row.ID, t.onceWith(s.reasonOf(t), func(out clusters.Outcome) string {
 		if out.Already {
 			return fmt.Sprintf("`%s` is already being destroyed (%s).", row.Card.Name, chatops.Plain(row.Card.DesiredWhy))
 		}
@@ -33,10 +33,10 @@ func (s *Service) destroy(ctx context.Context, t task) (slack.Message, error) {
 	return slack.Message{}, err
 }
 
-// extend extends a cluster. A button extends it once, from the end that it was shown with: whoever presses it after somebody extended the
+// extendCluster extends a cluster. A button extends it once, from the end that it was shown with: whoever presses it after somebody extended the
 // cluster changes nothing, and hears who was first. The updated message has a button that extends it further.
-func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) extendCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -52,7 +52,7 @@ func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 			by, err := s.lastExtended(ctx, row)
 			return blocks.Answer(sayExtendedAlready(row.Card, by)), err
 		}
-		origin := t.onceShown(s.why(t), func(out clusters.Outcome) string {
+		origin := t.onceShown(s.reasonOf(t), func(out clusters.Outcome) string {
 			return messages.ExtendedInSlack(row.Card, out.Before, out.After, out.Capped, out.Warning)
 		}, func(out clusters.Outcome) blocks.Facts {
 			if !warning { // its other buttons stay
@@ -82,37 +82,37 @@ func (s *Service) lastExtended(ctx context.Context, row clusters.Row) (by string
 	}
 	for _, e := range slices.Backward(events) {
 		if e.Action == "extended" {
-			return s.shownActor(ctx, e.Actor), nil
+			return s.actorName(ctx, e.Actor), nil
 		}
 	}
 	return "", nil
 }
 
-func (s *Service) hold(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) holdCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
 	if t.Tonight {
-		_, err = s.core.KeepAwake(ctx, t.by, row.ID, t.onceShown(s.why(t), func(out clusters.Outcome) string {
+		_, err = s.core.KeepAwake(ctx, t.by, row.ID, t.onceShown(s.reasonOf(t), func(out clusters.Outcome) string {
 			return messages.KeptAwakeInSlack(row.Card, out.Awake)
 		}, func(out clusters.Outcome) blocks.Facts {
 			return blocks.Facts{Done: messages.KeptAwakeInSlack(row.Card, out.Awake)}
 		}))
 		return slack.Message{}, err
 	}
-	_, err = s.core.Hold(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out clusters.Outcome) string {
+	_, err = s.core.Hold(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.onceWith(s.reasonOf(t), func(out clusters.Outcome) string {
 		return sayHeldInSlack(row.Card, out.After, out.Capped, out.Warning)
 	}))
 	return slack.Message{}, err
 }
 
-func (s *Service) unhold(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) unholdCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, err = s.core.ReleaseHold(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
+	_, err = s.core.ReleaseHold(ctx, t.by, row.ID, t.onceWith(s.reasonOf(t), func(out clusters.Outcome) string {
 		card := row.Card
 		card.Ends, card.DestroyAt = out.After, out.After.DestroyAt()
 		return messages.HoldReleased(card, !out.Before.Hold.IsZero())
@@ -120,46 +120,46 @@ func (s *Service) unhold(ctx context.Context, t task) (slack.Message, error) {
 	return slack.Message{}, err
 }
 
-func (s *Service) scale(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) scaleCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Scale(ctx, t.by, row.ID, t.Replicas, t.once(s.why(t), func(out clusters.Outcome) string {
+	_, _, err = s.core.Scale(ctx, t.by, row.ID, t.Replicas, t.onceWith(s.reasonOf(t), func(out clusters.Outcome) string {
 		return sayScalingInSlack(row.Name, t.Replicas, out.Job)
 	}))
 	return slack.Message{}, err
 }
 
-func (s *Service) refresh(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) refreshAddons(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Refresh(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
+	_, _, err = s.core.Refresh(ctx, t.by, row.ID, t.onceWith(s.reasonOf(t), func(out clusters.Outcome) string {
 		return fmt.Sprintf("The add-ons of `%s` are being applied again: %s (job `%s`). `%s explain %s` shows the result.",
 			row.Card.Name, strings.Join(row.Card.Addons, ", "), out.Job, chatops.Prefix, row.Card.Name)
 	}))
 	return slack.Message{}, err
 }
 
-func (s *Service) sleep(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) putToSleep(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Sleep(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out clusters.Outcome) string {
+	_, _, err = s.core.Sleep(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.onceWith(s.reasonOf(t), func(out clusters.Outcome) string {
 		return messages.FallingAsleep(row.Card, out.Job)
 	}))
 	return slack.Message{}, err
 }
 
-func (s *Service) wake(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+func (s *Service) wakeCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, _, err = s.core.Wake(ctx, t.by, row.ID, t.once(s.why(t), func(out clusters.Outcome) string {
+	_, _, err = s.core.Wake(ctx, t.by, row.ID, t.onceWith(s.reasonOf(t), func(out clusters.Outcome) string {
 		return messages.WakingUp(row.Card, out.Job)
 	}))
 	return slack.Message{}, err

@@ -21,28 +21,28 @@ import (
 // mostListed is how many clusters a page lists: a message holds 50 blocks.
 const mostListed = 10
 
-// list lists the live clusters that the person may see: whose they are, since when and until when, and what they have cost.
-func (s *Service) list(ctx context.Context, t task) (slack.Message, error) {
+// listClusters lists the live clusters that the person may see: whose they are, since when and until when, and what they have cost.
+func (s *Service) listClusters(ctx context.Context, t task) (slack.Message, error) {
 	f := t.Filter
 	filter := store.Filter{Live: true, Team: f.Team, Profile: f.Profile, Owner: f.Owner, Cursor: f.Cursor, Limit: mostListed}
 	shown := f.Owner
 	if slackPerson.MatchString(f.Owner) {
 		account := accountOf(t.request.Workspace, f.Owner)
 		filter.Owner, filter.Mine, filter.MyName = "", account, s.core.NameOf(account)
-		shown = s.shownPerson(ctx, account)
+		shown = s.displayName(ctx, account)
 	}
 	rows, next, err := s.core.List(ctx, t.by, filter)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	view := blocks.ListView{Filter: sayListedBy(f.Team, f.Profile, shown), Links: s.links()}
+	view := blocks.ListView{Filter: sayListedBy(f.Team, f.Profile, shown), Links: s.chatLinks()}
 	if len(rows) == 0 {
 		return blocks.Answer(sayNothingListed(view.Filter)), nil
 	}
 	if view.Now, err = s.store.Now(ctx); err != nil {
 		return slack.Message{}, fmt.Errorf("read the clock: %w", err)
 	}
-	if view.Rows, err = s.listed(ctx, rows, view.Now); err != nil {
+	if view.Rows, err = s.toListed(ctx, rows, view.Now); err != nil {
 		return slack.Message{}, err
 	}
 	if next != "" {
@@ -66,9 +66,9 @@ const (
 	idleLater   = 24 * time.Hour
 )
 
-// listed returns the clusters with what suggests that they are idle. Only stored facts count: the workers, and the reads of the
+// toListed returns the clusters with what suggests that they are idle. Only stored facts count: the workers, and the reads of the
 // kubeconfig in the audit trail. Whether somebody uses a kubeconfig that they have is not known.
-func (s *Service) listed(ctx context.Context, all []clusters.Row, now time.Time) ([]blocks.Listed, error) {
+func (s *Service) toListed(ctx context.Context, all []clusters.Row, now time.Time) ([]blocks.Listed, error) {
 	ids := make([]string, 0, len(all))
 	for _, row := range all {
 		ids = append(ids, row.ID)
@@ -79,13 +79,13 @@ func (s *Service) listed(ctx context.Context, all []clusters.Row, now time.Time)
 	}
 	out := make([]blocks.Listed, 0, len(all))
 	for _, row := range all {
-		out = append(out, blocks.Listed{Card: row.Card, Idle: idle(row.Card, read[row.ID], now)})
+		out = append(out, blocks.Listed{Card: row.Card, Idle: describeIdle(row.Card, read[row.ID], now)})
 	}
 	return out, nil
 }
 
-// idle says what suggests that a ready cluster is not used; empty: nothing does. read is when its kubeconfig was last handed out.
-func idle(c lifecycle.Card, read, now time.Time) string {
+// describeIdle says what suggests that a ready cluster is not used; empty: nothing does. read is when its kubeconfig was last handed out.
+func describeIdle(c lifecycle.Card, read, now time.Time) string {
 	switch {
 	case c.Status != lifecycle.Ready || c.Desired != lifecycle.Present:
 		return ""

@@ -16,8 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
-// shows is what the notice whose button was pressed shows from now on; nil: the button was in no notice.
-func (t task) shows(facts blocks.Facts) *clusters.Pressed {
+// noticeShows is what the notice whose button was pressed shows from now on; nil: the button was in no notice.
+func (t task) noticeShows(facts blocks.Facts) *clusters.Pressed {
 	if t.notice == "" {
 		return nil
 	}
@@ -58,8 +58,8 @@ func (s *Service) noticeOf(ctx context.Context, p blocks.Press) (id string, err 
 	return "", nil
 }
 
-// pressedIn returns the notice whose button was pressed, if it is about this cluster. A zero notice: there is none.
-func (s *Service) pressedIn(ctx context.Context, t task, cluster string) (n notices.Notice, facts blocks.Facts, err error) {
+// findNotice returns the notice whose button was pressed, if it is about this cluster. A zero notice: there is none.
+func (s *Service) findNotice(ctx context.Context, t task, cluster string) (n notices.Notice, facts blocks.Facts, err error) {
 	if t.notice == "" {
 		return n, facts, nil
 	}
@@ -78,31 +78,31 @@ func (s *Service) pressedIn(ctx context.Context, t task, cluster string) (n noti
 
 // isWarning reports whether the button that was pressed is in a warning about this cluster.
 func (s *Service) isWarning(ctx context.Context, t task, cluster string) (bool, error) {
-	n, _, err := s.pressedIn(ctx, t, cluster)
+	n, _, err := s.findNotice(ctx, t, cluster)
 	return n.Kind == string(blocks.Expiring), err
 }
 
-// pressedNotice shows in the notice whose button was pressed what that did and who pressed it.
-func (s *Service) pressedNotice(ctx context.Context, t task, done string) error {
-	p := t.shows(blocks.Facts{Done: done})
+// updateNotice shows in the notice whose button was pressed what that did and who pressed it.
+func (s *Service) updateNotice(ctx context.Context, t task, done string) error {
+	p := t.noticeShows(blocks.Facts{Done: done})
 	if p == nil {
 		return nil
 	}
 	return s.store.Notices.Pressed(ctx, p.Notice, p.Facts)
 }
 
-// outdated has the notice show what is true now if its button could not do what it says any more.
-func (s *Service) outdated(ctx context.Context, t task, refusal error) error {
+// refreshNotice has the notice show what is true now if its button could not do what it says any more.
+func (s *Service) refreshNotice(ctx context.Context, t task, refusal error) error {
 	if kind := app.KindOf(refusal); t.notice == "" || kind != app.Conflict && kind != app.NotFound {
 		return nil
 	}
 	return s.store.Notices.Outdated(ctx, t.notice)
 }
 
-// shownActor is what somebody who did something is called: as in the catalogue, else as in Slack.
-func (s *Service) shownActor(ctx context.Context, actor string) string {
-	if s.known(actor) || !strings.HasPrefix(actor, string(profiles.SourceSlack)+":") {
+// actorName is what somebody who did something is called: as in the catalogue, else as in Slack.
+func (s *Service) actorName(ctx context.Context, actor string) string {
+	if s.isInCatalogue(actor) || !strings.HasPrefix(actor, string(profiles.SourceSlack)+":") {
 		return s.core.NameOf(actor)
 	}
-	return messages.Person(s.shownPerson(ctx, actor))
+	return messages.Person(s.displayName(ctx, actor))
 }

@@ -17,8 +17,8 @@ import (
 // mostSubscriptions is how many subscriptions are listed.
 const mostSubscriptions = 30
 
-// subscriptions subscribes a channel to events, ends that, or lists what channels get.
-func (s *Service) subscriptions(ctx context.Context, t task) (slack.Message, error) {
+// handleSubscription subscribes a channel to events, ends that, or lists what channels get.
+func (s *Service) handleSubscription(ctx context.Context, t task) (slack.Message, error) {
 	sub := notices.Subscription{Workspace: t.request.Workspace, Channel: t.Channel, Team: t.Team, Repo: t.Repo, Events: t.Events}
 	if sub.Channel == "" && isShared(t.request.Channel) {
 		sub.Channel = t.request.Channel
@@ -30,38 +30,38 @@ func (s *Service) subscriptions(ctx context.Context, t task) (slack.Message, err
 		return slack.Message{}, app.Fail(app.Invalid, "Say which channel: `/ocp notify #channel ready,failed`. Direct messages cannot be subscribed.")
 	}
 	if t.Off {
-		return s.unsubscribe(ctx, t, sub)
+		return s.unsubscribeChannel(ctx, t, sub)
 	}
-	return s.subscribe(ctx, t, sub)
+	return s.subscribeChannel(ctx, t, sub)
 }
 
-// subscribe has a channel get messages about events. The answer is saved with that.
-func (s *Service) subscribe(ctx context.Context, t task, sub notices.Subscription) (slack.Message, error) {
+// subscribeChannel has a channel get messages about events. The answer is saved with that.
+func (s *Service) subscribeChannel(ctx context.Context, t task, sub notices.Subscription) (slack.Message, error) {
 	sub, err := s.notify.About(t.by, sub)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	channel, err := s.writable(ctx, sub.Channel)
+	channel, err := s.checkWritable(ctx, sub.Channel)
 	if err != nil {
 		return slack.Message{}, err
 	}
 	if err := s.mayPost(ctx, t.by, t.request, channel, sub.Team); err != nil {
 		return slack.Message{}, err
 	}
-	_, err = s.notify.Subscribe(ctx, t.by, sub, t.once(s.why(t), func(out clusters.Outcome) string {
+	_, err = s.notify.Subscribe(ctx, t.by, sub, t.onceWith(s.reasonOf(t), func(out clusters.Outcome) string {
 		return messages.Subscribed(messages.Channel(channel.Name, sub.Channel), out.EventsBefore, out.EventsAfter, sub.Team, sub.Repo, channel.External)
 	}))
 	return slack.Message{}, err
 }
 
-// unsubscribe ends that, also for a channel in which ocpctl is no more.
-func (s *Service) unsubscribe(ctx context.Context, t task, sub notices.Subscription) (slack.Message, error) {
+// unsubscribeChannel ends that, also for a channel in which ocpctl is no more.
+func (s *Service) unsubscribeChannel(ctx context.Context, t task, sub notices.Subscription) (slack.Message, error) {
 	sub, err := s.notify.About(t.by, sub)
 	if err != nil {
 		return slack.Message{}, err
 	}
 	channel := s.channelName(ctx, sub.Channel)
-	_, err = s.notify.Unsubscribe(ctx, t.by, sub, t.once(s.why(t), func(clusters.Outcome) string {
+	_, err = s.notify.Unsubscribe(ctx, t.by, sub, t.onceWith(s.reasonOf(t), func(clusters.Outcome) string {
 		return messages.Unsubscribed(channel, t.Events, sub.Team, sub.Repo)
 	}))
 	return slack.Message{}, err

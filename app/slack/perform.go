@@ -27,16 +27,16 @@ type task struct {
 	seen   int64  // when the cluster's lifetime ended as the button showed it, in microseconds; 0: it does not matter
 }
 
-// perform runs a command for somebody and returns the answer; an empty one was saved with the change. A request that is worked again
+// performCommand runs a command for somebody and returns the answer; an empty one was saved with the change. A request that is worked again
 // changes nothing. Whether they may is the application's decision.
-func (s *Service) perform(ctx context.Context, r inbound.Request, p policy.Principal, c chatops.SlackCommand) (slack.Message, error) {
-	return s.run(ctx, task{request: r, by: p, SlackCommand: c})
+func (s *Service) performCommand(ctx context.Context, r inbound.Request, p policy.Principal, c chatops.SlackCommand) (slack.Message, error) {
+	return s.runTask(ctx, task{request: r, by: p, SlackCommand: c})
 }
 
 // open are the commands that somebody without a role may use, as far as clusters are shared with them.
 var open = []chatops.Verb{chatops.VerbStatus, chatops.VerbList, chatops.VerbPage, chatops.VerbLogs, chatops.VerbExplain, chatops.VerbKubeconfig}
 
-func (s *Service) run(ctx context.Context, t task) (slack.Message, error) {
+func (s *Service) runTask(ctx context.Context, t task) (slack.Message, error) {
 	switch t.Verb {
 	case chatops.VerbHelp:
 		return blocks.Help(chatops.SlackHelp(t.Ref)), nil
@@ -45,7 +45,7 @@ func (s *Service) run(ctx context.Context, t task) (slack.Message, error) {
 	case chatops.VerbUnlink:
 		return s.unlinkAccount(ctx, t)
 	}
-	do, known := s.uses()[t.Verb]
+	do, known := s.useCases()[t.Verb]
 	if !known {
 		return slack.Message{}, app.Fail(app.Invalid, fmt.Sprintf("`/ocp %s` is not available here.\n\n%s", t.Verb, chatops.SlackHelp()))
 	}
@@ -59,49 +59,51 @@ func (s *Service) run(ctx context.Context, t task) (slack.Message, error) {
 	return answer, err
 }
 
-// uses are the use cases by verb.
-func (s *Service) uses() map[chatops.Verb]func(context.Context, task) (slack.Message, error) {
+// useCases are the use cases by verb.
+func (s *Service) useCases() map[chatops.Verb]func(context.Context, task) (slack.Message, error) {
 	return map[chatops.Verb]func(context.Context, task) (slack.Message, error){
-		chatops.VerbCreate: s.create, chatops.VerbRetry: s.retry,
-		chatops.VerbDestroy: s.destroy, chatops.VerbExtend: s.extend, chatops.VerbHold: s.hold, chatops.VerbUnhold: s.unhold,
-		chatops.VerbScale: s.scale, chatops.VerbRefresh: s.refresh, chatops.VerbSleep: s.sleep, chatops.VerbWake: s.wake,
-		chatops.VerbStatus: s.status, chatops.VerbLogs: s.logs, chatops.VerbExplain: s.explain, chatops.VerbList: s.list, chatops.VerbPage: s.list,
-		chatops.VerbKubeconfig: s.kubeconfig, chatops.VerbShare: s.share, chatops.VerbUnshare: s.unshare, chatops.VerbTransfer: s.transfer,
+		chatops.VerbCreate: s.createCluster, chatops.VerbRetry: s.retryCluster,
+		chatops.VerbDestroy: s.destroyCluster, chatops.VerbExtend: s.extendCluster, chatops.VerbHold: s.holdCluster, chatops.VerbUnhold: s.unholdCluster,
+		chatops.VerbScale: s.scaleCluster, chatops.VerbRefresh: s.refreshAddons, chatops.VerbSleep: s.putToSleep, chatops.VerbWake: s.wakeCluster,
+		chatops.VerbStatus: s.showStatus, chatops.VerbLogs: s.showLogs, chatops.VerbExplain: s.explainCluster, chatops.VerbList: s.listClusters, chatops.VerbPage: s.listClusters,
+		chatops.VerbKubeconfig: s.sendKubeconfigLink, chatops.VerbShare: s.shareCluster, chatops.VerbUnshare: s.unshareCluster, chatops.VerbTransfer: s.transferCluster,
 		chatops.VerbAcceptHandover: s.answerOffer, chatops.VerbDeclineHandover: s.answerOffer,
-		chatops.VerbApprovals: s.approvals, chatops.VerbApprove: s.vote, chatops.VerbRefuse: s.vote, chatops.VerbNotify: s.subscriptions,
+		chatops.VerbApprovals: s.listApprovals, chatops.VerbApprove: s.castVote, chatops.VerbRefuse: s.castVote, chatops.VerbNotify: s.handleSubscription,
 	}
 }
 
-// origin returns who asks, from where and why.
-func (t task) origin(why string) app.Origin { return app.Origin{Source: policy.SourceSlack, Why: why} }
+// originWith returns who asks, from where and why.
+func (t task) originWith(why string) app.Origin {
+	return app.Origin{Source: policy.SourceSlack, Why: why}
+}
 
-// once returns the origin of a change whose answer is saved with it, so that a request that is worked twice changes nothing the second
+// onceWith returns the origin of a change whose answer is saved with it, so that a request that is worked twice changes nothing the second
 // time.
-func (t task) once(why string, answer func(clusters.Outcome) string) app.Origin {
+func (t task) onceWith(why string, answer func(clusters.Outcome) string) app.Origin {
 	return t.onceShown(why, answer, nil)
 }
 
 // onceShown is once for a button in a notice, which shows from then on what the press did. A nil shows: it stays as it is.
 func (t task) onceShown(why string, answer func(clusters.Outcome) string, shows func(clusters.Outcome) blocks.Facts) app.Origin {
-	origin := t.origin(why)
+	origin := t.originWith(why)
 	origin.Reply = &clusters.ReplyOnce{Cause: causeOf(t.request), Build: func(out clusters.Outcome) clusters.Reply {
 		reply := replyTo(t.request, blocks.Answer(answer(out)))
 		if shows != nil {
-			reply.Pressed = t.shows(shows(out))
+			reply.Pressed = t.noticeShows(shows(out))
 		}
 		return reply
 	}}
 	return origin
 }
 
-// why is the reason of a change, for the audit trail and the cluster's message.
-func (s *Service) why(t task) string {
+// reasonOf is the reason of a change, for the audit trail and the cluster's message.
+func (s *Service) reasonOf(t task) string {
 	return sayAskedForInSlack(s.nameOf(t), t.Reason)
 }
 
 // nameOf is what the person who acts is called: as in the catalogue, else as in Slack.
 func (s *Service) nameOf(t task) string {
-	if s.known(t.by.ID) || t.by.Name == "" {
+	if s.isInCatalogue(t.by.ID) || t.by.Name == "" {
 		return s.core.NameOf(t.by.ID)
 	}
 	return t.by.Name
@@ -110,13 +112,13 @@ func (s *Service) nameOf(t task) string {
 // mostChoices is how many clusters a question offers.
 const mostChoices = 10
 
-// one returns the cluster that a command means: the named one, or else the only one of the person. If they have several, the error is
+// findCluster returns the cluster that a command means: the named one, or else the only one of the person. If they have several, the error is
 // the question which.
-func (s *Service) one(ctx context.Context, t task) (clusters.Row, error) {
+func (s *Service) findCluster(ctx context.Context, t task) (clusters.Row, error) {
 	if t.Cluster != "" {
 		return s.core.Cluster(ctx, t.by, t.Cluster)
 	}
-	rows, more, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Live: true, Limit: mostChoices}))
+	rows, more, err := s.core.List(ctx, t.by, s.ownClusters(t, store.Filter{Live: true, Limit: mostChoices}))
 	if err != nil {
 		return clusters.Row{}, err
 	}
@@ -129,12 +131,12 @@ func (s *Service) one(ctx context.Context, t task) (clusters.Row, error) {
 	case 1:
 		return rows[0], nil
 	}
-	return clusters.Row{}, t.which(rows, more != "")
+	return clusters.Row{}, t.askWhich(rows, more != "")
 }
 
-// mine narrows a filter to the clusters of the person: those that they asked for under any of their identities, and those that they
+// ownClusters narrows a filter to the clusters of the person: those that they asked for under any of their identities, and those that they
 // own. A name in Slack proves nothing, so ownership counts only for people of the catalogue.
-func (s *Service) mine(t task, f store.Filter) store.Filter {
+func (s *Service) ownClusters(t task, f store.Filter) store.Filter {
 	f.Mine, f.MyName = t.by.ID, s.core.NameOf(t.by.ID)
 	return f
 }
@@ -142,23 +144,23 @@ func (s *Service) mine(t task, f store.Filter) store.Filter {
 // mostValue is the most bytes of a command that a button repeats: Slack allows 2,000 characters for a button's value.
 const mostValue = 1500
 
-// which asks which of several clusters the command means, with a button for each that repeats the command.
-func (t task) which(rows []clusters.Row, more bool) error {
+// askWhich asks which of several clusters the command means, with a button for each that repeats the command.
+func (t task) askWhich(rows []clusters.Row, more bool) error {
 	cards := make([]lifecycle.Card, 0, len(rows))
 	for _, row := range rows {
 		cards = append(cards, row.Card)
 	}
 	press := blocks.Press{Verb: t.Verb, Notice: t.notice}
 	if t.request.Kind != inbound.Press && len(t.request.Text) <= mostValue {
-		press.Value = repeated(t.Verb, t.request.Text)
+		press.Value = repeatValue(t.Verb, t.request.Text)
 	}
 	return question{blocks.Choose(sayWhichInSlack(t.Verb, len(rows), more), cards, press)}
 }
 
-func (s *Service) links() chatops.Links { return chatops.Links{UI: s.ui} }
+func (s *Service) chatLinks() chatops.Links { return chatops.Links{UI: s.ui} }
 
-// page is the address of a cluster's page; empty: there are no pages.
-func (s *Service) page(id string) string {
+// pageURL is the address of a cluster's page; empty: there are no pages.
+func (s *Service) pageURL(id string) string {
 	if s.ui == "" {
 		return ""
 	}

@@ -15,15 +15,15 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// press does what a button means, as the typed command would, and answers whoever pressed it.
-func (s *Service) press(ctx context.Context, r inbound.Request) (note string, err error) {
-	return s.once(ctx, r, func() (slack.Message, string, error) {
+// handlePress does what a button means, as the typed command would, and answers whoever pressed it.
+func (s *Service) handlePress(ctx context.Context, r inbound.Request) (note string, err error) {
+	return s.handleOnce(ctx, r, func() (slack.Message, string, error) {
 		press, err := blocks.DecodePress(r.Value)
 		if err != nil {
 			return blocks.Answer(messages.UnknownButton), "unknown button " + r.Action, nil
 		}
 		note := "pressed " + string(press.Verb)
-		c, ok := pressed(press)
+		c, ok := commandOf(press)
 		if !ok {
 			return blocks.Answer(messages.UnknownButton), note + ", which is unknown", nil
 		}
@@ -39,8 +39,8 @@ func (s *Service) press(ctx context.Context, r inbound.Request) (note string, er
 			answer, err := s.openForPress(ctx, t, press)
 			return answer, note, err
 		}
-		answer, refusal := s.run(ctx, t)
-		if err := s.outdated(ctx, t, refusal); err != nil {
+		answer, refusal := s.runTask(ctx, t)
+		if err := s.refreshNotice(ctx, t, refusal); err != nil {
 			return slack.Message{}, note, err
 		}
 		return answer, note, refusal
@@ -58,8 +58,8 @@ func asksMore(p blocks.Press) bool {
 	return false
 }
 
-// pressed returns the command that a button means; ok is false if ocpctl knows no such button.
-func pressed(p blocks.Press) (c chatops.SlackCommand, ok bool) {
+// commandOf returns the command that a button means; ok is false if ocpctl knows no such button.
+func commandOf(p blocks.Press) (c chatops.SlackCommand, ok bool) {
 	c.Verb = p.Verb
 	switch p.Verb {
 	case chatops.VerbPage:
@@ -92,8 +92,8 @@ func pressed(p blocks.Press) (c chatops.SlackCommand, ok bool) {
 	return *parsed, true
 }
 
-// repeated is the value of a button that repeats a typed command for one cluster. It begins with the verb, which no other value does.
-func repeated(verb chatops.Verb, text string) string {
+// repeatValue is the value of a button that repeats a typed command for one cluster. It begins with the verb, which no other value does.
+func repeatValue(verb chatops.Verb, text string) string {
 	return string(verb) + ": " + text
 }
 
@@ -108,7 +108,7 @@ func (s *Service) openForPress(ctx context.Context, t task, press blocks.Press) 
 		return slack.Message{}, app.Fail(app.Denied, messages.NoRoleOnSlack)
 	}
 	if press.Verb == chatops.VerbOpenForm {
-		return slack.Message{}, s.openFilled(ctx, t.request, t.by, prefilled(press.Value))
+		return slack.Message{}, s.openFilled(ctx, t.request, t.by, decodePrefill(press.Value))
 	}
 	row, err := s.core.Cluster(ctx, t.by, press.Cluster)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-// status shows the named cluster, or lists those that the person may see.
-func (s *Service) status(ctx context.Context, t task) (slack.Message, error) {
+// showStatus shows the named cluster, or lists those that the person may see.
+func (s *Service) showStatus(ctx context.Context, t task) (slack.Message, error) {
 	if t.Cluster != "" {
 		return s.statusOf(ctx, t)
 	}
-	return s.list(ctx, t)
+	return s.listClusters(ctx, t)
 }
 
 // statusOf shows one cluster to the person. If somebody deleted its message in this channel, that is posted again instead.
@@ -33,23 +33,23 @@ func (s *Service) statusOf(ctx context.Context, t task) (slack.Message, error) {
 	if again {
 		return blocks.Answer("The cluster's message in this channel was deleted. It is being posted again."), nil
 	}
-	view := blocks.ClusterView{Card: row.Card, Detail: chatops.Detail{Approval: row.Spec.Approval, Advice: row.Spec.Advice}, Links: s.links()}
+	view := blocks.ClusterView{Card: row.Card, Detail: chatops.Detail{Approval: row.Spec.Approval, Advice: row.Spec.Advice}, Links: s.chatLinks()}
 	if row.NeedsApproval {
 		page, _, err := s.core.Approvals(ctx, t.by, store.ApprovalFilter{State: clusters.ApprovalPending, Cluster: row.ID, Kind: clusters.ApproveCreate})
 		if err != nil && app.KindOf(err) == "" {
 			return slack.Message{}, err
 		}
 		if len(page) > 0 {
-			waiting := s.waiting(page[0], s.asker(ctx, page[0]))
+			waiting := s.toWaiting(page[0], s.requesterName(ctx, page[0]))
 			view.Approval = &waiting
 		}
 	}
 	return blocks.Cluster(view), nil
 }
 
-// logs shows the last lines of the newest job's log, which is redacted.
-func (s *Service) logs(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+// showLogs shows the last lines of the newest job's log, which is redacted.
+func (s *Service) showLogs(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -61,12 +61,12 @@ func (s *Service) logs(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return blocks.Answer(chatops.SlackLog(row.Card, log.Lines, s.links())), nil
+	return blocks.Answer(chatops.SlackLog(row.Card, log.Lines, s.chatLinks())), nil
 }
 
-// explain says why a cluster is in its state, when it ends, and what the person can do.
-func (s *Service) explain(ctx context.Context, t task) (slack.Message, error) {
-	row, err := s.one(ctx, t)
+// explainCluster says why a cluster is in its state, when it ends, and what the person can do.
+func (s *Service) explainCluster(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}

@@ -67,21 +67,21 @@ func New(core *app.Service, links *credentials.Service, oversight *admin.Service
 
 // Handle does what a request asks for, once however often it comes. note says what became of it.
 func (s *Service) Handle(ctx context.Context, r inbound.Request) (note string, err error) {
-	note, err = s.handle(ctx, r)
+	note, err = s.handleRequest(ctx, r)
 	if err == nil && r.Kind != inbound.Change && r.Kind != inbound.HomeOpened && r.Kind != inbound.Lifecycle {
 		err = s.refreshHome(ctx, r.Workspace, r.User) // what they did may show there
 	}
 	return note, err
 }
 
-func (s *Service) handle(ctx context.Context, r inbound.Request) (note string, err error) {
+func (s *Service) handleRequest(ctx context.Context, r inbound.Request) (note string, err error) {
 	switch r.Kind {
 	case inbound.Command, inbound.Mention, inbound.Direct:
-		return s.command(ctx, r)
+		return s.handleCommand(ctx, r)
 	case inbound.Press:
-		return s.press(ctx, r)
+		return s.handlePress(ctx, r)
 	case inbound.Shortcut:
-		return s.shortcut(ctx, r)
+		return s.handleShortcut(ctx, r)
 	case inbound.Change:
 		return s.changeForm(ctx, r)
 	case inbound.Submission:

@@ -21,13 +21,13 @@ const (
 	shortcutMessage = "ocp_create_message" // opens the form, filled in from a command in a message
 )
 
-// shortcut opens what a shortcut is for. What cannot be opened is answered in words.
-func (s *Service) shortcut(ctx context.Context, r inbound.Request) (note string, err error) {
-	return s.once(ctx, r, func() (slack.Message, string, error) {
+// handleShortcut opens what a shortcut is for. What cannot be opened is answered in words.
+func (s *Service) handleShortcut(ctx context.Context, r inbound.Request) (note string, err error) {
+	return s.handleOnce(ctx, r, func() (slack.Message, string, error) {
 		if r.Action != shortcutCreate && r.Action != shortcutList && r.Action != shortcutMessage {
 			return blocks.Answer("ocpctl does not know this shortcut, so nothing was done. `/ocp help` lists the commands."), "unknown shortcut " + r.Action, nil
 		}
-		p, err := s.who(ctx, r)
+		p, err := s.identifyRequester(ctx, r)
 		if err == nil && len(p.Seats) == 0 {
 			err = app.Fail(app.Denied, messages.NoRoleOnSlack)
 		}
@@ -38,15 +38,15 @@ func (s *Service) shortcut(ctx context.Context, r inbound.Request) (note string,
 			answer, err := s.showList(ctx, r, p)
 			return answer, r.Action, err
 		}
-		return slack.Message{}, r.Action, s.openForm(ctx, r, p, asked(r))
+		return slack.Message{}, r.Action, s.openForm(ctx, r, p, requestIn(r))
 	})
 }
 
 // typedCommand matches a command in the text of a message.
 var typedCommand = regexp.MustCompile(`(?m)(?:^|[\s` + "`" + `])` + regexp.QuoteMeta(chatops.Prefix) + `[ \t]+(create\b[^\n` + "`" + `]*)`)
 
-// asked returns the request in a message to which a shortcut was applied; empty: there is none.
-func asked(r inbound.Request) app.CreateRequest {
+// requestIn returns the request in a message to which a shortcut was applied; empty: there is none.
+func requestIn(r inbound.Request) app.CreateRequest {
 	found := typedCommand.FindStringSubmatch(r.Text)
 	if found == nil {
 		return app.CreateRequest{}
@@ -62,7 +62,7 @@ func asked(r inbound.Request) app.CreateRequest {
 func (s *Service) showList(ctx context.Context, r inbound.Request, p policy.Principal) (slack.Message, error) {
 	c := chatops.SlackCommand{Filter: chatops.ListFilter{Owner: r.User}}
 	c.Verb = chatops.VerbList
-	list, err := s.perform(ctx, r, p, c)
+	list, err := s.performCommand(ctx, r, p, c)
 	if err != nil {
 		return slack.Message{}, err
 	}

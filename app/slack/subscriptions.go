@@ -50,7 +50,7 @@ func (s *Service) whyEnded(ctx context.Context, sub notices.Subscription) (notic
 	if !inSlack {
 		return "", nil
 	}
-	known, err := s.person(ctx, inbound.Request{Workspace: workspace, User: user})
+	known, err := s.readPerson(ctx, inbound.Request{Workspace: workspace, User: user})
 	switch {
 	case err != nil:
 		return "", err

@@ -77,8 +77,8 @@ func verbFields(verb chatops.Verb) []blocks.Field {
 	}
 }
 
-// enteredIn returns what is entered in such a form, by field.
-func enteredIn(v inbound.View) map[string]string {
+// readEntered returns what is entered in such a form, by field.
+func readEntered(v inbound.View) map[string]string {
 	entered := map[string]string{}
 	for name, actions := range v.Values {
 		entered[name] = strings.TrimSpace(actions[name])
@@ -88,7 +88,7 @@ func enteredIn(v inbound.View) map[string]string {
 
 // verbErrors returns what is wrong in such a form by its content alone, by field.
 func verbErrors(v inbound.View) map[string]string {
-	entered := enteredIn(v)
+	entered := readEntered(v)
 	switch v.Callback {
 	case blocks.FormReason:
 		if entered[fieldReason] == "" {
@@ -109,7 +109,7 @@ func (s *Service) submitVerb(ctx context.Context, r inbound.Request, p policy.Pr
 	if err := json.Unmarshal([]byte(r.View.Metadata), &meta); err != nil || callbacks[meta.Press.Verb] != r.View.Callback {
 		return s.concludeVerb(ctx, r, blocks.Answer(messages.UnknownButton), nil)
 	}
-	entered, wrong := enteredIn(*r.View), verbErrors(*r.View)
+	entered, wrong := readEntered(*r.View), verbErrors(*r.View)
 	var answer slack.Message
 	if len(wrong) == 0 {
 		if answer, err = s.runVerb(ctx, r, p, meta, entered); err != nil {
@@ -117,7 +117,7 @@ func (s *Service) submitVerb(ctx context.Context, r inbound.Request, p policy.Pr
 		}
 	}
 	if len(wrong) > 0 {
-		return r.View.Callback + ": refused", s.conclude(ctx, r, verbView(meta, entered, wrong), blocks.Answer(saySubmissionRefused(wrong)))
+		return r.View.Callback + ": refused", s.replaceForm(ctx, r, verbView(meta, entered, wrong), blocks.Answer(saySubmissionRefused(wrong)))
 	}
 	return s.concludeVerb(ctx, r, answer, err)
 }
@@ -134,7 +134,7 @@ func (s *Service) runVerb(ctx context.Context, r inbound.Request, p policy.Princ
 		return slack.Message{}, err
 	}
 	r.Channel = meta.Channel
-	return s.run(ctx, task{request: r, by: p, SlackCommand: c, notice: notice})
+	return s.runTask(ctx, task{request: r, by: p, SlackCommand: c, notice: notice})
 }
 
 // wrongIn returns what an error says is wrong with what was entered, by field: it can be corrected in the form. Empty: it cannot.
@@ -170,14 +170,14 @@ func wrongIn(verb chatops.Verb, entered map[string]string, err error) map[string
 
 // concludeVerb shows the answer to such a form, or an error for people; any other error is returned.
 func (s *Service) concludeVerb(ctx context.Context, r inbound.Request, answer slack.Message, err error) (note string, _ error) {
-	answer, note, err = said(answer, err)
+	answer, note, err = toAnswer(answer, err)
 	if err != nil {
 		return "", fmt.Errorf("submission of %s: %w", r.View.Callback, err)
 	}
 	if answer.Text == "" { // it was saved with the change
 		answer = blocks.Answer(messages.SubmissionDone)
 	}
-	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+	return r.View.Callback + note, s.replaceForm(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
 }
 
 // sayPersonHint says what naming a person in such a form means.

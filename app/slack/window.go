@@ -58,7 +58,7 @@ func windowTitle(r inbound.Request) string {
 		}
 	case inbound.Press:
 		p, err := blocks.DecodePress(r.Value)
-		if _, known := pressed(p); err != nil || !known {
+		if _, known := commandOf(p); err != nil || !known {
 			return ""
 		}
 		switch {
@@ -86,12 +86,12 @@ func verbTitle(verb chatops.Verb) string {
 // asksForForm reports whether a create names no profile, so that a form asks for what is missing.
 func asksForForm(c chatops.SlackCommand) bool { return c.Profile == "" && !c.DryRun }
 
-// give saves the answer to a request, or shows it in the request's window. If there is none (it was too late for it, or it was closed),
+// giveAnswer saves the answer to a request, or shows it in the request's window. If there is none (it was too late for it, or it was closed),
 // the answer is given in words.
-func (s *Service) give(ctx context.Context, r inbound.Request, view *api.ModalViewRequest, words slack.Message) error {
+func (s *Service) giveAnswer(ctx context.Context, r inbound.Request, view *api.ModalViewRequest, words slack.Message) error {
 	title := windowTitle(r)
 	if title == "" || s.slack == nil {
-		return s.answer(ctx, r, words)
+		return s.saveAnswer(ctx, r, words)
 	}
 	if view == nil {
 		shown := blocks.Shown(title, words)
@@ -99,7 +99,7 @@ func (s *Service) give(ctx context.Context, r inbound.Request, view *api.ModalVi
 	}
 	err := s.slack.ReplaceWindow(ctx, windowID(r), *view)
 	if errors.Is(err, slack.ErrGone) || errors.Is(err, slack.ErrRefused) {
-		return s.answer(ctx, r, words)
+		return s.saveAnswer(ctx, r, words)
 	}
 	if err != nil {
 		return fmt.Errorf("show it in the window: %w", err)

@@ -126,7 +126,7 @@ func mayDo(role policy.Role, change func(*clusters.Row), shares ...people.Share)
 	if who.May(policy.ActKubeconfig, row.Team) {
 		inCluster = policy.ClusterAdmin
 	}
-	return offersOf(who, row, inCluster, shares, profiles.Catalogue{}).Kinds()
+	return offersOf(who, row, inCluster, policy.Actions(row.Card, app.RightsOn(who, row, shareOf(inCluster), false), noon), shares, profiles.Catalogue{}).Kinds()
 }
 
 func TestOnlyWhatMakesSenseIsOffered(t *testing.T) {

@@ -82,7 +82,7 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 		if err != nil {
 			return detailView{}, err
 		}
-		v.Can = offersOf(who, found.Row, role, shares, state.Catalogue.Catalogue)
+		v.Can = offersOf(who, found.Row, role, found.Actions, shares, state.Catalogue.Catalogue)
 		v.Can.BreakGlass = v.Can.BreakGlass && !slices.ContainsFunc(v.Approvals, func(a approvalView) bool { return a.Kind.BreakGlass() })
 	}
 	return v, nil

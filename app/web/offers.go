@@ -5,10 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/createform"
 	"github.com/ocpctl/ocpctl/internal/duration"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -39,39 +37,32 @@ type offers struct {
 }
 
 // offersOf returns what somebody can do with a cluster, in which they may have at most this role; empty: none.
-func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, shares []people.Share, c profiles.Catalogue) offers {
-	may := func(a policy.Act) bool { return who.May(a, row.Team) }
-	present := row.Desired == lifecycle.Present
-	ready := present && row.Status == lifecycle.Ready && row.Outputs != nil
+func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, actions []policy.Action, shares []people.Share, c profiles.Catalogue) offers {
+	can := map[policy.Verb]bool{}
+	for _, verb := range policy.Possible(actions) {
+		can[verb] = true
+	}
 	teams := createform.Teams(who, c)
 	o := offers{
-		ID: row.ID, Seen: markOfState(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: otherTeams(teams, row.Team),
-		Extend: present && may(policy.ActExtend) && row.Ends.TTL.Before(row.Ends.Max), ExtendLimit: "at most " + duration.Format(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
-		Hold: present && may(policy.ActHold), Destroy: present && may(policy.ActDestroy),
-		Transfer:   present && may(policy.ActTransfer),
-		Retry:      !present && row.ReleasedAt.IsZero() && may(policy.ActRetry),
-		Abandon:    row.Phase == lifecycle.DestroyBlocked && may(policy.ActAbandon),
-		BreakGlass: ready && row.Outputs.KubeconfigRef != "" && may(policy.ActBreakGlass) && app.MayOpen(who, row),
+		ID: row.ID, Seen: markOfState(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: otherTeams(teams, row.Team), Roles: rolesUpTo(role),
+		Extend: can[policy.VerbExtend], ExtendLimit: "at most " + duration.Format(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
+		Hold: can[policy.VerbHold], Tonight: can[policy.VerbTonight], Sleep: can[policy.VerbSleep], Wake: can[policy.VerbWake],
+		Share: can[policy.VerbShare], Transfer: can[policy.VerbTransfer], Retry: can[policy.VerbRetry], Abandon: can[policy.VerbAbandon], Destroy: can[policy.VerbDestroy],
+		Kubeconfig: can[policy.VerbKubeconfig] && row.Outputs != nil, Bundle: can[policy.VerbBundle],
+		BreakGlass: can[policy.VerbBreakGlass] && row.Outputs != nil && row.Outputs.KubeconfigRef != "",
 	}
-	power := ready && row.SleepMode != "" && may(policy.ActSleep)
-	o.Sleep, o.Wake = power && !row.SleepWanted, power && row.SleepWanted
-	o.Tonight = ready && row.OffHours && o.Hold && (!row.SleepWanted || row.PowerBy != lifecycle.ByPerson)
+	o.Link = o.Kubeconfig
 	if row.AwakeUntil.After(row.UpdatedAt) {
 		o.AwakeUntil = row.AwakeUntil.UTC().Format("15:04 MST on Monday, 2 January")
 	}
-	o.Roles = rolesUpTo(role)
-	o.Kubeconfig = ready && !row.OutOfReach() && role != "" && app.MayOpen(who, row)
-	o.Link = o.Kubeconfig
-	o.Bundle = role == policy.ClusterAdmin && app.MayOpen(who, row)
-	if row.WorkersLeast != nil && row.WorkersMost != nil && *row.WorkersLeast < *row.WorkersMost && ready && may(policy.ActScale) {
-		o.Scale, o.Least, o.Most, o.Workers = true, *row.WorkersLeast, *row.WorkersMost, firstOf(row.WorkersWanted, row.Workers, row.WorkersBase)
+	if o.Scale = can[policy.VerbScale]; o.Scale {
+		o.Least, o.Most, o.Workers = *row.WorkersLeast, *row.WorkersMost, firstOf(row.WorkersWanted, row.Workers, row.WorkersBase)
 	}
 	for _, s := range shares {
-		if may(policy.ActShare) || s.Kind == "principal" && s.Grantee == who.ID {
+		if who.May(policy.ActShare, row.Team) || s.Kind == "principal" && s.Grantee == who.ID {
 			o.Shares = append(o.Shares, s)
 		}
 	}
-	o.Share = present && may(policy.ActShare)
 	o.None = "You may see this cluster. To change it you need a role in team " + row.Team + "; ask a member of the team or a platform admin."
 	if !row.ReleasedAt.IsZero() {
 		o.None = "Nothing: the cluster is gone."

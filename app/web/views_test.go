@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -35,7 +36,8 @@ func shown(t *testing.T, p *pages, name string, view any) string {
 func details(change func(*clusters.Row)) app.Details {
 	row := clusters.Row{}
 	row.ID, row.Name, row.Status, row.Phase, row.Desired = "clu_1", "shop", lifecycle.Ready, lifecycle.PhaseReady, lifecycle.Present
-	row.AcceptedAt, row.DestroyAt, row.Ends.Max = noon, noon.Add(90*time.Minute), noon.Add(90*time.Minute)
+	row.AcceptedAt, row.DestroyAt = noon, noon.Add(90*time.Minute)
+	row.Ends = lifecycle.Ends{TTL: noon.Add(90 * time.Minute), Max: noon.Add(2 * time.Hour)}
 	row.Outputs = &clusters.Outputs{
 		APIURL: "https://api.shop.example:6443", ConsoleURL: "https://console.shop.example",
 		KubeconfigRef: "s3://artifacts/kubeconfig", KubeadminRef: "s3://artifacts/kubeadmin-password",
@@ -47,7 +49,8 @@ func details(change func(*clusters.Row)) app.Details {
 func show(t *testing.T, change func(*clusters.Row)) string {
 	d := details(change)
 	v := detailOf(d)
-	v.Can = offersOf(policy.As("x", "Maya", policy.Requester, d.Row.Team), d.Row, policy.ClusterAdmin, nil, profiles.Catalogue{})
+	maya := policy.As("x", "Maya", policy.Requester, d.Row.Team)
+	v.Can = offersOf(maya, d.Row, policy.ClusterAdmin, policy.Actions(d.Row.Card, app.RightsOn(maya, d.Row, shareOf(policy.ClusterAdmin), false), noon), nil, profiles.Catalogue{})
 	return page(t, "detail", v)
 }
 
@@ -184,4 +187,12 @@ func TestTheStepsSayWhereAClusterIs(t *testing.T) {
 	require.Empty(t, stepsOf(details(func(r *clusters.Row) { r.Status, r.Phase = lifecycle.Creating, lifecycle.Cleaning }).Row))
 	released := stepsOf(details(func(r *clusters.Row) { r.Status, r.Phase = lifecycle.Destroyed, lifecycle.Released }).Row)
 	require.Equal(t, "done", released[len(released)-1].State)
+}
+
+// shareOf is what somebody holds of a cluster in which they may have this role.
+func shareOf(role policy.ClusterRole) people.Share {
+	if role == "" {
+		return people.Share{Access: people.AccessSee}
+	}
+	return people.Share{Access: people.AccessUse, Role: clusters.Role(role)}
 }

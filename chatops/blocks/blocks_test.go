@@ -238,13 +238,13 @@ func TestAWarningOffersWhatTheMaximumAllows(t *testing.T) {
 func TestTheButtonsOfAClusterFitItsState(t *testing.T) {
 	lives := chatopstest.Lives()
 	for name, want := range map[string][]string{
-		"installing":        {"Destroy", "Extend 4 h", "Logs"},
+		"installing":        {"Destroy", "Extend 4 h", "Hand over…", "Logs", "Share…"},
 		"ready":             {"Destroy", "Extend 4 h", "Hand over…", "Kubeconfig", "Logs", "Share…"},
 		"expiring":          {"Destroy", "Hand over…", "Kubeconfig", "Logs", "Share…"},
 		"destroy-blocked":   {"Logs", "Retry"},
 		"create-failed":     {"Logs", "Retry"},
-		"awaiting-approval": {"Approve", "Destroy", "Refuse…"},
-		"pending":           {"Destroy"},
+		"awaiting-approval": {"Approve", "Destroy", "Extend 4 h", "Hand over…", "Refuse…", "Share…"},
+		"pending":           {"Destroy", "Extend 4 h", "Hand over…", "Share…"},
 		"destroyed":         {},
 	} {
 		a := approval()

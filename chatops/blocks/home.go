@@ -1,7 +1,6 @@
 package blocks
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -85,8 +84,7 @@ func homePart(title, none string, cards []lifecycle.Card, most int, v HomeView) 
 		what, more := chatops.Row(c, v.Links, v.Now)
 		text, _ := slack.Cut(slack.Markup(strings.Join(nonEmpty([]string{what, more, s.Progress}), "\n")), maxSection)
 		blocks = append(blocks, api.NewSectionBlock(markupText(text), nil, nil))
-		verbs := slices.DeleteFunc(s.Acts, func(verb chatops.Verb) bool { return !slices.Contains(v.Acts[c.ID], verb) })
-		blocks = append(blocks, actionBlocks(buttonsFor(c, s, verbs, "", "")...)...)
+		blocks = append(blocks, actionBlocks(buttonsFor(c, s, v.Acts[c.ID], "", "")...)...)
 	}
 	return blocks
 }

@@ -96,7 +96,7 @@ func TestHomeIsGolden(t *testing.T) {
 
 func TestHomeOffersOnlyWhatThePersonMayDo(t *testing.T) {
 	v := home()
-	v.Acts = map[string][]chatops.Verb{"clu_1": {chatops.VerbLogs, chatops.VerbApprove, chatops.VerbRetry}}
+	v.Acts = map[string][]chatops.Verb{"clu_1": {chatops.VerbLogs}}
 	v.Approvals = nil
 	require.Equal(t, map[string]Press{
 		"Logs": {Verb: chatops.VerbLogs, Cluster: "clu_1"}, "Create a cluster": {Verb: chatops.VerbOpenForm, Value: FormCreate}, "Help": {Verb: chatops.VerbHelp},

@@ -99,7 +99,7 @@ func TestAnUnknownClusterThatIsNotKnownToBeReadyIsTornDown(t *testing.T) {
 }
 
 func TestOnlyATeardownMakesAReadyClusterUnready(t *testing.T) {
-	for _, kind := range lifecycle.Kinds {
+	for _, kind := range lifecycle.Kinds() {
 		if kind == lifecycle.Create {
 			continue // another one did not end yet
 		}

@@ -99,7 +99,7 @@ func (s *Store) Levels(ctx context.Context) ([]Level, error) {
 		parts = append(parts, `SELECT '`+g.Name+`' AS metric, labels, value FROM (`+g.sql+`) AS levels`)
 	}
 	levels, err := db.All[Level](ctx, s.db.Pool(), strings.Join(parts, " UNION ALL "), pgx.NamedArgs{
-		"now": now, "lease": s.db.Options.Lease, "kinds": lifecycle.Kinds,
+		"now": now, "lease": s.db.Options.Lease, "kinds": lifecycle.Kinds(),
 		"queues": []string{queue.QueueInbox, queue.QueueReconcile, queue.QueueEffects, queue.QueueMessages},
 	})
 	if err != nil {

@@ -82,7 +82,7 @@ func TestTheGaugesShowWhatWaits(t *testing.T) {
 	} {
 		require.Contains(t, before, want)
 	}
-	for _, kind := range lifecycle.Kinds {
+	for _, kind := range lifecycle.Kinds() {
 		for _, state := range []string{"unclaimed", "claimed"} {
 			require.Contains(t, before, fmt.Sprintf(`ocpctl_attempts_open{kind="%s",state="%s"} 0`, kind, state))
 		}

@@ -312,75 +312,75 @@ const (
 // AWSProof defines model for AWSProof.
 type AWSProof struct {
 	// Headers The signed headers besides host.
-	Headers map[string]string `json:"headers"`
+	Headers map[string]string `json:"headers" yaml:"headers"`
 
 	// URL The presigned request.
-	URL string `json:"url"`
+	URL string `json:"url" yaml:"url"`
 }
 
 // Accepted defines model for Accepted.
 type Accepted struct {
 	// ApprovalID The approval that is needed first.
-	ApprovalID string `json:"approvalId,omitempty,omitzero"`
+	ApprovalID string `json:"approvalId,omitempty,omitzero" yaml:"approvalId,omitempty"`
 
 	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
-	ClusterID string    `json:"clusterId"`
-	DestroyAt time.Time `json:"destroyAt,omitempty,omitzero"`
+	ClusterID string    `json:"clusterId" yaml:"clusterId"`
+	DestroyAt time.Time `json:"destroyAt,omitempty,omitzero" yaml:"destroyAt,omitempty"`
 
 	// JobID Example: job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV
-	JobID string `json:"jobId"`
+	JobID string `json:"jobId" yaml:"jobId"`
 
 	// Message The same as text.
-	Message string `json:"message,omitempty,omitzero"`
-	Name    string `json:"name,omitempty,omitzero"`
+	Message string `json:"message,omitempty,omitzero" yaml:"message,omitempty"`
+	Name    string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
 
 	// Position Position in the queue if a quota is full.
-	Position int `json:"position,omitempty,omitzero"`
+	Position int `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
 
 	// Reused The run, or its pull request, had this cluster already.
-	Reused bool `json:"reused,omitempty,omitzero"`
+	Reused bool `json:"reused,omitempty,omitzero" yaml:"reused,omitempty"`
 
 	// Run The pipeline's run that a cluster belongs to.
-	Run    ClusterRun `json:"run,omitempty,omitzero"`
-	Status Status     `json:"status"`
+	Run    ClusterRun `json:"run,omitempty,omitzero" yaml:"run,omitempty"`
+	Status Status     `json:"status" yaml:"status"`
 
 	// URL The cluster's page.
-	URL string `json:"url,omitempty,omitzero"`
+	URL string `json:"url,omitempty,omitzero" yaml:"url,omitempty"`
 }
 
 // Access defines model for Access.
 type Access struct {
-	AccessID string    `json:"accessId"`
-	AskedAt  time.Time `json:"askedAt"`
+	AccessID string    `json:"accessId" yaml:"accessId"`
+	AskedAt  time.Time `json:"askedAt" yaml:"askedAt"`
 
 	// By The right by which the reader has it: role (in the cluster's team), or the share, e.g. team:web.
-	By        string    `json:"by"`
-	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero"`
+	By        string    `json:"by" yaml:"by"`
+	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero" yaml:"expiresAt,omitempty"`
 
 	// Mine It is yours.
-	Mine     bool      `json:"mine,omitempty,omitzero"`
-	MintedAt time.Time `json:"mintedAt,omitempty,omitzero"`
+	Mine     bool      `json:"mine,omitempty,omitzero" yaml:"mine,omitempty"`
+	MintedAt time.Time `json:"mintedAt,omitempty,omitzero" yaml:"mintedAt,omitempty"`
 
 	// Reader Id of the principal it is for.
-	Reader     string `json:"reader"`
-	ReaderName string `json:"readerName"`
+	Reader     string `json:"reader" yaml:"reader"`
+	ReaderName string `json:"readerName" yaml:"readerName"`
 
 	// Removed Its service account is gone from the cluster.
-	Removed   bool       `json:"removed,omitempty,omitzero"`
-	RevokeWhy string     `json:"revokeWhy,omitempty,omitzero"`
-	RevokedAt time.Time  `json:"revokedAt,omitempty,omitzero"`
-	RevokedBy string     `json:"revokedBy,omitempty,omitzero"`
-	Role      AccessRole `json:"role"`
+	Removed   bool       `json:"removed,omitempty,omitzero" yaml:"removed,omitempty"`
+	RevokeWhy string     `json:"revokeWhy,omitempty,omitzero" yaml:"revokeWhy,omitempty"`
+	RevokedAt time.Time  `json:"revokedAt,omitempty,omitzero" yaml:"revokedAt,omitempty"`
+	RevokedBy string     `json:"revokedBy,omitempty,omitzero" yaml:"revokedBy,omitempty"`
+	Role      AccessRole `json:"role" yaml:"role"`
 
 	// Run Id of the workflow run that it is for.
-	Run   string      `json:"run,omitempty,omitzero"`
-	State AccessState `json:"state"`
+	Run   string      `json:"run,omitempty,omitzero" yaml:"run,omitempty"`
+	State AccessState `json:"state" yaml:"state"`
 
 	// Trouble Why the newest try to make or to remove it failed.
-	Trouble string `json:"trouble,omitempty,omitzero"`
+	Trouble string `json:"trouble,omitempty,omitzero" yaml:"trouble,omitempty"`
 
 	// User The name of its user in the cluster's own audit.
-	User string `json:"user"`
+	User string `json:"user" yaml:"user"`
 }
 
 // AccessRole defines model for Access.Role.
@@ -391,79 +391,92 @@ type AccessState string
 
 // Accesses defines model for Accesses.
 type Accesses struct {
-	Items []Access `json:"items"`
+	Items []Access `json:"items" yaml:"items"`
+}
+
+// Action defines model for Action.
+type Action struct {
+	// Code Why it is not possible, such as not_permitted or not_ready; absent if it is.
+	Code     string `json:"code,omitempty,omitzero"`
+	Possible bool   `json:"possible"`
+
+	// Reason The same as a sentence.
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Verb Such as extend, hold-tonight or scale-workers.
+	Verb string `json:"verb"`
 }
 
 // ActualLine defines model for ActualLine.
 type ActualLine struct {
-	ActualCents int64 `json:"actualCents"`
+	ActualCents int64 `json:"actualCents" yaml:"actualCents"`
 
 	// Billed How many of the clusters the bill names.
-	Billed   int `json:"billed"`
-	Clusters int `json:"clusters"`
+	Billed   int `json:"billed" yaml:"billed"`
+	Clusters int `json:"clusters" yaml:"clusters"`
 
 	// ErrorPercent By how much the estimate differs from the bill, in percent of the bill. Omitted if it is 0 or nothing was billed.
-	ErrorPercent  float32 `json:"errorPercent,omitempty,omitzero"`
-	EstimateCents int64   `json:"estimateCents"`
-	Key           string  `json:"key"`
+	ErrorPercent  float32 `json:"errorPercent,omitempty,omitzero" yaml:"errorPercent,omitempty"`
+	EstimateCents int64   `json:"estimateCents" yaml:"estimateCents"`
+	Key           string  `json:"key" yaml:"key"`
 }
 
 // ActualReport defines model for ActualReport.
 type ActualReport struct {
-	By    string       `json:"by"`
-	From  time.Time    `json:"from"`
-	Items []ActualLine `json:"items"`
+	By    string       `json:"by" yaml:"by"`
+	From  time.Time    `json:"from" yaml:"from"`
+	Items []ActualLine `json:"items" yaml:"items"`
 
 	// LateCents Billed for clusters that had ended before.
-	LateCents int64 `json:"lateCents"`
+	LateCents int64 `json:"lateCents" yaml:"lateCents"`
 
 	// To Not later than the bill's last day. Equal to from or before it: the bill does not tell of these days yet.
-	To    time.Time  `json:"to"`
-	Total ActualLine `json:"total"`
+	To    time.Time  `json:"to" yaml:"to"`
+	Total ActualLine `json:"total" yaml:"total"`
 
 	// UnknownCents Billed for clusters that are not in the database.
-	UnknownCents int64 `json:"unknownCents"`
+	UnknownCents int64 `json:"unknownCents" yaml:"unknownCents"`
 
 	// UntaggedCents Billed without a cluster's tag.
-	UntaggedCents int64 `json:"untaggedCents"`
+	UntaggedCents int64 `json:"untaggedCents" yaml:"untaggedCents"`
 }
 
 // AllowList defines model for AllowList.
 type AllowList struct {
-	Allow   []string `json:"allow"`
-	Default string   `json:"default"`
+	Allow   []string `json:"allow" yaml:"allow"`
+	Default string   `json:"default" yaml:"default"`
 }
 
 // Approval defines model for Approval.
 type Approval struct {
-	ApprovalID string `json:"approvalId"`
+	ApprovalID string `json:"approvalId" yaml:"approvalId"`
 
 	// By The role whose votes count.
-	By          string    `json:"by"`
-	ClusterID   string    `json:"clusterId"`
-	ClusterName string    `json:"clusterName,omitempty,omitzero"`
-	CreatedAt   time.Time `json:"createdAt"`
-	DecidedAt   time.Time `json:"decidedAt,omitempty,omitzero"`
-	DecidedWhy  string    `json:"decidedWhy,omitempty,omitzero"`
-	ExpiresAt   time.Time `json:"expiresAt"`
+	By          string    `json:"by" yaml:"by"`
+	ClusterID   string    `json:"clusterId" yaml:"clusterId"`
+	ClusterName string    `json:"clusterName,omitempty,omitzero" yaml:"clusterName,omitempty"`
+	CreatedAt   time.Time `json:"createdAt" yaml:"createdAt"`
+	DecidedAt   time.Time `json:"decidedAt,omitempty,omitzero" yaml:"decidedAt,omitempty"`
+	DecidedWhy  string    `json:"decidedWhy,omitempty,omitzero" yaml:"decidedWhy,omitempty"`
+	ExpiresAt   time.Time `json:"expiresAt" yaml:"expiresAt"`
 
 	// Head Commit of the pull request it is bound to.
-	Head string       `json:"head,omitempty,omitzero"`
-	Kind ApprovalKind `json:"kind"`
+	Head string       `json:"head,omitempty,omitzero" yaml:"head,omitempty"`
+	Kind ApprovalKind `json:"kind" yaml:"kind"`
 
 	// MayVote You may vote.
-	MayVote bool `json:"mayVote,omitempty,omitzero"`
+	MayVote bool `json:"mayVote,omitempty,omitzero" yaml:"mayVote,omitempty"`
 
 	// Needs Number of votes needed.
-	Needs       int    `json:"needs"`
-	RequestedBy string `json:"requestedBy"`
+	Needs       int    `json:"needs" yaml:"needs"`
+	RequestedBy string `json:"requestedBy" yaml:"requestedBy"`
 
 	// RequestedByName The display name of the requester.
-	RequestedByName string        `json:"requestedByName,omitempty,omitzero"`
-	State           ApprovalState `json:"state"`
-	Team            string        `json:"team"`
-	Votes           []Vote        `json:"votes"`
-	Why             []string      `json:"why"`
+	RequestedByName string        `json:"requestedByName,omitempty,omitzero" yaml:"requestedByName,omitempty"`
+	State           ApprovalState `json:"state" yaml:"state"`
+	Team            string        `json:"team" yaml:"team"`
+	Votes           []Vote        `json:"votes" yaml:"votes"`
+	Why             []string      `json:"why" yaml:"why"`
 }
 
 // ApprovalKind defines model for Approval.Kind.
@@ -474,46 +487,46 @@ type ApprovalState string
 
 // ApprovalPage defines model for ApprovalPage.
 type ApprovalPage struct {
-	Items      []Approval `json:"items"`
-	NextCursor string     `json:"nextCursor,omitempty,omitzero"`
+	Items      []Approval `json:"items" yaml:"items"`
+	NextCursor string     `json:"nextCursor,omitempty,omitzero" yaml:"nextCursor,omitempty"`
 }
 
 // ApprovalTerms defines model for ApprovalTerms.
 type ApprovalTerms struct {
-	By            string   `json:"by"`
-	Count         int      `json:"count"`
-	Why           []string `json:"why"`
-	WithinSeconds int64    `json:"withinSeconds,omitempty,omitzero"`
+	By            string   `json:"by" yaml:"by"`
+	Count         int      `json:"count" yaml:"count"`
+	Why           []string `json:"why" yaml:"why"`
+	WithinSeconds int64    `json:"withinSeconds,omitempty,omitzero" yaml:"withinSeconds,omitempty"`
 }
 
 // Attempt defines model for Attempt.
 type Attempt struct {
-	ClaimedAt time.Time   `json:"claimedAt,omitempty,omitzero"`
-	ClosedAt  time.Time   `json:"closedAt,omitempty,omitzero"`
-	Kind      AttemptKind `json:"kind"`
-	Message   string      `json:"message,omitempty,omitzero"`
-	Next      string      `json:"next,omitempty,omitzero"`
+	ClaimedAt time.Time   `json:"claimedAt,omitempty,omitzero" yaml:"claimedAt,omitempty"`
+	ClosedAt  time.Time   `json:"closedAt,omitempty,omitzero" yaml:"closedAt,omitempty"`
+	Kind      AttemptKind `json:"kind" yaml:"kind"`
+	Message   string      `json:"message,omitempty,omitzero" yaml:"message,omitempty"`
+	Next      string      `json:"next,omitempty,omitzero" yaml:"next,omitempty"`
 
 	// Number The attempt's number; the passes of the proof refer to it.
-	Number   int       `json:"number"`
-	OpenedAt time.Time `json:"openedAt"`
+	Number   int       `json:"number" yaml:"number"`
+	OpenedAt time.Time `json:"openedAt" yaml:"openedAt"`
 
 	// Outcome succeeded, failed, stopped, waiting, lost or cancelled; absent while open.
-	Outcome string `json:"outcome,omitempty,omitzero"`
+	Outcome string `json:"outcome,omitempty,omitzero" yaml:"outcome,omitempty"`
 
 	// Phase As last reported.
-	Phase  string `json:"phase"`
-	Reason string `json:"reason,omitempty,omitzero"`
+	Phase  string `json:"phase" yaml:"phase"`
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
 
 	// RecordedAt From then on resources may exist in the cloud.
-	RecordedAt time.Time `json:"recordedAt,omitempty,omitzero"`
+	RecordedAt time.Time `json:"recordedAt,omitempty,omitzero" yaml:"recordedAt,omitempty"`
 
 	// ToolExitCode -1: killed by a signal. An exit code is not a count.
-	ToolExitCode *int `json:"toolExitCode,omitempty"`
+	ToolExitCode *int `json:"toolExitCode,omitempty" yaml:"toolExitCode,omitempty"`
 
 	// ToolExitedAt When the destroyer's process ended; only passes after it count.
-	ToolExitedAt time.Time `json:"toolExitedAt,omitempty,omitzero"`
-	Whose        string    `json:"whose,omitempty,omitzero"`
+	ToolExitedAt time.Time `json:"toolExitedAt,omitempty,omitzero" yaml:"toolExitedAt,omitempty"`
+	Whose        string    `json:"whose,omitempty,omitzero" yaml:"whose,omitempty"`
 }
 
 // AttemptKind defines model for Attempt.Kind.
@@ -521,50 +534,50 @@ type AttemptKind string
 
 // AuditEvent defines model for AuditEvent.
 type AuditEvent struct {
-	Action string `json:"action"`
-	Actor  string `json:"actor"`
+	Action string `json:"action" yaml:"action"`
+	Actor  string `json:"actor" yaml:"actor"`
 
 	// ActorName The display name of the actor.
-	ActorName string    `json:"actorName,omitempty,omitzero"`
-	At        time.Time `json:"at"`
-	ClusterID string    `json:"clusterId,omitempty,omitzero"`
+	ActorName string    `json:"actorName,omitempty,omitzero" yaml:"actorName,omitempty"`
+	At        time.Time `json:"at" yaml:"at"`
+	ClusterID string    `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
 
 	// Hash SHA-256 over seq, previous, actor, action, source, clusterId, metadata and time, each as its length in bytes, a colon and itself.
-	Hash string `json:"hash"`
+	Hash string `json:"hash" yaml:"hash"`
 
 	// Metadata Verdict, before, after and the rest: a JSON object as text, exactly the bytes that are hashed.
-	Metadata string `json:"metadata"`
+	Metadata string `json:"metadata" yaml:"metadata"`
 
 	// Previous Hash of the previous line.
-	Previous string `json:"previous"`
-	Seq      int64  `json:"seq"`
-	Source   string `json:"source,omitempty,omitzero"`
+	Previous string `json:"previous" yaml:"previous"`
+	Seq      int64  `json:"seq" yaml:"seq"`
+	Source   string `json:"source,omitempty,omitzero" yaml:"source,omitempty"`
 }
 
 // AuditPage defines model for AuditPage.
 type AuditPage struct {
-	Items      []AuditEvent `json:"items"`
-	NextCursor string       `json:"nextCursor,omitempty,omitzero"`
+	Items      []AuditEvent `json:"items" yaml:"items"`
+	NextCursor string       `json:"nextCursor,omitempty,omitzero" yaml:"nextCursor,omitempty"`
 }
 
 // AuditProof defines model for AuditProof.
 type AuditProof struct {
 	// BrokenAt First line that does not match.
-	BrokenAt int64 `json:"brokenAt,omitempty,omitzero"`
+	BrokenAt int64 `json:"brokenAt,omitempty,omitzero" yaml:"brokenAt,omitempty"`
 
 	// Head Hash of the last line.
-	Head    string `json:"head"`
-	Lines   int64  `json:"lines"`
-	Message string `json:"message,omitempty,omitzero"`
-	Whole   bool   `json:"whole"`
+	Head    string `json:"head" yaml:"head"`
+	Lines   int64  `json:"lines" yaml:"lines"`
+	Message string `json:"message,omitempty,omitzero" yaml:"message,omitempty"`
+	Whole   bool   `json:"whole" yaml:"whole"`
 }
 
 // BreakGlass defines model for BreakGlass.
 type BreakGlass struct {
-	Reason string `json:"reason"`
+	Reason string `json:"reason" yaml:"reason"`
 
 	// What The kubeadmin password or the installer's own kubeconfig.
-	What BreakGlassWhat `json:"what,omitempty,omitzero"`
+	What BreakGlassWhat `json:"what,omitempty,omitzero" yaml:"what,omitempty"`
 }
 
 // BreakGlassWhat The kubeadmin password or the installer's own kubeconfig.
@@ -573,68 +586,68 @@ type BreakGlassWhat string
 // CatalogueFiles defines model for CatalogueFiles.
 type CatalogueFiles struct {
 	// Files Path, e.g. profiles/aws-minimal-test.yaml, to content.
-	Files map[string]string `json:"files"`
+	Files map[string]string `json:"files" yaml:"files"`
 }
 
 // CatalogueProblem defines model for CatalogueProblem.
 type CatalogueProblem struct {
-	Detail string `json:"detail"`
-	Field  string `json:"field,omitempty,omitzero"`
-	File   string `json:"file"`
-	Line   int    `json:"line"`
+	Detail string `json:"detail" yaml:"detail"`
+	Field  string `json:"field,omitempty,omitzero" yaml:"field,omitempty"`
+	File   string `json:"file" yaml:"file"`
+	Line   int    `json:"line" yaml:"line"`
 }
 
 // CatalogueProblems defines model for CatalogueProblems.
 type CatalogueProblems struct {
-	Hash     string             `json:"hash,omitempty,omitzero"`
-	Problems []CatalogueProblem `json:"problems"`
-	Valid    bool               `json:"valid"`
+	Hash     string             `json:"hash,omitempty,omitzero" yaml:"hash,omitempty"`
+	Problems []CatalogueProblem `json:"problems" yaml:"problems"`
+	Valid    bool               `json:"valid" yaml:"valid"`
 }
 
 // CatalogueState defines model for CatalogueState.
 type CatalogueState struct {
-	Hash       string    `json:"hash"`
-	Identities int       `json:"identities,omitempty,omitzero"`
-	LoadedAt   time.Time `json:"loadedAt"`
-	Policies   int       `json:"policies,omitempty,omitzero"`
+	Hash       string    `json:"hash" yaml:"hash"`
+	Identities int       `json:"identities,omitempty,omitzero" yaml:"identities,omitempty"`
+	LoadedAt   time.Time `json:"loadedAt" yaml:"loadedAt"`
+	Policies   int       `json:"policies,omitempty,omitzero" yaml:"policies,omitempty"`
 
 	// Problem Why the directory's current files are not active.
-	Problem  string `json:"problem,omitempty,omitzero"`
-	Profiles int    `json:"profiles,omitempty,omitzero"`
-	Quotas   int    `json:"quotas,omitempty,omitzero"`
+	Problem  string `json:"problem,omitempty,omitzero" yaml:"problem,omitempty"`
+	Profiles int    `json:"profiles,omitempty,omitzero" yaml:"profiles,omitempty"`
+	Quotas   int    `json:"quotas,omitempty,omitzero" yaml:"quotas,omitempty"`
 
 	// Source embedded, or the directory's path.
-	Source string `json:"source"`
-	Teams  int    `json:"teams,omitempty,omitzero"`
+	Source string `json:"source" yaml:"source"`
+	Teams  int    `json:"teams,omitempty,omitzero" yaml:"teams,omitempty"`
 }
 
 // Change defines model for Change.
 type Change struct {
 	// Capped The end was limited by the profile's maximum.
-	Capped  bool    `json:"capped,omitempty,omitzero"`
-	Cluster Cluster `json:"cluster"`
+	Capped  bool    `json:"capped,omitempty,omitzero" yaml:"capped,omitempty"`
+	Cluster Cluster `json:"cluster" yaml:"cluster"`
 
 	// Message A text that says what changed.
-	Message string `json:"message"`
+	Message string `json:"message" yaml:"message"`
 }
 
 // Check defines model for Check.
 type Check struct {
 	// Accept What is accepted.
-	Accept string `json:"accept,omitempty,omitzero"`
+	Accept string `json:"accept,omitempty,omitzero" yaml:"accept,omitempty"`
 
 	// Asked What was requested.
-	Asked  string  `json:"asked,omitempty,omitzero"`
-	Checks []Check `json:"checks,omitempty,omitzero"`
+	Asked  string  `json:"asked,omitempty,omitzero" yaml:"asked,omitempty"`
+	Checks []Check `json:"checks,omitempty,omitzero" yaml:"checks,omitempty"`
 
 	// Have What is in use or available.
-	Have    string `json:"have,omitempty,omitzero"`
-	Message string `json:"message"`
-	Name    string `json:"name"`
+	Have    string `json:"have,omitempty,omitzero" yaml:"have,omitempty"`
+	Message string `json:"message" yaml:"message"`
+	Name    string `json:"name" yaml:"name"`
 
 	// Next What to do next.
-	Next   string      `json:"next,omitempty,omitzero"`
-	Result CheckResult `json:"result"`
+	Next   string      `json:"next,omitempty,omitzero" yaml:"next,omitempty"`
+	Result CheckResult `json:"result" yaml:"result"`
 }
 
 // CheckResult defines model for Check.Result.
@@ -642,122 +655,122 @@ type CheckResult string
 
 // Cluster defines model for Cluster.
 type Cluster struct {
-	AcceptedAt time.Time `json:"acceptedAt"`
+	AcceptedAt time.Time `json:"acceptedAt" yaml:"acceptedAt"`
 
 	// Addons Add-ons it was accepted with. The conditions AddonApplied/<name> show the state of each.
-	Addons     []string  `json:"addons,omitempty,omitzero"`
-	APIURL     string    `json:"apiUrl,omitempty,omitzero"`
-	ApproveBy  time.Time `json:"approveBy,omitempty,omitzero"`
-	BaseDomain string    `json:"baseDomain"`
+	Addons     []string  `json:"addons,omitempty,omitzero" yaml:"addons,omitempty"`
+	APIURL     string    `json:"apiUrl,omitempty,omitzero" yaml:"apiUrl,omitempty"`
+	ApproveBy  time.Time `json:"approveBy,omitempty,omitzero" yaml:"approveBy,omitempty"`
+	BaseDomain string    `json:"baseDomain" yaml:"baseDomain"`
 
 	// Blockers What the last verification still found.
-	Blockers []string `json:"blockers,omitempty,omitzero"`
+	Blockers []string `json:"blockers,omitempty,omitzero" yaml:"blockers,omitempty"`
 
 	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
-	ClusterID  string         `json:"clusterId"`
-	ConsoleURL string         `json:"consoleUrl,omitempty,omitzero"`
-	CostCenter string         `json:"costCenter"`
-	Desired    ClusterDesired `json:"desired"`
-	DesiredWhy string         `json:"desiredWhy,omitempty,omitzero"`
+	ClusterID  string         `json:"clusterId" yaml:"clusterId"`
+	ConsoleURL string         `json:"consoleUrl,omitempty,omitzero" yaml:"consoleUrl,omitempty"`
+	CostCenter string         `json:"costCenter" yaml:"costCenter"`
+	Desired    ClusterDesired `json:"desired" yaml:"desired"`
+	DesiredWhy string         `json:"desiredWhy,omitempty,omitzero" yaml:"desiredWhy,omitempty"`
 
 	// DestroyAt When the cluster will be destroyed.
-	DestroyAt time.Time `json:"destroyAt"`
+	DestroyAt time.Time `json:"destroyAt" yaml:"destroyAt"`
 
 	// EndReason The reason for this end.
-	EndReason   string `json:"endReason,omitempty,omitzero"`
-	Environment string `json:"environment,omitempty,omitzero"`
-	FailMessage string `json:"failMessage,omitempty,omitzero"`
+	EndReason   string `json:"endReason,omitempty,omitzero" yaml:"endReason,omitempty"`
+	Environment string `json:"environment,omitempty,omitzero" yaml:"environment,omitempty"`
+	FailMessage string `json:"failMessage,omitempty,omitzero" yaml:"failMessage,omitempty"`
 
 	// FailNext What to do about it.
-	FailNext   string `json:"failNext,omitempty,omitzero"`
-	FailReason string `json:"failReason,omitempty,omitzero"`
+	FailNext   string `json:"failNext,omitempty,omitzero" yaml:"failNext,omitempty"`
+	FailReason string `json:"failReason,omitempty,omitzero" yaml:"failReason,omitempty"`
 
 	// FailWhose Who can fix the failure: user, quota, cloud, installer or ocpctl.
-	FailWhose  string `json:"failWhose,omitempty,omitzero"`
-	Generation int    `json:"generation"`
+	FailWhose  string `json:"failWhose,omitempty,omitzero" yaml:"failWhose,omitempty"`
+	Generation int    `json:"generation" yaml:"generation"`
 
 	// HoldUntil Only the maximum lifetime can end it before this time.
-	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero"`
+	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero" yaml:"holdUntil,omitempty"`
 
 	// HourlyCents List price per hour in US cents with the current workers; the lower price while it is asleep.
-	HourlyCents int `json:"hourlyCents"`
+	HourlyCents int `json:"hourlyCents" yaml:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
-	Identities []string `json:"identities,omitempty,omitzero"`
+	Identities []string `json:"identities,omitempty,omitzero" yaml:"identities,omitempty"`
 
 	// Idle Since when nobody has used it, as far as ocpctl knows, and what follows if that stays so; absent if its profile does nothing about idle
-	// clusters, while it is not READY, and while a person has put it to sleep. docs/idle.md says what counts as use.
-	Idle  Idle   `json:"idle,omitempty,omitzero"`
-	JobID string `json:"jobId"`
+	// clusters, while it is not READY, and while a person has put it to sleep. docs/sleep.md says what counts as use.
+	Idle  Idle   `json:"idle,omitempty,omitzero" yaml:"idle,omitempty"`
+	JobID string `json:"jobId" yaml:"jobId"`
 
 	// MaxDestroyAt The latest possible end.
-	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero"`
+	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero" yaml:"maxDestroyAt,omitempty"`
 
 	// Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
 	// its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
-	Meter Meter  `json:"meter"`
-	Name  string `json:"name"`
+	Meter Meter  `json:"meter" yaml:"meter"`
+	Name  string `json:"name" yaml:"name"`
 
 	// NeedsApproval It is waiting for approval.
-	NeedsApproval bool `json:"needsApproval,omitempty,omitzero"`
+	NeedsApproval bool `json:"needsApproval,omitempty,omitzero" yaml:"needsApproval,omitempty"`
 
 	// Nodes Machines when it was accepted; absent if they were not counted.
-	Nodes    int    `json:"nodes,omitempty,omitzero"`
-	Owner    string `json:"owner"`
-	Phase    string `json:"phase"`
-	Platform string `json:"platform"`
+	Nodes    int    `json:"nodes,omitempty,omitzero" yaml:"nodes,omitempty"`
+	Owner    string `json:"owner" yaml:"owner"`
+	Phase    string `json:"phase" yaml:"phase"`
+	Platform string `json:"platform" yaml:"platform"`
 
 	// Position Position in the queue for a full quota, for capacity in the cloud account or for a free runner, 1 is next; absent if it does not wait. `why` says which.
-	Position    int         `json:"position,omitempty,omitzero"`
-	Profile     string      `json:"profile"`
-	Progress    Progress    `json:"progress"`
-	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero"`
-	ReadyAt     time.Time   `json:"readyAt,omitempty,omitzero"`
+	Position    int         `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
+	Profile     string      `json:"profile" yaml:"profile"`
+	Progress    Progress    `json:"progress" yaml:"progress"`
+	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero" yaml:"pullRequest,omitempty"`
+	ReadyAt     time.Time   `json:"readyAt,omitempty,omitzero" yaml:"readyAt,omitempty"`
 
 	// Refreshing Its add-ons are being installed again.
-	Refreshing  bool      `json:"refreshing,omitempty,omitzero"`
-	Region      string    `json:"region"`
-	ReleasedAt  time.Time `json:"releasedAt,omitempty,omitzero"`
-	RequestedBy string    `json:"requestedBy"`
+	Refreshing  bool      `json:"refreshing,omitempty,omitzero" yaml:"refreshing,omitempty"`
+	Region      string    `json:"region" yaml:"region"`
+	ReleasedAt  time.Time `json:"releasedAt,omitempty,omitzero" yaml:"releasedAt,omitempty"`
+	RequestedBy string    `json:"requestedBy" yaml:"requestedBy"`
 
 	// RequestedByName The display name of the requester.
-	RequestedByName string `json:"requestedByName,omitempty,omitzero"`
+	RequestedByName string `json:"requestedByName,omitempty,omitzero" yaml:"requestedByName,omitempty"`
 
 	// RetryAt When the next attempt is due.
-	RetryAt time.Time `json:"retryAt,omitempty,omitzero"`
+	RetryAt time.Time `json:"retryAt,omitempty,omitzero" yaml:"retryAt,omitempty"`
 
 	// Run The pipeline's run that a cluster belongs to.
-	Run ClusterRun `json:"run,omitempty,omitzero"`
+	Run ClusterRun `json:"run,omitempty,omitzero" yaml:"run,omitempty"`
 
 	// SavedSeconds For how long no runner of a pipeline waited for the cluster; absent if it is not ready, or one waited. Not in lists.
-	SavedSeconds int64 `json:"savedSeconds,omitempty,omitzero"`
+	SavedSeconds int64 `json:"savedSeconds,omitempty,omitzero" yaml:"savedSeconds,omitempty"`
 
 	// Signal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
-	Signal ClusterSignal `json:"signal,omitempty,omitzero"`
+	Signal ClusterSignal `json:"signal,omitempty,omitzero" yaml:"signal,omitempty"`
 
 	// Sleep How it sleeps; absent if its profile has no way to sleep.
-	Sleep      Sleep     `json:"sleep,omitempty,omitzero"`
-	Source     string    `json:"source"`
-	Status     Status    `json:"status"`
-	Team       string    `json:"team"`
-	TTLSeconds int64     `json:"ttlSeconds"`
-	UpdatedAt  time.Time `json:"updatedAt"`
+	Sleep      Sleep     `json:"sleep,omitempty,omitzero" yaml:"sleep,omitempty"`
+	Source     string    `json:"source" yaml:"source"`
+	Status     Status    `json:"status" yaml:"status"`
+	Team       string    `json:"team" yaml:"team"`
+	TTLSeconds int64     `json:"ttlSeconds" yaml:"ttlSeconds"`
+	UpdatedAt  time.Time `json:"updatedAt" yaml:"updatedAt"`
 
 	// Usable It is READY, awake, and not about to sleep.
-	Usable  bool   `json:"usable"`
-	Version string `json:"version"`
+	Usable  bool   `json:"usable" yaml:"usable"`
+	Version string `json:"version" yaml:"version"`
 
 	// WaitsSince Since when it has waited in that queue; absent if it does not.
-	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
+	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero" yaml:"waitsSince,omitempty"`
 
 	// Why The reason for the current status.
-	Why string `json:"why"`
+	Why string `json:"why" yaml:"why"`
 
 	// Workers Workers as last seen; absent until the first scaling.
-	Workers *int `json:"workers,omitempty"`
+	Workers *int `json:"workers,omitempty" yaml:"workers,omitempty"`
 
 	// WorkersWanted Number of workers it is being scaled to.
-	WorkersWanted *int `json:"workersWanted,omitempty"`
+	WorkersWanted *int `json:"workersWanted,omitempty" yaml:"workersWanted,omitempty"`
 }
 
 // ClusterDesired defines model for Cluster.Desired.
@@ -768,59 +781,62 @@ type ClusterDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Cluster)
 	Cluster `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
+	// Actions What you can do with the cluster, and why not the rest, the most useful first.
+	Actions []Action `json:"actions"`
+
 	// Attempts Every attempt to install, scale, configure, put to sleep, wake or tear down, oldest first.
-	Attempts   []Attempt   `json:"attempts"`
-	Conditions []Condition `json:"conditions"`
-	Job        Job         `json:"job"`
+	Attempts   []Attempt   `json:"attempts" yaml:"attempts"`
+	Conditions []Condition `json:"conditions" yaml:"conditions"`
+	Job        Job         `json:"job" yaml:"job"`
 
 	// NothingBegun No attempt was ever opened, which proves that nothing is left.
-	NothingBegun bool    `json:"nothingBegun"`
-	Outputs      Outputs `json:"outputs,omitempty,omitzero"`
+	NothingBegun bool    `json:"nothingBegun" yaml:"nothingBegun"`
+	Outputs      Outputs `json:"outputs,omitempty,omitzero" yaml:"outputs,omitempty"`
 
 	// Proof Every verification pass of every teardown, oldest first.
-	Proof    []Pass            `json:"proof"`
-	Tags     map[string]string `json:"tags"`
-	Timeline []Event           `json:"timeline"`
+	Proof    []Pass            `json:"proof" yaml:"proof"`
+	Tags     map[string]string `json:"tags" yaml:"tags"`
+	Timeline []Event           `json:"timeline" yaml:"timeline"`
 }
 
 // ClusterPage defines model for ClusterPage.
 type ClusterPage struct {
-	Items []Cluster `json:"items"`
+	Items []Cluster `json:"items" yaml:"items"`
 
 	// NextCursor Absent on the last page.
-	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+	NextCursor string `json:"nextCursor,omitempty,omitzero" yaml:"nextCursor,omitempty"`
 }
 
 // ClusterRun The pipeline's run that a cluster belongs to.
 type ClusterRun struct {
 	// Attempt The run's attempt that asked for the cluster, or took it over.
-	Attempt int `json:"attempt"`
+	Attempt int `json:"attempt" yaml:"attempt"`
 
 	// Conclusion As the platform spells it; gone if the run was deleted.
-	Conclusion string `json:"conclusion,omitempty,omitzero"`
+	Conclusion string `json:"conclusion,omitempty,omitzero" yaml:"conclusion,omitempty"`
 
 	// ID Example: run_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
-	ID string `json:"id"`
+	ID string `json:"id" yaml:"id"`
 
 	// Key What the platform identifies it by: the number of the run or pipeline, or the PipelineRun's uid.
-	Key      string             `json:"key,omitempty,omitzero"`
-	Lifetime ClusterRunLifetime `json:"lifetime"`
+	Key      string             `json:"key,omitempty,omitzero" yaml:"key,omitempty"`
+	Lifetime ClusterRunLifetime `json:"lifetime" yaml:"lifetime"`
 
 	// Name Of the workflow or the PipelineRun; of a GitLab pipeline, its number.
-	Name     string             `json:"name,omitempty,omitzero"`
-	Platform ClusterRunPlatform `json:"platform"`
-	Repo     string             `json:"repo,omitempty,omitzero"`
-	Slot     string             `json:"slot,omitempty,omitzero"`
+	Name     string             `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
+	Platform ClusterRunPlatform `json:"platform" yaml:"platform"`
+	Repo     string             `json:"repo,omitempty,omitzero" yaml:"repo,omitempty"`
+	Slot     string             `json:"slot,omitempty,omitzero" yaml:"slot,omitempty"`
 
 	// State Of the run's newest attempt.
-	State ClusterRunState `json:"state"`
+	State ClusterRunState `json:"state" yaml:"state"`
 
 	// Unwatched Why it is not watched. Its time to live still ends the cluster.
-	Unwatched string `json:"unwatched,omitempty,omitzero"`
-	URL       string `json:"url,omitempty,omitzero"`
+	Unwatched string `json:"unwatched,omitempty,omitzero" yaml:"unwatched,omitempty"`
+	URL       string `json:"url,omitempty,omitzero" yaml:"url,omitempty"`
 
 	// Watched The end of the run is noticed, and ends the cluster.
-	Watched bool `json:"watched"`
+	Watched bool `json:"watched" yaml:"watched"`
 }
 
 // ClusterRunLifetime defines model for ClusterRun.Lifetime.
@@ -834,13 +850,13 @@ type ClusterRunState string
 
 // ClusterSignal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
 type ClusterSignal struct {
-	Kind ClusterSignalKind `json:"kind"`
+	Kind ClusterSignalKind `json:"kind" yaml:"kind"`
 
 	// Problem Why it could not be told.
-	Problem string `json:"problem,omitempty,omitzero"`
+	Problem string `json:"problem,omitempty,omitzero" yaml:"problem,omitempty"`
 
 	// Told What was told last; absent if nothing was yet.
-	Told ClusterSignalTold `json:"told,omitempty,omitzero"`
+	Told ClusterSignalTold `json:"told,omitempty,omitzero" yaml:"told,omitempty"`
 }
 
 // ClusterSignalKind defines model for ClusterSignal.Kind.
@@ -851,11 +867,11 @@ type ClusterSignalTold string
 
 // Condition defines model for Condition.
 type Condition struct {
-	Message string          `json:"message"`
-	Reason  string          `json:"reason"`
-	Since   time.Time       `json:"since,omitempty,omitzero"`
-	Status  ConditionStatus `json:"status"`
-	Type    string          `json:"type"`
+	Message string          `json:"message" yaml:"message"`
+	Reason  string          `json:"reason" yaml:"reason"`
+	Since   time.Time       `json:"since,omitempty,omitzero" yaml:"since,omitempty"`
+	Status  ConditionStatus `json:"status" yaml:"status"`
+	Type    string          `json:"type" yaml:"type"`
 }
 
 // ConditionStatus defines model for Condition.Status.
@@ -864,77 +880,77 @@ type ConditionStatus string
 // CreateRequest Unknown fields are refused. Values you leave out come from the profile's defaults or from a policy.
 type CreateRequest struct {
 	// Addons What the cluster gets besides OpenShift: names of the profile's add-ons, each once; default: the profile's own. An empty list: none.
-	Addons []string `json:"addons,omitempty,omitzero"`
+	Addons []string `json:"addons,omitempty,omitzero" yaml:"addons,omitempty"`
 
 	// BaseDomain One of the profile's.
-	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
+	BaseDomain string `json:"baseDomain,omitempty,omitzero" yaml:"baseDomain,omitempty"`
 
 	// CostCenter One of the team's; default: its first.
-	CostCenter string `json:"costCenter,omitempty,omitzero"`
+	CostCenter string `json:"costCenter,omitempty,omitzero" yaml:"costCenter,omitempty"`
 
 	// Environment One of the team's; default: its first. A tag Environment has the same effect.
-	Environment string `json:"environment,omitempty,omitzero"`
+	Environment string `json:"environment,omitempty,omitzero" yaml:"environment,omitempty"`
 
 	// ExtraTags Additional tags, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
-	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero"`
+	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero" yaml:"extraTags,omitempty"`
 
 	// Name Lowercase letters, digits and dashes, at most 21 characters. Required, except with run.reuse pull-request, where the pull request gives the name.
 	//
 	// Example: team-a-smoke-01
-	Name string `json:"name,omitempty,omitzero"`
+	Name string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
 
 	// OffhoursOptIn Whether the cluster sleeps outside working hours, as the profile or the team declares them. Default: as the profile says.
-	OffhoursOptIn *bool `json:"offhoursOptIn,omitempty"`
+	OffhoursOptIn *bool `json:"offhoursOptIn,omitempty" yaml:"offhoursOptIn,omitempty"`
 
 	// Owner The person responsible; default: you.
-	Owner string `json:"owner,omitempty,omitzero"`
+	Owner string `json:"owner,omitempty,omitzero" yaml:"owner,omitempty"`
 
 	// Platform aws or ibmcloud. Must be the profile's.
-	Platform string `json:"platform,omitempty,omitzero"`
+	Platform string `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
 
 	// Profile Example: aws-minimal-test
-	Profile string `json:"profile,omitempty,omitzero"`
+	Profile string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
 
 	// Region One of the profile's.
-	Region string `json:"region,omitempty,omitzero"`
+	Region string `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
 
 	// Run How the cluster belongs to the pipeline's run whose token the request has. The run itself is taken from the token. Without this object,
 	// the cluster ends with the run. Without the token of a run, the object is refused.
-	Run RunRequest `json:"run,omitempty,omitzero"`
+	Run RunRequest `json:"run,omitempty,omitzero" yaml:"run,omitempty"`
 
 	// SSHPublicKey A public key for the nodes.
-	SSHPublicKey string `json:"sshPublicKey,omitempty,omitzero"`
+	SSHPublicKey string `json:"sshPublicKey,omitempty,omitzero" yaml:"sshPublicKey,omitempty"`
 
 	// Team One of your teams; default: your only team.
-	Team string `json:"team,omitempty,omitzero"`
+	Team string `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
 
 	// TTL How long the cluster lives, such as 90m, 4h, 1h30m or 2d; at most the profile's maximum.
-	TTL string `json:"ttl,omitempty,omitzero"`
+	TTL string `json:"ttl,omitempty,omitzero" yaml:"ttl,omitempty"`
 
 	// TTLHours The same in whole hours. Give one of ttl and ttlHours.
-	TTLHours int `json:"ttlHours,omitempty,omitzero"`
+	TTLHours int `json:"ttlHours,omitempty,omitzero" yaml:"ttlHours,omitempty"`
 
 	// Version One of the profile's.
 	//
 	// Example: 4.20.3
-	Version string `json:"version,omitempty,omitzero"`
+	Version string `json:"version,omitempty,omitzero" yaml:"version,omitempty"`
 }
 
 // Delivery defines model for Delivery.
 type Delivery struct {
-	DeliveryID string    `json:"deliveryId"`
-	Event      string    `json:"event"`
-	FinishedAt time.Time `json:"finishedAt,omitempty,omitzero"`
-	ID         string    `json:"id"`
-	Note       string    `json:"note,omitempty,omitzero"`
+	DeliveryID string    `json:"deliveryId" yaml:"deliveryId"`
+	Event      string    `json:"event" yaml:"event"`
+	FinishedAt time.Time `json:"finishedAt,omitempty,omitzero" yaml:"finishedAt,omitempty"`
+	ID         string    `json:"id" yaml:"id"`
+	Note       string    `json:"note,omitempty,omitzero" yaml:"note,omitempty"`
 
 	// Reason Why a failed delivery was not processed. Missing: it did not fail, or somebody was answered.
-	Reason     DeliveryReason `json:"reason,omitempty,omitzero"`
-	ReceivedAt time.Time      `json:"receivedAt"`
-	Size       int            `json:"size,omitempty,omitzero"`
-	Source     string         `json:"source"`
-	State      DeliveryState  `json:"state"`
-	Topic      string         `json:"topic,omitempty,omitzero"`
+	Reason     DeliveryReason `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+	ReceivedAt time.Time      `json:"receivedAt" yaml:"receivedAt"`
+	Size       int            `json:"size,omitempty,omitzero" yaml:"size,omitempty"`
+	Source     string         `json:"source" yaml:"source"`
+	State      DeliveryState  `json:"state" yaml:"state"`
+	Topic      string         `json:"topic,omitempty,omitzero" yaml:"topic,omitempty"`
 }
 
 // DeliveryReason Why a failed delivery was not processed. Missing: it did not fail, or somebody was answered.
@@ -949,93 +965,93 @@ type DeliveryDetail struct {
 	Delivery `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
 	// Body The body as it was sent.
-	Body string `json:"body"`
+	Body string `json:"body" yaml:"body"`
 }
 
 // DeliveryPage defines model for DeliveryPage.
 type DeliveryPage struct {
-	Items      []Delivery `json:"items"`
-	NextCursor string     `json:"nextCursor,omitempty,omitzero"`
+	Items      []Delivery `json:"items" yaml:"items"`
+	NextCursor string     `json:"nextCursor,omitempty,omitzero" yaml:"nextCursor,omitempty"`
 }
 
 // End defines model for End.
 type End struct {
-	At time.Time `json:"at"`
+	At time.Time `json:"at" yaml:"at"`
 
 	// Kind ttl, maximum, pr_closed, label_removed, run_finished, claim, idle or hold.
-	Kind    string `json:"kind"`
-	Message string `json:"message"`
+	Kind    string `json:"kind" yaml:"kind"`
+	Message string `json:"message" yaml:"message"`
 }
 
 // Event defines model for Event.
 type Event struct {
-	Action string `json:"action"`
-	Actor  string `json:"actor"`
+	Action string `json:"action" yaml:"action"`
+	Actor  string `json:"actor" yaml:"actor"`
 
 	// ActorName The display name of the actor.
-	ActorName string    `json:"actorName,omitempty,omitzero"`
-	At        time.Time `json:"at"`
+	ActorName string    `json:"actorName,omitempty,omitzero" yaml:"actorName,omitempty"`
+	At        time.Time `json:"at" yaml:"at"`
 
 	// From Status and phase before the change.
-	From    string `json:"from,omitempty,omitzero"`
-	Message string `json:"message,omitempty,omitzero"`
+	From    string `json:"from,omitempty,omitzero" yaml:"from,omitempty"`
+	Message string `json:"message,omitempty,omitzero" yaml:"message,omitempty"`
 
 	// To Status and phase after the change.
-	To string `json:"to,omitempty,omitzero"`
+	To string `json:"to,omitempty,omitzero" yaml:"to,omitempty"`
 }
 
 // ExemptOrphans defines model for ExemptOrphans.
 type ExemptOrphans struct {
-	Ids []string `json:"ids"`
+	Ids []string `json:"ids" yaml:"ids"`
 }
 
 // Explanation defines model for Explanation.
 type Explanation struct {
-	Cluster Cluster `json:"cluster"`
+	Cluster Cluster `json:"cluster" yaml:"cluster"`
 
 	// Ends Every end there is, the one that comes first in front.
-	Ends []End `json:"ends"`
+	Ends []End `json:"ends" yaml:"ends"`
 
 	// Next What you can do now.
-	Next    []string `json:"next"`
-	Verdict Verdict  `json:"verdict,omitempty,omitzero"`
+	Next    []string `json:"next" yaml:"next"`
+	Verdict Verdict  `json:"verdict,omitempty,omitzero" yaml:"verdict,omitempty"`
 
 	// Why Why it has its current status, one sentence per entry.
-	Why []string `json:"why"`
+	Why []string `json:"why" yaml:"why"`
 }
 
 // Extend Give one of for, hours and until.
 type Extend struct {
 	// For How much to add, such as 90m, 4h, 1h30m or 2d.
-	For string `json:"for,omitempty,omitzero"`
+	For string `json:"for,omitempty,omitzero" yaml:"for,omitempty"`
 
 	// Hours Hours to add, above 0.
-	Hours int `json:"hours,omitempty,omitzero"`
+	Hours int `json:"hours,omitempty,omitzero" yaml:"hours,omitempty"`
 
 	// Until The new end.
-	Until time.Time `json:"until,omitempty,omitzero"`
+	Until time.Time `json:"until,omitempty,omitzero" yaml:"until,omitempty"`
 }
 
 // FieldError defines model for FieldError.
 type FieldError struct {
 	// Accepted What is accepted.
-	Accepted []string `json:"accepted,omitempty,omitzero"`
-	Detail   string   `json:"detail"`
-	Field    string   `json:"field"`
+	Accepted []string `json:"accepted,omitempty,omitzero" yaml:"accepted,omitempty"`
+	Detail   string   `json:"detail" yaml:"detail"`
+	Field    string   `json:"field" yaml:"field"`
 }
 
 // Finding defines model for Finding.
 type Finding struct {
-	ClusterID   string      `json:"clusterId,omitempty,omitzero"`
-	Evidence    []string    `json:"evidence"`
-	FirstSeenAt time.Time   `json:"firstSeenAt"`
-	Identity    string      `json:"identity,omitempty,omitzero"`
-	Kind        FindingKind `json:"kind"`
-	LastSeenAt  time.Time   `json:"lastSeenAt"`
-	ResolvedAt  time.Time   `json:"resolvedAt,omitempty,omitzero"`
-	Since       time.Time   `json:"since"`
-	TimesSeen   int         `json:"timesSeen"`
-	Why         string      `json:"why"`
+	ClusterID   string      `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
+	Evidence    []string    `json:"evidence" yaml:"evidence"`
+	FirstSeenAt time.Time   `json:"firstSeenAt" yaml:"firstSeenAt"`
+	Identity    string      `json:"identity,omitempty,omitzero" yaml:"identity,omitempty"`
+	Kind        FindingKind `json:"kind" yaml:"kind"`
+	LastSeenAt  time.Time   `json:"lastSeenAt" yaml:"lastSeenAt"`
+	ResolvedAt  time.Time   `json:"resolvedAt,omitempty,omitzero" yaml:"resolvedAt,omitempty"`
+	Since       time.Time   `json:"since" yaml:"since"`
+	TimesSeen   int         `json:"timesSeen" yaml:"timesSeen"`
+	Why         string      `json:"why" yaml:"why"`
 }
 
 // FindingKind defines model for Finding.Kind.
@@ -1043,96 +1059,96 @@ type FindingKind string
 
 // Findings defines model for Findings.
 type Findings struct {
-	Items []Finding `json:"items"`
+	Items []Finding `json:"items" yaml:"items"`
 }
 
 // Forecast defines model for Forecast.
 type Forecast struct {
 	// At Until when the spent amounts are counted.
-	At time.Time `json:"at"`
-	By string    `json:"by"`
+	At time.Time `json:"at" yaml:"at"`
+	By string    `json:"by" yaml:"by"`
 
 	// End The start of the next month.
-	End   time.Time      `json:"end"`
-	Items []ForecastLine `json:"items"`
+	End   time.Time      `json:"end" yaml:"end"`
+	Items []ForecastLine `json:"items" yaml:"items"`
 
 	// Month The month's start (UTC).
-	Month time.Time    `json:"month"`
-	Total ForecastLine `json:"total"`
+	Month time.Time    `json:"month" yaml:"month"`
+	Total ForecastLine `json:"total" yaml:"total"`
 }
 
 // ForecastLine defines model for ForecastLine.
 type ForecastLine struct {
 	// BudgetCents Of the team, by team only; 0: none.
-	BudgetCents int64 `json:"budgetCents,omitempty,omitzero"`
-	BudgetHard  bool  `json:"budgetHard,omitempty,omitzero"`
-	Clusters    int   `json:"clusters"`
+	BudgetCents int64 `json:"budgetCents,omitempty,omitzero" yaml:"budgetCents,omitempty"`
+	BudgetHard  bool  `json:"budgetHard,omitempty,omitzero" yaml:"budgetHard,omitempty"`
+	Clusters    int   `json:"clusters" yaml:"clusters"`
 
 	// CommittedCents Until the clusters' planned ends, also after the month's end. Policy compares it with the budget, together with spentCents.
-	CommittedCents int64 `json:"committedCents"`
+	CommittedCents int64 `json:"committedCents" yaml:"committedCents"`
 
 	// ForecastCents Both together.
-	ForecastCents int64  `json:"forecastCents"`
-	Key           string `json:"key"`
+	ForecastCents int64  `json:"forecastCents" yaml:"forecastCents"`
+	Key           string `json:"key" yaml:"key"`
 
 	// Reached The parts of the budget, in percent, that are spent or committed and were announced.
-	Reached []int `json:"reached,omitempty,omitzero"`
+	Reached []int `json:"reached,omitempty,omitzero" yaml:"reached,omitempty"`
 
 	// SpentCents This month so far.
-	SpentCents int64 `json:"spentCents"`
+	SpentCents int64 `json:"spentCents" yaml:"spentCents"`
 
 	// ToComeCents Until the clusters' planned ends, at the latest until the month's end.
-	ToComeCents int64 `json:"toComeCents"`
+	ToComeCents int64 `json:"toComeCents" yaml:"toComeCents"`
 }
 
 // Hold Give one of for, hours and until, with a reason; or tonight alone.
 type Hold struct {
 	// For How long, from now, such as 90m, 4h, 1h30m or 2d.
-	For string `json:"for,omitempty,omitzero"`
+	For string `json:"for,omitempty,omitzero" yaml:"for,omitempty"`
 
 	// Hours Hours from now, above 0.
-	Hours  int    `json:"hours,omitempty,omitzero"`
-	Reason string `json:"reason,omitempty,omitzero"`
+	Hours  int    `json:"hours,omitempty,omitzero" yaml:"hours,omitempty"`
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
 
 	// Tonight Not an end: the cluster, which sleeps outside working hours, stays awake until the next working hours begin.
-	Tonight bool      `json:"tonight,omitempty,omitzero"`
-	Until   time.Time `json:"until,omitempty,omitzero"`
+	Tonight bool      `json:"tonight,omitempty,omitzero" yaml:"tonight,omitempty"`
+	Until   time.Time `json:"until,omitempty,omitzero" yaml:"until,omitempty"`
 }
 
 // Idle Since when nobody has used it, as far as ocpctl knows, and what follows if that stays so; absent if its profile does nothing about idle
-// clusters, while it is not READY, and while a person has put it to sleep. docs/idle.md says what counts as use.
+// clusters, while it is not READY, and while a person has put it to sleep. docs/sleep.md says what counts as use.
 type Idle struct {
 	// EndAt When it ends for that, unless a hold keeps it; absent if it does not.
-	EndAt time.Time `json:"endAt,omitempty,omitzero"`
+	EndAt time.Time `json:"endAt,omitempty,omitzero" yaml:"endAt,omitempty"`
 
 	// LastUse What the last use was; absent if there was none.
-	LastUse string `json:"lastUse,omitempty,omitzero"`
+	LastUse string `json:"lastUse,omitempty,omitzero" yaml:"lastUse,omitempty"`
 
 	// Since Its last use, or when it became ready.
-	Since time.Time `json:"since"`
+	Since time.Time `json:"since" yaml:"since"`
 
 	// SleepAt When it is put to sleep; absent if that does not happen or its people were not told yet.
-	SleepAt time.Time `json:"sleepAt,omitempty,omitzero"`
+	SleepAt time.Time `json:"sleepAt,omitempty,omitzero" yaml:"sleepAt,omitempty"`
 
 	// TellAt When its people are told; absent if they were.
-	TellAt time.Time `json:"tellAt,omitempty,omitzero"`
+	TellAt time.Time `json:"tellAt,omitempty,omitzero" yaml:"tellAt,omitempty"`
 
 	// Unobserved Whether people use its API is unknown, because the newest look inside failed; absent if it did not.
-	Unobserved bool `json:"unobserved,omitempty,omitzero"`
+	Unobserved bool `json:"unobserved,omitempty,omitzero" yaml:"unobserved,omitempty"`
 }
 
 // Job defines model for Job.
 type Job struct {
-	Attempt      int       `json:"attempt"`
-	ClusterID    string    `json:"clusterId"`
-	CreatedAt    time.Time `json:"createdAt"`
-	EndedAt      time.Time `json:"endedAt,omitempty,omitzero"`
-	ErrorCode    string    `json:"errorCode,omitempty,omitzero"`
-	ErrorMessage string    `json:"errorMessage,omitempty,omitzero"`
-	JobID        string    `json:"jobId"`
-	StartedAt    time.Time `json:"startedAt,omitempty,omitzero"`
-	Status       string    `json:"status"`
-	Type         string    `json:"type"`
+	Attempt      int       `json:"attempt" yaml:"attempt"`
+	ClusterID    string    `json:"clusterId" yaml:"clusterId"`
+	CreatedAt    time.Time `json:"createdAt" yaml:"createdAt"`
+	EndedAt      time.Time `json:"endedAt,omitempty,omitzero" yaml:"endedAt,omitempty"`
+	ErrorCode    string    `json:"errorCode,omitempty,omitzero" yaml:"errorCode,omitempty"`
+	ErrorMessage string    `json:"errorMessage,omitempty,omitzero" yaml:"errorMessage,omitempty"`
+	JobID        string    `json:"jobId" yaml:"jobId"`
+	StartedAt    time.Time `json:"startedAt,omitempty,omitzero" yaml:"startedAt,omitempty"`
+	Status       string    `json:"status" yaml:"status"`
+	Type         string    `json:"type" yaml:"type"`
 }
 
 // JobDetail defines model for JobDetail.
@@ -1141,27 +1157,27 @@ type JobDetail struct {
 	Job `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
 	// Log The last lines, redacted.
-	Log []string `json:"log"`
+	Log []string `json:"log" yaml:"log"`
 }
 
 // JobPage defines model for JobPage.
 type JobPage struct {
-	Items      []Job  `json:"items"`
-	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+	Items      []Job  `json:"items" yaml:"items"`
+	NextCursor string `json:"nextCursor,omitempty,omitzero" yaml:"nextCursor,omitempty"`
 }
 
 // Labels defines model for Labels.
 type Labels struct {
-	AskedAt time.Time `json:"askedAt"`
-	DoneAt  time.Time `json:"doneAt,omitempty,omitzero"`
-	ID      string    `json:"id"`
+	AskedAt time.Time `json:"askedAt" yaml:"askedAt"`
+	DoneAt  time.Time `json:"doneAt,omitempty,omitzero" yaml:"doneAt,omitempty"`
+	ID      string    `json:"id" yaml:"id"`
 
 	// Note The result: which labels were created, changed or already correct.
-	Note       string `json:"note,omitempty,omitzero"`
-	Repository string `json:"repository"`
+	Note       string `json:"note,omitempty,omitzero" yaml:"note,omitempty"`
+	Repository string `json:"repository" yaml:"repository"`
 
 	// State `failed`: GitHub refused; the note says why.
-	State LabelsState `json:"state"`
+	State LabelsState `json:"state" yaml:"state"`
 }
 
 // LabelsState `failed`: GitHub refused; the note says why.
@@ -1170,179 +1186,179 @@ type LabelsState string
 // LabelsRequest defines model for LabelsRequest.
 type LabelsRequest struct {
 	// Reason Optional reason for the audit trail; at most 500 bytes.
-	Reason string `json:"reason,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
 
 	// Repository One of the repositories in the server's configuration.
 	//
 	// Example: acme/shop
-	Repository string `json:"repository"`
+	Repository string `json:"repository" yaml:"repository"`
 }
 
 // Leftover defines model for Leftover.
 type Leftover struct {
 	// Detail What its price depends on, such as a snapshot's size in GiB.
-	Detail string `json:"detail,omitempty,omitzero"`
+	Detail string `json:"detail,omitempty,omitzero" yaml:"detail,omitempty"`
 
 	// Free Who can remove it and how.
-	Free string `json:"free"`
-	ID   string `json:"id"`
+	Free string `json:"free" yaml:"free"`
+	ID   string `json:"id" yaml:"id"`
 
 	// MonthlyCents What it costs a month by list prices, in US cents; absent: nothing, or no price is known.
-	MonthlyCents int64  `json:"monthlyCents,omitempty,omitzero"`
-	Name         string `json:"name,omitempty,omitzero"`
+	MonthlyCents int64  `json:"monthlyCents,omitempty,omitzero" yaml:"monthlyCents,omitempty"`
+	Name         string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
 
 	// Refused Why a resource was not removed; absent if nobody said why.
-	Refused Refusal `json:"refused,omitempty,omitzero"`
+	Refused Refusal `json:"refused,omitempty,omitzero" yaml:"refused,omitempty"`
 
 	// Region Where it is; absent: it is in no region.
-	Region string `json:"region,omitempty,omitzero"`
-	Type   string `json:"type"`
+	Region string `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+	Type   string `json:"type" yaml:"type"`
 }
 
 // Link defines model for Link.
 type Link struct {
-	ExpiresAt time.Time `json:"expiresAt"`
+	ExpiresAt time.Time `json:"expiresAt" yaml:"expiresAt"`
 
 	// URL Works once, after you sign in.
-	URL string `json:"url"`
+	URL string `json:"url" yaml:"url"`
 }
 
 // Machines defines model for Machines.
 type Machines struct {
-	InstanceType string `json:"instanceType"`
-	Least        int    `json:"least,omitempty,omitzero"`
-	Most         int    `json:"most,omitempty,omitzero"`
-	Replicas     int    `json:"replicas"`
+	InstanceType string `json:"instanceType" yaml:"instanceType"`
+	Least        int    `json:"least,omitempty,omitzero" yaml:"least,omitempty"`
+	Most         int    `json:"most,omitempty,omitzero" yaml:"most,omitempty"`
+	Replicas     int    `json:"replicas" yaml:"replicas"`
 }
 
 // MaybeReason defines model for MaybeReason.
 type MaybeReason struct {
 	// Reason Reason for the audit trail.
-	Reason string `json:"reason,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
 }
 
 // Me defines model for Me.
 type Me struct {
 	// Accounts Your linked accounts, e.g. github:maya.
-	Accounts []string `json:"accounts,omitempty,omitzero"`
+	Accounts []string `json:"accounts,omitempty,omitzero" yaml:"accounts,omitempty"`
 
 	// ExpiresAt When your token expires.
-	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero"`
-	ID        string    `json:"id"`
+	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero" yaml:"expiresAt,omitempty"`
+	ID        string    `json:"id" yaml:"id"`
 
 	// May The actions you may do in at least one team.
-	May   []string `json:"may"`
-	Name  string   `json:"name"`
-	Seats []Seat   `json:"seats"`
+	May   []string `json:"may" yaml:"may"`
+	Name  string   `json:"name" yaml:"name"`
+	Seats []Seat   `json:"seats" yaml:"seats"`
 }
 
 // Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
 // its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
 type Meter struct {
 	// Ran Cost until since, exactly: cents per hour x milliseconds.
-	Ran int64 `json:"ran"`
+	Ran int64 `json:"ran" yaml:"ran"`
 
 	// RateCents Cents per hour since then; 0 while it waits and when it is gone.
-	RateCents int `json:"rateCents"`
+	RateCents int `json:"rateCents" yaml:"rateCents"`
 
 	// Saved What it cost less until since because it was asleep, exactly, as ran.
-	Saved int64 `json:"saved"`
+	Saved int64 `json:"saved" yaml:"saved"`
 
 	// SavedCents Cents per hour that it costs less since then.
-	SavedCents int `json:"savedCents"`
+	SavedCents int `json:"savedCents" yaml:"savedCents"`
 
 	// Since Start of the current rate; absent until there is a cost.
-	Since time.Time `json:"since,omitempty,omitzero"`
+	Since time.Time `json:"since,omitempty,omitzero" yaml:"since,omitempty"`
 
 	// ToComeCents Cents per hour from now until its end, with the requested workers. It counts as awake.
-	ToComeCents int `json:"toComeCents"`
+	ToComeCents int `json:"toComeCents" yaml:"toComeCents"`
 }
 
 // Orphan defines model for Orphan.
 type Orphan struct {
-	Account string `json:"account"`
+	Account string `json:"account" yaml:"account"`
 
 	// Class released: of a cluster that was called destroyed. unrecorded: tagged with a cluster that never recorded the name. unknown: tagged with this installation, of no known cluster. owned: with a person's or another cluster's mark. nobody: without a mark. foreign: another installation's.
-	Class string `json:"class"`
+	Class string `json:"class" yaml:"class"`
 
 	// CleanupClusterID The cluster whose teardown removes it.
-	CleanupClusterID string `json:"cleanupClusterId,omitempty,omitzero"`
+	CleanupClusterID string `json:"cleanupClusterId,omitempty,omitzero" yaml:"cleanupClusterId,omitempty"`
 
 	// ClusterID The known cluster that it is or was of.
-	ClusterID   string `json:"clusterId,omitempty,omitzero"`
-	ClusterName string `json:"clusterName,omitempty,omitzero"`
+	ClusterID   string `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
+	ClusterName string `json:"clusterName,omitempty,omitzero" yaml:"clusterName,omitempty"`
 
 	// ClusterTag The ClusterId tag.
-	ClusterTag string `json:"clusterTag,omitempty,omitzero"`
+	ClusterTag string `json:"clusterTag,omitempty,omitzero" yaml:"clusterTag,omitempty"`
 
 	// CostCents Since it was first seen, at hourlyCents; absent if no price is known.
-	CostCents *int64 `json:"costCents,omitempty"`
+	CostCents *int64 `json:"costCents,omitempty" yaml:"costCents,omitempty"`
 
 	// DecidedBy Id of the principal who decided the state; absent: nobody did.
-	DecidedBy string `json:"decidedBy,omitempty,omitzero"`
+	DecidedBy string `json:"decidedBy,omitempty,omitzero" yaml:"decidedBy,omitempty"`
 
 	// Evidence The first of them.
-	Evidence []string `json:"evidence"`
+	Evidence []string `json:"evidence" yaml:"evidence"`
 
 	// FirstSeenAt By a scan, as an orphan.
-	FirstSeenAt time.Time `json:"firstSeenAt"`
-	GoneAt      time.Time `json:"goneAt,omitempty,omitzero"`
+	FirstSeenAt time.Time `json:"firstSeenAt" yaml:"firstSeenAt"`
+	GoneAt      time.Time `json:"goneAt,omitempty,omitzero" yaml:"goneAt,omitempty"`
 
 	// HourlyCents Of the resources whose price is known; absent if none is.
-	HourlyCents *float64 `json:"hourlyCents,omitempty"`
+	HourlyCents *float64 `json:"hourlyCents,omitempty" yaml:"hourlyCents,omitempty"`
 
 	// Identity infraID, or the name that ccoctl ran with.
-	Identity string `json:"identity,omitempty,omitzero"`
+	Identity string `json:"identity,omitempty,omitzero" yaml:"identity,omitempty"`
 
 	// Installation The InstallationId tag.
-	Installation string    `json:"installation,omitempty,omitzero"`
-	LastSeenAt   time.Time `json:"lastSeenAt"`
+	Installation string    `json:"installation,omitempty,omitzero" yaml:"installation,omitempty"`
+	LastSeenAt   time.Time `json:"lastSeenAt" yaml:"lastSeenAt"`
 
 	// Managed Its tagged resources have ocpctl's ManagedBy tag and this ClusterId.
-	Managed bool `json:"managed"`
+	Managed bool `json:"managed" yaml:"managed"`
 
 	// Next The next step.
-	Next     string `json:"next"`
-	OrphanID string `json:"orphanId"`
+	Next     string `json:"next" yaml:"next"`
+	OrphanID string `json:"orphanId" yaml:"orphanId"`
 
 	// Owner Whom to ask.
-	Owner string `json:"owner,omitempty,omitzero"`
+	Owner string `json:"owner,omitempty,omitzero" yaml:"owner,omitempty"`
 
 	// Place What it is in, or the resource itself, if no tag or name tells more.
-	Place      string    `json:"place,omitempty,omitzero"`
-	Platform   string    `json:"platform"`
-	Regions    []string  `json:"regions"`
-	ReportedAt time.Time `json:"reportedAt,omitempty,omitzero"`
+	Place      string    `json:"place,omitempty,omitzero" yaml:"place,omitempty"`
+	Platform   string    `json:"platform" yaml:"platform"`
+	Regions    []string  `json:"regions" yaml:"regions"`
+	ReportedAt time.Time `json:"reportedAt,omitempty,omitzero" yaml:"reportedAt,omitempty"`
 
 	// Resources How many.
-	Resources int `json:"resources"`
+	Resources int `json:"resources" yaml:"resources"`
 
 	// Sights Scans in a row that saw it.
-	Sights int `json:"sights"`
+	Sights int `json:"sights" yaml:"sights"`
 
 	// State seen (not often or long enough to be told), reported, exempt, approved, removing, kept (somebody's, and never removed) or gone.
-	State    string    `json:"state"`
-	StateAt  time.Time `json:"stateAt"`
-	StateWhy string    `json:"stateWhy"`
-	Team     string    `json:"team,omitempty,omitzero"`
+	State    string    `json:"state" yaml:"state"`
+	StateAt  time.Time `json:"stateAt" yaml:"stateAt"`
+	StateWhy string    `json:"stateWhy" yaml:"stateWhy"`
+	Team     string    `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
 
 	// Unpriced Resources whose price is unknown.
-	Unpriced int `json:"unpriced"`
+	Unpriced int `json:"unpriced" yaml:"unpriced"`
 
 	// Why Why it is an orphan.
-	Why string `json:"why"`
+	Why string `json:"why" yaml:"why"`
 }
 
 // OrphanApproval defines model for OrphanApproval.
 type OrphanApproval struct {
 	// DryRun Change nothing, and answer what would be done.
-	DryRun bool `json:"dryRun,omitempty,omitzero"`
+	DryRun bool `json:"dryRun,omitempty,omitzero" yaml:"dryRun,omitempty"`
 
 	// Ids Ids of orphans.
-	Ids []string `json:"ids"`
+	Ids []string `json:"ids" yaml:"ids"`
 
 	// Reason Reason for the audit trail. Only a dry run needs none.
-	Reason string `json:"reason,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
 }
 
 // OrphanDetail defines model for OrphanDetail.
@@ -1350,107 +1366,107 @@ type OrphanDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Orphan)
 	Orphan `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	Parts []OrphanPart `json:"parts"`
+	Parts []OrphanPart `json:"parts" yaml:"parts"`
 }
 
 // OrphanExemption defines model for OrphanExemption.
 type OrphanExemption struct {
 	// Ids Ids of orphans.
-	Ids []string `json:"ids"`
+	Ids []string `json:"ids" yaml:"ids"`
 
 	// Reason Reason for the audit trail.
-	Reason string `json:"reason"`
+	Reason string `json:"reason" yaml:"reason"`
 }
 
 // OrphanPage defines model for OrphanPage.
 type OrphanPage struct {
-	Items []Orphan `json:"items"`
+	Items []Orphan `json:"items" yaml:"items"`
 
 	// NextCursor Absent on the last page.
-	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+	NextCursor string `json:"nextCursor,omitempty,omitzero" yaml:"nextCursor,omitempty"`
 }
 
 // OrphanPart defines model for OrphanPart.
 type OrphanPart struct {
-	Detail      string            `json:"detail,omitempty,omitzero"`
-	FirstSeenAt time.Time         `json:"firstSeenAt"`
-	ID          string            `json:"id"`
-	LastSeenAt  time.Time         `json:"lastSeenAt"`
-	Name        string            `json:"name,omitempty,omitzero"`
-	Region      string            `json:"region,omitempty,omitzero"`
-	Stopped     bool              `json:"stopped,omitempty,omitzero"`
-	Tags        map[string]string `json:"tags,omitempty,omitzero"`
-	Type        string            `json:"type"`
+	Detail      string            `json:"detail,omitempty,omitzero" yaml:"detail,omitempty"`
+	FirstSeenAt time.Time         `json:"firstSeenAt" yaml:"firstSeenAt"`
+	ID          string            `json:"id" yaml:"id"`
+	LastSeenAt  time.Time         `json:"lastSeenAt" yaml:"lastSeenAt"`
+	Name        string            `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
+	Region      string            `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+	Stopped     bool              `json:"stopped,omitempty,omitzero" yaml:"stopped,omitempty"`
+	Tags        map[string]string `json:"tags,omitempty,omitzero" yaml:"tags,omitempty"`
+	Type        string            `json:"type" yaml:"type"`
 
 	// Within What it is a part of.
-	Within string `json:"within,omitempty,omitzero"`
+	Within string `json:"within,omitempty,omitzero" yaml:"within,omitempty"`
 }
 
 // Outputs defines model for Outputs.
 type Outputs struct {
-	APIURL     string `json:"apiUrl"`
-	ConsoleURL string `json:"consoleUrl"`
+	APIURL     string `json:"apiUrl" yaml:"apiUrl"`
+	ConsoleURL string `json:"consoleUrl" yaml:"consoleUrl"`
 
 	// Kubeconfig Path to download it from.
-	Kubeconfig string `json:"kubeconfig"`
+	Kubeconfig string `json:"kubeconfig" yaml:"kubeconfig"`
 }
 
 // Pass defines model for Pass.
 type Pass struct {
-	Account string    `json:"account,omitempty,omitzero"`
-	At      time.Time `json:"at"`
-	Attempt int       `json:"attempt"`
-	Clean   bool      `json:"clean"`
+	Account string    `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
+	At      time.Time `json:"at" yaml:"at"`
+	Attempt int       `json:"attempt" yaml:"attempt"`
+	Clean   bool      `json:"clean" yaml:"clean"`
 
 	// Control What the positive control saw.
-	Control string `json:"control"`
+	Control string `json:"control" yaml:"control"`
 
 	// Identities The names that were searched for.
-	Identities []string   `json:"identities"`
-	Leftovers  []Leftover `json:"leftovers"`
-	Number     int        `json:"number"`
-	Queries    []Query    `json:"queries"`
+	Identities []string   `json:"identities" yaml:"identities"`
+	Leftovers  []Leftover `json:"leftovers" yaml:"leftovers"`
+	Number     int        `json:"number" yaml:"number"`
+	Queries    []Query    `json:"queries" yaml:"queries"`
 }
 
 // Problem defines model for Problem.
 type Problem struct {
-	Detail string `json:"detail,omitempty,omitzero"`
+	Detail string `json:"detail,omitempty,omitzero" yaml:"detail,omitempty"`
 
 	// Errors The problems, field by field, at most 50. If there are more, a last entry with the field `more` says how many are not listed.
-	Errors []FieldError `json:"errors,omitempty,omitzero"`
-	Status int          `json:"status"`
-	Title  string       `json:"title"`
+	Errors []FieldError `json:"errors,omitempty,omitzero" yaml:"errors,omitempty"`
+	Status int          `json:"status" yaml:"status"`
+	Title  string       `json:"title" yaml:"title"`
 
 	// Type about:blank: the status has all information.
-	Type string `json:"type,omitempty,omitzero"`
+	Type string `json:"type,omitempty,omitzero" yaml:"type,omitempty"`
 }
 
 // Profile defines model for Profile.
 type Profile struct {
-	AdminOnly     bool      `json:"adminOnly"`
-	AllowUserTags bool      `json:"allowUserTags,omitempty,omitzero"`
-	BaseDomains   AllowList `json:"baseDomains"`
-	ControlPlane  Machines  `json:"controlPlane"`
+	AdminOnly     bool      `json:"adminOnly" yaml:"adminOnly"`
+	AllowUserTags bool      `json:"allowUserTags,omitempty,omitzero" yaml:"allowUserTags,omitempty"`
+	BaseDomains   AllowList `json:"baseDomains" yaml:"baseDomains"`
+	ControlPlane  Machines  `json:"controlPlane" yaml:"controlPlane"`
 
 	// Default Used when a request names no profile.
-	Default           bool            `json:"default"`
-	DefaultTTLSeconds int64           `json:"defaultTtlSeconds"`
-	Description       string          `json:"description"`
-	DisabledReason    string          `json:"disabledReason,omitempty,omitzero"`
-	DisplayName       string          `json:"displayName"`
-	Enabled           bool            `json:"enabled"`
-	GraceSeconds      int64           `json:"graceSeconds,omitempty,omitzero"`
-	MaxTTLSeconds     int64           `json:"maxTtlSeconds"`
-	Name              string          `json:"name"`
-	Platform          string          `json:"platform"`
-	PricesAsOf        string          `json:"pricesAsOf,omitempty,omitzero"`
-	Regions           []ProfileRegion `json:"regions"`
+	Default           bool            `json:"default" yaml:"default"`
+	DefaultTTLSeconds int64           `json:"defaultTtlSeconds" yaml:"defaultTtlSeconds"`
+	Description       string          `json:"description" yaml:"description"`
+	DisabledReason    string          `json:"disabledReason,omitempty,omitzero" yaml:"disabledReason,omitempty"`
+	DisplayName       string          `json:"displayName" yaml:"displayName"`
+	Enabled           bool            `json:"enabled" yaml:"enabled"`
+	GraceSeconds      int64           `json:"graceSeconds,omitempty,omitzero" yaml:"graceSeconds,omitempty"`
+	MaxTTLSeconds     int64           `json:"maxTtlSeconds" yaml:"maxTtlSeconds"`
+	Name              string          `json:"name" yaml:"name"`
+	Platform          string          `json:"platform" yaml:"platform"`
+	PricesAsOf        string          `json:"pricesAsOf,omitempty,omitzero" yaml:"pricesAsOf,omitempty"`
+	Regions           []ProfileRegion `json:"regions" yaml:"regions"`
 
 	// RunGraceSeconds How long a cluster of a pipeline's run stays after the run failed.
-	RunGraceSeconds int64           `json:"runGraceSeconds,omitempty,omitzero"`
-	Versions        AllowList       `json:"versions"`
-	WhenFull        ProfileWhenFull `json:"whenFull"`
-	Workers         Machines        `json:"workers"`
+	RunGraceSeconds int64           `json:"runGraceSeconds,omitempty,omitzero" yaml:"runGraceSeconds,omitempty"`
+	Versions        AllowList       `json:"versions" yaml:"versions"`
+	WhenFull        ProfileWhenFull `json:"whenFull" yaml:"whenFull"`
+	Workers         Machines        `json:"workers" yaml:"workers"`
 }
 
 // ProfileWhenFull defines model for Profile.WhenFull.
@@ -1458,64 +1474,64 @@ type ProfileWhenFull string
 
 // ProfileRegion defines model for ProfileRegion.
 type ProfileRegion struct {
-	Default     bool     `json:"default"`
-	HourlyCents int      `json:"hourlyCents"`
-	Name        string   `json:"name"`
-	Zones       []string `json:"zones"`
+	Default     bool     `json:"default" yaml:"default"`
+	HourlyCents int      `json:"hourlyCents" yaml:"hourlyCents"`
+	Name        string   `json:"name" yaml:"name"`
+	Zones       []string `json:"zones" yaml:"zones"`
 }
 
 // Profiles defines model for Profiles.
 type Profiles struct {
-	Items []Profile `json:"items"`
+	Items []Profile `json:"items" yaml:"items"`
 }
 
 // Progress defines model for Progress.
 type Progress struct {
 	// Eta Half of similar operations were done by then. Absent when it has passed.
-	Eta time.Time `json:"eta,omitempty,omitzero"`
+	Eta time.Time `json:"eta,omitempty,omitzero" yaml:"eta,omitempty"`
 
 	// Late Nine of ten were done by then. Absent when it has passed.
-	Late    time.Time `json:"late,omitempty,omitzero"`
-	Percent int       `json:"percent"`
-	Step    string    `json:"step,omitempty,omitzero"`
+	Late    time.Time `json:"late,omitempty,omitzero" yaml:"late,omitempty"`
+	Percent int       `json:"percent" yaml:"percent"`
+	Step    string    `json:"step,omitempty,omitzero" yaml:"step,omitempty"`
 }
 
 // PullRequest defines model for PullRequest.
 type PullRequest struct {
-	Head   string `json:"head,omitempty,omitzero"`
-	Number int    `json:"number"`
-	Repo   string `json:"repo"`
+	Head   string `json:"head,omitempty,omitzero" yaml:"head,omitempty"`
+	Number int    `json:"number" yaml:"number"`
+	Repo   string `json:"repo" yaml:"repo"`
 }
 
 // Query defines model for Query.
 type Query struct {
-	Asked string    `json:"asked"`
-	At    time.Time `json:"at"`
-	Call  string    `json:"call"`
-	Count int       `json:"count"`
+	Asked string    `json:"asked" yaml:"asked"`
+	At    time.Time `json:"at" yaml:"at"`
+	Call  string    `json:"call" yaml:"call"`
+	Count int       `json:"count" yaml:"count"`
 
 	// Err Refused or unanswered, which counts as something left.
-	Err     string `json:"err,omitempty,omitzero"`
-	Region  string `json:"region"`
-	Service string `json:"service"`
+	Err     string `json:"err,omitempty,omitzero" yaml:"err,omitempty"`
+	Region  string `json:"region" yaml:"region"`
+	Service string `json:"service" yaml:"service"`
 
 	// Unasked Why a region outside the cluster's own was not asked, which does not count as something left: not_enabled (the account has not enabled the region) or denied_by_organization (a policy of the organization denies it to everybody in the account).
-	Unasked string `json:"unasked,omitempty,omitzero"`
+	Unasked string `json:"unasked,omitempty,omitzero" yaml:"unasked,omitempty"`
 }
 
 // Quota defines model for Quota.
 type Quota struct {
-	Creating Used `json:"creating,omitempty,omitzero"`
+	Creating Used `json:"creating,omitempty,omitzero" yaml:"creating,omitempty"`
 
 	// Key Person or team of the quota; empty if it applies everywhere.
-	Key       string     `json:"key"`
-	Live      Used       `json:"live,omitempty,omitzero"`
-	Name      string     `json:"name"`
-	NodeHours Used       `json:"nodeHours,omitempty,omitzero"`
-	Scope     QuotaScope `json:"scope"`
+	Key       string     `json:"key" yaml:"key"`
+	Live      Used       `json:"live,omitempty,omitzero" yaml:"live,omitempty"`
+	Name      string     `json:"name" yaml:"name"`
+	NodeHours Used       `json:"nodeHours,omitempty,omitzero" yaml:"nodeHours,omitempty"`
+	Scope     QuotaScope `json:"scope" yaml:"scope"`
 
 	// Waiting Clusters waiting in the queue.
-	Waiting int `json:"waiting,omitempty,omitzero"`
+	Waiting int `json:"waiting,omitempty,omitzero" yaml:"waiting,omitempty"`
 }
 
 // QuotaScope defines model for Quota.Scope.
@@ -1523,30 +1539,30 @@ type QuotaScope string
 
 // Quotas defines model for Quotas.
 type Quotas struct {
-	Items []Quota `json:"items"`
+	Items []Quota `json:"items" yaml:"items"`
 }
 
 // Reason defines model for Reason.
 type Reason struct {
 	// Reason Reason for the audit trail: what was removed or fixed, or the ticket that says why that is not possible.
-	Reason string `json:"reason"`
+	Reason string `json:"reason" yaml:"reason"`
 }
 
 // Redeem defines model for Redeem.
 type Redeem struct {
 	// Account The account to link to you, e.g. github:maya; only for an account's link.
-	Account string `json:"account,omitempty,omitzero"`
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 }
 
 // Redeemed defines model for Redeemed.
 type Redeemed struct {
-	Account string `json:"account,omitempty,omitzero"`
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
 	// Code Of an account link: nothing is linked until the account types /ocp link with this code, within ten minutes.
-	Code     string       `json:"code,omitempty,omitzero"`
-	Kind     RedeemedKind `json:"kind"`
-	Password string       `json:"password,omitempty,omitzero"`
-	Username string       `json:"username,omitempty,omitzero"`
+	Code     string       `json:"code,omitempty,omitzero" yaml:"code,omitempty"`
+	Kind     RedeemedKind `json:"kind" yaml:"kind"`
+	Password string       `json:"password,omitempty,omitzero" yaml:"password,omitempty"`
+	Username string       `json:"username,omitempty,omitzero" yaml:"username,omitempty"`
 }
 
 // RedeemedKind defines model for Redeemed.Kind.
@@ -1555,181 +1571,181 @@ type RedeemedKind string
 // Refusal Why a resource was not removed; absent if nobody said why.
 type Refusal struct {
 	// Command The command for whoever has to act.
-	Command string `json:"command,omitempty,omitzero"`
+	Command string `json:"command,omitempty,omitzero" yaml:"command,omitempty"`
 
 	// Heals It may go by itself.
-	Heals bool `json:"heals,omitempty,omitzero"`
+	Heals bool `json:"heals,omitempty,omitzero" yaml:"heals,omitempty"`
 
 	// Next What to do about it.
-	Next string `json:"next"`
+	Next string `json:"next" yaml:"next"`
 
 	// Reason One word, such as TerminationProtected; it begins with Kept if ocpctl decided to keep the resource.
-	Reason string `json:"reason"`
+	Reason string `json:"reason" yaml:"reason"`
 
 	// Whose Who has to act: user, quota, cloud, installer or ocpctl.
-	Whose string `json:"whose"`
+	Whose string `json:"whose" yaml:"whose"`
 
 	// Words What the cloud said last.
-	Words string `json:"words"`
+	Words string `json:"words" yaml:"words"`
 }
 
 // RemovalCall defines model for RemovalCall.
 type RemovalCall struct {
 	// Call The command, the names or the tags.
-	Call string `json:"call"`
-	What string `json:"what"`
+	Call string `json:"call" yaml:"call"`
+	What string `json:"what" yaml:"what"`
 }
 
 // RemovalPlan How a teardown removes an orphan.
 type RemovalPlan struct {
 	// Calls What the teardown does, in this order.
-	Calls []RemovalCall `json:"calls"`
+	Calls []RemovalCall `json:"calls" yaml:"calls"`
 
 	// Class Whose it is: released, unrecorded, unknown, foreign, owned or nobody.
-	Class string `json:"class"`
+	Class string `json:"class" yaml:"class"`
 
 	// ClusterID Cluster whose teardown removes it.
-	ClusterID   string `json:"clusterId,omitempty,omitzero"`
-	ClusterName string `json:"clusterName,omitempty,omitzero"`
+	ClusterID   string `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
+	ClusterName string `json:"clusterName,omitempty,omitzero" yaml:"clusterName,omitempty"`
 
 	// Doubt Why only a person may approve it; absent if nothing speaks against the setting.
-	Doubt string `json:"doubt,omitempty,omitzero"`
+	Doubt string `json:"doubt,omitempty,omitzero" yaml:"doubt,omitempty"`
 
 	// Kept Resources that it does not remove.
-	Kept []RemovalResource `json:"kept"`
+	Kept []RemovalResource `json:"kept" yaml:"kept"`
 
 	// Names Names that the teardown has to learn first, because the cluster never recorded them.
-	Names []string `json:"names"`
+	Names []string `json:"names" yaml:"names"`
 
 	// Orphan Its id.
-	Orphan string `json:"orphan"`
+	Orphan string `json:"orphan" yaml:"orphan"`
 
 	// Refused Why no teardown can remove it; absent if one can.
-	Refused string `json:"refused,omitempty,omitzero"`
+	Refused string `json:"refused,omitempty,omitzero" yaml:"refused,omitempty"`
 
 	// Removed Resources that it removes.
-	Removed []RemovalResource `json:"removed"`
+	Removed []RemovalResource `json:"removed" yaml:"removed"`
 
 	// Waits Why its removal cannot begin now; absent if it can.
-	Waits string `json:"waits,omitempty,omitzero"`
+	Waits string `json:"waits,omitempty,omitzero" yaml:"waits,omitempty"`
 }
 
 // RemovalPlans defines model for RemovalPlans.
 type RemovalPlans struct {
-	Items []RemovalPlan `json:"items"`
+	Items []RemovalPlan `json:"items" yaml:"items"`
 }
 
 // RemovalResource defines model for RemovalResource.
 type RemovalResource struct {
-	ID     string `json:"id"`
-	Name   string `json:"name,omitempty,omitzero"`
-	Region string `json:"region,omitempty,omitzero"`
-	Type   string `json:"type"`
+	ID     string `json:"id" yaml:"id"`
+	Name   string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
+	Region string `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+	Type   string `json:"type" yaml:"type"`
 
 	// Why What removes it, or why nothing does.
-	Why string `json:"why"`
+	Why string `json:"why" yaml:"why"`
 }
 
 // ReportSummary Amounts are estimates by list prices, not an invoice. A line without a profile counts all profiles.
 type ReportSummary struct {
 	// Ages The ages of the clusters in inventory.
-	Ages []SummaryBar `json:"ages"`
+	Ages []SummaryBar `json:"ages" yaml:"ages"`
 
 	// At When it was read.
-	At time.Time `json:"at"`
+	At time.Time `json:"at" yaml:"at"`
 
 	// Failures Attempts that failed, by class of failure, at most 500 lines, the most frequent first.
-	Failures []SummaryFailure `json:"failures"`
-	From     time.Time        `json:"from"`
+	Failures []SummaryFailure `json:"failures" yaml:"failures"`
+	From     time.Time        `json:"from" yaml:"from"`
 
 	// Inventory Clusters that are not gone now.
-	Inventory []SummaryInventory `json:"inventory"`
+	Inventory []SummaryInventory `json:"inventory" yaml:"inventory"`
 
 	// Leaks Resources that belong to no cluster, at most 500, the newest first.
-	Leaks []SummaryLeak `json:"leaks"`
+	Leaks []SummaryLeak `json:"leaks" yaml:"leaks"`
 
 	// Lifetime From acceptance until nothing was left, of clusters that were ready and are gone since.
-	Lifetime []SummaryProfile `json:"lifetime"`
+	Lifetime []SummaryProfile `json:"lifetime" yaml:"lifetime"`
 
 	// Lifetimes The same clusters by their lifetime.
-	Lifetimes []SummaryBar `json:"lifetimes"`
+	Lifetimes []SummaryBar `json:"lifetimes" yaml:"lifetimes"`
 
 	// Oldest Of these clusters, at most 20, the oldest first.
-	Oldest []SummaryCluster `json:"oldest"`
+	Oldest []SummaryCluster `json:"oldest" yaml:"oldest"`
 
 	// Ready From acceptance until ready.
-	Ready []SummaryProfile `json:"ready"`
+	Ready []SummaryProfile `json:"ready" yaml:"ready"`
 
 	// SavedCents What clusters that slept would have cost more awake.
-	SavedCents int64 `json:"savedCents"`
+	SavedCents int64 `json:"savedCents" yaml:"savedCents"`
 
 	// Spenders The owners whose clusters cost the most, at most 20.
-	Spenders []UsageLine `json:"spenders"`
+	Spenders []UsageLine `json:"spenders" yaml:"spenders"`
 
 	// Teardowns Clusters whose teardown ended or was abandoned.
-	Teardowns []SummaryTeardown `json:"teardowns"`
-	To        time.Time         `json:"to"`
+	Teardowns []SummaryTeardown `json:"teardowns" yaml:"teardowns"`
+	To        time.Time         `json:"to" yaml:"to"`
 
 	// Unused Clusters that ended or fell asleep because nobody used them, outside working hours or on request, and what that saved.
-	Unused []SummaryUnused `json:"unused"`
-	Weeks  []SummaryWeek   `json:"weeks"`
+	Unused []SummaryUnused `json:"unused" yaml:"unused"`
+	Weeks  []SummaryWeek   `json:"weeks" yaml:"weeks"`
 }
 
 // ReportedTests defines model for ReportedTests.
 type ReportedTests struct {
-	Attempt int `json:"attempt"`
+	Attempt int `json:"attempt" yaml:"attempt"`
 
 	// Crashed Suites that crashed.
-	Crashed int `json:"crashed,omitempty,omitzero"`
+	Crashed int `json:"crashed,omitempty,omitzero" yaml:"crashed,omitempty"`
 
 	// Crashes The first suites that crashed.
-	Crashes         []TestFailure `json:"crashes,omitempty,omitzero"`
-	DurationSeconds float64       `json:"durationSeconds,omitempty,omitzero"`
-	Failed          int           `json:"failed"`
-	Failures        []TestFailure `json:"failures,omitempty,omitzero"`
-	Flaky           int           `json:"flaky,omitempty,omitzero"`
+	Crashes         []TestFailure `json:"crashes,omitempty,omitzero" yaml:"crashes,omitempty"`
+	DurationSeconds float64       `json:"durationSeconds,omitempty,omitzero" yaml:"durationSeconds,omitempty"`
+	Failed          int           `json:"failed" yaml:"failed"`
+	Failures        []TestFailure `json:"failures,omitempty,omitzero" yaml:"failures,omitempty"`
+	Flaky           int           `json:"flaky,omitempty,omitzero" yaml:"flaky,omitempty"`
 
 	// FlakyTests The first flaky tests, each with why it failed.
-	FlakyTests []TestFailure `json:"flakyTests,omitempty,omitzero"`
-	Name       string        `json:"name"`
-	Passed     int           `json:"passed"`
-	ReportedAt time.Time     `json:"reportedAt"`
-	Skipped    int           `json:"skipped"`
-	Slowest    []SlowTest    `json:"slowest,omitempty,omitzero"`
-	Total      int           `json:"total"`
-	URL        string        `json:"url,omitempty,omitzero"`
+	FlakyTests []TestFailure `json:"flakyTests,omitempty,omitzero" yaml:"flakyTests,omitempty"`
+	Name       string        `json:"name" yaml:"name"`
+	Passed     int           `json:"passed" yaml:"passed"`
+	ReportedAt time.Time     `json:"reportedAt" yaml:"reportedAt"`
+	Skipped    int           `json:"skipped" yaml:"skipped"`
+	Slowest    []SlowTest    `json:"slowest,omitempty,omitzero" yaml:"slowest,omitempty"`
+	Total      int           `json:"total" yaml:"total"`
+	URL        string        `json:"url,omitempty,omitzero" yaml:"url,omitempty"`
 }
 
 // RunRequest How the cluster belongs to the pipeline's run whose token the request has. The run itself is taken from the token. Without this object,
 // the cluster ends with the run. Without the token of a run, the object is refused.
 type RunRequest struct {
 	// Kind With a service account's token: the kind of the run.
-	Kind RunRequestKind `json:"kind,omitempty,omitzero"`
+	Kind RunRequestKind `json:"kind,omitempty,omitzero" yaml:"kind,omitempty"`
 
 	// Lifetime What ends the cluster besides its time to live: the end of the run, the end of the job, or nothing.
-	Lifetime RunRequestLifetime `json:"lifetime,omitempty,omitzero"`
+	Lifetime RunRequestLifetime `json:"lifetime,omitempty,omitzero" yaml:"lifetime,omitempty"`
 
 	// Name With a service account's token: the run's name.
-	Name string `json:"name,omitempty,omitzero"`
+	Name string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
 
 	// OnReady What starts a workflow when the cluster is ready or failed, so that no runner waits for it. deployment: a deployment
 	// to `ocpctl/<profile>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
 	// `ocpctl_cluster_ready` or `ocpctl_cluster_failed`; the App needs the permission to write contents. If the run succeeds before
 	// the cluster is ready, the cluster does not end with it but with the run that then asks for a turn on it.
-	OnReady RunRequestOnReady `json:"onReady,omitempty,omitzero"`
+	OnReady RunRequestOnReady `json:"onReady,omitempty,omitzero" yaml:"onReady,omitempty"`
 
 	// Reuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
 	// slot, whichever attempt asked for it, or else a new one. pull-request: the cluster that the run's pull request has of the same
 	// profile, or else a new one that ends with the pull request; ask for a turn on it before you use it.
-	Reuse RunRequestReuse `json:"reuse,omitempty,omitzero"`
+	Reuse RunRequestReuse `json:"reuse,omitempty,omitzero" yaml:"reuse,omitempty"`
 
 	// Slot Which of the run's clusters this is, e.g. the job's name and matrix index. A run has at most one wanted cluster in each slot.
 	//
 	// Example: e2e-1
-	Slot string `json:"slot,omitempty,omitzero"`
+	Slot string `json:"slot,omitempty,omitzero" yaml:"slot,omitempty"`
 
 	// UID With a service account's token: the run's uid.
-	UID string `json:"uid,omitempty,omitzero"`
+	UID string `json:"uid,omitempty,omitzero" yaml:"uid,omitempty"`
 }
 
 // RunRequestKind With a service account's token: the kind of the run.
@@ -1752,50 +1768,50 @@ type RunRequestReuse string
 // Scale defines model for Scale.
 type Scale struct {
 	// Replicas Number of workers, within the profile's limits, which may allow 0.
-	Replicas int `json:"replicas"`
+	Replicas int `json:"replicas" yaml:"replicas"`
 }
 
 // Scan defines model for Scan.
 type Scan struct {
-	Account string `json:"account"`
+	Account string `json:"account" yaml:"account"`
 
 	// AskedBy Id of the principal, or schedule.
-	AskedBy string `json:"askedBy"`
+	AskedBy string `json:"askedBy" yaml:"askedBy"`
 
 	// Calls To the cloud, by service.
-	Calls   map[string]int `json:"calls"`
-	EndedAt time.Time      `json:"endedAt,omitempty,omitzero"`
+	Calls   map[string]int `json:"calls" yaml:"calls"`
+	EndedAt time.Time      `json:"endedAt,omitempty,omitzero" yaml:"endedAt,omitempty"`
 
 	// JobID The same scan as a job of type ORPHAN_SCAN.
-	JobID   string `json:"jobId"`
-	Message string `json:"message,omitempty,omitzero"`
+	JobID   string `json:"jobId" yaml:"jobId"`
+	Message string `json:"message,omitempty,omitzero" yaml:"message,omitempty"`
 
 	// Next What to do about it.
-	Next     string    `json:"next,omitempty,omitzero"`
-	OpenedAt time.Time `json:"openedAt"`
-	Platform string    `json:"platform"`
-	Reason   string    `json:"reason,omitempty,omitzero"`
-	Regions  []string  `json:"regions"`
+	Next     string    `json:"next,omitempty,omitzero" yaml:"next,omitempty"`
+	OpenedAt time.Time `json:"openedAt" yaml:"openedAt"`
+	Platform string    `json:"platform" yaml:"platform"`
+	Reason   string    `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+	Regions  []string  `json:"regions" yaml:"regions"`
 
 	// Resources How many it saw that may belong to a cluster.
-	Resources int `json:"resources"`
+	Resources int `json:"resources" yaml:"resources"`
 
 	// Round Number of the scan, counted for each account.
-	Round int `json:"round"`
+	Round int `json:"round" yaml:"round"`
 
 	// Runner Number of its newest runner: another one follows one that was lost.
-	Runner int    `json:"runner,omitempty,omitzero"`
-	ScanID string `json:"scanId"`
+	Runner int    `json:"runner,omitempty,omitzero" yaml:"runner,omitempty"`
+	ScanID string `json:"scanId" yaml:"scanId"`
 
 	// Slowed Calls that the cloud throttled.
-	Slowed    int       `json:"slowed"`
-	StartedAt time.Time `json:"startedAt,omitempty,omitzero"`
+	Slowed    int       `json:"slowed" yaml:"slowed"`
+	StartedAt time.Time `json:"startedAt,omitempty,omitzero" yaml:"startedAt,omitempty"`
 
 	// State waiting, running, succeeded, failed, stopped or lost.
-	State string `json:"state"`
+	State string `json:"state" yaml:"state"`
 
 	// Trouble Why its runner does not start.
-	Trouble string `json:"trouble,omitempty,omitzero"`
+	Trouble string `json:"trouble,omitempty,omitzero" yaml:"trouble,omitempty"`
 }
 
 // ScanDetail defines model for ScanDetail.
@@ -1803,44 +1819,44 @@ type ScanDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Scan)
 	Scan `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	Parts []ScanPart `json:"parts"`
+	Parts []ScanPart `json:"parts" yaml:"parts"`
 }
 
 // ScanPart defines model for ScanPart.
 type ScanPart struct {
-	Calls int `json:"calls"`
+	Calls int `json:"calls" yaml:"calls"`
 
 	// Complete Only a complete part says that something is gone.
-	Complete bool `json:"complete"`
+	Complete bool `json:"complete" yaml:"complete"`
 
 	// Error Why it is incomplete.
-	Error string `json:"error,omitempty,omitzero"`
+	Error string `json:"error,omitempty,omitzero" yaml:"error,omitempty"`
 
 	// Name Region and service, e.g. us-east-1/ec2.
-	Name      string `json:"name"`
-	Resources int    `json:"resources"`
+	Name      string `json:"name" yaml:"name"`
+	Resources int    `json:"resources" yaml:"resources"`
 }
 
 // ScanRequest defines model for ScanRequest.
 type ScanRequest struct {
 	// Account One of the configured accounts; without it, all of them.
-	Account string `json:"account,omitempty,omitzero"`
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
 	// Reason For the audit trail.
-	Reason string `json:"reason,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
 }
 
 // Scans defines model for Scans.
 type Scans struct {
-	Items []Scan `json:"items"`
+	Items []Scan `json:"items" yaml:"items"`
 }
 
 // Seat defines model for Seat.
 type Seat struct {
-	Role SeatRole `json:"role"`
+	Role SeatRole `json:"role" yaml:"role"`
 
 	// Team * means every team.
-	Team string `json:"team"`
+	Team string `json:"team" yaml:"team"`
 }
 
 // SeatRole defines model for Seat.Role.
@@ -1848,23 +1864,23 @@ type SeatRole string
 
 // SessionToken defines model for SessionToken.
 type SessionToken struct {
-	ExpiresAt time.Time `json:"expiresAt"`
-	Me        Me        `json:"me"`
+	ExpiresAt time.Time `json:"expiresAt" yaml:"expiresAt"`
+	Me        Me        `json:"me" yaml:"me"`
 
 	// Token For the Authorization header.
-	Token string `json:"token"`
+	Token string `json:"token" yaml:"token"`
 }
 
 // Share defines model for Share.
 type Share struct {
-	Access ShareAccess `json:"access"`
-	At     time.Time   `json:"at"`
-	By     string      `json:"by"`
-	Kind   ShareKind   `json:"kind"`
+	Access ShareAccess `json:"access" yaml:"access"`
+	At     time.Time   `json:"at" yaml:"at"`
+	By     string      `json:"by" yaml:"by"`
+	Kind   ShareKind   `json:"kind" yaml:"kind"`
 
 	// Role In the cluster, with access use.
-	Role ShareRole `json:"role,omitempty,omitzero"`
-	With string    `json:"with"`
+	Role ShareRole `json:"role,omitempty,omitzero" yaml:"role,omitempty"`
+	With string    `json:"with" yaml:"with"`
 }
 
 // ShareAccess defines model for Share.Access.
@@ -1879,14 +1895,14 @@ type ShareRole string
 // ShareRequest defines model for ShareRequest.
 type ShareRequest struct {
 	// Access use includes kubeconfigs.
-	Access ShareRequestAccess `json:"access,omitempty,omitzero"`
-	Kind   ShareRequestKind   `json:"kind"`
+	Access ShareRequestAccess `json:"access,omitempty,omitzero" yaml:"access,omitempty"`
+	Kind   ShareRequestKind   `json:"kind" yaml:"kind"`
 
 	// Role In the cluster, with access use. Default: edit.
-	Role ShareRequestRole `json:"role,omitempty,omitzero"`
+	Role ShareRequestRole `json:"role,omitempty,omitzero" yaml:"role,omitempty"`
 
 	// With The team's name or the principal's id.
-	With string `json:"with"`
+	With string `json:"with" yaml:"with"`
 }
 
 // ShareRequestAccess use includes kubeconfigs.
@@ -1900,34 +1916,34 @@ type ShareRequestRole string
 
 // Shares defines model for Shares.
 type Shares struct {
-	Items []Share `json:"items"`
+	Items []Share `json:"items" yaml:"items"`
 }
 
 // Sleep How it sleeps; absent if its profile has no way to sleep.
 type Sleep struct {
 	// AwakeUntil Its working hours do not put it to sleep before this; absent if nobody keeps it awake.
-	AwakeUntil time.Time `json:"awakeUntil,omitempty,omitzero"`
+	AwakeUntil time.Time `json:"awakeUntil,omitempty,omitzero" yaml:"awakeUntil,omitempty"`
 
 	// HourlyCents List price of an hour asleep.
-	HourlyCents int `json:"hourlyCents"`
+	HourlyCents int `json:"hourlyCents" yaml:"hourlyCents"`
 
 	// Mode `workers`: its workers are removed; `stopped`: all its machines are stopped.
-	Mode SleepMode `json:"mode"`
+	Mode SleepMode `json:"mode" yaml:"mode"`
 
 	// OffHours It sleeps outside working hours.
-	OffHours bool `json:"offHours,omitempty,omitzero"`
+	OffHours bool `json:"offHours,omitempty,omitzero" yaml:"offHours,omitempty"`
 
 	// SleepsAt When its working hours put it to sleep next, if nobody uses it until then; absent if they do not, or while it sleeps.
-	SleepsAt time.Time `json:"sleepsAt,omitempty,omitzero"`
+	SleepsAt time.Time `json:"sleepsAt,omitempty,omitzero" yaml:"sleepsAt,omitempty"`
 
 	// Until When it wakes by itself; absent if somebody has to wake it.
-	Until time.Time `json:"until,omitempty,omitzero"`
+	Until time.Time `json:"until,omitempty,omitzero" yaml:"until,omitempty"`
 
 	// Wanted It should be asleep. The phase says how far that is.
-	Wanted bool `json:"wanted"`
+	Wanted bool `json:"wanted" yaml:"wanted"`
 
 	// Why Why it should be asleep, or was the last time.
-	Why string `json:"why,omitempty,omitzero"`
+	Why string `json:"why,omitempty,omitzero" yaml:"why,omitempty"`
 }
 
 // SleepMode `workers`: its workers are removed; `stopped`: all its machines are stopped.
@@ -1936,19 +1952,19 @@ type SleepMode string
 // SleepRequest Give one of for, hours and until, or none; then it sleeps until somebody wakes it.
 type SleepRequest struct {
 	// For How long, from now, such as 90m, 4h, 1h30m or 2d.
-	For string `json:"for,omitempty,omitzero"`
+	For string `json:"for,omitempty,omitzero" yaml:"for,omitempty"`
 
 	// Hours Hours from now, above 0.
-	Hours  int       `json:"hours,omitempty,omitzero"`
-	Reason string    `json:"reason,omitempty,omitzero"`
-	Until  time.Time `json:"until,omitempty,omitzero"`
+	Hours  int       `json:"hours,omitempty,omitzero" yaml:"hours,omitempty"`
+	Reason string    `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+	Until  time.Time `json:"until,omitempty,omitzero" yaml:"until,omitempty"`
 }
 
 // SlowTest defines model for SlowTest.
 type SlowTest struct {
-	Name    string  `json:"name"`
-	Seconds float64 `json:"seconds"`
-	Suite   string  `json:"suite,omitempty,omitzero"`
+	Name    string  `json:"name" yaml:"name"`
+	Seconds float64 `json:"seconds" yaml:"seconds"`
+	Suite   string  `json:"suite,omitempty,omitzero" yaml:"suite,omitempty"`
 }
 
 // Status defines model for Status.
@@ -1957,239 +1973,239 @@ type Status string
 // SummaryBar defines model for SummaryBar.
 type SummaryBar struct {
 	// BelowSeconds The upper bound, not included. The last bar has none.
-	BelowSeconds int64 `json:"belowSeconds,omitempty,omitzero"`
-	Clusters     int   `json:"clusters"`
+	BelowSeconds int64 `json:"belowSeconds,omitempty,omitzero" yaml:"belowSeconds,omitempty"`
+	Clusters     int   `json:"clusters" yaml:"clusters"`
 }
 
 // SummaryCluster defines model for SummaryCluster.
 type SummaryCluster struct {
-	CreatedAt time.Time `json:"createdAt"`
-	DestroyAt time.Time `json:"destroyAt"`
+	CreatedAt time.Time `json:"createdAt" yaml:"createdAt"`
+	DestroyAt time.Time `json:"destroyAt" yaml:"destroyAt"`
 
 	// HourlyCents What it costs in an hour now.
-	HourlyCents int64  `json:"hourlyCents"`
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Owner       string `json:"owner"`
-	Profile     string `json:"profile"`
-	Status      Status `json:"status"`
-	Team        string `json:"team"`
+	HourlyCents int64  `json:"hourlyCents" yaml:"hourlyCents"`
+	ID          string `json:"id" yaml:"id"`
+	Name        string `json:"name" yaml:"name"`
+	Owner       string `json:"owner" yaml:"owner"`
+	Profile     string `json:"profile" yaml:"profile"`
+	Status      Status `json:"status" yaml:"status"`
+	Team        string `json:"team" yaml:"team"`
 }
 
 // SummaryFailure defines model for SummaryFailure.
 type SummaryFailure struct {
-	Attempts int `json:"attempts"`
-	Clusters int `json:"clusters"`
+	Attempts int `json:"attempts" yaml:"attempts"`
+	Clusters int `json:"clusters" yaml:"clusters"`
 
 	// Kind What the attempt was for, e.g. create or destroy.
-	Kind    string    `json:"kind"`
-	LastAt  time.Time `json:"lastAt"`
-	Profile string    `json:"profile"`
+	Kind    string    `json:"kind" yaml:"kind"`
+	LastAt  time.Time `json:"lastAt" yaml:"lastAt"`
+	Profile string    `json:"profile" yaml:"profile"`
 
 	// Reason The class of the failure, or lost: the runner was not heard of any more.
-	Reason string `json:"reason"`
+	Reason string `json:"reason" yaml:"reason"`
 }
 
 // SummaryInventory defines model for SummaryInventory.
 type SummaryInventory struct {
-	Clusters int `json:"clusters"`
+	Clusters int `json:"clusters" yaml:"clusters"`
 
 	// HourlyCents What they cost in an hour now.
-	HourlyCents int64 `json:"hourlyCents"`
+	HourlyCents int64 `json:"hourlyCents" yaml:"hourlyCents"`
 
 	// OldestAt When the oldest of them was accepted.
-	OldestAt time.Time `json:"oldestAt"`
-	Profile  string    `json:"profile"`
-	Status   Status    `json:"status"`
-	Team     string    `json:"team"`
+	OldestAt time.Time `json:"oldestAt" yaml:"oldestAt"`
+	Profile  string    `json:"profile" yaml:"profile"`
+	Status   Status    `json:"status" yaml:"status"`
+	Team     string    `json:"team" yaml:"team"`
 }
 
 // SummaryLeak defines model for SummaryLeak.
 type SummaryLeak struct {
 	// Cents What it cost since it was first seen, as far as prices are known. Missing if none is.
-	Cents *int64 `json:"cents,omitempty"`
+	Cents *int64 `json:"cents,omitempty" yaml:"cents,omitempty"`
 
 	// Class Whose it is, as in the list of orphans.
-	Class string `json:"class,omitempty,omitzero"`
+	Class string `json:"class,omitempty,omitzero" yaml:"class,omitempty"`
 
 	// Cluster The cluster's name.
-	Cluster     string    `json:"cluster,omitempty,omitzero"`
-	ClusterID   string    `json:"clusterId,omitempty,omitzero"`
-	FirstSeenAt time.Time `json:"firstSeenAt"`
+	Cluster     string    `json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
+	ClusterID   string    `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
+	FirstSeenAt time.Time `json:"firstSeenAt" yaml:"firstSeenAt"`
 
 	// Identity The most telling of its signs: a name, a tag, or where it is.
-	Identity   string    `json:"identity"`
-	LastSeenAt time.Time `json:"lastSeenAt"`
-	ResolvedAt time.Time `json:"resolvedAt,omitempty,omitzero"`
-	Team       string    `json:"team,omitempty,omitzero"`
+	Identity   string    `json:"identity" yaml:"identity"`
+	LastSeenAt time.Time `json:"lastSeenAt" yaml:"lastSeenAt"`
+	ResolvedAt time.Time `json:"resolvedAt,omitempty,omitzero" yaml:"resolvedAt,omitempty"`
+	Team       string    `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
 
 	// Unpriced Resources whose price is not known. They are not in cents.
-	Unpriced int    `json:"unpriced,omitempty,omitzero"`
-	Why      string `json:"why"`
+	Unpriced int    `json:"unpriced,omitempty,omitzero" yaml:"unpriced,omitempty"`
+	Why      string `json:"why" yaml:"why"`
 }
 
 // SummaryProfile defines model for SummaryProfile.
 type SummaryProfile struct {
-	Clusters int    `json:"clusters"`
-	Profile  string `json:"profile,omitempty,omitzero"`
+	Clusters int    `json:"clusters" yaml:"clusters"`
+	Profile  string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
 
 	// Took How long it took, in seconds. Half of all cases took at most p50.
-	Took SummarySeconds `json:"took"`
+	Took SummarySeconds `json:"took" yaml:"took"`
 }
 
 // SummarySeconds How long it took, in seconds. Half of all cases took at most p50.
 type SummarySeconds struct {
-	Longest int64 `json:"longest"`
-	P50     int64 `json:"p50"`
-	P90     int64 `json:"p90"`
-	P99     int64 `json:"p99"`
+	Longest int64 `json:"longest" yaml:"longest"`
+	P50     int64 `json:"p50" yaml:"p50"`
+	P90     int64 `json:"p90" yaml:"p90"`
+	P99     int64 `json:"p99" yaml:"p99"`
 }
 
 // SummaryTeardown defines model for SummaryTeardown.
 type SummaryTeardown struct {
 	// Abandoned Abandoned by an admin.
-	Abandoned int `json:"abandoned"`
+	Abandoned int `json:"abandoned" yaml:"abandoned"`
 
 	// Blocked Blocked at some time, so that a person had to help.
-	Blocked  int    `json:"blocked"`
-	Clusters int    `json:"clusters"`
-	Profile  string `json:"profile,omitempty,omitzero"`
+	Blocked  int    `json:"blocked" yaml:"blocked"`
+	Clusters int    `json:"clusters" yaml:"clusters"`
+	Profile  string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
 
 	// Took How long it took, in seconds. Half of all cases took at most p50.
-	Took SummarySeconds `json:"took"`
+	Took SummarySeconds `json:"took" yaml:"took"`
 
 	// Unaided Counted empty without a person's help.
-	Unaided int `json:"unaided"`
+	Unaided int `json:"unaided" yaml:"unaided"`
 }
 
 // SummaryUnused defines model for SummaryUnused.
 type SummaryUnused struct {
 	// AsleepHours Of all clusters together. Sleep at the price of a cluster that is awake does not count.
-	AsleepHours float32 `json:"asleepHours"`
+	AsleepHours float32 `json:"asleepHours" yaml:"asleepHours"`
 
 	// Ended Clusters that ended because nobody used them and of which nothing is left.
-	Ended   int    `json:"ended"`
-	Profile string `json:"profile,omitempty,omitzero"`
+	Ended   int    `json:"ended" yaml:"ended"`
+	Profile string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
 
 	// SavedCents What the clusters would have cost more awake.
-	SavedCents int64 `json:"savedCents"`
+	SavedCents int64 `json:"savedCents" yaml:"savedCents"`
 
 	// SleptAsked How often a cluster fell asleep because a person asked for it.
-	SleptAsked int `json:"sleptAsked"`
+	SleptAsked int `json:"sleptAsked" yaml:"sleptAsked"`
 
 	// SleptIdle How often a cluster fell asleep because nobody used it.
-	SleptIdle int `json:"sleptIdle"`
+	SleptIdle int `json:"sleptIdle" yaml:"sleptIdle"`
 
 	// SleptOffHours How often a cluster fell asleep outside working hours.
-	SleptOffHours int `json:"sleptOffHours"`
+	SleptOffHours int `json:"sleptOffHours" yaml:"sleptOffHours"`
 }
 
 // SummaryWeek defines model for SummaryWeek.
 type SummaryWeek struct {
 	// Accepted Clusters that were accepted.
-	Accepted int `json:"accepted"`
+	Accepted int `json:"accepted" yaml:"accepted"`
 
 	// Destroyed Clusters of which nothing was left.
-	Destroyed int `json:"destroyed"`
+	Destroyed int `json:"destroyed" yaml:"destroyed"`
 
 	// FailedCreates Attempts to create a cluster that failed.
-	FailedCreates int `json:"failedCreates"`
+	FailedCreates int `json:"failedCreates" yaml:"failedCreates"`
 
 	// Ready Clusters that became ready.
-	Ready int `json:"ready"`
+	Ready int `json:"ready" yaml:"ready"`
 
 	// Took How long it took, in seconds. Half of all cases took at most p50.
-	Took SummarySeconds `json:"took"`
+	Took SummarySeconds `json:"took" yaml:"took"`
 
 	// Week Its begin: Monday at midnight UTC.
-	Week time.Time `json:"week"`
+	Week time.Time `json:"week" yaml:"week"`
 }
 
 // Team defines model for Team.
 type Team struct {
 	// BudgetCents Monthly budget; absent if there is none.
-	BudgetCents int64 `json:"budgetCents,omitempty,omitzero"`
-	BudgetHard  bool  `json:"budgetHard,omitempty,omitzero"`
+	BudgetCents int64 `json:"budgetCents,omitempty,omitzero" yaml:"budgetCents,omitempty"`
+	BudgetHard  bool  `json:"budgetHard,omitempty,omitzero" yaml:"budgetHard,omitempty"`
 
 	// CommittedCents What the live clusters will still cost.
-	CommittedCents int64    `json:"committedCents,omitempty,omitzero"`
-	CostCenters    []string `json:"costCenters"`
-	DisplayName    string   `json:"displayName,omitempty,omitzero"`
-	Environments   []string `json:"environments"`
-	Name           string   `json:"name"`
-	Owner          string   `json:"owner,omitempty,omitzero"`
+	CommittedCents int64    `json:"committedCents,omitempty,omitzero" yaml:"committedCents,omitempty"`
+	CostCenters    []string `json:"costCenters" yaml:"costCenters"`
+	DisplayName    string   `json:"displayName,omitempty,omitzero" yaml:"displayName,omitempty"`
+	Environments   []string `json:"environments" yaml:"environments"`
+	Name           string   `json:"name" yaml:"name"`
+	Owner          string   `json:"owner,omitempty,omitzero" yaml:"owner,omitempty"`
 
 	// SpentCents This month so far, by list prices.
-	SpentCents int64 `json:"spentCents,omitempty,omitzero"`
-	Weight     int   `json:"weight,omitempty,omitzero"`
+	SpentCents int64 `json:"spentCents,omitempty,omitzero" yaml:"spentCents,omitempty"`
+	Weight     int   `json:"weight,omitempty,omitzero" yaml:"weight,omitempty"`
 }
 
 // Teams defines model for Teams.
 type Teams struct {
-	Items []Team `json:"items"`
+	Items []Team `json:"items" yaml:"items"`
 }
 
 // TestFailure defines model for TestFailure.
 type TestFailure struct {
 	// Details The end of the test's output, or its stack trace.
-	Details string `json:"details,omitempty,omitzero"`
-	Message string `json:"message"`
-	Name    string `json:"name"`
-	Suite   string `json:"suite,omitempty,omitzero"`
+	Details string `json:"details,omitempty,omitzero" yaml:"details,omitempty"`
+	Message string `json:"message" yaml:"message"`
+	Name    string `json:"name" yaml:"name"`
+	Suite   string `json:"suite,omitempty,omitzero" yaml:"suite,omitempty"`
 }
 
 // TestReport defines model for TestReport.
 type TestReport struct {
 	// Crashed Number of suites that crashed: they report tests or failures that are not in their file. If there is one, the tests did not pass.
-	Crashed int `json:"crashed,omitempty,omitzero"`
+	Crashed int `json:"crashed,omitempty,omitzero" yaml:"crashed,omitempty"`
 
 	// Crashes The first suites that crashed.
-	Crashes []TestFailure `json:"crashes,omitempty,omitzero"`
+	Crashes []TestFailure `json:"crashes,omitempty,omitzero" yaml:"crashes,omitempty"`
 
 	// DurationSeconds The sum of the tests' own times.
-	DurationSeconds float64 `json:"durationSeconds,omitempty,omitzero"`
-	Failed          int     `json:"failed"`
+	DurationSeconds float64 `json:"durationSeconds,omitempty,omitzero" yaml:"durationSeconds,omitempty"`
+	Failed          int     `json:"failed" yaml:"failed"`
 
 	// Failures The first failures.
-	Failures []TestFailure `json:"failures,omitempty,omitzero"`
+	Failures []TestFailure `json:"failures,omitempty,omitzero" yaml:"failures,omitempty"`
 
 	// Flaky How many of the tests that passed had failed before, in the same report.
-	Flaky int `json:"flaky,omitempty,omitzero"`
+	Flaky int `json:"flaky,omitempty,omitzero" yaml:"flaky,omitempty"`
 
 	// FlakyTests The first flaky tests, each with why it failed.
-	FlakyTests []TestFailure `json:"flakyTests,omitempty,omitzero"`
+	FlakyTests []TestFailure `json:"flakyTests,omitempty,omitzero" yaml:"flakyTests,omitempty"`
 
 	// Head The tested commit, for a run that a signal of the cluster started by repository_dispatch: one of the commits for which a run
 	// asked for the cluster; default: the newest of them. All other runs test their own commit.
-	Head string `json:"head,omitempty,omitzero"`
+	Head string `json:"head,omitempty,omitzero" yaml:"head,omitempty"`
 
 	// Name What was tested, e.g. the job's name.
 	//
 	// Example: e2e
-	Name   string `json:"name"`
-	Passed int    `json:"passed"`
+	Name   string `json:"name" yaml:"name"`
+	Passed int    `json:"passed" yaml:"passed"`
 
 	// Run The pipeline's run, which a service account's token does not name itself.
-	Run     UseRequest `json:"run,omitempty,omitzero"`
-	Skipped int        `json:"skipped"`
+	Run     UseRequest `json:"run,omitempty,omitzero" yaml:"run,omitempty"`
+	Skipped int        `json:"skipped" yaml:"skipped"`
 
 	// Slowest The slowest tests, slowest first.
-	Slowest []SlowTest `json:"slowest,omitempty,omitzero"`
+	Slowest []SlowTest `json:"slowest,omitempty,omitzero" yaml:"slowest,omitempty"`
 
 	// Total Number of tests: passed, failed and skipped together; 0 only if a suite crashed.
-	Total int `json:"total"`
+	Total int `json:"total" yaml:"total"`
 
 	// URL Where the whole report is, an https URL; default: the run's URL.
-	URL string `json:"url,omitempty,omitzero"`
+	URL string `json:"url,omitempty,omitzero" yaml:"url,omitempty"`
 }
 
 // TestReportStored defines model for TestReportStored.
 type TestReportStored struct {
 	// Conclusion failure if a test failed, or a suite crashed.
-	Conclusion TestReportStoredConclusion `json:"conclusion"`
+	Conclusion TestReportStoredConclusion `json:"conclusion" yaml:"conclusion"`
 
 	// URL Where ocpctl shows the results: the cluster's page.
-	URL string `json:"url,omitempty,omitzero"`
+	URL string `json:"url,omitempty,omitzero" yaml:"url,omitempty"`
 }
 
 // TestReportStoredConclusion failure if a test failed, or a suite crashed.
@@ -2197,28 +2213,28 @@ type TestReportStoredConclusion string
 
 // TestRun The results that one run of a pipeline reported.
 type TestRun struct {
-	Conclusion TestRunConclusion `json:"conclusion"`
+	Conclusion TestRunConclusion `json:"conclusion" yaml:"conclusion"`
 
 	// Crashed Suites that crashed.
-	Crashed int `json:"crashed,omitempty,omitzero"`
-	Failed  int `json:"failed"`
-	Flaky   int `json:"flaky,omitempty,omitzero"`
+	Crashed int `json:"crashed,omitempty,omitzero" yaml:"crashed,omitempty"`
+	Failed  int `json:"failed" yaml:"failed"`
+	Flaky   int `json:"flaky,omitempty,omitzero" yaml:"flaky,omitempty"`
 
 	// Head The tested commit; absent while it is not known.
-	Head    string          `json:"head,omitempty,omitzero"`
-	Passed  int             `json:"passed"`
-	Reports []ReportedTests `json:"reports"`
+	Head    string          `json:"head,omitempty,omitzero" yaml:"head,omitempty"`
+	Passed  int             `json:"passed" yaml:"passed"`
+	Reports []ReportedTests `json:"reports" yaml:"reports"`
 
 	// RunID Example: run_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
-	RunID   string `json:"runId"`
-	Skipped int    `json:"skipped"`
-	Total   int    `json:"total"`
+	RunID   string `json:"runId" yaml:"runId"`
+	Skipped int    `json:"skipped" yaml:"skipped"`
+	Total   int    `json:"total" yaml:"total"`
 
 	// URL The run's page.
-	URL string `json:"url,omitempty,omitzero"`
+	URL string `json:"url,omitempty,omitzero" yaml:"url,omitempty"`
 
 	// Workflow Its name, or the PipelineRun's.
-	Workflow string `json:"workflow,omitempty,omitzero"`
+	Workflow string `json:"workflow,omitempty,omitzero" yaml:"workflow,omitempty"`
 }
 
 // TestRunConclusion defines model for TestRun.Conclusion.
@@ -2226,80 +2242,80 @@ type TestRunConclusion string
 
 // TestRuns defines model for TestRuns.
 type TestRuns struct {
-	Items []TestRun `json:"items"`
+	Items []TestRun `json:"items" yaml:"items"`
 }
 
 // Timeline defines model for Timeline.
 type Timeline struct {
-	Items []Event `json:"items"`
+	Items []Event `json:"items" yaml:"items"`
 }
 
 // Transfer defines model for Transfer.
 type Transfer struct {
 	// Owner Default: you.
-	Owner  string `json:"owner,omitempty,omitzero"`
-	Reason string `json:"reason,omitempty,omitzero"`
-	Team   string `json:"team"`
+	Owner  string `json:"owner,omitempty,omitzero" yaml:"owner,omitempty"`
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+	Team   string `json:"team" yaml:"team"`
 }
 
 // UsageLine defines model for UsageLine.
 type UsageLine struct {
-	Cents        int64   `json:"cents"`
-	ClusterHours float32 `json:"clusterHours"`
-	Clusters     int     `json:"clusters"`
-	Key          string  `json:"key"`
+	Cents        int64   `json:"cents" yaml:"cents"`
+	ClusterHours float32 `json:"clusterHours" yaml:"clusterHours"`
+	Clusters     int     `json:"clusters" yaml:"clusters"`
+	Key          string  `json:"key" yaml:"key"`
 
 	// NodeHours Of machines that ran.
-	NodeHours float32 `json:"nodeHours"`
+	NodeHours float32 `json:"nodeHours" yaml:"nodeHours"`
 
 	// Ready How many of them became ready.
-	Ready int `json:"ready,omitempty,omitzero"`
+	Ready int `json:"ready,omitempty,omitzero" yaml:"ready,omitempty"`
 
 	// SavedCents What clusters that slept would have cost more awake.
-	SavedCents int64 `json:"savedCents,omitempty,omitzero"`
+	SavedCents int64 `json:"savedCents,omitempty,omitzero" yaml:"savedCents,omitempty"`
 }
 
 // UsageReport defines model for UsageReport.
 type UsageReport struct {
-	By string `json:"by"`
+	By string `json:"by" yaml:"by"`
 
 	// Estimate True: by list prices, not an invoice.
-	Estimate bool        `json:"estimate"`
-	From     time.Time   `json:"from"`
-	Items    []UsageLine `json:"items"`
-	To       time.Time   `json:"to"`
-	Total    UsageLine   `json:"total,omitempty,omitzero"`
+	Estimate bool        `json:"estimate" yaml:"estimate"`
+	From     time.Time   `json:"from" yaml:"from"`
+	Items    []UsageLine `json:"items" yaml:"items"`
+	To       time.Time   `json:"to" yaml:"to"`
+	Total    UsageLine   `json:"total,omitempty,omitzero" yaml:"total,omitempty"`
 }
 
 // Use defines model for Use.
 type Use struct {
 	// Ahead Those turns, the granted one first.
-	Ahead     []UseAhead `json:"ahead,omitempty,omitzero"`
-	AskedAt   time.Time  `json:"askedAt"`
-	Attempt   int        `json:"attempt"`
-	ClusterID string     `json:"clusterId"`
-	GrantedAt time.Time  `json:"grantedAt,omitempty,omitzero"`
+	Ahead     []UseAhead `json:"ahead,omitempty,omitzero" yaml:"ahead,omitempty"`
+	AskedAt   time.Time  `json:"askedAt" yaml:"askedAt"`
+	Attempt   int        `json:"attempt" yaml:"attempt"`
+	ClusterID string     `json:"clusterId" yaml:"clusterId"`
+	GrantedAt time.Time  `json:"grantedAt,omitempty,omitzero" yaml:"grantedAt,omitempty"`
 
 	// ID Example: use_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
-	ID string `json:"id"`
+	ID string `json:"id" yaml:"id"`
 
 	// Job The job whose end also ends the turn; absent if the token named none.
-	Job string `json:"job,omitempty,omitzero"`
+	Job string `json:"job,omitempty,omitzero" yaml:"job,omitempty"`
 
 	// Mine The run and the job of the request's token asked for it.
-	Mine bool `json:"mine,omitempty,omitzero"`
+	Mine bool `json:"mine,omitempty,omitzero" yaml:"mine,omitempty"`
 
 	// Position Number of turns before this one, the granted one included; absent if it is granted or released.
-	Position   int       `json:"position,omitempty,omitzero"`
-	Principal  string    `json:"principal"`
-	ReleasedAt time.Time `json:"releasedAt,omitempty,omitzero"`
+	Position   int       `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
+	Principal  string    `json:"principal" yaml:"principal"`
+	ReleasedAt time.Time `json:"releasedAt,omitempty,omitzero" yaml:"releasedAt,omitempty"`
 
 	// Run The run's URL, or its name.
-	Run   string   `json:"run,omitempty,omitzero"`
-	State UseState `json:"state"`
+	Run   string   `json:"run,omitempty,omitzero" yaml:"run,omitempty"`
+	State UseState `json:"state" yaml:"state"`
 
 	// Why Why it was released.
-	Why string `json:"why,omitempty,omitzero"`
+	Why string `json:"why,omitempty,omitzero" yaml:"why,omitempty"`
 }
 
 // UseState defines model for Use.State.
@@ -2308,22 +2324,22 @@ type UseState string
 // UseAhead defines model for UseAhead.
 type UseAhead struct {
 	// Run The run's URL, or its name.
-	Run string `json:"run,omitempty,omitzero"`
+	Run string `json:"run,omitempty,omitzero" yaml:"run,omitempty"`
 
 	// Since It was granted, or asked for, at this time.
-	Since time.Time `json:"since"`
+	Since time.Time `json:"since" yaml:"since"`
 }
 
 // UseRequest The pipeline's run, which a service account's token does not name itself.
 type UseRequest struct {
 	// Kind With a service account's token: the kind of the run.
-	Kind UseRequestKind `json:"kind,omitempty,omitzero"`
+	Kind UseRequestKind `json:"kind,omitempty,omitzero" yaml:"kind,omitempty"`
 
 	// Name With a service account's token: the run's name.
-	Name string `json:"name,omitempty,omitzero"`
+	Name string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
 
 	// UID With a service account's token: the run's uid.
-	UID string `json:"uid,omitempty,omitzero"`
+	UID string `json:"uid,omitempty,omitzero" yaml:"uid,omitempty"`
 }
 
 // UseRequestKind With a service account's token: the kind of the run.
@@ -2331,71 +2347,71 @@ type UseRequestKind string
 
 // Used defines model for Used.
 type Used struct {
-	Most int     `json:"most"`
-	Used float32 `json:"used"`
+	Most int     `json:"most" yaml:"most"`
+	Used float32 `json:"used" yaml:"used"`
 }
 
 // Uses defines model for Uses.
 type Uses struct {
-	Items []Use `json:"items"`
+	Items []Use `json:"items" yaml:"items"`
 }
 
 // Verdict defines model for Verdict.
 type Verdict struct {
 	// Allowed It would be accepted; it may still wait or need an approval.
-	Allowed    bool   `json:"allowed"`
-	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
+	Allowed    bool   `json:"allowed" yaml:"allowed"`
+	BaseDomain string `json:"baseDomain,omitempty,omitzero" yaml:"baseDomain,omitempty"`
 
 	// Catalogue Hash of the catalogue used for the checks.
-	Catalogue   string  `json:"catalogue,omitempty,omitzero"`
-	Checks      []Check `json:"checks"`
-	CostCenter  string  `json:"costCenter,omitempty,omitzero"`
-	Environment string  `json:"environment,omitempty,omitzero"`
-	HourlyCents int     `json:"hourlyCents,omitempty,omitzero"`
-	MaxSeconds  int64   `json:"maxSeconds,omitempty,omitzero"`
+	Catalogue   string  `json:"catalogue,omitempty,omitzero" yaml:"catalogue,omitempty"`
+	Checks      []Check `json:"checks" yaml:"checks"`
+	CostCenter  string  `json:"costCenter,omitempty,omitzero" yaml:"costCenter,omitempty"`
+	Environment string  `json:"environment,omitempty,omitzero" yaml:"environment,omitempty"`
+	HourlyCents int     `json:"hourlyCents,omitempty,omitzero" yaml:"hourlyCents,omitempty"`
+	MaxSeconds  int64   `json:"maxSeconds,omitempty,omitzero" yaml:"maxSeconds,omitempty"`
 
 	// Message The verdict in one sentence.
-	Message       string        `json:"message"`
-	Name          string        `json:"name,omitempty,omitzero"`
-	NeedsApproval ApprovalTerms `json:"needsApproval,omitempty,omitzero"`
-	Nodes         int           `json:"nodes,omitempty,omitzero"`
-	Owner         string        `json:"owner,omitempty,omitzero"`
+	Message       string        `json:"message" yaml:"message"`
+	Name          string        `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
+	NeedsApproval ApprovalTerms `json:"needsApproval,omitempty,omitzero" yaml:"needsApproval,omitempty"`
+	Nodes         int           `json:"nodes,omitempty,omitzero" yaml:"nodes,omitempty"`
+	Owner         string        `json:"owner,omitempty,omitzero" yaml:"owner,omitempty"`
 
 	// Position In a dry run: its position in the queue, 1 is next; absent if it would not wait.
-	Position int    `json:"position,omitempty,omitzero"`
-	Profile  string `json:"profile,omitempty,omitzero"`
+	Position int    `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
+	Profile  string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
 
 	// ReadyP50Seconds In a dry run: half of the profile's earlier clusters were ready within this time after their start; absent if there were none.
-	ReadyP50Seconds int64 `json:"readyP50Seconds,omitempty,omitzero"`
+	ReadyP50Seconds int64 `json:"readyP50Seconds,omitempty,omitzero" yaml:"readyP50Seconds,omitempty"`
 
 	// ReadyP90Seconds In a dry run: nine of ten were ready within this time.
-	ReadyP90Seconds int64  `json:"readyP90Seconds,omitempty,omitzero"`
-	Region          string `json:"region,omitempty,omitzero"`
+	ReadyP90Seconds int64  `json:"readyP90Seconds,omitempty,omitzero" yaml:"readyP90Seconds,omitempty"`
+	Region          string `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
 
 	// StartsAt In a dry run: when it may start; absent if that is not known or an approval is needed first.
-	StartsAt time.Time         `json:"startsAt,omitempty,omitzero"`
-	Tags     map[string]string `json:"tags,omitempty,omitzero"`
-	Team     string            `json:"team,omitempty,omitzero"`
+	StartsAt time.Time         `json:"startsAt,omitempty,omitzero" yaml:"startsAt,omitempty"`
+	Tags     map[string]string `json:"tags,omitempty,omitzero" yaml:"tags,omitempty"`
+	Team     string            `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
 
 	// TotalCents Until its end, by list prices.
-	TotalCents int64  `json:"totalCents,omitempty,omitzero"`
-	TTLSeconds int64  `json:"ttlSeconds,omitempty,omitzero"`
-	Version    string `json:"version,omitempty,omitzero"`
+	TotalCents int64  `json:"totalCents,omitempty,omitzero" yaml:"totalCents,omitempty"`
+	TTLSeconds int64  `json:"ttlSeconds,omitempty,omitzero" yaml:"ttlSeconds,omitempty"`
+	Version    string `json:"version,omitempty,omitzero" yaml:"version,omitempty"`
 
 	// Waits A quota is full and it would wait in the queue.
-	Waits bool `json:"waits,omitempty,omitzero"`
+	Waits bool `json:"waits,omitempty,omitzero" yaml:"waits,omitempty"`
 }
 
 // Vote defines model for Vote.
 type Vote struct {
-	Approves bool      `json:"approves"`
-	At       time.Time `json:"at"`
+	Approves bool      `json:"approves" yaml:"approves"`
+	At       time.Time `json:"at" yaml:"at"`
 
 	// Name The display name of the voter.
-	Name      string `json:"name,omitempty,omitzero"`
-	Principal string `json:"principal"`
-	Reason    string `json:"reason,omitempty,omitzero"`
-	Source    string `json:"source,omitempty,omitzero"`
+	Name      string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
+	Principal string `json:"principal" yaml:"principal"`
+	Reason    string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+	Source    string `json:"source,omitempty,omitzero" yaml:"source,omitempty"`
 }
 
 // AuditAction defines model for AuditAction.
@@ -2452,151 +2468,151 @@ type Changed = Change
 // ListApprovalsParams defines parameters for ListApprovals.
 type ListApprovalsParams struct {
 	// State pending, approved, refused, expired, void or used.
-	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero" yaml:"state,omitempty"`
 
 	// Cluster By id or name.
-	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
 
 	// Limit Items per page, 1 to 500.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero" yaml:"limit,omitempty"`
 
 	// Cursor The `nextCursor` of the previous page.
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero" yaml:"cursor,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
 	// Actor Id of the principal, or lifecycle.
-	Actor AuditActor `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
+	Actor AuditActor `form:"actor,omitempty" json:"actor,omitempty,omitzero" yaml:"actor,omitempty"`
 
 	// Action E.g. accepted, extended, kubeconfig.read.
-	Action AuditAction `form:"action,omitempty" json:"action,omitempty,omitzero"`
+	Action AuditAction `form:"action,omitempty" json:"action,omitempty,omitzero" yaml:"action,omitempty"`
 
 	// Cluster By id.
-	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
 
 	// From From this time; RFC 3339.
-	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero" yaml:"from,omitempty"`
 
 	// To Before this time; RFC 3339.
-	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero" yaml:"to,omitempty"`
 
 	// Limit Items per page, 1 to 500.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero" yaml:"limit,omitempty"`
 
 	// Cursor The `nextCursor` of the previous page.
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero" yaml:"cursor,omitempty"`
 }
 
 // ExportAuditParams defines parameters for ExportAudit.
 type ExportAuditParams struct {
 	// Actor Id of the principal, or lifecycle.
-	Actor AuditActor `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
+	Actor AuditActor `form:"actor,omitempty" json:"actor,omitempty,omitzero" yaml:"actor,omitempty"`
 
 	// Action E.g. accepted, extended, kubeconfig.read.
-	Action AuditAction `form:"action,omitempty" json:"action,omitempty,omitzero"`
+	Action AuditAction `form:"action,omitempty" json:"action,omitempty,omitzero" yaml:"action,omitempty"`
 
 	// Cluster By id.
-	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
 
 	// From From this time; RFC 3339.
-	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero" yaml:"from,omitempty"`
 
 	// To Before this time; RFC 3339.
-	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero" yaml:"to,omitempty"`
 }
 
 // ListClustersParams defines parameters for ListClusters.
 type ListClustersParams struct {
 	// Status Only these statuses; repeat the parameter or separate them with commas.
-	Status []string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+	Status []string `form:"status,omitempty" json:"status,omitempty,omitzero" yaml:"status,omitempty"`
 
 	// Platform aws or ibmcloud.
-	Platform string `form:"platform,omitempty" json:"platform,omitempty,omitzero"`
+	Platform string `form:"platform,omitempty" json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
 
 	// Owner Filter by owner.
-	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
+	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero" yaml:"owner,omitempty"`
 
 	// Team Filter by team.
-	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero" yaml:"team,omitempty"`
 
 	// Profile Filter by profile.
-	Profile string `form:"profile,omitempty" json:"profile,omitempty,omitzero"`
+	Profile string `form:"profile,omitempty" json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
 
 	// Name Filter by the start of the name.
-	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
+	Name string `form:"name,omitempty" json:"name,omitempty,omitzero" yaml:"name,omitempty"`
 
 	// Run Filter by the pipeline run that they belong to: its id, its URL, or a PipelineRun's uid.
-	Run string `form:"run,omitempty" json:"run,omitempty,omitzero"`
+	Run string `form:"run,omitempty" json:"run,omitempty,omitzero" yaml:"run,omitempty"`
 
 	// Live Only clusters that are not released.
-	Live bool `form:"live,omitempty" json:"live,omitempty,omitzero"`
+	Live bool `form:"live,omitempty" json:"live,omitempty,omitzero" yaml:"live,omitempty"`
 
 	// Limit Items per page, 1 to 500.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero" yaml:"limit,omitempty"`
 
 	// Cursor The `nextCursor` of the previous page.
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero" yaml:"cursor,omitempty"`
 }
 
 // CreateClusterParams defines parameters for CreateCluster.
 type CreateClusterParams struct {
 	// IdempotencyKey Any text of 1 to 255 visible characters, different for each operation; for example a UUID.
-	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key" yaml:"Idempotency-Key"`
 }
 
 // RevokeAccessParams defines parameters for RevokeAccess.
 type RevokeAccessParams struct {
 	// Reason For the audit trail.
-	Reason string `form:"reason,omitempty" json:"reason,omitempty,omitzero"`
+	Reason string `form:"reason,omitempty" json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
 }
 
 // DestroyClusterParams defines parameters for DestroyCluster.
 type DestroyClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
-	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero" yaml:"If-Match,omitempty"`
 }
 
 // ExtendClusterParams defines parameters for ExtendCluster.
 type ExtendClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
-	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero" yaml:"If-Match,omitempty"`
 }
 
 // ReleaseHoldParams defines parameters for ReleaseHold.
 type ReleaseHoldParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
-	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero" yaml:"If-Match,omitempty"`
 }
 
 // HoldClusterParams defines parameters for HoldCluster.
 type HoldClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
-	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero" yaml:"If-Match,omitempty"`
 }
 
 // GetKubeconfigParams defines parameters for GetKubeconfig.
 type GetKubeconfigParams struct {
 	// Role view, edit or admin. Default: the most that you may have.
-	Role ClusterRole `form:"role,omitempty" json:"role,omitempty,omitzero"`
+	Role ClusterRole `form:"role,omitempty" json:"role,omitempty,omitzero" yaml:"role,omitempty"`
 
 	// Lifetime How long it should be valid, e.g. 8h or 90m; at least 10m. Default: 8h, or less if the installation, the profile or the cluster's end sets a limit.
-	Lifetime Lifetime `form:"lifetime,omitempty" json:"lifetime,omitempty,omitzero"`
+	Lifetime Lifetime `form:"lifetime,omitempty" json:"lifetime,omitempty,omitzero" yaml:"lifetime,omitempty"`
 
 	// Renew Make a new one even if you have one. Leave it out when you repeat the request.
-	Renew bool `form:"renew,omitempty" json:"renew,omitempty,omitzero"`
+	Renew bool `form:"renew,omitempty" json:"renew,omitempty,omitzero" yaml:"renew,omitempty"`
 
 	// RunKind With a service account's token, the kind of the run in which you are.
-	RunKind GetKubeconfigParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
+	RunKind GetKubeconfigParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero" yaml:"runKind,omitempty"`
 
 	// RunName With a service account's token, the run's name.
-	RunName RunName `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+	RunName RunName `form:"runName,omitempty" json:"runName,omitempty,omitzero" yaml:"runName,omitempty"`
 
 	// RunUID With a service account's token, the run's uid.
-	RunUID RunUID `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+	RunUID RunUID `form:"runUid,omitempty" json:"runUid,omitempty,omitzero" yaml:"runUid,omitempty"`
 
 	// Wait Seconds to wait for one that is being made, up to 20. The response is then 200 or, with Retry-After, 503: for programs such as curl --fail --retry.
-	Wait int `form:"wait,omitempty" json:"wait,omitempty,omitzero"`
+	Wait int `form:"wait,omitempty" json:"wait,omitempty,omitzero" yaml:"wait,omitempty"`
 }
 
 // GetKubeconfigParamsRunKind defines parameters for GetKubeconfig.
@@ -2605,48 +2621,48 @@ type GetKubeconfigParamsRunKind string
 // LinkKubeconfigParams defines parameters for LinkKubeconfig.
 type LinkKubeconfigParams struct {
 	// Role view, edit or admin. Default: the most that you may have.
-	Role ClusterRole `form:"role,omitempty" json:"role,omitempty,omitzero"`
+	Role ClusterRole `form:"role,omitempty" json:"role,omitempty,omitzero" yaml:"role,omitempty"`
 
 	// Lifetime How long it should be valid, e.g. 8h or 90m; at least 10m. Default: 8h, or less if the installation, the profile or the cluster's end sets a limit.
-	Lifetime Lifetime `form:"lifetime,omitempty" json:"lifetime,omitempty,omitzero"`
+	Lifetime Lifetime `form:"lifetime,omitempty" json:"lifetime,omitempty,omitzero" yaml:"lifetime,omitempty"`
 }
 
 // GetLogBundleParams defines parameters for GetLogBundle.
 type GetLogBundleParams struct {
 	// Attempt Number of an attempt that stored one; 0 means the newest.
-	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty,omitzero"`
+	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty,omitzero" yaml:"attempt,omitempty"`
 }
 
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
 	// Job Id of a job; default: the newest.
-	Job string `form:"job,omitempty" json:"job,omitempty,omitzero"`
+	Job string `form:"job,omitempty" json:"job,omitempty,omitzero" yaml:"job,omitempty"`
 
 	// Lines Number of last lines to start with, 0 to 5000.
-	Lines *int `form:"lines,omitempty" json:"lines,omitempty"`
+	Lines *int `form:"lines,omitempty" json:"lines,omitempty" yaml:"lines,omitempty"`
 
 	// Follow Continue with server-sent events, one `log` event per line (a JSON string), until the job ends (`end` event with the Job).
-	Follow bool `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
+	Follow bool `form:"follow,omitempty" json:"follow,omitempty,omitzero" yaml:"follow,omitempty"`
 }
 
 // RefreshClusterParams defines parameters for RefreshCluster.
 type RefreshClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
-	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero" yaml:"If-Match,omitempty"`
 }
 
 // ScaleWorkersParams defines parameters for ScaleWorkers.
 type ScaleWorkersParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
-	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero" yaml:"If-Match,omitempty"`
 }
 
 // UnshareClusterParams defines parameters for UnshareCluster.
 type UnshareClusterParams struct {
-	Kind UnshareClusterParamsKind `form:"kind" json:"kind"`
+	Kind UnshareClusterParamsKind `form:"kind" json:"kind" yaml:"kind"`
 
 	// With The team's name or the principal's id.
-	With string `form:"with" json:"with"`
+	With string `form:"with" json:"with" yaml:"with"`
 }
 
 // UnshareClusterParamsKind defines parameters for UnshareCluster.
@@ -2655,25 +2671,25 @@ type UnshareClusterParamsKind string
 // SleepClusterParams defines parameters for SleepCluster.
 type SleepClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
-	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero" yaml:"If-Match,omitempty"`
 }
 
 // TransferClusterParams defines parameters for TransferCluster.
 type TransferClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
-	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero" yaml:"If-Match,omitempty"`
 }
 
 // ListUsesParams defines parameters for ListUses.
 type ListUsesParams struct {
 	// RunKind With a service account's token, the kind of the run in which you are.
-	RunKind ListUsesParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
+	RunKind ListUsesParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero" yaml:"runKind,omitempty"`
 
 	// RunName With a service account's token, the run's name.
-	RunName RunName `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+	RunName RunName `form:"runName,omitempty" json:"runName,omitempty,omitzero" yaml:"runName,omitempty"`
 
 	// RunUID With a service account's token, the run's uid.
-	RunUID RunUID `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+	RunUID RunUID `form:"runUid,omitempty" json:"runUid,omitempty,omitzero" yaml:"runUid,omitempty"`
 }
 
 // ListUsesParamsRunKind defines parameters for ListUses.
@@ -2682,182 +2698,182 @@ type ListUsesParamsRunKind string
 // WakeClusterParams defines parameters for WakeCluster.
 type WakeClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
-	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero" yaml:"If-Match,omitempty"`
 }
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// Source github, slack or poll.
-	Source string `form:"source,omitempty" json:"source,omitempty,omitzero"`
+	Source string `form:"source,omitempty" json:"source,omitempty,omitzero" yaml:"source,omitempty"`
 
 	// Event As GitHub names it, e.g. pull_request.
-	Event string `form:"event,omitempty" json:"event,omitempty,omitzero"`
+	Event string `form:"event,omitempty" json:"event,omitempty,omitzero" yaml:"event,omitempty"`
 
 	// Topic E.g. acme/shop#41.
-	Topic string `form:"topic,omitempty" json:"topic,omitempty,omitzero"`
+	Topic string `form:"topic,omitempty" json:"topic,omitempty,omitzero" yaml:"topic,omitempty"`
 
 	// State received, done or failed.
-	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero" yaml:"state,omitempty"`
 
 	// Limit Items per page, 1 to 500.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero" yaml:"limit,omitempty"`
 
 	// Cursor The `nextCursor` of the previous page.
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero" yaml:"cursor,omitempty"`
 }
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
 	// Kind overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, scan_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
-	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
+	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero" yaml:"kind,omitempty"`
 
 	// All Include resolved findings.
-	All bool `form:"all,omitempty" json:"all,omitempty,omitzero"`
+	All bool `form:"all,omitempty" json:"all,omitempty,omitzero" yaml:"all,omitempty"`
 }
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
 	// Cluster By id or name.
-	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
 
 	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
-	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
+	Type string `form:"type,omitempty" json:"type,omitempty,omitzero" yaml:"type,omitempty"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
-	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+	Status string `form:"status,omitempty" json:"status,omitempty,omitzero" yaml:"status,omitempty"`
 
 	// Limit Items per page, 1 to 500.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero" yaml:"limit,omitempty"`
 
 	// Cursor The `nextCursor` of the previous page.
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero" yaml:"cursor,omitempty"`
 }
 
 // GetJobParams defines parameters for GetJob.
 type GetJobParams struct {
 	// Lines Log lines, 0 to 1000.
-	Lines int `form:"lines,omitempty" json:"lines,omitempty,omitzero"`
+	Lines int `form:"lines,omitempty" json:"lines,omitempty,omitzero" yaml:"lines,omitempty"`
 }
 
 // UnlinkAccountParams defines parameters for UnlinkAccount.
 type UnlinkAccountParams struct {
 	// Account E.g. github:maya.
-	Account string `form:"account" json:"account"`
+	Account string `form:"account" json:"account" yaml:"account"`
 }
 
 // ListOrphansParams defines parameters for ListOrphans.
 type ListOrphansParams struct {
 	// Class released, unrecorded, unknown, owned, nobody or foreign.
-	Class string `form:"class,omitempty" json:"class,omitempty,omitzero"`
+	Class string `form:"class,omitempty" json:"class,omitempty,omitzero" yaml:"class,omitempty"`
 
 	// State seen, reported, exempt, approved, removing, kept or gone.
-	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero" yaml:"state,omitempty"`
 
 	// Owner Whom to ask.
-	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
+	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero" yaml:"owner,omitempty"`
 
 	// Team Whose team to ask.
-	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero" yaml:"team,omitempty"`
 
 	// Account In this cloud account.
-	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
 	// Gone Include those that are gone.
-	Gone bool `form:"gone,omitempty" json:"gone,omitempty,omitzero"`
+	Gone bool `form:"gone,omitempty" json:"gone,omitempty,omitzero" yaml:"gone,omitempty"`
 
 	// Format json or csv.
-	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
+	Format string `form:"format,omitempty" json:"format,omitempty,omitzero" yaml:"format,omitempty"`
 
 	// Limit Items per page, 1 to 500.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero" yaml:"limit,omitempty"`
 
 	// Cursor The `nextCursor` of the previous page.
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero" yaml:"cursor,omitempty"`
 }
 
 // ReportActualParams defines parameters for ReportActual.
 type ReportActualParams struct {
 	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
-	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
+	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero" yaml:"by,omitempty"`
 
 	// From From this time; RFC 3339.
-	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero" yaml:"from,omitempty"`
 
 	// To Before this time; RFC 3339.
-	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero" yaml:"to,omitempty"`
 }
 
 // ReportChargebackParams defines parameters for ReportChargeback.
 type ReportChargebackParams struct {
 	// From From this time; RFC 3339.
-	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero" yaml:"from,omitempty"`
 
 	// To Before this time; RFC 3339.
-	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero" yaml:"to,omitempty"`
 }
 
 // ReportFocusParams defines parameters for ReportFocus.
 type ReportFocusParams struct {
 	// From From this time; RFC 3339.
-	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero" yaml:"from,omitempty"`
 
 	// To Before this time; RFC 3339.
-	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero" yaml:"to,omitempty"`
 }
 
 // ReportForecastParams defines parameters for ReportForecast.
 type ReportForecastParams struct {
 	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
-	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
+	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero" yaml:"by,omitempty"`
 }
 
 // ReportSummaryParams defines parameters for ReportSummary.
 type ReportSummaryParams struct {
 	// From From this time; RFC 3339.
-	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero" yaml:"from,omitempty"`
 
 	// To Before this time; RFC 3339.
-	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero" yaml:"to,omitempty"`
 
 	// Team Only clusters of this team. The default is all teams that you may see.
-	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero" yaml:"team,omitempty"`
 
 	// Format json: everything. csv: the table that the parameter table names.
-	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
+	Format string `form:"format,omitempty" json:"format,omitempty,omitzero" yaml:"format,omitempty"`
 
 	// Table For csv: inventory, oldest, lifetime, ready, weeks, failures, teardowns, unused, leaks or spenders.
-	Table string `form:"table,omitempty" json:"table,omitempty,omitzero"`
+	Table string `form:"table,omitempty" json:"table,omitempty,omitzero" yaml:"table,omitempty"`
 }
 
 // ReportUsageParams defines parameters for ReportUsage.
 type ReportUsageParams struct {
 	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
-	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
+	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero" yaml:"by,omitempty"`
 
 	// From From this time; RFC 3339.
-	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero" yaml:"from,omitempty"`
 
 	// To Before this time; RFC 3339.
-	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero" yaml:"to,omitempty"`
 }
 
 // EnsureLabelsParams defines parameters for EnsureLabels.
 type EnsureLabelsParams struct {
 	// IdempotencyKey Any text of 1 to 255 visible characters, different for each operation; for example a UUID.
-	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key" yaml:"Idempotency-Key"`
 }
 
 // ListScansParams defines parameters for ListScans.
 type ListScansParams struct {
 	// Account Of this cloud account.
-	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
 	// Limit Items per page, 1 to 500.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero" yaml:"limit,omitempty"`
 }
 
 // WatchClustersParams defines parameters for WatchClusters.
 type WatchClustersParams struct {
 	// Cluster Only these, by id or name; repeat the parameter.
-	Cluster []string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+	Cluster []string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
 }

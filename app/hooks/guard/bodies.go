@@ -18,8 +18,8 @@ type arriving struct {
 	stop func() // ends the receiving; it must not block
 }
 
-// begin adds a body from a source. stop is called if it has to make room.
-func (b *bodies) begin(from string, stop func()) *arriving {
+// addBody adds a body from a source. stop is called if it has to make room.
+func (b *bodies) addBody(from string, stop func()) *arriving {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ofSource, oldestOfSource := 0, 0
@@ -30,22 +30,22 @@ func (b *bodies) begin(from string, stop func()) *arriving {
 	}
 	switch {
 	case ofSource >= SmallOfSource:
-		b.displace(oldestOfSource)
+		b.displaceBody(oldestOfSource)
 	case len(b.all) >= SmallAtOnce:
-		b.displace(0)
+		b.displaceBody(0)
 	}
 	one := &arriving{from, stop}
 	b.all = append(b.all, one)
 	return one
 }
 
-func (b *bodies) displace(i int) {
+func (b *bodies) displaceBody(i int) {
 	b.all[i].stop()
 	b.all = slices.Delete(b.all, i, i+1)
 }
 
-// end removes a body and reports whether it had to make room. After it returned, stop is no longer called.
-func (b *bodies) end(one *arriving) (displaced bool) {
+// removeBody removes a body and reports whether it had to make room. After it returned, stop is no longer called.
+func (b *bodies) removeBody(one *arriving) (displaced bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	i := slices.Index(b.all, one)

@@ -15,7 +15,7 @@ type room struct {
 }
 
 func (r *room) begin(from string) (one *arriving) {
-	one = r.bodies.begin(from, func() { r.displaced = append(r.displaced, one) })
+	one = r.bodies.addBody(from, func() { r.displaced = append(r.displaced, one) })
 	return one
 }
 
@@ -29,12 +29,12 @@ func TestTheOldestBodyOfTheSameSourceMakesRoom(t *testing.T) {
 	require.Empty(t, r.displaced)
 	last := r.begin("a")
 	require.Equal(t, ours[:1], r.displaced, "not the oldest of all")
-	require.True(t, r.end(ours[0]))
-	require.False(t, r.end(ours[1]))
+	require.True(t, r.removeBody(ours[0]))
+	require.False(t, r.removeBody(ours[1]))
 	r.begin("a")
 	require.Len(t, r.displaced, 1, "a place that was given back is free")
-	require.False(t, r.end(last))
-	require.False(t, r.end(other))
+	require.False(t, r.removeBody(last))
+	require.False(t, r.removeBody(other))
 }
 
 func TestTheOldestBodyOfAllMakesRoomWhereNoSourceHasTooMany(t *testing.T) {
@@ -45,7 +45,7 @@ func TestTheOldestBodyOfAllMakesRoomWhereNoSourceHasTooMany(t *testing.T) {
 	}
 	require.Equal(t, all[:2], r.displaced)
 	for _, one := range all {
-		require.Equal(t, slices.Contains(r.displaced, one), r.end(one))
+		require.Equal(t, slices.Contains(r.displaced, one), r.removeBody(one))
 	}
 	require.Empty(t, r.all)
 }

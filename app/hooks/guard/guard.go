@@ -81,7 +81,7 @@ func (g *Guard) Handler(e Entrance) http.Handler {
 		connection := http.NewResponseController(w)
 		if err := connection.SetReadDeadline(time.Now().Add(BodyTime)); err != nil { // cannot happen on a connection of the server's
 			g.log.ErrorContext(r.Context(), "a body's time cannot be bounded", "err", err)
-			refuse(w, http.StatusInternalServerError, "The request is not readable. Send it again.")
+			refuseRequest(w, http.StatusInternalServerError, "The request is not readable. Send it again.")
 			return
 		}
 		g.warnOfProxy(r)
@@ -89,7 +89,7 @@ func (g *Guard) Handler(e Entrance) http.Handler {
 		from := source.Group(address)
 		switch {
 		case e.Admits != nil && !e.Admits(address):
-			refuse(w, http.StatusForbidden, "Webhooks from this address are not accepted. See github.hook_addresses in the server's configuration.")
+			refuseRequest(w, http.StatusForbidden, "Webhooks from this address are not accepted. See github.hook_addresses in the server's configuration.")
 			return
 		case !e.IsFormed(r.Header):
 			g.refuseUnsigned(w, from, 1, e.Refusal)
@@ -105,12 +105,12 @@ func (g *Guard) Handler(e Entrance) http.Handler {
 			g.refuseUnsigned(w, from, body.cost, e.Refusal)
 			return
 		}
-		g.store(w, r, from, e, body.raw)
+		g.storeRequest(w, r, from, e, body.raw)
 	})
 }
 
-// store passes a signed request on to be stored.
-func (g *Guard) store(w http.ResponseWriter, r *http.Request, from string, e Entrance, body []byte) {
+// storeRequest passes a signed request on to be stored.
+func (g *Guard) storeRequest(w http.ResponseWriter, r *http.Request, from string, e Entrance, body []byte) {
 	ctx, cancel := context.WithTimeout(r.Context(), cmp.Or(e.Within, answerTime))
 	defer cancel()
 	free, err := g.storing.Take(ctx, from)
@@ -182,16 +182,16 @@ func (g *Guard) readBody(w http.ResponseWriter, r *http.Request, from string, si
 
 // readSmall reads up to the size of a small body. whole: that was all.
 func (g *Guard) readSmall(into *bytes.Buffer, in io.Reader, connection *http.ResponseController, from string) (whole bool, err error) {
-	its := g.small.begin(from, func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) }) // which wakes the reader
+	its := g.small.addBody(from, func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) }) // which wakes the reader
 	_, err = io.CopyN(into, in, SmallBody+1)
-	displaced := g.small.end(its)
+	displaced := g.small.removeBody(its)
 	switch {
 	case errors.Is(err, io.EOF):
 		return true, nil
 	case err != nil && displaced:
 		return false, errDisplaced
 	}
-	return false, slowness(err)
+	return false, toSlowness(err)
 }
 
 // readRest reads a large body to its end.
@@ -205,11 +205,11 @@ func (g *Guard) readRest(into *bytes.Buffer, in io.Reader, length int64, from st
 	}
 	into.Grow(int(max(length-int64(into.Len()), 0)) + bytes.MinRead)
 	_, err = io.Copy(into, in)
-	return done, slowness(err)
+	return done, toSlowness(err)
 }
 
-// slowness distinguishes a sender that is too slow from one that disconnected.
-func slowness(err error) error {
+// toSlowness distinguishes a sender that is too slow from one that disconnected.
+func toSlowness(err error) error {
 	var timeout interface{ Timeout() bool }
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return errLate
@@ -222,7 +222,7 @@ func (g *Guard) refuseUnread(w http.ResponseWriter, from string, cost int, size 
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		refuse(w, http.StatusRequestEntityTooLarge, "The body is too large. The limit is "+strconv.FormatInt(size, 10)+" bytes.")
+		refuseRequest(w, http.StatusRequestEntityTooLarge, "The body is too large. The limit is "+strconv.FormatInt(size, 10)+" bytes.")
 	case errors.Is(err, errTooManyLarge):
 		refuseForNow(w, time.Second, "Too many large requests at once. Send this one again in a second.")
 	case errors.Is(err, errUnsigned):
@@ -232,10 +232,10 @@ func (g *Guard) refuseUnread(w http.ResponseWriter, from string, cost int, size 
 		refuseForNow(w, time.Second, "Too many requests at once; this was the slowest. Send it again in a second.")
 	case errors.Is(err, errLate):
 		g.failures.Charge(from, cost)
-		refuse(w, http.StatusRequestTimeout, "The body did not arrive within "+duration.Format(BodyTime)+". Send it again.")
+		refuseRequest(w, http.StatusRequestTimeout, "The body did not arrive within "+duration.Format(BodyTime)+". Send it again.")
 	default:
 		g.failures.Charge(from, cost)
-		refuse(w, http.StatusBadRequest, "The body is incomplete. Send it again.")
+		refuseRequest(w, http.StatusBadRequest, "The body is incomplete. Send it again.")
 	}
 }
 
@@ -247,18 +247,18 @@ func (g *Guard) refuseUnsigned(w http.ResponseWriter, from string, cost int, det
 		refuseForNow(w, wait, detail+" Many requests from this address are not signed.")
 		return
 	}
-	refuse(w, http.StatusUnauthorized, detail)
+	refuseRequest(w, http.StatusUnauthorized, detail)
 }
 
-// refuse answers an unknown sender and closes the connection.
-func refuse(w http.ResponseWriter, status int, detail string) {
+// refuseRequest answers an unknown sender and closes the connection.
+func refuseRequest(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Connection", "close")
 	WriteProblem(w, status, detail)
 }
 
 func refuseForNow(w http.ResponseWriter, wait time.Duration, detail string) {
 	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait.Seconds())))))
-	refuse(w, http.StatusTooManyRequests, detail)
+	refuseRequest(w, http.StatusTooManyRequests, detail)
 }
 
 // NotStored answers a request that could not be stored, so that its sender repeats it.

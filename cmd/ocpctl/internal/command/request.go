@@ -179,35 +179,6 @@ func ownTags(tags []string, r *v1.CreateRequest) (wrong []exit.Field) {
 	return wrong
 }
 
-// fileRequest is the request in a file. The hours are a pointer, so that 0 is noticed and refused; the tags use the client's type and
-// its JSON names.
-type fileRequest struct {
-	Name          string            `yaml:"name"`
-	Platform      string            `yaml:"platform"`
-	Version       string            `yaml:"version"`
-	Profile       string            `yaml:"profile"`
-	Region        string            `yaml:"region"`
-	BaseDomain    string            `yaml:"baseDomain"`
-	Owner         string            `yaml:"owner"`
-	Team          string            `yaml:"team"`
-	CostCenter    string            `yaml:"costCenter"`
-	Environment   string            `yaml:"environment"`
-	TTL           string            `yaml:"ttl"`
-	TTLHours      *int              `yaml:"ttlHours"`
-	SSHPublicKey  string            `yaml:"sshPublicKey"`
-	ExtraTags     map[string]string `yaml:"extraTags"`
-	OffhoursOptIn *bool             `yaml:"offhoursOptIn"`
-	Run           struct {
-		Reuse    string `yaml:"reuse"`
-		Slot     string `yaml:"slot"`
-		Lifetime string `yaml:"lifetime"`
-		OnReady  string `yaml:"onReady"`
-		Kind     string `yaml:"kind"`
-		Name     string `yaml:"name"`
-		UID      string `yaml:"uid"`
-	} `yaml:"run"`
-}
-
 // mostFile is the server's limit.
 const mostFile = 64 << 10
 
@@ -219,26 +190,19 @@ func (a *app) fromFile(path string) (r v1.CreateRequest, wrong []exit.Field) {
 	if err != nil {
 		return r, []exit.Field{{Name: "--from-file", Detail: err.Error() + "."}}
 	}
-	var f fileRequest
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
-	if err := decoder.Decode(&f); err != nil {
-		return r, misread(err)
+	if err := decoder.Decode(&r); err != nil {
+		return v1.CreateRequest{}, misread(err)
 	}
-	if f.TTLHours != nil && *f.TTLHours < 1 {
-		wrong = append(wrong, exit.Field{Name: "ttlHours", Detail: fmt.Sprintf("%d is not a lifetime. Every cluster has an end.", *f.TTLHours), Accepted: []string{"whole hours above 0"}})
+	var given struct {
+		TTLHours *int `yaml:"ttlHours"` // 0 is refused, and is not the same as none
 	}
-	r = v1.CreateRequest{
-		Name: f.Name, Platform: f.Platform, Version: f.Version, Profile: f.Profile, TTL: f.TTL, Region: f.Region, BaseDomain: f.BaseDomain, Owner: f.Owner,
-		Team: f.Team, CostCenter: f.CostCenter, Environment: f.Environment, SSHPublicKey: f.SSHPublicKey, ExtraTags: f.ExtraTags, OffhoursOptIn: f.OffhoursOptIn,
-		Run: v1.RunRequest{
-			Reuse: v1.RunRequestReuse(f.Run.Reuse), Slot: f.Run.Slot, Lifetime: v1.RunRequestLifetime(f.Run.Lifetime),
-			OnReady: v1.RunRequestOnReady(f.Run.OnReady),
-			Kind:    v1.RunRequestKind(f.Run.Kind), Name: f.Run.Name, UID: f.Run.UID,
-		},
+	if err := yaml.Unmarshal(raw, &given); err != nil {
+		return v1.CreateRequest{}, misread(err)
 	}
-	if f.TTLHours != nil {
-		r.TTLHours = *f.TTLHours
+	if given.TTLHours != nil && *given.TTLHours < 1 {
+		wrong = append(wrong, exit.Field{Name: "ttlHours", Detail: fmt.Sprintf("%d is not a lifetime. Every cluster has an end.", *given.TTLHours), Accepted: []string{"whole hours above 0"}})
 	}
 	return r, wrong
 }
@@ -250,11 +214,11 @@ func misread(err error) (wrong []exit.Field) {
 		return []exit.Field{{Name: "--from-file", Detail: strings.TrimPrefix(err.Error(), "yaml: ") + ".", Accepted: []string{"one JSON or YAML object"}}}
 	}
 	for _, e := range lines.Errors {
-		line := strings.TrimSuffix(e, " in type command.fileRequest")
+		line, _, _ := strings.Cut(e, " in type v1.")
 		wrong = append(wrong, exit.Field{Name: "--from-file", Detail: line + "."})
 	}
 	wrong[len(wrong)-1].Accepted = []string{
-		"name", "profile", "ttl", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "offhoursOptIn", "run",
+		"name", "profile", "ttl", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "addons", "offhoursOptIn", "run",
 	}
 	return wrong
 }

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/people"
+)
+
+// Actions returns every verb on a cluster, each possible for the principal now or with its obstacle.
+func (s *Service) Actions(ctx context.Context, p policy.Principal, row clusters.Row) ([]policy.Action, error) {
+	held, err := s.access(ctx, p, row)
+	if err != nil {
+		return nil, fmt.Errorf("look for a role in %s: %w", row.ID, err)
+	}
+	ofRun, err := s.ownsCluster(ctx, p, row)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the clock: %w", err)
+	}
+	return policy.Actions(row.Card, RightsOn(p, row, held, ofRun), now), nil
+}
+
+// RightsOn returns the rights of a principal on a cluster, by its roles, by what it holds of the cluster and as the run that requested it. They
+// are those that Authorize asks for.
+func RightsOn(p policy.Principal, row clusters.Row, held people.Share, ofRun bool) func(policy.Act) bool {
+	target := policy.Target{
+		Name: row.Name, Team: row.Team, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access), OfRun: ofRun, Role: policy.ClusterRole(held.Role),
+	}
+	return func(act policy.Act) bool {
+		return policy.Authorize(policy.Request{Principal: p}, act, &target).Allowed
+	}
+}
+
+// obstacleTo returns what in the cluster's state keeps a verb from being carried out: what Actions shows beforehand.
+func obstacleTo(verb policy.Verb, row clusters.Row) policy.Obstacle {
+	return policy.ObstacleTo(verb, row.Card, row.UpdatedAt)
+}
