@@ -397,14 +397,14 @@ type Accesses struct {
 // Action defines model for Action.
 type Action struct {
 	// Code Why it is not possible, such as not_permitted or not_ready; absent if it is.
-	Code     string `json:"code,omitempty,omitzero"`
-	Possible bool   `json:"possible"`
+	Code     string `json:"code,omitempty,omitzero" yaml:"code,omitempty"`
+	Possible bool   `json:"possible" yaml:"possible"`
 
 	// Reason The same as a sentence.
-	Reason string `json:"reason,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
 
 	// Verb Such as extend, hold-tonight or scale-workers.
-	Verb string `json:"verb"`
+	Verb string `json:"verb" yaml:"verb"`
 }
 
 // ActualLine defines model for ActualLine.
@@ -699,7 +699,7 @@ type Cluster struct {
 	Identities []string `json:"identities,omitempty,omitzero" yaml:"identities,omitempty"`
 
 	// Idle Since when nobody has used it, as far as ocpctl knows, and what follows if that stays so; absent if its profile does nothing about idle
-	// clusters, while it is not READY, and while a person has put it to sleep. docs/idle.md says what counts as use.
+	// clusters, while it is not READY, and while a person has put it to sleep. docs/sleep.md says what counts as use.
 	Idle  Idle   `json:"idle,omitempty,omitzero" yaml:"idle,omitempty"`
 	JobID string `json:"jobId" yaml:"jobId"`
 
@@ -782,7 +782,7 @@ type ClusterDetail struct {
 	Cluster `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
 	// Actions What you can do with the cluster, and why not the rest, the most useful first.
-	Actions []Action `json:"actions"`
+	Actions []Action `json:"actions,omitempty,omitzero" yaml:"actions,omitempty"`
 
 	// Attempts Every attempt to install, scale, configure, put to sleep, wake or tear down, oldest first.
 	Attempts   []Attempt   `json:"attempts" yaml:"attempts"`
@@ -1116,7 +1116,7 @@ type Hold struct {
 }
 
 // Idle Since when nobody has used it, as far as ocpctl knows, and what follows if that stays so; absent if its profile does nothing about idle
-// clusters, while it is not READY, and while a person has put it to sleep. docs/idle.md says what counts as use.
+// clusters, while it is not READY, and while a person has put it to sleep. docs/sleep.md says what counts as use.
 type Idle struct {
 	// EndAt When it ends for that, unless a hold keeps it; absent if it does not.
 	EndAt time.Time `json:"endAt,omitempty,omitzero" yaml:"endAt,omitempty"`

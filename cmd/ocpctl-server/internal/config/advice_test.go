@@ -55,8 +55,8 @@ func TestTheAdviceOnFailedInstallsNamesOnlyWhatExists(t *testing.T) {
 func settable(path string, t reflect.Type) (names []string) {
 	switch {
 	case t.Kind() == reflect.Struct:
-		for i := range t.NumField() {
-			names = append(names, settable(strings.TrimPrefix(path+"."+t.Field(i).Tag.Get("yaml"), "."), t.Field(i).Type)...)
+		for field := range t.Fields() {
+			names = append(names, settable(strings.TrimPrefix(path+"."+field.Tag.Get("yaml"), "."), field.Type)...)
 		}
 		return names
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
