@@ -63,8 +63,8 @@ type Created struct {
 	Verdict policy.Verdict // policy's answer in place of the stored JSON; zero if the result is a cluster that was there
 }
 
-// createdFrom adds the verdict to what the store returned.
-func createdFrom(judged store.Judged) (Created, error) {
+// toCreated adds the verdict to what the store returned.
+func toCreated(judged store.Judged) (Created, error) {
 	made := Created{Judged: judged}
 	if len(judged.Verdict) == 0 {
 		return made, nil
@@ -95,11 +95,11 @@ func (c Created) Position() int {
 // CreateFrom judges a request under the store's locks and stores it with its verdict, accepted or refused. The cluster gets the
 // granted name, or the fallback name if the first is taken. A refusal is a result, not an error.
 func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, error) {
-	r, ask, err := s.ask(ctx, r)
+	r, ask, err := s.completeAsk(ctx, r)
 	if err != nil {
 		return Created{}, err
 	}
-	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Judge(ctx, ask, judge) })
+	made, err := s.judgeAndWrite(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Judge(ctx, ask, judge) })
 	switch {
 	case errors.Is(err, db.ErrNameTaken):
 		return Created{}, nameTaken(r, made.Verdict.Grant)
@@ -118,14 +118,14 @@ func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 // judgeFunc judges a request by the usage that the store counted under its locks.
 type judgeFunc = func(usage.Usage) (store.Judgement, error)
 
-// judge has the store judge a request, with the granted name first and with the fallback name if that is taken. With
+// judgeAndWrite has the store judge a request, with the granted name first and with the fallback name if that is taken. With
 // db.ErrNameTaken, the result has the last verdict.
-func (s *Service) judge(r ClusterRequest, ask store.Ask, write func(judgeFunc) (store.Judged, error)) (Created, error) {
+func (s *Service) judgeAndWrite(r ClusterRequest, ask store.Ask, write func(judgeFunc) (store.Judged, error)) (Created, error) {
 	judged, err := write(s.judgeWith(r, ask, false))
-	made, unread := createdFrom(judged)
+	made, unread := toCreated(judged)
 	if errors.Is(err, db.ErrNameTaken) && made.Verdict.Grant.FallbackName != "" {
 		judged, err = write(s.judgeWith(r, ask, true))
-		made, unread = createdFrom(judged)
+		made, unread = toCreated(judged)
 	}
 	if err == nil {
 		err = unread
@@ -139,11 +139,11 @@ func (s *Service) judge(r ClusterRequest, ask store.Ask, write func(judgeFunc) (
 // judgeWith returns the function that evaluates the request and grants the fallback name or the first name.
 func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judgeFunc {
 	return func(u usage.Usage) (store.Judgement, error) {
-		v := s.evaluate(r, used(u), u.At)
+		v := s.evaluateRequest(r, toPolicyUsage(u), u.At)
 		if fallback {
 			v.Grant.Name = v.Grant.FallbackName
 		}
-		return s.judgement(r, ask.Request, v, u)
+		return s.toJudgement(r, ask.Request, v, u)
 	}
 }
 
@@ -151,45 +151,45 @@ func nameTaken(r ClusterRequest, g policy.Grant) *Error {
 	return Fail(Conflict, sayNameTaken(g.Name, g.BaseDomain, r.PR.Repo != "" || r.show != nil))
 }
 
-func (s *Service) evaluate(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
+func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
 	v := policy.Evaluate(r.Request, u, r.catalogue.Terms(now), s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
 	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
-		v = refusedAll(v)
+		v = withoutGrant(v)
 	}
 	return v
 }
 
-func used(u usage.Usage) policy.Usage {
+func toPolicyUsage(u usage.Usage) policy.Usage {
 	return policy.Usage{
 		Person: policy.Counts(u.Person), Team: policy.Counts(u.Team),
 		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere), Identities: u.Identities,
 	}
 }
 
-// ask completes a request with the catalogue and the person's name, and returns with it what is requested and whose usage it
+// completeAsk completes a request with the catalogue and the person's name, and returns with it what is requested and whose usage it
 // counts toward. The request alone decides the scope; the usage is counted later, under the locks.
-func (s *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, store.Ask, error) {
+func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterRequest, store.Ask, error) {
 	if r.catalogue.Hash == "" {
 		r.catalogue = s.catalogue()
 	}
 	if err := s.keepPeople(ctx, r.catalogue); err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}
-	r.Request.Principal = named(r.Request.Principal, r.catalogue.Catalogue)
+	r.Request.Principal = withDisplayName(r.Request.Principal, r.catalogue.Catalogue)
 	content, err := json.Marshal(r.Request)
 	if err != nil {
 		return ClusterRequest{}, store.Ask{}, fmt.Errorf("encode request: %w", err)
 	}
 	return r, store.Ask{
-		Scope:     scope(r.Request.Principal.ID, policy.TeamOf(r.Request, r.catalogue.Catalogue), r.PR.Repo, r.catalogue.Catalogue),
+		Scope:     scopeOf(r.Request.Principal.ID, policy.TeamOf(r.Request, r.catalogue.Catalogue), r.PR.Repo, r.catalogue.Catalogue),
 		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull, Signal: r.signal, Wait: r.wait, Asker: r.asker,
 		RetryOf: r.again.Of, RetryOnce: r.again.Once,
 	}, nil
 }
 
-// scope returns whose usage counts. The whole installation is counted and locked only if a quota or a rule needs that.
-func scope(person, team, repo string, c profiles.Catalogue) usage.Scope {
+// scopeOf returns whose usage counts. The whole installation is counted and locked only if a quota or a rule needs that.
+func scopeOf(person, team, repo string, c profiles.Catalogue) usage.Scope {
 	everywhere := slices.ContainsFunc(c.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere }) ||
 		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
 			return slices.ContainsFunc(p.Rules, func(r profiles.Rule) bool { return strings.Contains(r.When, "everywhere") })
@@ -197,8 +197,8 @@ func scope(person, team, repo string, c profiles.Catalogue) usage.Scope {
 	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere}
 }
 
-// judgement turns the verdict into what the store writes.
-func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u usage.Usage) (store.Judgement, error) {
+// toJudgement turns the verdict into what the store writes.
+func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, u usage.Usage) (store.Judgement, error) {
 	encoded, err := json.Marshal(v)
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
@@ -208,19 +208,19 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 		if err != nil {
 			return store.Judgement{}, fmt.Errorf("encode the failed checks: %w", err)
 		}
-		refused := store.Judgement{Verdict: encoded, Failed: failed, Reply: r.refusal(v), Effects: r.OnRefusal}
+		refused := store.Judgement{Verdict: encoded, Failed: failed, Reply: r.refusalReply(v), Effects: r.OnRefusal}
 		if r.wait != nil {
 			refused.Refusal = chatops.WaitRefusal(v)
 		}
 		return refused, nil
 	}
-	row, err := s.draft(r, v.Grant, u.At)
+	row, err := s.draftRow(r, v.Grant, u.At)
 	if err != nil {
 		return store.Judgement{}, err
 	}
 	// The cluster's own comment shows the approval and the warnings: there is no second comment.
 	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalText(v), approversOnGitHub(r, v), chatops.AdviceText(v)
-	addons, err := frozen(r.catalogue, v.Grant.Addons)
+	addons, err := freezeAddons(r.catalogue, v.Grant.Addons)
 	if err != nil {
 		return store.Judgement{}, err
 	}
@@ -231,23 +231,23 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 	return store.Judgement{
 		Reply: reply, Show: r.show, Access: s.accessAsk(r, row),
 		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
-		Budget:   reached(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
-		Approval: approval(r, v, asked), Turn: turn(v, used(u)),
+		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
+		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, toPolicyUsage(u)),
 	}, nil
 }
 
-// refusal is the reply to post; nil: there is none.
-func (r ClusterRequest) refusal(v policy.Verdict) *clusters.Reply {
+// refusalReply is the reply to post; nil: there is none.
+func (r ClusterRequest) refusalReply(v policy.Verdict) *clusters.Reply {
 	if r.say != nil {
 		return r.say(v, clusters.Row{})
 	}
 	if r.Label != "" {
-		return r.answered(chatops.LabelRefusal(r.Actor, r.Label, v))
+		return r.replyWith(chatops.LabelRefusal(r.Actor, r.Label, v))
 	}
-	return r.answered(chatops.Refusal(r.Actor, v))
+	return r.replyWith(chatops.Refusal(r.Actor, v))
 }
 
-func (r ClusterRequest) answered(text string) *clusters.Reply {
+func (r ClusterRequest) replyWith(text string) *clusters.Reply {
 	if r.Cause == "" || text == "" {
 		return nil
 	}
@@ -256,8 +256,8 @@ func (r ClusterRequest) answered(text string) *clusters.Reply {
 	}
 }
 
-// draft freezes the grant: ids, effective tags and the install-config without secrets.
-func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (clusters.Row, error) {
+// draftRow freezes the grant: ids, effective tags and the install-config without secrets.
+func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clusters.Row, error) {
 	cluster, job := db.NewID("clu"), db.NewID("job")
 	tags := policy.EffectiveTags(r.Request, g, cluster, job, now, s.policy.Installation)
 	profile, ok := r.catalogue.Get(g.Profile)

@@ -25,12 +25,12 @@ const ClusterIDPrefix = "clu_"
 // Cluster returns the cluster that ref means, by id or name (see named), if the principal may see it. A cluster that may not be
 // seen gives the same error as one that does not exist.
 func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (clusters.Row, error) {
-	row, held, err := s.look(ctx, p, ref)
+	row, held, err := s.findVisible(ctx, p, ref)
 	if err != nil {
 		return clusters.Row{}, err
 	}
 	if held.Access == "" {
-		return clusters.Row{}, unseen(p, ref)
+		return clusters.Row{}, notFoundError(p, ref)
 	}
 	return row, nil
 }
@@ -39,7 +39,7 @@ func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (
 // returns carries policy's answer to the audit trail. A refusal is an Error, and is recorded under the cluster it is about; it
 // reveals nothing of a cluster that may not be seen.
 func (s *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin) (clusters.Row, Origin, error) {
-	row, _, origin, err := s.authorize(ctx, p, ref, act, "", origin)
+	row, _, origin, err := s.authorizeAct(ctx, p, ref, act, "", origin)
 	return row, origin, err
 }
 
@@ -56,7 +56,7 @@ func (s *Service) AuthorizeAccess(ctx context.Context, p policy.Principal, ref s
 			ProblemOf("role", messages.UnknownClusterRole(string(asked))),
 		}}
 	}
-	row, held, origin, err := s.authorize(ctx, p, ref, policy.ActKubeconfig, asked, origin)
+	row, held, origin, err := s.authorizeAct(ctx, p, ref, policy.ActKubeconfig, asked, origin)
 	if err != nil {
 		return clusters.Row{}, Right{}, origin, err
 	}
@@ -67,9 +67,9 @@ func (s *Service) AuthorizeAccess(ctx context.Context, p policy.Principal, ref s
 	return row, right, origin, nil
 }
 
-// authorize is Authorize, with what the principal holds of the cluster.
-func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, asked policy.ClusterRole, origin Origin) (clusters.Row, people.Share, Origin, error) {
-	row, held, err := s.look(ctx, p, ref)
+// authorizeAct is Authorize, with what the principal holds of the cluster.
+func (s *Service) authorizeAct(ctx context.Context, p policy.Principal, ref string, act policy.Act, asked policy.ClusterRole, origin Origin) (clusters.Row, people.Share, Origin, error) {
+	row, held, err := s.findVisible(ctx, p, ref)
 	if err != nil {
 		return clusters.Row{}, held, origin, err
 	}
@@ -81,13 +81,13 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
-		return clusters.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), "not permitted to see the cluster")
+		return clusters.Row{}, held, origin, s.recordRefusal(ctx, p, ref, act, origin, notFoundError(p, ref), "not permitted to see the cluster")
 	}
 	ofRun, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
 		return clusters.Row{}, held, origin, err
 	}
-	own, err := s.same(ctx, p, row.RequestedBy)
+	own, err := s.isSamePerson(ctx, p, row.RequestedBy)
 	if err != nil {
 		return clusters.Row{}, held, origin, err
 	}
@@ -98,13 +98,13 @@ func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string,
 	origin.verdict = &verdict
 	if !verdict.Allowed {
 		refusal := Fail(Denied, messages.CheckText(verdict.Refusals()[0]))
-		return clusters.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
+		return clusters.Row{}, held, origin, s.recordRefusal(ctx, p, ref, act, origin, refusal, refusal.Message)
 	}
 	return row, held, origin, nil
 }
 
-// refuse records a refusal under every cluster that ref can mean, and returns it.
-func (s *Service) refuse(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin, refusal *Error, why string) error {
+// recordRefusal records a refusal under every cluster that ref can mean, and returns it.
+func (s *Service) recordRefusal(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin, refusal *Error, why string) error {
 	action := strings.ReplaceAll(string(act), "-", "_") + ".refused"
 	if act == policy.ActBreakGlass {
 		action = "kubeadmin.refused"
@@ -182,10 +182,10 @@ func mayOpen(p policy.Principal, credentialsMode string) bool {
 	return credentialsMode != minted || p.MayHoldKeys()
 }
 
-// look finds a cluster and what the principal holds of it, see access.
-func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (clusters.Row, people.Share, error) {
+// findVisible finds a cluster and what the principal holds of it, see access.
+func (s *Service) findVisible(ctx context.Context, p policy.Principal, ref string) (clusters.Row, people.Share, error) {
 	if !strings.HasPrefix(ref, ClusterIDPrefix) {
-		return s.named(ctx, p, ref)
+		return s.findByName(ctx, p, ref)
 	}
 	row, err := s.store.Cluster(ctx, ref)
 	if errors.Is(err, db.ErrNotFound) {
@@ -194,14 +194,14 @@ func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (clu
 	if err != nil {
 		return clusters.Row{}, people.Share{}, fmt.Errorf("read cluster: %w", err)
 	}
-	held, err := s.access(ctx, p, row)
+	held, err := s.shareOf(ctx, p, row)
 	return row, held, err
 }
 
-// named finds the cluster with a name among those the principal may see: the live one, else the newest released one, so that
+// findByName finds the cluster with a name among those the principal may see: the live one, else the newest released one, so that
 // people can still read what became of it. Two live clusters with one name, on two base domains, can only be told apart by id.
-func (s *Service) named(ctx context.Context, p policy.Principal, name string) (clusters.Row, people.Share, error) {
-	f := sight(p)
+func (s *Service) findByName(ctx context.Context, p policy.Principal, name string) (clusters.Row, people.Share, error) {
+	f := visibleFilter(p)
 	f.Named, f.Live = name, true
 	rows, _, err := s.store.List(ctx, f)
 	switch {
@@ -218,14 +218,14 @@ func (s *Service) named(ctx context.Context, p policy.Principal, name string) (c
 	case len(rows) > 1:
 		return clusters.Row{}, people.Share{}, Fail(Conflict, saySeveralClusters(name, cardsOf(rows)))
 	}
-	held, err := s.access(ctx, p, rows[0])
+	held, err := s.shareOf(ctx, p, rows[0])
 	return rows[0], held, err
 }
 
-// access returns what the principal holds of a cluster, as a share: to use it, to see it, or the zero Share. Somebody whose role in the
+// shareOf returns what the principal holds of a cluster, as a share: to use it, to see it, or the zero Share. Somebody whose role in the
 // cluster's team is enough to use it holds one of no kind, with the role admin. Further rights of the team's members follow from their
 // roles. A share with a team counts for those who could use, or see, the team's own clusters.
-func (s *Service) access(ctx context.Context, p policy.Principal, row clusters.Row) (people.Share, error) {
+func (s *Service) shareOf(ctx context.Context, p policy.Principal, row clusters.Row) (people.Share, error) {
 	own, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
 		return people.Share{}, err
@@ -249,15 +249,15 @@ func (s *Service) access(ctx context.Context, p policy.Principal, row clusters.R
 
 // ClusterRole returns the most that a principal may have inside a cluster; empty: nothing.
 func (s *Service) ClusterRole(ctx context.Context, p policy.Principal, row clusters.Row) (policy.ClusterRole, error) {
-	held, err := s.access(ctx, p, row)
+	held, err := s.shareOf(ctx, p, row)
 	if err != nil {
 		return "", fmt.Errorf("look for a role in %s: %w", row.ID, err)
 	}
 	return policy.ClusterRole(held.Role), nil
 }
 
-// sight limits a list to what the principal may see: its teams' clusters, and those shared with it.
-func sight(p policy.Principal) store.Filter {
+// visibleFilter limits a list to what the principal may see: its teams' clusters, and those shared with it.
+func visibleFilter(p policy.Principal) store.Filter {
 	teams, every := p.Teams(policy.RolesFor(policy.ActSee)...)
 	if every {
 		return store.Filter{}
@@ -265,16 +265,16 @@ func sight(p policy.Principal) store.Filter {
 	return store.Filter{Principal: p.ID, Teams: append([]string{}, teams...)}
 }
 
-// unseen is the error for a cluster that does not exist, or that this principal may not see.
-func unseen(p policy.Principal, ref string) *Error {
+// notFoundError is the error for a cluster that does not exist, or that this principal may not see.
+func notFoundError(p policy.Principal, ref string) *Error {
 	if len(p.Seats) == 0 {
-		return seatless(p)
+		return noRoleError(p)
 	}
 	return Fail(NotFound, fmt.Sprintf("There is no cluster %s that you may see. The list of clusters shows yours.", ref))
 }
 
-// seatless is the error for somebody without any role. A workflow that no identity may match is told why.
-func seatless(p policy.Principal) *Error {
+// noRoleError is the error for somebody without any role. A workflow that no identity may match is told why.
+func noRoleError(p policy.Principal) *Error {
 	if p.Proof != nil && p.Proof.UntrustedEvent() {
 		return Fail(Denied, "This workflow was triggered by pull_request_target, which anybody who opens a pull request can do, and it often runs their code with "+
 			"the repository's rights. No identity of the catalogue names that event for it, so it has no role. Use on: pull_request instead, or ask a platform admin "+
@@ -302,7 +302,7 @@ func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 		return nil
 	}
 	if len(p.Seats) == 0 {
-		return seatless(p)
+		return noRoleError(p)
 	}
 	if p.HasAnywhere(policy.RolesFor(act)...) {
 		return Fail(Denied, fmt.Sprintf("To %s you need the role %s in every team, because it concerns all of them; you have it in some. Ask a platform admin of every team.",

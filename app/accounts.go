@@ -17,13 +17,13 @@ const linkCounts = 7 * 24 * time.Hour
 // ExternalPrincipal returns the principal who acts by an account elsewhere. It has the roles that the catalogue's identities
 // give the account's claims, and those of the person who linked it, both by the current identities.
 func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims) (policy.Principal, error) {
-	return s.principal(ctx, said, linkCounts)
+	return s.principalOf(ctx, said, linkCounts)
 }
 
-// principal is ExternalPrincipal, with how long a linked account counts after its owner's last sign-in.
-func (s *Service) principal(ctx context.Context, said policy.Claims, linked time.Duration) (policy.Principal, error) {
+// principalOf is ExternalPrincipal, with how long a linked account counts after its owner's last sign-in.
+func (s *Service) principalOf(ctx context.Context, said policy.Claims, linked time.Duration) (policy.Principal, error) {
 	p := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name, Said: &said, Seats: policy.SeatsOf(s.catalogue().Identities, said)}
-	owner, _, err := s.linkedOwner(ctx, p.ID, linked)
+	owner, _, err := s.ownerOfAccount(ctx, p.ID, linked)
 	if err != nil {
 		return policy.Principal{}, err
 	}
@@ -34,10 +34,10 @@ func (s *Service) principal(ctx context.Context, said policy.Claims, linked time
 // LinkedOwner returns the person who linked an account elsewhere, with the roles that the current identities give what they proved last;
 // ok is false if nobody did, or if their last sign-in is too old.
 func (s *Service) LinkedOwner(ctx context.Context, account string) (owner policy.Principal, ok bool, err error) {
-	return s.linkedOwner(ctx, account, linkCounts)
+	return s.ownerOfAccount(ctx, account, linkCounts)
 }
 
-func (s *Service) linkedOwner(ctx context.Context, account string, within time.Duration) (owner policy.Principal, ok bool, err error) {
+func (s *Service) ownerOfAccount(ctx context.Context, account string, within time.Duration) (owner policy.Principal, ok bool, err error) {
 	linked, err := s.store.People.AccountOf(ctx, account)
 	if errors.Is(err, db.ErrNotFound) {
 		return owner, false, nil

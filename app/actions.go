@@ -11,7 +11,7 @@ import (
 
 // Actions returns every verb on a cluster, each possible for the principal now or with its obstacle.
 func (s *Service) Actions(ctx context.Context, p policy.Principal, row clusters.Row) ([]policy.Action, error) {
-	held, err := s.access(ctx, p, row)
+	held, err := s.shareOf(ctx, p, row)
 	if err != nil {
 		return nil, fmt.Errorf("look for a role in %s: %w", row.ID, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-// frozen returns the granted add-ons as the granting catalogue has them: a later catalogue does not change an existing cluster.
-func frozen(b catalogue.Catalogue, names []string) ([]clusters.Addon, error) {
+// freezeAddons returns the granted add-ons as the granting catalogue has them: a later catalogue does not change an existing cluster.
+func freezeAddons(b catalogue.Catalogue, names []string) ([]clusters.Addon, error) {
 	var out []clusters.Addon
 	for _, name := range names {
 		a, known := b.Addon(name)
@@ -42,8 +42,8 @@ func (s *Service) Refresh(ctx context.Context, p policy.Principal, ref string, o
 	if obstacleTo(policy.VerbRefresh, row) != "" {
 		return clusters.Row{}, "", Fail(Conflict, sayUnrefreshable(row.Card))
 	}
-	job, err = s.store.WantRefresh(ctx, row.ID, origin.cause(p), s.StoreOrigin(origin, p))
-	row, err = s.after(ctx, row, err, row.Name+" is no longer ready, so its add-ons cannot be refreshed.")
+	job, err = s.store.WantRefresh(ctx, row.ID, origin.causeOf(p), s.StoreOrigin(origin, p))
+	row, err = s.clusterAfter(ctx, row, err, row.Name+" is no longer ready, so its add-ons cannot be refreshed.")
 	return row, job, err
 }
 

@@ -10,18 +10,18 @@ import (
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
-// afford makes the store judge what a change adds to the cluster's usage, by the same quotas and budget as a new cluster of the
+// affordCheck makes the store judge what a change adds to the cluster's usage, by the same quotas and budget as a new cluster of the
 // same person, team and repository. act is the change.
-func (s *Service) afford(p policy.Principal, row clusters.Row, act policy.Act) *usage.Afford {
+func (s *Service) affordCheck(p policy.Principal, row clusters.Row, act policy.Act) *usage.Afford {
 	catalogue, repo := s.catalogue().Catalogue, ""
 	if row.PR != nil {
 		repo = row.PR.Repo
 	}
 	return &usage.Afford{
-		Scope: scope(row.RequestedBy, row.Team, repo, catalogue),
+		Scope: scopeOf(row.RequestedBy, row.Team, repo, catalogue),
 		Judge: func(u usage.Usage, rise usage.Rise) (warning string, err error) {
 			check := policy.JudgeRise(policy.Party{Asks: p, RequestedBy: row.RequestedBy, Team: row.Team, Repo: repo},
-				policy.Rise(rise), used(u), catalogue)
+				policy.Rise(rise), toPolicyUsage(u), catalogue)
 			if check.Result == policy.Fail {
 				return "", Fail(Conflict, messages.Unaffordable(row.Name, act, check))
 			}
@@ -31,13 +31,13 @@ func (s *Service) afford(p policy.Principal, row clusters.Row, act policy.Act) *
 			return warning, nil
 		},
 		Reached: func(u usage.Usage, rise usage.Rise) []usage.Threshold {
-			return reached(row.Team, u, rise.Cents, catalogue)
+			return reachThresholds(row.Team, u, rise.Cents, catalogue)
 		},
 	}
 }
 
-// reached returns the parts of a team's budget that are reached when it promises so much more.
-func reached(team string, u usage.Usage, cents int64, c profiles.Catalogue) (all []usage.Threshold) {
+// reachThresholds returns the parts of a team's budget that are reached when it promises so much more.
+func reachThresholds(team string, u usage.Usage, cents int64, c profiles.Catalogue) (all []usage.Threshold) {
 	t, _, _ := c.Team(team)
 	sum := u.Team.SpentCents + u.Team.CommittedCents + cents
 	for _, percent := range policy.BudgetReached(t.Budget, sum) {

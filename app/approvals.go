@@ -32,7 +32,7 @@ func (s *Service) SeenBy(p policy.Principal, a clusters.Approval) Approval {
 // Approvals returns a page of the approvals that the principal may see: its teams', and those it requested itself.
 func (s *Service) Approvals(ctx context.Context, p policy.Principal, f store.ApprovalFilter) ([]Approval, string, error) {
 	if len(p.Seats) == 0 {
-		return nil, "", seatless(p)
+		return nil, "", noRoleError(p)
 	}
 	if f.Cluster != "" {
 		row, err := s.Cluster(ctx, p, f.Cluster)
@@ -62,9 +62,9 @@ func (s *Service) Approval(ctx context.Context, p policy.Principal, id string) (
 		return Approval{}, fmt.Errorf("read approval: %w", err)
 	}
 	if len(p.Seats) == 0 {
-		return Approval{}, seatless(p)
+		return Approval{}, noRoleError(p)
 	}
-	mine, lookErr := s.same(ctx, p, a.RequestedBy)
+	mine, lookErr := s.isSamePerson(ctx, p, a.RequestedBy)
 	if lookErr != nil {
 		return Approval{}, lookErr
 	}
@@ -105,8 +105,8 @@ func (s *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 func (s *Service) mayVote(p policy.Principal, a clusters.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v clusters.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
-	case !p.Has(a.Team, voters(a.ByRole)...):
-		return Fail(Denied, messages.NotYourApproval(voters(a.ByRole), a.Team, p))
+	case !p.Has(a.Team, votingRoles(a.ByRole)...):
+		return Fail(Denied, messages.NotYourApproval(votingRoles(a.ByRole), a.Team, p))
 	case a.State != clusters.ApprovalPending:
 		return Fail(Conflict, sayApprovalOver(string(a.State), a.DecidedWhy))
 	case voted:
@@ -130,7 +130,7 @@ func (s *Service) mayGrant(p policy.Principal, a clusters.Approval) bool {
 	return known && profile.TeamBreakGlass
 }
 
-func voters(role string) []policy.Role {
+func votingRoles(role string) []policy.Role {
 	if role == string(policy.Requester) {
 		return []policy.Role{policy.Requester, policy.PlatformAdmin}
 	}
@@ -151,7 +151,7 @@ func ownRequest(a clusters.Approval) error {
 	if a.Kind.BreakGlass() {
 		return Fail(Denied, "You requested this yourself, so another platform admin has to approve it.")
 	}
-	return Fail(Denied, messages.OwnRequest(a.Needs, voters(a.ByRole), a.Team))
+	return Fail(Denied, messages.OwnRequest(a.Needs, votingRoles(a.ByRole), a.Team))
 }
 
 // sayApprovalOver tells somebody that an approval is no longer pending, and why if that is known.

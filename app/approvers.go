@@ -19,14 +19,14 @@ func approversOnGitHub(r ClusterRequest, v policy.Verdict) []string {
 		return nil
 	}
 	var out []string
-	roles := voters(string(v.Approval.By))
+	roles := votingRoles(string(v.Approval.By))
 	for _, id := range r.catalogue.Catalogue.Identities {
 		if id.Source != profiles.SourceGitHub || !slices.Contains(roles, policy.Role(id.Role)) {
 			continue
 		}
 		for _, attribute := range []string{"login", "id", "team"} {
 			for _, who := range id.Match[attribute] {
-				if isOwn(r, attribute, who) && !v.Approval.Self || strings.ContainsAny(who, "*?[") || !approves(id, attribute, who, r.PR.Repo, v.Grant.Ownership.Team) {
+				if isOwn(r, attribute, who) && !v.Approval.Self || strings.ContainsAny(who, "*?[") || !givesApproval(id, attribute, who, r.PR.Repo, v.Grant.Ownership.Team) {
 					continue
 				}
 				if attribute == "id" {
@@ -48,9 +48,9 @@ func isOwn(r ClusterRequest, attribute, who string) bool {
 	return said != nil && attribute != "team" && slices.ContainsFunc(said.Values[attribute], func(value string) bool { return strings.EqualFold(value, who) })
 }
 
-// approves reports whether the identity gives this login, account or GitHub team its role in a team. It assumes the repository
+// givesApproval reports whether the identity gives this login, account or GitHub team its role in a team. It assumes the repository
 // permission: only GitHub knows it, and the vote itself checks it.
-func approves(id profiles.Identity, attribute, who, repo, team string) bool {
+func givesApproval(id profiles.Identity, attribute, who, repo, team string) bool {
 	values := map[string][]string{attribute: {who}, "repository": {repo}, "permission": id.Match["permission"]}
 	teams := id.TeamsOf(values)
 	// If a login and a team have to match, this is false: the team's members are not known here.

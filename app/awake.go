@@ -19,7 +19,7 @@ func (s *Service) KeepAwake(ctx context.Context, p policy.Principal, ref string,
 	if origin, err = CheckReason(origin, false); err != nil {
 		return Change{}, err
 	}
-	if err := wantedStill(row, policy.ActHold); err != nil {
+	if err := checkWanted(row, policy.ActHold); err != nil {
 		return Change{}, err
 	}
 	now, err := s.store.Now(ctx)
@@ -36,7 +36,7 @@ func (s *Service) KeepAwake(ctx context.Context, p policy.Principal, ref string,
 		return Change{}, Fail(Conflict, fmt.Sprintf("%s was put to sleep by a person (%s), not by working hours. Wake it with ocpctl wake %s, or with %s wake.", row.Card.Name, row.Card.SleepWhy, row.Card.Name, chatops.Prefix))
 	}
 	_, err = s.store.KeepAwake(ctx, row.ID, hours.Opens, s.StoreOrigin(origin, p))
-	row, err = s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActHold))
+	row, err = s.clusterAfter(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActHold))
 	if err != nil {
 		return Change{}, err
 	}

@@ -26,9 +26,9 @@ func (s *Service) Create(ctx context.Context, p policy.Principal, r CreateReques
 	if err := MayForEverybody(p, policy.ActCreate, messages.ToCreateClusters); err != nil {
 		return Created{}, err
 	}
-	request, wrong := s.prepare(p, r, s.catalogue(), time.Now())
+	request, wrong := s.prepareRequest(p, r, s.catalogue(), time.Now())
 	if len(wrong) > 0 {
-		return Created{}, Refused(s.evaluate(request, policy.Usage{}, time.Now()), wrong)
+		return Created{}, Refused(s.evaluateRequest(request, policy.Usage{}, time.Now()), wrong)
 	}
 	request, err := s.ofPullRequest(ctx, p, r, request)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Service) DryRun(ctx context.Context, p policy.Principal, r CreateReques
 	if err := MayForEverybody(p, policy.ActCreate, messages.ToCreateClusters); err != nil {
 		return Preview{}, err
 	}
-	if unreadable(r.Wrong) {
+	if isUnreadable(r.Wrong) {
 		return Preview{}, Refused(policy.Verdict{}, r.Wrong)
 	}
 	now, err := s.store.Now(ctx)
@@ -61,7 +61,7 @@ func (s *Service) DryRun(ctx context.Context, p policy.Principal, r CreateReques
 	if err := s.keepPeople(ctx, inForce); err != nil {
 		return Preview{}, err
 	}
-	request, wrong := s.prepare(p, r, inForce, now)
+	request, wrong := s.prepareRequest(p, r, inForce, now)
 	if err := ctx.Err(); err != nil { // the caller no longer waits for the answer
 		return Preview{}, fmt.Errorf("judge a request: %w", err)
 	}
@@ -71,20 +71,20 @@ func (s *Service) DryRun(ctx context.Context, p policy.Principal, r CreateReques
 		}
 		return s.Rehearse(ctx, request)
 	}
-	usage, err := s.store.Usage(ctx, scope(p.ID, policy.TeamOf(request.Request, inForce.Catalogue), "", inForce.Catalogue))
+	usage, err := s.store.Usage(ctx, scopeOf(p.ID, policy.TeamOf(request.Request, inForce.Catalogue), "", inForce.Catalogue))
 	if err != nil {
 		return Preview{}, fmt.Errorf("count what is used: %w", err)
 	}
-	return Preview{Verdict: blamed(s.evaluate(request, used(usage), now), wrong)}, nil
+	return Preview{Verdict: withFields(s.evaluateRequest(request, toPolicyUsage(usage), now), wrong)}, nil
 }
 
 // Rehearse creates a cluster and rolls it back. A taken name is a result here, like every other refusal.
 func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, error) {
-	r, ask, err := s.ask(ctx, r)
+	r, ask, err := s.completeAsk(ctx, r)
 	if err != nil {
 		return Preview{}, err
 	}
-	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Rehearse(ctx, ask, judge) })
+	made, err := s.judgeAndWrite(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Rehearse(ctx, ask, judge) })
 	if refused := RunRefusal(err); refused != nil {
 		return Preview{Verdict: policy.Verdict{Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Fail, Message: refused.Error()}}}}, nil
 	}
@@ -92,19 +92,19 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 		v := made.Verdict
 		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: nameTaken(r, v.Grant).Message, Accept: "a name that no live cluster has"}
 		v.Checks = append(slices.DeleteFunc(slices.Clone(v.Checks), func(c policy.Check) bool { return c.Name == check.Name }), check)
-		return Preview{Verdict: refusedAll(v)}, nil
+		return Preview{Verdict: withoutGrant(v)}, nil
 	}
 	if err != nil {
 		return Preview{}, err
 	}
 	if made.Reused {
-		return Preview{Verdict: reusedVerdict(made.Row)}, nil
+		return Preview{Verdict: verdictOfReuse(made.Row)}, nil
 	}
 	return Preview{Verdict: made.Verdict, Forecast: made.Forecast}, nil
 }
 
-// reusedVerdict is the verdict on a request that gets a cluster which its run has.
-func reusedVerdict(row clusters.Row) policy.Verdict {
+// verdictOfReuse is the verdict on a request that gets a cluster which its run has.
+func verdictOfReuse(row clusters.Row) policy.Verdict {
 	return policy.Verdict{
 		Allowed: true, Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Pass, Message: messages.RunReused(row.Name, string(row.Status))}},
 		Grant: policy.Grant{Name: row.Name, Profile: row.Profile, Platform: row.Platform, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain,
@@ -112,40 +112,40 @@ func reusedVerdict(row clusters.Row) policy.Verdict {
 	}
 }
 
-// refusedAll returns the verdict with nothing granted.
-func refusedAll(v policy.Verdict) policy.Verdict {
+// withoutGrant returns the verdict with nothing granted.
+func withoutGrant(v policy.Verdict) policy.Verdict {
 	v.Allowed, v.Approval, v.Waits, v.Grant = false, nil, nil, policy.Grant{}
 	return v
 }
 
-// blamed returns the verdict with the wrong fields among its checks.
-func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
+// withFields returns the verdict with the wrong fields among its checks.
+func withFields(v policy.Verdict, wrong []Field) policy.Verdict {
 	refusals := v.Refusals()
 	refused := make(map[string]bool, len(refusals)+len(wrong))
 	for _, check := range refusals {
 		refused[fieldOf(check).Name] = true
 	}
-	for _, field := range fewest(wrong, max(0, mostProblems-len(refusals))) {
+	for _, field := range limitFields(wrong, max(0, mostProblems-len(refusals))) {
 		if refused[field.Name] {
 			continue
 		}
 		refused[field.Name] = true
 		v.Checks = append(v.Checks, policy.Check{Name: field.Name, Result: policy.Fail, Message: field.Detail, Accept: strings.Join(field.Accept, ", ")})
 	}
-	return refusedAll(v)
+	return withoutGrant(v)
 }
 
-// prepare turns what an entry point read into a request that policy can judge, and returns what is wrong with it in addition to
+// prepareRequest turns what an entry point read into a request that policy can judge, and returns what is wrong with it in addition to
 // policy's checks.
-func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
-	if unreadable(r.Wrong) { // nothing was read that could be judged
+func (s *Service) prepareRequest(p policy.Principal, r CreateRequest, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
+	if isUnreadable(r.Wrong) { // nothing was read that could be judged
 		return ClusterRequest{catalogue: b}, r.Wrong
 	}
-	p = named(p, b.Catalogue)
-	r, endless := r.bounded()
-	r, wrong := r.filled(p, b.Catalogue)
+	p = withDisplayName(p, b.Catalogue)
+	r, endless := r.dropTooLong()
+	r, wrong := r.fillFromPerson(p, b.Catalogue)
 	wrong = slices.Concat(r.Wrong, endless, wrong)
-	run, signal, unbound := s.bind(p, r.Run)
+	run, signal, unbound := s.bindToRun(p, r.Run)
 	var asker *runs.Ref
 	if run == nil && len(unbound) == 0 && r.Run != nil {
 		asker, _ = s.Asker(p, r.Run.PipelineRun)
@@ -165,7 +165,7 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 	if own.Team != "" && !out.Request.MayFor(own.Team) || declared && !exists { // a team's defaults are not revealed to others, and not reported as missing
 		own.CostCenter, own.Environment = cmp.Or(own.CostCenter, noneOfTheirs), cmp.Or(own.Environment, noneOfTheirs)
 	}
-	for _, field := range r.check(profile, known, own) {
+	for _, field := range r.checkFields(profile, known, own) {
 		follows := field.Name == "team" && own.Team == "" && hasProblem(wrong, Field{Name: "owner"}) // the team would follow from the owner
 		if field.Name == "team" && declared && own.Team == "" {
 			field.Accept = teamsOpenTo(p, b.Catalogue)
@@ -177,7 +177,7 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 	if run != nil && run.Reuse != nil && known {
 		run.Beside = environmentSlot(profile.Name)
 	}
-	if out.sshKey = strings.TrimSpace(r.SSHPublicKey); shortened(out.sshKey) {
+	if out.sshKey = strings.TrimSpace(r.SSHPublicKey); isAbbreviated(out.sshKey) {
 		out.sshKey, out.Notes = "", []policy.Check{cutForShow}
 	}
 	return out, wrong
@@ -198,13 +198,13 @@ func Refused(v policy.Verdict, wrong []Field) error {
 	refusals := v.Refusals()
 	for _, check := range refusals {
 		parts := check.Name == "ownership" && len(wrong)+len(refusals) > 1 // its parts are named one by one, or another check says why
-		if field := fieldOf(check); !unreadable(wrong) && !hasProblem(wrong, field) && !parts {
+		if field := fieldOf(check); !isUnreadable(wrong) && !hasProblem(wrong, field) && !parts {
 			wrong = append(wrong, field)
 		}
 	}
-	return &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: fewest(wrong, mostProblems)}
+	return &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: limitFields(wrong, mostProblems)}
 }
 
-func unreadable(wrong []Field) bool {
+func isUnreadable(wrong []Field) bool {
 	return slices.ContainsFunc(wrong, func(f Field) bool { return f.Name == wholeRequest })
 }

@@ -65,14 +65,14 @@ func (r *CreateRequest) readFrom(body io.Reader) []Field {
 	case err != nil, root.Kind != yaml.MappingNode:
 		return []Field{ProblemOf(wholeRequest, messages.Problem{"It is not a single object.", requestFields()})}
 	}
-	return r.read(root)
+	return r.readDocument(root)
 }
 
 // wholeRequest is the field name for a request that cannot be read at all.
 const wholeRequest = "request"
 
-// texts are the request's string fields, by name.
-func (r *CreateRequest) texts() map[string]*string {
+// textFields are the request's string fields, by name.
+func (r *CreateRequest) textFields() map[string]*string {
 	return map[string]*string{
 		"name": &r.Name, "platform": &r.Platform, "version": &r.Version, "profile": &r.Profile, "region": &r.Region, "baseDomain": &r.BaseDomain,
 		"owner": &r.Owner, "team": &r.Team, "costCenter": &r.CostCenter, "environment": &r.Environment, "sshPublicKey": &r.SSHPublicKey,
@@ -80,16 +80,16 @@ func (r *CreateRequest) texts() map[string]*string {
 }
 
 func requestFields() []string {
-	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttl", "ttlHours", "extraTags", "addons", "offhoursOptIn", "run")
+	names := append(slices.Collect(maps.Keys((&CreateRequest{}).textFields())), "ttl", "ttlHours", "extraTags", "addons", "offhoursOptIn", "run")
 	slices.Sort(names)
 	return names
 }
 
-func (r *CreateRequest) read(root *yaml.Node) []Field {
-	texts, known := r.texts(), requestFields()
+func (r *CreateRequest) readDocument(root *yaml.Node) []Field {
+	texts, known := r.textFields(), requestFields()
 	var wrong problems
 	refuse := func(name string, p messages.Problem) {
-		wrong.add(func() Field { return ProblemOf(name, p) })
+		wrong.addProblem(func() Field { return ProblemOf(name, p) })
 	}
 	members := strict.Members(root, known)
 	for i, m := range members {
@@ -99,7 +99,7 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 		case m.Fault == strict.Twice:
 			refuse(name, messages.GivenTwice)
 		case m.Fault == strict.Unknown:
-			wrong.add(func() Field { return ProblemOf(name, messages.UnknownField(m.Near, known)) })
+			wrong.addProblem(func() Field { return ProblemOf(name, messages.UnknownField(m.Near, known)) })
 		case isText && !strict.IsString(value):
 			refuse(name, messages.NotAString(asWritten(value)))
 		case isText:
@@ -135,7 +135,7 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 			r.OffhoursOptIn = &yes
 		}
 	}
-	return wrong.all()
+	return wrong.listProblems()
 }
 
 func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p messages.Problem)) {
@@ -183,8 +183,8 @@ func asWritten(n *yaml.Node) string {
 	return n.Value
 }
 
-// shortened reports whether a key is abbreviated, as in documentation. No machine would accept it.
-func shortened(key string) bool {
+// isAbbreviated reports whether a key is abbreviated, as in documentation. No machine would accept it.
+func isAbbreviated(key string) bool {
 	key = strings.TrimSpace(key)
 	return strings.HasPrefix(key, "ssh-") && (strings.HasSuffix(key, "...") || strings.HasSuffix(key, "…"))
 }
@@ -195,10 +195,10 @@ const (
 	mostKeyText = 16 << 10
 )
 
-// bounded removes values that are too long to be valid, and reports them.
-func (r CreateRequest) bounded() (CreateRequest, []Field) {
+// dropTooLong removes values that are too long to be valid, and reports them.
+func (r CreateRequest) dropTooLong() (CreateRequest, []Field) {
 	var wrong []Field
-	texts := r.texts()
+	texts := r.textFields()
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		most := mostText
 		if name == "sshPublicKey" {
@@ -227,8 +227,8 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 	return r, wrong
 }
 
-// check reports what policy does not check, or only in another entry point's terms.
-func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownership) (wrong []Field) {
+// checkFields reports what policy does not check, or only in another entry point's terms.
+func (r CreateRequest) checkFields(p profiles.Profile, known bool, own policy.Ownership) (wrong []Field) {
 	if known && r.Platform != "" && r.Platform != p.Platform {
 		wrong = append(wrong, ProblemOf("platform", messages.Problem{fmt.Sprintf("Profile %s is not on %q.", p.Name, r.Platform), []string{p.Platform}}))
 	}
@@ -243,7 +243,7 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 		}
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(r.SSHPublicKey), "\n") {
-		if line != "" && !shortened(line) && !profiles.SSHKey(line) {
+		if line != "" && !isAbbreviated(line) && !profiles.SSHKey(line) {
 			wrong = append(wrong, ProblemOf("sshPublicKey", messages.Problem{"This is not a public key in OpenSSH's format.", []string{`"ssh-ed25519 AAAAC3… comment", as it stands in a .pub file`}}))
 			break
 		}
@@ -251,9 +251,9 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 	return wrong
 }
 
-// filled takes the environment from the tag of that name, which people may not set but may well mean; the team from the owner,
+// fillFromPerson takes the environment from the tag of that name, which people may not set but may well mean; the team from the owner,
 // if the caller may create for it; and the profile names that other documents use.
-func (r CreateRequest) filled(who policy.Principal, c profiles.Catalogue) (CreateRequest, []Field) {
+func (r CreateRequest) fillFromPerson(who policy.Principal, c profiles.Catalogue) (CreateRequest, []Field) {
 	var wrong []Field
 	if tag, given := r.ExtraTags["Environment"]; given {
 		if r.Environment != "" && r.Environment != tag {

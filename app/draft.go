@@ -20,15 +20,15 @@ var checkFields = map[string]string{
 // people although nothing is wrong.
 func (s *Service) Draft(who policy.Principal, r CreateRequest, now time.Time) (row clusters.Row, notes []string, err error) {
 	r.Source = policy.SourceAPI
-	request, wrong := s.prepare(who, r, s.catalogue(), now)
+	request, wrong := s.prepareRequest(who, r, s.catalogue(), now)
 	verdict := policy.Verdict{}
-	if !unreadable(wrong) {
-		verdict = s.evaluate(request, policy.Usage{}, now)
+	if !isUnreadable(wrong) {
+		verdict = s.evaluateRequest(request, policy.Usage{}, now)
 	}
 	if len(wrong) > 0 || !verdict.Allowed {
 		return clusters.Row{}, nil, Refused(verdict, wrong)
 	}
-	if row, err = s.draft(request, verdict.Grant, now); err != nil {
+	if row, err = s.draftRow(request, verdict.Grant, now); err != nil {
 		return clusters.Row{}, nil, err
 	}
 	for _, check := range request.Notes {

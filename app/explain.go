@@ -59,7 +59,7 @@ func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 		out.Why = append(out.Why, missingAddons(row, conditions)...)
 	}
 	if row.Desired == lifecycle.Present { // no end matters for a cluster that is going away
-		out.Ends = ends(row.Ends)
+		out.Ends = listEnds(row.Ends)
 	}
 	raw, err := s.store.Verdict(ctx, row.ID)
 	switch {
@@ -78,15 +78,15 @@ func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	return out, nil
 }
 
-func deref(n *int) int {
+func intOrZero(n *int) int {
 	if n == nil {
 		return 0
 	}
 	return *n
 }
 
-// ends returns all ends, the earliest first; a hold is among them, as the earliest possible end.
-func ends(e lifecycle.Ends) []End {
+// listEnds returns all ends, the earliest first; a hold is among them, as the earliest possible end.
+func listEnds(e lifecycle.Ends) []End {
 	var out []End
 	for _, end := range []End{
 		{Kind: "ttl", At: e.TTL}, {Kind: "pr_closed", At: e.PRClosed}, {Kind: "label_removed", At: e.LabelRemoved},

@@ -14,8 +14,8 @@ import (
 // GitHubUpToDate is the condition of a cluster whose pull request waits for GitHub. It is computed when it is read.
 const GitHubUpToDate = "GitHubUpToDate"
 
-// conditions returns the observed facts about a cluster, and GitHubUpToDate if its pull request waits for GitHub.
-func (s *Service) conditions(ctx context.Context, row clusters.Row) ([]clusters.Condition, error) {
+// listConditions returns the observed facts about a cluster, and GitHubUpToDate if its pull request waits for GitHub.
+func (s *Service) listConditions(ctx context.Context, row clusters.Row) ([]clusters.Condition, error) {
 	out, err := s.store.Attempts.Conditions(ctx, row.ID)
 	if err != nil || row.PR == nil {
 		return out, err
@@ -24,11 +24,11 @@ func (s *Service) conditions(ctx context.Context, row clusters.Row) ([]clusters.
 	if err != nil || waits.Since.IsZero() {
 		return out, err
 	}
-	return append(out, waiting(row, waits)), nil
+	return append(out, waitingCondition(row, waits)), nil
 }
 
-// waiting returns the condition: what waits, since when, and until when.
-func waiting(row clusters.Row, w outbox.GitHubBacklog) clusters.Condition {
+// waitingCondition returns the condition: what waits, since when, and until when.
+func waitingCondition(row clusters.Row, w outbox.GitHubBacklog) clusters.Condition {
 	c := clusters.Condition{Type: GitHubUpToDate, Status: "False", Reason: "Unavailable", At: w.Since}
 	if w.AwaySince.IsZero() {
 		c.Reason = "RateLimited"

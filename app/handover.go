@@ -34,10 +34,10 @@ func (s *Service) OfferHandover(ctx context.Context, p policy.Principal, ref str
 		return people.Handover{}, &Error{Kind: Invalid, Message: messages.CannotTransfer(row.Name), Fields: []Field{ProblemOf("to", messages.Problem{"it is empty or too long", []string{"a person's account, such as slack:T012AB3CD/U023BECGF"}})}}
 	}
 	to.Name = cmp.Or(to.Name, s.NameOf(to.Account))
-	if err := wantedStill(row, policy.ActTransfer); err != nil {
+	if err := checkWanted(row, policy.ActTransfer); err != nil {
 		return people.Handover{}, err
 	}
-	own, err := s.same(ctx, p, to.Account)
+	own, err := s.isSamePerson(ctx, p, to.Account)
 	switch {
 	case err != nil:
 		return people.Handover{}, err
@@ -48,9 +48,9 @@ func (s *Service) OfferHandover(ctx context.Context, p policy.Principal, ref str
 	if err != nil {
 		return people.Handover{}, err
 	}
-	cause := origin.cause(p)
+	cause := origin.causeOf(p)
 	offered, err := s.store.People.OfferHandover(ctx, row.ID, to, cause, handoverLasts, claims, s.StoreOrigin(origin, p))
-	if _, err := s.after(ctx, row, err, messages.EndedBeforeTransfer(row.Name)); err != nil {
+	if _, err := s.clusterAfter(ctx, row, err, messages.EndedBeforeTransfer(row.Name)); err != nil {
 		return people.Handover{}, err
 	}
 	if offered.ID != "" {
@@ -78,7 +78,7 @@ func (s *Service) AnswerHandover(ctx context.Context, p policy.Principal, id str
 	if origin, err = CheckReason(origin, false); err != nil {
 		return Change{}, err
 	}
-	theirs, err := s.same(ctx, p, h.ToAccount)
+	theirs, err := s.isSamePerson(ctx, p, h.ToAccount)
 	switch {
 	case err != nil:
 		return Change{}, err
@@ -121,8 +121,8 @@ func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row cl
 			return Change{}, err
 		}
 	}
-	owner := cmp.Or(named(p, s.catalogue().Catalogue).Name, h.ToName, p.ID)
-	change, err := s.give(ctx, row, p, team, owner, func(judge store.JudgeTransfer) error {
+	owner := cmp.Or(withDisplayName(p, s.catalogue().Catalogue).Name, h.ToName, p.ID)
+	change, err := s.giveCluster(ctx, row, p, team, owner, func(judge store.JudgeTransfer) error {
 		return s.store.AcceptHandover(ctx, h, team, owner, s.StoreOrigin(origin, p), judge)
 	})
 	if KindOf(err) != Conflict {
@@ -214,7 +214,7 @@ func (s *Service) endHandover(ctx context.Context, p policy.Principal, row clust
 
 // handoverOver answers somebody whose offer is no longer open. One that they accepted before is no error: a button may be pressed twice.
 func (s *Service) handoverOver(ctx context.Context, p policy.Principal, row clusters.Row, h people.Handover) (Change, error) {
-	mine, err := s.same(ctx, p, h.DecidedBy)
+	mine, err := s.isSamePerson(ctx, p, h.DecidedBy)
 	if err != nil {
 		return Change{}, err
 	}

@@ -27,7 +27,7 @@ func (s *Service) Destroy(ctx context.Context, p policy.Principal, ref string, o
 		return row, row.JobID, nil
 	}
 	job, err = s.store.Destroy(ctx, row.ID, s.StoreOrigin(origin, p))
-	row, err = s.after(ctx, row, err, fmt.Sprintf("%s cannot be destroyed in its current state: %s (%s).", row.Card.Name, row.Card.Status, row.Card.Phase))
+	row, err = s.clusterAfter(ctx, row, err, fmt.Sprintf("%s cannot be destroyed in its current state: %s (%s).", row.Card.Name, row.Card.Status, row.Card.Phase))
 	return row, job, err
 }
 
@@ -38,8 +38,8 @@ type Span struct {
 	Tonight bool // until the next working hours begin
 }
 
-// check returns an error if not exactly one way is given, or if the length is out of bounds.
-func (s Span) check() error {
+// checkSpan returns an error if not exactly one way is given, or if the length is out of bounds.
+func (s Span) checkSpan() error {
 	var wrong []Field
 	switch {
 	case s.Tonight: // of a hold, which keeps no end away; nothing else lasts so long
@@ -64,10 +64,10 @@ func (s *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	if err != nil {
 		return Change{}, err
 	}
-	if err := span.check(); err != nil {
+	if err := span.checkSpan(); err != nil {
 		return Change{}, err
 	}
-	if err := wantedStill(row, policy.ActExtend); err != nil {
+	if err := checkWanted(row, policy.ActExtend); err != nil {
 		return Change{}, err
 	}
 	by := s.policy.Scale(span.For)
@@ -81,17 +81,17 @@ func (s *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 		if left := row.Ends.Max.After(row.Ends.TTL); left && !span.Until.IsZero() { // a time was asked for, so a time is what would be accepted
 			check.Accept = fmt.Sprintf("after %s, at most until %s", chatops.Time(row.Ends.TTL), chatops.Time(row.Ends.Max))
 		}
-		return Change{}, refusedBy(span, check)
+		return Change{}, refusalOf(span, check)
 	}
 	said := s.StoreOrigin(origin, p)
-	said.Afford = s.afford(p, row, policy.ActExtend)
+	said.Afford = s.affordCheck(p, row, policy.ActExtend)
 	out, err := s.store.Extend(ctx, row.ID, by, said)
-	now, err := s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActExtend))
+	now, err := s.clusterAfter(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActExtend))
 	if err != nil {
 		return Change{}, err
 	}
 	_, check := policy.JudgeExtend(out.Before, by)
-	return Change{Row: now, Message: join(messages.CheckText(check), out.Warning), Capped: out.Capped}, nil
+	return Change{Row: now, Message: joinSentences(messages.CheckText(check), out.Warning), Capped: out.Capped}, nil
 }
 
 // Hold keeps a cluster from ending before a moment, whatever happens to its pull request; nothing passes the profile's maximum.
@@ -104,13 +104,13 @@ func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if err != nil {
 		return Change{}, err
 	}
-	if err := span.check(); err != nil {
+	if err := span.checkSpan(); err != nil {
 		return Change{}, err
 	}
 	if origin, err = CheckReason(origin, true); err != nil {
 		return Change{}, err
 	}
-	if err := wantedStill(row, policy.ActHold); err != nil {
+	if err := checkWanted(row, policy.ActHold); err != nil {
 		return Change{}, err
 	}
 	now, err := s.store.Now(ctx)
@@ -124,15 +124,15 @@ func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	check := policy.JudgeHold(row.Ends, until, now)
 	capped := until.After(row.Ends.Max)
 	if check.Result == policy.Fail && !capped {
-		return Change{}, refusedBy(span, check)
+		return Change{}, refusalOf(span, check)
 	}
 	if capped {
 		until = row.Ends.Max
 	}
 	said := s.StoreOrigin(origin, p)
-	said.Afford = s.afford(p, row, policy.ActHold)
+	said.Afford = s.affordCheck(p, row, policy.ActHold)
 	out, err := s.store.Hold(ctx, row.ID, until, said)
-	held, err := s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActHold))
+	held, err := s.clusterAfter(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActHold))
 	if err != nil {
 		return Change{}, err
 	}
@@ -140,7 +140,7 @@ func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if capped {
 		text = messages.HeldToMaximum(until)
 	}
-	return Change{Row: held, Message: join(text, out.Warning), Capped: capped}, nil
+	return Change{Row: held, Message: joinSentences(text, out.Warning), Capped: capped}, nil
 }
 
 // ReleaseHold removes the hold; the other ends count again. Without a hold it changes nothing.
@@ -149,19 +149,19 @@ func (s *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref strin
 	if err != nil {
 		return Change{}, err
 	}
-	if err := wantedStill(row, policy.ActHold); err != nil {
+	if err := checkWanted(row, policy.ActHold); err != nil {
 		return Change{}, err
 	}
 	_, err = s.store.Hold(ctx, row.ID, time.Time{}, s.StoreOrigin(origin, p))
-	now, err := s.after(ctx, row, err, row.Name+" was destroyed in the meantime.")
+	now, err := s.clusterAfter(ctx, row, err, row.Name+" was destroyed in the meantime.")
 	if err != nil {
 		return Change{}, err
 	}
 	return Change{Row: now, Message: messages.HoldReleased(now.Card, !row.Ends.Hold.IsZero())}, nil
 }
 
-// refusedBy returns a failed check as an error of the field that was given.
-func refusedBy(span Span, check policy.Check) error {
+// refusalOf returns a failed check as an error of the field that was given.
+func refusalOf(span Span, check policy.Check) error {
 	field := Field{Name: "for", Detail: check.Message, Accept: []string{check.Accept}}
 	if !span.Until.IsZero() {
 		field.Name = "until"
@@ -169,8 +169,8 @@ func refusedBy(span Span, check policy.Check) error {
 	return &Error{Kind: Invalid, Message: messages.CheckText(check), Fields: []Field{field}}
 }
 
-// join joins two sentences; either may be empty.
-func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
+// joinSentences joins two sentences; either may be empty.
+func joinSentences(a, b string) string { return strings.TrimSpace(a + " " + b) }
 
 // Scale sets the number of workers of a ready cluster, within the bounds that were frozen with it. The number that is already
 // wanted returns the same job.
@@ -182,17 +182,17 @@ func (s *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 	if origin, err = CheckReason(origin, false); err != nil {
 		return clusters.Row{}, "", err
 	}
-	if err := scalable(row, replicas); err != nil {
+	if err := checkScalable(row, replicas); err != nil {
 		return clusters.Row{}, "", err
 	}
 	said := s.StoreOrigin(origin, p)
-	said.Afford = s.afford(p, row, policy.ActScale)
+	said.Afford = s.affordCheck(p, row, policy.ActScale)
 	job, err = s.store.Scale(ctx, row.ID, replicas, said)
-	row, err = s.after(ctx, row, err, row.Name+" is no longer ready, so its workers cannot be scaled.")
+	row, err = s.clusterAfter(ctx, row, err, row.Name+" is no longer ready, so its workers cannot be scaled.")
 	return row, job, err
 }
 
-func scalable(row clusters.Row, replicas int) error {
+func checkScalable(row clusters.Row, replicas int) error {
 	least, most, obstacle := row.WorkersLeast, row.WorkersMost, obstacleTo(policy.VerbScale, row)
 	switch {
 	case obstacle == policy.FixedWorkers:

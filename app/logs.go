@@ -26,7 +26,7 @@ func (s *Service) Log(ctx context.Context, p policy.Principal, ref, job string, 
 	if job == "" {
 		job = row.JobID
 	}
-	found, of, err := s.job(ctx, p, job)
+	found, of, err := s.findJob(ctx, p, job)
 	if err != nil {
 		return Log{}, err
 	}
@@ -80,7 +80,7 @@ func (s *Service) FollowLog(ctx context.Context, l Log, r Reader) (reports.Job, 
 
 // readOn reads everything that is there. It reads the job first: nothing is logged after the job has ended.
 func (s *Service) readOn(ctx context.Context, l *Log, r Reader) (reports.Job, error) {
-	job, _, err := s.job(ctx, r.Who(), l.Job.ID)
+	job, _, err := s.findJob(ctx, r.Who(), l.Job.ID)
 	if err != nil {
 		return reports.Job{}, err
 	}

@@ -37,8 +37,8 @@ func (d Origin) IdempotencyKey(p policy.Principal) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(p.ID+"\n"+d.Once)))
 }
 
-// cause is what the request came from: the cause of its reply, the event, or else its idempotency key.
-func (d Origin) cause(p policy.Principal) string {
+// causeOf is what the request came from: the cause of its reply, the event, or else its idempotency key.
+func (d Origin) causeOf(p policy.Principal) string {
 	switch {
 	case d.Reply != nil:
 		return d.Reply.Cause
@@ -84,9 +84,9 @@ func CheckReason(d Origin, required bool) (Origin, error) {
 	return d, nil
 }
 
-// after returns the cluster after a change. contradicts is the message for a conflict in the store; a change by somebody else in
+// clusterAfter returns the cluster after a change. contradicts is the message for a conflict in the store; a change by somebody else in
 // between is Stale.
-func (s *Service) after(ctx context.Context, row clusters.Row, err error, contradicts string) (clusters.Row, error) {
+func (s *Service) clusterAfter(ctx context.Context, row clusters.Row, err error, contradicts string) (clusters.Row, error) {
 	refused := Unaffordable(err)
 	switch {
 	case refused != nil:
@@ -105,8 +105,8 @@ func (s *Service) after(ctx context.Context, row clusters.Row, err error, contra
 	return now, nil
 }
 
-// wantedStill returns an error if the cluster is going away or gone. act is the request.
-func wantedStill(row clusters.Row, act policy.Act) error {
+// checkWanted returns an error if the cluster is going away or gone. act is the request.
+func checkWanted(row clusters.Row, act policy.Act) error {
 	if obstacleTo(policy.VerbDestroy, row) == "" {
 		return nil
 	}

@@ -16,7 +16,7 @@ func (s *Service) ownsCluster(ctx context.Context, p policy.Principal, row clust
 	}
 	ref, pull := runs.Ref{}, 0
 	if run, known := s.Run(p, policy.PipelineRun{}); known {
-		ref = s.ref(run)
+		ref = s.refOf(run)
 		if ref.Unwatched == "" { // another GitHub may have a repository of the same number
 			pull = run.Pull
 		}

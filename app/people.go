@@ -104,17 +104,17 @@ func (s *Service) PersonNamed(identity string) string {
 	return person.DisplayName
 }
 
-// named returns the principal with the display name of the catalogue's person, if there is one. Clusters, tags and messages then
+// withDisplayName returns the principal with the display name of the catalogue's person, if there is one. Clusters, tags and messages then
 // show that name, whichever identity made the request.
-func named(p policy.Principal, c profiles.Catalogue) policy.Principal {
+func withDisplayName(p policy.Principal, c profiles.Catalogue) policy.Principal {
 	if person, known := c.PersonOf(p.ID); known {
 		p.Name = person.DisplayName
 	}
 	return p
 }
 
-// same reports whether two principals are one person, by everything that is linked now.
-func (s *Service) same(ctx context.Context, p policy.Principal, other string) (bool, error) {
+// isSamePerson reports whether two principals are one person, by everything that is linked now.
+func (s *Service) isSamePerson(ctx context.Context, p policy.Principal, other string) (bool, error) {
 	if p.ID == other {
 		return true, nil
 	}

@@ -22,8 +22,8 @@ type problems struct {
 	more   int
 }
 
-// add builds a problem's text only if it will be listed.
-func (p *problems) add(build func() Field) {
+// addProblem builds a problem's text only if it will be listed.
+func (p *problems) addProblem(build func() Field) {
 	if len(p.fields) == mostProblems {
 		p.more++
 		return
@@ -31,20 +31,20 @@ func (p *problems) add(build func() Field) {
 	p.fields = append(p.fields, build())
 }
 
-// all returns the problems to list.
-func (p *problems) all() []Field {
+// listProblems returns the problems to list.
+func (p *problems) listProblems() []Field {
 	if p.more == 0 {
 		return p.fields
 	}
-	return append(p.fields, unlisted(p.more))
+	return append(p.fields, moreField(p.more))
 }
 
-func unlisted(more int) Field {
+func moreField(more int) Field {
 	return Field{Name: moreProblems, Detail: sayMoreProblems(more), more: more}
 }
 
-// fewest keeps at most that many problems, and adds how many are not listed.
-func fewest(wrong []Field, most int) []Field {
+// limitFields keeps at most that many problems, and adds how many are not listed.
+func limitFields(wrong []Field, most int) []Field {
 	kept, more := make([]Field, 0, len(wrong)), 0
 	for _, f := range wrong {
 		switch {
@@ -57,7 +57,7 @@ func fewest(wrong []Field, most int) []Field {
 		}
 	}
 	if more > 0 {
-		kept = append(kept, unlisted(more))
+		kept = append(kept, moreField(more))
 	}
 	return kept
 }

@@ -41,7 +41,7 @@ const asksAgain = time.Minute
 // with the pull request. The state of the pull request is the newest that was seen, because the API cannot ask GitHub; who looks at the
 // cluster's pull request next corrects its end. The repository's file does not count: the run asks by its own role.
 func (s *Service) forPull(ctx context.Context, r ClusterRequest, run policy.Run) (ClusterRequest, error) {
-	if why := s.unwatched(run); why != "" { // another GitHub may have a repository of the same name and number
+	if why := s.whyUnwatched(run); why != "" { // another GitHub may have a repository of the same name and number
 		return r, Fail(Conflict, fmt.Sprintf("GitHub cannot be asked about %s#%d: %s. Leave reuse out, or set it to run.", run.Repo, run.Pull, why))
 	}
 	pr, err := s.store.PullRequests.PullRequest(ctx, run.Repo, run.Pull)
@@ -65,7 +65,7 @@ func (s *Service) forPull(ctx context.Context, r ClusterRequest, run policy.Run)
 	}
 	p := r.Request.Principal
 	r.Request.Generation, r.run = newest.Generation+1, nil
-	r.pull = &store.PullAsk{Repo: pr.Repo, Number: pr.Number, Profile: r.Request.Profile, Reuse: func(row clusters.Row) error { return reusable(p, row) }}
+	r.pull = &store.PullAsk{Repo: pr.Repo, Number: pr.Number, Profile: r.Request.Profile, Reuse: func(row clusters.Row) error { return checkReusable(p, row) }}
 	return r, nil
 }
 

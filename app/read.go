@@ -36,14 +36,14 @@ type JobDetails struct {
 
 // List returns a page of the clusters that the principal may see, newest first, and the next page's cursor.
 func (s *Service) List(ctx context.Context, p policy.Principal, f store.Filter) ([]clusters.Row, string, error) {
-	cut := sight(p)
+	cut := visibleFilter(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
 	rows, next, err := s.store.List(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}
 	if len(rows) == 0 && len(p.Seats) == 0 { // a cluster may still be shared with a principal without a role
-		return nil, "", seatless(p)
+		return nil, "", noRoleError(p)
 	}
 	return rows, next, nil
 }
@@ -67,7 +67,7 @@ func (s *Service) Get(ctx context.Context, p policy.Principal, ref string, lines
 	if out.Verifications, err = s.store.Attempts.Verifications(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read verifications: %w", err)
 	}
-	if out.Conditions, err = s.conditions(ctx, row); err != nil {
+	if out.Conditions, err = s.listConditions(ctx, row); err != nil {
 		return Details{}, fmt.Errorf("read conditions: %w", err)
 	}
 	if out.Timeline, err = s.store.Timeline(ctx, row.ID); err != nil {
@@ -103,21 +103,21 @@ func (s *Service) Jobs(ctx context.Context, p policy.Principal, f reports.JobFil
 		}
 		f.Cluster = row.ID
 	}
-	cut := sight(p)
+	cut := visibleFilter(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
 	jobs, next, err := s.store.Reports.Jobs(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list jobs: %w", err)
 	}
 	if len(jobs) == 0 && len(p.Seats) == 0 {
-		return nil, "", seatless(p)
+		return nil, "", noRoleError(p)
 	}
 	return jobs, next, nil
 }
 
 // Job returns a job and the last lines of its log. A job of another team's cluster is NotFound.
 func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines int) (JobDetails, error) {
-	job, _, err := s.job(ctx, p, id)
+	job, _, err := s.findJob(ctx, p, id)
 	if err != nil {
 		return JobDetails{}, err
 	}
@@ -128,12 +128,12 @@ func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines 
 	return JobDetails{Job: job, Log: log}, nil
 }
 
-func (s *Service) job(ctx context.Context, p policy.Principal, id string) (reports.Job, clusters.Row, error) {
+func (s *Service) findJob(ctx context.Context, p policy.Principal, id string) (reports.Job, clusters.Row, error) {
 	missing := Fail(NotFound, fmt.Sprintf("There is no job %s that you may see. The list of jobs shows yours.", id))
 	job, err := s.store.Reports.Job(ctx, id)
 	if errors.Is(err, db.ErrNotFound) {
 		if len(p.Seats) == 0 {
-			return reports.Job{}, clusters.Row{}, seatless(p)
+			return reports.Job{}, clusters.Row{}, noRoleError(p)
 		}
 		return reports.Job{}, clusters.Row{}, missing
 	}
@@ -141,7 +141,7 @@ func (s *Service) job(ctx context.Context, p policy.Principal, id string) (repor
 		return reports.Job{}, clusters.Row{}, fmt.Errorf("read job: %w", err)
 	}
 	if job.Cluster == "" { // of an account: it concerns every team
-		if sight(p).Teams != nil {
+		if visibleFilter(p).Teams != nil {
 			return reports.Job{}, clusters.Row{}, missing
 		}
 		return job, clusters.Row{}, nil

@@ -32,19 +32,19 @@ func ClaimsOf(p policy.Principal) ([]byte, error) {
 // and the links in force, and by what Slack said of an account last. A linked account counts for that long after its owner's last sign-in.
 func (s *Service) PrincipalNow(ctx context.Context, said policy.Claims, linked time.Duration) (policy.Principal, error) {
 	if said.Source != profiles.SourceSlack {
-		return s.principal(ctx, said, linked)
+		return s.principalOf(ctx, said, linked)
 	}
 	workspace, user, _ := strings.Cut(said.Subject, "/")
 	account, err := s.store.People.SlackPerson(ctx, workspace, user)
 	switch {
 	case errors.Is(err, db.ErrNotFound):
-		return s.principal(ctx, said, linked)
+		return s.principalOf(ctx, said, linked)
 	case err != nil:
 		return policy.Principal{}, err
 	case !account.IsMember():
 		return policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name, Said: &said}, nil
 	}
-	return s.principal(ctx, s.SlackClaims(account, strings.Join(said.Values["channel"], ""), said.Name), linked)
+	return s.principalOf(ctx, s.SlackClaims(account, strings.Join(said.Values["channel"], ""), said.Name), linked)
 }
 
 // SlackClaims returns what counts of an account in Slack that asks in a channel: its id, and the e-mail address that Slack confirmed. The

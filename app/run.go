@@ -125,9 +125,9 @@ func (s *Service) checkRun(p policy.Principal, r RunRequest, given bool) (run po
 	return run, known, wrong
 }
 
-// bind returns how a cluster that the principal asks for belongs to the run of its token, and the signal that the run wants; nil: to none,
+// bindToRun returns how a cluster that the principal asks for belongs to the run of its token, and the signal that the run wants; nil: to none,
 // and none.
-func (s *Service) bind(p policy.Principal, r *RunRequest) (*runs.Ask, *runs.SignalAsk, []Field) {
+func (s *Service) bindToRun(p policy.Principal, r *RunRequest) (*runs.Ask, *runs.SignalAsk, []Field) {
 	var said RunRequest
 	if r != nil {
 		said = *r
@@ -138,23 +138,23 @@ func (s *Service) bind(p policy.Principal, r *RunRequest) (*runs.Ask, *runs.Sign
 	}
 	var signal *runs.SignalAsk
 	if said.OnReady != "" && said.OnReady != OnReadyNone {
-		signal = &runs.SignalAsk{Ref: s.ref(run), Kind: lifecycle.SignalKind(said.OnReady)}
+		signal = &runs.SignalAsk{Ref: s.refOf(run), Kind: lifecycle.SignalKind(said.OnReady)}
 	}
 	if said.Lifetime == lifecycle.LifetimeTTL {
 		return nil, signal, nil
 	}
-	ask := &runs.Ask{Ref: s.ref(run), Slot: said.Slot, Lifetime: lifecycle.LifetimeRun, Job: run.Job}
+	ask := &runs.Ask{Ref: s.refOf(run), Slot: said.Slot, Lifetime: lifecycle.LifetimeRun, Job: run.Job}
 	if said.Lifetime == lifecycle.LifetimeJob {
 		ask.Lifetime = lifecycle.LifetimeJob
 	}
 	if said.Reuse == policy.ReuseRun {
-		ask.Reuse = func(row clusters.Row) error { return reusable(p, row) }
+		ask.Reuse = func(row clusters.Row) error { return checkReusable(p, row) }
 	}
 	return ask, signal, nil
 }
 
-// reusable returns an error if the run's cluster cannot be handed to the principal.
-func reusable(p policy.Principal, row clusters.Row) error {
+// checkReusable returns an error if the run's cluster cannot be handed to the principal.
+func checkReusable(p policy.Principal, row clusters.Row) error {
 	if !p.MayOnOwn(policy.ActUse, row.Team) {
 		return Fail(Denied, messages.RunOfAnotherTeam(row.Name, row.Team))
 	}
@@ -167,20 +167,20 @@ func (s *Service) Asker(p policy.Principal, named policy.PipelineRun) (*runs.Ref
 	if !known {
 		return nil, ""
 	}
-	ref := s.ref(run)
+	ref := s.refOf(run)
 	return &ref, run.Job
 }
 
-// ref is a run as the store names it.
-func (s *Service) ref(r policy.Run) runs.Ref {
+// refOf is a run as the store names it.
+func (s *Service) refOf(r policy.Run) runs.Ref {
 	return runs.Ref{
 		Platform: r.Platform, Issuer: r.Issuer, Scope: r.Scope, Key: r.Key, Attempt: r.Attempt, Repo: r.Repo, Name: r.Name, URL: r.URL,
-		Event: r.Event, Ref: r.Ref, Head: r.Head, Number: r.Pull, Actor: r.Actor, Unwatched: s.unwatched(r),
+		Event: r.Event, Ref: r.Ref, Head: r.Head, Number: r.Pull, Actor: r.Actor, Unwatched: s.whyUnwatched(r),
 	}
 }
 
-// unwatched returns why nobody can be asked about a run; empty: its platform can be.
-func (s *Service) unwatched(r policy.Run) string {
+// whyUnwatched returns why nobody can be asked about a run; empty: its platform can be.
+func (s *Service) whyUnwatched(r policy.Run) string {
 	at := policy.Claims{Issuer: r.Issuer}.GitHub(s.site)
 	switch {
 	case r.Platform == lifecycle.GitLab:

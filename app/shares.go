@@ -36,10 +36,10 @@ func (s *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([
 	if err != nil {
 		return nil, err
 	}
-	return s.shares(ctx, row)
+	return s.listShares(ctx, row)
 }
 
-func (s *Service) shares(ctx context.Context, row clusters.Row) ([]people.Share, error) {
+func (s *Service) listShares(ctx context.Context, row clusters.Row) ([]people.Share, error) {
 	list, err := s.store.People.Shares(ctx, row.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read shares: %w", err)
@@ -69,7 +69,7 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 		if problem != nil {
 			wrong = append(wrong, ProblemOf("with", *problem))
 		}
-		own, err := s.same(ctx, p, share.Grantee)
+		own, err := s.isSamePerson(ctx, p, share.Grantee)
 		if err != nil {
 			return nil, err
 		}
@@ -81,10 +81,10 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 		return nil, &Error{Kind: Invalid, Message: "The cluster cannot be shared like this.", Fields: wrong}
 	}
 	err = s.store.People.Share(ctx, row.ID, share, s.StoreOrigin(origin, p))
-	if _, err := s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
+	if _, err := s.clusterAfter(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
 		return nil, err
 	}
-	return s.shares(ctx, row)
+	return s.listShares(ctx, row)
 }
 
 func (s *Service) wrongShare(share people.Share, row clusters.Row) (wrong []Field) {
@@ -118,7 +118,7 @@ const maxPrincipal = 500
 func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, origin Origin) ([]people.Share, error) {
 	act := policy.ActShare
 	if kind == SharePrincipal && !p.OfPipeline() { // other runs may have the same principal
-		mine, err := s.same(ctx, p, grantee)
+		mine, err := s.isSamePerson(ctx, p, grantee)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 	if err != nil {
 		return nil, fmt.Errorf("stop sharing: %w", err)
 	}
-	return s.shares(ctx, row)
+	return s.listShares(ctx, row)
 }
 
 // resolveGrantee returns the grantee of the share that a typed one means: an account on GitHub may be typed with its login, and shares of before
@@ -149,7 +149,7 @@ func (s *Service) resolveGrantee(ctx context.Context, row clusters.Row, kind, gr
 	if _, byLogin := profiles.GitHubLogin(grantee); kind != SharePrincipal || !byLogin {
 		return grantee, nil
 	}
-	list, err := s.shares(ctx, row)
+	list, err := s.listShares(ctx, row)
 	if err != nil || slices.ContainsFunc(list, func(one people.Share) bool { return one.Kind == kind && one.Grantee == grantee }) {
 		return grantee, err
 	}

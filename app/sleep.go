@@ -15,7 +15,7 @@ import (
 // Sleep puts a ready cluster to sleep in the way of its profile, and returns the job that does it; empty: it is asleep already. Without a
 // span it sleeps until somebody wakes it.
 func (s *Service) Sleep(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (row clusters.Row, job string, err error) {
-	row, origin, err = s.power(ctx, p, ref, origin)
+	row, origin, err = s.checkPower(ctx, p, ref, origin)
 	if err != nil {
 		return clusters.Row{}, "", err
 	}
@@ -30,13 +30,13 @@ func (s *Service) Sleep(ctx context.Context, p policy.Principal, ref string, spa
 		}
 	}
 	out, err := s.store.Sleep(ctx, row.ID, request, s.StoreOrigin(origin, p))
-	row, err = s.after(ctx, row, err, messages.UnreadyForSleep(row.Name))
+	row, err = s.clusterAfter(ctx, row, err, messages.UnreadyForSleep(row.Name))
 	return row, out.Job, err
 }
 
 // wakeAt returns when a cluster that is put to sleep now wakes by itself.
 func (s *Service) wakeAt(ctx context.Context, span Span) (time.Time, error) {
-	if err := span.check(); err != nil {
+	if err := span.checkSpan(); err != nil {
 		return time.Time{}, err
 	}
 	now, err := s.store.Now(ctx)
@@ -55,17 +55,17 @@ func (s *Service) wakeAt(ctx context.Context, span Span) (time.Time, error) {
 
 // Wake wakes a cluster, and returns the job that does it; empty: it is awake already.
 func (s *Service) Wake(ctx context.Context, p policy.Principal, ref string, origin Origin) (row clusters.Row, job string, err error) {
-	row, origin, err = s.power(ctx, p, ref, origin)
+	row, origin, err = s.checkPower(ctx, p, ref, origin)
 	if err != nil {
 		return clusters.Row{}, "", err
 	}
 	out, err := s.store.Wake(ctx, row.ID, s.StoreOrigin(origin, p))
-	row, err = s.after(ctx, row, err, messages.UnreadyForSleep(row.Name))
+	row, err = s.clusterAfter(ctx, row, err, messages.UnreadyForSleep(row.Name))
 	return row, out.Job, err
 }
 
-// power checks what putting to sleep and waking have in common.
-func (s *Service) power(ctx context.Context, p policy.Principal, ref string, origin Origin) (clusters.Row, Origin, error) {
+// checkPower checks what putting to sleep and waking have in common.
+func (s *Service) checkPower(ctx context.Context, p policy.Principal, ref string, origin Origin) (clusters.Row, Origin, error) {
 	row, origin, err := s.Authorize(ctx, p, ref, policy.ActSleep, origin)
 	if err != nil {
 		return clusters.Row{}, origin, err

@@ -18,7 +18,7 @@ func (s *Service) Abandon(ctx context.Context, p policy.Principal, ref string, o
 	if origin, err = CheckReason(origin, true); err != nil {
 		return clusters.Row{}, err
 	}
-	return s.after(ctx, row, s.store.Abandon(ctx, row.ID, s.StoreOrigin(origin, p)), fmt.Sprintf("%s is %s (%s): only a cluster whose teardown is blocked "+
+	return s.clusterAfter(ctx, row, s.store.Abandon(ctx, row.ID, s.StoreOrigin(origin, p)), fmt.Sprintf("%s is %s (%s): only a cluster whose teardown is blocked "+
 		"(destroy_blocked), and that nobody wants any more, can be abandoned. Destroy it first, and look again once it is blocked.",
 		row.Card.Name, row.Card.Status, row.Card.Phase))
 }
@@ -33,5 +33,5 @@ func (s *Service) RetryTeardown(ctx context.Context, p policy.Principal, ref str
 	if origin, err = CheckReason(origin, true); err != nil {
 		return clusters.Row{}, err
 	}
-	return s.after(ctx, row, s.store.RetryTeardown(ctx, row.ID, s.StoreOrigin(origin, p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. Destroy it first.", row.Card.Name, row.Card.Status, row.Card.Phase))
+	return s.clusterAfter(ctx, row, s.store.RetryTeardown(ctx, row.ID, s.StoreOrigin(origin, p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. Destroy it first.", row.Card.Name, row.Card.Status, row.Card.Phase))
 }

@@ -53,10 +53,10 @@ func (s *Service) ReportTests(ctx context.Context, p policy.Principal, ref strin
 	if len(wrong) > 0 {
 		return row, false, &Error{Kind: Invalid, Message: "Test results are reported by a job of a pipeline, and the request's token is not the token of one.", Fields: wrong}
 	}
-	if wrong := r.check(); len(wrong) > 0 {
+	if wrong := r.checkResults(); len(wrong) > 0 {
 		return row, false, &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: wrong}
 	}
-	run, err := s.store.Runs.Note(ctx, s.ref(named))
+	run, err := s.store.Runs.Note(ctx, s.refOf(named))
 	if err != nil {
 		return row, false, fmt.Errorf("write down the run: %w", err)
 	}
@@ -143,8 +143,8 @@ func (s *Service) sameRepository(ctx context.Context, row clusters.Row, named po
 	return row.Run.Repo, of.Issuer == named.Issuer && of.Scope == named.Scope, nil
 }
 
-// check returns what is wrong with the results, field by field.
-func (r TestResults) check() []Field {
+// checkResults returns what is wrong with the results, field by field.
+func (r TestResults) checkResults() []Field {
 	var wrong []Field
 	refuse := func(name string, p messages.Problem) { wrong = append(wrong, ProblemOf(name, p)) }
 	text := func(name, value string, most int, required bool) {
@@ -175,7 +175,7 @@ func (r TestResults) check() []Field {
 	if len(wrong) == numbers && r.Flaky > r.Passed {
 		refuse("flaky", messages.Problem{fmt.Sprintf("%d tests are flaky, but only %d passed; a flaky test is one of those that passed.", r.Flaky, r.Passed), []string{"at most as many as passed"}})
 	}
-	if !possible(r.Seconds) {
+	if !isPossibleDuration(r.Seconds) {
 		refuse("durationSeconds", messages.NotSeconds(mostSeconds))
 	}
 	lists := []struct {
@@ -193,7 +193,7 @@ func (r TestResults) check() []Field {
 	if n := len(r.Slowest); n > mostSlowest {
 		refuse("slowest", messages.TooManyOf(n, mostSlowest))
 	}
-	if !linkable(r.URL) {
+	if !isLinkable(r.URL) {
 		refuse("url", messages.Problem{"It is not an https address that can be shown.", []string{"https://host/path, without a user name and password", "nothing: then the run's page is linked"}})
 	}
 	for _, l := range lists {
@@ -209,18 +209,18 @@ func (r TestResults) check() []Field {
 		at := fmt.Sprintf("slowest[%d].", i)
 		text(at+"suite", t.Suite, mostTestSuite, false)
 		text(at+"name", t.Name, mostTestName, true)
-		if !possible(t.Seconds) {
+		if !isPossibleDuration(t.Seconds) {
 			refuse(at+"seconds", messages.NotSeconds(mostSeconds))
 		}
 	}
-	return fewest(wrong, mostProblems)
+	return limitFields(wrong, mostProblems)
 }
 
-// possible reports whether a number of seconds can be how long tests took.
-func possible(n float64) bool { return n >= 0 && n <= mostSeconds && !math.IsNaN(n) }
+// isPossibleDuration reports whether a number of seconds can be how long tests took.
+func isPossibleDuration(n float64) bool { return n >= 0 && n <= mostSeconds && !math.IsNaN(n) }
 
-// linkable reports whether the address of a report is one that can be shown, or empty.
-func linkable(address string) bool {
+// isLinkable reports whether the address of a report is one that can be shown, or empty.
+func isLinkable(address string) bool {
 	if address == "" {
 		return true
 	}

@@ -28,19 +28,19 @@ func (s *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	if origin, err = CheckReason(origin, false); err != nil {
 		return Change{}, err
 	}
-	return s.give(ctx, row, p, team, owner, func(judge store.JudgeTransfer) error {
+	return s.giveCluster(ctx, row, p, team, owner, func(judge store.JudgeTransfer) error {
 		return s.store.Transfer(ctx, row.ID, team, owner, s.StoreOrigin(origin, p), judge)
 	})
 }
 
-// give judges whether a cluster may go to a team and an owner on a principal's word, who must be allowed to create clusters for the
+// giveCluster judges whether a cluster may go to a team and an owner on a principal's word, who must be allowed to create clusters for the
 // team, and has write store it. write calls judge with the team's usage, under the team's lock.
-func (s *Service) give(ctx context.Context, row clusters.Row, p policy.Principal, team, owner string, write func(judge store.JudgeTransfer) error) (Change, error) {
+func (s *Service) giveCluster(ctx context.Context, row clusters.Row, p policy.Principal, team, owner string, write func(judge store.JudgeTransfer) error) (Change, error) {
 	catalogue := s.catalogue()
 	if wrong := newHolder(p, team, owner, catalogue.Catalogue); len(wrong) > 0 {
 		return Change{}, &Error{Kind: Invalid, Message: messages.CannotTransfer(row.Name), Fields: wrong}
 	}
-	if err := wantedStill(row, policy.ActTransfer); err != nil {
+	if err := checkWanted(row, policy.ActTransfer); err != nil {
 		return Change{}, err
 	}
 	if row.NeedsApproval && team != row.Team { // otherwise the new team's approvers would decide on the old team's request
@@ -49,7 +49,7 @@ func (s *Service) give(ctx context.Context, row clusters.Row, p policy.Principal
 	}
 	var check policy.Check
 	err := write(func(u usage.Usage) (limits []lifecycle.Limit, err error) {
-		check = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
+		check = policy.JudgeTransfer(team, holdingsOf(row, u.At), toPolicyUsage(u), catalogue.Catalogue)
 		if check.Result == policy.Fail {
 			return nil, Fail(Conflict, fmt.Sprintf("%s cannot be transferred to team %s: %s", row.Name, team, messages.CheckText(check)))
 		}
@@ -62,7 +62,7 @@ func (s *Service) give(ctx context.Context, row clusters.Row, p policy.Principal
 	if errors.As(err, &full) {
 		return Change{}, full
 	}
-	now, err := s.after(ctx, row, err, messages.EndedBeforeTransfer(row.Name))
+	now, err := s.clusterAfter(ctx, row, err, messages.EndedBeforeTransfer(row.Name))
 	if err != nil {
 		return Change{}, err
 	}
@@ -96,8 +96,8 @@ func teamsOpenTo(p policy.Principal, c profiles.Catalogue) []string {
 	return teams
 }
 
-// held is what a cluster takes of quotas and budgets from now on.
-func held(row clusters.Row, now time.Time) policy.Held {
+// holdingsOf is what a cluster takes of quotas and budgets from now on.
+func holdingsOf(row clusters.Row, now time.Time) policy.Held {
 	return policy.Held{
 		Nodes: row.MachinesToCome(), Left: max(0, row.DestroyAt.Sub(now)), Cents: row.Meter.Left(now, row.DestroyAt), Creating: row.Status != lifecycle.Ready,
 	}

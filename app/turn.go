@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// approval returns the approval that an accepted request needs; nil: none. It covers exactly what was requested.
-func approval(r ClusterRequest, v policy.Verdict, asked []byte) *store.ApprovalAsk {
+// approvalAsk returns the approval that an accepted request needs; nil: none. It covers exactly what was requested.
+func approvalAsk(r ClusterRequest, v policy.Verdict, asked []byte) *store.ApprovalAsk {
 	a := v.Approval
 	if a == nil {
 		return nil
@@ -22,9 +22,9 @@ func approval(r ClusterRequest, v policy.Verdict, asked []byte) *store.ApprovalA
 	}
 }
 
-// turn returns an accepted request's entry in the queue; nil: it starts at once. One that needs an approval gets its turn
+// turnAsk returns an accepted request's entry in the queue; nil: it starts at once. One that needs an approval gets its turn
 // afterwards, so that many that are approved together pass no limit either.
-func turn(v policy.Verdict, u policy.Usage) *store.TurnAsk {
+func turnAsk(v policy.Verdict, u policy.Usage) *store.TurnAsk {
 	if len(v.Waits) == 0 && (v.Approval == nil || len(v.Grant.Limits) == 0) {
 		return nil
 	}
@@ -35,13 +35,13 @@ func turn(v policy.Verdict, u policy.Usage) *store.TurnAsk {
 	var limits []string
 	for _, l := range v.Waits {
 		limits = append(limits, lifecycle.Limit(l).Text())
-		t.Position = max(t.Position, 1+of(u, l.Scope).Waiting)
+		t.Position = max(t.Position, 1+countsFor(u, l.Scope).Waiting)
 	}
 	t.Words = strings.Join(limits, "; ")
 	return &t
 }
 
-func of(u policy.Usage, scope string) policy.Counts {
+func countsFor(u policy.Usage, scope string) policy.Counts {
 	switch scope {
 	case lifecycle.ScopePerson:
 		return u.Person

@@ -27,10 +27,10 @@ func (s *Service) Uses(ctx context.Context, p policy.Principal, ref string, name
 	if err != nil {
 		return nil, err
 	}
-	return s.uses(ctx, p, row, named)
+	return s.listUses(ctx, p, row, named)
 }
 
-func (s *Service) uses(ctx context.Context, p policy.Principal, row clusters.Row, named policy.PipelineRun) ([]Use, error) {
+func (s *Service) listUses(ctx context.Context, p policy.Principal, row clusters.Row, named policy.PipelineRun) ([]Use, error) {
 	list, err := s.store.Runs.Uses(ctx, row.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the turns: %w", err)
@@ -52,11 +52,11 @@ func (s *Service) Use(ctx context.Context, p policy.Principal, ref, id string) (
 	if err != nil {
 		return Use{}, err
 	}
-	return s.use(ctx, p, row, id, policy.PipelineRun{})
+	return s.findUse(ctx, p, row, id, policy.PipelineRun{})
 }
 
-func (s *Service) use(ctx context.Context, p policy.Principal, row clusters.Row, id string, named policy.PipelineRun) (Use, error) {
-	list, err := s.uses(ctx, p, row, named)
+func (s *Service) findUse(ctx context.Context, p policy.Principal, row clusters.Row, id string, named policy.PipelineRun) (Use, error) {
+	list, err := s.listUses(ctx, p, row, named)
 	if err != nil {
 		return Use{}, err
 	}
@@ -77,7 +77,7 @@ func (s *Service) AskUse(ctx context.Context, p policy.Principal, ref string, na
 	if len(wrong) > 0 {
 		return Use{}, false, &Error{Kind: Invalid, Message: "A turn belongs to the run of a pipeline, and the request's token is not the token of one.", Fields: wrong}
 	}
-	asked, fresh, err := s.store.Runs.AskUse(ctx, row.ID, s.ref(run), run.Job, s.StoreOrigin(origin, p))
+	asked, fresh, err := s.store.Runs.AskUse(ctx, row.ID, s.refOf(run), run.Job, s.StoreOrigin(origin, p))
 	switch {
 	case RunRefusal(err) != nil:
 		return Use{}, false, RunRefusal(err)
@@ -86,7 +86,7 @@ func (s *Service) AskUse(ctx context.Context, p policy.Principal, ref string, na
 	case err != nil:
 		return Use{}, false, fmt.Errorf("ask for a turn: %w", err)
 	}
-	use, err = s.use(ctx, p, row, asked.ID, named)
+	use, err = s.findUse(ctx, p, row, asked.ID, named)
 	return use, fresh, err
 }
 
@@ -111,5 +111,5 @@ func (s *Service) ReleaseUse(ctx context.Context, p policy.Principal, ref, id st
 	if _, err := s.store.Runs.Release(ctx, row.ID, id, s.StoreOrigin(origin, p)); err != nil {
 		return Use{}, fmt.Errorf("release the turn: %w", err)
 	}
-	return s.use(ctx, p, row, id, policy.PipelineRun{})
+	return s.findUse(ctx, p, row, id, policy.PipelineRun{})
 }

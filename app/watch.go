@@ -45,7 +45,7 @@ func (s *Service) Watch(ctx context.Context, refs []string, v View) error {
 		return err
 	}
 	w := watching{service: s, ids: ids, view: v, shown: map[string]look{}}
-	if err := w.all(ctx); err != nil {
+	if err := w.showAll(ctx); err != nil {
 		return err
 	}
 	beats := time.NewTicker(v.Every)
@@ -61,7 +61,7 @@ func (s *Service) Watch(ctx context.Context, refs []string, v View) error {
 			if !open {
 				return context.Canceled
 			}
-			next = func() error { return w.changed(ctx, change) }
+			next = func() error { return w.handleChange(ctx, change) }
 		}
 		if err := mayWatch(v.Who(), refs); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *Service) Watch(ctx context.Context, refs []string, v View) error {
 // mayWatch refuses a principal that may see nothing; named clusters are checked one by one.
 func mayWatch(p policy.Principal, refs []string) error {
 	if len(refs) == 0 && len(p.Seats) == 0 {
-		return seatless(p)
+		return noRoleError(p)
 	}
 	return nil
 }
@@ -94,26 +94,26 @@ type look struct {
 	progress lifecycle.Progress
 }
 
-func (w *watching) changed(ctx context.Context, change db.Change) error {
+func (w *watching) handleChange(ctx context.Context, change db.Change) error {
 	if change.All {
-		return w.all(ctx)
+		return w.showAll(ctx)
 	}
-	return w.each(ctx, change.Clusters)
+	return w.showEach(ctx, change.Clusters)
 }
 
-// all shows every cluster that changed since it was shown.
-func (w *watching) all(ctx context.Context) error {
+// showAll shows every cluster that changed since it was shown.
+func (w *watching) showAll(ctx context.Context) error {
 	if len(w.ids) > 0 {
-		return w.each(ctx, w.ids)
+		return w.showEach(ctx, w.ids)
 	}
-	f := sight(w.view.Who())
+	f := visibleFilter(w.view.Who())
 	for f.Live, f.Limit = true, pageOfWatch; ; {
 		rows, next, err := w.service.store.List(ctx, f)
 		if err != nil {
 			return fmt.Errorf("list clusters: %w", err)
 		}
 		for _, row := range rows {
-			if err := w.show(row); err != nil {
+			if err := w.showCluster(row); err != nil {
 				return err
 			}
 		}
@@ -123,8 +123,8 @@ func (w *watching) all(ctx context.Context) error {
 	}
 }
 
-// each shows the clusters that may be seen now; a cluster whose share or role was lost is left out silently.
-func (w *watching) each(ctx context.Context, ids []string) error {
+// showEach shows the clusters that may be seen now; a cluster whose share or role was lost is left out silently.
+func (w *watching) showEach(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		row, err := w.service.Cluster(ctx, w.view.Who(), id)
 		var said *Error
@@ -133,7 +133,7 @@ func (w *watching) each(ctx context.Context, ids []string) error {
 			continue
 		}
 		if err == nil {
-			err = w.show(row)
+			err = w.showCluster(row)
 		}
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (w *watching) each(ctx context.Context, ids []string) error {
 	return nil
 }
 
-func (w *watching) show(row clusters.Row) error {
+func (w *watching) showCluster(row clusters.Row) error {
 	now := look{row.Version, row.Progress}
 	if before, known := w.shown[row.ID]; known && before == now {
 		return nil

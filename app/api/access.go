@@ -29,21 +29,21 @@ func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id string
 		err = app.Fail(app.Busy, messages.AccessBeingMade(given.Cluster))
 	}
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	h := w.Header()
 	if given.Kubeconfig.Empty() {
 		h.Set("Retry-After", strconv.Itoa(int(credentials.RetryAfter/time.Second)))
-		reply(w, jsonType, http.StatusAccepted, accessOf(given.Access, true))
+		writeReply(w, jsonType, http.StatusAccepted, accessOf(given.Access, true))
 		return
 	}
 	h.Set("Ocpctl-Access-Id", given.Access.ID)
 	h.Set("Ocpctl-Access-Expires", given.Access.ExpiresAt.UTC().Format(time.RFC3339))
-	kubeconfig(w, id, given.Kubeconfig.Reveal())
+	writeKubeconfig(w, id, given.Kubeconfig.Reveal())
 }
 
-func kubeconfig(w http.ResponseWriter, name string, plain string) {
+func writeKubeconfig(w http.ResponseWriter, name string, plain string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/yaml")
 	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+".kubeconfig"))
@@ -56,21 +56,21 @@ func kubeconfig(w http.ResponseWriter, name string, plain string) {
 func (s *server) ListAccess(w http.ResponseWriter, r *http.Request, id string) {
 	_, list, mine, err := s.Credentials.Accesses(r.Context(), principal(r), id)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.Accesses{Items: []v1.Access{}}
 	for _, a := range list {
 		out.Items = append(out.Items, accessOf(a, mine[a.ID]))
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 // RevokeAccess implements DELETE /api/v1/clusters/{id}/access/{access}.
 func (s *server) RevokeAccess(w http.ResponseWriter, r *http.Request, id string, access string, params v1.RevokeAccessParams) {
 	err := s.Credentials.Revoke(r.Context(), principal(r), id, access, app.Origin{Source: policy.SourceAPI, Why: params.Reason})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	s.ListAccess(w, r, id)

@@ -18,14 +18,14 @@ import (
 
 // originOf returns the origin and reason of a request, with the version from its If-Match.
 func originOf(ifMatch, why string) (app.Origin, error) {
-	version, err := match(ifMatch)
+	version, err := parseIfMatch(ifMatch)
 	return app.Origin{Source: policy.SourceAPI, Why: why, Version: version}, err
 }
 
 // DestroyCluster implements POST /api/v1/clusters/{id}/destroy.
 func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id string, params v1.DestroyClusterParams) {
 	var said v1.MaybeReason
-	if !s.read(w, r, &said, true, maxBody) {
+	if !s.readDocument(w, r, &said, true, maxBody) {
 		return
 	}
 	s.start(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (startedJob, error) {
@@ -44,17 +44,17 @@ type startedJob struct {
 func (s *server) start(w http.ResponseWriter, r *http.Request, ifMatch, why string, do func(context.Context, app.Origin) (startedJob, error)) {
 	d, err := originOf(ifMatch, why)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	its, err := do(r.Context(), d)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	tag(w, its.row)
-	reply(w, jsonType, http.StatusAccepted, v1.Accepted{
-		ClusterID: its.row.ID, JobID: its.job, Status: v1.Status(its.row.Status), Name: its.row.Name, URL: s.page(its.row), DestroyAt: its.row.DestroyAt.UTC(), Message: its.text,
+	setETag(w, its.row)
+	writeReply(w, jsonType, http.StatusAccepted, v1.Accepted{
+		ClusterID: its.row.ID, JobID: its.job, Status: v1.Status(its.row.Status), Name: its.row.Name, URL: s.pageURL(its.row), DestroyAt: its.row.DestroyAt.UTC(), Message: its.text,
 	})
 }
 
@@ -81,10 +81,10 @@ func spanOf(text string, hours int, until time.Time) (app.Span, error) {
 // ExtendCluster implements POST /api/v1/clusters/{id}/extend.
 func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id string, params v1.ExtendClusterParams) {
 	var said v1.Extend
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
-	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
+	s.handleChange(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
 		span, err := spanOf(said.For, said.Hours, said.Until)
 		if err != nil {
 			return app.Change{}, err
@@ -96,10 +96,10 @@ func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id string
 // HoldCluster implements POST /api/v1/clusters/{id}/hold.
 func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id string, params v1.HoldClusterParams) {
 	var said v1.Hold
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
-	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
+	s.handleChange(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
 		span, err := spanOf(said.For, said.Hours, said.Until)
 		if err != nil {
 			return app.Change{}, err
@@ -111,7 +111,7 @@ func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id string, 
 
 // ReleaseHold implements DELETE /api/v1/clusters/{id}/hold.
 func (s *server) ReleaseHold(w http.ResponseWriter, r *http.Request, id string, params v1.ReleaseHoldParams) {
-	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
+	s.handleChange(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
 		return s.App.ReleaseHold(ctx, principal(r), id, d)
 	})
 }
@@ -119,34 +119,34 @@ func (s *server) ReleaseHold(w http.ResponseWriter, r *http.Request, id string, 
 // TransferCluster implements POST /api/v1/clusters/{id}/transfer.
 func (s *server) TransferCluster(w http.ResponseWriter, r *http.Request, id string, params v1.TransferClusterParams) {
 	var said v1.Transfer
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
-	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
+	s.handleChange(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
 		return s.App.Transfer(ctx, principal(r), id, said.Team, said.Owner, d)
 	})
 }
 
-// change changes a cluster and answers with the result.
-func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why string, do func(context.Context, app.Origin) (app.Change, error)) {
+// handleChange changes a cluster and answers with the result.
+func (s *server) handleChange(w http.ResponseWriter, r *http.Request, ifMatch, why string, do func(context.Context, app.Origin) (app.Change, error)) {
 	d, err := originOf(ifMatch, why)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	changed, err := do(r.Context(), d)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	tag(w, changed.Row)
-	ok(w, v1.Change{Cluster: cluster(changed.Row, s.App.NameOf), Message: changed.Message, Capped: changed.Capped})
+	setETag(w, changed.Row)
+	writeOK(w, v1.Change{Cluster: toCluster(changed.Row, s.App.NameOf), Message: changed.Message, Capped: changed.Capped})
 }
 
 // ScaleWorkers implements POST /api/v1/clusters/{id}/scale-workers.
 func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id string, params v1.ScaleWorkersParams) {
 	var said v1.Scale
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
 	s.start(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (startedJob, error) {
@@ -165,7 +165,7 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id string,
 // SleepCluster implements POST /api/v1/clusters/{id}/sleep.
 func (s *server) SleepCluster(w http.ResponseWriter, r *http.Request, id string, params v1.SleepClusterParams) {
 	var said v1.SleepRequest
-	if !s.read(w, r, &said, true, maxBody) {
+	if !s.readDocument(w, r, &said, true, maxBody) {
 		return
 	}
 	s.start(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (startedJob, error) {
@@ -196,26 +196,26 @@ func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id strin
 
 // AbandonCluster implements POST /api/v1/clusters/{id}/abandon.
 func (s *server) AbandonCluster(w http.ResponseWriter, r *http.Request, id string) {
-	s.reasoned(w, r, id, s.App.Abandon)
+	s.handleReason(w, r, id, s.App.Abandon)
 }
 
 // RetryTeardown implements POST /api/v1/clusters/{id}/retry.
 func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id string) {
-	s.reasoned(w, r, id, s.App.RetryTeardown)
+	s.handleReason(w, r, id, s.App.RetryTeardown)
 }
 
-// reasoned reads a reason, calls the service, and answers with the cluster's new state.
-func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id string,
+// handleReason reads a reason, calls the service, and answers with the cluster's new state.
+func (s *server) handleReason(w http.ResponseWriter, r *http.Request, id string,
 	ask func(ctx context.Context, p policy.Principal, ref string, d app.Origin) (clusters.Row, error)) {
 	var said v1.Reason
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
 	row, err := ask(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	tag(w, row)
-	ok(w, cluster(row, s.App.NameOf))
+	setETag(w, row)
+	writeOK(w, toCluster(row, s.App.NameOf))
 }

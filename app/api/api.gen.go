@@ -191,23 +191,23 @@ type operations interface {
 func routes(s operations, add func(method, path string, handle func(w http.ResponseWriter, r *http.Request, p *parameters))) {
 	add(http.MethodGet, "/api/v1/clusters", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListClustersParams
-		p.query("status", false, &params.Status)
-		p.query("platform", false, &params.Platform)
-		p.query("owner", false, &params.Owner)
-		p.query("team", false, &params.Team)
-		p.query("profile", false, &params.Profile)
-		p.query("name", false, &params.Name)
-		p.query("run", false, &params.Run)
-		p.query("live", false, &params.Live)
-		p.query("limit", false, &params.Limit)
-		p.query("cursor", false, &params.Cursor)
+		p.readQuery("status", false, &params.Status)
+		p.readQuery("platform", false, &params.Platform)
+		p.readQuery("owner", false, &params.Owner)
+		p.readQuery("team", false, &params.Team)
+		p.readQuery("profile", false, &params.Profile)
+		p.readQuery("name", false, &params.Name)
+		p.readQuery("run", false, &params.Run)
+		p.readQuery("live", false, &params.Live)
+		p.readQuery("limit", false, &params.Limit)
+		p.readQuery("cursor", false, &params.Cursor)
 		if p.areGood() {
 			s.ListClusters(w, r, params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.CreateClusterParams
-		p.header("Idempotency-Key", true, &params.IdempotencyKey)
+		p.readHeader("Idempotency-Key", true, &params.IdempotencyKey)
 		if p.areGood() {
 			s.CreateCluster(w, r, params)
 		}
@@ -217,7 +217,7 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/watch", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.WatchClustersParams
-		p.query("cluster", false, &params.Cluster)
+		p.readQuery("cluster", false, &params.Cluster)
 		if p.areGood() {
 			s.WatchClusters(w, r, params)
 		}
@@ -230,13 +230,13 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/clusters/{id}/kubeconfig", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.GetKubeconfigParams
-		p.query("role", false, &params.Role)
-		p.query("lifetime", false, &params.Lifetime)
-		p.query("renew", false, &params.Renew)
-		p.query("runKind", false, &params.RunKind)
-		p.query("runName", false, &params.RunName)
-		p.query("runUid", false, &params.RunUID)
-		p.query("wait", false, &params.Wait)
+		p.readQuery("role", false, &params.Role)
+		p.readQuery("lifetime", false, &params.Lifetime)
+		p.readQuery("renew", false, &params.Renew)
+		p.readQuery("runKind", false, &params.RunKind)
+		p.readQuery("runName", false, &params.RunName)
+		p.readQuery("runUid", false, &params.RunUID)
+		p.readQuery("wait", false, &params.Wait)
 		if p.areGood() {
 			s.GetKubeconfig(w, r, r.PathValue("id"), params)
 		}
@@ -246,14 +246,14 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodDelete, "/api/v1/clusters/{id}/access/{access}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.RevokeAccessParams
-		p.query("reason", false, &params.Reason)
+		p.readQuery("reason", false, &params.Reason)
 		if p.areGood() {
 			s.RevokeAccess(w, r, r.PathValue("id"), r.PathValue("access"), params)
 		}
 	})
 	add(http.MethodGet, "/api/v1/clusters/{id}/log-bundle", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.GetLogBundleParams
-		p.query("attempt", false, &params.Attempt)
+		p.readQuery("attempt", false, &params.Attempt)
 		if p.areGood() {
 			s.GetLogBundle(w, r, r.PathValue("id"), params)
 		}
@@ -272,45 +272,45 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/clusters/{id}/logs", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.GetLogsParams
-		p.query("job", false, &params.Job)
-		p.query("lines", false, &params.Lines)
-		p.query("follow", false, &params.Follow)
+		p.readQuery("job", false, &params.Job)
+		p.readQuery("lines", false, &params.Lines)
+		p.readQuery("follow", false, &params.Follow)
 		if p.areGood() {
 			s.GetLogs(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/destroy", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.DestroyClusterParams
-		p.header("If-Match", false, &params.IfMatch)
+		p.readHeader("If-Match", false, &params.IfMatch)
 		if p.areGood() {
 			s.DestroyCluster(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/extend", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ExtendClusterParams
-		p.header("If-Match", false, &params.IfMatch)
+		p.readHeader("If-Match", false, &params.IfMatch)
 		if p.areGood() {
 			s.ExtendCluster(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodDelete, "/api/v1/clusters/{id}/hold", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ReleaseHoldParams
-		p.header("If-Match", false, &params.IfMatch)
+		p.readHeader("If-Match", false, &params.IfMatch)
 		if p.areGood() {
 			s.ReleaseHold(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/hold", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.HoldClusterParams
-		p.header("If-Match", false, &params.IfMatch)
+		p.readHeader("If-Match", false, &params.IfMatch)
 		if p.areGood() {
 			s.HoldCluster(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodDelete, "/api/v1/clusters/{id}/shares", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.UnshareClusterParams
-		p.query("kind", true, &params.Kind)
-		p.query("with", true, &params.With)
+		p.readQuery("kind", true, &params.Kind)
+		p.readQuery("with", true, &params.With)
 		if p.areGood() {
 			s.UnshareCluster(w, r, r.PathValue("id"), params)
 		}
@@ -323,9 +323,9 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/clusters/{id}/uses", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListUsesParams
-		p.query("runKind", false, &params.RunKind)
-		p.query("runName", false, &params.RunName)
-		p.query("runUid", false, &params.RunUID)
+		p.readQuery("runKind", false, &params.RunKind)
+		p.readQuery("runName", false, &params.RunName)
+		p.readQuery("runUid", false, &params.RunUID)
 		if p.areGood() {
 			s.ListUses(w, r, r.PathValue("id"), params)
 		}
@@ -347,43 +347,43 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/transfer", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.TransferClusterParams
-		p.header("If-Match", false, &params.IfMatch)
+		p.readHeader("If-Match", false, &params.IfMatch)
 		if p.areGood() {
 			s.TransferCluster(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/scale-workers", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ScaleWorkersParams
-		p.header("If-Match", false, &params.IfMatch)
+		p.readHeader("If-Match", false, &params.IfMatch)
 		if p.areGood() {
 			s.ScaleWorkers(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/refresh", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.RefreshClusterParams
-		p.header("If-Match", false, &params.IfMatch)
+		p.readHeader("If-Match", false, &params.IfMatch)
 		if p.areGood() {
 			s.RefreshCluster(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/sleep", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.SleepClusterParams
-		p.header("If-Match", false, &params.IfMatch)
+		p.readHeader("If-Match", false, &params.IfMatch)
 		if p.areGood() {
 			s.SleepCluster(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/wake", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.WakeClusterParams
-		p.header("If-Match", false, &params.IfMatch)
+		p.readHeader("If-Match", false, &params.IfMatch)
 		if p.areGood() {
 			s.WakeCluster(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/kubeconfig-links", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.LinkKubeconfigParams
-		p.query("role", false, &params.Role)
-		p.query("lifetime", false, &params.Lifetime)
+		p.readQuery("role", false, &params.Role)
+		p.readQuery("lifetime", false, &params.Lifetime)
 		if p.areGood() {
 			s.LinkKubeconfig(w, r, r.PathValue("id"), params)
 		}
@@ -399,18 +399,18 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/jobs/{id}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.GetJobParams
-		p.query("lines", false, &params.Lines)
+		p.readQuery("lines", false, &params.Lines)
 		if p.areGood() {
 			s.GetJob(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodGet, "/api/v1/jobs", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListJobsParams
-		p.query("cluster", false, &params.Cluster)
-		p.query("type", false, &params.Type)
-		p.query("status", false, &params.Status)
-		p.query("limit", false, &params.Limit)
-		p.query("cursor", false, &params.Cursor)
+		p.readQuery("cluster", false, &params.Cluster)
+		p.readQuery("type", false, &params.Type)
+		p.readQuery("status", false, &params.Status)
+		p.readQuery("limit", false, &params.Limit)
+		p.readQuery("cursor", false, &params.Cursor)
 		if p.areGood() {
 			s.ListJobs(w, r, params)
 		}
@@ -438,10 +438,10 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/approvals", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListApprovalsParams
-		p.query("state", false, &params.State)
-		p.query("cluster", false, &params.Cluster)
-		p.query("limit", false, &params.Limit)
-		p.query("cursor", false, &params.Cursor)
+		p.readQuery("state", false, &params.State)
+		p.readQuery("cluster", false, &params.Cluster)
+		p.readQuery("limit", false, &params.Limit)
+		p.readQuery("cursor", false, &params.Cursor)
 		if p.areGood() {
 			s.ListApprovals(w, r, params)
 		}
@@ -463,7 +463,7 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodDelete, "/api/v1/me/accounts", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.UnlinkAccountParams
-		p.query("account", true, &params.Account)
+		p.readQuery("account", true, &params.Account)
 		if p.areGood() {
 			s.UnlinkAccount(w, r, params)
 		}
@@ -473,24 +473,24 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/audit", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListAuditParams
-		p.query("actor", false, &params.Actor)
-		p.query("action", false, &params.Action)
-		p.query("cluster", false, &params.Cluster)
-		p.query("from", false, &params.From)
-		p.query("to", false, &params.To)
-		p.query("limit", false, &params.Limit)
-		p.query("cursor", false, &params.Cursor)
+		p.readQuery("actor", false, &params.Actor)
+		p.readQuery("action", false, &params.Action)
+		p.readQuery("cluster", false, &params.Cluster)
+		p.readQuery("from", false, &params.From)
+		p.readQuery("to", false, &params.To)
+		p.readQuery("limit", false, &params.Limit)
+		p.readQuery("cursor", false, &params.Cursor)
 		if p.areGood() {
 			s.ListAudit(w, r, params)
 		}
 	})
 	add(http.MethodGet, "/api/v1/audit/export", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ExportAuditParams
-		p.query("actor", false, &params.Actor)
-		p.query("action", false, &params.Action)
-		p.query("cluster", false, &params.Cluster)
-		p.query("from", false, &params.From)
-		p.query("to", false, &params.To)
+		p.readQuery("actor", false, &params.Actor)
+		p.readQuery("action", false, &params.Action)
+		p.readQuery("cluster", false, &params.Cluster)
+		p.readQuery("from", false, &params.From)
+		p.readQuery("to", false, &params.To)
 		if p.areGood() {
 			s.ExportAudit(w, r, params)
 		}
@@ -500,12 +500,12 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/deliveries", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListDeliveriesParams
-		p.query("source", false, &params.Source)
-		p.query("event", false, &params.Event)
-		p.query("topic", false, &params.Topic)
-		p.query("state", false, &params.State)
-		p.query("limit", false, &params.Limit)
-		p.query("cursor", false, &params.Cursor)
+		p.readQuery("source", false, &params.Source)
+		p.readQuery("event", false, &params.Event)
+		p.readQuery("topic", false, &params.Topic)
+		p.readQuery("state", false, &params.State)
+		p.readQuery("limit", false, &params.Limit)
+		p.readQuery("cursor", false, &params.Cursor)
 		if p.areGood() {
 			s.ListDeliveries(w, r, params)
 		}
@@ -518,7 +518,7 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodPost, "/api/v1/repositories/labels", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.EnsureLabelsParams
-		p.header("Idempotency-Key", true, &params.IdempotencyKey)
+		p.readHeader("Idempotency-Key", true, &params.IdempotencyKey)
 		if p.areGood() {
 			s.EnsureLabels(w, r, params)
 		}
@@ -528,60 +528,60 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/reports/usage", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ReportUsageParams
-		p.query("by", false, &params.By)
-		p.query("from", false, &params.From)
-		p.query("to", false, &params.To)
+		p.readQuery("by", false, &params.By)
+		p.readQuery("from", false, &params.From)
+		p.readQuery("to", false, &params.To)
 		if p.areGood() {
 			s.ReportUsage(w, r, params)
 		}
 	})
 	add(http.MethodGet, "/api/v1/reports/forecast", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ReportForecastParams
-		p.query("by", false, &params.By)
+		p.readQuery("by", false, &params.By)
 		if p.areGood() {
 			s.ReportForecast(w, r, params)
 		}
 	})
 	add(http.MethodGet, "/api/v1/reports/actual", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ReportActualParams
-		p.query("by", false, &params.By)
-		p.query("from", false, &params.From)
-		p.query("to", false, &params.To)
+		p.readQuery("by", false, &params.By)
+		p.readQuery("from", false, &params.From)
+		p.readQuery("to", false, &params.To)
 		if p.areGood() {
 			s.ReportActual(w, r, params)
 		}
 	})
 	add(http.MethodGet, "/api/v1/reports/chargeback", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ReportChargebackParams
-		p.query("from", false, &params.From)
-		p.query("to", false, &params.To)
+		p.readQuery("from", false, &params.From)
+		p.readQuery("to", false, &params.To)
 		if p.areGood() {
 			s.ReportChargeback(w, r, params)
 		}
 	})
 	add(http.MethodGet, "/api/v1/reports/focus", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ReportFocusParams
-		p.query("from", false, &params.From)
-		p.query("to", false, &params.To)
+		p.readQuery("from", false, &params.From)
+		p.readQuery("to", false, &params.To)
 		if p.areGood() {
 			s.ReportFocus(w, r, params)
 		}
 	})
 	add(http.MethodGet, "/api/v1/reports/summary", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ReportSummaryParams
-		p.query("from", false, &params.From)
-		p.query("to", false, &params.To)
-		p.query("team", false, &params.Team)
-		p.query("format", false, &params.Format)
-		p.query("table", false, &params.Table)
+		p.readQuery("from", false, &params.From)
+		p.readQuery("to", false, &params.To)
+		p.readQuery("team", false, &params.Team)
+		p.readQuery("format", false, &params.Format)
+		p.readQuery("table", false, &params.Table)
 		if p.areGood() {
 			s.ReportSummary(w, r, params)
 		}
 	})
 	add(http.MethodGet, "/api/v1/findings", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListFindingsParams
-		p.query("kind", false, &params.Kind)
-		p.query("all", false, &params.All)
+		p.readQuery("kind", false, &params.Kind)
+		p.readQuery("all", false, &params.All)
 		if p.areGood() {
 			s.ListFindings(w, r, params)
 		}
@@ -594,8 +594,8 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/scans", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListScansParams
-		p.query("account", false, &params.Account)
-		p.query("limit", false, &params.Limit)
+		p.readQuery("account", false, &params.Account)
+		p.readQuery("limit", false, &params.Limit)
 		if p.areGood() {
 			s.ListScans(w, r, params)
 		}
@@ -608,15 +608,15 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/orphans", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListOrphansParams
-		p.query("class", false, &params.Class)
-		p.query("state", false, &params.State)
-		p.query("owner", false, &params.Owner)
-		p.query("team", false, &params.Team)
-		p.query("account", false, &params.Account)
-		p.query("gone", false, &params.Gone)
-		p.query("format", false, &params.Format)
-		p.query("limit", false, &params.Limit)
-		p.query("cursor", false, &params.Cursor)
+		p.readQuery("class", false, &params.Class)
+		p.readQuery("state", false, &params.State)
+		p.readQuery("owner", false, &params.Owner)
+		p.readQuery("team", false, &params.Team)
+		p.readQuery("account", false, &params.Account)
+		p.readQuery("gone", false, &params.Gone)
+		p.readQuery("format", false, &params.Format)
+		p.readQuery("limit", false, &params.Limit)
+		p.readQuery("cursor", false, &params.Cursor)
 		if p.areGood() {
 			s.ListOrphans(w, r, params)
 		}

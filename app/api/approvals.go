@@ -17,60 +17,60 @@ var approvalStates = []string{
 
 // ListApprovals implements GET /api/v1/approvals.
 func (s *server) ListApprovals(w http.ResponseWriter, r *http.Request, params v1.ListApprovalsParams) {
-	q := s.query(r)
-	f := store.ApprovalFilter{State: clusters.ApprovalState(q.among("state", params.State, approvalStates...)), Cluster: params.Cluster}
-	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "apr_")
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	q := s.newQuery(r)
+	f := store.ApprovalFilter{State: clusters.ApprovalState(q.readChoice("state", params.State, approvalStates...)), Cluster: params.Cluster}
+	f.Limit, f.Cursor = q.readPage(params.Limit, params.Cursor, "apr_")
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	list, next, err := s.App.Approvals(r.Context(), principal(r), f)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	page := v1.ApprovalPage{Items: []v1.Approval{}, NextCursor: next}
 	for _, a := range list {
-		page.Items = append(page.Items, approval(a, s.App.NameOf))
+		page.Items = append(page.Items, toApproval(a, s.App.NameOf))
 	}
-	ok(w, page)
+	writeOK(w, page)
 }
 
 // GetApproval implements GET /api/v1/approvals/{id}.
 func (s *server) GetApproval(w http.ResponseWriter, r *http.Request, id string) {
 	a, err := s.App.Approval(r.Context(), principal(r), id)
-	s.approval(w, r, http.StatusOK, a, err)
+	s.writeApproval(w, r, http.StatusOK, a, err)
 }
 
 // Approve implements POST /api/v1/approvals/{id}/approve.
 func (s *server) Approve(w http.ResponseWriter, r *http.Request, id string) {
 	var said v1.MaybeReason
-	if !s.read(w, r, &said, true, maxBody) {
+	if !s.readDocument(w, r, &said, true, maxBody) {
 		return
 	}
 	a, err := s.App.Vote(r.Context(), principal(r), id, true, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
-	s.approval(w, r, http.StatusOK, a, err)
+	s.writeApproval(w, r, http.StatusOK, a, err)
 }
 
 // Refuse implements POST /api/v1/approvals/{id}/refuse.
 func (s *server) Refuse(w http.ResponseWriter, r *http.Request, id string) {
 	var said v1.Reason
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
 	a, err := s.App.Vote(r.Context(), principal(r), id, false, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
-	s.approval(w, r, http.StatusOK, a, err)
+	s.writeApproval(w, r, http.StatusOK, a, err)
 }
 
-func (s *server) approval(w http.ResponseWriter, r *http.Request, status int, a app.Approval, err error) {
+func (s *server) writeApproval(w http.ResponseWriter, r *http.Request, status int, a app.Approval, err error) {
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	reply(w, jsonType, status, approval(a, s.App.NameOf))
+	writeReply(w, jsonType, status, toApproval(a, s.App.NameOf))
 }
 
-func approval(a app.Approval, name func(string) string) v1.Approval {
+func toApproval(a app.Approval, name func(string) string) v1.Approval {
 	out := v1.Approval{
 		ApprovalID: a.ID, Kind: v1.ApprovalKind(a.Kind), ClusterID: a.Cluster, ClusterName: a.ClusterName, Team: a.Team, RequestedBy: a.RequestedBy,
 		RequestedByName: name(a.RequestedBy),

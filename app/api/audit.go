@@ -12,24 +12,24 @@ import (
 
 // ListAudit implements GET /api/v1/audit.
 func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params v1.ListAuditParams) {
-	q := s.query(r)
+	q := s.newQuery(r)
 	f := store.AuditFilter{Actor: params.Actor, Action: params.Action, Cluster: params.Cluster}
-	f.From, f.To = q.span(params.From, params.To)
-	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "")
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	f.From, f.To = q.checkSpan(params.From, params.To)
+	f.Limit, f.Cursor = q.readPage(params.Limit, params.Cursor, "")
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	lines, next, err := s.Admin.Audit(r.Context(), principal(r), f)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	page := v1.AuditPage{Items: []v1.AuditEvent{}, NextCursor: next}
 	for _, l := range lines {
 		page.Items = append(page.Items, auditEvent(l, s.App.NameOf))
 	}
-	ok(w, page)
+	writeOK(w, page)
 }
 
 func auditEvent(l auditchain.Line, name func(string) string) v1.AuditEvent {
@@ -42,11 +42,11 @@ func auditEvent(l auditchain.Line, name func(string) string) v1.AuditEvent {
 // ExportAudit implements GET /api/v1/audit/export. Nothing is sent before the first page was read, so that a refusal can still be
 // sent as one; a later read error breaks the connection, which no reader takes for the end.
 func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params v1.ExportAuditParams) {
-	q := s.query(r)
+	q := s.newQuery(r)
 	f := store.AuditFilter{Actor: params.Actor, Action: params.Action, Cluster: params.Cluster, Oldest: true, Limit: maxLimit}
-	f.From, f.To = q.span(params.From, params.To)
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	f.From, f.To = q.checkSpan(params.From, params.To)
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	ctrl, who := http.NewResponseController(w), s.whoNow(r)
@@ -57,7 +57,7 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params v1.E
 			s.Log.ErrorContext(r.Context(), "export broken off", "request", visitOf(r).id, "err", err)
 			panic(http.ErrAbortHandler)
 		case err != nil:
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 			return
 		case !begun:
 			w.Header().Set("Content-Type", "application/x-ndjson")
@@ -82,10 +82,10 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params v1.E
 func (s *server) VerifyAudit(w http.ResponseWriter, r *http.Request) {
 	proof, err := s.Admin.VerifyAudit(r.Context(), principal(r))
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, auditProof(proof))
+	writeOK(w, auditProof(proof))
 }
 
 func auditProof(p auditchain.Proof) v1.AuditProof {

@@ -19,26 +19,26 @@ const (
 	maxCatalogue = 1 << 20  // for a whole catalogue to validate
 )
 
-// content reads a whole JSON body whose texts the database can store. false: it was answered already.
-func (s *server) content(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
+// readContent reads a whole JSON body whose texts the database can store. false: it was answered already.
+func (s *server) readContent(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The body is larger than %d KiB. Send a smaller one.", most>>10))
+		writeProblem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The body is larger than %d KiB. Send a smaller one.", most>>10))
 		return nil, false
 	case err != nil:
-		problem(w, http.StatusBadRequest, "The body is incomplete. Send the request again.")
+		writeProblem(w, http.StatusBadRequest, "The body is incomplete. Send the request again.")
 		return nil, false
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if len(raw) > 0 && (err != nil || kind != "application/json") {
 		w.Header().Set("Accept", "application/json")
-		problem(w, http.StatusUnsupportedMediaType, fmt.Sprintf("The Content-Type %q is not supported. Send JSON with Content-Type: application/json.", r.Header.Get("Content-Type")))
+		writeProblem(w, http.StatusUnsupportedMediaType, fmt.Sprintf("The Content-Type %q is not supported. Send JSON with Content-Type: application/json.", r.Header.Get("Content-Type")))
 		return nil, false
 	}
 	if wrong := app.Unkept(textsIn(raw)); len(wrong) > 0 {
-		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document contains text that cannot be stored.", Fields: wrong})
+		s.writeError(w, r, &app.Error{Kind: app.Invalid, Message: "The document contains text that cannot be stored.", Fields: wrong})
 		return nil, false
 	}
 	return raw, true
@@ -73,23 +73,23 @@ func textsOf(value any) (texts []string) {
 	return texts
 }
 
-// read parses a document strictly, so that a misspelt field is not ignored. With optional, an empty body counts as an empty document.
+// readDocument parses a document strictly, so that a misspelt field is not ignored. With optional, an empty body counts as an empty document.
 // false: it was answered already.
-func (s *server) read(w http.ResponseWriter, r *http.Request, into any, optional bool, most int64) bool {
-	raw, ok := s.content(w, r, most)
+func (s *server) readDocument(w http.ResponseWriter, r *http.Request, into any, optional bool, most int64) bool {
+	raw, ok := s.readContent(w, r, most)
 	if !ok || len(raw) == 0 && optional {
 		return ok
 	}
 	if len(raw) == 0 {
-		problem(w, http.StatusBadRequest, "The body is missing. Send a JSON object with "+strings.Join(strict.Fields(reflect.TypeOf(into).Elem()), ", ")+".")
+		writeProblem(w, http.StatusBadRequest, "The body is missing. Send a JSON object with "+strings.Join(strict.Fields(reflect.TypeOf(into).Elem()), ", ")+".")
 		return false
 	}
 	wrong, err := strict.Decode(raw, into)
 	switch {
 	case err != nil:
-		problem(w, http.StatusBadRequest, "The body is not a valid JSON object: "+err.Error()+".")
+		writeProblem(w, http.StatusBadRequest, "The body is not a valid JSON object: "+err.Error()+".")
 	case len(wrong) > 0:
-		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document does not match the schema of this path.", Fields: fieldProblems(wrong)})
+		s.writeError(w, r, &app.Error{Kind: app.Invalid, Message: "The document does not match the schema of this path.", Fields: fieldProblems(wrong)})
 	default:
 		return true
 	}

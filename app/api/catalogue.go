@@ -17,27 +17,27 @@ import (
 func (s *server) ListProfiles(w http.ResponseWriter, r *http.Request) {
 	list, unasked, err := s.Admin.Profiles(principal(r))
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.Profiles{Items: []v1.Profile{}}
 	for _, p := range list {
-		out.Items = append(out.Items, profile(p, p.Name == unasked))
+		out.Items = append(out.Items, toProfile(p, p.Name == unasked))
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 // GetProfile implements GET /api/v1/profiles/{name}.
 func (s *server) GetProfile(w http.ResponseWriter, r *http.Request, name string) {
 	list, unasked, err := s.Admin.Profiles(principal(r))
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	var names []string
 	for _, p := range list {
 		if p.Name == name {
-			ok(w, profile(p, p.Name == unasked))
+			writeOK(w, toProfile(p, p.Name == unasked))
 			return
 		}
 		names = append(names, p.Name)
@@ -46,10 +46,10 @@ func (s *server) GetProfile(w http.ResponseWriter, r *http.Request, name string)
 	if near, found := closest.Match(name, names); found {
 		detail = "The profile " + name + " does not exist. Did you mean " + near + "?"
 	}
-	problem(w, http.StatusNotFound, detail)
+	writeProblem(w, http.StatusNotFound, detail)
 }
 
-func profile(p profiles.Profile, unasked bool) v1.Profile {
+func toProfile(p profiles.Profile, unasked bool) v1.Profile {
 	out := v1.Profile{
 		Name: p.Name, DisplayName: p.DisplayName, Description: p.Description, Platform: p.Platform, Enabled: p.Enabled,
 		DisabledReason: p.DisabledReason, AdminOnly: p.AdminOnly, Default: unasked, Regions: []v1.ProfileRegion{},
@@ -59,7 +59,7 @@ func profile(p profiles.Profile, unasked bool) v1.Profile {
 		Workers: v1.Machines{
 			Replicas: p.Workers.Replicas, InstanceType: p.Workers.InstanceType, Least: p.Workers.Least, Most: p.Workers.Most,
 		},
-		DefaultTTLSeconds: seconds(p.DefaultTTL), MaxTTLSeconds: seconds(p.MaxTTL), GraceSeconds: seconds(p.Grace), RunGraceSeconds: seconds(p.RunGrace),
+		DefaultTTLSeconds: toSeconds(p.DefaultTTL), MaxTTLSeconds: toSeconds(p.MaxTTL), GraceSeconds: toSeconds(p.Grace), RunGraceSeconds: toSeconds(p.RunGrace),
 		WhenFull: v1.ProfileWhenFull(p.WhenFull), AllowUserTags: p.AllowUserTags, PricesAsOf: p.PricesAsOf,
 	}
 	for _, region := range p.Regions {
@@ -70,13 +70,13 @@ func profile(p profiles.Profile, unasked bool) v1.Profile {
 	return out
 }
 
-func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+func toSeconds(d time.Duration) int64 { return int64(d / time.Second) }
 
 // ListTeams implements GET /api/v1/teams.
 func (s *server) ListTeams(w http.ResponseWriter, r *http.Request) {
 	list, err := s.Admin.Teams(r.Context(), principal(r))
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.Teams{Items: []v1.Team{}}
@@ -87,14 +87,14 @@ func (s *server) ListTeams(w http.ResponseWriter, r *http.Request) {
 			BudgetHard: t.Budget.Hard, SpentCents: t.Spent, CommittedCents: t.Committed,
 		})
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 // ListQuotas implements GET /api/v1/quotas.
 func (s *server) ListQuotas(w http.ResponseWriter, r *http.Request) {
 	list, err := s.Admin.Quotas(r.Context(), principal(r))
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.Quotas{Items: []v1.Quota{}}
@@ -111,24 +111,24 @@ func (s *server) ListQuotas(w http.ResponseWriter, r *http.Request) {
 		}
 		out.Items = append(out.Items, one)
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 // GetCatalogue implements GET /api/v1/catalogue.
 func (s *server) GetCatalogue(w http.ResponseWriter, r *http.Request) {
 	state, err := s.Admin.Catalogue(principal(r))
-	s.catalogue(w, r, state, err)
+	s.writeCatalogue(w, r, state, err)
 }
 
 // ReloadCatalogue implements POST /api/v1/catalogue/reload.
 func (s *server) ReloadCatalogue(w http.ResponseWriter, r *http.Request) {
 	state, err := s.Admin.ReloadCatalogue(r.Context(), principal(r), app.Origin{Source: policy.SourceAPI})
-	s.catalogue(w, r, state, err)
+	s.writeCatalogue(w, r, state, err)
 }
 
-func (s *server) catalogue(w http.ResponseWriter, r *http.Request, state admin.CatalogueState, err error) {
+func (s *server) writeCatalogue(w http.ResponseWriter, r *http.Request, state admin.CatalogueState, err error) {
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	b := state.Catalogue
@@ -142,18 +142,18 @@ func (s *server) catalogue(w http.ResponseWriter, r *http.Request, state admin.C
 	if state.Err != nil {
 		out.Problem = state.Err.Error()
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 // ValidateCatalogue implements POST /api/v1/catalogue/validate.
 func (s *server) ValidateCatalogue(w http.ResponseWriter, r *http.Request) {
 	var said v1.CatalogueFiles
-	if !s.read(w, r, &said, false, maxCatalogue) {
+	if !s.readDocument(w, r, &said, false, maxCatalogue) {
 		return
 	}
 	hash, problems, err := s.Admin.ValidateCatalogue(principal(r), said.Files)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.CatalogueProblems{Valid: len(problems) == 0, Hash: hash, Problems: []v1.CatalogueProblem{}}
@@ -164,5 +164,5 @@ func (s *server) ValidateCatalogue(w http.ResponseWriter, r *http.Request) {
 		}
 		out.Problems = append(out.Problems, v1.CatalogueProblem{File: p.File, Line: p.Line, Field: p.Field, Detail: detail})
 	}
-	ok(w, out)
+	writeOK(w, out)
 }

@@ -16,35 +16,35 @@ import (
 
 // ListClusters implements GET /api/v1/clusters.
 func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params v1.ListClustersParams) {
-	q := s.query(r)
+	q := s.newQuery(r)
 	f := store.Filter{
 		Platform: platformAlias(params.Platform), Owner: params.Owner, Team: params.Team, Profile: params.Profile, Name: params.Name,
-		Run: runRef(params.Run), Live: params.Live, Status: q.statuses(params.Status),
+		Run: runRef(params.Run), Live: params.Live, Status: q.parseStatuses(params.Status),
 	}
-	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "clu_")
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	f.Limit, f.Cursor = q.readPage(params.Limit, params.Cursor, "clu_")
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	rows, next, err := s.App.List(r.Context(), principal(r), f)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	page := v1.ClusterPage{Items: make([]v1.Cluster, 0, len(rows)), NextCursor: next}
 	for _, row := range rows {
-		page.Items = append(page.Items, cluster(row, s.App.NameOf))
+		page.Items = append(page.Items, toCluster(row, s.App.NameOf))
 	}
-	ok(w, page)
+	writeOK(w, page)
 }
 
-// statuses parses a list of statuses, repeated or separated by commas.
-func (q *query) statuses(given []string) (out []lifecycle.Status) {
+// parseStatuses parses a list of statuses, repeated or separated by commas.
+func (q *query) parseStatuses(given []string) (out []lifecycle.Status) {
 	accepted := statusNames()
 	for _, list := range given {
 		for one := range strings.SplitSeq(list, ",") {
 			if !slices.Contains(accepted, one) {
-				q.refuse("status", fmt.Sprintf("the status %q does not exist", one), accepted...)
+				q.addRefusal("status", fmt.Sprintf("the status %q does not exist", one), accepted...)
 				continue
 			}
 			out = append(out, lifecycle.Status(one))
@@ -73,52 +73,52 @@ func platformAlias(name string) string {
 func (s *server) GetCluster(w http.ResponseWriter, r *http.Request, id string) {
 	found, err := s.App.Get(r.Context(), principal(r), id, 0)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	body, err := detail(found, s.App.NameOf)
+	body, err := toDetail(found, s.App.NameOf)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	tag(w, found.Row)
-	ok(w, body)
+	setETag(w, found.Row)
+	writeOK(w, body)
 }
 
 // GetOutputs implements GET /api/v1/clusters/{id}/outputs.
 func (s *server) GetOutputs(w http.ResponseWriter, r *http.Request, id string) {
 	row, err := s.App.Outputs(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, outputs(row))
+	writeOK(w, outputs(row))
 }
 
 // GetTimeline implements GET /api/v1/clusters/{id}/timeline.
 func (s *server) GetTimeline(w http.ResponseWriter, r *http.Request, id string) {
 	found, err := s.App.Timeline(r.Context(), principal(r), id)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, v1.Timeline{Items: events(found, s.App.NameOf)})
+	writeOK(w, v1.Timeline{Items: toEvents(found, s.App.NameOf)})
 }
 
 // ExplainCluster implements GET /api/v1/clusters/{id}/explain.
 func (s *server) ExplainCluster(w http.ResponseWriter, r *http.Request, id string) {
 	found, err := s.App.Explain(r.Context(), principal(r), id)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	out := v1.Explanation{Cluster: cluster(found.Row, s.App.NameOf), Why: found.Why, Ends: []v1.End{}, Next: append([]string{}, found.Next...)}
+	out := v1.Explanation{Cluster: toCluster(found.Row, s.App.NameOf), Why: found.Why, Ends: []v1.End{}, Next: append([]string{}, found.Next...)}
 	if found.Verdict != nil {
-		out.Verdict = verdict(*found.Verdict)
+		out.Verdict = toVerdict(*found.Verdict)
 	}
 	for _, e := range found.Ends {
 		out.Ends = append(out.Ends, v1.End{Kind: e.Kind, At: e.At.UTC(), Message: e.Message})
 	}
-	tag(w, found.Row)
-	ok(w, out)
+	setETag(w, found.Row)
+	writeOK(w, out)
 }

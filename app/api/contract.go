@@ -8,8 +8,8 @@ import (
 
 // Conversion of rows to the contract's documents; store/intake converts in the other direction.
 
-// identities returns what a teardown uses. Metadata is always built from the cluster's row, whatever was recorded.
-func identities(row attempts.SpecRow, installation string) []contract.Identity {
+// toIdentities returns what a teardown uses. Metadata is always built from the cluster's row, whatever was recorded.
+func toIdentities(row attempts.SpecRow, installation string) []contract.Identity {
 	of := names.Scope{
 		Platform: row.Row.Platform, Installation: installation, Cluster: row.Row.ID, Attempt: row.Number, Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Region: row.Row.Region,
 	}
@@ -27,7 +27,7 @@ func identities(row attempts.SpecRow, installation string) []contract.Identity {
 	return out
 }
 
-func snapshots(rows []attempts.ArtifactRow) []contract.Snapshot {
+func toSnapshots(rows []attempts.ArtifactRow) []contract.Snapshot {
 	var out []contract.Snapshot
 	for _, a := range rows {
 		out = append(out, contract.Snapshot{

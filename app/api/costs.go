@@ -15,16 +15,16 @@ import (
 
 // ReportUsage implements GET /api/v1/reports/usage.
 func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params v1.ReportUsageParams) {
-	q := s.query(r)
+	q := s.newQuery(r)
 	f := reports.ReportFilter{By: cmp.Or(params.By, "team")}
-	f.From, f.To = q.span(params.From, params.To)
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	f.From, f.To = q.checkSpan(params.From, params.To)
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	of, lines, err := s.Costs.Usage(r.Context(), principal(r), f)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.UsageReport{By: of.By, From: of.From.UTC(), To: of.To.UTC(), Estimate: true, Items: []v1.UsageLine{}}
@@ -38,7 +38,7 @@ func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params v1.R
 		out.Total.Cents += one.Cents
 		out.Total.SavedCents += one.SavedCents
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 func usageLine(l reports.ReportLine) v1.UsageLine {
@@ -49,14 +49,14 @@ func usageLine(l reports.ReportLine) v1.UsageLine {
 func (s *server) ReportForecast(w http.ResponseWriter, r *http.Request, params v1.ReportForecastParams) {
 	f, err := s.Costs.Forecast(r.Context(), principal(r), cmp.Or(params.By, "team"))
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.Forecast{By: f.By, Month: f.Month, End: f.End, At: f.Now, Items: []v1.ForecastLine{}, Total: forecastLine(f.Total)}
 	for _, l := range f.Lines {
 		out.Items = append(out.Items, forecastLine(l))
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 func forecastLine(l costs.ForecastLine) v1.ForecastLine {
@@ -68,23 +68,23 @@ func forecastLine(l costs.ForecastLine) v1.ForecastLine {
 
 // ReportActual implements GET /api/v1/reports/actual.
 func (s *server) ReportActual(w http.ResponseWriter, r *http.Request, params v1.ReportActualParams) {
-	q := s.query(r)
+	q := s.newQuery(r)
 	f := reports.ReportFilter{By: cmp.Or(params.By, "team")}
-	f.From, f.To = q.span(params.From, params.To)
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	f.From, f.To = q.checkSpan(params.From, params.To)
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	a, err := s.Costs.Actual(r.Context(), principal(r), f)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.ActualReport{By: a.By, From: a.From, To: a.To, Items: []v1.ActualLine{}, Total: actualLine(a.Total), LateCents: a.Late, UnknownCents: a.Unknown, UntaggedCents: a.Untagged}
 	for _, l := range a.Lines {
 		out.Items = append(out.Items, actualLine(l))
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 func actualLine(l costs.ActualLine) v1.ActualLine {
@@ -107,14 +107,14 @@ func (s *server) ReportFocus(w http.ResponseWriter, r *http.Request, params v1.R
 func (s *server) costFile(w http.ResponseWriter, r *http.Request, name string, from v1.From, to v1.To,
 	write func(context.Context, policy.Principal, reports.ReportFilter, io.Writer) error,
 ) {
-	q := s.query(r)
+	q := s.newQuery(r)
 	var f reports.ReportFilter
-	f.From, f.To = q.span(from, to)
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	f.From, f.To = q.checkSpan(from, to)
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
-	leave, found := s.places.take(principal(r).ID)
+	leave, found := s.places.takePlace(principal(r).ID)
 	if !found {
 		tooManyStreams(w)
 		return
@@ -126,6 +126,6 @@ func (s *server) costFile(w http.ResponseWriter, r *http.Request, name string, f
 		s.Log.ErrorContext(r.Context(), "cost file broken off", "request", visitOf(r).id, "file", name, "err", err)
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 	}
 }

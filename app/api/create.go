@@ -24,37 +24,37 @@ const (
 
 // CreateCluster implements POST /api/v1/clusters.
 func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params v1.CreateClusterParams) {
-	if !s.keyed(w, r, params.IdempotencyKey) {
+	if !s.checkKey(w, r, params.IdempotencyKey) {
 		return
 	}
-	asked, raw, read := s.asked(w, r)
+	asked, raw, read := s.readCreateRequest(w, r)
 	if !read {
 		return
 	}
 	asked.Once = &store.Once{Key: "api:" + params.IdempotencyKey, Request: requestHash(r, raw)}
 	made, err := s.App.Create(r.Context(), principal(r), asked)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	if made.Replayed {
 		w.Header().Set("Idempotency-Replayed", "true")
 	}
 	if made.Row.ID == "" {
-		s.fail(w, r, app.Refused(made.Verdict, nil))
+		s.writeError(w, r, app.Refused(made.Verdict, nil))
 		return
 	}
 	s.accepted(w, made)
 }
 
-// asked reads a create request. A body that is not a JSON object was answered already.
-func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.CreateRequest, []byte, bool) {
-	raw, read := s.content(w, r, maxBody)
+// readCreateRequest reads a create request. A body that is not a JSON object was answered already.
+func (s *server) readCreateRequest(w http.ResponseWriter, r *http.Request) (app.CreateRequest, []byte, bool) {
+	raw, read := s.readContent(w, r, maxBody)
 	if !read {
 		return app.CreateRequest{}, nil, false
 	}
 	if !json.Valid(raw) {
-		problem(w, http.StatusBadRequest, "The body is not a JSON object. GET /api/docs#createCluster shows an example.")
+		writeProblem(w, http.StatusBadRequest, "The body is not a JSON object. GET /api/docs#createCluster shows an example.")
 		return app.CreateRequest{}, nil, false
 	}
 	request := app.ReadCreateRequest(bytes.NewReader(raw))
@@ -62,18 +62,18 @@ func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.CreateReques
 	return request, raw, true
 }
 
-// keyed answers a request with an invalid Idempotency-Key.
-func (s *server) keyed(w http.ResponseWriter, r *http.Request, key string) bool {
-	if visible(key) {
+// checkKey answers a request with an invalid Idempotency-Key.
+func (s *server) checkKey(w http.ResponseWriter, r *http.Request, key string) bool {
+	if isVisible(key) {
 		return true
 	}
-	s.fail(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid header.", Fields: []app.Field{
+	s.writeError(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid header.", Fields: []app.Field{
 		{Name: idempotencyKey, Detail: "it is empty, too long, or contains invisible characters", Accept: []string{keyForm}},
 	}}})
 	return false
 }
 
-func visible(key string) bool {
+func isVisible(key string) bool {
 	return key != "" && len(key) <= maxKey && strings.IndexFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
 }
 
@@ -87,15 +87,15 @@ func requestHash(r *http.Request, body []byte) string {
 func (s *server) accepted(w http.ResponseWriter, made app.Created) {
 	row := made.Row
 	w.Header().Set("Location", "/api/v1/clusters/"+row.ID)
-	w.Header().Set("ETag", etag(row.Version))
-	reply(w, jsonType, http.StatusAccepted, v1.Accepted{
-		ClusterID: row.ID, JobID: row.JobID, Status: v1.Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
-		Position: made.Position(), ApprovalID: made.ApprovalID(), Reused: made.Reused, Run: clusterRun(row.Run), Message: acceptedText(made),
+	w.Header().Set("ETag", formatETag(row.Version))
+	writeReply(w, jsonType, http.StatusAccepted, v1.Accepted{
+		ClusterID: row.ID, JobID: row.JobID, Status: v1.Status(row.Status), Name: row.Name, URL: s.pageURL(row), DestroyAt: row.DestroyAt.UTC(),
+		Position: made.Position(), ApprovalID: made.ApprovalID(), Reused: made.Reused, Run: clusterRun(row.Run), Message: describeAccepted(made),
 	})
 }
 
-// acceptedText says what was created or reused, and whether its run is watched.
-func acceptedText(made app.Created) string {
+// describeAccepted says what was created or reused, and whether its run is watched.
+func describeAccepted(made app.Created) string {
 	text := verdictText(made.Verdict)
 	if made.Reused {
 		text = messages.RunReused(made.Row.Name, string(made.Row.Status))
@@ -122,23 +122,23 @@ func verdictText(v policy.Verdict) string {
 	return text
 }
 
-// page returns the URL of a cluster's page.
-func (s *server) page(row clusters.Row) string {
+// pageURL returns the URL of a cluster's page.
+func (s *server) pageURL(row clusters.Row) string {
 	return strings.TrimSuffix(s.UI, "/") + "/clusters/" + row.ID
 }
 
 // DryRun implements POST /api/v1/dry-run.
 func (s *server) DryRun(w http.ResponseWriter, r *http.Request) {
-	asked, _, read := s.asked(w, r)
+	asked, _, read := s.readCreateRequest(w, r)
 	if !read {
 		return
 	}
 	v, err := s.App.DryRun(r.Context(), principal(r), asked)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	out := verdict(v.Verdict)
-	out.Position, out.StartsAt, out.ReadyP50Seconds, out.ReadyP90Seconds = v.Position, utc(v.StartsAt), seconds(v.ReadyP50), seconds(v.ReadyP90)
-	ok(w, out)
+	out := toVerdict(v.Verdict)
+	out.Position, out.StartsAt, out.ReadyP50Seconds, out.ReadyP90Seconds = v.Position, utc(v.StartsAt), toSeconds(v.ReadyP50), toSeconds(v.ReadyP90)
+	writeOK(w, out)
 }

@@ -23,9 +23,9 @@ type reference struct {
 }
 
 func newReference(d *document) reference {
-	page := template.Must(template.New("docs.html").Funcs(template.FuncMap{"prose": prose, "inline": inline}).ParseFS(docsFiles, "docs/docs.html"))
+	page := template.Must(template.New("docs.html").Funcs(template.FuncMap{"prose": formatProse, "inline": formatInline}).ParseFS(docsFiles, "docs/docs.html"))
 	var out bytes.Buffer
-	if err := page.Execute(&out, d.view()); err != nil {
+	if err := page.Execute(&out, d.toView()); err != nil {
 		panic(fmt.Sprintf("the API's reference: %v", err)) // it depends only on the document, which is part of the program
 	}
 	style, err := docsFiles.ReadFile("docs/docs.css")
@@ -35,15 +35,15 @@ func newReference(d *document) reference {
 	return reference{page: out.Bytes(), style: style, document: written}
 }
 
-// add registers the paths of the reference.
-func (ref reference) add(mux *http.ServeMux) {
-	mux.HandleFunc("GET /api/docs", shown("text/html; charset=utf-8", ref.page))
+// registerPaths registers the paths of the reference.
+func (ref reference) registerPaths(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/docs", serveDocument("text/html; charset=utf-8", ref.page))
 	mux.Handle("GET /api/docs/{$}", http.RedirectHandler("/api/docs", http.StatusMovedPermanently))
-	mux.HandleFunc("GET /api/docs/docs.css", shown("text/css; charset=utf-8", ref.style))
-	mux.HandleFunc("GET /api/v1/openapi.yaml", shown("application/yaml", ref.document))
+	mux.HandleFunc("GET /api/docs/docs.css", serveDocument("text/css; charset=utf-8", ref.style))
+	mux.HandleFunc("GET /api/v1/openapi.yaml", serveDocument("application/yaml", ref.document))
 }
 
-func shown(contentType string, body []byte) http.HandlerFunc {
+func serveDocument(contentType string, body []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", contentType)
@@ -97,13 +97,13 @@ type docSchema struct {
 // docType describes a value's type, and the schema to continue with.
 type docType struct{ Name, Link, Media string }
 
-func (d *document) view() docView {
+func (d *document) toView() docView {
 	v := docView{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description}
 	for _, tag := range d.Tags {
 		g := docGroup{Name: tag.Name, Description: tag.Description}
-		for _, c := range d.calls() {
+		for _, c := range d.listCalls() {
 			if slices.Contains(c.Tags, tag.Name) {
-				g.Calls = append(g.Calls, d.call(c))
+				g.Calls = append(g.Calls, d.toCallView(c))
 			}
 		}
 		v.Groups = append(v.Groups, g)
@@ -114,9 +114,9 @@ func (d *document) view() docView {
 	return v
 }
 
-func (d *document) call(c call) docCall {
-	out := docCall{ID: c.ID, Method: c.Method, Path: c.Path, Summary: c.Summary, Description: c.Description, Asks: asks(c), Curl: d.curl(c)}
-	for _, p := range d.parameters(c) {
+func (d *document) toCallView(c call) docCall {
+	out := docCall{ID: c.ID, Method: c.Method, Path: c.Path, Summary: c.Summary, Description: c.Description, Asks: tokenKind(c), Curl: d.formatCurl(c)}
+	for _, p := range d.parametersOf(c) {
 		f := docField{Name: p.Name, In: p.In, Description: p.Description, Required: p.Required, Type: typeOf(p.Schema)}
 		if p.Schema.Default != nil {
 			f.Default = fmt.Sprint(p.Schema.Default)
@@ -129,7 +129,7 @@ func (d *document) call(c call) docCall {
 	for _, a := range c.Responses {
 		spec := a.Value
 		if spec.Ref != "" {
-			spec = d.Components.Responses.get(last(spec.Ref))
+			spec = d.Components.Responses.getNamed(lastName(spec.Ref))
 		}
 		one := docAnswer{Status: a.Name, Description: spec.Description}
 		for _, m := range spec.Content {
@@ -145,8 +145,8 @@ func (d *document) call(c call) docCall {
 	return out
 }
 
-// asks says which kind of token an operation needs.
-func asks(c call) string {
+// tokenKind says which kind of token an operation needs.
+func tokenKind(c call) string {
 	switch {
 	case c.Security == nil:
 		return "Needs your token."
@@ -161,7 +161,7 @@ func (d *document) schemaView(name string, s schema) docSchema {
 	parts := append([]schema{s}, s.AllOf...)
 	for _, part := range parts {
 		if part.Ref != "" {
-			out.Also = append(out.Also, last(part.Ref))
+			out.Also = append(out.Also, lastName(part.Ref))
 		}
 		for _, p := range part.Properties {
 			out.Fields = append(out.Fields, docField{
@@ -175,7 +175,7 @@ func (d *document) schemaView(name string, s schema) docSchema {
 func typeOf(s schema) docType {
 	switch {
 	case s.Ref != "":
-		return docType{Name: last(s.Ref), Link: last(s.Ref)}
+		return docType{Name: lastName(s.Ref), Link: lastName(s.Ref)}
 	case s.Type == "array" && s.Items != nil:
 		inner := typeOf(*s.Items)
 		return docType{Name: "list of " + inner.Name, Link: inner.Link}
@@ -193,17 +193,17 @@ func typeOf(s schema) docType {
 	return docType{Name: s.Type}
 }
 
-// prose formats the document's text in paragraphs.
-func prose(text string) template.HTML {
+// formatProse formats the document's text in paragraphs.
+func formatProse(text string) template.HTML {
 	var b strings.Builder
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
-		b.WriteString("<p>" + string(inline(paragraph)) + "</p>")
+		b.WriteString("<p>" + string(formatInline(paragraph)) + "</p>")
 	}
 	return template.HTML(b.String()) // every part of it is escaped, and the document is ours
 }
 
-// inline formats text between backticks as code.
-func inline(text string) template.HTML {
+// formatInline formats text between backticks as code.
+func formatInline(text string) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {
 		if i%2 == 1 {

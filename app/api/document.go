@@ -95,7 +95,7 @@ func (o *ordered[T]) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-func (o ordered[T]) get(name string) (found T) {
+func (o ordered[T]) getNamed(name string) (found T) {
 	for _, one := range o {
 		if one.Name == name {
 			return one.Value
@@ -111,8 +111,8 @@ type call struct {
 	Shared []parameter // of its path
 }
 
-// calls returns all operations, in the document's order.
-func (d *document) calls() []call {
+// listCalls returns all operations, in the document's order.
+func (d *document) listCalls() []call {
 	var all []call
 	for _, p := range d.Paths {
 		for _, o := range []struct {
@@ -127,12 +127,12 @@ func (d *document) calls() []call {
 	return all
 }
 
-// parameters returns the path's and the operation's parameters, with references resolved.
-func (d *document) parameters(c call) []parameter {
+// parametersOf returns the path's and the operation's parameters, with references resolved.
+func (d *document) parametersOf(c call) []parameter {
 	var all []parameter
 	for _, p := range append(append([]parameter{}, c.Shared...), c.Parameters...) {
 		if p.Ref != "" {
-			p = d.Components.Parameters.get(last(p.Ref))
+			p = d.Components.Parameters.getNamed(lastName(p.Ref))
 		}
 		all = append(all, p)
 	}
@@ -145,9 +145,9 @@ func readDocument() *document {
 	if err := yaml.Unmarshal(written, d); err != nil {
 		panic(fmt.Sprintf("openapi.yaml: %v", err))
 	}
-	for _, c := range d.calls() {
+	for _, c := range d.listCalls() {
 		names := []string{}
-		for _, p := range d.parameters(c) {
+		for _, p := range d.parametersOf(c) {
 			if p.In == "query" {
 				names = append(names, p.Name)
 			}
@@ -157,5 +157,5 @@ func readDocument() *document {
 	return d
 }
 
-// last returns the name at the end of a reference.
-func last(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
+// lastName returns the name at the end of a reference.
+func lastName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }

@@ -10,16 +10,16 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-// tag sets the ETag for a cluster's current state.
-func tag(w http.ResponseWriter, row clusters.Row) {
-	w.Header().Set("ETag", etag(row.Version))
+// setETag sets the ETag for a cluster's current state.
+func setETag(w http.ResponseWriter, row clusters.Row) {
+	w.Header().Set("ETag", formatETag(row.Version))
 }
 
-func etag(version int64) string { return fmt.Sprintf("%q", strconv.FormatInt(version, 10)) }
+func formatETag(version int64) string { return fmt.Sprintf("%q", strconv.FormatInt(version, 10)) }
 
-// match parses If-Match: the version for which the change is meant, 0 for any. A list is refused, because the caller must say which
+// parseIfMatch parses If-Match: the version for which the change is meant, 0 for any. A list is refused, because the caller must say which
 // version it saw.
-func match(header string) (version int64, err error) {
+func parseIfMatch(header string) (version int64, err error) {
 	given := strings.TrimSpace(header)
 	if given == "" || given == "*" {
 		return 0, nil

@@ -234,11 +234,11 @@ func (h *fixture) isItsOwn(t *rapid.T, cluster, foreignSecret string) {
 	row, err := h.store.Attempts.AttemptSpec(h.Context(), (&runner{fixture: h}).attemptOf(cluster))
 	require.NoError(t, err)
 	row.Kind = lifecycle.Destroy
-	got, err := json.Marshal(spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"}))
+	got, err := json.Marshal(toSpec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"}))
 	require.NoError(t, err)
 	require.NotContains(t, string(got), "bank", "what a teardown is told")
 	require.NotContains(t, string(got), "evil.example")
-	for _, id := range spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"}).Identities {
+	for _, id := range toSpec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"}).Identities {
 		require.True(t, id.InfraID == "" || strings.HasPrefix(id.InfraID, scope.Name+"-"))
 	}
 	for _, s := range row.Artifacts {

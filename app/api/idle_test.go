@@ -17,7 +17,7 @@ func TestSinceWhenNobodyUsesAClusterReachesPrograms(t *testing.T) {
 	var row clusters.Row
 	row.Status, row.Desired, row.ReadyAt = lifecycle.Ready, lifecycle.Present, ready
 	said := func() map[string]any {
-		raw, err := json.Marshal(cluster(row, profiles.UnlinkedName))
+		raw, err := json.Marshal(toCluster(row, profiles.UnlinkedName))
 		require.NoError(t, err)
 		var c struct{ Idle map[string]any }
 		require.NoError(t, json.Unmarshal(raw, &c))

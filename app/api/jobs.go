@@ -26,44 +26,44 @@ var jobStatuses = []string{
 
 // ListJobs implements GET /api/v1/jobs.
 func (s *server) ListJobs(w http.ResponseWriter, r *http.Request, params v1.ListJobsParams) {
-	q := s.query(r)
+	q := s.newQuery(r)
 	kind := strings.ToUpper(params.Type)
 	if ours, other := jobAliases[kind]; other {
 		kind = ours
 	}
 	f := reports.JobFilter{
-		Cluster: params.Cluster, Type: lifecycle.JobType(q.among("type", kind, slices.Concat(jobTypes, []string{"CREATE_CLUSTER", "DESTROY_CLUSTER"})...)),
-		Status: lifecycle.JobStatus(q.among("status", strings.ToUpper(params.Status), jobStatuses...)),
+		Cluster: params.Cluster, Type: lifecycle.JobType(q.readChoice("type", kind, slices.Concat(jobTypes, []string{"CREATE_CLUSTER", "DESTROY_CLUSTER"})...)),
+		Status: lifecycle.JobStatus(q.readChoice("status", strings.ToUpper(params.Status), jobStatuses...)),
 	}
-	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "job_")
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	f.Limit, f.Cursor = q.readPage(params.Limit, params.Cursor, "job_")
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	jobs, next, err := s.App.Jobs(r.Context(), principal(r), f)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	page := v1.JobPage{Items: make([]v1.Job, 0, len(jobs)), NextCursor: next}
 	for _, one := range jobs {
 		page.Items = append(page.Items, job(one))
 	}
-	ok(w, page)
+	writeOK(w, page)
 }
 
 // GetJob implements GET /api/v1/jobs/{id}.
 func (s *server) GetJob(w http.ResponseWriter, r *http.Request, id string, params v1.GetJobParams) {
-	q := s.query(r)
-	lines := q.number("lines", params.Lines, defaultLines, 0, maxLines)
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	q := s.newQuery(r)
+	lines := q.readNumber("lines", params.Lines, defaultLines, 0, maxLines)
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	found, err := s.App.Job(r.Context(), principal(r), id, lines)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, v1.JobDetail{Job: job(found.Job), Log: append([]string{}, found.Log...)})
+	writeOK(w, v1.JobDetail{Job: job(found.Job), Log: append([]string{}, found.Log...)})
 }

@@ -137,16 +137,16 @@ func TestTheReferenceShowsTheWholeDocumentAndAsksNobody(t *testing.T) {
 
 func TestEveryExampleOfTheReferenceIsOneTheDocumentTakes(t *testing.T) {
 	d := readDocument()
-	for _, c := range d.calls() {
+	for _, c := range d.listCalls() {
 		if c.Body == nil || strings.HasPrefix(c.Path, statusPath) {
 			continue
 		}
 		ref := c.Body.Content[0].Value.Schema
-		raw, err := json.Marshal(d.example(ref))
+		raw, err := json.Marshal(d.exampleOf(ref))
 		require.NoError(t, err)
 		var value any
 		require.NoError(t, json.Unmarshal(raw, &value))
-		require.NoError(t, schemaOf(t, last(ref.Ref)).VisitJSON(value), "%s: %s", c.ID, raw)
+		require.NoError(t, schemaOf(t, lastName(ref.Ref)).VisitJSON(value), "%s: %s", c.ID, raw)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func (s *server) LinkKubeconfig(w http.ResponseWriter, r *http.Request, id string, params v1.LinkKubeconfigParams) {
 	want := credentials.Want{Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime}
 	made, err := s.Credentials.KubeconfigLink(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI})
-	s.link(w, r, made, err)
+	s.writeLink(w, r, made, err)
 }
 
 // LinkKubeadmin implements POST /api/v1/clusters/{id}/kubeadmin-links.
@@ -29,48 +29,48 @@ func (s *server) LinkAdminKubeconfig(w http.ResponseWriter, r *http.Request, id 
 
 func (s *server) breakGlassLink(w http.ResponseWriter, r *http.Request, id string, what string) {
 	made, err := s.Credentials.BreakGlassLink(r.Context(), principal(r), id, what, app.Origin{Source: policy.SourceAPI})
-	s.link(w, r, made, err)
+	s.writeLink(w, r, made, err)
 }
 
-func (s *server) link(w http.ResponseWriter, r *http.Request, made credentials.Link, err error) {
+func (s *server) writeLink(w http.ResponseWriter, r *http.Request, made credentials.Link, err error) {
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	reply(w, jsonType, http.StatusCreated, v1.Link{URL: made.URL.Reveal(), ExpiresAt: made.ExpiresAt.UTC()})
+	writeReply(w, jsonType, http.StatusCreated, v1.Link{URL: made.URL.Reveal(), ExpiresAt: made.ExpiresAt.UTC()})
 }
 
 // BreakGlass implements POST /api/v1/clusters/{id}/break-glass.
 func (s *server) BreakGlass(w http.ResponseWriter, r *http.Request, id string) {
 	var said v1.BreakGlass
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
 	a, err := s.Credentials.BreakGlass(r.Context(), principal(r), id, string(said.What), app.Origin{Source: policy.SourceAPI, Why: said.Reason})
-	s.approval(w, r, http.StatusAccepted, a, err)
+	s.writeApproval(w, r, http.StatusAccepted, a, err)
 }
 
 // RedeemLink implements POST /api/v1/links/{link}.
 func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string) {
 	var said v1.Redeem
-	if !s.read(w, r, &said, true, maxBody) {
+	if !s.readDocument(w, r, &said, true, maxBody) {
 		return
 	}
 	if err := s.Credentials.Means(r.Context(), principal(r), link, said.Account); err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	got, err := s.Credentials.Redeem(r.Context(), principal(r), link, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	switch got.Kind {
 	case people.LinkKubeconfig, people.LinkInstallers:
-		kubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
+		writeKubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
 	case people.LinkKubeadmin:
-		ok(w, v1.Redeemed{Kind: v1.RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})
+		writeOK(w, v1.Redeemed{Kind: v1.RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})
 	default:
-		ok(w, v1.Redeemed{Kind: v1.RedeemedKind(got.Kind), Account: got.Account, Code: got.Code.Reveal()})
+		writeOK(w, v1.Redeemed{Kind: v1.RedeemedKind(got.Kind), Account: got.Account, Code: got.Code.Reveal()})
 	}
 }

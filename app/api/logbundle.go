@@ -14,13 +14,13 @@ import (
 // GetLogBundle implements GET /api/v1/clusters/{id}/log-bundle. Nothing is sent before the bucket answered, so that a refusal can
 // still be sent as one. A later read error breaks the connection, which no reader takes for the end.
 func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id string, params v1.GetLogBundleParams) {
-	q := s.query(r)
-	attempt := q.number("attempt", params.Attempt, 0, 0, math.MaxInt32)
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	q := s.newQuery(r)
+	attempt := q.readNumber("attempt", params.Attempt, 0, 0, math.MaxInt32)
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
-	leave, found := s.places.take(principal(r).ID)
+	leave, found := s.places.takePlace(principal(r).ID)
 	if !found {
 		tooManyStreams(w)
 		return
@@ -28,7 +28,7 @@ func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id string,
 	defer leave()
 	bundle, err := s.Credentials.LogBundle(r.Context(), principal(r), id, attempt, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	begun, err := download.Send(w, bundle.Name, "application/gzip", func(out io.Writer) error { return bundle.Send(r.Context(), out) })
@@ -37,6 +37,6 @@ func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id string,
 		s.Log.ErrorContext(r.Context(), "log bundle broken off", "request", visitOf(r).id, "cluster", id, "err", err)
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 	}
 }

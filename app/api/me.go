@@ -16,24 +16,24 @@ import (
 func (s *server) GetMe(w http.ResponseWriter, r *http.Request) {
 	accounts, err := s.Credentials.Accounts(r.Context(), principal(r))
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	out := me(visitOf(r).session)
+	out := toMe(visitOf(r).session)
 	out.Accounts = accounts
-	ok(w, out)
+	writeOK(w, out)
 }
 
 // UnlinkAccount implements DELETE /api/v1/me/accounts.
 func (s *server) UnlinkAccount(w http.ResponseWriter, r *http.Request, params v1.UnlinkAccountParams) {
 	if err := s.Credentials.Unlink(r.Context(), principal(r), params.Account, app.Origin{Source: policy.SourceAPI}); err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	s.GetMe(w, r)
 }
 
-func me(session auth.Session) v1.Me {
+func toMe(session auth.Session) v1.Me {
 	p := session.Principal
 	out := v1.Me{ID: p.ID, Name: p.Name, Seats: []v1.Seat{}, May: []string{}, ExpiresAt: utc(session.Expires)}
 	for _, seat := range p.Seats {
@@ -50,11 +50,11 @@ func me(session auth.Session) v1.Me {
 // SignInWithAWS implements POST /api/v1/auth/aws.
 func (s *server) SignInWithAWS(w http.ResponseWriter, r *http.Request) {
 	var said v1.AWSProof
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
 	if s.AWS == nil {
-		problem(w, http.StatusNotFound, "AWS identities are not enabled on this server. Sign in with a token from an issuer that it trusts.")
+		writeProblem(w, http.StatusNotFound, "AWS identities are not enabled on this server. Sign in with a token from an issuer that it trusts.")
 		return
 	}
 	address := source.Group(s.Proxies.Address(r))
@@ -62,15 +62,15 @@ func (s *server) SignInWithAWS(w http.ResponseWriter, r *http.Request) {
 	var refused *auth.Error
 	switch {
 	case errors.As(err, &refused) && refused.Reason == auth.Malformed:
-		problem(w, http.StatusUnprocessableEntity, refused.Message)
+		writeProblem(w, http.StatusUnprocessableEntity, refused.Message)
 	case err != nil:
-		s.unauthorized(w, r, err)
+		s.writeUnauthorized(w, r, err)
 	default:
 		visitOf(r).session = issued.Session
 		if wait := s.Pace.Take(issued.Principal.ID); wait > 0 {
 			tooMany(w, wait)
 			return
 		}
-		ok(w, v1.SessionToken{Token: issued.Token.Reveal(), ExpiresAt: issued.Expires.UTC(), Me: me(issued.Session)})
+		writeOK(w, v1.SessionToken{Token: issued.Token.Reveal(), ExpiresAt: issued.Expires.UTC(), Me: toMe(issued.Session)})
 	}
 }

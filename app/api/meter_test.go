@@ -17,7 +17,7 @@ func TestTheMeterReachesProgramsWhole(t *testing.T) {
 	var row clusters.Row
 	row.HourlyCents = 224
 	row.Meter = price.Meter{Ran: 1_234_567_890_123, Since: time.Date(2026, 11, 2, 9, 0, 0, 123_456_000, time.UTC), Rate: 224, ToCome: 75}
-	raw, err := json.Marshal(cluster(row, profiles.UnlinkedName))
+	raw, err := json.Marshal(toCluster(row, profiles.UnlinkedName))
 	require.NoError(t, err)
 	var said struct {
 		HourlyCents int

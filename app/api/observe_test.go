@@ -16,7 +16,7 @@ func TestARunnerThatLooksInsideGetsTheKubeconfigAndNothingElseOfTheCluster(t *te
 	ref := artifacts.CredentialRef("artifacts", "clu_1", 1, time.Date(2030, 1, 1, 8, 0, 0, 0, time.UTC), artifacts.Kubeconfig)
 	row := attempts.SpecRow{Kind: lifecycle.Observe}
 	row.Row.ID, row.Row.Outputs = "clu_1", &clusters.Outputs{KubeconfigRef: ref}
-	got := spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"})
+	got := toSpec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"})
 	require.Equal(t, []any{"observe", ref}, []any{got.Kind, got.KubeconfigRef})
 	require.Nil(t, got.Scale)
 	require.Nil(t, got.Power)

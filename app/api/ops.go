@@ -8,23 +8,25 @@ import (
 
 const probeTimeout = 2 * time.Second
 
-// healthy answers that the process is running; it checks nothing else.
-func healthy(w http.ResponseWriter, _ *http.Request) { ok(w, map[string]string{"status": "ok"}) }
+// writeHealthy answers that the process is running; it checks nothing else.
+func writeHealthy(w http.ResponseWriter, _ *http.Request) {
+	writeOK(w, map[string]string{"status": "ok"})
+}
 
-// ready answers whether PostgreSQL responds, without which nothing works.
-func (s *server) ready(w http.ResponseWriter, r *http.Request) {
+// writeReady answers whether PostgreSQL responds, without which nothing works.
+func (s *server) writeReady(w http.ResponseWriter, r *http.Request) {
 	if s.Draining != nil && s.Draining.Err() != nil {
-		problem(w, http.StatusServiceUnavailable, "This process is stopping; send requests to another one.")
+		writeProblem(w, http.StatusServiceUnavailable, "This process is stopping; send requests to another one.")
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
 	defer cancel()
 	if err := s.Store.Ping(ctx); err != nil {
 		s.Log.WarnContext(r.Context(), "not ready", "err", err)
-		problem(w, http.StatusServiceUnavailable, "PostgreSQL does not respond.")
+		writeProblem(w, http.StatusServiceUnavailable, "PostgreSQL does not respond.")
 		return
 	}
-	ok(w, map[string]string{"status": "ready", "postgresql": "ok"})
+	writeOK(w, map[string]string{"status": "ready", "postgresql": "ok"})
 }
 
 // statusWriter remembers the status of the response.

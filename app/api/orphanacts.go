@@ -13,7 +13,7 @@ import (
 // ApproveOrphans implements POST /api/v1/orphans/approve.
 func (s *server) ApproveOrphans(w http.ResponseWriter, r *http.Request) {
 	var said v1.OrphanApproval
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
 	var plans []cleanup.Plan
@@ -24,27 +24,27 @@ func (s *server) ApproveOrphans(w http.ResponseWriter, r *http.Request) {
 		plans, err = s.Admin.ApproveRemovals(r.Context(), principal(r), said.Ids, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	}
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	list := v1.RemovalPlans{Items: make([]v1.RemovalPlan, len(plans))}
 	for i, p := range plans {
 		list.Items[i] = removalPlan(p)
 	}
-	ok(w, list)
+	writeOK(w, list)
 }
 
 // ExemptOrphans implements POST /api/v1/orphans/exempt.
 func (s *server) ExemptOrphans(w http.ResponseWriter, r *http.Request) {
 	var said v1.OrphanExemption
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
 	if err := s.Admin.ExemptOrphans(r.Context(), principal(r), said.Ids, app.Origin{Source: policy.SourceAPI, Why: said.Reason}); err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, v1.ExemptOrphans{Ids: said.Ids})
+	writeOK(w, v1.ExemptOrphans{Ids: said.Ids})
 }
 
 func removalPlan(p cleanup.Plan) v1.RemovalPlan {

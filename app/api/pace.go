@@ -49,7 +49,7 @@ func (p *Pace) Take(who string) time.Duration {
 // tooMany answers a principal with too many requests.
 func tooMany(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", retryAfter(wait))
-	problem(w, http.StatusTooManyRequests, fmt.Sprintf("Too many requests. Wait %s s. To follow clusters without polling, use GET /api/v1/watch.", retryAfter(wait)))
+	writeProblem(w, http.StatusTooManyRequests, fmt.Sprintf("Too many requests. Wait %s s. To follow clusters without polling, use GET /api/v1/watch.", retryAfter(wait)))
 }
 
 // retryAfter formats a wait for the header: in whole seconds, at least one.

@@ -15,8 +15,8 @@ type places struct {
 	taken map[string]int
 }
 
-// take takes a place for a stream, if there is one; leave gives it back.
-func (p *places) take(who string) (leave func(), found bool) {
+// takePlace takes a place for a stream, if there is one; leave gives it back.
+func (p *places) takePlace(who string) (leave func(), found bool) {
 	p.guard.Lock()
 	defer p.guard.Unlock()
 	if p.taken[who] >= mostStreams {
@@ -38,5 +38,5 @@ func (p *places) take(who string) (leave func(), found bool) {
 // tooManyStreams answers a principal with too many open streams.
 func tooManyStreams(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "5")
-	problem(w, http.StatusTooManyRequests, "Too many open streams. Close one, or watch several clusters with one stream: GET /api/v1/watch?cluster=a&cluster=b.")
+	writeProblem(w, http.StatusTooManyRequests, "Too many open streams. Close one, or watch several clusters with one stream: GET /api/v1/watch?cluster=a&cluster=b.")
 }

@@ -14,8 +14,8 @@ import (
 func NewProbes(s *store.Store, log *slog.Logger, draining context.Context, m *metrics.Metrics) http.Handler {
 	probed := &server{Config: Config{Store: s, Log: log, Draining: draining}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", healthy)
-	mux.HandleFunc("GET /readyz", probed.ready)
+	mux.HandleFunc("GET /healthz", writeHealthy)
+	mux.HandleFunc("GET /readyz", probed.writeReady)
 	mux.Handle("GET /metrics", m.Handler())
 	return mux
 }

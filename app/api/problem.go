@@ -21,25 +21,25 @@ var statuses = map[app.Kind]int{
 	app.Conflict: http.StatusConflict, app.Stale: http.StatusPreconditionFailed, app.Busy: http.StatusServiceUnavailable,
 }
 
-// fail answers an error: a service error with its text; any other is logged and answered without its text.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// writeError answers an error: a service error with its text; any other is logged and answered without its text.
+func (s *server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	var said *app.Error
 	var unread *malformed
 	switch {
 	case errors.As(err, &unread):
-		write(w, problemOf(http.StatusBadRequest, &unread.Said))
+		writeDocument(w, problemOf(http.StatusBadRequest, &unread.Said))
 	case errors.As(err, &said):
 		if said.Kind == app.Busy {
 			w.Header().Set("Retry-After", retryAfter(cmp.Or(said.Later, 5*time.Second)))
 		}
-		write(w, problemOf(statusOf(r, said.Kind), said))
+		writeDocument(w, problemOf(statusOf(r, said.Kind), said))
 	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil:
 		s.Log.WarnContext(r.Context(), "request took too long", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
 		w.Header().Set("Retry-After", "5")
-		problem(w, http.StatusServiceUnavailable, "The request took too long and was canceled. Try again in a moment.")
+		writeProblem(w, http.StatusServiceUnavailable, "The request took too long and was canceled. Try again in a moment.")
 	default:
 		s.Log.ErrorContext(r.Context(), "request failed", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
-		problem(w, http.StatusInternalServerError, "An internal error occurred. It is logged as "+visitOf(r).id+". Try again in a moment.")
+		writeProblem(w, http.StatusInternalServerError, "An internal error occurred. It is logged as "+visitOf(r).id+". Try again in a moment.")
 	}
 }
 
@@ -61,37 +61,37 @@ func statusOf(r *http.Request, kind app.Kind) int {
 }
 
 // unauthorized answers a token that was not accepted, or an issuer that did not respond.
-func (s *server) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
+func (s *server) writeUnauthorized(w http.ResponseWriter, r *http.Request, err error) {
 	var said *auth.Error
 	if !errors.As(err, &said) {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	if said.Reason == auth.Unavailable {
 		s.Log.WarnContext(r.Context(), "sign-in service unavailable", "err", said.Cause)
 		w.Header().Set("Retry-After", "5")
-		problem(w, http.StatusServiceUnavailable, said.Message)
+		writeProblem(w, http.StatusServiceUnavailable, said.Message)
 		return
 	}
 	var later auth.Later
 	if errors.As(err, &later) {
 		w.Header().Set("Retry-After", retryAfter(time.Duration(later)))
-		problem(w, http.StatusTooManyRequests, said.Message)
+		writeProblem(w, http.StatusTooManyRequests, said.Message)
 		return
 	}
 	if said.Reason == auth.Missing { // no token was sent, so there is no error code: RFC 6750, 3.1
 		w.Header().Set("WWW-Authenticate", realm)
-		problem(w, http.StatusUnauthorized, said.Message)
+		writeProblem(w, http.StatusUnauthorized, said.Message)
 		return
 	}
-	unauthorized(w, said.Message)
+	writeTokenProblem(w, said.Message)
 }
 
 const realm = `Bearer realm="ocpctl"`
 
-func unauthorized(w http.ResponseWriter, detail string) {
+func writeTokenProblem(w http.ResponseWriter, detail string) {
 	w.Header().Set("WWW-Authenticate", realm+`, error="invalid_token"`)
-	problem(w, http.StatusUnauthorized, detail)
+	writeProblem(w, http.StatusUnauthorized, detail)
 }
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodPatch, http.MethodPut}
@@ -106,21 +106,21 @@ func noSuchPath(mux *http.ServeMux) http.HandlerFunc {
 			}
 		}
 		if len(others) == 0 {
-			problem(w, http.StatusNotFound, r.Method+" "+r.URL.Path+" does not exist. GET /api/docs lists all operations.")
+			writeProblem(w, http.StatusNotFound, r.Method+" "+r.URL.Path+" does not exist. GET /api/docs lists all operations.")
 			return
 		}
 		w.Header().Set("Allow", strings.Join(others, ", "))
-		problem(w, http.StatusMethodNotAllowed, r.URL.Path+" supports only "+strings.Join(others, " and ")+".")
+		writeProblem(w, http.StatusMethodNotAllowed, r.URL.Path+" supports only "+strings.Join(others, " and ")+".")
 	}
 }
 
-func problem(w http.ResponseWriter, status int, detail string) {
-	write(w, v1.Problem{Status: status, Detail: detail})
+func writeProblem(w http.ResponseWriter, status int, detail string) {
+	writeDocument(w, v1.Problem{Status: status, Detail: detail})
 }
 
-func write(w http.ResponseWriter, p v1.Problem) {
+func writeDocument(w http.ResponseWriter, p v1.Problem) {
 	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
-	reply(w, problemType, p.Status, p)
+	writeReply(w, problemType, p.Status, p)
 }
 
 const (
@@ -128,8 +128,8 @@ const (
 	problemType = "application/problem+json"
 )
 
-// encoded returns a document as it is sent.
-func encoded(body any) ([]byte, error) {
+// encodeDocument returns a document as it is sent.
+func encodeDocument(body any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -137,8 +137,8 @@ func encoded(body any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func reply(w http.ResponseWriter, contentType string, status int, body any) {
-	raw, err := encoded(body)
+func writeReply(w http.ResponseWriter, contentType string, status int, body any) {
+	raw, err := encodeDocument(body)
 	if err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
@@ -155,4 +155,4 @@ func bytesOf(w http.ResponseWriter, contentType string, status int, body []byte)
 	_, _ = w.Write(body) // the client disconnected and will retry
 }
 
-func ok(w http.ResponseWriter, body any) { reply(w, jsonType, http.StatusOK, body) }
+func writeOK(w http.ResponseWriter, body any) { writeReply(w, jsonType, http.StatusOK, body) }

@@ -24,78 +24,78 @@ type query struct {
 	wrong []app.Field
 }
 
-// query checks the names first: a misspelt parameter would filter nothing and show everything.
-func (s *server) query(r *http.Request) *query {
+// newQuery checks the names first: a misspelt parameter would filter nothing and show everything.
+func (s *server) newQuery(r *http.Request) *query {
 	q := &query{r: r}
 	known := s.document.queries[r.Pattern]
 	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
 		if !slices.Contains(known, name) {
-			q.refuse(name, "this parameter does not exist", known...)
+			q.addRefusal(name, "this parameter does not exist", known...)
 		}
 	}
 	return q
 }
 
-func (q *query) refuse(name, detail string, accept ...string) {
+func (q *query) addRefusal(name, detail string, accept ...string) {
 	q.wrong = append(q.wrong, app.Field{Name: name, Detail: detail, Accept: accept})
 }
 
-// legible refuses URLs with characters that the database cannot store.
-func (s *server) legible(next http.Handler) http.Handler {
+// requireLegible refuses URLs with characters that the database cannot store.
+func (s *server) requireLegible(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wrong := app.Unkept(r.URL.Query())
 		if !app.Keepable(r.URL.Path) {
 			wrong = append(wrong, app.Unkept(map[string][]string{"path": {r.URL.Path}})...)
 		}
 		if len(wrong) > 0 {
-			s.fail(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid address.", Fields: wrong}})
+			s.writeError(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid address.", Fields: wrong}})
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// number returns the value, or the default if the parameter is missing. It refuses a value out of bounds.
-func (q *query) number(name string, value, unasked, least, most int) int {
+// readNumber returns the value, or the default if the parameter is missing. It refuses a value out of bounds.
+func (q *query) readNumber(name string, value, unasked, least, most int) int {
 	if !q.r.URL.Query().Has(name) {
 		return unasked
 	}
 	if value < least || value > most {
-		q.refuse(name, fmt.Sprintf("%d is out of bounds", value), fmt.Sprintf("%d to %d", least, most))
+		q.addRefusal(name, fmt.Sprintf("%d is out of bounds", value), fmt.Sprintf("%d to %d", least, most))
 	}
 	return value
 }
 
-// page reads limit and cursor. Cursors are ids that begin with prefix; empty prefix: numbers.
-func (q *query) page(limit v1.Limit, cursor v1.Cursor, prefix string) (most int, after string) {
+// readPage reads limit and cursor. Cursors are ids that begin with prefix; empty prefix: numbers.
+func (q *query) readPage(limit v1.Limit, cursor v1.Cursor, prefix string) (most int, after string) {
 	ours := strings.HasPrefix(cursor, prefix) && len(cursor) < maxCursor
 	if prefix == "" {
-		ours = digits(cursor)
+		ours = isNumber(cursor)
 	}
 	if cursor != "" && !ours {
-		q.refuse("cursor", "it is not a cursor of this server", "the nextCursor of the previous page")
+		q.addRefusal("cursor", "it is not a cursor of this server", "the nextCursor of the previous page")
 	}
-	return q.number("limit", limit, defaultLimit, 1, maxLimit), cursor
+	return q.readNumber("limit", limit, defaultLimit, 1, maxLimit), cursor
 }
 
-// among requires the value to be one of those listed, or empty.
-func (q *query) among(name, value string, accepted ...string) string {
+// readChoice requires the value to be one of those listed, or empty.
+func (q *query) readChoice(name, value string, accepted ...string) string {
 	if value != "" && !slices.Contains(accepted, value) {
-		q.refuse(name, fmt.Sprintf("the %s %q does not exist", name, value), accepted...)
+		q.addRefusal(name, fmt.Sprintf("the %s %q does not exist", name, value), accepted...)
 	}
 	return value
 }
 
-// span requires from to be before to, if both are given.
-func (q *query) span(from, to time.Time) (time.Time, time.Time) {
+// checkSpan requires from to be before to, if both are given.
+func (q *query) checkSpan(from, to time.Time) (time.Time, time.Time) {
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
-		q.refuse("to", "it is not after from", "a later time")
+		q.addRefusal("to", "it is not after from", "a later time")
 	}
 	return from, to
 }
 
-// err returns everything that was wrong, or nil.
-func (q *query) err() error {
+// refusals returns everything that was wrong, or nil.
+func (q *query) refusals() error {
 	if len(q.wrong) == 0 {
 		return nil
 	}
@@ -108,6 +108,6 @@ const (
 	maxCursor    = 64
 )
 
-func digits(s string) bool {
+func isNumber(s string) bool {
 	return len(s) < 19 && strings.Trim(s, "0123456789") == ""
 }

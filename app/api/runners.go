@@ -19,18 +19,18 @@ func (s *server) ofRunners(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		claims, err := s.Tokens.Verify(auth.Bearer(r), s.Now())
 		if err != nil {
-			unauthorized(w, "The attempt's token is not accepted: "+err.Error()+".")
+			writeTokenProblem(w, "The attempt's token is not accepted: "+err.Error()+".")
 			return
 		}
 		if claims.Attempt != r.PathValue("id") {
-			unauthorized(w, "The token belongs to another attempt.")
+			writeTokenProblem(w, "The token belongs to another attempt.")
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), claimsKey{}, claims)))
 	})
 }
 
-func claims(r *http.Request) token.Claims {
+func claimsOf(r *http.Request) token.Claims {
 	c, _ := r.Context().Value(claimsKey{}).(token.Claims)
 	return c
 }
@@ -39,7 +39,7 @@ func claims(r *http.Request) token.Claims {
 func RunnersOnly(all http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, statusPath) && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
-			problem(w, http.StatusNotFound, "This address serves only the Status API for runners.")
+			writeProblem(w, http.StatusNotFound, "This address serves only the Status API for runners.")
 			return
 		}
 		all.ServeHTTP(w, r)

@@ -41,57 +41,57 @@ func (s *server) ListUses(w http.ResponseWriter, r *http.Request, id string, par
 	named := policy.PipelineRun{Kind: string(params.RunKind), Name: params.RunName, UID: params.RunUID}
 	list, err := s.App.Uses(r.Context(), principal(r), id, named)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.Uses{Items: []v1.Use{}}
 	for _, one := range list {
-		out.Items = append(out.Items, use(one))
+		out.Items = append(out.Items, toUse(one))
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 // AskUse implements POST /api/v1/clusters/{id}/uses.
 func (s *server) AskUse(w http.ResponseWriter, r *http.Request, id string) {
 	var said v1.UseRequest
-	if !s.read(w, r, &said, true, maxBody) {
+	if !s.readDocument(w, r, &said, true, maxBody) {
 		return
 	}
 	named := policy.PipelineRun{Kind: string(said.Kind), Name: said.Name, UID: said.UID}
 	one, fresh, err := s.App.AskUse(r.Context(), principal(r), id, named, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	status := http.StatusOK
 	if fresh {
 		status = http.StatusCreated
 	}
-	reply(w, jsonType, status, use(one))
+	writeReply(w, jsonType, status, toUse(one))
 }
 
 // GetUse implements GET /api/v1/clusters/{id}/uses/{use}.
 func (s *server) GetUse(w http.ResponseWriter, r *http.Request, id string, useID string) {
 	one, err := s.App.Use(r.Context(), principal(r), id, useID)
-	s.used(w, r, one, err)
+	s.writeUse(w, r, one, err)
 }
 
 // ReleaseUse implements DELETE /api/v1/clusters/{id}/uses/{use}.
 func (s *server) ReleaseUse(w http.ResponseWriter, r *http.Request, id string, useID string) {
 	one, err := s.App.ReleaseUse(r.Context(), principal(r), id, useID, app.Origin{Source: policy.SourceAPI})
-	s.used(w, r, one, err)
+	s.writeUse(w, r, one, err)
 }
 
-func (s *server) used(w http.ResponseWriter, r *http.Request, one app.Use, err error) {
+func (s *server) writeUse(w http.ResponseWriter, r *http.Request, one app.Use, err error) {
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, use(one))
+	writeOK(w, toUse(one))
 }
 
-// use converts a turn for the API.
-func use(u app.Use) v1.Use {
+// toUse converts a turn for the API.
+func toUse(u app.Use) v1.Use {
 	out := v1.Use{
 		ID: u.ID, ClusterID: u.Cluster, State: v1.UseState(u.State()), Run: runOf(u.Use), Attempt: u.Attempt, Job: u.Job, Principal: u.Principal, Mine: u.Mine,
 		AskedAt: u.AskedAt.UTC(), GrantedAt: when(u.GrantedAt), ReleasedAt: when(u.ReleasedAt), Why: u.Why, Position: len(u.Ahead),

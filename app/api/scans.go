@@ -18,56 +18,56 @@ import (
 // StartScans implements POST /api/v1/scans.
 func (s *server) StartScans(w http.ResponseWriter, r *http.Request) {
 	var said v1.ScanRequest
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
 	opened, err := s.Admin.StartScans(r.Context(), principal(r), said.Account, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	reply(w, jsonType, http.StatusAccepted, scanList(opened))
+	writeReply(w, jsonType, http.StatusAccepted, scanList(opened))
 }
 
 // ListScans implements GET /api/v1/scans.
 func (s *server) ListScans(w http.ResponseWriter, r *http.Request, params v1.ListScansParams) {
-	q := s.query(r)
-	limit, _ := q.page(params.Limit, "", "scn_")
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	q := s.newQuery(r)
+	limit, _ := q.readPage(params.Limit, "", "scn_")
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	list, err := s.Admin.Scans(r.Context(), principal(r), params.Account, limit)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, scanList(list))
+	writeOK(w, scanList(list))
 }
 
 // GetScan implements GET /api/v1/scans/{id}.
 func (s *server) GetScan(w http.ResponseWriter, r *http.Request, id string) {
 	found, parts, err := s.Admin.Scan(r.Context(), principal(r), id)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	out := v1.ScanDetail{Scan: scan(found), Parts: []v1.ScanPart{}}
+	out := v1.ScanDetail{Scan: toScan(found), Parts: []v1.ScanPart{}}
 	for _, p := range parts {
 		out.Parts = append(out.Parts, v1.ScanPart{Name: p.Name, Resources: p.Resources, Calls: p.Calls, Complete: p.DoneAt != nil && p.Err == "", Error: p.Err})
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
 func scanList(list []scans.Scan) v1.Scans {
 	out := v1.Scans{Items: make([]v1.Scan, 0, len(list))}
 	for _, one := range list {
-		out.Items = append(out.Items, scan(one))
+		out.Items = append(out.Items, toScan(one))
 	}
 	return out
 }
 
-func scan(s scans.Scan) v1.Scan {
+func toScan(s scans.Scan) v1.Scan {
 	out := v1.Scan{
 		ScanID: s.ID, JobID: s.JobID(), Platform: s.Platform, Account: s.Account, Round: s.Round, AskedBy: s.AskedBy, OpenedAt: s.OpenedAt.UTC(),
 		StartedAt: when(s.ClaimedAt), EndedAt: when(s.ClosedAt), Runner: s.Runner, Reason: s.Reason, Message: s.Message, Next: s.Next,
@@ -90,15 +90,15 @@ func scan(s scans.Scan) v1.Scan {
 // ClaimScan implements POST /api/v1/status/scans/{id}/claim.
 func (s *server) ClaimScan(w http.ResponseWriter, r *http.Request, id string) {
 	var said contract.Claim
-	if !s.hear(w, r, &said) {
+	if !s.readReport(w, r, &said) {
 		return
 	}
 	pod, err := intake.Claim(said)
 	if err != nil {
-		s.fail(w, r, invalid(err))
+		s.writeError(w, r, toInvalid(err))
 		return
 	}
-	lease, err := s.Store.Scans.Claim(r.Context(), id, claims(r).TokenID, pod)
+	lease, err := s.Store.Scans.Claim(r.Context(), id, claimsOf(r).TokenID, pod)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
@@ -113,12 +113,12 @@ func (s *server) ClaimScan(w http.ResponseWriter, r *http.Request, id string) {
 		s.failRunner(w, r, err)
 		return
 	}
-	answer, err := s.answer(r, lease)
+	answer, err := s.answerFor(r, lease)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, contract.ClaimedScan{Spec: scanSpec(row, parts, s.Runner), Answer: answer})
+	writeOK(w, contract.ClaimedScan{Spec: scanSpec(row, parts, s.Runner), Answer: answer})
 }
 
 // scanSpec is everything that a scan's runner gets. A part that an earlier runner could not complete is tried again.
@@ -143,7 +143,7 @@ func (s *server) ReportScan(w http.ResponseWriter, r *http.Request, id string) {
 		if err != nil {
 			return attempts.Lease{}, err
 		}
-		return s.Store.Scans.Report(r.Context(), id, claims(r).TokenID, row)
+		return s.Store.Scans.Report(r.Context(), id, claimsOf(r).TokenID, row)
 	})
 }
 
@@ -154,23 +154,23 @@ func (s *server) ResultOfScan(w http.ResponseWriter, r *http.Request, id string)
 		if err != nil {
 			return attempts.Lease{}, err
 		}
-		return s.Store.Scans.Result(r.Context(), id, claims(r).TokenID, row)
+		return s.Store.Scans.Result(r.Context(), id, claimsOf(r).TokenID, row)
 	})
 }
 
 // keepOfScan passes one document of a scan's runner into the store.
 func keepOfScan[Document any](s *server, w http.ResponseWriter, r *http.Request, write func(Document) (attempts.Lease, error)) {
 	var said Document
-	if !s.hear(w, r, &said) {
+	if !s.readReport(w, r, &said) {
 		return
 	}
 	lease, err := write(said)
 	var wrong intake.Invalid
 	if errors.As(err, &wrong) {
-		s.fail(w, r, invalid(err))
+		s.writeError(w, r, toInvalid(err))
 		return
 	}
-	s.acknowledge(w, r, lease, err)
+	s.writeAnswer(w, r, lease, err)
 }
 
 // wantsCSV reports that the request asks for CSV rather than JSON.

@@ -99,11 +99,11 @@ func New(c Config) http.Handler {
 	}
 	s := &server{Config: c, document: readDocument()}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", healthy)
-	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /healthz", writeHealthy)
+	mux.HandleFunc("GET /readyz", s.writeReady)
 	mux.HandleFunc("GET "+auth.DiscoveryPath, c.Auth.ServeDiscovery(strings.TrimRight(c.UI, "/")))
 	mux.Handle("GET /metrics", s.Metrics.Handler())
-	newReference(s.document).add(mux)
+	newReference(s.document).registerPaths(mux)
 	routes(s, func(method, path string, handle func(http.ResponseWriter, *http.Request, *parameters)) {
 		operation := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, &parameters{s: s, w: w, r: r}) }))
 		if strings.HasPrefix(path, statusPath) {
@@ -112,5 +112,5 @@ func New(c Config) http.Handler {
 		mux.Handle(method+" "+path, operation)
 	})
 	mux.HandleFunc("/api/", noSuchPath(mux))
-	return s.enter(s.authenticate(s.legible(mux)))
+	return s.enter(s.authenticate(s.requireLegible(mux)))
 }

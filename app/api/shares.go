@@ -13,35 +13,35 @@ import (
 // ListShares implements GET /api/v1/clusters/{id}/shares.
 func (s *server) ListShares(w http.ResponseWriter, r *http.Request, id string) {
 	list, err := s.App.Shares(r.Context(), principal(r), id)
-	s.shares(w, r, list, err)
+	s.writeShares(w, r, list, err)
 }
 
 // ShareCluster implements POST /api/v1/clusters/{id}/shares.
 func (s *server) ShareCluster(w http.ResponseWriter, r *http.Request, id string) {
 	var said v1.ShareRequest
-	if !s.read(w, r, &said, false, maxBody) {
+	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
 	share := people.Share{Kind: string(said.Kind), Grantee: said.With, Access: people.Access(said.Access), Role: access.Role(said.Role)}
 	list, err := s.App.Share(r.Context(), principal(r), id, share, app.Origin{Source: policy.SourceAPI})
-	s.shares(w, r, list, err)
+	s.writeShares(w, r, list, err)
 }
 
 // UnshareCluster implements DELETE /api/v1/clusters/{id}/shares.
 func (s *server) UnshareCluster(w http.ResponseWriter, r *http.Request, id string, params v1.UnshareClusterParams) {
-	q := s.query(r)
-	kind := q.among("kind", string(params.Kind), string(v1.ShareKindTeam), string(v1.ShareKindPrincipal))
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	q := s.newQuery(r)
+	kind := q.readChoice("kind", string(params.Kind), string(v1.ShareKindTeam), string(v1.ShareKindPrincipal))
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	list, err := s.App.Unshare(r.Context(), principal(r), id, kind, params.With, app.Origin{Source: policy.SourceAPI})
-	s.shares(w, r, list, err)
+	s.writeShares(w, r, list, err)
 }
 
-func (s *server) shares(w http.ResponseWriter, r *http.Request, list []people.Share, err error) {
+func (s *server) writeShares(w http.ResponseWriter, r *http.Request, list []people.Share, err error) {
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	out := v1.Shares{Items: []v1.Share{}}
@@ -50,5 +50,5 @@ func (s *server) shares(w http.ResponseWriter, r *http.Request, list []people.Sh
 			Kind: v1.ShareKind(one.Kind), With: one.Grantee, Access: v1.ShareAccess(one.Access), Role: v1.ShareRole(one.Role), By: one.GrantedBy, At: one.CreatedAt.UTC(),
 		})
 	}
-	ok(w, out)
+	writeOK(w, out)
 }

@@ -30,15 +30,15 @@ const maxSaying = 8 << 20
 // ClaimAttempt implements POST /api/v1/status/attempts/{id}/claim.
 func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id string) {
 	var said contract.Claim
-	if !s.hear(w, r, &said) {
+	if !s.readReport(w, r, &said) {
 		return
 	}
 	pod, err := intake.Claim(said)
 	if err != nil {
-		s.fail(w, r, invalid(err))
+		s.writeError(w, r, toInvalid(err))
 		return
 	}
-	lease, err := s.Store.Attempts.Claim(r.Context(), id, claims(r).TokenID, pod)
+	lease, err := s.Store.Attempts.Claim(r.Context(), id, claimsOf(r).TokenID, pod)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
@@ -48,20 +48,20 @@ func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id string)
 		s.failRunner(w, r, err)
 		return
 	}
-	answer, err := s.answer(r, lease)
+	answer, err := s.answerFor(r, lease)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	work := spec(row, s.Runner)
+	work := toSpec(row, s.Runner)
 	work.BucketGrant = s.Grants != nil
-	ok(w, contract.Claimed{Spec: work, Answer: answer})
+	writeOK(w, contract.Claimed{Spec: work, Answer: answer})
 }
 
 // GetBucketCredentials implements POST /api/v1/status/attempts/{id}/bucket-credentials.
 func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id string) {
 	row, err := s.Store.Attempts.AttemptScope(r.Context(), id)
-	if err == nil && (row.Closed || row.Token != claims(r).TokenID) {
+	if err == nil && (row.Closed || row.Token != claimsOf(r).TokenID) {
 		err = db.ErrFenced
 	}
 	if err != nil {
@@ -69,18 +69,18 @@ func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id
 		return
 	}
 	if s.Grants == nil {
-		problem(w, http.StatusNotFound, "This server does not issue bucket credentials because artifacts.runner_role is not set. Use the runner's own identity.")
+		writeProblem(w, http.StatusNotFound, "This server does not issue bucket credentials because artifacts.runner_role is not set. Use the runner's own identity.")
 		return
 	}
 	given, err := s.Grants.Grant(r.Context(), artifacts.Part{
 		Cluster: row.Cluster, Attempt: id, Number: row.Number, KeepsKeys: opensCluster(row.Kind),
 	})
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	ok(w, contract.BucketCredentials{
+	writeOK(w, contract.BucketCredentials{
 		AccessKeyID: given.AccessKeyID, SecretAccessKey: given.SecretAccessKey, SessionToken: given.SessionToken, ExpiresAt: given.Expires,
 	})
 }
@@ -92,20 +92,20 @@ func opensCluster(k lifecycle.Kind) bool {
 
 // GetAccessWork implements POST /api/v1/status/attempts/{id}/access.
 func (s *server) GetAccessWork(w http.ResponseWriter, r *http.Request, id string) {
-	work, lease, err := s.Store.Attempts.AccessWork(r.Context(), id, claims(r).TokenID)
+	work, lease, err := s.Store.Attempts.AccessWork(r.Context(), id, claimsOf(r).TokenID)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
 	}
-	out := contract.AccessWork{Give: accesses(work.Give), Take: accesses(work.Take), Keep: work.Keep}
-	if out.Answer, err = s.answer(r, lease); err != nil {
-		s.fail(w, r, err)
+	out := contract.AccessWork{Give: toAccesses(work.Give), Take: toAccesses(work.Take), Keep: work.Keep}
+	if out.Answer, err = s.answerFor(r, lease); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, out)
+	writeOK(w, out)
 }
 
-func accesses(rows []access.Row) (out []contract.Access) {
+func toAccesses(rows []access.Row) (out []contract.Access) {
 	for _, a := range rows {
 		out = append(out, contract.Access{ID: a.ID, Account: a.Account, Reader: a.Reader, Role: string(a.Role), Lifetime: a.Lifetime})
 	}
@@ -115,85 +115,85 @@ func accesses(rows []access.Row) (out []contract.Access) {
 // RecordIdentity implements POST /api/v1/status/attempts/{id}/record.
 func (s *server) RecordIdentity(w http.ResponseWriter, r *http.Request, id string) {
 	var said contract.Record
-	if !s.hear(w, r, &said) {
+	if !s.readReport(w, r, &said) {
 		return
 	}
-	of, err := s.scope(r, id)
+	of, err := s.scopeOf(r, id)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
 	}
 	identity, snapshots, err := intake.Record(said, of)
 	if err != nil {
-		s.fail(w, r, invalid(err))
+		s.writeError(w, r, toInvalid(err))
 		return
 	}
-	lease, err := s.Store.Record(r.Context(), id, claims(r).TokenID, identity, snapshots)
-	s.acknowledge(w, r, lease, err)
+	lease, err := s.Store.Record(r.Context(), id, claimsOf(r).TokenID, identity, snapshots)
+	s.writeAnswer(w, r, lease, err)
 }
 
 // ReserveRoom implements POST /api/v1/status/attempts/{id}/reserve.
 func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id string) {
 	var said contract.Demand
-	if !s.hear(w, r, &said) {
+	if !s.readReport(w, r, &said) {
 		return
 	}
-	of, err := s.scope(r, id)
+	of, err := s.scopeOf(r, id)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
 	}
 	demand, err := intake.Demand(said, of)
 	if err != nil {
-		s.fail(w, r, invalid(err))
+		s.writeError(w, r, toInvalid(err))
 		return
 	}
-	reservation, lease, err := s.Store.Attempts.Reserve(r.Context(), id, claims(r).TokenID, demand)
+	reservation, lease, err := s.Store.Attempts.Reserve(r.Context(), id, claimsOf(r).TokenID, demand)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
 	}
-	answer, err := s.answer(r, lease)
+	answer, err := s.answerFor(r, lease)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, contract.Reservation{Answer: answer, Wait: reservation.Wait, Position: reservation.Position, Never: reservation.Never})
+	writeOK(w, contract.Reservation{Answer: answer, Wait: reservation.Wait, Position: reservation.Position, Never: reservation.Never})
 }
 
 // ReportProgress implements POST /api/v1/status/attempts/{id}/report.
 func (s *server) ReportProgress(w http.ResponseWriter, r *http.Request, id string) {
-	keep(s, w, r, id, intake.Report, s.Store.Attempts.Report)
+	keepReport(s, w, r, id, intake.Report, s.Store.Attempts.Report)
 }
 
 // ResultOfAttempt implements POST /api/v1/status/attempts/{id}/result.
 func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id string) {
-	keep(s, w, r, id, intake.Result, s.Store.Attempts.Result)
+	keepReport(s, w, r, id, intake.Result, s.Store.Attempts.Result)
 }
 
-// keep passes one document of a runner through intake into the store.
-func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, id string,
+// keepReport passes one document of a runner through intake into the store.
+func keepReport[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, id string,
 	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (attempts.Lease, error)) {
 	var said Document
-	if !s.hear(w, r, &said) {
+	if !s.readReport(w, r, &said) {
 		return
 	}
-	of, err := s.scope(r, id)
+	of, err := s.scopeOf(r, id)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
 	}
 	kept, err := row(said, of)
 	if err != nil {
-		s.fail(w, r, invalid(err))
+		s.writeError(w, r, toInvalid(err))
 		return
 	}
-	lease, err := write(r.Context(), id, claims(r).TokenID, kept)
-	s.acknowledge(w, r, lease, err)
+	lease, err := write(r.Context(), id, claimsOf(r).TokenID, kept)
+	s.writeAnswer(w, r, lease, err)
 }
 
-// scope returns what the attempt's runner may report about.
-func (s *server) scope(r *http.Request, id string) (intake.Scope, error) {
+// scopeOf returns what the attempt's runner may report about.
+func (s *server) scopeOf(r *http.Request, id string) (intake.Scope, error) {
 	row, err := s.Store.Attempts.AttemptScope(r.Context(), id)
 	if err != nil {
 		return intake.Scope{}, err
@@ -201,43 +201,43 @@ func (s *server) scope(r *http.Request, id string) (intake.Scope, error) {
 	return intake.ScopeOf(row, s.Runner.Installation, s.Runner.Bucket, s.Runner.Prices), nil
 }
 
-// hear parses a runner's document; unknown fields are ignored, because the runner may be newer than the server.
-func (s *server) hear(w http.ResponseWriter, r *http.Request, into any) bool {
+// readReport parses a runner's document; unknown fields are ignored, because the runner may be newer than the server.
+func (s *server) readReport(w http.ResponseWriter, r *http.Request, into any) bool {
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSaying)).Decode(into)
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
 		return true
 	case errors.As(err, &large):
-		problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The document is larger than %d bytes. Send the log in smaller parts.", maxSaying))
+		writeProblem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The document is larger than %d bytes. Send the log in smaller parts.", maxSaying))
 	default:
-		problem(w, http.StatusBadRequest, "The body does not match the schema of this path: "+err.Error()+".")
+		writeProblem(w, http.StatusBadRequest, "The body does not match the schema of this path: "+err.Error()+".")
 	}
 	return false
 }
 
-func (s *server) acknowledge(w http.ResponseWriter, r *http.Request, lease attempts.Lease, err error) {
+func (s *server) writeAnswer(w http.ResponseWriter, r *http.Request, lease attempts.Lease, err error) {
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
 	}
-	answer, err := s.answer(r, lease)
+	answer, err := s.answerFor(r, lease)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
-	ok(w, answer)
+	writeOK(w, answer)
 }
 
-// answer is the server's response with a fresh token, so that the token of an active runner never expires. A closed attempt gets
+// answerFor is the server's response with a fresh token, so that the token of an active runner never expires. A closed attempt gets
 // none: its last token expires within its lifetime.
-func (s *server) answer(r *http.Request, lease attempts.Lease) (contract.Answer, error) {
+func (s *server) answerFor(r *http.Request, lease attempts.Lease) (contract.Answer, error) {
 	out := contract.Answer{Stop: lease.Stop, LeaseUntil: lease.Until, Access: lease.Access}
 	if lease.Closed {
 		return out, nil
 	}
 	var err error
-	c := claims(r)
+	c := claimsOf(r)
 	if out.Token, err = s.Tokens.Sign(c.Attempt, c.TokenID, s.Now()); err != nil {
 		return contract.Answer{}, fmt.Errorf("renew token: %w", err)
 	}
@@ -252,40 +252,40 @@ func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
 	var contradiction *attempts.Contradiction
 	switch {
 	case errors.Is(err, db.ErrFenced), errors.Is(err, db.ErrNotFound):
-		problem(w, http.StatusConflict, "The attempt is closed or claimed by another runner. Stop and exit.")
+		writeProblem(w, http.StatusConflict, "The attempt is closed or claimed by another runner. Stop and exit.")
 	case errors.As(err, &contradiction):
-		problem(w, http.StatusConflict, contradiction.Error()+". Stop and exit.")
+		writeProblem(w, http.StatusConflict, contradiction.Error()+". Stop and exit.")
 	case errors.Is(err, db.ErrConflict):
-		problem(w, http.StatusConflict, "A record cannot be changed. Stop and exit.")
+		writeProblem(w, http.StatusConflict, "A record cannot be changed. Stop and exit.")
 	default:
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 	}
 }
 
-// spec is everything that a runner gets.
-func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
+// toSpec is everything that a runner gets.
+func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	out := contract.Spec{
 		Attempt: row.Attempt, Number: row.Number, Kind: string(row.Kind), Cluster: row.Row.ID, Job: row.Job,
 		Correlation: row.Cause.Correlation, Traceparent: row.Cause.Traceparent,
-		Installation: installation(row, set), Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
-		Region: row.Row.Region, Version: row.Row.Release, Account: account(row), Tags: row.Row.Tags,
+		Installation: installationOf(row, set), Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
+		Region: row.Row.Region, Version: row.Row.Release, Account: accountFor(row), Tags: row.Row.Tags,
 		Zones: row.Row.Spec.Zones, Publish: profiles.PublishOf(row.Row.Spec.InstallConfig), CredentialsMode: cmp.Or(row.Row.Spec.CredentialsMode, "Mint"), ReleaseImage: row.Row.Spec.ReleaseImage,
 		PullSecretRef: row.Row.Spec.PullSecretRef, SSHKey: row.Row.Spec.SSHKey, SSHKeyRef: row.Row.Spec.SSHKeyRef,
 		CloudCredentialsRef: row.Row.Spec.CloudCredsRef,
 		Bucket:              set.Bucket, KMSKey: set.KMSKey, OperateKMSKey: set.OperateKMSKey,
-		Identities: identities(row, installation(row, set)), Snapshots: snapshots(row.Artifacts),
+		Identities: toIdentities(row, installationOf(row, set)), Snapshots: toSnapshots(row.Artifacts),
 		Heartbeat: set.Heartbeat, VerifyGap: set.VerifyGap, SnapshotMaxAge: set.SnapshotMaxAge,
 		CreateDeadline: row.Row.Spec.CreateDeadline, DestroyDeadline: row.Row.Spec.DestroyDeadline,
 	}
-	out.Accepted = accepted(row.Row)
+	out.Accepted = toAccepted(row.Row)
 	if out.Kind == contract.KindScale {
-		out.Scale = scale(row)
+		out.Scale = toScale(row)
 	}
 	if out.Kind == contract.KindSleep || out.Kind == contract.KindWake {
 		addPower(&out, row)
 	}
 	for _, a := range row.Addons {
-		out.Addons = append(out.Addons, addon(a))
+		out.Addons = append(out.Addons, toAddon(a))
 	}
 	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve}, out.Kind) && row.Row.Outputs != nil {
 		out.KubeconfigRef = kubeconfigRef(row.Row)
@@ -297,14 +297,14 @@ func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	return out
 }
 
-// installation returns the id of the installation that accepted the cluster: names were derived from it, and stay the same if the
+// installationOf returns the id of the installation that accepted the cluster: names were derived from it, and stay the same if the
 // installation's id changes.
-func installation(row attempts.SpecRow, set RunnerSettings) string {
+func installationOf(row attempts.SpecRow, set RunnerSettings) string {
 	return cmp.Or(row.Row.Tags[tagkey.Installation], set.Installation)
 }
 
-// accepted returns what the runner stores in the bucket for a recovery without the database.
-func accepted(row clusters.Row) *contract.Accepted {
+// toAccepted returns what the runner stores in the bucket for a recovery without the database.
+func toAccepted(row clusters.Row) *contract.Accepted {
 	out := &contract.Accepted{
 		At: row.AcceptedAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
@@ -319,8 +319,8 @@ func accepted(row clusters.Row) *contract.Accepted {
 	return out
 }
 
-// scale returns the additional part for a scale attempt.
-func scale(row attempts.SpecRow) *contract.Scale {
+// toScale returns the additional part for a scale attempt.
+func toScale(row attempts.SpecRow) *contract.Scale {
 	out := &contract.Scale{Workers: row.Workers}
 	if base := row.Row.WorkersBase; base != nil {
 		out.Usual = *base
@@ -333,7 +333,7 @@ func scale(row attempts.SpecRow) *contract.Scale {
 
 // addPower adds how the cluster is put to sleep or woken. It wakes with the workers that it had.
 func addPower(out *contract.Spec, row attempts.SpecRow) {
-	of := scale(row)
+	of := toScale(row)
 	out.Power = &contract.Power{Mode: string(row.Row.SleepMode), KubeconfigRef: of.KubeconfigRef}
 	if base := row.Row.WorkersBase; base != nil {
 		out.Power.ControlPlane = row.Row.Nodes - *base
@@ -359,8 +359,8 @@ func kubeconfigRef(row clusters.Row) string {
 	return row.Outputs.KubeconfigRef
 }
 
-// addon converts the frozen add-on for a runner.
-func addon(a clusters.Addon) contract.Addon {
+// toAddon converts the frozen add-on for a runner.
+func toAddon(a clusters.Addon) contract.Addon {
 	out := contract.Addon{Name: a.Name, Manifests: a.Manifests}
 	for _, w := range a.Waits {
 		out.Waits = append(out.Waits, contract.AddonWait(w))
@@ -368,17 +368,17 @@ func addon(a clusters.Addon) contract.Addon {
 	return out
 }
 
-// account returns the account that the runner must use: for a destroy, the account of the newest record.
-func account(row attempts.SpecRow) string {
+// accountFor returns the account that the runner must use: for a destroy, the account of the newest record.
+func accountFor(row attempts.SpecRow) string {
 	if n := len(row.Identities); n > 0 && string(row.Kind) == contract.KindDestroy {
 		return row.Identities[n-1].Account
 	}
 	return row.Row.Spec.Account
 }
 
-// invalid converts values that no runner sends to a service error. The field names are in its text too, because runners keep only the
+// toInvalid converts values that no runner sends to a service error. The field names are in its text too, because runners keep only the
 // text.
-func invalid(err error) error {
+func toInvalid(err error) error {
 	var bad intake.Invalid
 	if !errors.As(err, &bad) {
 		return err

@@ -147,9 +147,9 @@ func TestARunnerIsToldItsWholeWork(t *testing.T) {
 func TestARunnerIsToldNoAcceptanceThatNothingRecorded(t *testing.T) {
 	row := clusters.Row{Source: store.Recovery}
 	row.AcceptedAt = time.Now()
-	require.Zero(t, accepted(row).At)
+	require.Zero(t, toAccepted(row).At)
 	row.Source = "api"
-	require.Equal(t, row.AcceptedAt, accepted(row).At)
+	require.Equal(t, row.AcceptedAt, toAccepted(row).At)
 }
 
 func TestASecondPodIsFencedAndTheFirstMayClaimAgain(t *testing.T) {

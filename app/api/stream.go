@@ -25,10 +25,10 @@ type stream struct {
 	begun, gone bool // the first byte was sent; the reader disconnected
 }
 
-// stream prepares a stream; nil: it was answered already, because the principal has too many. ctx ends when the reader disconnects,
+// newStream prepares a stream; nil: it was answered already, because the principal has too many. ctx ends when the reader disconnects,
 // its token expires, or the server stops.
-func (s *server) stream(w http.ResponseWriter, r *http.Request) (*stream, context.Context, context.CancelFunc) {
-	leave, found := s.places.take(principal(r).ID)
+func (s *server) newStream(w http.ResponseWriter, r *http.Request) (*stream, context.Context, context.CancelFunc) {
+	leave, found := s.places.takePlace(principal(r).ID)
 	if !found {
 		tooManyStreams(w)
 		return nil, nil, nil
@@ -51,8 +51,8 @@ func (s *server) whoNow(r *http.Request) func() policy.Principal {
 	return func() policy.Principal { return s.Auth.Now(r.Context(), session) }
 }
 
-// begin sends the headers, so that the reader knows that the stream began.
-func (s *stream) begin() error {
+// beginStream sends the headers, so that the reader knows that the stream began.
+func (s *stream) beginStream() error {
 	h := s.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -60,27 +60,27 @@ func (s *stream) begin() error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	_ = s.ctrl.SetReadDeadline(time.Time{}) // a test's recorder does not support it
 	s.begun = true
-	return s.send(": here\n\n")
+	return s.sendText(": here\n\n")
 }
 
-// event sends one event. Its data must not contain a line break; JSON without indentation does not.
-func (s *stream) event(name string, data []byte) error {
-	return s.send("event: " + name + "\ndata: " + string(data) + "\n\n")
+// sendEvent sends one event. Its data must not contain a line break; JSON without indentation does not.
+func (s *stream) sendEvent(name string, data []byte) error {
+	return s.sendText("event: " + name + "\ndata: " + string(data) + "\n\n")
 }
 
-// document sends one event with JSON data.
-func (s *stream) document(name string, of any) error {
+// sendDocument sends one event with JSON data.
+func (s *stream) sendDocument(name string, of any) error {
 	raw, err := json.Marshal(of)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	return s.event(name, raw)
+	return s.sendEvent(name, raw)
 }
 
-// beat keeps the connection open while nothing happens.
-func (s *stream) beat() error { return s.send(": still here\n\n") }
+// keepAlive keeps the connection open while nothing happens.
+func (s *stream) keepAlive() error { return s.sendText(": still here\n\n") }
 
-func (s *stream) send(text string) error {
+func (s *stream) sendText(text string) error {
 	_ = s.ctrl.SetWriteDeadline(time.Now().Add(slowest))
 	_, err := s.w.Write([]byte(text))
 	if err == nil {
@@ -93,13 +93,13 @@ func (s *stream) send(text string) error {
 	return nil
 }
 
-// broken ends a stream with the reason, if a person may see it.
-func (s *server) broken(r *http.Request, out *stream, err error) {
+// endStream ends a stream with the reason, if a person may see it.
+func (s *server) endStream(r *http.Request, out *stream, err error) {
 	detail := "The stream ends here. Connect again."
 	if app.KindOf(err) != "" {
 		detail = err.Error()
 	} else if r.Context().Err() == nil {
 		s.Log.ErrorContext(r.Context(), "stream broken", "request", visitOf(r).id, "path", pathOf(r), "err", err)
 	}
-	_ = out.document("problem", v1.Problem{Type: "about:blank", Title: "Stream ended", Status: http.StatusServiceUnavailable, Detail: detail})
+	_ = out.sendDocument("problem", v1.Problem{Type: "about:blank", Title: "Stream ended", Status: http.StatusServiceUnavailable, Detail: detail})
 }

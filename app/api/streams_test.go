@@ -57,17 +57,17 @@ func TestOnePrincipalHasSoManyStreamsAndOthersTheirOwn(t *testing.T) {
 	var p places
 	var leave []func()
 	for range mostStreams {
-		one, found := p.take("maya")
+		one, found := p.takePlace("maya")
 		require.True(t, found)
 		leave = append(leave, one)
 	}
-	_, found := p.take("maya")
+	_, found := p.takePlace("maya")
 	require.False(t, found)
-	other, found := p.take("will")
+	other, found := p.takePlace("will")
 	require.True(t, found)
 	other()
 	leave[0]()
-	again, found := p.take("maya")
+	again, found := p.takePlace("maya")
 	require.True(t, found)
 	again()
 	for _, one := range leave[1:] {

@@ -12,33 +12,33 @@ import (
 
 // ReportSummary implements GET /api/v1/reports/summary.
 func (s *server) ReportSummary(w http.ResponseWriter, r *http.Request, params v1.ReportSummaryParams) {
-	q := s.query(r)
+	q := s.newQuery(r)
 	f := admin.SummaryFilter{Team: params.Team}
-	f.From, f.To = q.span(params.From, params.To)
-	csv := q.among("format", params.Format, "json", "csv") == "csv"
-	table := q.among("table", params.Table, summaryTableNames()...)
+	f.From, f.To = q.checkSpan(params.From, params.To)
+	csv := q.readChoice("format", params.Format, "json", "csv") == "csv"
+	table := q.readChoice("table", params.Table, summaryTableNames()...)
 	switch {
 	case csv && params.Table == "":
-		q.refuse("table", "a CSV file has one table", summaryTableNames()...)
+		q.addRefusal("table", "a CSV file has one table", summaryTableNames()...)
 	case !csv && params.Table != "":
-		q.refuse("table", "JSON has all tables", "no table, or format=csv")
+		q.addRefusal("table", "JSON has all tables", "no table, or format=csv")
 	}
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	sum, err := s.Admin.Summary(r.Context(), principal(r), f)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	if !csv {
-		ok(w, summaryOf(sum))
+		writeOK(w, summaryOf(sum))
 		return
 	}
 	var file bytes.Buffer
 	if err := summaryCSV(&file, table, summaryOf(sum)); err != nil {
-		s.fail(w, r, fmt.Errorf("write the table %s: %w", table, err))
+		s.writeError(w, r, fmt.Errorf("write the table %s: %w", table, err))
 		return
 	}
 	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s.csv"`, table))

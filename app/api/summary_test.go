@@ -80,7 +80,7 @@ func TestACellIsNeverAFormula(t *testing.T) {
 		"=1+1": "'=1+1", "@x": "'@x", "-1": "'-1", "+1": "'+1", "\tx": "'\tx", "a=b": "a=b", "": "", -1: "-1", int64(7): "7", 1.5: "1.5",
 		time.Time{}: "", time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC): "2026-11-20T12:00:00Z",
 	} {
-		require.Equal(t, want, cell(value))
+		require.Equal(t, want, formatCell(value))
 	}
 	var b strings.Builder
 	require.NoError(t, summaryCSV(&b, "leaks", v1.ReportSummary{Leaks: []v1.SummaryLeak{{Identity: "=x", Why: `a "volume", left`}}}))

@@ -13,7 +13,7 @@ import (
 func TestARunnerThatAttachesTagsGetsThemAndNoWayIntoTheCluster(t *testing.T) {
 	row := attempts.SpecRow{Kind: lifecycle.Tag}
 	row.Row.ID, row.Row.Tags, row.Row.Outputs = "clu_1", map[string]string{"ClusterId": "clu_1"}, &clusters.Outputs{KubeconfigRef: "s3://artifacts/operate/kubeconfig"}
-	got := spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"})
+	got := toSpec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"})
 	require.Equal(t, "tag", got.Kind)
 	require.Equal(t, row.Row.Tags, got.Tags)
 	require.Empty(t, got.KubeconfigRef)

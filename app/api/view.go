@@ -17,8 +17,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
-// cluster converts a row for the API.
-func cluster(row clusters.Row, name func(string) string) v1.Cluster {
+// toCluster converts a row for the API.
+func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 	c := v1.Cluster{
 		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: row.Why,
 		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy,
@@ -26,14 +26,14 @@ func cluster(row clusters.Row, name func(string) string) v1.Cluster {
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Source: row.Source, TTLSeconds: int64(row.TTL / time.Second),
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason(), UpdatedAt: row.UpdatedAt.UTC(),
-		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, Meter: meter(row.Meter),
+		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, Meter: toMeter(row.Meter),
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
 		Progress:   v1.Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
 		FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
 		Nodes: row.Nodes, Workers: row.Workers, WorkersWanted: row.WorkersWanted,
 		Addons: row.Addons, Refreshing: row.Work[lifecycle.Configure].IsRequested(), HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
-		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: due(row), Blockers: row.Blockers, Identities: row.Identities,
+		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: dueTime(row), Blockers: row.Blockers, Identities: row.Identities,
 	}
 	c.Usable, c.Sleep, c.Idle = row.Usable(), sleepOf(row), idleOf(row.Cluster)
 	c.Run, c.Signal, c.SavedSeconds = clusterRun(row.Run), clusterSignal(row.Signal), int64(row.SavedTime()/time.Second)
@@ -62,23 +62,23 @@ func idleOf(c lifecycle.Cluster) v1.Idle {
 	return v1.Idle{Since: utc(c.UnusedSince()), LastUse: string(c.ActiveWhat), Unobserved: c.Unobserved(), TellAt: utc(c.IdleTellAt()), SleepAt: utc(c.IdleSleepAt()), EndAt: utc(c.Ends.Idle)}
 }
 
-// meter returns the inputs from which programs compute the same cents as every page.
-func meter(m price.Meter) v1.Meter {
+// toMeter returns the inputs from which programs compute the same cents as every page.
+func toMeter(m price.Meter) v1.Meter {
 	return v1.Meter{Ran: int64(m.Ran), Since: utc(m.Since), RateCents: m.Rate, ToComeCents: m.ToCome, Saved: int64(m.Less), SavedCents: m.LessNow}
 }
 
-// due returns when the next attempt may begin; zero for a cluster that is ready or destroyed.
-func due(row clusters.Row) time.Time {
+// dueTime returns when the next attempt may begin; zero for a cluster that is ready or destroyed.
+func dueTime(row clusters.Row) time.Time {
 	if row.Status == lifecycle.Ready || row.Status == lifecycle.Destroyed {
 		return time.Time{}
 	}
 	return utc(row.RetryAt)
 }
 
-// detail returns everything about one cluster. The error names a stored document that cannot be parsed.
-func detail(d app.Details, name func(string) string) (v1.ClusterDetail, error) {
+// toDetail returns everything about one cluster. The error names a stored document that cannot be parsed.
+func toDetail(d app.Details, name func(string) string) (v1.ClusterDetail, error) {
 	out := v1.ClusterDetail{
-		Cluster: cluster(d.Row, name), Job: job(d.Job), Tags: d.Row.Tags,
+		Cluster: toCluster(d.Row, name), Job: job(d.Job), Tags: d.Row.Tags,
 		Conditions: []v1.Condition{}, Attempts: []v1.Attempt{}, Proof: []v1.Pass{}, Timeline: []v1.Event{},
 		NothingBegun: len(d.Attempts) == 0, Actions: listActions(d.Actions),
 	}
@@ -91,7 +91,7 @@ func detail(d app.Details, name func(string) string) (v1.ClusterDetail, error) {
 		})
 	}
 	for _, a := range d.Attempts {
-		out.Attempts = append(out.Attempts, attempt(a))
+		out.Attempts = append(out.Attempts, toAttempt(a))
 	}
 	for _, v := range d.Verifications {
 		one, err := pass(v)
@@ -100,11 +100,11 @@ func detail(d app.Details, name func(string) string) (v1.ClusterDetail, error) {
 		}
 		out.Proof = append(out.Proof, one)
 	}
-	out.Timeline = events(d.Timeline, name)
+	out.Timeline = toEvents(d.Timeline, name)
 	return out, nil
 }
 
-func events(all []store.Event, name func(string) string) []v1.Event {
+func toEvents(all []store.Event, name func(string) string) []v1.Event {
 	out := make([]v1.Event, 0, len(all))
 	for _, e := range all {
 		out = append(out, v1.Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Meta: e.Meta})})
@@ -112,34 +112,34 @@ func events(all []store.Event, name func(string) string) []v1.Event {
 	return out
 }
 
-// verdict converts policy's answer for the API.
-func verdict(v policy.Verdict) v1.Verdict {
+// toVerdict converts policy's answer for the API.
+func toVerdict(v policy.Verdict) v1.Verdict {
 	g := v.Grant
 	out := v1.Verdict{
-		Allowed: v.Allowed, Message: verdictText(v), Checks: checks(v.Checks), Waits: len(v.Waits) > 0, Catalogue: v.Catalogue,
+		Allowed: v.Allowed, Message: verdictText(v), Checks: toChecks(v.Checks), Waits: len(v.Waits) > 0, Catalogue: v.Catalogue,
 		Name: g.Name, Profile: g.Profile, Region: g.Region, Version: g.Version, BaseDomain: g.BaseDomain, Team: g.Ownership.Team,
 		Owner: g.Ownership.Owner, CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment, Nodes: g.Nodes,
-		TTLSeconds: seconds(g.TTL), MaxSeconds: seconds(g.MaxTTL), HourlyCents: g.HourlyCents, TotalCents: g.PriceCents, Tags: g.Tags,
+		TTLSeconds: toSeconds(g.TTL), MaxSeconds: toSeconds(g.MaxTTL), HourlyCents: g.HourlyCents, TotalCents: g.PriceCents, Tags: g.Tags,
 	}
 	if a := v.Approval; a != nil {
-		out.NeedsApproval = v1.ApprovalTerms{Count: a.Count, By: string(a.By), WithinSeconds: seconds(a.For), Why: append([]string{}, a.Why...)}
+		out.NeedsApproval = v1.ApprovalTerms{Count: a.Count, By: string(a.By), WithinSeconds: toSeconds(a.For), Why: append([]string{}, a.Why...)}
 	}
 	return out
 }
 
-func checks(all []policy.Check) []v1.Check {
+func toChecks(all []policy.Check) []v1.Check {
 	out := make([]v1.Check, 0, len(all))
 	for _, c := range all {
 		one := v1.Check{Name: c.Name, Result: v1.CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Message: c.Message, Next: c.Next}
 		if len(c.Checks) > 0 {
-			one.Checks = checks(c.Checks)
+			one.Checks = toChecks(c.Checks)
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-func attempt(a attempts.AttemptRow) v1.Attempt {
+func toAttempt(a attempts.AttemptRow) v1.Attempt {
 	return v1.Attempt{
 		Number: a.Number, Kind: v1.AttemptKind(a.Kind), Phase: string(a.Phase), OpenedAt: a.OpenedAt.UTC(),
 		ClaimedAt: when(a.ClaimedAt), RecordedAt: when(a.RecordedAt), ToolExitedAt: when(a.ToolExitedAt), ToolExitCode: a.ToolExitCode,

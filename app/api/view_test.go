@@ -90,14 +90,14 @@ func full() app.Details {
 }
 
 func TestTheDocumentsOfTheAPI(t *testing.T) {
-	body, err := detail(full(), profiles.UnlinkedName)
+	body, err := toDetail(full(), profiles.UnlinkedName)
 	require.NoError(t, err)
 	golden(t, "cluster.json", body)
 
 	bare := clusters.Row{}
 	bare.ID, bare.Status, bare.Phase, bare.Desired, bare.AcceptedAt = "clu_1", lifecycle.Pending, lifecycle.Queued, lifecycle.Present, noon
 	bare.Ends.Max = noon.Add(time.Hour)
-	golden(t, "clusters.json", v1.ClusterPage{Items: []v1.Cluster{cluster(bare, profiles.UnlinkedName)}, NextCursor: "clu_1"})
+	golden(t, "clusters.json", v1.ClusterPage{Items: []v1.Cluster{toCluster(bare, profiles.UnlinkedName)}, NextCursor: "clu_1"})
 	golden(t, "job.json", v1.JobDetail{Job: job(full().Job), Log: []string{"level=info msg=\"Destroying\""}})
 	golden(t, "outputs.json", outputs(full().Row))
 }
@@ -105,6 +105,6 @@ func TestTheDocumentsOfTheAPI(t *testing.T) {
 func TestAStoredDocumentThatCannotBeReadIsAnErrorWithItsName(t *testing.T) {
 	d := full()
 	d.Verifications[0].Queries = json.RawMessage(`{`)
-	_, err := detail(d, profiles.UnlinkedName)
+	_, err := toDetail(d, profiles.UnlinkedName)
 	require.ErrorContains(t, err, "queries of pass 1 of attempt 3")
 }

@@ -67,7 +67,7 @@ func (s *server) enter(next http.Handler) http.Handler {
 			} else if p != nil {
 				s.Log.ErrorContext(r.Context(), "handler panicked", "request", v.id, "path", pathOf(r), "err", p, "stack", string(debug.Stack()))
 				if !seen.begun {
-					problem(seen, http.StatusInternalServerError, "An internal error occurred. It is logged as "+v.id+".")
+					writeProblem(seen, http.StatusInternalServerError, "An internal error occurred. It is logged as "+v.id+".")
 				}
 			}
 			s.recordRequest(r, v, seen.code, time.Since(begun))
@@ -135,7 +135,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 		}
 		session, err := s.Auth.Verify(r.Context(), auth.Bearer(r))
 		if err != nil {
-			s.unauthorized(w, r, err)
+			s.writeUnauthorized(w, r, err)
 			return
 		}
 		visitOf(r).session = session

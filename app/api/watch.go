@@ -18,37 +18,37 @@ const (
 
 // WatchClusters implements GET /api/v1/watch.
 func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params v1.WatchClustersParams) {
-	q := s.query(r)
+	q := s.newQuery(r)
 	if len(params.Cluster) > maxLimit {
-		q.refuse("cluster", "there are too many", "at most 500, or none for all")
+		q.addRefusal("cluster", "there are too many", "at most 500, or none for all")
 	}
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
-	out, ctx, cancel := s.stream(w, r)
+	out, ctx, cancel := s.newStream(w, r)
 	if out == nil {
 		return
 	}
 	defer cancel()
 	err := s.App.Watch(ctx, params.Cluster, app.View{
-		Who: s.whoNow(r), Every: heartbeat, Begin: out.begin, Beat: out.beat,
-		Show: func(row clusters.Row) error { return out.document("cluster", cluster(row, s.App.NameOf)) },
+		Who: s.whoNow(r), Every: heartbeat, Begin: out.beginStream, Beat: out.keepAlive,
+		Show: func(row clusters.Row) error { return out.sendDocument("cluster", toCluster(row, s.App.NameOf)) },
 	})
 	s.ended(w, r, ctx, out, err)
 }
 
 // GetLogs implements GET /api/v1/clusters/{id}/logs.
 func (s *server) GetLogs(w http.ResponseWriter, r *http.Request, id string, params v1.GetLogsParams) {
-	q := s.query(r)
-	lines := q.number("lines", *cmp.Or(params.Lines, new(0)), defaultTail, 0, maxTail)
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
+	q := s.newQuery(r)
+	lines := q.readNumber("lines", *cmp.Or(params.Lines, new(0)), defaultTail, 0, maxTail)
+	if err := q.refusals(); err != nil {
+		s.writeError(w, r, err)
 		return
 	}
 	log, err := s.App.Log(r.Context(), principal(r), id, params.Job, lines)
 	if err != nil {
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	if params.Follow {
@@ -64,29 +64,29 @@ func (s *server) GetLogs(w http.ResponseWriter, r *http.Request, id string, para
 
 // follow sends a log line by line until its job has ended.
 func (s *server) follow(w http.ResponseWriter, r *http.Request, log app.Log) {
-	out, ctx, cancel := s.stream(w, r)
+	out, ctx, cancel := s.newStream(w, r)
 	if out == nil {
 		return
 	}
 	defer cancel()
 	lines := func(all []string) error {
 		for _, line := range all {
-			if err := out.document("log", line); err != nil {
+			if err := out.sendDocument("log", line); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	err := out.begin()
+	err := out.beginStream()
 	if err == nil {
 		err = lines(log.Lines)
 	}
 	if err != nil {
 		return // the reader disconnected
 	}
-	ended, err := s.App.FollowLog(ctx, log, app.Reader{Who: s.whoNow(r), Every: heartbeat, Lines: lines, Beat: out.beat})
+	ended, err := s.App.FollowLog(ctx, log, app.Reader{Who: s.whoNow(r), Every: heartbeat, Lines: lines, Beat: out.keepAlive})
 	if err == nil {
-		err = out.document("end", job(ended))
+		err = out.sendDocument("end", job(ended))
 	}
 	s.ended(w, r, ctx, out, err)
 }
@@ -97,8 +97,8 @@ func (s *server) ended(w http.ResponseWriter, r *http.Request, ctx context.Conte
 	switch {
 	case err == nil || ctx.Err() != nil || out.gone:
 	case !out.begun:
-		s.fail(w, r, err)
+		s.writeError(w, r, err)
 	default:
-		s.broken(r, out, err)
+		s.endStream(r, out, err)
 	}
 }
