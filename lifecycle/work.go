@@ -89,6 +89,9 @@ func workKinds() []WorkKind {
 	return []WorkKind{accessKind(), sleepKind(), wakeKind(), scaleKind(), configureKind(), observeKind(), tagKind()}
 }
 
+// ownKinds are the kinds of work of this release, made once: every decision reads them.
+var ownKinds = workKinds()
+
 // Kinds returns the kinds of attempt of this release.
 func Kinds() []Kind {
 	all := []Kind{Create, Destroy}

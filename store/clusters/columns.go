@@ -197,9 +197,10 @@ func rounded(all map[lifecycle.Kind]lifecycle.Work) map[lifecycle.Kind]lifecycle
 }
 
 // AskWork is lifecycle.Cluster.AskWork in an UPDATE of clusters, for the kind @kind.
-var AskWork = askWork("{failures,retry_at}")
+var AskWork = AskWorkWithout("{failures,retry_at}")
 
-func askWork(forgotten string) string {
+// AskWorkWithout is AskWork that forgets only the given fields, a PostgreSQL array, of earlier tries.
+func AskWorkWithout(forgotten string) string {
 	return `work = work || jsonb_build_object(@kind::text, coalesce(work -> @kind::text, '{}') - '` + forgotten + `'::text[]
 		|| jsonb_build_object('wanted', 1 + coalesce((work #>> ARRAY[@kind::text, 'wanted'])::int, 0)))`
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -57,7 +58,7 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d clusters.Or
 // revokeAbove revokes what a share gave beyond its role; an empty role gives nothing.
 func revokeAbove(ctx context.Context, c *db.Tx, id string, share Share, d clusters.Origin) error {
 	d.Why = "the share with " + share.Grantee + " was changed"
-	_, err := clusters.RevokeAccess(ctx, c, id, `a.by_right = @right AND array_position(@order, a.role) > coalesce(array_position(@order, @most), 0)`,
+	_, err := access.Revoke(ctx, c, id, `a.by_right = @right AND array_position(@order, a.role) > coalesce(array_position(@order, @most), 0)`,
 		pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee, "most": string(share.Role), "order": []string{"view", "edit", "admin"}}, d)
 	return err
 }
@@ -91,7 +92,7 @@ func unshare(ctx context.Context, c *db.Tx, id string, share *Share, ending stri
 	}
 	ended := d
 	ended.Why = "the cluster is no longer shared with " + share.Grantee
-	if _, err := clusters.RevokeAccess(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
+	if _, err := access.Revoke(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
 		return err
 	}
 	return clusters.RecordAction(c, d, "unshared", id, clusters.Action{Before: shown(share), Note: ending})
@@ -179,7 +180,7 @@ type Share struct {
 	Kind      string // "team" or "principal"
 	Grantee   string // the team's name, or the principal's id
 	Access    Access
-	Role      clusters.Role // in the cluster, of a share to use it
-	GrantedBy string        // filled by the store, like the next
+	Role      access.Role // in the cluster, of a share to use it
+	GrantedBy string      // filled by the store, like the next
 	CreatedAt time.Time
 }
