@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -43,11 +44,11 @@ func (a *app) accessAfter(res *http.Response, err error) error {
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		t := s.Columns("ACCESS", "READER", "ROLE", "STATE", "BY", "ENDS", "+USER", "+WHY")
 		for _, one := range answer.Value.Items {
-			reader := orElse(one.ReaderName, one.Reader)
+			reader := cmp.Or(one.ReaderName, one.Reader)
 			if one.Mine {
 				reader += " (you)"
 			}
-			t.Row(one.AccessID, reader, string(one.Role), accessState(one), one.By, humanize.When(one.ExpiresAt, s.Now), one.User, orElse(one.RevokeWhy, one.Trouble))
+			t.Row(one.AccessID, reader, string(one.Role), accessState(one), one.By, humanize.When(one.ExpiresAt, s.Now), one.User, cmp.Or(one.RevokeWhy, one.Trouble))
 		}
 		t.Write("Nobody has a kubeconfig of the cluster.")
 	})

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -135,7 +136,7 @@ func (a *app) findings() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			names := namesOf(answer.Value.Items, func(f v1.Finding) string { return orElse(f.ClusterID, f.Identity) })
+			names := namesOf(answer.Value.Items, func(f v1.Finding) string { return cmp.Or(f.ClusterID, f.Identity) })
 			return a.print(answer.Raw, names, func(s *table.Screen) {
 				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY")
 				for _, f := range answer.Value.Items {
@@ -144,7 +145,7 @@ func (a *app) findings() *cobra.Command {
 				t.Write("No findings.")
 				for _, f := range answer.Value.Items {
 					if s.Wide && len(f.Evidence) > 0 {
-						paragraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, orElse(f.ClusterID, f.Identity)), f.Evidence)
+						paragraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, cmp.Or(f.ClusterID, f.Identity)), f.Evidence)
 					}
 				}
 			})

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -63,7 +64,7 @@ func (a *app) approvalTable(raw []byte, items []v1.Approval) error {
 			if one.MayVote {
 				mine = "yes"
 			}
-			t.Row(one.ApprovalID, string(one.Kind), orElse(one.ClusterName, one.ClusterID), one.Team, orElse(one.RequestedByName, one.RequestedBy), approvalState(one),
+			t.Row(one.ApprovalID, string(one.Kind), cmp.Or(one.ClusterName, one.ClusterID), one.Team, cmp.Or(one.RequestedByName, one.RequestedBy), approvalState(one),
 				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, duration.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
 		}
 		t.Write("No approvals.")
@@ -102,7 +103,7 @@ func (a *app) approval(res *http.Response, err error) error {
 		}[one.Kind])
 		f.Add("cluster", strings.TrimSpace(one.ClusterName+" "+one.ClusterID))
 		f.Add("team", one.Team)
-		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+duration.Away(one.CreatedAt, s.Now))
+		f.Add("requested by", cmp.Or(one.RequestedByName, one.RequestedBy)+", "+duration.Away(one.CreatedAt, s.Now))
 		f.Add("commit", one.Head)
 		f.Add("needs", fmt.Sprintf("%s by %s; %d given", humanize.Count(one.Needs, "vote"), humanize.Plain(one.By), agreed(one)))
 		f.Add("expires", humanize.When(one.ExpiresAt, s.Now))
@@ -114,7 +115,7 @@ func (a *app) approval(res *http.Response, err error) error {
 			s.Head("Votes")
 			t := s.Columns("WHO", "VOTE", "AT", "REASON")
 			for _, v := range one.Votes {
-				t.Row(orElse(v.Name, v.Principal), map[bool]string{true: "approve", false: "refuse"}[v.Approves], humanize.Stamp(v.At), v.Reason)
+				t.Row(cmp.Or(v.Name, v.Principal), map[bool]string{true: "approve", false: "refuse"}[v.Approves], humanize.Stamp(v.At), v.Reason)
 			}
 			t.Write("")
 		}

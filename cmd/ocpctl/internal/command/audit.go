@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,7 +68,7 @@ func (a *app) auditList() *cobra.Command {
 			return a.print(raw, names, func(s *table.Screen) {
 				t := s.Columns("LINE", "AT", "WHO", "WHAT", "THROUGH", "CLUSTER", "+MORE", "+HASH")
 				for _, e := range items {
-					t.Row(e.Seq, humanize.Stamp(e.At), orElse(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash)
+					t.Row(e.Seq, humanize.Stamp(e.At), cmp.Or(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash)
 				}
 				t.Write("No lines.")
 			})

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -114,7 +115,7 @@ func (a *app) catalogState(use, short string, get func(ctx context.Context, api 
 			f := s.Facts()
 			f.Add("active", c.Hash)
 			f.Add("loaded", humanize.When(c.LoadedAt, s.Now))
-			f.Add("source", orElse(sources[c.Source], c.Source))
+			f.Add("source", cmp.Or(sources[c.Source], c.Source))
 			f.Add("contains", strings.Join([]string{humanize.Count(c.Profiles, "profile"), humanize.Count(c.Teams, "team"),
 				humanize.Count(c.Quotas, "quota"), humanize.Count(c.Policies, "policy"), humanize.Count(c.Identities, "identity")}, ", "))
 			f.Paint("rejected", c.Problem, table.Bad)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -81,7 +82,7 @@ func runOf(r v1.ClusterRun) string {
 	if r.ID == "" {
 		return ""
 	}
-	text := fmt.Sprintf("%s, attempt %d, %s", orElse(r.URL, r.Name), r.Attempt, r.State)
+	text := fmt.Sprintf("%s, attempt %d, %s", cmp.Or(r.URL, r.Name), r.Attempt, r.State)
 	if r.Conclusion != "" {
 		text += " (" + r.Conclusion + ")"
 	}
@@ -153,7 +154,7 @@ func (a *app) clusterFacts(s *table.Screen, c v1.Cluster, brief bool) {
 	if !brief {
 		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
-		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
+		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), cmp.Or(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))
 		f.Add("run", runOf(c.Run))
 		f.Add("signal", signal(c.Signal))

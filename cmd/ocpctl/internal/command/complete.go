@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -151,7 +152,7 @@ func (a *app) completeApprovals(cmd *cobra.Command, _ []string, start string) ([
 			return nil
 		}
 		for _, one := range answer.Value.Items {
-			out = append(out, hint(one.ApprovalID, string(one.Kind)+" "+orElse(one.ClusterName, one.ClusterID)))
+			out = append(out, hint(one.ApprovalID, string(one.Kind)+" "+cmp.Or(one.ClusterName, one.ClusterID)))
 		}
 		return out
 	})

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ changed or if you are not sure of the result; it is safe to repeat.`,
 		Example: "  ocpctl admin labels acme/shop",
 		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
-			params := v1.EnsureLabelsParams{IdempotencyKey: orElse(key, a.UUID())}
+			params := v1.EnsureLabelsParams{IdempotencyKey: cmp.Or(key, a.UUID())}
 			answer, err := connect.Read[v1.Labels](api.EnsureLabels(ctx, &params, v1.LabelsRequest{Repository: args[0], Reason: reason}))
 			if err != nil {
 				return err

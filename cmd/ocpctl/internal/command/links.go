@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,7 +111,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return fmt.Errorf("read the server's response: %w", err)
 	}
-	return a.print(raw, []string{orElse(r.Account, r.Username)}, func(s *table.Screen) {
+	return a.print(raw, []string{cmp.Or(r.Account, r.Username)}, func(s *table.Screen) {
 		f := s.Facts()
 		f.Add("account", r.Account)
 		f.Add("user", r.Username)
@@ -182,7 +183,7 @@ func (a *app) me(api *connect.API, answer connect.Answer[v1.Me]) error {
 			}
 			seats = append(seats, humanize.Plain(string(seat.Role))+" of "+team)
 		}
-		f.Add("roles", orElse(strings.Join(seats, ", "), "none yet: a platform admin can add you to a team in the catalogue's identities"))
+		f.Add("roles", cmp.Or(strings.Join(seats, ", "), "none yet: a platform admin can add you to a team in the catalogue's identities"))
 		f.Add("you may", strings.Join(me.May, ", "))
 		f.Add("accounts", strings.Join(me.Accounts, ", "))
 		f.Add("token expires", humanize.When(me.ExpiresAt, s.Now))

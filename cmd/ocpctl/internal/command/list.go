@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -128,7 +129,7 @@ func clusterColumns(s *table.Screen) *table.Columns {
 
 func clusterRow(t *table.Columns, s *table.Screen, c v1.Cluster) {
 	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, duration.Format(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now), humanize.Sleeps(c, s.Now),
-		pullRequest(c), humanize.Line(orElse(c.Run.URL, c.Run.Name)), price.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
+		pullRequest(c), humanize.Line(cmp.Or(c.Run.URL, c.Run.Name)), price.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
 }
 
 // watchClusters prints a row for each change. Filters that the server does not apply to a stream are applied here; a cluster that was

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -37,11 +38,11 @@ OCPCTL_TOKEN_FILE or OCPCTL_TOKEN.`,
   ocpctl login --name staging --server https://ocpctl.staging.example.com --aws-profile staging`,
 		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
-			c.Server, c.Auth = orElse(a.want.Server, a.Env("OCPCTL_SERVER")), connect.Method(auth)
+			c.Server, c.Auth = cmp.Or(a.want.Server, a.Env("OCPCTL_SERVER")), connect.Method(auth)
 			if auth == "" {
 				c.Auth = a.likely(c)
 			}
-			return a.loginTo(ctx, c, orElse(name, a.want.Context), blind)
+			return a.loginTo(ctx, c, cmp.Or(name, a.want.Context), blind)
 		}),
 	}
 	f := cmd.Flags()
@@ -138,7 +139,7 @@ func (a *app) logout() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name := orElse(a.want.Context, config.Current)
+			name := cmp.Or(a.want.Context, config.Current)
 			if len(args) > 0 {
 				name = args[0]
 			}
@@ -207,7 +208,7 @@ func (a *app) contexts() *cobra.Command {
 					if name == config.Current {
 						mark = table.Cell{Text: "*", Paint: table.Good}
 					}
-					t.Row(mark, name, c.Server, string(c.Auth), orElse(orElse(c.TokenFile, c.TokenCommand), c.AWSProfile))
+					t.Row(mark, name, c.Server, string(c.Auth), cmp.Or(c.TokenFile, c.TokenCommand, c.AWSProfile))
 				}
 				t.Write("No contexts. Create one with: ocpctl login --server https://…")
 			})

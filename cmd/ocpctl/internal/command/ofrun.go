@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -27,11 +28,11 @@ var runKinds = []string{string(v1.RunRequestKindPipelineRun)}
 
 // named returns the run that flags and environment name, empty if they name none, and what is wrong with it.
 func (r *runInput) named(env func(string) string) (runInput, []exit.Field) {
-	out := runInput{orElse(r.kind, env("OCPCTL_RUN_KIND")), orElse(r.name, env("OCPCTL_RUN_NAME")), orElse(r.uid, env("OCPCTL_RUN_UID"))}
+	out := runInput{cmp.Or(r.kind, env("OCPCTL_RUN_KIND")), cmp.Or(r.name, env("OCPCTL_RUN_NAME")), cmp.Or(r.uid, env("OCPCTL_RUN_UID"))}
 	if out.name == "" && out.uid == "" && r.kind == "" {
 		return runInput{}, nil // a kind alone in the environment names nothing
 	}
-	out.kind = orElse(out.kind, runKinds[0])
+	out.kind = cmp.Or(out.kind, runKinds[0])
 	var wrong []exit.Field
 	if !slices.Contains(runKinds, out.kind) {
 		wrong = append(wrong, exit.Field{Name: "--run-kind", Detail: fmt.Sprintf("%q is not supported.", out.kind), Accepted: runKinds})

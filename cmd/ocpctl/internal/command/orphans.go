@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -73,7 +74,7 @@ func (a *app) showScan(ctx context.Context, api *connect.API, id string) error {
 		f.Add("state", one.State)
 		f.Add("opened", humanize.When(one.OpenedAt, s.Now))
 		f.Add("ended", humanize.When(one.EndedAt, s.Now))
-		f.Add("about", orElse(one.Message, one.Trouble))
+		f.Add("about", cmp.Or(one.Message, one.Trouble))
 		f.Add("next", one.Next)
 		f.Write()
 		t := s.Columns("PART", "RESOURCES", "CALLS", "COMPLETE", "ERROR")
@@ -92,7 +93,7 @@ func (a *app) printScans(answer connect.Answer[v1.Scans]) error {
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		t := s.Columns("SCAN", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT")
 		for _, one := range answer.Value.Items {
-			t.Row(one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), orElse(one.Message, one.Trouble))
+			t.Row(one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), cmp.Or(one.Message, one.Trouble))
 		}
 		t.Write("No scans.")
 	})
@@ -148,7 +149,7 @@ func (a *app) showOrphan(ctx context.Context, api *connect.API, id string) error
 		f.Add("class", o.Class)
 		f.Add("state", o.State+": "+o.StateWhy)
 		f.Add("why", o.Why)
-		f.Add("ask", orElse(o.Owner, o.Team))
+		f.Add("ask", cmp.Or(o.Owner, o.Team))
 		f.Add("account", o.Account)
 		f.Add("first seen", humanize.When(o.FirstSeenAt, s.Now))
 		f.Add("next", o.Next)
@@ -173,8 +174,8 @@ func (a *app) printOrphans(raw []byte, items []v1.Orphan) error {
 			if o.HourlyCents != nil {
 				hour, cost = price.Dollars(int64(*o.HourlyCents+0.5)), price.Dollars(*o.CostCents)
 			}
-			name := orElse(orElse(o.Identity, o.ClusterTag), o.Place)
-			t.Row(o.OrphanID, o.Class, o.State, name, orElse(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
+			name := cmp.Or(o.Identity, o.ClusterTag, o.Place)
+			t.Row(o.OrphanID, o.Class, o.State, name, cmp.Or(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
 		}
 		t.Write("No orphans.")
 		for _, o := range items {

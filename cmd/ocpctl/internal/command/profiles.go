@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -79,7 +80,7 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 		f := s.Facts()
 		f.Add("what", p.Description)
 		if !p.Enabled {
-			f.Paint("off", orElse(p.DisabledReason, "no reason given"), table.Warn)
+			f.Paint("off", cmp.Or(p.DisabledReason, "no reason given"), table.Warn)
 		}
 		f.Add("platform", p.Platform)
 		f.Add("machines", machines(p))
@@ -100,7 +101,7 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 			f.Add("who", "platform admins only")
 		}
 		f.Write()
-		s.Head("Regions, prices as of " + orElse(p.PricesAsOf, "an unknown day"))
+		s.Head("Regions, prices as of " + cmp.Or(p.PricesAsOf, "an unknown day"))
 		t := s.Columns("REGION", "ZONES", "PRICE/H")
 		for _, r := range p.Regions {
 			name := r.Name

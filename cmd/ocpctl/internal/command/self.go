@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"runtime"
@@ -78,7 +79,7 @@ func (a *app) showVersions(v versions) error {
 		f.Add("of", v.Built)
 		f.Add("built with", v.Go+" for "+v.Platform)
 		if v.Server != nil {
-			f.Add("server", orElse(v.Server.Version, "an older one, which does not say its version"))
+			f.Add("server", cmp.Or(v.Server.Version, "an older one, which does not say its version"))
 			f.Add("oldest ocpctl", v.Server.OldestClient)
 		}
 		f.Write()

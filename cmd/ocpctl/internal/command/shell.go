@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,7 @@ func (a *app) inside(folder string, c v1.Cluster, command []string) error {
 	env := append(a.Environ[:len(a.Environ):len(a.Environ)], "KUBECONFIG="+filepath.Join(folder, "kubeconfig"), "OCPCTL_CLUSTER="+c.Name)
 	if interactive {
 		var err error
-		if command, env, err = prompting(orElse(a.Env("SHELL"), "/bin/sh"), folder, c.Name, env); err != nil {
+		if command, env, err = prompting(cmp.Or(a.Env("SHELL"), "/bin/sh"), folder, c.Name, env); err != nil {
 			return err
 		}
 		a.say("%s, %s: KUBECONFIG is set. Leave with exit; the kubeconfig is then deleted.", c.Name, endOf(c, a.Now()))

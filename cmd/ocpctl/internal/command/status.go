@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -127,7 +128,7 @@ func (a *app) events(s *table.Screen, all []v1.Event) {
 		}
 		by := ""
 		if e.Actor != "lifecycle" && e.Actor != "" {
-			by = " (" + orElse(e.ActorName, e.Actor) + ")"
+			by = " (" + cmp.Or(e.ActorName, e.Actor) + ")"
 		}
 		text := what + by
 		if e.Message != "" && e.Message != e.Action {

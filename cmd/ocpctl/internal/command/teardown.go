@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -68,7 +69,7 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[v
 		f.Add("next", got.Message)
 		f.Add("cluster", c.ClusterID)
 		f.Add("job", got.JobID)
-		f.Add("page", orElse(got.URL, api.Context.Server+"/clusters/"+c.ClusterID))
+		f.Add("page", cmp.Or(got.URL, api.Context.Server+"/clusters/"+c.ClusterID))
 		f.Add("wait", fmt.Sprintf("ocpctl wait %s --for=%s", waitFor(c, goal), goal))
 		f.Write()
 	}
@@ -88,13 +89,6 @@ func waitFor(c v1.Cluster, goal follow.Goal) string {
 		return c.ClusterID
 	}
 	return handle(c)
-}
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
 }
 
 func (a *app) retry() *cobra.Command {

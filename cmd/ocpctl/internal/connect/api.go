@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -68,7 +69,7 @@ func Open(c Context, o Options) (*API, error) {
 
 // audience returns the server for which a proof is made. The server is not asked, because an impostor could pass the proof on to the
 // server that it names.
-func (c Context) audience() string { return first(c.Audience, c.Server) }
+func (c Context) audience() string { return cmp.Or(c.Audience, c.Server) }
 
 // transport is HTTP's own with time limits, for a server that accepts a connection and never responds.
 func transport(caFile string) (*http.Transport, error) {

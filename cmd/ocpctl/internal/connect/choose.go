@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,7 +19,7 @@ type Wanted struct{ Server, Context string }
 // OCPCTL_TOKEN_FILE, then the current context. A server without a context never gets a context's proof: it gets the token from the
 // environment or its file, a GitHub Actions job's, or OCPCTL_AUTH=aws.
 func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
-	server, name := first(want.Server, env("OCPCTL_SERVER")), first(want.Context, env("OCPCTL_CONTEXT"))
+	server, name := cmp.Or(want.Server, env("OCPCTL_SERVER")), cmp.Or(want.Context, env("OCPCTL_CONTEXT"))
 	if want.Context != "" && want.Server == "" {
 		server = "" // a named context is used as a whole
 	}
@@ -32,7 +33,7 @@ func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 	case file != "":
 		chosen.Auth, chosen.TokenFile = TokenFile, file
 	}
-	chosen.CAFile = first(env("OCPCTL_CA_FILE"), chosen.CAFile)
+	chosen.CAFile = cmp.Or(env("OCPCTL_CA_FILE"), chosen.CAFile)
 	if chosen.Auth == "" {
 		if chosen.Auth, err = guess(chosen.Server, env); err != nil {
 			return Context{}, err
@@ -49,7 +50,7 @@ func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 
 func named(c Config, server, name string) (Context, error) {
 	if server == "" {
-		name = first(name, c.Current)
+		name = cmp.Or(name, c.Current)
 		if name == "" {
 			return Context{}, exit.With(exit.Denied, errNoServer)
 		}
@@ -96,12 +97,3 @@ func guess(server string, env func(string) string) (Method, error) {
 }
 
 func same(a, b string) bool { return a != "" && strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
-
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,7 +83,7 @@ func (r *retrier) askForToken(request *http.Request) (got token, again time.Dura
 		return got, 0, err
 	}
 	err = fmt.Errorf("%s: the response was %s", doing, res.Status)
-	if words := quote(first(said.Message, string(raw))); words != "" {
+	if words := quote(cmp.Or(said.Message, string(raw))); words != "" {
 		err = fmt.Errorf("%w: %s", err, words)
 	}
 	if isTemporary(res.StatusCode) {

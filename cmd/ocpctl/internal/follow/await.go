@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,9 +174,9 @@ func (g Goal) hopeless(c v1.Cluster, asked bool) error {
 		return nil
 	}
 	if asked && c.FailReason == "" && c.ReadyAt.IsZero() {
-		return exit.With(exit.Refused, fmt.Errorf("%s was not approved: %s", c.Name, humanize.Line(firstOf(c.DesiredWhy, c.Why))))
+		return exit.With(exit.Refused, fmt.Errorf("%s was not approved: %s", c.Name, humanize.Line(cmp.Or(c.DesiredWhy, c.Why, "no reason given"))))
 	}
-	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, humanize.Line(firstOf(c.FailMessage, c.DesiredWhy, c.Why)))}
+	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, humanize.Line(cmp.Or(c.FailMessage, c.DesiredWhy, c.Why, "no reason given")))}
 	if c.FailWhose != "" {
 		said.Fields = append(said.Fields, exit.Field{Name: "Who can fix it", Detail: humanize.Line(humanize.Whose(c.FailWhose))})
 	}
@@ -197,13 +198,4 @@ func blockers(c v1.Cluster) []exit.Field {
 		out = append(out, exit.Field{Name: fmt.Sprintf("%d more", more), Detail: "ocpctl status " + c.Name + " lists them"})
 	}
 	return out
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return "no reason given"
 }

@@ -1,6 +1,7 @@
 package junit
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strconv"
@@ -41,7 +42,7 @@ func claimsOf(e xml.StartElement) claims {
 		}
 		return n
 	}
-	return claims{number("tests"), number("failures"), number("errors"), number("skipped") + number("disabled"), first(attribute(e, "status"), attribute(e, "result"))}
+	return claims{number("tests"), number("failures"), number("errors"), number("skipped") + number("disabled"), cmp.Or(attribute(e, "status"), attribute(e, "result"))}
 }
 
 // mostClaimed is the largest number of tests that is believed.
@@ -92,7 +93,7 @@ func (r *reader) compareClaims(start xml.StartElement, suite string, before coun
 		return
 	}
 	r.sum.Crashed++
-	keep(&r.sum.Crashes, Failure{Suite: suite, Name: first(suite, "the suite"), Message: c.describeCrash(read)}, MostFailures)
+	keep(&r.sum.Crashes, Failure{Suite: suite, Name: cmp.Or(suite, "the suite"), Message: c.describeCrash(read)}, MostFailures)
 	r.read.failures += max(1, c.failures+c.errors-read.failures) // the suites around it need not say so again
 	r.read.cases += max(0, c.tests-read.cases)
 }

@@ -1,6 +1,7 @@
 package junit
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -79,10 +80,10 @@ func (r *reader) element(start xml.StartElement, suite string) error {
 	case "testcase":
 		return r.testcase(start, suite)
 	case "testsuite":
-		suite = first(attribute(start, "name"), suite)
+		suite = cmp.Or(attribute(start, "name"), suite)
 		r.read.suites++
 	case "failure", "error": // of the suite itself: it could not be run
-		t := test{suite: suite, name: first(suite, "the suite"), key: r.keyOf(start, suite, suite)}
+		t := test{suite: suite, name: cmp.Or(suite, "the suite"), key: r.keyOf(start, suite, suite)}
 		return r.failure(start, &t, true)
 	case "testsuites":
 		r.apart = slices.Contains(countedOnce, strings.ToLower(attribute(start, "name")))
@@ -125,11 +126,11 @@ func (r *reader) children(read func(xml.StartElement) error) error {
 
 func (r *reader) testcase(start xml.StartElement, suite string) error {
 	t := test{
-		suite: first(attribute(start, "classname"), suite), name: first(attribute(start, "name"), "a test without a name"),
+		suite: cmp.Or(attribute(start, "classname"), suite), name: cmp.Or(attribute(start, "name"), "a test without a name"),
 		result: passed, seconds: seconds(attribute(start, "time")), key: r.keyOf(start, suite, attribute(start, "name")),
 	}
-	status := first(attribute(start, "status"), attribute(start, "result"))
-	said := first(string(statuses[strings.ToLower(attribute(start, "status"))]), string(statuses[strings.ToLower(attribute(start, "result"))]))
+	status := cmp.Or(attribute(start, "status"), attribute(start, "result"))
+	said := cmp.Or(string(statuses[strings.ToLower(attribute(start, "status"))]), string(statuses[strings.ToLower(attribute(start, "result"))]))
 	if result(said) == skipped {
 		t.result = skipped
 	}
@@ -196,7 +197,7 @@ func (r *reader) failure(start xml.StartElement, t *test, alone bool) error {
 		if t.message = tidy(attribute(start, "message")); t.message == "" || t.message == "Failed" { // Go's converters always write this
 			t.message = strings.TrimSpace(line)
 		}
-		t.message = first(t.message, attribute(start, "type"), "no reason given")
+		t.message = cmp.Or(t.message, attribute(start, "type"), "no reason given")
 	}
 	switch {
 	case !strings.HasPrefix(start.Name.Local, "flaky") && !strings.HasPrefix(start.Name.Local, "rerun"):
@@ -250,15 +251,6 @@ func attribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
 			return strings.TrimSpace(a.Value)
-		}
-	}
-	return ""
-}
-
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
 		}
 	}
 	return ""

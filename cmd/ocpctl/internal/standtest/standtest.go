@@ -1,6 +1,6 @@
-// Package stand is a test server for ocpctl. It has no clusters; it implements openapi.yaml: requests and responses are validated
+// Package standtest is a test server for ocpctl. It has no clusters; it implements openapi.yaml: requests and responses are validated
 // against the document, and a violation fails the test.
-package stand
+package standtest
 
 import (
 	"bytes"
