@@ -160,8 +160,8 @@ func TestTheVersionIsTheBuilds(t *testing.T) {
 }
 
 func TestAKeyIsARandomUUID(t *testing.T) {
-	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, uuid())
-	require.NotEqual(t, uuid(), uuid())
+	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, newUUID())
+	require.NotEqual(t, newUUID(), newUUID())
 }
 
 // BenchmarkStart is how long a person waits before anything happens, beside the least Go program there is.

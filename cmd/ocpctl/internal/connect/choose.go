@@ -23,7 +23,7 @@ func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 	if want.Context != "" && want.Server == "" {
 		server = "" // a named context is used as a whole
 	}
-	chosen, err := named(c, server, name)
+	chosen, err := findContext(c, server, name)
 	if err != nil {
 		return Context{}, err
 	}
@@ -35,7 +35,7 @@ func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 	}
 	chosen.CAFile = cmp.Or(env("OCPCTL_CA_FILE"), chosen.CAFile)
 	if chosen.Auth == "" {
-		if chosen.Auth, err = guess(chosen.Server, env); err != nil {
+		if chosen.Auth, err = guessMethod(chosen.Server, env); err != nil {
 			return Context{}, err
 		}
 	}
@@ -48,7 +48,7 @@ func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 	return chosen, nil
 }
 
-func named(c Config, server, name string) (Context, error) {
+func findContext(c Config, server, name string) (Context, error) {
 	if server == "" {
 		name = cmp.Or(name, c.Current)
 		if name == "" {
@@ -56,34 +56,34 @@ func named(c Config, server, name string) (Context, error) {
 		}
 	}
 	if name != "" {
-		found, ok := c.of(name)
+		found, ok := c.contextOf(name)
 		if !ok {
 			return Context{}, exit.With(exit.Usage, &exit.Problem{Title: "Unknown context.", Fields: []exit.Field{
 				{Name: "--context", Detail: fmt.Sprintf("%q does not exist.", name), Accepted: c.Names()},
 			}, Next: "Create it with: ocpctl login --name " + name + " --server https://…"})
 		}
-		if server == "" || same(server, found.Server) {
+		if server == "" || isSameServer(server, found.Server) {
 			return found, nil
 		}
 		return Context{Server: server}, nil
 	}
 	for _, name := range append([]string{c.Current}, c.Names()...) {
-		if found, ok := c.of(name); ok && same(server, found.Server) {
+		if found, ok := c.contextOf(name); ok && isSameServer(server, found.Server) {
 			return found, nil
 		}
 	}
 	return Context{Server: server}, nil
 }
 
-// of returns a context with its name.
-func (c Config) of(name string) (Context, bool) {
+// contextOf returns a context with its name.
+func (c Config) contextOf(name string) (Context, bool) {
 	found, ok := c.Contexts[name]
 	found.Name = name
 	return found, ok
 }
 
-// guess finds a sign-in method for a server without a context.
-func guess(server string, env func(string) string) (Method, error) {
+// guessMethod finds a sign-in method for a server without a context.
+func guessMethod(server string, env func(string) string) (Method, error) {
 	switch asked := Method(env("OCPCTL_AUTH")); {
 	case asked == AWS, asked == GitHub:
 		return asked, nil
@@ -96,4 +96,6 @@ func guess(server string, env func(string) string) (Method, error) {
 		"no way to sign in at %s: run ocpctl login --server %s, or set OCPCTL_TOKEN or OCPCTL_TOKEN_FILE, or OCPCTL_AUTH=aws", server, server))
 }
 
-func same(a, b string) bool { return a != "" && strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
+func isSameServer(a, b string) bool {
+	return a != "" && strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
+}
